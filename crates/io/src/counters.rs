@@ -1,0 +1,120 @@
+//! What a drive counted since it was opened.
+
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+/// Merges of a log-block drive, by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Merges {
+    /// The log block became the data block: no copy.
+    pub switch: u64,
+    /// The rest of the data block was copied behind the log.
+    pub partial: u64,
+    /// Both blocks were copied into a new one.
+    pub full: u64,
+}
+
+/// Cumulative counts. A run reports the difference of two readings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Bytes the host asked to read.
+    pub host_bytes_read: u64,
+    /// Bytes the host asked to write.
+    pub host_bytes_written: u64,
+    /// Bytes the host discarded.
+    pub host_bytes_discarded: u64,
+    /// Whole pages sensed, for the host or for the drive itself, in bytes.
+    pub flash_bytes_read: u64,
+    /// Whole pages programmed, for the host or for the drive itself, in bytes.
+    pub flash_bytes_programmed: u64,
+    /// Blocks erased.
+    pub block_erases: u64,
+    /// Blocks collected.
+    pub gc_runs: u64,
+    /// Valid pages moved by collection.
+    pub gc_pages_moved: u64,
+    /// Pages moved to even out wear.
+    pub wear_pages_moved: u64,
+    /// Pages read because a write covered only a part of them.
+    pub rmw_reads: u64,
+    /// Commands that worked on several planes at once.
+    pub multi_plane_commands: u64,
+    /// Merges by kind.
+    pub merges: Merges,
+    /// Parts of the mapping table loaded.
+    pub map_loads: u64,
+    /// Time each channel was busy.
+    pub channel_busy_ns: Vec<u64>,
+    /// Time each die was busy.
+    pub die_busy_ns: Vec<u64>,
+    /// Number of blocks by how often each was erased since it was made
+    /// (index = erase count); a state, so never a difference.
+    pub erase_histogram: Vec<u64>,
+}
+
+impl Counters {
+    /// Flash bytes programmed per host byte written; `None` before the first write.
+    #[must_use]
+    pub fn waf(&self) -> Option<f64> {
+        (self.host_bytes_written > 0)
+            .then(|| self.flash_bytes_programmed as f64 / self.host_bytes_written as f64)
+    }
+
+    /// What was counted since an `earlier` reading of the same drive.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            host_bytes_read: self.host_bytes_read - earlier.host_bytes_read,
+            host_bytes_written: self.host_bytes_written - earlier.host_bytes_written,
+            host_bytes_discarded: self.host_bytes_discarded - earlier.host_bytes_discarded,
+            flash_bytes_read: self.flash_bytes_read - earlier.flash_bytes_read,
+            flash_bytes_programmed: self.flash_bytes_programmed - earlier.flash_bytes_programmed,
+            block_erases: self.block_erases - earlier.block_erases,
+            gc_runs: self.gc_runs - earlier.gc_runs,
+            gc_pages_moved: self.gc_pages_moved - earlier.gc_pages_moved,
+            wear_pages_moved: self.wear_pages_moved - earlier.wear_pages_moved,
+            rmw_reads: self.rmw_reads - earlier.rmw_reads,
+            multi_plane_commands: self.multi_plane_commands - earlier.multi_plane_commands,
+            merges: Merges {
+                switch: self.merges.switch - earlier.merges.switch,
+                partial: self.merges.partial - earlier.merges.partial,
+                full: self.merges.full - earlier.merges.full,
+            },
+            map_loads: self.map_loads - earlier.map_loads,
+            channel_busy_ns: differences(&self.channel_busy_ns, &earlier.channel_busy_ns),
+            die_busy_ns: differences(&self.die_busy_ns, &earlier.die_busy_ns),
+            erase_histogram: self.erase_histogram.clone(),
+        }
+    }
+}
+
+fn differences(later: &[u64], earlier: &[u64]) -> Vec<u64> {
+    later
+        .iter()
+        .enumerate()
+        .map(|(index, value)| value - earlier.get(index).copied().unwrap_or(0))
+        .collect()
+}
+
+impl Serialize for Counters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut out = serializer.serialize_struct("Counters", 17)?;
+        out.serialize_field("host_bytes_read", &self.host_bytes_read)?;
+        out.serialize_field("host_bytes_written", &self.host_bytes_written)?;
+        out.serialize_field("host_bytes_discarded", &self.host_bytes_discarded)?;
+        out.serialize_field("flash_bytes_read", &self.flash_bytes_read)?;
+        out.serialize_field("flash_bytes_programmed", &self.flash_bytes_programmed)?;
+        out.serialize_field("waf", &self.waf())?;
+        out.serialize_field("block_erases", &self.block_erases)?;
+        out.serialize_field("gc_runs", &self.gc_runs)?;
+        out.serialize_field("gc_pages_moved", &self.gc_pages_moved)?;
+        out.serialize_field("wear_pages_moved", &self.wear_pages_moved)?;
+        out.serialize_field("rmw_reads", &self.rmw_reads)?;
+        out.serialize_field("multi_plane_commands", &self.multi_plane_commands)?;
+        out.serialize_field("merges", &self.merges)?;
+        out.serialize_field("map_loads", &self.map_loads)?;
+        out.serialize_field("channel_busy_ns", &self.channel_busy_ns)?;
+        out.serialize_field("die_busy_ns", &self.die_busy_ns)?;
+        out.serialize_field("erase_histogram", &self.erase_histogram)?;
+        out.end()
+    }
+}

@@ -1,0 +1,1 @@
+//! Glue between Rust and Python.

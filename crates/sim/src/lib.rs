@@ -1,0 +1,1 @@
+//! A deterministic, exact simulator of solid-state drives.
