@@ -1,0 +1,54 @@
+"""Statistics: pure functions on arrays. They know nothing of drives and print nothing.
+
+Reading order:
+
+* :mod:`.summary`     nearest-rank percentiles, Student and batch-means intervals
+* :mod:`.robust`      log medians, median absolute deviation, sentinel shifts
+* :mod:`.bootstrap`   intervals of any statistic by resampling whole blocks
+* :mod:`.fit`         lines by relative error, non-negative fits, BIC, the longest linear stretch
+* :mod:`.changepoint` where a level or a curve changes
+* :mod:`.equivalence` when "no effect" may be said (TOST)
+* :mod:`.errors`      how far predictions are from what was measured
+
+Each is tested against scipy where scipy has the same.
+"""
+
+from ssdscope.stats.bootstrap import block_bootstrap, percentile_interval
+from ssdscope.stats.changepoint import change_points, saturation_depth
+from ssdscope.stats.equivalence import Equivalence, tost
+from ssdscope.stats.errors import PredictionErrors, prediction_errors
+from ssdscope.stats.fit import LineFit, bic, fit_line, linear_stretch, relative_nnls
+from ssdscope.stats.robust import log_median, mad, shifted_blocks
+from ssdscope.stats.summary import (
+    MeanInterval,
+    batch_means,
+    ecdf,
+    mean_interval,
+    nearest_rank,
+    student,
+)
+
+__all__ = [
+    "Equivalence",
+    "LineFit",
+    "MeanInterval",
+    "PredictionErrors",
+    "batch_means",
+    "bic",
+    "block_bootstrap",
+    "change_points",
+    "ecdf",
+    "fit_line",
+    "linear_stretch",
+    "log_median",
+    "mad",
+    "mean_interval",
+    "nearest_rank",
+    "percentile_interval",
+    "prediction_errors",
+    "relative_nnls",
+    "saturation_depth",
+    "shifted_blocks",
+    "student",
+    "tost",
+]

@@ -1,0 +1,84 @@
+"""Where a level changes, and where a rising curve stops rising."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.stats.robust import NORMAL_CONSISTENCY
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+def change_points(values: ArrayLike, min_length: int = 5, penalty: float = 12.0) -> list[int]:
+    """Find the indices at which the mean of a series jumps (binary segmentation, L2 cost).
+
+    A split is kept while it lowers the cost by more than ``penalty * log(n) * sigma²``,
+    where sigma comes from the median absolute first difference: jumps do not inflate it.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        For rates and latencies, their logarithm.
+    min_length : int
+        The fewest values a segment may hold.
+    penalty : float
+        Higher finds fewer.
+
+    Returns
+    -------
+    list of int
+        Sorted; each is the first index of a new segment.
+    """
+    series = np.asarray(values, dtype=float)
+    if series.size < 2 * min_length:
+        return []
+    sigma = NORMAL_CONSISTENCY * float(np.median(np.abs(np.diff(series)))) / np.sqrt(2)
+    # Without any noise a jump is still a jump, rounding is not.
+    sigma = max(sigma, 1e-9 * max(1.0, float(np.abs(series).max())))
+    threshold = penalty * np.log(series.size) * sigma**2
+    found: list[int] = []
+    pending = [(0, series.size)]
+    while pending:
+        start, end = pending.pop()
+        split, gain = _best_split(series[start:end], min_length)
+        if split and gain > threshold:
+            found.append(start + split)
+            pending += [(start, start + split), (start + split, end)]
+    return sorted(found)
+
+
+def _best_split(series: np.ndarray, min_length: int) -> tuple[int, float]:
+    """Find the split that lowers the sum of squares most, and by how much (0 if none may be made)."""
+    n = series.size
+    if n < 2 * min_length:
+        return 0, 0.0
+    cumulative = np.cumsum(series - series.mean())
+    left = np.arange(min_length, n - min_length + 1)
+    gain = cumulative[left - 1] ** 2 * n / (left * (n - left))
+    best = int(np.argmax(gain))
+    return int(left[best]), float(gain[best])
+
+
+def saturation_depth(depths: ArrayLike, rates: ArrayLike, share: float = 0.9) -> float:
+    """Return the depth at which a rate first reaches ``share`` of its plateau.
+
+    The plateau is the highest rate; between two depths the curve is taken as a
+    straight line over the logarithm of the depth.
+
+    Parameters
+    ----------
+    depths, rates : array_like, shape (n,)
+        Depths sorted; both positive.
+    share : float
+        In (0, 1].
+    """
+    xs, ys = np.log2(np.asarray(depths, dtype=float)), np.asarray(rates, dtype=float)
+    target = share * ys.max()
+    first = int(np.argmax(ys >= target))
+    if first == 0:
+        return float(2 ** xs[0])
+    fraction = (target - ys[first - 1]) / (ys[first] - ys[first - 1])
+    return float(2 ** (xs[first - 1] + fraction * (xs[first] - xs[first - 1])))

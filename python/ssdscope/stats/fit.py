@@ -1,0 +1,86 @@
+"""Lines by relative error, and how much of a curve is a line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class LineFit:
+    """``intercept + slope * x``, and how well it sits."""
+
+    intercept: float
+    slope: float
+    max_relative_error: float
+    """Largest distance of a point from the line, as a share of the point."""
+
+    def __call__(self, x: ArrayLike) -> NDArray[Any]:
+        """Values of the line at ``x``."""
+        return self.intercept + self.slope * np.asarray(x, dtype=float)
+
+
+def fit_line(x: ArrayLike, y: ArrayLike) -> LineFit:
+    """Fit a line that makes *relative* errors small: weights 1/y², so no size rules the fit.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        At least two points; ``y`` positive.
+    """
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    design = np.column_stack([np.ones_like(xs), xs]) / ys[:, None]
+    (intercept, slope), *_ = np.linalg.lstsq(design, np.ones_like(ys), rcond=None)
+    errors = np.abs(intercept + slope * xs - ys) / ys
+    return LineFit(float(intercept), float(slope), float(errors.max()))
+
+
+def relative_nnls(design: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], float]:
+    """Non-negative coefficients that minimise the relative errors.
+
+    Parameters
+    ----------
+    design : array_like, shape (n, k)
+        One column per term.
+    y : array_like, shape (n,)
+        Positive.
+
+    Returns
+    -------
+    coefficients : ndarray, shape (k,)
+    residual : float
+        Square root of the sum of squared relative errors.
+    """
+    from scipy.optimize import nnls
+
+    ys = np.asarray(y, dtype=float)
+    coefficients, residual = nnls(np.asarray(design, dtype=float) / ys[:, None], np.ones_like(ys))
+    return coefficients, float(residual)
+
+
+def bic(residual_sum_squares: float, n: int, parameters: int) -> float:
+    """Bayesian information criterion of a least-squares fit with normal errors; less is better."""
+    floor = np.finfo(float).tiny
+    return float(n * np.log(max(residual_sum_squares / n, floor)) + parameters * np.log(n))
+
+
+def linear_stretch(
+    x: ArrayLike, y: ArrayLike, tolerance: float, min_points: int = 4
+) -> slice | None:
+    """Find the longest run of neighbouring points that one line meets within ``tolerance``.
+
+    Of equally long runs the first one is taken. ``x`` must be sorted; runs shorter than
+    ``min_points`` prove nothing (a line meets any two points), so ``None`` is returned then.
+    """
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    for length in range(len(xs), min_points - 1, -1):
+        for start in range(len(xs) - length + 1):
+            run = slice(start, start + length)
+            if fit_line(xs[run], ys[run]).max_relative_error <= tolerance:
+                return run
+    return None

@@ -1,0 +1,61 @@
+"""Statistics that a few wild values cannot move."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+# Makes the median absolute deviation of a normal sample its standard deviation.
+NORMAL_CONSISTENCY = 1.482602218505602
+
+
+def log_median(values: ArrayLike, axis: int | None = None) -> Any:
+    """Median taken in the logarithm: for an even count, the geometric middle.
+
+    Parameters
+    ----------
+    values : array_like
+        All positive.
+    axis : int, optional
+        As in numpy; absent, over everything.
+    """
+    logs = np.log(np.asarray(values, dtype=float))
+    return np.exp(np.median(logs, axis=axis))
+
+
+def mad(values: ArrayLike) -> float:
+    """Median absolute deviation, scaled to the standard deviation of a normal sample."""
+    sample = np.asarray(values, dtype=float)
+    return float(NORMAL_CONSISTENCY * np.median(np.abs(sample - np.median(sample))))
+
+
+def shifted_blocks(
+    sentinels: ArrayLike, threshold: float = 5.0, min_shift: float = 0.1
+) -> NDArray[np.bool_]:
+    """Tell which blocks were disturbed, by the control reads that each block holds.
+
+    A block is disturbed when the median log latency of its sentinels lies more than
+    ``threshold`` deviations from that of all blocks, and by at least ``min_shift``
+    (a share): on a quiet drive the deviation is so small that any ripple exceeds it.
+
+    Parameters
+    ----------
+    sentinels : array_like, shape (blocks, sentinels per block)
+        Latencies, all positive.
+    threshold : float
+        In deviations.
+    min_shift : float
+        As a share of the level.
+
+    Returns
+    -------
+    ndarray of bool, shape (blocks,)
+    """
+    levels = np.median(np.log(np.asarray(sentinels, dtype=float)), axis=1)
+    shift = np.abs(levels - np.median(levels))
+    limit = max(threshold * mad(levels), np.log1p(min_shift))
+    return np.asarray(shift > limit)

@@ -1,0 +1,194 @@
+"""The statistics, held against scipy where scipy has the same and against known answers elsewhere."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import optimize
+from scipy import stats as scipy_stats
+
+from ssdscope import stats
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20150424)
+
+
+@pytest.mark.parametrize("percent", [0.1, 5, 50, 90, 99, 100])
+def test_nearest_rank_is_numpys_inverted_cdf(rng: np.random.Generator, percent: float) -> None:
+    values = rng.lognormal(size=1000)
+    assert stats.nearest_rank(values, percent) == np.percentile(
+        values, percent, method="inverted_cdf"
+    )
+
+
+def test_nearest_rank_of_999_permille_is_rank_999() -> None:
+    """Decimal shares are not exact in binary; numpy answers with rank 1000 here."""
+    assert stats.nearest_rank(np.arange(1, 1001), 99.9) == 999
+
+
+@pytest.mark.parametrize("percent", [0, -1, 101])
+def test_nearest_rank_refuses_what_is_no_percentile(percent: float) -> None:
+    with pytest.raises(ValueError, match="percent must lie in"):
+        stats.nearest_rank([1.0], percent)
+
+
+def test_student_equals_scipy(rng: np.random.Generator) -> None:
+    values = rng.normal(5, 2, size=17)
+    ours = stats.student(values)
+    low, high = scipy_stats.t.interval(0.95, 16, values.mean(), scipy_stats.sem(values))
+    assert (ours.low, ours.high) == pytest.approx((low, high), rel=1e-12)
+
+
+def test_one_value_has_no_known_width() -> None:
+    assert stats.student([3.0]).relative_half_width == np.inf
+
+
+def test_batch_means_covers_an_autocorrelated_mean_where_student_does_not(
+    rng: np.random.Generator,
+) -> None:
+    """AR(1) with a correlation of 0.9: Student covers less than half of the time."""
+    covered = {"batch": 0, "student": 0}
+    for _ in range(200):
+        noise = rng.normal(size=4000)
+        series = np.empty(4000)
+        series[0] = noise[0]
+        for i in range(1, 4000):
+            series[i] = 0.9 * series[i - 1] + noise[i]
+        for name, found in (
+            ("batch", stats.batch_means(series)),
+            ("student", stats.student(series)),
+        ):
+            covered[name] += found.low <= 0 <= found.high
+    assert covered["student"] < 120
+    assert covered["batch"] > 170
+
+
+def test_mean_interval_picks_by_count(rng: np.random.Generator) -> None:
+    values = rng.normal(size=300)
+    assert stats.mean_interval(values[:50]) == stats.student(values[:50])
+    assert stats.mean_interval(values) == stats.batch_means(values)
+
+
+def test_ecdf_keeps_the_tail(rng: np.random.Generator) -> None:
+    values = rng.lognormal(size=100_000)
+    value, exceeded = stats.ecdf(values, points=100)
+    assert len(value) <= 100
+    assert value[-1] == values.max()
+    assert exceeded[-1] == 0
+    middle = len(value) // 2
+    assert exceeded[middle] == pytest.approx((values > value[middle]).mean())
+
+
+def test_log_median_of_two_is_the_geometric_mean() -> None:
+    assert stats.log_median([1.0, 100.0]) == pytest.approx(10.0)
+
+
+def test_mad_equals_scipy(rng: np.random.Generator) -> None:
+    values = rng.normal(size=501)
+    assert stats.mad(values) == pytest.approx(
+        scipy_stats.median_abs_deviation(values, scale="normal"), rel=1e-6
+    )
+
+
+def test_disturbed_block_is_found_and_ripple_is_not(rng: np.random.Generator) -> None:
+    sentinels = rng.lognormal(np.log(80_000), 0.01, size=(40, 4))
+    assert not stats.shifted_blocks(sentinels).any()
+    sentinels[7] *= 1.5
+    assert list(np.flatnonzero(stats.shifted_blocks(sentinels))) == [7]
+
+
+def test_block_bootstrap_covers_the_median(rng: np.random.Generator) -> None:
+    covered = 0
+    for trial in range(100):
+        sample = rng.lognormal(size=(40, 3))
+        draws = stats.block_bootstrap(
+            sample, lambda b: np.median(b, axis=0), replicates=400, seed=trial
+        )
+        low, high = stats.percentile_interval(draws)
+        covered += int(((low <= 1) & (high >= 1)).sum())
+    assert 0.90 <= covered / 300 <= 0.99
+
+
+def test_fit_line_recovers_and_reports_the_worst_point() -> None:
+    x = np.array([4096, 8192, 65536])
+    fit = stats.fit_line(x, 80_000 + 2.5 * x)
+    assert (fit.intercept, fit.slope) == pytest.approx((80_000, 2.5))
+    assert fit.max_relative_error < 1e-12
+
+
+def test_fit_line_equals_weighted_curve_fit(rng: np.random.Generator) -> None:
+    x = np.geomspace(4096, 1 << 20, 16)
+    y = (80_000 + 2.5 * x) * rng.lognormal(0, 0.05, size=16)
+    ours = stats.fit_line(x, y)
+    theirs, _ = optimize.curve_fit(lambda s, a, b: a + b * s, x, y, p0=[1, 1], sigma=y)
+    assert (ours.intercept, ours.slope) == pytest.approx(tuple(theirs), rel=1e-4)
+
+
+def test_relative_nnls_equals_weighted_scipy(rng: np.random.Generator) -> None:
+    design = rng.uniform(size=(20, 3))
+    y = design @ [1.0, 0.0, 2.0] + 0.5
+    ours, residual = stats.relative_nnls(design, y)
+    theirs, theirs_residual = optimize.nnls(design / y[:, None], np.ones(20))
+    assert ours == pytest.approx(theirs)
+    assert residual == pytest.approx(theirs_residual)
+
+
+def test_bic_prefers_the_true_order(rng: np.random.Generator) -> None:
+    x = np.linspace(0, 1, 50)
+    y = 1 + 2 * x + rng.normal(0, 0.05, 50)
+    scores = []
+    for degree in range(4):
+        residual = y - np.polyval(np.polyfit(x, y, degree), x)
+        scores.append(stats.bic(float(residual @ residual), 50, degree + 1))
+    assert int(np.argmin(scores)) == 1
+
+
+def test_linear_stretch_stops_at_the_staircase() -> None:
+    """Reads striped over 8 elements: linear up to 32 KiB, one more step per 32 KiB beyond."""
+    kib = np.array([4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512])
+    latency = 130_600 * np.ceil(kib / 32) + 0.4656 * kib * 1024
+    assert stats.linear_stretch(kib, latency, 0.02) == slice(0, 6)
+
+
+def test_linear_stretch_refuses_a_parabola() -> None:
+    x = np.geomspace(1, 256, 17)
+    assert stats.linear_stretch(x, x**2, 0.02) is None
+
+
+def test_change_points_on_known_levels(rng: np.random.Generator) -> None:
+    series = np.concatenate([np.full(60, 1.0), np.full(40, 1.3), np.full(80, 0.9)])
+    assert stats.change_points(series) == [60, 100]
+    found = stats.change_points(series + rng.normal(0, 0.03, 180))
+    assert found == pytest.approx([60, 100], abs=1)
+
+
+def test_change_points_in_noise_are_rare(rng: np.random.Generator) -> None:
+    false = sum(bool(stats.change_points(rng.normal(size=200))) for _ in range(200))
+    assert false <= 4
+
+
+def test_saturation_depth_interpolates_on_the_log_axis() -> None:
+    assert stats.saturation_depth([1, 2, 4, 8], [1.0, 2.0, 4.0, 4.0], share=0.75) == pytest.approx(
+        2**1.5
+    )
+    assert stats.saturation_depth([1, 2, 4], [5.0, 5.0, 5.0]) == 1
+
+
+def test_tost_equals_two_scipy_tests(rng: np.random.Generator) -> None:
+    sample = rng.normal(0.01, 0.05, size=30)
+    above = scipy_stats.ttest_1samp(sample, -0.05, alternative="greater").pvalue
+    below = scipy_stats.ttest_1samp(sample, 0.05, alternative="less").pvalue
+    verdict = stats.tost(sample, 0.05)
+    assert verdict.p_value == pytest.approx(max(above, below), rel=1e-6)
+    assert verdict.holds()
+    assert not stats.tost(sample + 0.05, 0.05).holds()
+
+
+def test_prediction_errors_by_hand() -> None:
+    errors = stats.prediction_errors([1.0, 2.0, 4.0], [1.1, 2.0, 3.0])
+    assert errors.mre == pytest.approx((0.1 + 0 + 0.25) / 3)
+    assert errors.median_ape == pytest.approx(0.1)
+    assert errors.mae == pytest.approx((0.1 + 1.0) / 3)
+    assert errors.r2 == pytest.approx(1 - (0.01 + 1) / (14 / 3))
