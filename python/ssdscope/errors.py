@@ -1,0 +1,67 @@
+"""Errors meant for people: what, where, the expected form, and a hint.
+
+Every error a user can cause is an `SsdscopeError`; the command line shows its message and
+hint and ends with its exit code. Anything else that escapes is a defect of ours.
+"""
+
+from typing import ClassVar
+
+EXIT_DONE = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_NOT_TRUSTWORTHY = 3
+EXIT_INTERRUPTED = 130
+
+_HINT_MARK = "\n\nhint: "
+
+
+class SsdscopeError(Exception):
+    """A failure whose message is for the user.
+
+    Parameters
+    ----------
+    message
+        What happened and where, without a final full stop.
+    hint
+        What to do about it. If absent, a ``hint:`` paragraph at the end of the
+        message is used; the Rust half writes its hints that way.
+
+    Attributes
+    ----------
+    exit_code
+        The status a command ends with after this error.
+    """
+
+    exit_code: ClassVar[int] = EXIT_FAILED
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        text, mark, tail = message.partition(_HINT_MARK)
+        self.message = text
+        self.hint = hint if hint is not None else (tail if mark else None)
+        super().__init__(self.message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Keep the hint when the error crosses a process boundary."""
+        return (_rebuild, (type(self), self.message, self.hint))
+
+
+def _rebuild(kind: type[SsdscopeError], message: str, hint: str | None) -> SsdscopeError:
+    return kind(message, hint=hint)
+
+
+class UsageError(SsdscopeError):
+    """The request itself cannot be meant: a bad option, target, size or plan."""
+
+    exit_code = EXIT_USAGE
+
+
+class ConfigError(UsageError):
+    """A drive or sweep file that cannot work, with every fault found in it."""
+
+
+class TraceError(UsageError):
+    """A trace that cannot be read, or does not fit the drive it is replayed on."""
+
+
+class DeviceError(SsdscopeError):
+    """A drive, simulated or real, that failed or could not be opened."""

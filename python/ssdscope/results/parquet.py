@@ -1,0 +1,143 @@
+"""A log on disk: Parquet, one row per request, written while the run goes on.
+
+The file is created before the run, so that a bad path fails early. Row groups are appended as
+they arrive, and the JSON document of the run is written next to the file at the end (and,
+where the run is interrupted, all the same). A log cut short by a crash has no footer, which
+Parquet needs; so the rows go to ``NAME.part`` first, and the name appears with the footer.
+"""
+
+import json
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from ssdscope.errors import UsageError
+from ssdscope.targets import ATTRIBUTION_CAUSES, Log
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROW_GROUP_ROWS = 262_144
+_ATTRIBUTION_COLUMNS = tuple(f"attr_{cause}_ns" for cause in ATTRIBUTION_CAUSES)
+_RECORD_KEY = b"ssdscope"
+
+
+class LogWriter:
+    """Writes the log of one run.
+
+    Use as a context manager; call `append` with each chunk and `finish` with the document.
+
+    Parameters
+    ----------
+    path
+        Where the log shall be, ending in ``.parquet``.
+    attribution
+        Whether the drive says where the time of a request went.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be created.
+    """
+
+    def __init__(self, path: str | Path, *, attribution: bool) -> None:
+        import pyarrow.parquet as pq
+
+        self.path = Path(path)
+        self.summary_path = self.path.with_suffix(".json")
+        if self.path.suffix != ".parquet":
+            raise UsageError(f"cannot write the log to {path}: the name must end in .parquet")
+        self._part = self.path.with_name(self.path.name + ".part")
+        self._schema = _schema(attribution)
+        self._pending: list[Log] = []
+        self._pending_rows = 0
+        try:
+            self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
+        except OSError as error:
+            raise UsageError(f"cannot write the log to {path}: {error.strerror or error}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the file whatever happened; a log without rows leaves no file behind."""
+        self._flush()
+        self._writer.close()
+        if self._part.exists():
+            self._part.rename(self.path)
+
+    def append(self, log: Log) -> None:
+        """Add rows; they reach the disk in groups of `ROW_GROUP_ROWS`."""
+        self._pending.append(log)
+        self._pending_rows += len(log)
+        if self._pending_rows >= ROW_GROUP_ROWS:
+            self._flush()
+
+    def finish(self, record: dict[str, Any]) -> None:
+        """Store the document of the run, in the file and next to it."""
+        text = json.dumps(record, indent=2)
+        self._flush()
+        self._writer.add_key_value_metadata({_RECORD_KEY: json.dumps(record).encode()})
+        self.summary_path.write_text(text + "\n", encoding="utf-8")
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if not self._pending:
+            return
+        log = Log.concatenate(self._pending)
+        self._pending, self._pending_rows = [], 0
+        arrays = [pa.array(log.columns[name]) for name in self._schema.names]
+        self._writer.write_table(pa.table(arrays, schema=self._schema))
+
+
+def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
+    """Read a log back.
+
+    Returns
+    -------
+    log, record
+        The rows, and the document of the run if it was finished.
+
+    Raises
+    ------
+    UsageError
+        If the file is no log of ours.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise UsageError(f"cannot read the log {path}: {error}") from error
+    try:
+        log = Log({name: np.asarray(table.column(name)) for name in table.column_names})
+    except ValueError as error:
+        raise UsageError(f"{path} is not a log of requests: {error}") from error
+    metadata = table.schema.metadata or {}
+    text = metadata.get(_RECORD_KEY)
+    return log, None if text is None else json.loads(text)
+
+
+def _schema(attribution: bool) -> "pa.Schema":
+    import pyarrow as pa
+
+    columns = [
+        ("op", pa.uint8()),
+        ("offset_bytes", pa.uint64()),
+        ("bytes", pa.uint64()),
+        ("submit_ns", pa.uint64()),
+        ("complete_ns", pa.uint64()),
+        ("error", pa.int32()),
+    ]
+    if attribution:
+        columns += [(name, pa.uint64()) for name in _ATTRIBUTION_COLUMNS]
+    return pa.schema(columns)

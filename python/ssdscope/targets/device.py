@@ -1,0 +1,263 @@
+"""The only door to a drive, for everything written in Python.
+
+A `Device` shows what a host sees: capacity, requests and their times, and a few optional
+capabilities. It does not say what drive is behind it, and nothing above `targets` may ask.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import json
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdscope import _native
+from ssdscope.errors import ConfigError, DeviceError, TraceError, UsageError
+from ssdscope.targets.records import DeviceInfo, Log, Progress, RunResult
+
+ProgressCallback = Callable[[Progress], None]
+ChunkCallback = Callable[[Log], None]
+
+
+class Plan(Protocol):
+    """What a device can be told to do: anything that writes itself as a workload's JSON."""
+
+    def to_json(self) -> str:
+        """Write the plan as JSON."""
+
+
+class Snapshot:
+    """The state of a drive, as an opaque handle that only this drive and its forks can read."""
+
+    def __init__(self, native: "_native.Snapshot") -> None:
+        self._native = native
+
+
+class Device:
+    """An open drive.
+
+    Parameters
+    ----------
+    native
+        The drive as the native module opened it. `open_target` is how to get one.
+
+    Attributes
+    ----------
+    info
+        What a host knows of the drive beforehand.
+    """
+
+    def __init__(self, native: "_native.Device") -> None:
+        self._native = native
+        self.info = DeviceInfo.from_json(native.info())
+
+    def run(
+        self,
+        plan: Plan,
+        *,
+        progress: ProgressCallback | None = None,
+        chunk: ChunkCallback | None = None,
+    ) -> RunResult:
+        """Run one workload to its end.
+
+        Parameters
+        ----------
+        plan
+            The workload.
+        progress
+            Called about ten times a second of wall time.
+        chunk
+            Called with the log of every 65,536 requests or fewer, in the order of
+            completion. Without it no log is kept at all.
+
+        Returns
+        -------
+        RunResult
+            The summary; `RunResult.interrupted` after Ctrl-C, with what was served so far.
+
+        Raises
+        ------
+        UsageError
+            If the plan does not fit the drive.
+        DeviceError
+            If the drive fails or can make no progress.
+        """
+        with translated_errors():
+            return RunResult.from_json(
+                self._native.run(plan.to_json(), _progress(progress), _chunk(chunk))
+            )
+
+    def run_logged(self, plan: Plan) -> tuple[RunResult, Log]:
+        """Run one workload and keep the whole log in memory."""
+        parts: list[Log] = []
+        result = self.run(plan, chunk=parts.append)
+        return result, Log.concatenate(parts) if parts else _empty_log()
+
+    def run_list(
+        self,
+        ops: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+        lengths: npt.ArrayLike,
+        *,
+        arrivals_ns: npt.ArrayLike | None = None,
+        iodepth: int = 1,
+        thinktime_ns: int = 0,
+        progress: ProgressCallback | None = None,
+    ) -> Log:
+        """Run explicit requests, in order.
+
+        Parameters
+        ----------
+        ops, offsets, lengths
+            Operation (`records.OP_READ` ...), first byte and bytes of each request; shapes (n,).
+        arrivals_ns
+            When each arrives, from the start of the list: an open loop. Without it a closed
+            loop keeps `iodepth` requests in flight.
+        iodepth, thinktime_ns
+            Of the closed loop.
+        progress
+            As in `run`.
+
+        Returns
+        -------
+        Log
+            One row per request, in the order of completion.
+
+        Raises
+        ------
+        UsageError
+            If a request does not fit the drive.
+        DeviceError
+            If the drive fails.
+        KeyboardInterrupt
+            After Ctrl-C: half a list is not what the caller asked for.
+        """
+        arrivals = None if arrivals_ns is None else np.ascontiguousarray(arrivals_ns, np.uint64)
+        with translated_errors():
+            text, columns = self._native.run_list(
+                np.ascontiguousarray(ops, np.uint8),
+                np.ascontiguousarray(offsets, np.uint64),
+                np.ascontiguousarray(lengths, np.uint64),
+                arrivals,
+                iodepth,
+                thinktime_ns,
+                _progress(progress),
+            )
+        if json.loads(text).get("interrupted"):
+            raise KeyboardInterrupt
+        return Log(columns)
+
+    def replay(
+        self,
+        path: str,
+        options: Plan,
+        *,
+        progress: ProgressCallback | None = None,
+        chunk: ChunkCallback | None = None,
+    ) -> RunResult:
+        """Replay a trace file.
+
+        Parameters
+        ----------
+        path
+            The trace, plain or compressed.
+        options
+            How to read and pace it.
+        progress, chunk
+            As in `run`.
+
+        Returns
+        -------
+        RunResult
+            The summary; what happened to the trace is in ``summary["trace"]``.
+
+        Raises
+        ------
+        TraceError
+            If the trace cannot be read or does not fit the drive.
+        DeviceError
+            If the drive fails.
+        """
+        with translated_errors():
+            return RunResult.from_json(
+                self._native.replay(path, options.to_json(), _progress(progress), _chunk(chunk))
+            )
+
+    def idle(self, duration_ns: int) -> None:
+        """Leave the drive alone for a while; free of cost on a virtual clock."""
+        with translated_errors():
+            self._native.idle(duration_ns)
+
+    def now_ns(self) -> int:
+        """Read the drive's clock."""
+        return self._native.now_ns()
+
+    def snapshot(self) -> Snapshot:
+        """Keep the state as it is.
+
+        Raises
+        ------
+        DeviceError
+            If the drive cannot (`DeviceInfo.snapshot`).
+        """
+        with translated_errors():
+            return Snapshot(self._native.snapshot())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to a state kept by `snapshot`."""
+        with translated_errors():
+            self._native.restore(snapshot._native)
+
+    def fork(self) -> "Device":
+        """Make an independent copy in the same state.
+
+        Raises
+        ------
+        DeviceError
+            If the drive cannot (`DeviceInfo.snapshot`).
+        """
+        with translated_errors():
+            return Device(self._native.fork())
+
+    def counters(self) -> dict[str, Any] | None:
+        """Read what the drive counted since it was opened; None for real drives."""
+        text = self._native.counters()
+        return None if text is None else json.loads(text)
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Turn the native module's exceptions into ours, at the only place that knows both."""
+    try:
+        yield
+    except _native.ConfigError as error:
+        raise ConfigError(str(error)) from error
+    except _native.TraceError as error:
+        raise TraceError(str(error)) from error
+    except _native.UsageError as error:
+        raise UsageError(str(error)) from error
+    except _native.DeviceError as error:
+        raise DeviceError(str(error)) from error
+
+
+def native_of(devices: Sequence[Device]) -> list["_native.Device"]:
+    """Unwrap devices, for the composition of several into one."""
+    return [device._native for device in devices]
+
+
+def _progress(callback: ProgressCallback | None) -> Callable[[str], None] | None:
+    return None if callback is None else lambda text: callback(Progress.from_json(text))
+
+
+def _chunk(
+    callback: ChunkCallback | None,
+) -> Callable[[dict[str, npt.NDArray[Any]]], None] | None:
+    return None if callback is None else lambda columns: callback(Log(columns))
+
+
+def _empty_log() -> Log:
+    types = {"op": np.uint8, "error": np.int32}
+    names = ("op", "offset_bytes", "bytes", "submit_ns", "complete_ns", "error")
+    return Log({name: np.empty(0, types.get(name, np.uint64)) for name in names})

@@ -1,0 +1,160 @@
+"""The text of a target, parsed.
+
+=====================================  =================================================
+``sim:NAME``                           a drive that ships with ssdscope
+``PATH.toml``                          a drive file
+``/dev/...``, ``PATH``                 a block device, a regular file
+``null:`` ``null:SIZE``                completes at once: measures our own overhead
+``raid0:A,B?chunk=64k``                members are targets; parentheses around one that
+                                       holds a comma
+``nbd+unix:///EXPORT?socket=PATH``     understood, served by a later version
+=====================================  =================================================
+"""
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ssdscope.errors import UsageError
+from ssdscope.units import parse_size
+
+NULL_CAPACITY_BYTES = 2**40
+DEFAULT_CHUNK_BYTES = 64 * 1024
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
+_FORMS_HINT = (
+    "a target is sim:NAME, a drive file ending in .toml, /dev/..., a path to a regular file, "
+    "raid0:A,B?chunk=64k or null:"
+)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """``sim:NAME``."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class DriveFile:
+    """A path that ends in ``.toml``."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Path:
+    """A block device or a regular file."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Null:
+    """``null:``."""
+
+    capacity_bytes: int
+
+
+@dataclass(frozen=True)
+class Nbd:
+    """``nbd+unix:``."""
+
+    uri: str
+
+
+@dataclass(frozen=True)
+class Raid0:
+    """``raid0:``; members in the order of the stripes."""
+
+    members: tuple["Spec", ...]
+    chunk_bytes: int
+
+
+Spec: TypeAlias = Preset | DriveFile | Path | Null | Nbd | Raid0
+
+
+def parse_target(text: str) -> Spec:
+    """Parse a target without opening anything.
+
+    Raises
+    ------
+    UsageError
+        If the text has none of the forms above.
+
+    Examples
+    --------
+    >>> parse_target("raid0:sim:mqsim-8g,null:?chunk=128k").chunk_bytes
+    131072
+    """
+    if not text.strip():
+        raise UsageError("the target is empty", hint=_FORMS_HINT)
+    scheme = _SCHEME.match(text)
+    if scheme is None:
+        return DriveFile(text) if text.endswith(".toml") else Path(text)
+    rest = text[scheme.end() :]
+    match scheme.group():
+        case "sim:":
+            return Preset(_name(rest, text))
+        case "null:":
+            return Null(parse_size(rest) if rest else NULL_CAPACITY_BYTES)
+        case "raid0:":
+            return _parse_raid0(rest, text)
+        case "nbd+unix:":
+            return Nbd(text)
+    raise UsageError(
+        f"target {text!r}: unknown kind {scheme.group()!r}",
+        hint=f"{_FORMS_HINT}; write ./{text} for a file of that name",
+    )
+
+
+def _name(rest: str, text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9._-]+", rest):
+        raise UsageError(
+            f"target {text!r}: {rest!r} is not the name of a drive",
+            hint="ssdscope drives list shows the names; a drive of your own is a path to its .toml",
+        )
+    return rest
+
+
+def _parse_raid0(rest: str, text: str) -> Raid0:
+    body, chunk_bytes = rest, DEFAULT_CHUNK_BYTES
+    mark = _last_at_top_level(rest, "?")
+    if mark is not None and rest[mark:].startswith("?chunk="):
+        body, chunk_bytes = rest[:mark], parse_size(rest[mark + len("?chunk=") :])
+    members = [_without_parentheses(part) for part in _split_at_top_level(body, text)]
+    if len(members) < 2:
+        raise UsageError(
+            f"target {text!r}: a RAID-0 needs two members or more",
+            hint="write raid0:A,B?chunk=64k, with parentheses around a member that holds a comma",
+        )
+    return Raid0(tuple(parse_target(member) for member in members), chunk_bytes)
+
+
+def _split_at_top_level(body: str, text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for index, char in enumerate(body):
+        depth += (char == "(") - (char == ")")
+        if depth < 0:
+            break
+        if char == "," and depth == 0:
+            parts.append(body[start:index])
+            start = index + 1
+    if depth != 0:
+        raise UsageError(f"target {text!r}: parentheses do not match")
+    return [*parts, body[start:]]
+
+
+def _last_at_top_level(body: str, wanted: str) -> int | None:
+    depth, found = 0, None
+    for index, char in enumerate(body):
+        depth += (char == "(") - (char == ")")
+        if char == wanted and depth == 0:
+            found = index
+    return found
+
+
+def _without_parentheses(member: str) -> str:
+    if member.startswith("(") and member.endswith(")"):
+        return member[1:-1]
+    return member

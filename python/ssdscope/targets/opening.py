@@ -1,0 +1,295 @@
+"""A parsed target, opened: the one place where a drive's inside can be prepared or shown."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
+from typing import Any
+
+from ssdscope import _native
+from ssdscope.errors import ConfigError, UsageError
+from ssdscope.targets import grammar
+from ssdscope.targets.device import Device, native_of, translated_errors
+from ssdscope.targets.presets import preset_text
+from ssdscope.units import parse_size
+
+STATES = ("fresh", "sequential", "random", "steady")
+
+
+@dataclass(frozen=True)
+class Target:
+    """An open target.
+
+    Attributes
+    ----------
+    uri
+        As the user wrote it.
+    kind
+        ``simulated``, ``block``, ``file``, ``raid0`` or ``null``.
+    capacity_bytes
+        Exported capacity.
+    drive
+        The resolved drive file of a simulated target, else None. For the record of a run
+        only: probes, models and twins never read it.
+    members
+        The targets of a RAID-0, in the order of the stripes.
+    state
+        How a simulated drive was prepared, if the user said so.
+    device
+        The door to the drive.
+    """
+
+    uri: str
+    kind: str
+    capacity_bytes: int
+    drive: dict[str, Any] | None
+    device: Device
+    state: str | None = None
+    members: tuple["Target", ...] = ()
+
+    def describe(self) -> dict[str, Any]:
+        """Describe the target for a result file: enough to open it again."""
+        description: dict[str, Any] = {
+            "uri": self.uri,
+            "kind": self.kind,
+            "capacity_bytes": self.capacity_bytes,
+            "state": self.state,
+            "drive": self.drive,
+        }
+        if self.members:
+            description["members"] = [member.describe() for member in self.members]
+        return description
+
+
+@dataclass(frozen=True)
+class _Options:
+    state: str | None
+    sets: tuple[str, ...]
+    seed: int
+    destroy_token: str | None
+    overwrite_existing: bool
+
+
+def open_target(
+    uri: str,
+    *,
+    state: str | None = None,
+    sets: Sequence[str] = (),
+    seed: int = 0,
+    destroy_token: str | None = None,
+    overwrite_existing: bool = False,
+) -> Target:
+    """Open a target.
+
+    Parameters
+    ----------
+    uri
+        The target, as in `ssdscope.targets.grammar`.
+    state
+        ``fresh``, ``sequential``, ``random`` or ``steady[:SIZE]``, for simulated drives.
+        Without it a drive's own ``default_state``.
+    sets
+        ``KEY=VALUE`` changes to the drive file, for simulated drives.
+    seed
+        Of a simulated drive's own randomness.
+    destroy_token
+        For a real file that may be written: the token that ``doctor --identify`` prints.
+        Without it everything real is opened for reading only.
+    overwrite_existing
+        Allow writing to a file that holds something that is not ours.
+
+    Raises
+    ------
+    UsageError
+        If the target cannot be meant, or an option does not apply to it.
+    ConfigError
+        If its drive file cannot work.
+    DeviceError
+        If it cannot be opened.
+    """
+    spec = grammar.parse_target(uri)
+    options = _Options(
+        canonical_state(state), tuple(sets), seed, destroy_token, overwrite_existing
+    )
+    if (state is not None or sets) and not any(_is_simulated(leaf) for leaf in _leaves(spec)):
+        option = "--state" if state is not None else "--set"
+        raise UsageError(
+            f"target {uri!r} is not simulated: {option} does not apply",
+            hint="prepare a real drive by I/O, with run and a write workload",
+        )
+    return _open(uri, spec, options)
+
+
+def canonical_state(state: str | None) -> str | None:
+    """Check a state and write its size in bytes: ``steady:1g`` becomes ``steady:1073741824``.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    if state is None:
+        return None
+    name, colon, size = state.partition(":")
+    if name not in STATES or (colon and name != "steady"):
+        raise UsageError(
+            f"{state!r} is not a state of a drive",
+            hint="use fresh, sequential, random, steady or steady:SIZE, as in steady:1g",
+        )
+    return f"steady:{parse_size(size)}" if colon else name
+
+
+def read_drive(uri: str) -> tuple[str, str]:
+    """Read the drive file behind a simulated target, without opening it.
+
+    Parameters
+    ----------
+    uri
+        ``sim:NAME`` or a path to a ``.toml``.
+
+    Returns
+    -------
+    text, label
+        The TOML, and what to call it in messages.
+
+    Raises
+    ------
+    UsageError
+        If the target is not a simulated drive or the file cannot be read.
+    """
+    spec = grammar.parse_target(uri)
+    if isinstance(spec, grammar.Preset):
+        return preset_text(spec.name), f"{spec.name}.toml"
+    if isinstance(spec, grammar.DriveFile):
+        return read_text(spec.path), spec.path
+    raise UsageError(
+        f"target {uri!r} has no drive file",
+        hint="use sim:NAME or a path that ends in .toml",
+    )
+
+
+def resolve_drive(uri: str, sets: Sequence[str] = ()) -> dict[str, Any]:
+    """Read a simulated target's drive file, resolve it, and give the values it stands for."""
+    text, label = read_drive(uri)
+    with translated_errors():
+        resolved: dict[str, Any] = json.loads(_native.resolve_drive(text, label, list(sets)))
+    return resolved
+
+
+def check_drive(uri: str) -> list[str]:
+    """Find every fault of a drive file; an empty list says it works."""
+    text, label = read_drive(uri)
+    return _native.check_drive(text, label)
+
+
+def drive_keys() -> list[dict[str, Any]]:
+    """List the keys of a drive file: ``key, type, unit, doc, default, kinds``."""
+    keys: list[dict[str, Any]] = json.loads(_native.drive_keys())
+    return keys
+
+
+def identify(path: str) -> dict[str, Any]:
+    """Say what a device or file is, and the token that allows writing to it."""
+    with translated_errors():
+        identity: dict[str, Any] = json.loads(_native.identify(path))
+    return identity
+
+
+def native_version() -> str:
+    """Give the version of the native module."""
+    return _native.version()
+
+
+def read_text(path: str) -> str:
+    """Read a text file the user named.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read, with the reason.
+    """
+    try:
+        return FilePath(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _is_simulated(spec: grammar.Spec) -> bool:
+    return isinstance(spec, grammar.Preset | grammar.DriveFile)
+
+
+def _leaves(spec: grammar.Spec) -> list[grammar.Spec]:
+    if isinstance(spec, grammar.Raid0):
+        return [leaf for member in spec.members for leaf in _leaves(member)]
+    return [spec]
+
+
+def _open(uri: str, spec: grammar.Spec, options: _Options) -> Target:
+    match spec:
+        case grammar.Preset() | grammar.DriveFile():
+            return _open_simulated(uri, options)
+        case grammar.Path(path):
+            with translated_errors():
+                native = _native.open_file(path, options.destroy_token, options.overwrite_existing)
+        case grammar.Null(capacity_bytes):
+            with translated_errors():
+                native = _native.open_null(capacity_bytes)
+        case grammar.Raid0():
+            return _open_raid0(uri, spec, options)
+        case grammar.Nbd():
+            raise UsageError(
+                f"target {uri!r}: NBD exports come in a later version",
+                hint="until then attach the export to a block device, or probe its backing file",
+            )
+    return _target(uri, Device(native))
+
+
+def _open_simulated(uri: str, options: _Options) -> Target:
+    text, label = read_drive(uri)
+    with translated_errors():
+        drive = json.loads(_native.resolve_drive(text, label, options.sets))
+        native = _native.open_sim(text, label, options.sets, options.state, options.seed)
+    state = options.state or drive.get("default_state")
+    return replace(_target(uri, Device(native)), drive=drive, state=state)
+
+
+def _open_raid0(uri: str, spec: grammar.Raid0, options: _Options) -> Target:
+    members = []
+    for index, member in enumerate(spec.members):
+        sets = options.sets if _is_simulated(member) or isinstance(member, grammar.Raid0) else ()
+        member_options = replace(options, sets=sets, seed=_member_seed(options.seed, index))
+        members.append(_open(_uri_of(member), member, member_options))
+    with translated_errors():
+        native = _native.open_raid0(
+            native_of([member.device for member in members]), spec.chunk_bytes
+        )
+    return replace(_target(uri, Device(native)), members=tuple(members))
+
+
+def _member_seed(seed: int, index: int) -> int:
+    """Give each member its own randomness; the same for the same run."""
+    digest = hashlib.blake2b(f"{seed}/raid0/{index}".encode(), digest_size=7).digest()
+    return int.from_bytes(digest, "big")
+
+
+def _uri_of(spec: grammar.Spec) -> str:
+    match spec:
+        case grammar.Preset(name):
+            return f"sim:{name}"
+        case grammar.DriveFile(path) | grammar.Path(path):
+            return path
+        case grammar.Null(capacity_bytes):
+            return f"null:{capacity_bytes}"
+        case grammar.Nbd(uri):
+            return uri
+        case grammar.Raid0(members, chunk_bytes):
+            inner = ",".join(f"({_uri_of(member)})" for member in members)
+            return f"raid0:{inner}?chunk={chunk_bytes}"
+
+
+def _target(uri: str, device: Device) -> Target:
+    info = device.info
+    return Target(uri, info.kind, info.capacity_bytes, None, device)

@@ -1,0 +1,42 @@
+"""The drives that ship with ssdscope: one TOML file each, beside the package."""
+
+import difflib
+import tomllib
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+from ssdscope.errors import UsageError
+
+
+def preset_names() -> list[str]:
+    """List the names, sorted."""
+    return sorted(
+        entry.name.removesuffix(".toml")
+        for entry in _folder().iterdir()
+        if entry.name.endswith(".toml")
+    )
+
+
+def preset_text(name: str) -> str:
+    """Read the file of a preset, as it is.
+
+    Raises
+    ------
+    UsageError
+        If there is no such preset; the hint names the nearest ones.
+    """
+    names = preset_names()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+        raise UsageError(f"there is no drive named {name!r}", hint=hint)
+    return (_folder() / f"{name}.toml").read_text(encoding="utf-8")
+
+
+def preset_description(name: str) -> str:
+    """Read the one-line description of a preset."""
+    return str(tomllib.loads(preset_text(name)).get("description", ""))
+
+
+def _folder() -> Traversable:
+    return resources.files("ssdscope") / "drives"

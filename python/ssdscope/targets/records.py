@@ -1,0 +1,254 @@
+"""What a drive tells us: what it is, how a run went, and every request of it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdscope.errors import DeviceError
+
+Column: TypeAlias = npt.NDArray[Any]
+
+OP_READ, OP_WRITE, OP_FLUSH, OP_DISCARD = range(4)
+
+ATTRIBUTION_CAUSES = (
+    "host_queue",
+    "link",
+    "firmware",
+    "buffer",
+    "map",
+    "channel_wait",
+    "transfer",
+    "die_wait",
+    "nand",
+    "rmw",
+    "gc",
+    "merge",
+    "suspend",
+    "mechanical",
+)
+"""Where the time of a request can go, in the order of the columns of a log."""
+
+LOG_COLUMNS = ("op", "offset_bytes", "bytes", "submit_ns", "complete_ns", "error")
+"""Columns that every log has."""
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """What a host knows of a drive before the first request."""
+
+    kind: str
+    """``simulated``, ``block``, ``file``, ``nbd``, ``raid0`` or ``null``."""
+    capacity_bytes: int
+    logical_block_bytes: int
+    """Smallest request and its alignment."""
+    clock: str
+    """``virtual`` or ``wall``."""
+    writable: bool
+    discard: bool
+    attribution: bool
+    """Whether completions say where the time went."""
+    snapshot: bool
+    """Whether the state can be kept, returned to and forked."""
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read the native module's JSON; keys we do not know are left out."""
+        values = json.loads(text)
+        return cls(**{each.name: values[each.name] for each in fields(cls)})
+
+
+@dataclass(frozen=True)
+class LatencySummary:
+    """Latencies of one direction, in nanoseconds. Percentiles are nearest-rank."""
+
+    mean: float
+    stddev: float
+    ci95_low: float | None
+    """Low end of the 95 % interval of the mean; None for a single request."""
+    ci95_high: float | None
+    min: int
+    p50: int
+    p90: int
+    p95: int
+    p99: int
+    p99_9: int
+    max: int
+
+
+@dataclass(frozen=True)
+class DirectionStats:
+    """What the reads, or the writes, of a run came to."""
+
+    requests: int
+    bytes: int
+    iops: float
+    bandwidth_bytes_per_s: float
+    latency_ns: LatencySummary
+    attribution_ns: dict[str, float] | None
+    """Mean nanoseconds by cause; None where the drive cannot say."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Take one direction out of a run's summary."""
+        latency = values["latency_ns"]
+        return cls(
+            requests=values["requests"],
+            bytes=values["bytes"],
+            iops=values["iops"],
+            bandwidth_bytes_per_s=values["bandwidth_bytes_per_s"],
+            latency_ns=LatencySummary(
+                **{each.name: latency[each.name] for each in fields(LatencySummary)}
+            ),
+            attribution_ns=values["attribution_ns"],
+        )
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """The summary of a run: typed where we calculate with it, whole in `summary`."""
+
+    requests: int
+    elapsed_ns: int
+    read: DirectionStats | None
+    write: DirectionStats | None
+    counters: dict[str, Any] | None
+    """What the drive counted during the run; None for real drives."""
+    interrupted: bool
+    summary: dict[str, Any]
+    """Everything the run reported, under the names of the JSON output."""
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a run's summary as the native module writes it."""
+        summary = json.loads(text)
+        directions = {
+            name: None if summary[name] is None else DirectionStats.from_dict(summary[name])
+            for name in ("read", "write")
+        }
+        return cls(
+            requests=summary["requests"],
+            elapsed_ns=summary["elapsed_ns"],
+            counters=summary["counters"],
+            interrupted=summary.get("interrupted", False),
+            summary=summary,
+            **directions,
+        )
+
+    def only(self) -> DirectionStats:
+        """Give the one direction that ran.
+
+        Raises
+        ------
+        DeviceError
+            If nothing was served, or both reads and writes were.
+        """
+        ran = [each for each in (self.read, self.write) if each is not None]
+        if len(ran) != 1:
+            raise DeviceError(f"expected reads or writes alone, {len(ran)} directions were served")
+        return ran[0]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    requests: int
+    share: float | None
+    """Part of the work done, 0 to 1; None where the end is not known."""
+    elapsed_ns: int
+    mean_latency_ns: float | None
+    ci95_relative: float | None
+    """Half-width of the interval of the mean, relative to the mean."""
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read a progress report of the native module; what is absent is None."""
+        values = json.loads(text)
+        return cls(
+            requests=values.get("requests", 0),
+            share=values.get("share"),
+            elapsed_ns=values.get("elapsed_ns", 0),
+            mean_latency_ns=values.get("mean_latency_ns"),
+            ci95_relative=values.get("ci95_relative"),
+        )
+
+
+class Log:
+    """One row per request, held as columns of equal length.
+
+    Parameters
+    ----------
+    columns
+        `LOG_COLUMNS` and, of a drive that attributes, ``attr_<cause>_ns`` for each of
+        `ATTRIBUTION_CAUSES`. Shapes are (n,).
+    """
+
+    def __init__(self, columns: Mapping[str, Column]) -> None:
+        missing = [name for name in LOG_COLUMNS if name not in columns]
+        if missing:
+            raise ValueError(f"a log without the columns {', '.join(missing)}")
+        self.columns: dict[str, Column] = dict(columns)
+
+    def __len__(self) -> int:
+        return len(self.columns["op"])
+
+    @property
+    def op(self) -> Column:
+        """Operations, uint8: 0 read, 1 write, 2 flush, 3 discard."""
+        return self.columns["op"]
+
+    @property
+    def offset_bytes(self) -> Column:
+        """First byte of each request, uint64."""
+        return self.columns["offset_bytes"]
+
+    @property
+    def bytes(self) -> Column:
+        """Length of each request, uint64."""
+        return self.columns["bytes"]
+
+    @property
+    def submit_ns(self) -> Column:
+        """When each request was submitted, uint64."""
+        return self.columns["submit_ns"]
+
+    @property
+    def complete_ns(self) -> Column:
+        """When each request was served, uint64."""
+        return self.columns["complete_ns"]
+
+    @property
+    def error(self) -> Column:
+        """The errno of failed requests, int32; 0 for served ones."""
+        return self.columns["error"]
+
+    @cached_property
+    def latency_ns(self) -> npt.NDArray[np.int64]:
+        """Completion minus submission, int64."""
+        return (self.complete_ns - self.submit_ns).astype(np.int64)
+
+    @cached_property
+    def attribution_ns(self) -> dict[str, Column] | None:
+        """Columns of nanoseconds by cause; None where the drive cannot say."""
+        if f"attr_{ATTRIBUTION_CAUSES[0]}_ns" not in self.columns:
+            return None
+        return {cause: self.columns[f"attr_{cause}_ns"] for cause in ATTRIBUTION_CAUSES}
+
+    def select(self, rows: Column) -> "Log":
+        """Take rows by a boolean mask, indices or a slice."""
+        return Log({name: column[rows] for name, column in self.columns.items()})
+
+    @staticmethod
+    def concatenate(parts: Sequence["Log"]) -> "Log":
+        """Join logs of one run, in order; at least one."""
+        return Log(
+            {
+                name: np.concatenate([part.columns[name] for part in parts])
+                for name in parts[0].columns
+            }
+        )

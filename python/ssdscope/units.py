@@ -1,0 +1,252 @@
+"""Sizes, times, percentages and lists as people write them.
+
+Sizes are binary (``4k`` = ``4KiB`` = 4,096 bytes, as fio reads ``k``). What has two readings
+is refused with both: ``4KB``, a time without a unit, a share without ``%``. Results are exact
+integers of bytes and nanoseconds; nothing passes through floating point.
+"""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+from ssdscope.errors import UsageError
+
+_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[^\d\s]*)")
+_SIZE_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_TIME_UNITS_NS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "min": 60_000_000_000,
+    "h": 3_600_000_000_000,
+    "d": 86_400_000_000_000,
+}
+_MAX_INTEGER = 2**63 - 1
+
+
+def parse_size(text: str) -> int:
+    """Read a size in bytes.
+
+    Parameters
+    ----------
+    text
+        ``4096``, ``4k``, ``4K``, ``4KiB``, ``1.5g``.
+
+    Returns
+    -------
+    int
+        Bytes.
+
+    Raises
+    ------
+    UsageError
+        If the text is no size, is no whole number of bytes, or can be read two ways.
+
+    Examples
+    --------
+    >>> parse_size("4k"), parse_size("1.5m")
+    (4096, 1572864)
+    """
+    number, unit = _split(text, "a size", "write it as 4096, 4k, 64KiB, 1m or 1.5g")
+    prefix = unit.lower().removesuffix("ib") if unit.lower().endswith("ib") else unit.lower()
+    if prefix.endswith("b") and prefix[:-1] in _SIZE_POWERS and prefix != "b":
+        raise _two_sizes(text, number, _SIZE_POWERS[prefix[:-1]])
+    prefix = {"b": ""}.get(prefix, prefix)
+    if prefix not in _SIZE_POWERS:
+        raise UsageError(
+            f"{text!r} is not a size: unit {unit!r} is unknown",
+            hint="use k, m, g, t or p (powers of 1024), as in 4k, 64KiB or 1g",
+        )
+    return _whole(text, number * 1024 ** _SIZE_POWERS[prefix], "bytes")
+
+
+def parse_duration(text: str) -> int:
+    """Read a time span in nanoseconds.
+
+    Parameters
+    ----------
+    text
+        ``10s``, ``500ms``, ``80us``, ``2m`` (minutes), ``1h``. ``0`` needs no unit.
+
+    Returns
+    -------
+    int
+        Nanoseconds.
+
+    Raises
+    ------
+    UsageError
+        If the text is no time or has no unit.
+
+    Examples
+    --------
+    >>> parse_duration("80us")
+    80000
+    """
+    number, unit = _split(text, "a time", "write it as 10s, 500ms, 80us or 2m")
+    if not unit:
+        if number == 0:
+            return 0
+        raise UsageError(
+            f"{text!r} is not a time: it has no unit",
+            hint=f"write {text}us, {text}ms, {text}s or {text}m (minutes)",
+        )
+    if unit.lower() not in _TIME_UNITS_NS:
+        raise UsageError(
+            f"{text!r} is not a time: unit {unit!r} is unknown",
+            hint="use ns, us, ms, s, m (minutes), h or d, as in 10s or 80us",
+        )
+    return _whole(text, number * _TIME_UNITS_NS[unit.lower()], "nanoseconds")
+
+
+def parse_percent(text: str) -> float:
+    """Read a share written as a percentage.
+
+    Parameters
+    ----------
+    text
+        ``5%``, ``12.5%``.
+
+    Returns
+    -------
+    float
+        The share: 0.05 for ``5%``.
+
+    Raises
+    ------
+    UsageError
+        If the percent sign is missing or the text is no number.
+    """
+    number, unit = _split(text, "a percentage", "write it as 5%")
+    if unit == "":
+        raise UsageError(
+            f"{text!r} has no % sign: it can be read as {text}% or as {float(number * 100):g}%",
+            hint=f"write {text}% or {float(number * 100):g}%",
+        )
+    if unit != "%":
+        raise UsageError(f"{text!r} is not a percentage", hint="write it as 5%")
+    return float(number / 100)
+
+
+def parse_whole_percent(text: str) -> int:
+    """Read a whole percentage of 0 to 100 whose option name says percent: ``70`` or ``70%``.
+
+    Raises
+    ------
+    UsageError
+        If it is not a whole number from 0 to 100.
+    """
+    digits = text.strip().removesuffix("%")
+    if not digits.isascii() or not digits.isdigit() or int(digits) > 100:
+        raise UsageError(f"{text!r} is not a whole percentage from 0 to 100", hint="write it as 70")
+    return int(digits)
+
+
+def parse_sizes(text: str) -> list[int]:
+    """Read a list of sizes (``1k,4k,16k``) or a range in doublings (``1k:64k``).
+
+    Returns
+    -------
+    list of int
+        Bytes, in the order written.
+
+    Raises
+    ------
+    UsageError
+        If a part is no size, or the range does not end on a doubling of its start.
+    """
+    return _list_or_range(text, parse_size)
+
+
+def parse_counts(text: str) -> list[int]:
+    """Read a list of counts (``1,2,4``) or a range in doublings (``1:64``).
+
+    Raises
+    ------
+    UsageError
+        If a part is no positive whole number.
+    """
+    return _list_or_range(text, parse_count)
+
+
+def parse_count(text: str) -> int:
+    """Read a positive whole number; commas and underscores between digits are not taken.
+
+    Raises
+    ------
+    UsageError
+        If it is not one.
+    """
+    if not re.fullmatch(r"\d+", text.strip()) or int(text) == 0 or int(text) > _MAX_INTEGER:
+        raise UsageError(f"{text!r} is not a positive whole number", hint="write it as 1 or 20000")
+    return int(text)
+
+
+def format_size(size_bytes: int) -> str:
+    """Write bytes so that `parse_size` reads the same number back: ``4k``, ``1g``, ``4097``."""
+    for prefix, power in reversed(_SIZE_POWERS.items()):
+        if power and size_bytes and size_bytes % 1024**power == 0:
+            return f"{size_bytes // 1024**power}{prefix}"
+    return str(size_bytes)
+
+
+def format_duration(duration_ns: float) -> str:
+    """Write a time for people, in the largest unit that keeps it at or above one."""
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
+        if abs(duration_ns) >= scale:
+            return f"{duration_ns / scale:.4g} {unit}"
+    return f"{duration_ns:.4g} ns"
+
+
+def format_capacity(capacity_bytes: int) -> str:
+    """Write a capacity as drives are sold, in powers of 1000: ``512.1 GB``."""
+    value = float(capacity_bytes)
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if value < 1000:
+            return f"{value:.4g} {unit}"
+        value /= 1000
+    return f"{value:.4g} PB"
+
+
+def _split(text: str, what: str, hint: str) -> tuple[Fraction, str]:
+    """Part number and unit; the unit may be empty."""
+    match = _NUMBER.fullmatch(text.strip())
+    if match is None:
+        raise UsageError(f"{text!r} is not {what}", hint=hint)
+    return Fraction(match["number"]), match["unit"]
+
+
+def _whole(text: str, value: Fraction, unit: str) -> int:
+    if value.denominator != 1:
+        raise UsageError(f"{text!r} is not a whole number of {unit}")
+    if value > _MAX_INTEGER:
+        raise UsageError(f"{text!r} is too large: at most {_MAX_INTEGER} {unit}")
+    return int(value)
+
+
+def _two_sizes(text: str, number: Fraction, power: int) -> UsageError:
+    binary = _whole(text, number * 1024**power, "bytes")
+    decimal = _whole(text, number * 1000**power, "bytes")
+    return UsageError(
+        f"{text!r} can be read as {binary:,} bytes or as {decimal:,} bytes",
+        hint=f"write {format_size(binary)} for the first, {decimal} for the second",
+    )
+
+
+def _list_or_range(text: str, parse: Callable[[str], int]) -> list[int]:
+    if ":" not in text:
+        return [parse(part) for part in text.split(",")]
+    low_text, _, high_text = text.partition(":")
+    low, high = parse(low_text), parse(high_text)
+    values = [low]
+    while 0 < values[-1] < high:
+        values.append(values[-1] * 2)
+    if values[-1] != high:
+        raise UsageError(
+            f"{text!r} is not a range: doubling {low_text} never meets {high_text}",
+            hint="a range goes up by doubling, as in 1k:64k; otherwise list the values, as in 1k,3k",
+        )
+    return values

@@ -1,0 +1,108 @@
+"""Preparing a drive through its front door, the way a real one has to be prepared.
+
+The quick states of simulated drives (``--state``) are for the command line; experiments that
+must mean the same on every drive write it full and age it by I/O, as these functions do.
+"""
+
+from ssdscope.errors import UsageError
+from ssdscope.targets import Device, RunResult
+from ssdscope.targets.device import ProgressCallback
+from ssdscope.workloads.workload import Workload
+
+FILL_BLOCK_BYTES = 1024 * 1024
+FILL_DEPTH = 4
+OVERWRITE_DEPTH = 32
+
+
+def fill_sequentially(
+    device: Device,
+    *,
+    offset_bytes: int = 0,
+    size_bytes: int | None = None,
+    block_bytes: int = FILL_BLOCK_BYTES,
+    progress: ProgressCallback | None = None,
+) -> RunResult:
+    """Write a region once, in order.
+
+    Parameters
+    ----------
+    device
+        The drive, open for writing.
+    offset_bytes, size_bytes
+        The region; a size of None is up to the end.
+    block_bytes
+        Size of a write; made smaller where the region is no multiple of it.
+    progress
+        As in `Device.run`.
+
+    Raises
+    ------
+    UsageError
+        If the region is not whole logical blocks.
+    """
+    size = device.info.capacity_bytes - offset_bytes if size_bytes is None else size_bytes
+    return device.run(
+        Workload(
+            rw="write",
+            block_bytes=_dividing_block(device, size, block_bytes),
+            iodepth=FILL_DEPTH,
+            offset_bytes=offset_bytes,
+            size_bytes=size,
+            io_bytes=size,
+        ),
+        progress=progress,
+    )
+
+
+def overwrite_randomly(
+    device: Device,
+    *,
+    io_bytes: int,
+    seed: int,
+    offset_bytes: int = 0,
+    size_bytes: int | None = None,
+    block_bytes: int = 4096,
+    progress: ProgressCallback | None = None,
+) -> RunResult:
+    """Overwrite blocks of a region at random.
+
+    Parameters
+    ----------
+    device
+        The drive, open for writing.
+    io_bytes
+        How much to write in all; twice the region is a usual dose.
+    seed
+        Of the offsets.
+    offset_bytes, size_bytes
+        The region; a size of None is up to the end.
+    block_bytes
+        Size of a write.
+    progress
+        As in `Device.run`.
+    """
+    return device.run(
+        Workload(
+            rw="randwrite",
+            block_bytes=block_bytes,
+            iodepth=OVERWRITE_DEPTH,
+            offset_bytes=offset_bytes,
+            size_bytes=size_bytes,
+            io_bytes=io_bytes,
+            seed=seed,
+        ),
+        progress=progress,
+    )
+
+
+def _dividing_block(device: Device, size_bytes: int, wanted_bytes: int) -> int:
+    """Halve the block until the region is whole blocks, so that no tail stays unwritten."""
+    block = wanted_bytes
+    while size_bytes % block and block > device.info.logical_block_bytes:
+        block //= 2
+    if size_bytes <= 0 or size_bytes % block:
+        raise UsageError(
+            f"a region of {size_bytes} bytes is not whole logical blocks "
+            f"of {device.info.logical_block_bytes} bytes"
+        )
+    return block

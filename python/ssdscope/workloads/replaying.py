@@ -1,0 +1,76 @@
+"""How a trace is read, fitted to a drive and paced."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ssdscope.errors import UsageError
+
+MODES = ("open", "closed", "asap")
+ALIGNMENTS = ("refuse", "expand")
+FITS = ("refuse", "wrap", "compact")
+
+
+@dataclass(frozen=True)
+class ReplayOptions:
+    """Options of a replay.
+
+    Attributes
+    ----------
+    format
+        Name of the format, or None to recognise it from the content.
+    mode
+        ``open``: at the trace's own times; ``closed``: `iodepth` requests in flight, pauses
+        kept; ``asap``: `iodepth` requests in flight, no pauses.
+    iodepth
+        Requests in flight, in the closed modes.
+    time_scale
+        Arrival times are multiplied by it.
+    align
+        Requests off the drive's grid: ``refuse`` or ``expand`` to the smallest unit.
+    fit
+        Requests past the end: ``refuse``, ``wrap`` modulo the capacity, or ``compact`` the
+        touched megabytes in address order.
+    volume
+        Replay this volume (ASU, device) only.
+    skip_bad
+        Count malformed lines instead of stopping at the first.
+    limit
+        Replay so many requests only.
+    offset_bytes, size_bytes
+        The region of the drive that stands for the whole.
+    """
+
+    format: str | None = None
+    mode: str = "open"
+    iodepth: int = 1
+    time_scale: float = 1.0
+    align: str = "refuse"
+    fit: str = "refuse"
+    volume: int | None = None
+    skip_bad: bool = False
+    limit: int | None = None
+    offset_bytes: int = 0
+    size_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse words that are none of the choices."""
+        for option, value, choices in (
+            ("--mode", self.mode, MODES),
+            ("--align", self.align, ALIGNMENTS),
+            ("--fit", self.fit, FITS),
+        ):
+            if value not in choices:
+                raise UsageError(
+                    f"{option}: {value!r} is unknown", hint=f"use {', '.join(choices)}"
+                )
+        if self.time_scale <= 0:
+            raise UsageError(f"--time-scale: {self.time_scale} is not above zero")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the keys of the JSON form, every one of them."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """Write the options for the driver."""
+        return json.dumps(self.to_dict())

@@ -1,0 +1,101 @@
+"""One synthetic workload, mirrored to the JSON that the drivers in Rust take."""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ssdscope.errors import UsageError
+
+PATTERNS = ("read", "write", "randread", "randwrite", "rw", "randrw")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What to issue, how fast, and when to stop.
+
+    Whichever of `requests`, `io_bytes`, `runtime_ns` and `until_ci` comes first stops the run;
+    without any of them it stops after one pass over the region.
+
+    Attributes
+    ----------
+    rw
+        One of `PATTERNS`; ``rw`` and ``randrw`` mix reads and writes.
+    block_bytes
+        Size of a request.
+    read_block_bytes, write_block_bytes
+        Sizes where reads and writes differ; None for `block_bytes`.
+    read_percent
+        Share of reads in a mix.
+    iodepth, numjobs
+        Requests each job keeps in flight, and jobs.
+    offset_bytes, size_bytes
+        The region; a size of None is up to the end of the drive.
+    io_bytes, requests, runtime_ns
+        When to stop.
+    until_ci
+        Stop when the 95 % interval of the mean latency is within this share of the mean on
+        either side.
+    thinktime_ns
+        Pause of a job after each completion.
+    rate_iops
+        Upper bound on requests per second of each job.
+    fsync_every
+        A flush after so many writes; 0 for none.
+    fua
+        Writes are durable when they complete.
+    percentage_random
+        Share of random offsets; None for 100 in ``rand*`` patterns and 0 in the others.
+    stride_bytes
+        Gap from the end of a sequential request to the start of the next.
+    ramp_requests
+        Requests issued first and left out of the statistics.
+    seed
+        Of offsets and of the mix.
+    """
+
+    rw: str
+    block_bytes: int = 4096
+    read_block_bytes: int | None = None
+    write_block_bytes: int | None = None
+    read_percent: int = 50
+    iodepth: int = 1
+    numjobs: int = 1
+    offset_bytes: int = 0
+    size_bytes: int | None = None
+    io_bytes: int | None = None
+    requests: int | None = None
+    runtime_ns: int | None = None
+    until_ci: float | None = None
+    thinktime_ns: int = 0
+    rate_iops: float | None = None
+    fsync_every: int = 0
+    fua: bool = False
+    percentage_random: int | None = None
+    stride_bytes: int = 0
+    ramp_requests: int = 0
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is wrong in itself; what depends on the drive is refused by the driver."""
+        if self.rw not in PATTERNS:
+            raise UsageError(
+                f"{self.rw!r} is not an access pattern", hint=f"use {', '.join(PATTERNS)}"
+            )
+        if self.until_ci is not None and not 0 < self.until_ci < 1:
+            raise UsageError(
+                f"an interval within {self.until_ci:.0%} of the mean cannot be waited for",
+                hint="use a share above 0% and below 100%, as in 5%",
+            )
+
+    @property
+    def writes(self) -> bool:
+        """Whether the plan writes at all."""
+        return self.rw not in ("read", "randread")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the keys of the JSON form, every one of them."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """Write the plan for the driver."""
+        return json.dumps(self.to_dict())
