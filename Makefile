@@ -1,0 +1,73 @@
+# Everything a contributor runs. `make help` lists it; CI runs `make test` and nothing else.
+#
+# A fresh machine needs Python 3.11 or newer, cargo and make. uv is used where it is installed,
+# and otherwise put into a folder of this project's own (.venv-tools).
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+TOOLS := .venv-tools
+UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
+RUN := $(UV) run --no-sync
+NATIVE := python/ssdscope/_native.abi3.so
+OUT := out
+
+.PHONY: help setup system demo test test-rust test-python lint format check-stubs bench clean
+
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(TOOLS)/bin/uv:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "ssdscope needs Python 3.11 or newer; try: make PYTHON=python3.12 setup" >&2; exit 2; }
+	$(PYTHON) -m venv $(TOOLS) \
+	  || { echo "hint: on Debian and Ubuntu, apt-get install python3-venv" >&2; exit 2; }
+	$(TOOLS)/bin/python -m pip install --quiet 'uv>=0.9'
+
+# uv restores the package from its cache without the compiled module if that was deleted while
+# the sources stayed (uv issue 11390); only then is the rebuild forced.
+setup: $(filter $(TOOLS)/%,$(UV)) ## Build the package and its environment
+	$(UV) sync --quiet
+	@test -e $(NATIVE) || $(UV) sync --quiet --reinstall-package ssdscope
+
+system: ## Install what some tests need by apt, where that is possible
+	@sh scripts/setup-system.sh
+
+demo: setup ## Look into a simulated drive and write a page about it
+	@mkdir -p $(OUT)
+	$(RUN) ssdscope characterize sim:mqsim-8g --seed 1 -O $(OUT)/demo.html --json $(OUT)/demo.json
+	@echo
+	@echo "The page is $(CURDIR)/$(OUT)/demo.html"
+
+test: system setup lint test-rust check-stubs test-python ## Run everything CI runs
+
+test-rust:
+	cargo test --workspace --quiet
+	cargo test --release --quiet -p ssdscope-sim --test determinism
+
+test-python:
+	$(RUN) pytest
+
+lint: setup ## Formatting, clippy, ruff, mypy; warnings are errors
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(RUN) ruff format --check
+	$(RUN) ruff check
+	$(RUN) mypy
+
+format: setup ## Format both languages
+	cargo fmt --all
+	$(RUN) ruff format
+	$(RUN) ruff check --fix
+
+check-stubs: setup ## Compare the type stub of the native module with the module
+	$(RUN) python -m mypy.stubtest ssdscope._native
+
+bench: setup ## Print the figures of speed and memory (minutes; wants a quiet machine)
+	$(RUN) python benchmarks/run.py
+
+clean: ## Remove what was built
+	rm -rf $(OUT) .venv .mypy_cache .pytest_cache .ruff_cache $(NATIVE)
+	cargo clean
