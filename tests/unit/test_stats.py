@@ -1,4 +1,4 @@
-"""The statistics, held against scipy where scipy has the same and against known answers elsewhere."""
+"""The statistics, held against scipy where it has the same and against known answers elsewhere."""
 
 from __future__ import annotations
 
@@ -150,6 +150,14 @@ def test_linear_stretch_stops_at_the_staircase() -> None:
     kib = np.array([4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512])
     latency = 130_600 * np.ceil(kib / 32) + 0.4656 * kib * 1024
     assert stats.linear_stretch(kib, latency, 0.02) == slice(0, 6)
+
+
+def test_linear_stretch_prefers_the_small_end_and_takes_another_if_it_must() -> None:
+    x = np.geomspace(1, 256, 17)
+    kinked = np.where(x < 8, 10 + x, 2 * x + 2)
+    assert stats.linear_stretch(x, kinked, 0.001) == slice(0, 7)
+    bent = np.where(x < 8, x**3, 500 + 2 * x)
+    assert stats.linear_stretch(x, bent, 0.001) == slice(7, 17)
 
 
 def test_linear_stretch_refuses_a_parabola() -> None:

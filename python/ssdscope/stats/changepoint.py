@@ -51,7 +51,7 @@ def change_points(values: ArrayLike, min_length: int = 5, penalty: float = 12.0)
 
 
 def _best_split(series: np.ndarray, min_length: int) -> tuple[int, float]:
-    """Find the split that lowers the sum of squares most, and by how much (0 if none may be made)."""
+    """Find the split that lowers the sum of squares most and its gain; 0 if there is none."""
     n = series.size
     if n < 2 * min_length:
         return 0, 0.0

@@ -72,15 +72,33 @@ def bic(residual_sum_squares: float, n: int, parameters: int) -> float:
 def linear_stretch(
     x: ArrayLike, y: ArrayLike, tolerance: float, min_points: int = 4
 ) -> slice | None:
-    """Find the longest run of neighbouring points that one line meets within ``tolerance``.
+    """Find a run of neighbouring points that one line meets within ``tolerance``.
 
-    Of equally long runs the first one is taken. ``x`` must be sorted; runs shorter than
-    ``min_points`` prove nothing (a line meets any two points), so ``None`` is returned then.
+    The longest run from the smallest ``x`` on, because that is where an intercept shows; if
+    there is none, the longest run anywhere.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        ``x`` sorted, ``y`` positive.
+    tolerance : float
+        Largest distance of a point from the line, as a share of the point.
+    min_points : int
+        Shorter runs prove nothing: a line meets any two points.
+
+    Returns
+    -------
+    slice or None
     """
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    for length in range(len(xs), min_points - 1, -1):
-        for start in range(len(xs) - length + 1):
-            run = slice(start, start + length)
-            if fit_line(xs[run], ys[run]).max_relative_error <= tolerance:
-                return run
+    n = len(xs)
+    prefixes = [slice(0, end) for end in range(n, min_points - 1, -1)]
+    inner = [
+        slice(start, start + length)
+        for length in range(n - 1, min_points - 1, -1)
+        for start in range(1, n - length + 1)
+    ]
+    for run in prefixes + inner:
+        if fit_line(xs[run], ys[run]).max_relative_error <= tolerance:
+            return run
     return None

@@ -1,0 +1,149 @@
+"""Throughput against queue depth: the depth beyond which waiting buys nothing.
+
+Random 4 KiB reads at depths 1 to 256. The knee is the depth that reaches 90 % of the plateau.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.budget import Budget, Deadline, StageProgress
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.measure import base_request_bytes, cautions, random_offsets
+from ssdscope.targets.records import OP_READ
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.targets.device import Device
+
+KNEE = "queue_depth_knee"
+PROBE_NAME = "latency"
+
+DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+BLOCKS = 6
+PLATEAU_SHARE = 0.9
+STILL_RISING = 1.05
+"""A last doubling of the depth that gains more than this has not reached the plateau."""
+FLAT_WITHIN = 0.10
+
+
+def detect(
+    device: Device, budget: Budget, rng: np.random.Generator, progress: StageProgress
+) -> list[Finding]:
+    """Answer the knee."""
+    base = base_request_bytes(device.info)
+    plan = _plan(device, base, budget, rng)
+    depths = np.array([depth for depth, _ in plan])
+    if device.info.capacity_bytes < 4 * base or len(plan) < 4:
+        reason = Reason.RANGE_TOO_SMALL if len(plan) >= 4 else Reason.BUDGET_EXHAUSTED
+        return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=reason)]
+    rates = _measure(device, base, plan, budget, rng, progress)
+    requests = sum(count for _, count in plan) * len(rates)
+    return [_judge(device, depths, rates, requests, seed=int(rng.integers(2**32)))]
+
+
+def _plan(
+    device: Device, base: int, budget: Budget, rng: np.random.Generator
+) -> list[tuple[int, int]]:
+    """Choose depths and how many requests each; on a slow real drive fewer of both."""
+    full = [(depth, 8 * depth + 256) for depth in DEPTHS]
+    if device.info.clock != "wall":
+        return full
+    alone_ns = float(np.median(_reads(device, base, 1, 32, rng).latency_ns))
+    # As if the drive gained nothing from depth: what one block may cost at the very worst.
+    allowed = budget.wall_s / 5 / BLOCKS / max(alone_ns, 1.0) * 1e9
+    plan: list[tuple[int, int]] = []
+    for depth, wanted in full:
+        share = int(allowed / len(full))
+        least = 4 * depth + 16
+        if least > 4 * share:
+            break
+        plan.append((depth, max(least, min(wanted, share))))
+    return plan
+
+
+def _measure(
+    device: Device,
+    base: int,
+    plan: list[tuple[int, int]],
+    budget: Budget,
+    rng: np.random.Generator,
+    progress: StageProgress,
+) -> NDArray[Any]:
+    """Rates in requests per second, one row per block, one column per depth."""
+    wall = device.info.clock == "wall"
+    deadline = Deadline(budget.wall_s / 4)
+    blocks = BLOCKS if wall else BLOCKS * min(budget.repetitions, 8)
+    rates: list[NDArray[Any]] = []
+    for block in range(blocks):
+        row = np.empty(len(plan))
+        for column in rng.permutation(len(plan)):
+            depth, count = plan[column]
+            row[column] = _rate(_reads(device, base, depth, count, rng), depth)
+        rates.append(row)
+        progress("throughput against queue depth", (block + 1) / blocks)
+        if wall and deadline.left_s == 0 and len(rates) >= 2:
+            break
+    return np.array(rates)
+
+
+def _reads(device: Device, base: int, depth: int, count: int, rng: np.random.Generator) -> Any:
+    lengths = np.full(count, base, np.uint64)
+    offsets = random_offsets(rng, device.info.capacity_bytes, lengths)
+    return device.run_list(np.full(count, OP_READ, np.uint8), offsets, lengths, iodepth=depth)
+
+
+def _rate(log: Any, depth: int) -> float:
+    """Count requests per second while the queue was full: not while it filled or drained."""
+    done = np.sort(log.complete_ns.astype(np.int64))
+    first, last = depth - 1, len(done) - depth
+    span_ns = int(done[last] - done[first])
+    return (last - first) / span_ns * 1e9 if span_ns > 0 else float("inf")
+
+
+def _judge(
+    device: Device, depths: NDArray[Any], rates: NDArray[Any], requests: int, seed: int
+) -> Finding:
+    common: dict[str, Any] = {"name": KNEE, "probe": PROBE_NAME, "requests": requests}
+    if not np.isfinite(rates).all():
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+    typical = stats.log_median(rates, axis=0)
+    draws = stats.block_bootstrap(
+        rates, lambda b: stats.log_median(b, axis=0), replicates=1000, seed=seed
+    )
+    low, high = stats.percentile_interval(draws)
+    common["evidence"] = {
+        "depths": depths.tolist(),
+        "median_iops": typical.tolist(),
+        "median_low_iops": low.tolist(),
+        "median_high_iops": high.tolist(),
+        "request_bytes": base_request_bytes(device.info),
+        "blocks": len(rates),
+        "plateau_share": PLATEAU_SHARE,
+        "cautions": cautions(device.info),
+    }
+    gain = float(typical.max() / typical[0])
+    best = int(np.argmax(typical))
+    flat = stats.tost(np.log(rates[:, best] / rates[:, 0]), np.log1p(FLAT_WITHIN))
+    if flat.holds():
+        return Absent(
+            bound=float(np.expm1(flat.bound)),
+            reason="depth gains nothing: the drive serves one request at a time",
+            **common,
+        )
+    halfway = int(np.argmin(np.abs(depths - depths[-1] / 2)))
+    if typical[-1] > STILL_RISING * typical[halfway]:
+        return Ambiguous(
+            candidates=(float(depths[-1]),),
+            reason=f"throughput still rises at depth {depths[-1]}: the knee is there or deeper",
+            **common,
+        )
+    knee = stats.saturation_depth(depths, typical, PLATEAU_SHARE)
+    knees = np.array([stats.saturation_depth(depths, draw, PLATEAU_SHARE) for draw in draws])
+    span = stats.percentile_interval(knees)
+    interval = (min(float(span[0]), knee), max(float(span[1]), knee))
+    return Detected(value=knee, interval=interval, effect=gain - 1, **common)

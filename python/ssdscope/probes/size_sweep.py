@@ -1,0 +1,247 @@
+"""Read latency against size: alpha (per request) and beta (per byte).
+
+Reads at depth 1 of sizes from 4 KiB to 1 MiB. A drive that stripes a large request over its
+channels climbs in steps, so the line is fitted to the sizes, from the smallest on, that one
+line meets, and that stretch is part of the answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.budget import Budget, Deadline, StageProgress
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.measure import (
+    MAX_DROPPED_SHARE,
+    Blocks,
+    base_request_bytes,
+    cautions,
+    read_blocks,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.targets.device import Device
+    from ssdscope.targets.records import DeviceInfo
+
+ALPHA, BETA = "read_latency_alpha_ns", "read_latency_beta_ns_per_byte"
+
+MULTIPLES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+MIN_SIZES = 4
+FIRST_BLOCKS = 24
+MAX_LOOKS = 5
+GOOD_WIDTH = 0.05
+"""Relative width of an interval at which measuring may stop."""
+LINEAR_WITHIN = 0.02
+"""Beyond noise, how far a median may lie from the line and still be called on it."""
+USELESS_WIDTH = 1.0
+"""An interval as wide as its value says nothing."""
+PROBE_NAME = "latency"
+
+
+@dataclass(frozen=True)
+class LineEstimate:
+    """A line through the medians of a stretch of sizes, with intervals.
+
+    Attributes
+    ----------
+    alpha_ns, beta_ns_per_byte
+        Low, value, high.
+    """
+
+    stretch: slice
+    alpha_ns: tuple[float, float, float]
+    beta_ns_per_byte: tuple[float, float, float]
+    max_relative_error: float
+
+
+def test_sizes(info: DeviceInfo) -> NDArray[np.uint64]:
+    """Sizes the sweep reads, in bytes; fewer on a small drive, a multiple of four in number."""
+    base = base_request_bytes(info)
+    sizes = [
+        base * multiple for multiple in MULTIPLES if base * multiple <= info.capacity_bytes // 8
+    ]
+    return np.array(sizes[: len(sizes) // MIN_SIZES * MIN_SIZES], dtype=np.uint64)
+
+
+def detect(
+    device: Device, budget: Budget, rng: np.random.Generator, progress: StageProgress
+) -> list[Finding]:
+    """Answer alpha and beta."""
+    sizes = test_sizes(device.info)
+    if len(sizes) < MIN_SIZES:
+        return [
+            Undetectable(name=name, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
+            for name in (ALPHA, BETA)
+        ]
+    measured, kept, line = _measure(device, sizes, budget, rng, progress)
+    evidence = _evidence(device.info, sizes, measured, kept, line)
+    common: dict[str, Any] = {
+        "probe": PROBE_NAME,
+        "evidence": evidence,
+        "requests": measured.requests,
+    }
+    reason = _refusal(measured, kept)
+    if reason is not None:
+        return [Undetectable(name=name, reason=reason, **common) for name in (ALPHA, BETA)]
+    if line is None:
+        return _not_a_line(sizes.astype(float), stats.log_median(kept, axis=0), common)
+    first = float(sizes[line.stretch.start])
+    span = float(sizes[line.stretch.stop - 1]) - first
+    at_first = line.alpha_ns[1] + line.beta_ns_per_byte[1] * first
+    return [
+        _answer(ALPHA, line.alpha_ns, line.alpha_ns[1] / at_first, common),
+        _answer(BETA, line.beta_ns_per_byte, line.beta_ns_per_byte[1] * span / at_first, common),
+    ]
+
+
+def _measure(
+    device: Device,
+    sizes: NDArray[np.uint64],
+    budget: Budget,
+    rng: np.random.Generator,
+    progress: StageProgress,
+) -> tuple[Blocks, NDArray[Any], LineEstimate | None]:
+    """Double the number of blocks until the intervals are narrow or the budget is spent."""
+    wall = device.info.clock == "wall"
+    deadline = Deadline(budget.wall_s / 5)
+    blocks = FIRST_BLOCKS * (1 if wall else budget.repetitions)
+    measured = read_blocks(device, sizes, blocks, rng)
+    for look in range(1, MAX_LOOKS + 1):
+        progress("read latency against size", look / MAX_LOOKS)
+        kept = measured.undisturbed()
+        line = _estimate(sizes, kept, seed=int(rng.integers(2**32)))
+        spent = wall and deadline.left_s < budget.wall_s / 10  # the next look takes twice as long
+        if look == MAX_LOOKS or spent or (line is not None and _narrow(line)):
+            break
+        measured = measured.joined(read_blocks(device, sizes, len(measured.latency_ns), rng))
+    return measured, kept, line
+
+
+def _estimate(sizes: NDArray[Any], kept: NDArray[Any], seed: int) -> LineEstimate | None:
+    """Fit the linear stretch; None if there is none or there is nothing to fit."""
+    if len(kept) < 2 or (kept <= 0).any():
+        return None
+    xs = sizes.astype(float)
+    medians = stats.log_median(kept, axis=0)
+    spread = max(stats.mad(column) for column in np.log(kept).T)
+    # 1.25 sigma/sqrt(n) is the standard error of a median; the worst of 16 lies within 3 of it.
+    tolerance = LINEAR_WITHIN + 3 * 1.2533 * spread / np.sqrt(len(kept))
+    stretch = stats.linear_stretch(xs, medians, tolerance, MIN_SIZES)
+    if stretch is None:
+        return None
+    fit = stats.fit_line(xs[stretch], medians[stretch])
+    low, high = _interval(xs[stretch], kept[:, stretch], medians[stretch], seed)
+    return LineEstimate(
+        stretch,
+        (float(low[0]), fit.intercept, float(high[0])),
+        (float(low[1]), fit.slope, float(high[1])),
+        fit.max_relative_error,
+    )
+
+
+def _interval(
+    xs: NDArray[Any], kept: NDArray[Any], medians: NDArray[Any], seed: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give low and high of (alpha, beta): the wider of noise and of leaving one size out.
+
+    Resampling alone would call a line through a gentle curve exact on a drive without noise.
+    """
+
+    def line(ys: NDArray[Any], points: NDArray[Any] = xs) -> tuple[float, float]:
+        fit = stats.fit_line(points, ys)
+        return fit.intercept, fit.slope
+
+    draws = stats.block_bootstrap(kept, lambda b: line(stats.log_median(b, axis=0)), seed=seed)
+    noise = stats.percentile_interval(draws)
+    rest = [np.arange(len(xs)) != left_out for left_out in range(len(xs))]
+    jackknife = np.array([line(medians[each], xs[each]) for each in rest])
+    both = np.vstack([noise, jackknife])
+    return both.min(axis=0), both.max(axis=0)
+
+
+def _narrow(line: LineEstimate) -> bool:
+    return all(
+        high - low <= GOOD_WIDTH * abs(value)
+        for low, value, high in (line.alpha_ns, line.beta_ns_per_byte)
+    )
+
+
+def _refusal(measured: Blocks, kept: NDArray[Any]) -> Reason | None:
+    if (measured.latency_ns <= 0).mean() > MAX_DROPPED_SHARE:
+        return Reason.EFFECT_BELOW_NOISE  # answers faster than the clock can tell
+    if len(kept) < (1 - MAX_DROPPED_SHARE) * len(measured.latency_ns):
+        return Reason.INTERFERENCE
+    return None
+
+
+def _answer(
+    name: str, estimate: tuple[float, float, float], effect: float, common: dict[str, Any]
+) -> Finding:
+    low, value, high = estimate
+    if low <= 0 or effect < LINEAR_WITHIN:
+        what = "a cost per request" if name == ALPHA else "a cost per byte"
+        return Absent(
+            name=name,
+            bound=high,
+            reason=f"the measurements are explained without {what}",
+            **common,
+        )
+    if high - low > USELESS_WIDTH * value:
+        return Undetectable(name=name, reason=Reason.EFFECT_BELOW_NOISE, **common)
+    return Detected(name=name, value=value, interval=(low, high), effect=effect, **common)
+
+
+def _not_a_line(xs: NDArray[Any], medians: NDArray[Any], common: dict[str, Any]) -> list[Finding]:
+    """No stretch is linear: name what its two ends would answer."""
+    ends = [stats.fit_line(xs[part], medians[part]) for part in (slice(0, 4), slice(-4, None))]
+    reason = "latency against size is not a line over any four neighbouring sizes"
+    alphas = tuple(fit.intercept for fit in ends)
+    betas = tuple(fit.slope for fit in ends)
+    return [
+        Ambiguous(name=ALPHA, candidates=alphas, reason=reason, **common),
+        Ambiguous(name=BETA, candidates=betas, reason=reason, **common),
+    ]
+
+
+def _evidence(
+    info: DeviceInfo,
+    sizes: NDArray[np.uint64],
+    measured: Blocks,
+    kept: NDArray[Any],
+    line: LineEstimate | None,
+) -> dict[str, Any]:
+    """Gather what a plot needs: medians with intervals, the line, and where it holds."""
+    evidence: dict[str, Any] = {
+        "sizes_bytes": sizes.tolist(),
+        "blocks": len(measured.latency_ns),
+        "blocks_dropped": len(measured.latency_ns) - len(kept),
+        "cautions": cautions(info),
+    }
+    if len(kept) and (kept > 0).all():
+        medians = stats.log_median(kept, axis=0)
+        draws = stats.block_bootstrap(kept, lambda b: stats.log_median(b, axis=0), replicates=400)
+        low, high = stats.percentile_interval(draws)
+        bandwidth = sizes / medians
+        reached = int(np.argmax(bandwidth >= 0.9 * bandwidth.max()))
+        evidence |= {
+            "median_latency_ns": medians.tolist(),
+            "median_low_ns": low.tolist(),
+            "median_high_ns": high.tolist(),
+            "n90_bytes": int(sizes[reached]),
+        }
+    if line is not None:
+        last = line.stretch.stop - 1
+        evidence |= {
+            "linear_region_bytes": [int(sizes[line.stretch.start]), int(sizes[last])],
+            "linear_everywhere": line.stretch == slice(0, len(sizes)),
+            "alpha_ns": line.alpha_ns[1],
+            "beta_ns_per_byte": line.beta_ns_per_byte[1],
+            "max_relative_error": line.max_relative_error,
+        }
+    return evidence

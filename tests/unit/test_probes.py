@@ -1,0 +1,217 @@
+"""The probe `latency` on drives whose inside is known, because they are written here."""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ssdscope import probes
+from ssdscope.errors import UsageError
+from ssdscope.probes import Absent, Ambiguous, Budget, Detected, Reason, Undetectable
+from ssdscope.targets.records import DeviceInfo, Log
+
+ALPHA, BETA, KNEE = (
+    "read_latency_alpha_ns",
+    "read_latency_beta_ns_per_byte",
+    "queue_depth_knee",
+)
+DEFAULT = Budget.parse("default")
+
+
+class FakeDrive:
+    """`servers` units that each serve one request at a time: alpha + beta per byte, plus noise."""
+
+    def __init__(
+        self,
+        *,
+        alpha_ns: float = 80_000,
+        beta_ns_per_byte: float = 2.0,
+        servers: int = 8,
+        stripe_bytes: int | None = None,
+        sigma: float = 0.0,
+        spike_share: float = 0.0,
+        capacity_bytes: int = 1 << 30,
+        seed: int = 1,
+    ) -> None:
+        self.info = DeviceInfo(
+            kind="simulated",
+            capacity_bytes=capacity_bytes,
+            logical_block_bytes=512,
+            clock="virtual",
+            writable=False,
+            discard=False,
+            attribution=False,
+            snapshot=False,
+        )
+        self.alpha_ns, self.beta = alpha_ns, beta_ns_per_byte
+        self.servers, self.stripe_bytes = servers, stripe_bytes
+        self.sigma, self.spike_share = sigma, spike_share
+        self.rng = np.random.default_rng(seed)
+        self.slow_from, self.slow_until = 0, 0
+        self.served = 0
+
+    def service_ns(self, lengths: np.ndarray) -> np.ndarray:
+        rounds = np.ceil(lengths / self.stripe_bytes) if self.stripe_bytes else 1.0
+        base = self.alpha_ns * rounds + self.beta * lengths
+        noise = self.rng.lognormal(0, self.sigma, lengths.size) if self.sigma else 1.0
+        spikes = np.where(self.rng.random(lengths.size) < self.spike_share, 20.0, 1.0)
+        index = self.served + np.arange(lengths.size)
+        slow = np.where((index >= self.slow_from) & (index < self.slow_until), 2.0, 1.0)
+        return base * noise * spikes * slow
+
+    def run_list(
+        self, ops: Any, offsets: Any, lengths: Any, *, iodepth: int = 1, **_unused: Any
+    ) -> Log:
+        assert (np.asarray(ops) == 0).all(), "a read-only probe wrote"
+        assert (np.asarray(offsets) % 512 == 0).all()
+        assert (np.asarray(offsets) + lengths <= self.info.capacity_bytes).all()
+        service = self.service_ns(np.asarray(lengths, dtype=float))
+        self.served += len(service)
+        units = np.asarray(offsets) // 4096 % self.servers
+        free_at = np.zeros(self.servers)
+        in_flight: list[float] = []
+        submit, complete = np.empty(len(service)), np.empty(len(service))
+        for i, (unit, cost) in enumerate(zip(units, service, strict=True)):
+            now = heapq.heappop(in_flight) if len(in_flight) == iodepth else 0.0
+            free_at[unit] = max(free_at[unit], now) + cost
+            submit[i], complete[i] = now, free_at[unit]
+            heapq.heappush(in_flight, free_at[unit])
+        return Log(
+            {
+                "op": np.asarray(ops),
+                "offset_bytes": np.asarray(offsets),
+                "bytes": np.asarray(lengths),
+                "submit_ns": submit.astype(np.uint64),
+                "complete_ns": complete.astype(np.uint64),
+                "error": np.zeros(len(service), np.int32),
+            }
+        )
+
+
+def findings(drive: FakeDrive, seed: int = 7) -> dict[str, probes.Finding]:
+    found = probes.run(["latency"], drive, DEFAULT, seed)  # type: ignore[arg-type]
+    return {each.name: each for each in found}
+
+
+def test_a_linear_drive_is_recovered_everywhere() -> None:
+    found = findings(FakeDrive())
+    for name, truth in ((ALPHA, 80_000), (BETA, 2.0)):
+        answer = found[name]
+        assert isinstance(answer, Detected)
+        assert answer.value == pytest.approx(truth, rel=1e-3)
+    assert found[ALPHA].evidence["linear_everywhere"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_intervals_cover_through_noise_and_spikes(seed: int) -> None:
+    found = findings(FakeDrive(sigma=0.1, spike_share=0.02, seed=seed), seed)
+    for name, truth in ((ALPHA, 80_000), (BETA, 2.0)):
+        answer = found[name]
+        assert isinstance(answer, Detected)
+        assert answer.value == pytest.approx(truth, rel=0.05)
+        low, high = answer.interval or (0, 0)
+        assert low <= truth * 1.01
+        assert high >= truth * 0.99
+
+
+def test_a_striping_drive_is_linear_only_where_it_is() -> None:
+    """Above 32 KiB this drive climbs in steps; the answer says how far its line reaches."""
+    found = findings(FakeDrive(alpha_ns=130_600, beta_ns_per_byte=0.4656, stripe_bytes=32 << 10))
+    alpha = found[ALPHA]
+    assert isinstance(alpha, Detected)
+    assert alpha.value == pytest.approx(130_600, rel=1e-3)
+    assert alpha.evidence["linear_region_bytes"] == [4096, 32 << 10]
+    assert not alpha.evidence["linear_everywhere"]
+
+
+def test_a_latency_without_a_cost_per_byte() -> None:
+    found = findings(FakeDrive(beta_ns_per_byte=0.0, sigma=0.02))
+    assert isinstance(found[ALPHA], Detected)
+    assert isinstance(found[BETA], Absent)
+
+
+def test_a_latency_without_a_cost_per_request() -> None:
+    found = findings(FakeDrive(alpha_ns=0.0, sigma=0.02))
+    assert isinstance(found[BETA], Detected)
+    assert isinstance(found[ALPHA], Absent)
+
+
+def test_no_line_anywhere_is_ambiguous() -> None:
+    drive = FakeDrive()
+    drive.service_ns = lambda lengths: 1e4 * (lengths / 4096) ** 2  # type: ignore[method-assign]
+    found = findings(drive)
+    assert isinstance(found[ALPHA], Ambiguous)
+    assert len(found[ALPHA].to_json()["candidates"]) == 2
+
+
+def test_a_drive_that_answers_at_once_is_undetectable() -> None:
+    found = findings(FakeDrive(alpha_ns=0.0, beta_ns_per_byte=0.0))
+    for name in (ALPHA, BETA, KNEE):
+        answer = found[name]
+        assert isinstance(answer, Undetectable)
+        assert answer.reason == Reason.EFFECT_BELOW_NOISE
+
+
+def test_disturbed_blocks_are_dropped_and_the_value_stands() -> None:
+    drive = FakeDrive(sigma=0.02)
+    drive.slow_from, drive.slow_until = 40, 90
+    alpha = findings(drive)[ALPHA]
+    assert isinstance(alpha, Detected)
+    assert alpha.evidence["blocks_dropped"] >= 1
+    assert alpha.value == pytest.approx(80_000, rel=0.03)
+
+
+def test_a_tiny_drive_is_refused() -> None:
+    found = findings(FakeDrive(capacity_bytes=64 << 10))
+    assert found[ALPHA].to_json()["reason"] == "range_too_small"
+
+
+@pytest.mark.parametrize("servers", [4, 8, 16])
+def test_knee_grows_with_parallelism(servers: int) -> None:
+    knee = findings(FakeDrive(servers=servers, sigma=0.05))[KNEE]
+    assert isinstance(knee, Detected)
+    # Random reads leave units idle by chance, so the plateau is reached beyond their number.
+    assert servers < knee.value < 8 * servers  # type: ignore[operator]
+
+
+def test_one_server_has_no_knee() -> None:
+    knee = findings(FakeDrive(servers=1, sigma=0.05))[KNEE]
+    assert isinstance(knee, Absent)
+    assert knee.bound < 0.1
+
+
+def test_a_knee_beyond_the_range_is_ambiguous() -> None:
+    knee = findings(FakeDrive(servers=4096, capacity_bytes=4 << 30))[KNEE]
+    assert isinstance(knee, Ambiguous)
+
+
+def test_the_same_seed_gives_the_same_answer() -> None:
+    first, second = (findings(FakeDrive(sigma=0.1)) for _ in range(2))
+    assert [f.to_json() for f in first.values()] == [f.to_json() for f in second.values()]
+
+
+def test_json_has_every_key_of_the_contract() -> None:
+    keys = {
+        *("property", "outcome", "value", "unit", "interval", "effect", "evidence", "reason"),
+        *("candidates", "bytes_written", "requests", "probe"),
+    }
+    for answer in findings(FakeDrive()).values():
+        assert keys <= set(answer.to_json())
+
+
+def test_every_reason_says_what_would_help() -> None:
+    assert all(reason.what_would_help for reason in Reason)
+
+
+def test_an_unknown_probe_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError) as caught:
+        probes.run(["latncy"], FakeDrive(), DEFAULT, 1)  # type: ignore[arg-type]
+    assert caught.value.hint == "did you mean latency?"
+
+
+def test_an_unknown_budget_is_refused() -> None:
+    with pytest.raises(UsageError):
+        Budget.parse("5 minutes")
