@@ -1,0 +1,140 @@
+//! When a file may be overwritten.
+//!
+//! Always needed: the file's token, `FILE:` and its name, so that a slip in a path cannot
+//! cost data. Then one of:
+//!
+//! * nothing to lose: every sector is a hole, zeros, or was written by ssdscope. The
+//!   sectors say so themselves (see [`crate::payload`]), so this survives copying,
+//!   renaming and file systems without attributes, and a file into which somebody has
+//!   since put data of their own is noticed;
+//! * the mark: the attribute `user.ssdscope` holds the size and modification time as of
+//!   our last close, and both are unchanged. It only saves the reading of a large file,
+//!   and covers what the user has given up before with the next item;
+//! * `overwrite_existing`.
+
+use crate::buffer::BufferPool;
+use crate::error::HostError;
+use crate::{payload, sys};
+use ssdscope_io::SECTOR_BYTES;
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::time::Duration;
+
+/// The attribute of the mark.
+const MARK: &CStr = c"user.ssdscope";
+/// How much is read at once when looking for data.
+const STRETCH_BYTES: u64 = 1 << 20;
+/// Longer than a step of any kernel's file times (10 ms at 100 Hz).
+const TIME_STEP: Duration = Duration::from_millis(20);
+
+/// What the user said about losing data.
+#[derive(Clone, Copy, Debug)]
+pub struct Consent<'a> {
+    /// The target's token.
+    pub token: &'a str,
+    /// Whether data that is not ours may be lost too.
+    pub overwrite_existing: bool,
+}
+
+/// A file's token.
+pub(crate) fn file_token(real_path: &Path) -> String {
+    let name = real_path.file_name().unwrap_or(real_path.as_os_str());
+    format!("FILE:{}", name.to_string_lossy())
+}
+
+/// Passes if the first `capacity_bytes` of the open file may be overwritten.
+/// `keep_going` is asked now and then while the file is read.
+pub(crate) fn check(
+    file: &File,
+    path: &Path,
+    capacity_bytes: u64,
+    consent: &Consent<'_>,
+    keep_going: &mut dyn FnMut() -> bool,
+) -> Result<(), HostError> {
+    if consent.overwrite_existing || mark_holds(file) {
+        return Ok(());
+    }
+    let os = |source| HostError::os(path, "look at what it holds", source);
+    match first_foreign_byte(file, capacity_bytes, keep_going).map_err(os)? {
+        Scan::Clean => Ok(()),
+        Scan::Stopped => Err(HostError::Interrupted(path.to_owned())),
+        Scan::Foreign(offset_bytes) => {
+            Err(HostError::HoldsData { path: path.to_owned(), offset_bytes })
+        }
+    }
+}
+
+/// Refuses a token that is not the target's.
+pub(crate) fn check_token(path: &Path, real_path: &Path, given: &str) -> Result<(), HostError> {
+    if given == file_token(real_path) {
+        Ok(())
+    } else {
+        Err(HostError::WrongToken { path: path.to_owned(), given: given.to_owned() })
+    }
+}
+
+/// Marks the file as one that may be overwritten for as long as nobody else changes it.
+pub(crate) fn mark(file: &File) {
+    // Times of files come in steps: a change right after ours must not get the same one.
+    let modified = file.metadata().and_then(|stat| stat.modified()).ok();
+    if modified.is_some_and(|at| at.elapsed().is_ok_and(|age| age < TIME_STEP)) {
+        std::thread::sleep(TIME_STEP);
+    }
+    if let Some(value) = mark_value(file) {
+        // Without the mark the contents are read next time: slower, not less safe.
+        let _ = sys::set_xattr(file, MARK, value.as_bytes());
+    }
+}
+
+fn mark_holds(file: &File) -> bool {
+    let found = sys::get_xattr(file, MARK);
+    found.is_some() && found == mark_value(file).map(String::into_bytes)
+}
+
+fn mark_value(file: &File) -> Option<String> {
+    let stat = file.metadata().ok()?;
+    Some(format!("v1 {} {}.{:09}", stat.size(), stat.mtime(), stat.mtime_nsec()))
+}
+
+enum Scan {
+    Clean,
+    Foreign(u64),
+    Stopped,
+}
+
+fn first_foreign_byte(
+    file: &File,
+    capacity_bytes: u64,
+    keep_going: &mut dyn FnMut() -> bool,
+) -> io::Result<Scan> {
+    let mut buffer = BufferPool::default().take(STRETCH_BYTES as usize, |_| {});
+    let mut position = 0;
+    while let Some((start, end)) = sys::next_data(file, position)? {
+        position = start - start % STRETCH_BYTES;
+        while position < end.min(capacity_bytes) {
+            if !keep_going() {
+                return Ok(Scan::Stopped);
+            }
+            let len = STRETCH_BYTES.min(capacity_bytes - position) as usize;
+            let data = &mut buffer.as_mut_slice()[..len];
+            file.read_exact_at(data, position)?;
+            if let Some(sector) = first_foreign_sector(data) {
+                return Ok(Scan::Foreign(position + sector * SECTOR_BYTES));
+            }
+            position += len as u64;
+        }
+        if position >= capacity_bytes {
+            break;
+        }
+    }
+    Ok(Scan::Clean)
+}
+
+fn first_foreign_sector(data: &[u8]) -> Option<u64> {
+    const ZEROS: [u8; SECTOR_BYTES as usize] = [0; SECTOR_BYTES as usize];
+    let foreign = |sector: &[u8]| *sector != ZEROS && !payload::is_ours(sector);
+    data.chunks_exact(ZEROS.len()).position(foreign).map(|index| index as u64)
+}

@@ -1,0 +1,286 @@
+//! The `io_uring` engine.
+//!
+//! One thread submits and reaps, so the ring is made for one issuer and completions are
+//! worked off only when that thread asks (`DEFER_TASKRUN`): no interrupt of ours between
+//! the drive's and the clock. Such a ring belongs to the thread that made it; a device
+//! that moves to another thread between two runs gets a new ring.
+#![allow(unsafe_code)]
+
+use super::{Engine, EngineKind, Finished, Transfer};
+use crate::buffer::{AlignedBuffer, BufferPool};
+use crate::sys;
+use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
+use io_uring::{IoUring, Probe, opcode, squeue};
+use ssdscope_io::{Nanos, Op, SECTOR_BYTES};
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::thread::{self, ThreadId};
+
+/// Requests in flight at most.
+const DEPTH_MAX: u16 = 1024;
+/// Places for registered buffers; what finds none is used unregistered.
+const BUFFERS_MAX: u16 = 4096;
+/// The only registered file.
+const FILE: Fixed = Fixed(0);
+/// How long closing waits for a drive that does not answer.
+const CLOSE_PATIENCE: Nanos = Nanos(5_000_000_000);
+
+/// A transfer that the kernel has.
+struct Flight {
+    transfer: Transfer,
+    started: Nanos,
+    /// How much a short read or write has moved so far.
+    moved_bytes: usize,
+}
+
+/// A ring and what is in it.
+pub(crate) struct Uring {
+    ring: IoUring,
+    owner: ThreadId,
+    file: Arc<File>,
+    flights: Vec<Option<Flight>>,
+    in_flight: usize,
+    /// Next place in the table of registered buffers; `None` where the kernel has no table.
+    next_buffer: Option<u16>,
+}
+
+/// Whether this process may use a ring that can do what is needed here.
+pub(crate) fn usable() -> io::Result<()> {
+    let ring = IoUring::new(2)?;
+    if !ring.params().is_feature_ext_arg() {
+        return Err(io::Error::other("needs Linux 5.11"));
+    }
+    let mut probe = Probe::new();
+    ring.submitter().register_probe(&mut probe)?;
+    let needed = [
+        opcode::Read::CODE,
+        opcode::Write::CODE,
+        opcode::ReadFixed::CODE,
+        opcode::WriteFixed::CODE,
+        opcode::Fsync::CODE,
+        opcode::Fallocate::CODE,
+    ];
+    if needed.iter().all(|&code| probe.is_supported(code)) {
+        Ok(())
+    } else {
+        Err(io::Error::other("the kernel's io_uring lacks an operation"))
+    }
+}
+
+/// A ring with the best options that the kernel knows, and the file registered.
+fn build_ring(file: &File) -> io::Result<(IoUring, Option<u16>)> {
+    let entries = u32::from(DEPTH_MAX);
+    let ring = IoUring::builder()
+        .setup_single_issuer()
+        .setup_defer_taskrun()
+        .build(entries)
+        .or_else(|_| IoUring::builder().build(entries))?;
+    ring.submitter().register_files(&[file.as_raw_fd()])?;
+    let table = ring.submitter().register_buffers_sparse(u32::from(BUFFERS_MAX));
+    Ok((ring, table.is_ok().then_some(0)))
+}
+
+impl Uring {
+    pub(crate) fn new(file: Arc<File>) -> io::Result<Self> {
+        usable()?;
+        let (ring, next_buffer) = build_ring(&file)?;
+        let flights = (0..DEPTH_MAX).map(|_| None).collect();
+        let owner = thread::current().id();
+        Ok(Self { ring, owner, file, flights, in_flight: 0, next_buffer })
+    }
+
+    /// Hands the rest of a flight to the kernel.
+    fn push(&mut self, slot: usize) -> io::Result<()> {
+        let flight = self.flights[slot].as_mut().expect("a slot that was just filled");
+        let entry = entry(flight).user_data(slot as u64);
+        // SAFETY: the entry points into the flight's buffer, which stays in `flights`
+        // until the kernel has reported the end (or is leaked in `drop`), and names the
+        // registered file, which lives as long as the ring.
+        unsafe { self.ring.submission().push(&entry) }
+            .map_err(|_| io::Error::other("the submission queue is full"))?;
+        loop {
+            match self.ring.submit() {
+                Err(error) if is_transient(&error) => {}
+                result => return result.map(drop),
+            }
+        }
+    }
+
+    /// The slot and the result of an end that is already here.
+    fn next_end(&mut self) -> Option<(usize, i32)> {
+        let end = self.ring.completion().next()?;
+        Some((end.user_data() as usize, end.result()))
+    }
+
+    /// Takes what has ended; `now` is when this became known.
+    fn reap(&mut self, now: Nanos, finished: &mut Vec<Finished>) -> io::Result<()> {
+        while let Some((slot, result)) = self.next_end() {
+            let flight = self.flights[slot].as_mut().expect("the kernel ends what was started");
+            if let Some(result) = outcome(flight, result) {
+                let Flight { transfer, started, .. } =
+                    self.flights[slot].take().expect("checked above");
+                self.in_flight -= 1;
+                let buffer = transfer.buffer;
+                finished.push(Finished { slot, result, started, finished: now, buffer });
+            } else {
+                self.push(slot)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sleeps in the kernel until something ends or `until` has passed.
+    fn sleep(&self, until: Nanos) -> io::Result<()> {
+        let result = if until == Nanos::MAX {
+            self.ring.submit_and_wait(1)
+        } else {
+            let span = until.saturating_sub(sys::monotonic_now());
+            let timeout =
+                Timespec::new().sec(span.0 / 1_000_000_000).nsec((span.0 % 1_000_000_000) as u32);
+            self.ring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&timeout))
+        };
+        match result {
+            Err(error) if is_transient(&error) => Ok(()),
+            Err(error) if error.raw_os_error() == Some(libc::ETIME) => Ok(()),
+            result => result.map(drop),
+        }
+    }
+}
+
+impl Engine for Uring {
+    fn kind(&self) -> EngineKind {
+        EngineKind::IoUring
+    }
+
+    fn depth_max(&self) -> usize {
+        usize::from(DEPTH_MAX)
+    }
+
+    fn prepare(&mut self, pool: &mut BufferPool) -> io::Result<()> {
+        let current = thread::current().id();
+        if self.owner != current {
+            (self.ring, self.next_buffer) = build_ring(&self.file)?;
+            self.owner = current;
+            for buffer in pool.iter_mut() {
+                buffer.registered = None;
+                self.adopt(buffer);
+            }
+        }
+        Ok(())
+    }
+
+    fn adopt(&mut self, buffer: &mut AlignedBuffer) {
+        let Some(place) = self.next_buffer.filter(|&place| place < BUFFERS_MAX) else { return };
+        let part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+        // SAFETY: `part` describes memory that the buffer owns. The kernel pins its pages,
+        // and the buffer names this place only while it lives.
+        let result = unsafe {
+            self.ring.submitter().register_buffers_update(u32::from(place), &[part], None)
+        };
+        // A refusal means the limit of locked memory: the buffer works unregistered.
+        if result.is_ok() {
+            buffer.registered = Some(place);
+            self.next_buffer = Some(place + 1);
+        }
+    }
+
+    fn start(&mut self, slot: usize, transfer: Transfer) -> io::Result<()> {
+        if self.owner != thread::current().id() {
+            return Err(io::Error::other("requests of another thread are still in flight"));
+        }
+        assert!(self.flights[slot].is_none(), "slot {slot} is in flight");
+        let started = sys::monotonic_now();
+        self.flights[slot] = Some(Flight { transfer, started, moved_bytes: 0 });
+        self.in_flight += 1;
+        self.push(slot)
+    }
+
+    fn wait(&mut self, until: Nanos, finished: &mut Vec<Finished>) -> io::Result<()> {
+        while self.in_flight > 0 {
+            self.sleep(until)?;
+            let now = sys::monotonic_now();
+            self.reap(now, finished)?;
+            if !finished.is_empty() || now >= until {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Uring {
+    /// Memory that the kernel may still write to is never freed: the drive gets some
+    /// time to answer, then the buffers are given up.
+    fn drop(&mut self) {
+        let patience = Nanos(sys::monotonic_now().0 + CLOSE_PATIENCE.0);
+        let mut finished = Vec::new();
+        while self.in_flight > 0
+            && self.owner == thread::current().id()
+            && sys::monotonic_now() < patience
+        {
+            if self.wait(patience, &mut finished).is_err() {
+                break;
+            }
+            finished.clear();
+        }
+        if self.in_flight > 0 {
+            std::mem::forget(std::mem::take(&mut self.flights));
+        }
+    }
+}
+
+/// Whether to simply try again: a signal came in between, or the kernel was short of something.
+fn is_transient(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY))
+}
+
+/// What the number of an end says about the flight; `None` means that it goes on.
+fn outcome(flight: &mut Flight, result: i32) -> Option<Result<(), i32>> {
+    if result == -libc::EINTR || result == -libc::EAGAIN {
+        return None;
+    }
+    let Ok(moved) = usize::try_from(result) else { return Some(Err(-result)) };
+    if !matches!(flight.transfer.op, Op::Read | Op::Write) {
+        return Some(Ok(()));
+    }
+    flight.moved_bytes += moved;
+    if flight.moved_bytes >= flight.transfer.len_bytes {
+        Some(Ok(()))
+    } else if moved == 0 || !flight.moved_bytes.is_multiple_of(SECTOR_BYTES as usize) {
+        Some(Err(libc::EIO))
+    } else {
+        None
+    }
+}
+
+/// The kernel's form of what is left of a flight.
+fn entry(flight: &mut Flight) -> squeue::Entry {
+    let moved = flight.moved_bytes;
+    let Transfer { op, offset_bytes, len_bytes, fua, ref mut buffer } = flight.transfer;
+    let offset = offset_bytes + moved as u64;
+    let len = (len_bytes - moved) as u32;
+    let flags = if fua { libc::RWF_DSYNC } else { 0 };
+    let (start, registered) = buffer.as_mut().map_or((std::ptr::null_mut(), None), |buffer| {
+        debug_assert!(len_bytes <= buffer.len(), "{len_bytes} > {}", buffer.len());
+        (buffer.as_mut_ptr().wrapping_add(moved), buffer.registered)
+    });
+    match (op, registered) {
+        (Op::Read, Some(place)) => {
+            opcode::ReadFixed::new(FILE, start, len, place).offset(offset).build()
+        }
+        (Op::Read, None) => opcode::Read::new(FILE, start, len).offset(offset).build(),
+        (Op::Write, Some(place)) => {
+            opcode::WriteFixed::new(FILE, start, len, place).offset(offset).rw_flags(flags).build()
+        }
+        (Op::Write, None) => {
+            opcode::Write::new(FILE, start, len).offset(offset).rw_flags(flags).build()
+        }
+        (Op::Flush, _) => opcode::Fsync::new(FILE).flags(FsyncFlags::DATASYNC).build(),
+        (Op::Discard, _) => opcode::Fallocate::new(FILE, len_bytes as u64)
+            .offset(offset)
+            .mode(sys::PUNCH_HOLE)
+            .build(),
+    }
+}

@@ -1,0 +1,176 @@
+//! Why a target was refused: what, where, and what to do instead.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a path was not opened or described. [`HostError::hint`] says what would help.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// Nothing there.
+    #[error("{}: no such file or device", .0.display())]
+    NotFound(PathBuf),
+    /// There, but not a drive and not a file.
+    #[error("{}: is {what}; expected a regular file or a block device", path.display())]
+    NotADrive {
+        /// The path as given.
+        path: PathBuf,
+        /// What it is, with an article.
+        what: &'static str,
+    },
+    /// There is no whole block to read.
+    #[error(
+        "{}: holds {size_bytes} bytes, less than one block of {logical_block_bytes} bytes",
+        path.display()
+    )]
+    TooSmall {
+        /// The path as given.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+        /// The smallest request.
+        logical_block_bytes: u64,
+    },
+    /// The kernel says this user may not.
+    #[error("{}: permission denied for {access}", path.display())]
+    Permission {
+        /// The path as given.
+        path: PathBuf,
+        /// Reading, or writing.
+        access: &'static str,
+        /// Whether it is a block device.
+        block: bool,
+    },
+    /// Writing to a device is not offered.
+    #[error("{}: is a block device, and block devices are opened for reading only", .0.display())]
+    BlockDeviceWrite(PathBuf),
+    /// The token does not belong to this target.
+    #[error(
+        "{}: the token {given:?} is not this target's; a file's token is FILE: and its name",
+        path.display()
+    )]
+    WrongToken {
+        /// The path as given.
+        path: PathBuf,
+        /// The token as given.
+        given: String,
+    },
+    /// The file holds what somebody else wrote.
+    #[error(
+        "{}: holds data that ssdscope did not write (first at byte {offset_bytes})",
+        path.display()
+    )]
+    HoldsData {
+        /// The path as given.
+        path: PathBuf,
+        /// Where the first such sector starts.
+        offset_bytes: u64,
+    },
+    /// Another process writes to it.
+    #[error("{}: is locked by another process", .0.display())]
+    Locked(PathBuf),
+    /// The path names something else than a moment ago.
+    #[error("{}: was replaced by something else while it was being opened", .0.display())]
+    Replaced(PathBuf),
+    /// The user asked to stop.
+    #[error("interrupted while looking at what {} holds", .0.display())]
+    Interrupted(PathBuf),
+    /// The engine that was asked for is not there.
+    #[error("the {engine} engine cannot be used: {reason}")]
+    Engine {
+        /// Its name.
+        engine: &'static str,
+        /// The kernel's answer.
+        reason: String,
+    },
+    /// The kernel refused for another reason.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Os {
+        /// The path as given.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// The kernel's answer.
+        source: io::Error,
+    },
+}
+
+impl HostError {
+    /// Turns the kernel's answer to `action` on `path` into the fitting error.
+    pub(crate) fn os(path: &Path, action: &'static str, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                Self::NotFound(path.to_owned())
+            }
+            _ => Self::Os { path: path.to_owned(), action, source },
+        }
+    }
+
+    /// Whether asking differently helps (as opposed to a machine that fails).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        !matches!(
+            self,
+            Self::Permission { .. }
+                | Self::Locked(_)
+                | Self::Replaced(_)
+                | Self::Interrupted(_)
+                | Self::Engine { .. }
+                | Self::Os { .. }
+        )
+    }
+
+    /// What would help, in one sentence, where that is known.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NotFound(_) => "check the spelling; simulated drives are written sim:NAME".into(),
+            Self::NotADrive { what: "a directory", .. } => {
+                "name a file inside it, for example one made with fallocate -l 1G FILE".into()
+            }
+            Self::NotADrive { .. } => "name a regular file or a disk such as /dev/nvme0n1".into(),
+            Self::TooSmall { path, .. } => format!(
+                "reads of a file can only measure what it holds; make one with: \
+                 head -c 1G /dev/urandom > {}",
+                sh_quote(&path.display().to_string())
+            ),
+            Self::Permission { block: true, .. } => {
+                "run it as root, or as a member of the group that owns the device (often disk)"
+                    .into()
+            }
+            Self::BlockDeviceWrite(_) => {
+                "leave out the writes, or measure them on a file that lives on the device".into()
+            }
+            Self::WrongToken { path, .. } => format!(
+                "ssdscope doctor --identify {} prints the token",
+                sh_quote(&path.display().to_string())
+            ),
+            Self::HoldsData { .. } => {
+                "use an empty or zeroed file, or add --overwrite-existing to lose the data".into()
+            }
+            Self::Locked(_) => "wait for the other run, or use another file".into(),
+            _ => return None,
+        };
+        Some(hint)
+    }
+}
+
+/// Quotes a word for a POSIX shell, only where it needs it.
+fn sh_quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_in_hints_are_safe_to_paste() {
+        assert_eq!(sh_quote("/tmp/a-b.img"), "/tmp/a-b.img");
+        assert_eq!(sh_quote("a b; rm 'x'"), r"'a b; rm '\''x'\'''");
+    }
+}

@@ -1,0 +1,287 @@
+//! [`HostFile`]: a drive or a file as a [`Device`] on the wall clock.
+
+use crate::buffer::{AlignedBuffer, BufferPool};
+use crate::engine::{self, Engine, EngineChoice, EngineKind, Finished, Transfer};
+use crate::error::HostError;
+use crate::open::Opened;
+use crate::{consent, payload, sys};
+use serde::Serialize;
+use ssdscope_io::device::check_request;
+use ssdscope_io::{
+    Attribution, ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Op,
+    Outcome, Request,
+};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The largest request.
+pub const REQUEST_BYTES_MAX: u64 = 16 << 20;
+/// Memory of all requests that the kernel has at once; more wait here.
+const FLIGHT_BYTES_MAX: usize = 512 << 20;
+
+/// How requests reach the drive: what a report must say beside its numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Access {
+    /// The engine in use.
+    pub engine: EngineKind,
+    /// Why it is not `io_uring`, where it is not.
+    pub engine_note: Option<String>,
+    /// Whether requests go around the page cache.
+    pub direct_io: bool,
+    /// Why they do not, where they do not.
+    pub direct_io_note: Option<String>,
+    /// Whether the file lives in memory only, so that no drive is measured.
+    pub memory_backed: bool,
+    /// Bytes of the file that no drive stored when it was opened: reading them measures
+    /// nothing.
+    pub holes_bytes: u64,
+}
+
+/// A request that the kernel has.
+struct InFlight {
+    id: u64,
+    /// When it was handed over, if it had to wait here for room.
+    handed_over: Option<Nanos>,
+}
+
+/// A block device (for reading) or a regular file.
+///
+/// The submission time of a request is read from `CLOCK_MONOTONIC` right before the
+/// system call, so the `now` of [`Device::submit`] is not used. Requests beyond the
+/// engine's depth wait here and their wait counts as latency.
+pub struct HostFile {
+    // The engine goes first, the memory that it uses after it.
+    engine: Box<dyn Engine>,
+    pool: BufferPool,
+    file: Arc<File>,
+    info: DeviceInfo,
+    access: Access,
+    slots: Vec<Option<InFlight>>,
+    free_slots: Vec<usize>,
+    waiting: VecDeque<(Request, Nanos)>,
+    flight_bytes: usize,
+    payload_salt: u64,
+    writes: u64,
+    /// Why the engine stopped working; then nothing works any more.
+    broken: Option<DeviceError>,
+}
+
+impl HostFile {
+    pub(crate) fn new(
+        path: &Path,
+        opened: Opened,
+        writable: bool,
+        choice: EngineChoice,
+    ) -> Result<Self, HostError> {
+        let os = |source| HostError::os(path, "describe it", source);
+        let holes_bytes = if opened.is_block { 0 } else { opened.holes_bytes().map_err(os)? };
+        let info = DeviceInfo {
+            kind: if opened.is_block { DeviceKind::Block } else { DeviceKind::File },
+            capacity_bytes: opened.capacity_bytes(),
+            logical_block_bytes: opened.logical_block_bytes,
+            clock: ClockKind::Wall,
+            writable,
+            discard: writable && understands_discard(&opened),
+            attribution: false,
+            snapshot: false,
+        };
+        let file = Arc::new(opened.file);
+        let (engine, engine_note) = engine::open(choice, Arc::clone(&file))?;
+        let access = Access {
+            engine: engine.kind(),
+            engine_note,
+            direct_io: opened.buffered_because.is_none(),
+            direct_io_note: opened.buffered_because,
+            memory_backed: opened.memory_backed,
+            holes_bytes,
+        };
+        let depth = engine.depth_max();
+        Ok(Self {
+            engine,
+            pool: BufferPool::default(),
+            file,
+            info,
+            access,
+            slots: (0..depth).map(|_| None).collect(),
+            free_slots: (0..depth).rev().collect(),
+            waiting: VecDeque::new(),
+            flight_bytes: 0,
+            payload_salt: RandomState::new().build_hasher().finish(),
+            writes: 0,
+            broken: None,
+        })
+    }
+
+    /// How requests reach the drive.
+    #[must_use]
+    pub fn access(&self) -> &Access {
+        &self.access
+    }
+
+    /// What the data of this opening is keyed by: write number n (from 0) holds
+    /// [`payload::fill`] of this and n.
+    #[must_use]
+    pub fn payload_salt(&self) -> u64 {
+        self.payload_salt
+    }
+
+    fn has_room_for(&self, request: &Request) -> bool {
+        !self.free_slots.is_empty()
+            && (self.flight_bytes == 0
+                || self.flight_bytes + buffer_bytes(request) <= FLIGHT_BYTES_MAX)
+    }
+
+    /// Hands a request to the engine, for which there is room.
+    fn issue(&mut self, request: Request, handed_over: Option<Nanos>) -> Result<(), DeviceError> {
+        if self.free_slots.len() == self.slots.len() {
+            self.engine.prepare(&mut self.pool).map_err(|error| self.fail(&error))?;
+            sys::sharpen_timers();
+        }
+        let buffer = self.buffer_for(&request);
+        let slot = self.free_slots.pop().expect("the caller has seen to room");
+        self.slots[slot] = Some(InFlight { id: request.id, handed_over });
+        self.flight_bytes += buffer.as_ref().map_or(0, AlignedBuffer::len);
+        let transfer = Transfer {
+            op: request.op,
+            offset_bytes: request.lba.byte_offset().0,
+            len_bytes: request.bytes().0 as usize,
+            fua: request.fua,
+            buffer,
+        };
+        self.engine.start(slot, transfer).map_err(|error| self.fail(&error))
+    }
+
+    /// Memory for a request, filled if it is a write.
+    fn buffer_for(&mut self, request: &Request) -> Option<AlignedBuffer> {
+        if !matches!(request.op, Op::Read | Op::Write) {
+            return None;
+        }
+        let len = request.bytes().0 as usize;
+        let mut buffer = self.pool.take(len, |new| self.engine.adopt(new));
+        if request.op == Op::Write {
+            payload::fill(&mut buffer.as_mut_slice()[..len], self.payload_salt, self.writes);
+            self.writes += 1;
+        }
+        Some(buffer)
+    }
+
+    fn complete(&mut self, end: Finished) -> Completion {
+        let request = self.slots[end.slot].take().expect("the engine ends what was started");
+        self.free_slots.push(end.slot);
+        if let Some(buffer) = end.buffer {
+            self.flight_bytes -= buffer.len();
+            self.pool.give(buffer);
+        }
+        Completion {
+            id: request.id,
+            submitted: request.handed_over.unwrap_or(end.started),
+            completed: end.finished,
+            outcome: end.result.map_or_else(Outcome::Failed, |()| Outcome::Done),
+            attribution: Attribution::ZERO,
+        }
+    }
+
+    /// Fills the room that completions have made.
+    fn issue_waiting(&mut self) -> Result<(), DeviceError> {
+        while let Some((request, handed_over)) = self.waiting.pop_front() {
+            if !self.has_room_for(&request) {
+                self.waiting.push_front((request, handed_over));
+                break;
+            }
+            self.issue(request, Some(handed_over))?;
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, error: &std::io::Error) -> DeviceError {
+        let error = DeviceError::Os {
+            context: format!("the {} engine failed", self.access.engine.name()),
+            reason: error.to_string(),
+        };
+        self.broken = Some(error.clone());
+        error
+    }
+}
+
+impl Device for HostFile {
+    fn info(&self) -> DeviceInfo {
+        self.info.clone()
+    }
+
+    fn now(&self) -> Nanos {
+        sys::monotonic_now()
+    }
+
+    fn submit(&mut self, _now: Nanos, request: Request) -> Result<(), DeviceError> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        check_request(&self.info, &request)?;
+        let moves_data = matches!(request.op, Op::Read | Op::Write);
+        if moves_data && request.bytes().0 > REQUEST_BYTES_MAX {
+            return Err(DeviceError::Os {
+                context: format!("request of {}", request.bytes()),
+                reason: "the largest request to a real drive is 16 MiB".to_owned(),
+            });
+        }
+        if !self.waiting.is_empty() || !self.has_room_for(&request) {
+            self.waiting.push_back((request, self.now()));
+            return Ok(());
+        }
+        self.issue(request, None)
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        (self.in_flight() > 0).then(|| self.now())
+    }
+
+    fn advance(&mut self, to: Nanos, completions: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        if self.in_flight() == 0 {
+            if to != Nanos::MAX {
+                sys::sharpen_timers();
+                std::thread::sleep(Duration::from_nanos(to.saturating_sub(self.now()).0));
+            }
+            return Ok(());
+        }
+        let mut finished = Vec::new();
+        self.engine.wait(to, &mut finished).map_err(|error| self.fail(&error))?;
+        completions.extend(finished.into_iter().map(|end| self.complete(end)));
+        self.issue_waiting()
+    }
+
+    fn in_flight(&self) -> usize {
+        self.slots.len() - self.free_slots.len() + self.waiting.len()
+    }
+}
+
+impl Drop for HostFile {
+    fn drop(&mut self) {
+        // Only a file whose contents we may answer for: not one that is still being written.
+        if self.info.writable && self.in_flight() == 0 {
+            consent::mark(&self.file);
+            // The kernel takes a ring apart in the background, and with it the file.
+            sys::unlock(&self.file);
+        }
+    }
+}
+
+fn buffer_bytes(request: &Request) -> usize {
+    match request.op {
+        Op::Read | Op::Write => BufferPool::size_for(request.bytes().0 as usize),
+        Op::Flush | Op::Discard => 0,
+    }
+}
+
+/// Tries a discard where nothing is: past the end of the file, whose size stays.
+fn understands_discard(opened: &Opened) -> bool {
+    const BLOCK_BYTES: u64 = 4096;
+    let end = opened.size_bytes.next_multiple_of(BLOCK_BYTES);
+    sys::punch_hole(&opened.file, end, BLOCK_BYTES).is_ok()
+}
