@@ -1,0 +1,25 @@
+"""Pictures: arrays in, a matplotlib figure out. Nothing is measured or decided here.
+
+`style`
+    Colours by role, so that one figure serves a light page, a dark page and a file.
+`charts`
+    The charts of a report.
+`export`
+    A figure as an inline SVG that follows the page's theme, or as a file.
+
+Figures are made without pyplot: no global state, no windows.
+"""
+
+from ssdscope.plots.export import inline_svg, save
+from ssdscope.plots.style import CAUSE_COLOURS, DARK, LIGHT, PAGE, Palette, css_variables
+
+__all__ = [
+    "CAUSE_COLOURS",
+    "DARK",
+    "LIGHT",
+    "PAGE",
+    "Palette",
+    "css_variables",
+    "inline_svg",
+    "save",
+]

@@ -1,0 +1,233 @@
+"""The charts of a report: plain records in, a figure out."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.plots import style
+from ssdscope.plots.style import CAUSE_COLOURS, PATTERN_LOOK, Palette
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Records = Sequence[Mapping[str, Any]]
+
+
+def latency_by_size(evidence: Mapping[str, Any], palette: Palette) -> "Figure":
+    """Draw the size sweep of the latency probe, and the line where it holds."""
+    figure, axes = style.new_figure(palette)
+    sizes = np.array(evidence["sizes_bytes"], dtype=float)
+    middle, low, high = (
+        np.array(evidence[key]) for key in ("median_latency_ns", "median_low_ns", "median_high_ns")
+    )
+    axes.set_yscale("log")
+    if "alpha_ns" in evidence:
+        first, last = evidence["linear_region_bytes"]
+        alpha, beta = evidence["alpha_ns"], evidence["beta_ns_per_byte"]
+        inside = np.geomspace(first, last, 60)
+        axes.plot(
+            inside,
+            alpha + beta * inside,
+            color=palette.s2,
+            linewidth=1.6,
+            label="alpha + beta·size",
+        )
+        if last < sizes[-1]:
+            beyond = np.geomspace(last, sizes[-1], 60)
+            axes.plot(
+                beyond, alpha + beta * beyond, color=palette.s2, linewidth=1, linestyle=(0, (2, 2))
+            )
+    axes.errorbar(
+        sizes,
+        middle,
+        yerr=[np.maximum(middle - low, 0), np.maximum(high - middle, 0)],
+        fmt="o",
+        color=palette.s1,
+        markersize=3.6,
+        linewidth=1,
+        label="median, 95 % interval",
+    )
+    style.log_sizes(axes, sizes)
+    style.log_times(axes.yaxis)
+    axes.set_xlabel("read size (bytes)")
+    style.legend(axes, palette, loc="upper left")
+    return figure
+
+
+def rate_by_depth(
+    evidence: Mapping[str, Any], knee: Mapping[str, Any], palette: Palette
+) -> "Figure":
+    """Draw the depth sweep of the latency probe, and the knee if there is one."""
+    figure, axes = style.new_figure(palette)
+    depths = np.array(evidence["depths"], dtype=float)
+    low, high = np.array(evidence["median_low_iops"]), np.array(evidence["median_high_iops"])
+    axes.fill_between(depths, low, high, color=palette.s1, alpha=0.25, linewidth=0)
+    axes.plot(
+        depths, evidence["median_iops"], "o-", color=palette.s1, markersize=3.4, linewidth=1.5
+    )
+    if knee["outcome"] == "detected":
+        axes.axvspan(*knee["interval"], color=palette.s2, alpha=0.2, linewidth=0)
+        axes.axvline(knee["value"], color=palette.s2, linewidth=1.4)
+        axes.annotate(
+            f"knee {knee['value']:.3g}",
+            (knee["value"], 0.06),
+            xycoords=("data", "axes fraction"),
+            xytext=(5, 0),
+            textcoords="offset points",
+            color=palette.s2,
+            fontsize=8.4,
+        )
+    style.log_depths(axes, depths)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(lambda value, _: style.count_label(value) if value else "0")
+    axes.set_xlabel("queue depth")
+    return figure
+
+
+def by_pattern(
+    points: Records, x: str, y: str, palette: Palette, *, low: str = "", high: str = ""
+) -> "Figure":
+    """Draw one line per access pattern: latency or bandwidth against size or depth."""
+    figure, axes = style.new_figure(palette)
+    axes.set_yscale("log")
+    for rw, (role, marker, label) in PATTERN_LOOK.items():
+        rows = sorted((p for p in points if p["rw"] == rw), key=lambda p: float(p[x]))
+        if not rows:
+            continue
+        xs, ys = [p[x] for p in rows], [p[y] for p in rows]
+        colour = getattr(palette, role)
+        axes.plot(xs, ys, color=colour, marker=marker, markersize=3.6, linewidth=1.4, label=label)
+        if low and all(p[low] is not None and p[low] > 0 for p in rows):
+            bounds = [p[low] for p in rows], [p[high] for p in rows]
+            axes.fill_between(xs, *bounds, color=colour, alpha=0.2, linewidth=0)
+    if x == "block_bytes":
+        style.log_sizes(axes, [p[x] for p in points])
+        axes.set_xlabel("request size (bytes)")
+    else:
+        style.log_depths(axes, [p[x] for p in points])
+        axes.set_xlabel("queue depth")
+    if y.endswith("_ns"):
+        style.log_times(axes.yaxis)
+    else:
+        style.plain_log(axes.yaxis, lambda value: f"{value / 1e6:g} MB/s")
+    style.legend(axes, palette, loc="upper left")
+    return figure
+
+
+def exceedance(series: Records, palette: Palette) -> "Figure":
+    """Draw which share of requests takes longer than a time, both on log axes."""
+    figure, axes = style.new_figure(palette)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for index, each in enumerate(series):
+        axes.plot(
+            each["latency_ns"],
+            np.maximum(each["exceeded"], 0.5 / each["requests"]),
+            color=palette.series(index if index < 1 else index + 0),
+            linewidth=1.6,
+            linestyle=("-", (0, (5, 1.5)), (0, (1.5, 1.2)), "-.")[index % 4],
+            label=each["name"],
+        )
+    for share, label in ((0.5, "p50"), (0.1, "p90"), (0.01, "p99"), (0.001, "p99.9")):
+        axes.axhline(share, color=palette.grid, linewidth=0.6)
+        axes.annotate(
+            label,
+            (0.995, share),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="bottom",
+            color=palette.muted,
+            fontsize=7.4,
+        )
+    axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
+    style.log_times(axes.xaxis)
+    axes.set_xlabel("latency")
+    style.legend(axes, palette, loc="lower left")
+    return figure
+
+
+def attribution(rows: Records, palette: Palette) -> "Figure":
+    """Draw stacked bars: where the time of each workload goes, as shares."""
+    figure, axes = style.new_figure(palette, (4.3, 0.75 + 0.24 * len(rows)))
+    left = np.zeros(len(rows))
+    totals = np.array([sum(row["attribution_ns"].values()) for row in rows])
+    causes = [*CAUSE_COLOURS, "other"]
+    for cause in causes:
+        parts = np.array([_part(row["attribution_ns"], cause) for row in rows]) / totals
+        if not parts.any():
+            continue
+        colour = getattr(palette, CAUSE_COLOURS.get(cause, "s8"))
+        label = cause.replace("_", " ")
+        axes.barh(range(len(rows)), parts, left=left, color=colour, height=0.72, label=label)
+        left += parts
+    axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
+    axes.invert_yaxis()
+    axes.set_xlim(0, 1)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    axes.grid(visible=False, axis="y")
+    figure.legend(
+        loc="outside upper center",
+        ncols=4,
+        frameon=False,
+        fontsize=7.8,
+        labelcolor=palette.ink,
+        handlelength=1,
+        columnspacing=1.2,
+    )
+    return figure
+
+
+def _part(parts_ns: Mapping[str, float], cause: str) -> float:
+    if cause != "other":
+        return parts_ns.get(cause, 0.0)
+    return sum(value for name, value in parts_ns.items() if name not in CAUSE_COLOURS)
+
+
+def predicted(rows: Records, palette: Palette, *, predicted_label: str) -> "Figure":
+    """Draw predictions against measurements, with their intervals if they have any."""
+    figure, axes = style.new_figure(palette)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    values = [row[key] for row in rows for key in ("mean_ns", "predicted_ns")]
+    ends = [min(values) / 1.3, max(values) * 1.3]
+    axes.plot(ends, ends, color=palette.muted, linewidth=1, linestyle=(0, (3, 2)))
+    for rw, (role, marker, label) in PATTERN_LOOK.items():
+        chosen = [row for row in rows if row["rw"] == rw]
+        if not chosen:
+            continue
+        x = np.array([row["mean_ns"] for row in chosen])
+        y = np.array([row["predicted_ns"] for row in chosen])
+        spread = None
+        if "low_ns" in chosen[0]:
+            low, high = (np.array([row[key] for row in chosen]) for key in ("low_ns", "high_ns"))
+            spread = [np.maximum(y - low, 0), np.maximum(high - y, 0)]
+        axes.errorbar(
+            x,
+            y,
+            yerr=spread,
+            fmt=marker,
+            color=getattr(palette, role),
+            markersize=4,
+            linewidth=0.9,
+            label=label,
+        )
+    style.log_times(axes.xaxis)
+    style.log_times(axes.yaxis)
+    axes.set_xlabel("measured mean latency")
+    axes.set_ylabel(predicted_label)
+    style.legend(axes, palette, loc="upper left")
+    return figure
+
+
+def timeline(windows: Mapping[str, Any], palette: Palette) -> "Figure":
+    """Draw a trace's latency over time: median and 99th percentile per window."""
+    figure, axes = style.new_figure(palette, (8.8, 2.5))
+    start = np.array(windows["start_s"])
+    axes.set_yscale("log")
+    for key, role, label in (("p99_ns", "s2", "p99"), ("p50_ns", "s1", "median")):
+        axes.plot(start, windows[key], color=getattr(palette, role), linewidth=1.3, label=label)
+    style.log_times(axes.yaxis)
+    axes.set_xlabel("time in the trace (s)")
+    style.legend(axes, palette, loc="upper right", ncols=2)
+    return figure

@@ -1,0 +1,60 @@
+"""A figure as an inline SVG that follows the page's theme, or as a file."""
+
+import io
+import re
+from dataclasses import fields
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ssdscope.plots.style import PAGE
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_ROLES = {getattr(PAGE, each.name): f"var(--{each.name})" for each in fields(PAGE)}
+_STAND_IN = re.compile("|".join(_ROLES))
+_DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
+
+
+def inline_svg(figure: "Figure", name: str, description: str) -> str:
+    """Write a figure drawn with the `PAGE` palette as an SVG element for an HTML page.
+
+    Parameters
+    ----------
+    figure
+        The figure.
+    name
+        Unique on the page; keeps the ids of different figures apart.
+    description
+        What a reader who does not see the figure should know.
+    """
+    import matplotlib as mpl
+
+    buffer = io.StringIO()
+    # Text stays text: it follows the page's font, can be found and be read aloud.
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
+    svg = _STAND_IN.sub(lambda match: _ROLES[match.group()], svg)
+    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
+    svg = _DECIMALS.sub(r"\1", svg)
+    # Groups are numbered alike in every figure, and nothing refers to them.
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
+    label = f'role="img" aria-label="{escape(description, quote=True)}"'
+    return re.sub(
+        r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', rf'<svg viewBox="\1" {label}>', svg, count=1
+    )
+
+
+def save(figure: "Figure", path: str | Path) -> None:
+    """Write a figure to a file; the ending decides the format (``.svg``, ``.png``, ``.pdf``)."""
+    import matplotlib as mpl
+
+    target = Path(path)
+    reproducible = {"Date": None} if target.suffix == ".svg" else None
+    with mpl.rc_context({"svg.hashsalt": target.stem}):
+        figure.savefig(target, dpi=150, metadata=reproducible)

@@ -1,0 +1,194 @@
+"""Colours by role, and the look that all charts share."""
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Palette:
+    """One colour per role. Series are told apart by marker and label too, never by colour alone."""
+
+    ink: str
+    muted: str
+    grid: str
+    surface: str
+    s1: str
+    s2: str
+    s3: str
+    s4: str
+    s5: str
+    s6: str
+    s7: str
+    s8: str
+
+    def series(self, index: int) -> str:
+        """Colour of the n-th series, starting at 0; beyond eight they repeat."""
+        return str(getattr(self, f"s{index % 8 + 1}"))
+
+
+LIGHT = Palette(
+    ink="#1b1d21",
+    muted="#646a73",
+    grid="#e3e5e8",
+    surface="#ffffff",
+    s1="#2a6fd0",
+    s2="#d9541e",
+    s3="#128a63",
+    s4="#8a5fd1",
+    s5="#b57f00",
+    s6="#d0407f",
+    s7="#1793a8",
+    s8="#7d8590",
+)
+DARK = Palette(
+    ink="#eceef1",
+    muted="#a0a7b1",
+    grid="#33373d",
+    surface="#1b1d21",
+    s1="#6ea8fe",
+    s2="#ff8a57",
+    s3="#3fc796",
+    s4="#b99bff",
+    s5="#e0b040",
+    s6="#ff85b5",
+    s7="#4fc6da",
+    s8="#98a1ad",
+)
+PAGE = Palette(**{each.name: f"#fe00{index:02x}" for index, each in enumerate(fields(Palette))})
+"""Stand-ins: `export.inline_svg` turns them into CSS variables, which follow the page's theme."""
+
+# The same cause has the same colour on every chart; rare ones share the neutral.
+CAUSE_COLOURS = {
+    "nand": "s1",
+    "transfer": "s7",
+    "channel_wait": "s5",
+    "die_wait": "s4",
+    "gc": "s2",
+    "link": "s3",
+    "host_queue": "s6",
+}
+
+PATTERN_LOOK = {
+    "read": ("s1", "o", "sequential read"),
+    "randread": ("s7", "s", "random read"),
+    "write": ("s2", "^", "sequential write"),
+    "randwrite": ("s6", "D", "random write"),
+}
+"""Colour, marker and name of each access pattern."""
+
+
+def css_variables(palette: Palette) -> str:
+    """Write a palette as CSS custom properties."""
+    return " ".join(f"--{each.name}: {getattr(palette, each.name)};" for each in fields(palette))
+
+
+def new_figure(
+    palette: Palette, size_inches: tuple[float, float] = (4.3, 3.1)
+) -> tuple["Figure", "Axes"]:
+    """Make a figure with one set of axes in the common look."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size_inches, layout="constrained")
+    figure.patch.set_alpha(0)
+    axes = figure.add_subplot()
+    dress(axes, palette)
+    return figure, axes
+
+
+def dress(axes: "Axes", palette: Palette) -> None:
+    """Give axes the common look: quiet grid, no box, muted labels."""
+    axes.set_facecolor("none")
+    axes.grid(visible=True, which="major", color=palette.grid, linewidth=0.7)
+    axes.set_axisbelow(True)
+    for side, spine in axes.spines.items():
+        spine.set_visible(side == "bottom")
+        spine.set_color(palette.muted)
+        spine.set_linewidth(0.7)
+    axes.tick_params(
+        which="both", colors=palette.muted, labelsize=8.2, length=2.5, width=0.6, left=False
+    )
+    for label in (axes.xaxis.label, axes.yaxis.label, axes.title):
+        label.set_color(palette.ink)
+        label.set_fontsize(8.6)
+
+
+def legend(axes: "Axes", palette: Palette, **options: Any) -> None:
+    """Add the common legend."""
+    box = axes.legend(
+        frameon=False, fontsize=8, labelcolor=palette.ink, handlelength=1.6, **options
+    )
+    box.set_zorder(5)
+
+
+def log_sizes(axes: "Axes", sizes_bytes: Any) -> None:
+    """Label a logarithmic x axis of sizes with 4K, 64K, 1M."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    low, high = float(min(sizes_bytes)), float(max(sizes_bytes))
+    axes.set_xscale("log", base=2)
+    ticks = [float(2**power) for power in range(8, 34, 2) if low / 1.5 <= 2**power <= high * 1.5]
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_label(value)))
+
+
+def log_depths(axes: "Axes", depths: Any) -> None:
+    """Label a logarithmic x axis of queue depths with plain numbers."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    axes.set_xscale("log", base=2)
+    ticks = [float(2**power) for power in range(11) if min(depths) <= 2**power <= max(depths)]
+    axes.xaxis.set_major_locator(FixedLocator(ticks[:: 2 if len(ticks) > 7 else 1]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def log_times(axis: Any) -> None:
+    """Label a logarithmic axis of nanoseconds with 10 us, 1 ms, ..."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    low, high = sorted(axis.get_view_interval())
+    narrow = high / max(low, 1e-9) < 30
+    axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if narrow else (1,), numticks=12))
+    axis.set_minor_locator(NullLocator())
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: time_label(value)))
+
+
+def plain_log(axis: Any, label: Any) -> None:
+    """Label a logarithmic axis with a function of the value."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    low, high = sorted(axis.get_view_interval())
+    narrow = high / max(low, 1e-9) < 30
+    axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if narrow else (1,), numticks=12))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: label(value)))
+
+
+def size_label(size_bytes: float) -> str:
+    """Write a size shortly: 4K, 1M."""
+    for unit, scale in (("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)):
+        if size_bytes >= scale:
+            return f"{size_bytes / scale:g}{unit}"
+    return f"{size_bytes:g}"
+
+
+def time_label(time_ns: float) -> str:
+    """Write a time shortly: 80 us, 1.5 ms."""
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if time_ns >= scale:
+            return f"{time_ns / scale:.3g} {unit}"
+    return f"{time_ns:.3g} ns"
+
+
+def count_label(value: float) -> str:
+    """Write a number shortly: 12k, 1.5M."""
+    for unit, scale in (("M", 1e6), ("k", 1e3)):
+        if value >= scale:
+            return f"{value / scale:.3g}{unit}"
+    return f"{value:.3g}"
