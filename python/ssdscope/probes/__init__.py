@@ -40,6 +40,7 @@ __all__ = [
     "Reason",
     "StageProgress",
     "Undetectable",
+    "choose",
     "registry",
     "run",
     "silent",
@@ -67,7 +68,7 @@ def run(
     UsageError
         If a name is unknown.
     """
-    chosen = [probe for name in names for probe in _chosen(name, budget)]
+    chosen = [probe for name in names for probe in choose(name, budget)]
     findings: list[Finding] = []
     for index, probe in enumerate(chosen):
         share_of_all = partial(_scaled, progress, index, len(chosen))
@@ -79,7 +80,14 @@ def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: f
     progress(stage, (done + share) / count)
 
 
-def _chosen(name: str, budget: Budget) -> list[ProbeInfo]:
+def choose(name: str, budget: Budget) -> list[ProbeInfo]:
+    """Give the probe of a name, or all that the budget allows.
+
+    Raises
+    ------
+    UsageError
+        If the name is unknown.
+    """
     probes = registry()
     if name == "all":
         return [probe for probe in probes.values() if budget.heavy or probe.weight != "heavy"]
