@@ -1,0 +1,183 @@
+//! The registry of trace formats, and what a line of any of them says.
+
+use super::error::TraceError;
+use super::{disksim, mqsim, spc};
+use crate::request::Op;
+use crate::units::{Nanos, SECTOR_BYTES};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// Every format, in the order they are listed to people.
+pub static FORMATS: [&Format; 3] = [&spc::FORMAT, &disksim::FORMAT, &mqsim::FORMAT];
+
+/// No drive and no trace reaches this far; below it, sums of addresses cannot overflow.
+const ADDRESS_LIMIT_BYTES: u64 = 1 << 62;
+
+/// A format of one request per line.
+pub struct Format {
+    /// What `--format` calls it.
+    pub name: &'static str,
+    /// Other names it goes by.
+    pub aliases: &'static [&'static str],
+    /// How a line looks, for messages.
+    pub layout: &'static str,
+    /// Reads a line that is neither blank nor a comment.
+    pub parse: fn(&[u8]) -> Result<Record, Fault>,
+}
+
+impl Format {
+    /// The format that goes by `name`, in any case.
+    ///
+    /// # Errors
+    /// If there is none; the message lists those there are.
+    pub fn named(name: &str) -> Result<&'static Self, TraceError> {
+        let goes_by = |format: &Self| {
+            let mut names = format.aliases.iter().chain([&format.name]);
+            names.any(|known| known.eq_ignore_ascii_case(name))
+        };
+        FORMATS.into_iter().find(|format| goes_by(format)).ok_or_else(|| TraceError::NoSuchFormat {
+            name: name.chars().take(40).collect(),
+            known: FORMATS.map(|format| format.name).join(", "),
+        })
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name)
+    }
+}
+
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name)
+    }
+}
+
+/// What is wrong with a line: the field, and what it should have been.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault(pub &'static str);
+
+/// A line as it stands in the trace: its own clock, its own volume, its own bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// On the trace's clock.
+    pub arrival: Nanos,
+    /// ASU, device or volume: an address space of its own.
+    pub volume: u64,
+    /// What it does.
+    pub op: Op,
+    /// First byte within the volume.
+    pub offset_bytes: u64,
+    /// Length; may be zero or no whole number of sectors.
+    pub len_bytes: u64,
+    /// The line it came from, counted from 1.
+    pub line: u64,
+}
+
+impl Record {
+    /// A request of `len_bytes` from sector `sector` of `volume`; the line number comes later.
+    pub(super) fn new(
+        arrival: Nanos,
+        volume: u64,
+        op: Op,
+        sector: u64,
+        len_bytes: u64,
+    ) -> Result<Self, Fault> {
+        let offset_bytes = sector.checked_mul(SECTOR_BYTES);
+        let end = offset_bytes.and_then(|offset| offset.checked_add(len_bytes));
+        match (offset_bytes, end) {
+            (Some(offset_bytes), Some(end)) if end <= ADDRESS_LIMIT_BYTES => {
+                Ok(Self { arrival, volume, op, offset_bytes, len_bytes, line: 0 })
+            }
+            _ => Err(Fault("an address below 4 EiB")),
+        }
+    }
+
+    /// The byte after the last one.
+    #[must_use]
+    pub const fn end_bytes(&self) -> u64 {
+        self.offset_bytes + self.len_bytes
+    }
+}
+
+/// The first `N` fields of a line, and the next one if there is one.
+type Fields<'a, const N: usize> = ([&'a [u8]; N], Option<&'a [u8]>);
+
+/// The fields of a line separated by blanks or tabs, if there are at least `N`.
+pub(super) fn blank_separated<const N: usize>(line: &[u8]) -> Option<Fields<'_, N>> {
+    let mut fields =
+        line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
+    take(&mut fields)
+}
+
+/// The fields of a line separated by commas, blanks around them cut, if there are at least `N`.
+pub(super) fn comma_separated<const N: usize>(line: &[u8]) -> Option<[&[u8]; N]> {
+    take(&mut line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)).map(|(fields, _)| fields)
+}
+
+fn take<'a, const N: usize>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<Fields<'a, N>> {
+    let mut taken = [&[][..]; N];
+    for slot in &mut taken {
+        *slot = fields.next()?;
+    }
+    Some((taken, fields.next()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_is_found_by_each_of_its_names() {
+        for format in FORMATS {
+            assert_eq!(Format::named(format.name), Ok(format));
+            assert_eq!(Format::named(&format.name.to_uppercase()), Ok(format));
+            for alias in format.aliases {
+                assert_eq!(Format::named(alias), Ok(format));
+            }
+        }
+        let error = Format::named("blktrace").expect_err("no such format").to_string();
+        assert!(error.contains("`blktrace`") && error.contains("spc, disksim, mqsim"), "{error}");
+    }
+
+    #[test]
+    fn no_line_makes_a_parser_panic_or_leave_the_address_range() {
+        let evil: [&[u8]; 12] = [
+            b"\x00\xff\xfe\x80",
+            b"-1 -1 -1 -1 -1",
+            b"-1,-1,-1,w,-1",
+            b"0 0 18446744073709551615 18446744073709551615 1",
+            b"0,18446744073709551615,18446744073709551615,r,0",
+            b"99999999999999999999999999 0 0 1 1",
+            b"0,0,0,r,1e999999999999",
+            b",,,,,,,,,,,,,",
+            b". . . . .",
+            b"0 0 9007199254740992 1 1",
+            b"0 0 0 36028797018963968 1",
+            b"1",
+        ];
+        for format in FORMATS {
+            for line in evil {
+                assert!((format.parse)(line).is_err(), "{format:?} took {:?}", line.escape_ascii());
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn garbage_never_panics(line in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+            for format in FORMATS {
+                let _ = (format.parse)(&line);
+            }
+        }
+    }
+}

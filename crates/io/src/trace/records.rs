@@ -1,0 +1,182 @@
+//! The lines of a trace that count, and a tally of those that do not.
+//!
+//! Nothing is refused here: the survey reads the tally to the end and then decides.
+
+use super::error::{TraceError, quoted};
+use super::format::{Format, Record};
+use super::lines::{HOPELESS_LINE_BYTES, Lines, MAX_LINE_BYTES};
+use super::options::TraceOptions;
+use super::source::{Compression, Source, unreadable};
+use std::collections::BTreeSet;
+use std::io;
+use std::ops::ControlFlow;
+
+/// Called every so often with the number of lines read; `Break` cancels.
+pub type Watch<'w> = &'w mut dyn FnMut(u64) -> ControlFlow<()>;
+
+/// A few milliseconds of parsing.
+pub const LINES_PER_WATCH: u64 = 1 << 16;
+
+/// How many volume ids a message lists.
+pub const KNOWN_VOLUMES: usize = 16;
+
+/// A line that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    pub line: u64,
+    pub text: String,
+    pub expected: &'static str,
+}
+
+/// What was passed over, and what was kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub kept: u64,
+    pub bad_lines: u64,
+    pub first_bad: Option<BadLine>,
+    pub zero_size: u64,
+    pub other_volumes: u64,
+    /// Some ids of those other volumes, for a message.
+    pub known_volumes: BTreeSet<u64>,
+    /// Why the compressed file ends early, if it does.
+    pub damage: Option<String>,
+}
+
+/// The requests of a trace in file order: those of the chosen volume, with a size, up to the limit.
+pub struct Records<'w> {
+    label: String,
+    compression: Compression,
+    lines: Lines,
+    format: &'static Format,
+    volume: Option<u64>,
+    limit: u64,
+    watch: Option<Watch<'w>>,
+    tally: Tally,
+}
+
+impl<'w> Records<'w> {
+    /// From the start of `source`.
+    pub fn new(
+        source: &Source,
+        format: &'static Format,
+        options: &TraceOptions,
+        watch: Option<Watch<'w>>,
+    ) -> Result<Self, TraceError> {
+        Ok(Self {
+            label: source.label.clone(),
+            compression: source.compression,
+            lines: Lines::new(source.stream()?),
+            format,
+            volume: options.volume,
+            limit: options.limit.unwrap_or(u64::MAX),
+            watch,
+            tally: Tally::default(),
+        })
+    }
+
+    /// What messages call the trace.
+    pub fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The last line that was read.
+    pub const fn line(&self) -> u64 {
+        self.lines.number()
+    }
+
+    /// What was passed over so far.
+    pub const fn tally(&self) -> &Tally {
+        &self.tally
+    }
+
+    /// The next request; `None` at the end, at the limit, or where the file is damaged.
+    #[inline]
+    pub fn next(&mut self) -> Result<Option<Record>, TraceError> {
+        while self.tally.kept < self.limit && self.advance()? {
+            if is_comment(self.lines.text()) {
+                continue;
+            }
+            let Some(record) = self.parse()? else { continue };
+            if self.volume.is_some_and(|volume| volume != record.volume) {
+                self.tally.other_volumes += 1;
+                if self.tally.known_volumes.len() < KNOWN_VOLUMES {
+                    self.tally.known_volumes.insert(record.volume);
+                }
+            } else if record.len_bytes == 0 {
+                self.tally.zero_size += 1;
+            } else {
+                self.tally.kept += 1;
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<bool, TraceError> {
+        if self.lines.number() % LINES_PER_WATCH == LINES_PER_WATCH - 1
+            && let Some(watch) = &mut self.watch
+            && watch(self.lines.number()).is_break()
+        {
+            return Err(TraceError::Interrupted { path: self.label.clone() });
+        }
+        match self.lines.advance() {
+            Ok(more) => Ok(more && self.tally.damage.is_none()),
+            Err(error) => match damage(self.compression, &error) {
+                Some(reason) => {
+                    self.tally.damage = Some(reason);
+                    Ok(false)
+                }
+                None => Err(unreadable(&self.label, &error)),
+            },
+        }
+    }
+
+    /// The present line as a request, or `None` and a mark in the tally.
+    #[inline]
+    fn parse(&mut self) -> Result<Option<Record>, TraceError> {
+        let line = self.lines.number();
+        let expected = match self.lines.too_long_bytes() {
+            Some(bytes) if bytes > HOPELESS_LINE_BYTES => {
+                let text = quoted(self.lines.text());
+                return Err(TraceError::NotText { path: self.label.clone(), line, text });
+            }
+            Some(_) => "a line of at most 4096 bytes",
+            None => match (self.format.parse)(self.lines.text()) {
+                Ok(record) => return Ok(Some(Record { line, ..record })),
+                Err(fault) => fault.0,
+            },
+        };
+        self.tally.bad_lines += 1;
+        if self.tally.first_bad.is_none() {
+            let text = quoted(self.lines.text());
+            self.tally.first_bad = Some(BadLine { line, text, expected });
+        }
+        Ok(None)
+    }
+}
+
+const _: () = assert!(MAX_LINE_BYTES == 4096, "the message about long lines says so");
+
+/// Blank lines and lines that start with `#` say nothing, in every format.
+#[inline]
+pub fn is_comment(text: &[u8]) -> bool {
+    matches!(text.first(), None | Some(b'#'))
+}
+
+/// What a decompressor's error says about the file, in words; `None` if the kernel failed.
+pub fn damage(compression: Compression, error: &io::Error) -> Option<String> {
+    let name = match compression {
+        Compression::Gzip => "gzip",
+        Compression::Zstd => "zstd",
+        Compression::None => return None,
+    };
+    if error.raw_os_error().is_some() {
+        return None;
+    }
+    Some(if error.kind() == io::ErrorKind::UnexpectedEof {
+        format!("the {name} file is cut short")
+    } else {
+        format!("the {name} data are corrupt ({error})")
+    })
+}

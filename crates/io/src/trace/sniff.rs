@@ -1,0 +1,265 @@
+//! Which format a trace is in, decided by its content where one reading is possible.
+//!
+//! Every format tries every line. The one that explains most lines (and more than
+//! half) is it. DiskSim and MQSim lines can look alike; then a reading is impossible if
+//! its times are (an hour of nanoseconds read as milliseconds is a thousand centuries).
+//! If two remain the rest of the file is asked, and at its end the user.
+
+use super::error::{TraceError, quoted};
+use super::format::{FORMATS, Format};
+use super::lines::Lines;
+use super::records::{LINES_PER_WATCH, Watch, damage, is_comment};
+use super::source::{Compression, Source, unreadable};
+use crate::units::Nanos;
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// After so many lines a single remaining reading is taken.
+const SAMPLE_LINES: u64 = 1000;
+
+/// Nobody records a block trace of one request in ten minutes.
+const MEAN_GAP_NS_MAX: u64 = 600 * 1_000_000_000;
+
+/// What a file turned out to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sniffed {
+    /// Its format.
+    pub format: &'static Format,
+    /// How it is packed.
+    pub compression: Compression,
+}
+
+/// What the trace at `path` is; a `format` given by name is taken as it is.
+///
+/// # Errors
+/// If the file cannot be read, holds no requests, or its content does not decide.
+pub fn sniff(path: &Path, format: Option<&str>) -> Result<Sniffed, TraceError> {
+    let source = Source::open(path)?;
+    let format = choose(&source, format, &mut |_| ControlFlow::Continue(()))?;
+    Ok(Sniffed { format, compression: source.compression })
+}
+
+/// The format called `name`, or the one that the content shows.
+pub(super) fn choose(
+    source: &Source,
+    name: Option<&str>,
+    watch: Watch<'_>,
+) -> Result<&'static Format, TraceError> {
+    match name {
+        Some(name) => Format::named(name),
+        None => by_content(source, watch),
+    }
+}
+
+/// How one format explains the lines seen so far.
+struct Reading {
+    format: &'static Format,
+    explained: u64,
+    first: Nanos,
+    last: Nanos,
+}
+
+impl Reading {
+    fn take(&mut self, line: &[u8]) {
+        if let Ok(record) = (self.format.parse)(line) {
+            self.explained += 1;
+            self.first = self.first.min(record.arrival);
+            self.last = self.last.max(record.arrival);
+        }
+    }
+
+    fn span(&self) -> Nanos {
+        self.last.saturating_sub(self.first)
+    }
+
+    fn is_possible(&self) -> bool {
+        self.span().0 / self.explained.saturating_sub(1).max(1) < MEAN_GAP_NS_MAX
+    }
+}
+
+/// All readings of a trace, and what to say if none is right.
+struct Judgement {
+    readings: [Reading; FORMATS.len()],
+    lines: u64,
+    first_line: Option<(u64, String)>,
+}
+
+impl Judgement {
+    fn new() -> Self {
+        let unread = |format| Reading { format, explained: 0, first: Nanos::MAX, last: Nanos(0) };
+        Self { readings: FORMATS.map(unread), lines: 0, first_line: None }
+    }
+
+    fn take(&mut self, number: u64, line: &[u8]) {
+        self.lines += 1;
+        self.first_line.get_or_insert_with(|| (number, quoted(line)));
+        for reading in &mut self.readings {
+            reading.take(line);
+        }
+    }
+
+    /// The readings that are left: none, the answer, or several.
+    fn left(&self) -> Vec<&Reading> {
+        let most = self.readings.iter().map(|reading| reading.explained).max().unwrap_or(0);
+        if most * 2 <= self.lines {
+            return Vec::new();
+        }
+        let mut left: Vec<_> =
+            self.readings.iter().filter(|reading| reading.explained == most).collect();
+        if left.iter().any(|reading| reading.is_possible()) {
+            left.retain(|reading| reading.is_possible());
+        }
+        left
+    }
+
+    fn refusal(&self, path: String) -> TraceError {
+        let Some((line, text)) = self.first_line.clone() else {
+            return TraceError::Empty { path, but: String::new() };
+        };
+        let left = self.left();
+        if left.is_empty() {
+            let known = FORMATS.map(|format| format!("{} ({})", format.name, format.layout));
+            return TraceError::UnknownFormat { path, line, text, known: known.join(", ") };
+        }
+        let reading = |reading: &&Reading| {
+            let name = reading.format.name;
+            format!("as {name} {} requests span {}", reading.explained, human(reading.span()))
+        };
+        TraceError::AmbiguousFormat {
+            path,
+            readings: left.iter().map(reading).collect::<Vec<_>>().join(", "),
+            choices: left.iter().map(|r| r.format.name).collect::<Vec<_>>().join(" or "),
+        }
+    }
+}
+
+fn by_content(source: &Source, watch: Watch<'_>) -> Result<&'static Format, TraceError> {
+    let mut judgement = Judgement::new();
+    let mut lines = Lines::new(source.stream()?);
+    let path = || source.label.clone();
+    let broken = loop {
+        match lines.advance() {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(error) => break Some(error),
+        }
+        if !is_comment(lines.text()) {
+            judgement.take(lines.number(), lines.text());
+            if judgement.lines >= SAMPLE_LINES
+                && let [only] = judgement.left()[..]
+            {
+                return Ok(only.format);
+            }
+            if judgement.lines >= SAMPLE_LINES && judgement.left().is_empty() {
+                return Err(judgement.refusal(path()));
+            }
+        }
+        if lines.number().is_multiple_of(LINES_PER_WATCH) && watch(lines.number()).is_break() {
+            return Err(TraceError::Interrupted { path: path() });
+        }
+    };
+    match (&judgement.left()[..], broken) {
+        ([only], _) => Ok(only.format),
+        (_, None) => Err(judgement.refusal(path())),
+        (left, Some(error)) => Err(match damage(source.compression, &error) {
+            Some(_) if !left.is_empty() => judgement.refusal(path()),
+            Some(reason) => {
+                TraceError::Damaged { path: path(), line: lines.number(), requests: 0, reason }
+            }
+            None => unreadable(&source.label, &error),
+        }),
+    }
+}
+
+/// A span in the unit that suits it.
+fn human(span: Nanos) -> String {
+    const UNITS: [(u64, &str); 5] = [
+        (86_400_000_000_000, "days"),
+        (3_600_000_000_000, "h"),
+        (1_000_000_000, "s"),
+        (1_000_000, "ms"),
+        (1_000, "us"),
+    ];
+    match UNITS.into_iter().find(|(unit_ns, _)| span.0 >= *unit_ns) {
+        Some((unit_ns, name)) => {
+            let tenths = u128::from(span.0) * 10 / u128::from(unit_ns);
+            format!("{}.{} {name}", tenths / 10, tenths % 10)
+        }
+        None => span.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Scratch, gzip};
+    use super::*;
+
+    fn sniffed(text: impl AsRef<[u8]>) -> Result<&'static str, String> {
+        let scratch = Scratch::new(text.as_ref());
+        sniff(&scratch.path, None).map(|s| s.format.name).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_format_is_known_by_its_content() {
+        assert_eq!(sniffed("0,303567,3584,w,0.000000\n1,55590,3072,W,0.5\n"), Ok("spc"));
+        assert_eq!(sniffed("0.0 0 1428224 256 1\n0.0 0 2602240 256 1\n"), Ok("disksim"));
+        assert_eq!(sniffed("1 0 8 8 1\n2 0 8 8 b\n"), Ok("disksim"), "hex flags");
+        assert_eq!(sniffed("1 0 8 8 1\n2 0 8 8 3\n"), Ok("disksim"), "flags above 1");
+        assert_eq!(sniffed("0 0 8 2 1\r\n97900000 0 16 8 0\r\n5000000000 0 8 8 1"), Ok("mqsim"));
+        assert_eq!(
+            sniffed("1538323200000000000 0 8 8 1\n1538323201000000000 0 8 8 1"),
+            Ok("mqsim")
+        );
+    }
+
+    #[test]
+    fn two_possible_readings_are_refused_with_both_spans() {
+        let error = sniffed("0 0 8 8 1\n5 0 16 8 0\n2000 0 24 8 1\n").expect_err("ambiguous");
+        for part in ["disksim 3 requests span 2.0 s", "mqsim 3 requests span 2.0 us"] {
+            assert!(error.contains(part), "{error}");
+        }
+        assert!(error.ends_with("hint: choose with --format disksim or mqsim"), "{error}");
+        let scratch = Scratch::new(b"0 0 8 8 1\n");
+        let named = sniff(&scratch.path, Some("DiskSim")).map(|sniffed| sniffed.format.name);
+        assert_eq!(named, Ok("disksim"));
+    }
+
+    #[test]
+    fn evidence_may_come_late() {
+        let mut text = String::new();
+        for at in 0..3000 {
+            text += &format!("{at} 0 8 8 1\n");
+        }
+        assert!(sniffed(&text).is_err());
+        text += "3000.25 0 8 8 1\n";
+        assert_eq!(sniffed(&text), Ok("disksim"));
+    }
+
+    #[test]
+    fn one_bad_line_does_not_hide_a_format() {
+        assert_eq!(sniffed("garbage\n0,1,512,r,0.0\n0,1,512,r,0.0\n"), Ok("spc"));
+        assert_eq!(sniffed("# header\n\n0,1,512,r,0.0\n"), Ok("spc"));
+    }
+
+    #[test]
+    fn what_is_no_trace_says_what_was_found() {
+        for text in [&b"Timestamp,Response,IOType\n1,2,R\n"[..], &[0x80; 9000], b"\x00\x01\n\xff"] {
+            let error = sniffed(text).expect_err("unknown");
+            assert!(error.contains("line 1 is `") && error.contains("--format"), "{error}");
+            assert!(error.is_ascii() && error.len() < 600, "{error}");
+        }
+        for text in ["", "\n\r\n \t\n", "# only\n# comments\n"] {
+            assert!(sniffed(text).expect_err("empty").contains("holds no requests"));
+        }
+        let cut = &gzip(b"0,1,512,r,0.0\n")[..12];
+        assert!(sniffed(cut).expect_err("cut").contains("cut short"));
+    }
+
+    #[test]
+    fn spans_are_shown_in_a_unit_that_suits_them() {
+        assert_eq!(human(Nanos(999)), "999 ns");
+        assert_eq!(human(Nanos(30_000_000_000_000)), "8.3 h");
+        assert_eq!(human(Nanos(u64::MAX)), "213503.9 days");
+    }
+}
