@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from ssdscope.errors import UsageError
 
-_NUMBER = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[^\d\s]*)")
+_NUMBER = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[^\W\d_]*|%)")
 _SIZE_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _TIME_UNITS_NS = {
     "ns": 1,
@@ -180,7 +180,7 @@ def parse_count(text: str) -> int:
     UsageError
         If it is not one.
     """
-    if not re.fullmatch(r"\d+", text.strip()) or int(text) == 0 or int(text) > _MAX_INTEGER:
+    if not re.fullmatch(r"[0-9]+", text.strip()) or int(text) == 0 or int(text) > _MAX_INTEGER:
         raise UsageError(f"{text!r} is not a positive whole number", hint="write it as 1 or 20000")
     return int(text)
 
@@ -247,6 +247,6 @@ def _list_or_range(text: str, parse: Callable[[str], int]) -> list[int]:
     if values[-1] != high:
         raise UsageError(
             f"{text!r} is not a range: doubling {low_text} never meets {high_text}",
-            hint="a range goes up by doubling, as in 1k:64k; otherwise list the values, as in 1k,3k",
+            hint="a range goes up by doubling, as in 1k:64k; list other values, as in 1k,3k",
         )
     return values

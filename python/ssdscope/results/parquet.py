@@ -56,7 +56,9 @@ class LogWriter:
         try:
             self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
         except OSError as error:
-            raise UsageError(f"cannot write the log to {path}: {error.strerror or error}") from error
+            raise UsageError(
+                f"cannot write the log to {path}: {error.strerror or error}"
+            ) from error
 
     def __enter__(self) -> Self:
         return self
@@ -67,7 +69,7 @@ class LogWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Close the file whatever happened; a log without rows leaves no file behind."""
+        """Close the file whatever happened, so that what was measured can be read."""
         self._flush()
         self._writer.close()
         if self._part.exists():

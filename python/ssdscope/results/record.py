@@ -29,7 +29,7 @@ def run_record(
     target
         What it ran on.
     workload
-        The resolved plan.
+        The plan. Where the driver resolved it further, the document has the driver's.
     result
         What came back. Its own keys follow unchanged, so that a rate in the document is the
         rate the driver measured.

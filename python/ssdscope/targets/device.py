@@ -4,18 +4,17 @@ A `Device` shows what a host sees: capacity, requests and their times, and a few
 capabilities. It does not say what drive is behind it, and nothing above `targets` may ask.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
-
-import json
 
 import numpy as np
 import numpy.typing as npt
 
 from ssdscope import _native
 from ssdscope.errors import ConfigError, DeviceError, TraceError, UsageError
-from ssdscope.targets.records import DeviceInfo, Log, Progress, RunResult
+from ssdscope.targets.records import LOG_COLUMNS, DeviceInfo, Log, Progress, RunResult
 
 ProgressCallback = Callable[[Progress], None]
 ChunkCallback = Callable[[Log], None]
@@ -185,6 +184,11 @@ class Device:
                 self._native.replay(path, options.to_json(), _progress(progress), _chunk(chunk))
             )
 
+    def access(self) -> dict[str, Any] | None:
+        """Say how requests reach a real drive: engine, direct I/O, holes; None otherwise."""
+        text = self._native.access()
+        return None if text is None else json.loads(text)
+
     def idle(self, duration_ns: int) -> None:
         """Leave the drive alone for a while; free of cost on a virtual clock."""
         with translated_errors():
@@ -259,5 +263,4 @@ def _chunk(
 
 def _empty_log() -> Log:
     types = {"op": np.uint8, "error": np.int32}
-    names = ("op", "offset_bytes", "bytes", "submit_ns", "complete_ns", "error")
-    return Log({name: np.empty(0, types.get(name, np.uint64)) for name in names})
+    return Log({name: np.empty(0, types.get(name, np.uint64)) for name in LOG_COLUMNS})

@@ -56,6 +56,7 @@ class Target:
             "capacity_bytes": self.capacity_bytes,
             "state": self.state,
             "drive": self.drive,
+            "access": self.device.access(),
         }
         if self.members:
             description["members"] = [member.describe() for member in self.members]
@@ -109,9 +110,7 @@ def open_target(
         If it cannot be opened.
     """
     spec = grammar.parse_target(uri)
-    options = _Options(
-        canonical_state(state), tuple(sets), seed, destroy_token, overwrite_existing
-    )
+    options = _Options(canonical_state(state), tuple(sets), seed, destroy_token, overwrite_existing)
     if (state is not None or sets) and not any(_is_simulated(leaf) for leaf in _leaves(spec)):
         option = "--state" if state is not None else "--set"
         raise UsageError(

@@ -86,8 +86,9 @@ class DirectionStats:
 
     requests: int
     bytes: int
-    iops: float
-    bandwidth_bytes_per_s: float
+    iops: float | None
+    """Requests per second of the run; None if the run took no time."""
+    bandwidth_bytes_per_s: float | None
     latency_ns: LatencySummary
     attribution_ns: dict[str, float] | None
     """Mean nanoseconds by cause; None where the drive cannot say."""

@@ -13,8 +13,9 @@ PATTERNS = ("read", "write", "randread", "randwrite", "rw", "randrw")
 class Workload:
     """What to issue, how fast, and when to stop.
 
-    Whichever of `requests`, `io_bytes`, `runtime_ns` and `until_ci` comes first stops the run;
-    without any of them it stops after one pass over the region.
+    Names and meanings are those of fio: every limit and rate is per job. Whichever of
+    `requests`, `io_bytes`, `runtime_ns` and `until_ci` comes first stops the run; without any
+    of them it stops after one pass over the region.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class Workload:
     runtime_ns: int | None = None
     until_ci: float | None = None
     thinktime_ns: int = 0
-    rate_iops: float | None = None
+    rate_iops: int | None = None
     fsync_every: int = 0
     fua: bool = False
     percentage_random: int | None = None

@@ -1,0 +1,93 @@
+"""``ssdscope characterize``: the main job, one page about one drive."""
+
+from typing import Annotated
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.output import emit, emit_json
+from ssdscope.cli.probe import BudgetOption, findings_text
+from ssdscope.cli.progress import stage_progress
+from ssdscope.cli.running import TargetOptions
+from ssdscope.cli.session import Session
+from ssdscope.errors import EXIT_DONE
+
+EXAMPLES = """Examples:
+
+ssdscope characterize sim:mqsim-8g -O report.html
+
+ssdscope characterize big.bin -O report.html --json report.json --trace mine.spc.gz
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(characterize)
+
+
+def characterize(
+    context: typer.Context,
+    target: options.TargetArgument,
+    out: Annotated[
+        str, typer.Option("--out", "-O", metavar="PAGE.html", help="Where to write the page.")
+    ] = "report.html",
+    json_out: Annotated[
+        str | None,
+        typer.Option("--json", metavar="FILE.json", help="Write everything on the page here too."),
+    ] = None,
+    trace: Annotated[
+        str | None, typer.Option("--trace", metavar="FILE", help="Replay this trace as well.")
+    ] = None,
+    budget: BudgetOption = "default",
+    state: options.State = None,
+    sets: options.Sets = None,
+    destroy_data: options.DestroyData = None,
+    overwrite_existing: options.OverwriteExisting = False,
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+    progress: options.ProgressMode = "auto",
+) -> int:
+    """Measure a drive, detect what is inside, and write one self-contained page about it.
+
+    The page opens offline. A real drive is only read, unless --destroy-data allows more.
+    """
+    from pathlib import Path
+
+    from ssdscope import probes, report
+
+    session: Session = context.obj
+    spend = probes.Budget.parse(budget)
+    page, data = Path(out), None if json_out is None else Path(json_out)
+    for path in (page, data):
+        _require_folder(path)
+    used_seed = session.seed(seed)
+    opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
+        used_seed
+    )
+    with stage_progress(progress) as stage:
+        result = report.characterize(
+            opened,
+            budget=spend,
+            seed=used_seed,
+            trace=None if trace is None else Path(trace),
+            out_html=page,
+            out_json=data,
+            progress=stage,
+        )
+    document = result.to_json()
+    if output_format == "json":
+        emit_json(document)
+    else:
+        emit(f"{findings_text(document['findings'])}\n\npage: {page}")
+    session.repeat(used_seed)
+    return EXIT_DONE
+
+
+def _require_folder(path: "object") -> None:
+    """Refuse a page that cannot be written before an hour is spent on measuring for it."""
+    from pathlib import Path
+
+    from ssdscope.errors import UsageError
+
+    if isinstance(path, Path) and not path.parent.is_dir():
+        raise UsageError(f"cannot write {path}: there is no folder {path.parent}")

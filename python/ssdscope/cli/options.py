@@ -1,0 +1,62 @@
+"""Arguments and options that commands share, described once."""
+
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+MAX_SEED = 2**63 - 1
+
+OutputFormat: TypeAlias = Annotated[
+    Literal["normal", "json"],
+    typer.Option("--output-format", "-o", help="Tables for people, or JSON for scripts."),
+]
+ProgressMode: TypeAlias = Annotated[
+    Literal["auto", "always", "never"],
+    typer.Option("--progress", help="Progress on stderr; auto: on a terminal only."),
+]
+TargetArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="TARGET",
+        help="sim:NAME, a drive .toml, /dev/..., a file, raid0:A,B?chunk=64k or null:.",
+        show_default=False,
+    ),
+]
+Seed: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--seed", min=0, max=MAX_SEED, help="Of everything random; drawn and told if absent."
+    ),
+]
+State: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--state",
+        metavar="STATE",
+        help="Of a simulated drive: fresh, sequential, random, steady or steady:SIZE.",
+    ),
+]
+Sets: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key of a simulated drive; repeatable."
+    ),
+]
+DestroyData: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--destroy-data",
+        metavar="TOKEN",
+        help="Allow writing to a real file; `doctor --identify TARGET` prints the token.",
+    ),
+]
+OverwriteExisting: TypeAlias = Annotated[
+    bool,
+    typer.Option("--overwrite-existing", help="Also where the file holds data that is not ours."),
+]
+Log: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--log", metavar="FILE.parquet", help="Keep every request, and the JSON next to it."
+    ),
+]

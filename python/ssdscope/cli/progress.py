@@ -1,0 +1,76 @@
+"""Progress bars: on stderr, on a terminal, and gone when the work is done."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ssdscope.units import format_duration
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from ssdscope.targets import Progress
+
+StageCallback = Callable[[str, float], None]
+
+
+def wanted(mode: str) -> bool:
+    """Say whether progress is to be shown."""
+    return mode == "always" or (mode == "auto" and sys.stderr.isatty())
+
+
+@contextmanager
+def run_progress(mode: str, title: str) -> Iterator["Callable[[Progress], None] | None"]:
+    """Show how far one run is, with the estimate so far; None where nothing is to be shown."""
+    if not wanted(mode):
+        yield None
+        return
+    with _bar(mode) as bar:
+        task = bar.add_task(title, total=None)
+
+        def update(progress: "Progress") -> None:
+            total = None if progress.share is None else 1.0
+            bar.update(
+                task,
+                total=total,
+                completed=progress.share or 0.0,
+                description=f"{title}  {_estimate(progress)}",
+            )
+
+        yield update
+
+
+@contextmanager
+def stage_progress(mode: str) -> Iterator[StageCallback]:
+    """Show the stage of a longer piece of work and its share of the whole."""
+    if not wanted(mode):
+        yield lambda _stage, _share: None
+        return
+    with _bar(mode) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda stage, share: bar.update(task, description=stage, completed=share)
+
+
+def _estimate(progress: "Progress") -> str:
+    text = f"{progress.requests:,} requests"
+    if progress.mean_latency_ns is not None:
+        text += f", mean {format_duration(progress.mean_latency_ns)}"
+        if progress.ci95_relative is not None:
+            text += f" ±{progress.ci95_relative:.1%}"
+    return text
+
+
+def _bar(mode: str) -> "Bar":
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, force_terminal=True if mode == "always" else None)
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    )

@@ -1,0 +1,134 @@
+"""``ssdscope replay``: a trace, on a drive."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.running import Presentation, TargetOptions, execute
+from ssdscope.cli.session import Session
+
+EXAMPLES = """Examples:
+
+ssdscope replay sim:mqsim-512g trace.ssdsim.zst --mode open
+
+ssdscope replay sim:msr-32gb Financial1.spc.gz --align expand --fit compact -o json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(replay)
+
+
+def replay(
+    context: typer.Context,
+    target: options.TargetArgument,
+    trace: Annotated[
+        str, typer.Argument(metavar="TRACE", help="The file, plain or compressed (gzip, zstd).")
+    ],
+    trace_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="Format, if the content leaves a doubt."),
+    ] = None,
+    mode: Annotated[
+        str, typer.Option("--mode", metavar="MODE", help="open (timestamps), closed or asap.")
+    ] = "open",
+    iodepth: Annotated[
+        int, typer.Option("--iodepth", min=1, help="Requests in flight, in the closed modes.")
+    ] = 1,
+    time_scale: Annotated[
+        float, typer.Option("--time-scale", help="Arrival times are multiplied by it.")
+    ] = 1.0,
+    align: Annotated[
+        str,
+        typer.Option("--align", metavar="HOW", help="Off the drive's grid: refuse or expand."),
+    ] = "refuse",
+    fit: Annotated[
+        str,
+        typer.Option("--fit", metavar="HOW", help="Past the end: refuse, wrap or compact."),
+    ] = "refuse",
+    volume: Annotated[
+        int | None, typer.Option("--volume", help="Only this volume (ASU, device) of the trace.")
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Count malformed lines instead of stopping.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Replay so many requests only.")
+    ] = None,
+    offset: Annotated[
+        str, typer.Option("--offset", metavar="SIZE", help="Where the region starts.")
+    ] = "0",
+    size: Annotated[
+        str | None, typer.Option("--size", metavar="SIZE", help="Size of the region.")
+    ] = None,
+    log: options.Log = None,
+    state: options.State = None,
+    sets: options.Sets = None,
+    destroy_data: options.DestroyData = None,
+    overwrite_existing: options.OverwriteExisting = False,
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+    progress: options.ProgressMode = "auto",
+) -> int:
+    """Replay a trace and print its statistics.
+
+    Volumes of a trace are laid end to end. What does not fit the drive is refused with a
+    count; --align and --fit say what to do instead.
+    """
+    from ssdscope.workloads import ReplayOptions
+
+    session: Session = context.obj
+    plan = ReplayOptions(
+        format=trace_format,
+        mode=mode,
+        iodepth=iodepth,
+        time_scale=time_scale,
+        align=align,
+        fit=fit,
+        volume=volume,
+        skip_bad=skip_bad,
+        limit=limit,
+        offset_bytes=_size("--offset", offset),
+        size_bytes=None if size is None else _size("--size", size),
+    )
+    _require_file(trace)
+    used_seed = session.seed(seed)
+    opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
+        used_seed
+    )
+    workload: dict[str, Any] = {"replay": trace, **plan.to_dict()}
+    return execute(
+        session,
+        opened,
+        workload,
+        used_seed,
+        Presentation(f"replay {trace}", output_format, progress, log),
+        lambda on_progress, on_chunk: opened.device.replay(
+            trace, plan, progress=on_progress, chunk=on_chunk
+        ),
+    )
+
+
+def _size(option: str, text: str) -> int:
+    from ssdscope.errors import UsageError
+    from ssdscope.units import parse_size
+
+    try:
+        return parse_size(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
+
+
+def _require_file(trace: str) -> None:
+    """Refuse a missing trace before a drive is prepared for it."""
+    from pathlib import Path
+
+    from ssdscope.errors import UsageError
+
+    try:
+        with Path(trace).open("rb"):
+            return
+    except OSError as error:
+        raise UsageError(f"cannot read the trace {trace}: {error.strerror}") from error

@@ -1,0 +1,144 @@
+"""``ssdscope reproduce``: a paper's study, its claims beside ours."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.progress import stage_progress
+from ssdscope.cli.session import Session
+from ssdscope.errors import EXIT_DONE, EXIT_FAILED
+
+EXAMPLES = """Examples:
+
+ssdscope reproduce machado2015 --seed 1
+
+ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(reproduce)
+
+
+def reproduce(
+    context: typer.Context,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The study: machado2015.")],
+    figure: Annotated[
+        str | None,
+        typer.Option("--figure", metavar="LIST", help="Only these figures: 3-7,9."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="TARGET", help="Its procedure on this drive instead."),
+    ] = None,
+    out: Annotated[
+        str, typer.Option("--out", "-O", metavar="FOLDER", help="Where figures are written.")
+    ] = "out",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with 1 if a verdict is `differs`.")
+    ] = False,
+    state: options.State = None,
+    sets: options.Sets = None,
+    destroy_data: options.DestroyData = None,
+    overwrite_existing: options.OverwriteExisting = False,
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+    progress: options.ProgressMode = "auto",
+) -> int:
+    """Reproduce a study: its data, its pictures, and a table of paper, ours and verdict."""
+    from pathlib import Path
+
+    from ssdscope import studies
+    from ssdscope.cli.running import TargetOptions
+
+    session: Session = context.obj
+    figures = None if figure is None else parse_figures(figure)
+    _require_study(key, list(studies.registry()))
+    used_seed = session.seed(seed)
+    opener = None
+    if target is not None:
+        chosen = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing)
+        opener = lambda: chosen.open(used_seed)  # noqa: E731 (a study may open it many times)
+    with stage_progress(progress) as stage:
+        result = studies.run(
+            key,
+            figures=figures,
+            target_opener=opener,
+            out_dir=Path(out),
+            seed=used_seed,
+            progress=stage,
+        )
+    document = result.to_json()
+    if output_format == "json":
+        from ssdscope.results.record import envelope
+
+        emit_json({**envelope(seed=used_seed), **document})
+    else:
+        emit(_text(document))
+    session.repeat(used_seed)
+    differing = sum(
+        row["verdict"] == "differs" for each in document["figures"] for row in each["rows"]
+    )
+    if differing:
+        note(f"{differing} verdicts are `differs`")
+    return EXIT_FAILED if strict and differing else EXIT_DONE
+
+
+def parse_figures(text: str) -> list[int]:
+    """Read a list of figure numbers and spans: ``3-7,9``.
+
+    Raises
+    ------
+    UsageError
+        If a part is neither.
+    """
+    from ssdscope.errors import UsageError
+
+    figures: list[int] = []
+    for part in text.split(","):
+        low, dash, high = part.partition("-")
+        if not low.isdecimal() or (dash and not high.isdecimal()):
+            raise UsageError(f"--figure: {part!r} is no figure", hint="write it as 1 or 3-7,9")
+        figures += range(int(low), int(high or low) + 1)
+    return figures
+
+
+def _require_study(key: str, known: list[str]) -> None:
+    """Refuse an unknown study before anything is opened."""
+    import difflib
+
+    from ssdscope.errors import UsageError
+
+    if key not in known:
+        near = difflib.get_close_matches(key, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+        raise UsageError(f"there is no study {key!r}", hint=hint)
+
+
+def _text(document: dict[str, Any]) -> str:
+    parts = []
+    for figure in document["figures"]:
+        rows = [
+            (
+                row["what"],
+                _cell(row["paper"], row["unit"]),
+                _cell(row["ours"], row["unit"]),
+                row["verdict"],
+            )
+            for row in figure["rows"]
+        ]
+        parts.append(f"{figure['title']}\n\n{table(('claim', 'paper', 'ours', 'verdict'), rows)}")
+        parts += [f"  {row['what']}: {row['why']}" for row in figure["rows"] if row.get("why")]
+        if figure["image"]:
+            parts.append(f"picture: {figure['image']}")
+    return "\n\n".join(parts)
+
+
+def _cell(value: Any, unit: str | None) -> str:
+    if value is None:
+        return "-"
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{text} {unit}" if unit else text

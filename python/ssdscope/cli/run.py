@@ -1,0 +1,106 @@
+"""``ssdscope run``: one workload, its statistics."""
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.running import Presentation, TargetOptions, execute, require_writable
+from ssdscope.cli.session import Session
+
+EXAMPLES = """Examples:
+
+ssdscope run sim:mqsim-8g --rw randread --bs 4k --iodepth 32 --number_ios 100000
+
+ssdscope run sim:msr-4gb --rw randwrite --bs 8k --until-ci 5% -o json
+
+ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
+"""
+
+
+def _option(name: str, metavar: str, text: str) -> Any:
+    return typer.Option(f"--{name}", metavar=metavar, help=text)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(run)
+
+
+def run(
+    context: typer.Context,
+    target: options.TargetArgument,
+    rw: Annotated[
+        str, _option("rw", "PATTERN", "read, write, randread, randwrite, rw or randrw.")
+    ] = "read",
+    bs: Annotated[str, _option("bs", "SIZE[,SIZE]", "Request size; or of reads, writes.")] = "4k",
+    rwmixread: Annotated[
+        str | None, _option("rwmixread", "PERCENT", "Share of reads in a mix. [50]")
+    ] = None,
+    iodepth: Annotated[str | None, _option("iodepth", "N", "Requests in flight, per job.")] = None,
+    numjobs: Annotated[str | None, _option("numjobs", "N", "Jobs.")] = None,
+    offset: Annotated[str | None, _option("offset", "SIZE", "Where the region starts.")] = None,
+    size: Annotated[str | None, _option("size", "SIZE", "Size of the region.")] = None,
+    io_size: Annotated[str | None, _option("io-size", "SIZE", "Stop after this much.")] = None,
+    number_ios: Annotated[
+        str | None, _option("number-ios", "N", "Stop after so many requests.")
+    ] = None,
+    runtime: Annotated[str | None, _option("runtime", "TIME", "Stop after this time: 10s.")] = None,
+    until_ci: Annotated[
+        str | None,
+        _option("until-ci", "PERCENT", "Stop when the 95 % interval of the mean is this narrow."),
+    ] = None,
+    thinktime: Annotated[
+        str | None, _option("thinktime", "TIME", "Pause after each request: 80us.")
+    ] = None,
+    rate_iops: Annotated[
+        str | None, _option("rate-iops", "N", "At most so many requests a second.")
+    ] = None,
+    fsync: Annotated[str | None, _option("fsync", "N", "A flush after so many writes.")] = None,
+    fua: Annotated[bool, typer.Option("--fua", help="Writes are durable when served.")] = False,
+    percentage_random: Annotated[
+        str | None, _option("percentage-random", "PERCENT", "Share of random offsets.")
+    ] = None,
+    stride: Annotated[
+        str | None, _option("stride", "SIZE", "Gap between one request and the next.")
+    ] = None,
+    ramp_ios: Annotated[
+        str | None, _option("ramp-ios", "N", "Requests before measuring begins.")
+    ] = None,
+    log: options.Log = None,
+    state: options.State = None,
+    sets: options.Sets = None,
+    destroy_data: options.DestroyData = None,
+    overwrite_existing: options.OverwriteExisting = False,
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+    progress: options.ProgressMode = "auto",
+) -> int:
+    """Run one workload, with fio's options, and print its statistics.
+
+    Sizes are binary (4k = 4096 bytes), times carry a unit (80us). The run stops at whichever
+    of --io-size, --number-ios, --runtime and --until-ci comes first, and without any of them
+    after one pass over the region.
+    """
+    from ssdscope.workloads.options import OPTIONS, workload_from_options
+
+    session: Session = context.obj
+    plan = workload_from_options({name: context.params[name] for name in OPTIONS}, seed=0)
+    used_seed = session.seed(seed)
+    workload = replace(plan, seed=used_seed)
+    opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
+        used_seed
+    )
+    if workload.writes:
+        require_writable(opened)
+    return execute(
+        session,
+        opened,
+        workload.to_dict(),
+        used_seed,
+        Presentation(f"{rw} {bs}", output_format, progress, log),
+        lambda on_progress, on_chunk: opened.device.run(
+            workload, progress=on_progress, chunk=on_chunk
+        ),
+    )

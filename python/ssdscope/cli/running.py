@@ -1,0 +1,123 @@
+"""What `run` and `replay` have in common: open, run under a progress bar, keep, tell."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.cli.output import emit, emit_json, note
+from ssdscope.cli.progress import run_progress
+from ssdscope.cli.session import Session
+from ssdscope.errors import (
+    EXIT_DONE,
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_TRUSTWORTHY,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from ssdscope.targets import Log, Progress, RunResult, Target
+
+DROPPED_SHARE_MAX = 0.20
+
+Runner = Callable[
+    ["Callable[[Progress], None] | None", "Callable[[Log], None] | None"], "RunResult"
+]
+
+
+@dataclass(frozen=True)
+class TargetOptions:
+    """How to open the target, as typed."""
+
+    uri: str
+    state: str | None
+    sets: Sequence[str]
+    destroy_token: str | None = None
+    overwrite_existing: bool = False
+
+    def open(self, seed: int) -> "Target":
+        """Open it."""
+        from ssdscope.targets import open_target
+
+        return open_target(
+            self.uri,
+            state=self.state,
+            sets=self.sets,
+            seed=seed,
+            destroy_token=self.destroy_token,
+            overwrite_existing=self.overwrite_existing,
+        )
+
+
+@dataclass(frozen=True)
+class Presentation:
+    """How to show a run."""
+
+    title: str
+    output_format: str
+    progress: str
+    log: str | None
+
+
+def require_writable(target: "Target") -> None:
+    """Refuse to write where nothing may be written, and say what would allow it."""
+    if target.device.info.writable:
+        return
+    if target.kind == "file":
+        hint = f"ssdscope doctor --identify {target.uri} prints the token that --destroy-data takes"
+    else:
+        hint = "only simulated drives and regular files are written to in this version"
+    raise UsageError(
+        f"target {target.uri!r} is open for reading only, and this workload writes", hint=hint
+    )
+
+
+def execute(
+    session: Session,
+    target: "Target",
+    workload: dict[str, Any],
+    seed: int,
+    show: Presentation,
+    runner: Runner,
+) -> int:
+    """Run, keep the log where one is asked for, tell the result, and give the exit code."""
+    from ssdscope.results import LogWriter, run_record
+
+    with ExitStack() as stack:
+        log = None
+        if show.log is not None:
+            log = stack.enter_context(
+                LogWriter(show.log, attribution=target.device.info.attribution)
+            )
+        with run_progress(show.progress, show.title) as progress:
+            result = runner(progress, log.append if log else None)
+        record = run_record(target, workload, result, seed=seed)
+        if log is not None:
+            log.finish(record)
+    if show.output_format == "json":
+        emit_json(record)
+    else:
+        from ssdscope.cli.tables import run_text
+
+        emit(run_text(show.title, record))
+    session.repeat(seed)
+    return _exit_code(result, wanted_ci=workload.get("until_ci"))
+
+
+def _exit_code(result: "RunResult", *, wanted_ci: float | None) -> int:
+    """Say by the exit code whether the answer may be trusted, and on stderr why not."""
+    failed = int(result.summary.get("failed_requests") or 0)
+    if result.interrupted:
+        note(f"interrupted after {result.requests:,} requests; what was measured is kept")
+        return EXIT_INTERRUPTED
+    if failed:
+        note(f"{failed:,} of {result.requests + failed:,} requests failed and are left out")
+        if result.requests == 0:
+            return EXIT_FAILED
+        if failed > DROPPED_SHARE_MAX * (result.requests + failed):
+            return EXIT_NOT_TRUSTWORTHY
+    if result.summary.get("until_ci_reached") is False and wanted_ci is not None:
+        note(f"the 95 % interval did not come within {wanted_ci:.1%} of the mean")
+        return EXIT_NOT_TRUSTWORTHY
+    return EXIT_DONE

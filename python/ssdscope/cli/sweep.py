@@ -1,0 +1,77 @@
+"""``ssdscope sweep``: many runs, on all cores, resumable."""
+
+from typing import Annotated
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.progress import stage_progress
+from ssdscope.cli.session import Session
+from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
+
+EXAMPLES = """Examples:
+
+ssdscope sweep examples/block-sizes.toml -O sizes.jsonl
+
+ssdscope sweep examples/block-sizes.toml -O sizes.jsonl    (again: only what is missing)
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(epilog=EXAMPLES)(sweep)
+
+
+def sweep(
+    context: typer.Context,
+    plan: Annotated[str, typer.Argument(metavar="FILE.toml", help="The plan of the sweep.")],
+    out: Annotated[
+        str,
+        typer.Option("--out", "-O", metavar="FILE.jsonl", help="One JSON document per run."),
+    ] = "sweep.jsonl",
+    jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time; -1 for all cores.")] = -1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the runs and stop.")] = False,
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+    progress: options.ProgressMode = "auto",
+) -> int:
+    """Run every combination of a plan; results are appended as they come.
+
+    Runs that the output already holds are skipped, so an interrupted sweep goes on where it
+    stopped. At the end a table with one row per run stands next to it, as Parquet.
+    """
+    from ssdscope.sweep import Journal, points_of, read_plan, run_points
+
+    session: Session = context.obj
+    loaded = read_plan(plan)
+    journal = Journal(out)
+    known_seeds = (seed, loaded.seed, journal.sweep_seed)
+    used_seed = session.seed(next((each for each in known_seeds if each is not None), None))
+    points = points_of(loaded, used_seed)
+    if dry_run:
+        emit("\n".join(point.label for point in points))
+        return EXIT_DONE
+    missing = [point for point in points if point.key not in journal.keys]
+    note(f"{len(points)} runs, {len(points) - len(missing)} of them done before")
+    failed, interrupted = 0, False
+    try:
+        with stage_progress(progress) as stage:
+            for done, outcome in enumerate(run_points(missing, jobs=jobs), start=1):
+                failed += journal.append(outcome, used_seed)
+                stage(f"{done} of {len(missing)} runs", done / len(missing))
+    except KeyboardInterrupt:
+        interrupted = True
+    summary = {"runs": len(points), "done": len(journal.keys), "failed": failed, "out": out}
+    summary["table"] = str(journal.write_table())
+    if output_format == "json":
+        from ssdscope.results.record import envelope
+
+        emit_json({**envelope(seed=used_seed), **summary})
+    else:
+        emit(table(("what", "value"), [(key, str(value)) for key, value in summary.items()]))
+    session.repeat(used_seed)
+    if interrupted:
+        note("interrupted; run it again to go on")
+        return EXIT_INTERRUPTED
+    return EXIT_FAILED if failed else EXIT_DONE

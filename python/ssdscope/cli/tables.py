@@ -1,0 +1,92 @@
+"""Runs as tables for people: one row per direction, in the manner of iostat."""
+
+from typing import Any
+
+from ssdscope.cli.output import table
+from ssdscope.units import format_capacity, format_duration
+
+_LATENCY_COLUMNS = ("mean", "p50", "p90", "p99", "p99_9", "max")
+_ATTRIBUTION_SHARE_SHOWN = 0.001
+
+
+def run_text(title: str, record: dict[str, Any]) -> str:
+    """Lay out the document of a run or replay."""
+    target = record["target"]
+    state = f", {target['state']}" if target["state"] else ""
+    elapsed = format_duration(record["elapsed_ns"])
+    parts = [
+        f"{target['uri']}  {target['kind']}, {format_capacity(target['capacity_bytes'])}{state}",
+        f"{title}: {record['requests']:,} requests in {elapsed}{_trace(record)}",
+        "",
+        _directions(record),
+    ]
+    parts += [_attribution(record, name) for name in ("read", "write") if record[name]]
+    if record["counters"]:
+        parts.append(_counters(record["counters"]))
+    return "\n".join(part for part in parts if part is not None)
+
+
+def _directions(record: dict[str, Any]) -> str | None:
+    ran = [(name, record[name]) for name in ("read", "write") if record[name]]
+    if not ran:
+        return "no reads and no writes were served"
+    unit, scale = _latency_unit([stats["latency_ns"]["mean"] for _, stats in ran])
+    header = ["", "IOPS", "MiB/s", f"mean {unit}", "±95 %"]
+    header += [column.replace("_", ".") for column in _LATENCY_COLUMNS[1:]]
+    return table(header, [[name, *_row(stats, scale)] for name, stats in ran])
+
+
+def _row(stats: dict[str, Any], scale: float) -> list[str]:
+    latency = stats["latency_ns"]
+    low, high = latency["ci95_low"], latency["ci95_high"]
+    interval = "-" if low is None or high is None else f"{(high - low) / 2 / scale:.2f}"
+    return [
+        _rate(stats["iops"], 1, ".0f"),
+        _rate(stats["bandwidth_bytes_per_s"], 2**20, ".1f"),
+        f"{latency['mean'] / scale:,.2f}",
+        interval,
+        *(f"{latency[column] / scale:,.2f}" for column in _LATENCY_COLUMNS[1:]),
+    ]
+
+
+def _rate(value: float | None, scale: int, form: str) -> str:
+    """Write a rate; a run that took no time, on a null device, has none."""
+    return "-" if value is None else format(value / scale, f",{form}")
+
+
+def _latency_unit(means_ns: list[float]) -> tuple[str, float]:
+    return ("ms", 1e6) if max(means_ns) >= 1e7 else ("us", 1e3)
+
+
+def _attribution(record: dict[str, Any], name: str) -> str | None:
+    causes = record[name]["attribution_ns"]
+    if not causes:
+        return None
+    total = sum(causes.values())
+    shown = sorted(causes.items(), key=lambda cause: -cause[1])
+    parts = [
+        f"{cause} {value / total:.1%}"
+        for cause, value in shown
+        if total and value / total >= _ATTRIBUTION_SHARE_SHOWN
+    ]
+    return f"{name} time went to: {', '.join(parts)}" if parts else None
+
+
+def _counters(counters: dict[str, Any]) -> str:
+    waf = counters["waf"]
+    return (
+        f"write amplification {'-' if waf is None else f'{waf:.3f}'}, "
+        f"{counters['block_erases']:,} blocks erased, {counters['gc_runs']:,} collected, "
+        f"{counters['gc_pages_moved']:,} pages moved"
+    )
+
+
+def _trace(record: dict[str, Any]) -> str:
+    trace = record.get("trace")
+    if not trace:
+        return ""
+    changed = [
+        f"{trace[key]:,} {key}" for key in ("skipped", "expanded", "wrapped") if trace.get(key)
+    ]
+    told = f", {', '.join(changed)}" if changed else ""
+    return f" ({trace['format']} over {format_duration(trace['span_ns'])}{told})"

@@ -1,0 +1,15 @@
+"""Many runs: every combination of a plan, on all cores, resumable.
+
+`plan`
+    A TOML file into points: which drive, which workload, which seed.
+`runner`
+    Points into outcomes, in any order, as they come.
+`journal`
+    Outcomes on disk: one JSON document a line, appended; what is there is not run again.
+"""
+
+from ssdscope.sweep.journal import Journal
+from ssdscope.sweep.plan import Plan, Point, points_of, read_plan
+from ssdscope.sweep.runner import Outcome, run_points
+
+__all__ = ["Journal", "Outcome", "Plan", "Point", "points_of", "read_plan", "run_points"]

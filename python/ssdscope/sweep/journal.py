@@ -1,0 +1,126 @@
+"""Outcomes on disk, appended as they come; the memory of a sweep."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ssdscope.errors import UsageError
+from ssdscope.sweep.runner import Outcome
+
+_NOT_IN_TABLE = ("drive", "members", "erase_histogram")
+
+
+class Journal:
+    """A file of one JSON document per run.
+
+    Parameters
+    ----------
+    path
+        The file; created if it is missing, and before anything is run.
+
+    Attributes
+    ----------
+    keys
+        Keys of the runs that succeeded. Failed ones are tried again.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be written, or is something else.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if self.path.suffix != ".jsonl":
+            raise UsageError(f"cannot write the sweep to {path}: the name must end in .jsonl")
+        self._documents = self._load()
+        self.keys = {document["key"] for document in self._documents if document["record"]}
+
+    @property
+    def sweep_seed(self) -> int | None:
+        """The seed that the sweep began with, to go on with; None at the beginning."""
+        return self._documents[0]["sweep_seed"] if self._documents else None
+
+    def append(self, outcome: Outcome, sweep_seed: int) -> bool:
+        """Add an outcome, at once on disk.
+
+        Returns
+        -------
+        bool
+            Whether the run failed.
+        """
+        document = {
+            "key": outcome.point.key,
+            "sweep_seed": sweep_seed,
+            "point": asdict(outcome.point),
+            "record": outcome.record,
+            "error": outcome.error,
+        }
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(document) + "\n")
+        self._documents.append(document)
+        if outcome.record is not None:
+            self.keys.add(outcome.point.key)
+        return outcome.record is None
+
+    def write_table(self) -> Path:
+        """Write one row per successful run next to the journal, as Parquet.
+
+        Returns
+        -------
+        Path
+            The table.
+        """
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        path = self.path.with_suffix(".parquet")
+        rows = [_row(document) for document in self._documents if document["record"]]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        columns = {name: [row.get(name) for row in rows] for name in names}
+        pq.write_table(pa.table(columns), path)
+        return path
+
+    def _load(self) -> list[dict[str, Any]]:
+        try:
+            self.path.touch()
+            text = self.path.read_text(encoding="utf-8")
+            if not text.endswith("\n"):  # cut short when the machine stopped: done again
+                text = text[: text.rfind("\n") + 1]
+                self.path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {self.path}: {error.strerror}") from error
+        return [
+            self._document(number, line) for number, line in enumerate(text.splitlines(), start=1)
+        ]
+
+    def _document(self, number: int, line: str) -> dict[str, Any]:
+        try:
+            document: dict[str, Any] = json.loads(line)
+            if document.keys() >= {"key", "point", "record", "sweep_seed"}:
+                return document
+        except (json.JSONDecodeError, AttributeError):
+            pass
+        raise UsageError(
+            f"{self.path}, line {number} is not an outcome of a sweep",
+            hint="choose another file for the results",
+        )
+
+
+def _row(document: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        f"varied.{name}": value for name, value in document["point"]["varied"].items()
+    }
+    _flatten(document["record"], "", row)
+    return row
+
+
+def _flatten(value: Any, name: str, row: dict[str, Any]) -> None:
+    """Spread nested dictionaries over columns; lists and whole drives stay in the journal."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if key not in _NOT_IN_TABLE:
+                _flatten(each, f"{name}.{key}" if name else key, row)
+    elif not isinstance(value, list):
+        row[name] = value

@@ -1,0 +1,65 @@
+"""Points into outcomes, on all cores, in whatever order they come."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ssdscope.errors import SsdscopeError
+from ssdscope.results import run_record
+from ssdscope.sweep.plan import Point
+from ssdscope.targets import open_target
+from ssdscope.workloads import Workload
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a point: the document of its run, or the reason there is none."""
+
+    point: Point
+    record: dict[str, Any] | None
+    error: str | None = None
+    interrupted: bool = False
+
+
+def run_points(points: Sequence[Point], *, jobs: int = -1) -> Iterator[Outcome]:
+    """Run points, and give each outcome as soon as it is there.
+
+    Parameters
+    ----------
+    points
+        What to run.
+    jobs
+        Runs at a time: 1 for none beside each other, -1 for all cores. Each is a process of
+        its own, so that Ctrl-C reaches it.
+
+    Yields
+    ------
+    Outcome
+        In the order of completion.
+    """
+    from joblib import Parallel, delayed
+
+    if not points:
+        return
+    workers = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    outcomes = workers(delayed(run_point)(point) for point in points)
+    try:
+        for outcome in outcomes:
+            if outcome.interrupted:
+                raise KeyboardInterrupt
+            yield outcome
+    finally:
+        outcomes.close()
+
+
+def run_point(point: Point) -> Outcome:
+    """Run one point; a failure of the run is an outcome, not an exception."""
+    try:
+        target = open_target(point.target, state=point.state, sets=point.sets, seed=point.seed)
+        result = target.device.run(Workload(**point.workload))
+    except SsdscopeError as error:
+        return Outcome(point, None, error=error.message)
+    except KeyboardInterrupt:
+        return Outcome(point, None, interrupted=True)
+    record = run_record(target, point.workload, result, seed=point.seed)
+    return Outcome(point, record, interrupted=result.interrupted)

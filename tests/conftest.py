@@ -1,0 +1,61 @@
+"""What tests share: the command line in this process, and as a process of its own."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from ssdscope.cli.app import run_cli
+
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.load_profile("repeatable")
+
+COMMAND = (sys.executable, "-c", "from ssdscope.cli.app import main; main()")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command line did."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """Run a command line in this process."""
+
+    def run(*words: str) -> Said:
+        capsys.readouterr()
+        status = run_cli(words)
+        captured = capsys.readouterr()
+        return Said(status, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def spawn() -> Callable[..., subprocess.Popen[str]]:
+    """Start a command line as a process of its own."""
+
+    def start(*words: str, **options: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*COMMAND, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+
+    return start
