@@ -201,7 +201,7 @@ pub enum TraceError {
 fn others(bad_lines: &u64) -> String {
     match bad_lines.saturating_sub(1) {
         0 => String::new(),
-        more => format!("; {more} more lines like it"),
+        more => format!("; {more} more bad lines"),
     }
 }
 

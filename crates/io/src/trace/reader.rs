@@ -31,6 +31,18 @@ pub struct TraceReader {
 /// Opens the trace at `path` for `target`: reads it once to know its volumes, its span and
 /// every problem, and stands ready to read it again.
 ///
+/// ```no_run
+/// use ssdscope_io::Bytes;
+/// use ssdscope_io::trace::{Align, Target, TraceOptions, open_trace};
+///
+/// let drive = Target { offset: Bytes(0), capacity: Bytes(32 << 30), unit: Bytes(4096) };
+/// let options = TraceOptions { align: Align::Expand, ..TraceOptions::default() };
+/// for request in open_trace("Financial1.spc.zst".as_ref(), &options, drive)? {
+///     println!("{:?}", request?);
+/// }
+/// # Ok::<(), ssdscope_io::TraceError>(())
+/// ```
+///
 /// # Errors
 /// Whatever keeps the whole trace from running on this drive, with counts and the option
 /// that helps; nothing was replayed then.

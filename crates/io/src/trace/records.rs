@@ -6,7 +6,7 @@ use super::error::{TraceError, quoted};
 use super::format::{Format, Record};
 use super::lines::{HOPELESS_LINE_BYTES, Lines, MAX_LINE_BYTES};
 use super::options::TraceOptions;
-use super::source::{Compression, Source, unreadable};
+use super::source::{Compression, Source, is_window_too_large, unreadable};
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
@@ -164,14 +164,14 @@ pub fn is_comment(text: &[u8]) -> bool {
     matches!(text.first(), None | Some(b'#'))
 }
 
-/// What a decompressor's error says about the file, in words; `None` if the kernel failed.
+/// What a decompressor's error says about the file, in words; `None` if not the file is at fault.
 pub fn damage(compression: Compression, error: &io::Error) -> Option<String> {
     let name = match compression {
         Compression::Gzip => "gzip",
         Compression::Zstd => "zstd",
         Compression::None => return None,
     };
-    if error.raw_os_error().is_some() {
+    if error.raw_os_error().is_some() || is_window_too_large(error) {
         return None;
     }
     Some(if error.kind() == io::ErrorKind::UnexpectedEof {

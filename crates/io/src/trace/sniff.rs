@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// After so many lines a single remaining reading is taken.
+/// Every so many lines a single remaining reading is taken.
 const SAMPLE_LINES: u64 = 1000;
 
 /// Nobody records a block trace of one request in ten minutes.
@@ -146,13 +146,12 @@ fn by_content(source: &Source, watch: Watch<'_>) -> Result<&'static Format, Trac
         }
         if !is_comment(lines.text()) {
             judgement.take(lines.number(), lines.text());
-            if judgement.lines >= SAMPLE_LINES
-                && let [only] = judgement.left()[..]
-            {
-                return Ok(only.format);
-            }
-            if judgement.lines >= SAMPLE_LINES && judgement.left().is_empty() {
-                return Err(judgement.refusal(path()));
+            if judgement.lines.is_multiple_of(SAMPLE_LINES) {
+                match judgement.left()[..] {
+                    [] => return Err(judgement.refusal(path())),
+                    [only] => return Ok(only.format),
+                    _ => {}
+                }
             }
         }
         if lines.number().is_multiple_of(LINES_PER_WATCH) && watch(lines.number()).is_break() {

@@ -52,6 +52,9 @@ impl Source {
     pub fn open(path: &Path) -> Result<Self, TraceError> {
         let label = path.to_string_lossy().into_owned();
         let unreadable = |error: &io::Error| unreadable(&label, error);
+        if path.as_os_str() == "-" {
+            return Err(TraceError::NotAFile { path: "- (the standard input)".into() });
+        }
         // Asked before opening: opening a pipe waits for its writer.
         let kind = std::fs::metadata(path).map_err(|error| unreadable(&error))?.file_type();
         if kind.is_dir() {
@@ -92,11 +95,19 @@ impl Source {
     }
 }
 
-/// An error of the kernel about the file `label`, in plain words.
+/// Whether a decompressor gave up because of our bound, not because of the data.
+pub(super) fn is_window_too_large(error: &io::Error) -> bool {
+    error.raw_os_error().is_none() && error.to_string().contains("too much memory")
+}
+
+/// Why the file `label` cannot be read, in plain words.
 pub(super) fn unreadable(label: &str, error: &io::Error) -> TraceError {
     let reason = match error.kind() {
         io::ErrorKind::NotFound => "no such file".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ if is_window_too_large(error) => {
+            "its zstd window is larger than 128 MiB; repack it with --long=27 or less".to_owned()
+        }
         _ => error.to_string(),
     };
     TraceError::Unreadable { path: label.to_owned(), reason }
@@ -106,6 +117,7 @@ pub(super) fn unreadable(label: &str, error: &io::Error) -> TraceError {
 mod tests {
     use super::super::testing::{Scratch, gzip};
     use super::*;
+    use std::io::Write as _;
 
     fn text(scratch: &Scratch) -> String {
         let source = Source::open(&scratch.path).expect("opens");
@@ -130,6 +142,18 @@ mod tests {
     }
 
     #[test]
+    fn a_window_beyond_the_bound_is_refused_before_it_is_allocated() {
+        let mut encoder = zstd::stream::Encoder::new(Vec::new(), 1).expect("memory");
+        encoder.window_log(28).expect("a legal window");
+        encoder.write_all(b"one\n").expect("memory");
+        let scratch = Scratch::new(&encoder.finish().expect("memory"));
+        let mut stream = Source::open(&scratch.path).expect("opens").stream().expect("streams");
+        let error = stream.read_to_end(&mut Vec::new()).expect_err("too large");
+        let message = unreadable("x.zst", &error).to_string();
+        assert!(message.contains("window is larger than 128 MiB"), "{message}");
+    }
+
+    #[test]
     fn what_cannot_be_read_says_why() {
         let message = |path: &Path| Source::open(path).err().expect("refused").to_string();
         let scratch = Scratch::new(b"BZh91AY");
@@ -137,5 +161,6 @@ mod tests {
         assert!(message(&scratch.path.with_extension("gone")).contains("no such file"));
         assert!(message(&std::env::temp_dir()).contains("directory"));
         assert!(message(Path::new("/dev/null")).contains("not a regular file"));
+        assert!(message(Path::new("-")).contains("standard input"));
     }
 }

@@ -126,7 +126,9 @@ fn a_bad_line_is_shown_or_counted() {
     let text =
         b"0,0,512,r,0\n0,0,512,r,0.5\n0,0,512,\x1b[2J,1\n0,-8,512,r,1\n0,0,0,r,2\n0,1,512,w,3\n";
     let message = refusal(text, &TraceOptions::default(), target(MIB, 512));
-    for part in ["line 3", "R or W (field 4)", "`0,0,512,\\x1b[2J,1`", "1 more", "--skip-bad"] {
+    for part in
+        ["line 3", "R or W (field 4)", "`0,0,512,\\x1b[2J,1`", "1 more bad line", "--skip-bad"]
+    {
         assert!(message.contains(part), "{message}");
     }
     let skip = TraceOptions { skip_bad: true, ..TraceOptions::default() };
