@@ -68,7 +68,7 @@ def probe(
         )
     session: Session = context.obj
     spend = probes.Budget.parse(budget)
-    chosen = probes.choose([name], spend)
+    chosen = probes.choose(name, spend)
     used_seed = session.seed(seed)
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
         used_seed

@@ -49,8 +49,6 @@ def reproduce(
     progress: options.ProgressMode = "auto",
 ) -> int:
     """Reproduce a study: its data, its pictures, and a table of paper, ours and verdict."""
-    from pathlib import Path
-
     from ssdscope import studies
     from ssdscope.cli.running import TargetOptions
 
@@ -58,16 +56,16 @@ def reproduce(
     figures = None if figure is None else parse_figures(figure)
     _require_study(key, list(studies.registry()))
     used_seed = session.seed(seed)
-    opener = None
+    opened = None
     if target is not None:
         chosen = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing)
-        opener = lambda: chosen.open(used_seed)  # noqa: E731 (a study may open it many times)
+        opened = chosen.open(used_seed)
     with stage_progress(progress) as stage:
         result = studies.run(
             key,
             figures=figures,
-            target_opener=opener,
-            out_dir=Path(out),
+            target=opened,
+            out_dir=out,
             seed=used_seed,
             progress=stage,
         )
@@ -87,7 +85,7 @@ def reproduce(
     return EXIT_FAILED if strict and differing else EXIT_DONE
 
 
-def parse_figures(text: str) -> list[int]:
+def parse_figures(text: str) -> list[str]:
     """Read a list of figure numbers and spans: ``3-7,9``.
 
     Raises
@@ -97,12 +95,12 @@ def parse_figures(text: str) -> list[int]:
     """
     from ssdscope.errors import UsageError
 
-    figures: list[int] = []
+    figures: list[str] = []
     for part in text.split(","):
         low, dash, high = part.partition("-")
         if not low.isdecimal() or (dash and not high.isdecimal()):
             raise UsageError(f"--figure: {part!r} is no figure", hint="write it as 1 or 3-7,9")
-        figures += range(int(low), int(high or low) + 1)
+        figures += map(str, range(int(low), int(high or low) + 1))
     return figures
 
 
