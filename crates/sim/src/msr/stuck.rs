@@ -1,0 +1,53 @@
+//! What is said of a plane that can make no progress.
+
+use super::element::Element;
+
+/// Why an element can never serve a page again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    /// Nothing is invalid, so cleaning a block fills one.
+    NothingInvalid,
+    /// No full block has life left.
+    NothingToClean,
+    /// No free block is left to write to.
+    NoFreeBlock,
+}
+
+/// A plane that can make no progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stuck {
+    pub plane: u32,
+    pub why: Why,
+}
+
+impl Stuck {
+    /// Where, why, and what would help.
+    pub fn tell(self, number: u32, element: &Element) -> String {
+        let plane = self.plane;
+        let free = element.planes[plane as usize].free_blocks;
+        let low = element.low_water;
+        let mark = format!("is at its low-water mark ({free} blocks free, cleaned at {low})");
+        let (reason, hint) = match self.why {
+            Why::NothingInvalid => (
+                format!(
+                    "{mark} and holds no invalid page: cleaning frees one block and uses one, \
+                     for ever"
+                ),
+                "raise msr.reserve_ratio or lower gc.low_water_ratio, so that more free blocks \
+                 lie between them",
+            ),
+            Why::NothingToClean => (
+                format!(
+                    "{mark} and has no full block left that may be erased ({} times each)",
+                    element.endurance
+                ),
+                "the drive is worn out: give its blocks a longer life, or write less to it",
+            ),
+            Why::NoFreeBlock => (
+                "has no free block left to write to".to_owned(),
+                "raise gc.low_water_ratio, so that cleaning starts earlier",
+            ),
+        };
+        format!("plane {plane} of element {number} {reason}\n\nhint: {hint}")
+    }
+}
