@@ -6,22 +6,46 @@
 //! * [`request`]: what a host asks ([`Request`]) and what comes back ([`Completion`]);
 //! * [`attribution`]: where the time of a request went, summing to its latency;
 //! * [`counters`]: what a drive counted (bytes, erases, collections);
-//! * [`device`]: the [`Device`] trait, the only door to any drive.
-//! * [`trace`]: block traces as timed requests that fit a given drive.
+//! * [`device`]: the [`Device`] trait, the only door to any drive;
+//! * [`trace`]: block traces as timed requests that fit a given drive;
+//! * [`workload`], [`generator`]: what a synthetic workload asks for, request by request;
+//! * [`driver`]: runs workloads, request lists and traces on any device;
+//! * [`recorder`], [`histogram`], [`interval`]: percentiles and the interval of the mean;
+//! * [`summary`], [`log`]: what comes out of a run;
+//! * [`null`]: a device that shows our own overhead.
 //!
 //! Nothing here knows what is behind the door: no simulator, no kernel call.
 
 pub mod attribution;
 pub mod counters;
 pub mod device;
+pub mod driver;
+pub mod generator;
+pub mod histogram;
+pub mod interval;
+pub mod log;
+#[cfg(test)]
+mod mock;
+pub mod null;
+pub mod recorder;
 pub mod request;
 pub mod rng;
+pub mod summary;
 pub mod trace;
 pub mod units;
+pub mod workload;
 
 pub use attribution::{Attribution, Cause};
 pub use counters::Counters;
 pub use device::{ClockKind, Device, DeviceError, DeviceInfo, DeviceKind, Snapshot};
+pub use driver::{
+    Failure, LogKeeper, Progress, ReplayMode, ReplayOptions, RequestList, RunError, RunObserver,
+    Unobserved, replay, run_list, run_workload,
+};
+pub use log::LogChunk;
+pub use null::NullDevice;
 pub use request::{Completion, Op, Outcome, Request};
+pub use summary::RunSummary;
 pub use trace::{TimedRequest, TraceError};
 pub use units::{Bytes, Lba, Nanos, SECTOR_BYTES, Sectors};
+pub use workload::Workload;

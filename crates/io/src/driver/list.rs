@@ -1,0 +1,125 @@
+//! Explicit requests as a source: what a probe wants asked, in its own order.
+
+use super::closed::{self, Slots};
+use super::open;
+use super::session::{Goals, Session};
+use super::source::{Next, Planned, Source};
+use super::{RunError, RunObserver};
+use crate::device::{Device, DeviceInfo, check_request};
+use crate::request::{Op, Request};
+use crate::summary::{LatencyFrom, RunSummary, StopReason};
+use crate::units::{Bytes, Lba, Nanos, SECTOR_BYTES};
+
+/// Requests in columns of equal length.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestList<'a> {
+    /// 0 read, 1 write, 2 flush, 3 discard.
+    pub ops: &'a [u8],
+    /// First byte of each.
+    pub offsets_bytes: &'a [u64],
+    /// Length of each in bytes; zero for a flush.
+    pub lengths_bytes: &'a [u64],
+    /// When each arrives, counted from the start of the run and ascending. With
+    /// arrivals the loop is open, without them it is closed.
+    pub arrivals_ns: Option<&'a [u64]>,
+}
+
+impl RequestList<'_> {
+    fn request(&self, index: usize) -> Option<Request> {
+        let op = match self.ops[index] {
+            0 => Op::Read,
+            1 => Op::Write,
+            2 => Op::Flush,
+            3 => Op::Discard,
+            _ => return None,
+        };
+        let offset_bytes = self.offsets_bytes[index];
+        let sectors = Bytes(self.lengths_bytes[index]).whole_sectors()?;
+        if !offset_bytes.is_multiple_of(SECTOR_BYTES) {
+            return None;
+        }
+        let lba = Lba(offset_bytes / SECTOR_BYTES);
+        Some(Request { id: index as u64, op, lba, sectors, fua: false })
+    }
+
+    /// Refuses the whole list if any request of it cannot be served.
+    fn check(&self, info: &DeviceInfo) -> Result<(), String> {
+        let count = self.ops.len();
+        let arrivals = self.arrivals_ns.map_or(count, <[u64]>::len);
+        if [self.offsets_bytes.len(), self.lengths_bytes.len(), arrivals] != [count; 3] {
+            return Err("the columns of a request list must be of one length".to_owned());
+        }
+        if self.arrivals_ns.is_some_and(|arrivals| !arrivals.is_sorted()) {
+            return Err("the arrival times of a request list must ascend".to_owned());
+        }
+        for index in 0..count {
+            let request = self.request(index).ok_or_else(|| {
+                format!(
+                    "request {index} (op {}, offset {}, length {}) needs an op of 0 to 3, \
+                     and offset and length in whole {SECTOR_BYTES}-byte sectors",
+                    self.ops[index], self.offsets_bytes[index], self.lengths_bytes[index]
+                )
+            })?;
+            check_request(info, &request).map_err(|error| format!("request {index}: {error}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs explicit requests in their order: with `iodepth` in flight and
+/// `thinktime` after each completion, or at their arrivals where those are given.
+///
+/// # Errors
+/// [`RunError::Refused`], naming the first request that cannot be served, before
+/// anything is issued; [`RunError::Broken`] if the device fails on the way.
+pub fn run_list(
+    device: &mut dyn Device,
+    list: &RequestList<'_>,
+    iodepth: u32,
+    thinktime: Nanos,
+    observer: &mut dyn RunObserver,
+) -> Result<RunSummary, RunError> {
+    list.check(&device.info()).map_err(RunError::Refused)?;
+    if iodepth == 0 {
+        return Err(RunError::Refused("iodepth must be at least 1".to_owned()));
+    }
+    let latency_from = match list.arrivals_ns {
+        Some(_) => LatencyFrom::Arrival,
+        None => LatencyFrom::Submission,
+    };
+    let requests = Some(list.ops.len() as u64);
+    let goals = Goals { requests, ..Goals::until_the_end(latency_from) };
+    let mut session = Session::new(device, observer, goals)?;
+    let mut source = Listed { list, next: 0, start: session.now() };
+    let reason = match latency_from {
+        LatencyFrom::Arrival => open::drive(&mut session, &mut source),
+        LatencyFrom::Submission => {
+            let slots = Slots { lanes: 1, depth: iodepth, think: thinktime };
+            closed::drive(&mut session, &mut source, slots)
+        }
+    };
+    session.finish(reason)
+}
+
+struct Listed<'a> {
+    list: &'a RequestList<'a>,
+    next: usize,
+    start: Nanos,
+}
+
+impl Source for Listed<'_> {
+    fn next(&mut self, _lane: u32, free_at: Nanos) -> Next {
+        if self.next == self.list.ops.len() {
+            return Next::End(StopReason::End);
+        }
+        let index = self.next;
+        self.next += 1;
+        let Some(request) = self.list.request(index) else { return Next::End(StopReason::End) };
+        let due = match self.list.arrivals_ns {
+            Some(arrivals) => self.start + Nanos(arrivals[index]),
+            None => free_at,
+        };
+        let Request { op, lba, sectors, fua, .. } = request;
+        Next::Request(Planned { due, op, lba, sectors, fua, measured: true })
+    }
+}

@@ -1,0 +1,350 @@
+//! One run against one device: submitting, waiting, adding up, stopping.
+//!
+//! Whatever goes wrong is kept here as a pending failure, and the loops only look
+//! whether the session has stopped. [`Session::finish`] then waits for everything
+//! in flight and hands out either a summary or the failure together with what was
+//! measured.
+
+mod report;
+
+use super::source::Planned;
+use super::tally::Tally;
+use super::{Failure, RunError, RunObserver};
+use crate::counters::Counters;
+use crate::device::{ClockKind, Device};
+use crate::log::{CHUNK_ROWS, LogChunk, LogRow};
+use crate::recorder::Recorder;
+use crate::request::{Completion, Op, Outcome, Request};
+use crate::summary::{LatencyFrom, StopReason};
+use crate::units::{Bytes, Lba, Nanos, Sectors};
+
+/// More failed requests in a row than this end a run.
+const MOST_FAILURES_IN_A_ROW: u64 = 100;
+/// The longest wait on a wall clock before the observer is asked again.
+const LONGEST_WAIT: Nanos = Nanos(20_000_000);
+/// A wall-clock device that holds requests and completes none for so long is stuck.
+/// The kernel's own timeouts, with their retries, fail a request sooner.
+const LONGEST_SILENCE: Nanos = Nanos(300_000_000_000);
+/// So many waits in a row without time passing mean that a wall clock stands still.
+const MOST_BARREN_WAITS: u32 = 1 << 20;
+/// Completions between two reports to the observer in virtual time.
+const REPORT_EVERY: usize = 64;
+/// Fewer samples than this per direction never stop a run.
+const LEAST_SAMPLES_FOR_CI: u64 = 200;
+
+/// What a run aims at.
+#[derive(Clone, Debug)]
+pub struct Goals {
+    /// From where latencies count.
+    pub latency_from: LatencyFrom,
+    /// How long new requests are issued, from the first that counts.
+    pub runtime: Nanos,
+    /// Requests that will be made, if known: for progress only.
+    pub requests: Option<u64>,
+    /// Bytes that will be moved, if known: for progress only.
+    pub bytes: Option<u64>,
+    /// Relative half-width to stop at, and the directions that must reach it.
+    pub until_ci: Option<(f64, Vec<Op>)>,
+}
+
+impl Goals {
+    /// No end but the source's.
+    pub const fn until_the_end(latency_from: LatencyFrom) -> Self {
+        Self { latency_from, runtime: Nanos::MAX, requests: None, bytes: None, until_ci: None }
+    }
+}
+
+/// A request in flight.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    due: Nanos,
+    index: u64,
+    lba: Lba,
+    sectors: Sectors,
+    op: Op,
+    measured: bool,
+    busy: bool,
+}
+
+const IDLE: Flight = Flight {
+    due: Nanos::ZERO,
+    index: 0,
+    lba: Lba(0),
+    sectors: Sectors::ZERO,
+    op: Op::Read,
+    measured: false,
+    busy: false,
+};
+
+/// A run.
+pub struct Session<'a> {
+    device: &'a mut dyn Device,
+    observer: &'a mut dyn RunObserver,
+    clock: ClockKind,
+    goals: Goals,
+    now: Nanos,
+    completions: Vec<Completion>,
+    flights: Vec<Flight>,
+    in_flight: usize,
+    issued: u64,
+    measuring: bool,
+    deadline: Nanos,
+    tally: Tally,
+    log: Option<LogChunk>,
+    counters_before: Option<Counters>,
+    lateness: Option<Recorder>,
+    failures_in_a_row: u64,
+    unreported: usize,
+    next_ci_check: u64,
+    relative_half_width: Option<f64>,
+    last_completion: Nanos,
+    barren_waits: u32,
+    stop: Option<StopReason>,
+    failure: Option<Failure>,
+    dead: bool,
+}
+
+impl<'a> Session<'a> {
+    /// A run on an idle device.
+    pub fn new(
+        device: &'a mut dyn Device,
+        observer: &'a mut dyn RunObserver,
+        goals: Goals,
+    ) -> Result<Self, RunError> {
+        if device.in_flight() > 0 {
+            let busy = crate::device::DeviceError::Busy(device.in_flight());
+            return Err(RunError::Refused(busy.to_string()));
+        }
+        let info = device.info();
+        let now = device.now();
+        let timed_by_wall =
+            info.clock == ClockKind::Wall && goals.latency_from == LatencyFrom::Arrival;
+        Ok(Self {
+            clock: info.clock,
+            now,
+            completions: Vec::new(),
+            flights: Vec::new(),
+            in_flight: 0,
+            issued: 0,
+            measuring: false,
+            deadline: Nanos::MAX,
+            tally: Tally::new(info.attribution),
+            log: observer.wants_log().then(|| LogChunk::new(info.attribution)),
+            counters_before: None,
+            lateness: timed_by_wall.then(Recorder::default),
+            failures_in_a_row: 0,
+            unreported: 0,
+            next_ci_check: LEAST_SAMPLES_FOR_CI,
+            relative_half_width: None,
+            last_completion: now,
+            barren_waits: 0,
+            stop: None,
+            failure: None,
+            dead: false,
+            device,
+            observer,
+            goals,
+        })
+    }
+
+    /// The present on the device's clock, as of the last wait.
+    #[inline]
+    pub const fn now(&self) -> Nanos {
+        self.now
+    }
+
+    /// Requests issued and not yet settled.
+    #[inline]
+    pub const fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// Why nothing more may be issued, if so.
+    #[inline]
+    pub const fn stopped(&self) -> Option<StopReason> {
+        self.stop
+    }
+
+    /// Issues nothing more.
+    pub fn stop(&mut self, reason: StopReason) {
+        self.stop.get_or_insert(reason);
+    }
+
+    /// Stops because of a failure; the first one is kept.
+    pub fn break_off(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+        self.stop = Some(StopReason::Error);
+    }
+
+    /// Whether nothing may be issued at `due` any more.
+    pub fn is_past_deadline(&self, due: Nanos) -> bool {
+        due >= self.deadline
+    }
+
+    /// Makes room for slots 0 to `slots` - 1.
+    pub fn reserve_slots(&mut self, slots: u32) {
+        if self.flights.len() < slots as usize {
+            self.flights.resize(slots as usize, IDLE);
+        }
+    }
+
+    /// Hands a request to the device, now; its slot must be free.
+    #[inline]
+    pub fn submit(&mut self, slot: u32, planned: &Planned) {
+        if planned.measured && !self.measuring {
+            self.start_measuring(planned.due);
+        }
+        if self.now >= self.deadline {
+            self.stop(StopReason::Runtime);
+            return;
+        }
+        if let Some(lateness) = &mut self.lateness {
+            self.now = self.device.now();
+            lateness.record(self.now.saturating_sub(planned.due).0);
+        }
+        let &Planned { due, op, lba, sectors, fua, measured } = planned;
+        let request = Request { id: u64::from(slot), op, lba, sectors, fua };
+        if let Err(error) = self.device.submit(self.now, request) {
+            self.break_off(error.into());
+            return;
+        }
+        let index = self.issued;
+        self.flights[slot as usize] = Flight { due, index, lba, sectors, op, measured, busy: true };
+        self.issued += 1;
+        self.in_flight += 1;
+    }
+
+    #[cold]
+    fn start_measuring(&mut self, due: Nanos) {
+        self.measuring = true;
+        self.counters_before = self.device.counters();
+        let start = self.now.max(due);
+        self.deadline = Nanos(start.0.saturating_add(self.goals.runtime.0));
+    }
+
+    /// Lets time pass until completions come, or until `to`. On a wall clock it may
+    /// return earlier with nothing, so that the observer is asked often enough.
+    #[inline]
+    pub fn wait(&mut self, to: Nanos) {
+        let until = match self.clock {
+            ClockKind::Virtual => to,
+            ClockKind::Wall => to.min(Nanos(self.now.0.saturating_add(LONGEST_WAIT.0))),
+        };
+        let before = self.now;
+        if let Err(error) = self.device.advance(until, &mut self.completions) {
+            self.dead = true;
+            self.break_off(error.into());
+            return;
+        }
+        self.now = self.device.now();
+        if self.completions.is_empty() {
+            self.check_progress(before, until);
+        } else {
+            self.last_completion = self.now;
+        }
+        self.unreported += self.completions.len();
+        if self.unreported >= REPORT_EVERY || self.clock == ClockKind::Wall {
+            self.report();
+        }
+    }
+
+    /// Nothing came back: that is fine only while time passes.
+    #[inline(never)]
+    fn check_progress(&mut self, before: Nanos, until: Nanos) {
+        let stuck = match self.clock {
+            ClockKind::Virtual => self.now < until,
+            ClockKind::Wall => {
+                self.barren_waits = if self.now > before { 0 } else { self.barren_waits + 1 };
+                let silence = self.now.saturating_sub(self.last_completion);
+                self.barren_waits > MOST_BARREN_WAITS
+                    || (self.in_flight > 0 && silence > LONGEST_SILENCE)
+            }
+        };
+        if self.in_flight == 0 {
+            self.last_completion = self.now;
+        }
+        if stuck {
+            self.dead = true;
+            self.break_off(Failure::Stalled {
+                in_flight: self.in_flight,
+                last_ns: self.last_completion.0,
+                now_ns: self.now.0,
+            });
+        }
+    }
+
+    /// The completions of the last wait, each to be settled.
+    #[inline]
+    pub fn take_batch(&mut self) -> Vec<Completion> {
+        std::mem::take(&mut self.completions)
+    }
+
+    /// Gives the batch's memory back.
+    #[inline]
+    pub fn return_batch(&mut self, mut batch: Vec<Completion>) {
+        batch.clear();
+        self.completions = batch;
+    }
+
+    /// Adds up a completion; the slot it frees, unless the device made it up.
+    #[inline]
+    pub fn settle(&mut self, completion: &Completion) -> Option<u32> {
+        let Some(flight) = self.flights.get_mut(completion.id as usize).filter(|f| f.busy) else {
+            self.break_off(Failure::UnknownCompletion(completion.id));
+            return None;
+        };
+        flight.busy = false;
+        let flight = *flight;
+        self.in_flight -= 1;
+        let since = match self.goals.latency_from {
+            LatencyFrom::Submission => completion.submitted,
+            LatencyFrom::Arrival => flight.due,
+        };
+        if flight.measured {
+            self.tally.span(since, completion.completed);
+        }
+        match completion.outcome {
+            Outcome::Done => {
+                self.failures_in_a_row = 0;
+                if flight.measured {
+                    let Bytes(bytes) = flight.sectors.bytes();
+                    let latency = completion.completed.saturating_sub(since);
+                    self.tally.add(flight.op, bytes, latency, &completion.attribution);
+                }
+            }
+            Outcome::Failed(errno) => self.count_failure(errno, flight.measured),
+        }
+        if flight.measured && self.log.is_some() {
+            self.log_row(&flight, since, completion);
+        }
+        Some(completion.id as u32)
+    }
+
+    #[cold]
+    fn count_failure(&mut self, errno: i32, measured: bool) {
+        self.tally.failed += u64::from(measured);
+        self.failures_in_a_row += 1;
+        if self.failures_in_a_row > MOST_FAILURES_IN_A_ROW {
+            let in_a_row = self.failures_in_a_row;
+            self.break_off(Failure::TooManyFailures { in_a_row, errno });
+        }
+    }
+
+    #[inline(never)]
+    fn log_row(&mut self, flight: &Flight, since: Nanos, completion: &Completion) {
+        let Some(log) = &mut self.log else { return };
+        log.push(&LogRow {
+            index: flight.index,
+            op: flight.op,
+            offset_bytes: flight.lba.byte_offset().0,
+            bytes: flight.sectors.bytes().0,
+            submit_ns: since.0,
+            complete_ns: completion.completed.0,
+            outcome: completion.outcome,
+            attribution: &completion.attribution,
+        });
+        if log.len() >= CHUNK_ROWS {
+            self.hand_out_log();
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! A synthetic workload as a source for the closed loop.
+
+use super::closed::{self, Slots};
+use super::session::{Goals, Session};
+use super::source::{Next, Planned, Source};
+use super::{RunError, RunObserver};
+use crate::device::Device;
+use crate::generator::{Exhausted, Generator};
+use crate::request::Op;
+use crate::summary::{LatencyFrom, RunSummary, StopReason};
+use crate::units::Nanos;
+use crate::workload::{Plan, Workload};
+
+/// Runs a workload to its end.
+///
+/// Each job keeps `iodepth` requests in flight; what replaces a completed one is
+/// issued at the completion, after the think time, and no earlier than the rate
+/// allows. The ramp's requests are issued alike and counted nowhere.
+///
+/// # Errors
+/// [`RunError::Workload`] with every fault if the device cannot serve the workload;
+/// [`RunError::Broken`] with what was measured if the device fails on the way.
+pub fn run_workload(
+    device: &mut dyn Device,
+    workload: &Workload,
+    observer: &mut dyn RunObserver,
+) -> Result<RunSummary, RunError> {
+    let plan = workload.plan(&device.info())?;
+    let mut session = Session::new(device, observer, goals(&plan))?;
+    let full = &plan.workload;
+    let slots = Slots {
+        lanes: full.numjobs as u32,
+        depth: full.iodepth as u32,
+        think: Nanos(full.thinktime_ns),
+    };
+    let mut jobs = Jobs::new(&plan, session.now());
+    let reason = closed::drive(&mut session, &mut jobs, slots);
+    match session.finish(reason) {
+        Ok(mut summary) => {
+            summary.workload = Some(plan.workload);
+            Ok(summary)
+        }
+        Err(RunError::Broken { failure, mut partial }) => {
+            partial.workload = Some(plan.workload);
+            Err(RunError::Broken { failure, partial })
+        }
+        Err(refused) => Err(refused),
+    }
+}
+
+fn goals(plan: &Plan) -> Goals {
+    let full = &plan.workload;
+    let ops = [(Op::Read, plan.read_percent > 0), (Op::Write, plan.read_percent < 100)];
+    let ops = ops.into_iter().filter_map(|(op, used)| used.then_some(op)).collect();
+    Goals {
+        latency_from: LatencyFrom::Submission,
+        runtime: plan.runtime,
+        requests: full.requests.map(|requests| requests.saturating_mul(full.numjobs)),
+        bytes: full.io_bytes.map(|bytes| bytes.saturating_mul(full.numjobs)),
+        until_ci: full.until_ci.map(|share| (share, ops)),
+    }
+}
+
+/// A job: what it asks, and when it may ask next.
+struct Job {
+    generator: Generator,
+    issued: u64,
+}
+
+/// All jobs of a workload, one per lane.
+struct Jobs {
+    jobs: Vec<Job>,
+    start: Nanos,
+    rate_iops: Option<u64>,
+    fua: bool,
+}
+
+impl Jobs {
+    fn new(plan: &Plan, start: Nanos) -> Self {
+        let job = |number| Job { generator: Generator::new(plan, number), issued: 0 };
+        Self {
+            jobs: (0..plan.workload.numjobs).map(job).collect(),
+            start,
+            rate_iops: plan.workload.rate_iops,
+            fua: plan.workload.fua,
+        }
+    }
+}
+
+impl Source for Jobs {
+    #[inline]
+    fn next(&mut self, lane: u32, free_at: Nanos) -> Next {
+        let job = &mut self.jobs[lane as usize];
+        let request = match job.generator.next_request() {
+            Ok(request) => request,
+            Err(Exhausted::Requests) => return Next::End(StopReason::Requests),
+            Err(Exhausted::Bytes) => return Next::End(StopReason::Bytes),
+        };
+        let mut due = free_at;
+        if let Some(rate_iops) = self.rate_iops
+            && request.op != Op::Flush
+        {
+            // Request k of a job not before k / rate, computed without drift.
+            let offset_ns = u128::from(job.issued) * 1_000_000_000 / u128::from(rate_iops);
+            due = due.max(self.start + Nanos(offset_ns as u64));
+            job.issued += 1;
+        }
+        Next::Request(Planned {
+            due,
+            op: request.op,
+            lba: request.lba,
+            sectors: request.sectors,
+            fua: self.fua && request.op == Op::Write,
+            measured: request.measured,
+        })
+    }
+}

@@ -1,0 +1,6 @@
+//! The drivers against a drive whose every latency is known beforehand.
+
+mod closed;
+mod faults;
+mod helpers;
+mod open;

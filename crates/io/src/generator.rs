@@ -1,0 +1,285 @@
+//! The requests of one job of a workload, one after the other.
+//!
+//! Deterministic: each job draws from streams of its own, named after it, and a
+//! choice that is no choice (100 % reads) draws nothing. A sequential request
+//! starts where the last one of its direction ended, plus the stride, and starts
+//! over where it would leave the region, as fio does; random ones fall on multiples
+//! of their size, counted from the start of the region.
+
+use crate::request::Op;
+use crate::rng::Stream;
+use crate::units::{Bytes, Lba, Sectors};
+use crate::workload::{JobLimits, Plan, Region};
+
+/// Why a job made its last request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exhausted {
+    /// It made all requests asked for.
+    Requests,
+    /// It transferred all bytes asked for.
+    Bytes,
+}
+
+/// A request of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Generated {
+    /// What to do.
+    pub op: Op,
+    /// First sector.
+    pub lba: Lba,
+    /// Length; zero for a flush.
+    pub sectors: Sectors,
+    /// Whether it counts: it comes after the ramp.
+    pub measured: bool,
+}
+
+/// Where requests of one direction and size fall.
+#[derive(Clone, Debug)]
+struct Track {
+    region: Region,
+    sectors: Sectors,
+    stride: Sectors,
+    blocks: u64,
+    next: Lba,
+}
+
+impl Track {
+    fn new(region: Region, sectors: Sectors, stride: Sectors) -> Self {
+        let blocks = region.sectors.0 / sectors.0.max(1);
+        Self { region, sectors, stride, blocks, next: region.start }
+    }
+
+    #[inline]
+    fn random(&mut self, offsets: &mut Stream) -> Lba {
+        let block = offsets.below(self.blocks);
+        self.step_from(self.region.start + Sectors(block * self.sectors.0))
+    }
+
+    #[inline]
+    fn sequential(&mut self) -> Lba {
+        let fits = self.next + self.sectors <= self.region.start + self.region.sectors;
+        let lba = if fits { self.next } else { self.region.start };
+        self.step_from(lba)
+    }
+
+    #[inline]
+    fn step_from(&mut self, lba: Lba) -> Lba {
+        self.next = lba + self.sectors + self.stride;
+        lba
+    }
+}
+
+/// Makes the requests of one job.
+#[derive(Clone, Debug)]
+pub struct Generator {
+    reads: Track,
+    writes: Track,
+    read_percent: u64,
+    random_percent: u64,
+    fsync_every: u64,
+    writes_since_flush: u64,
+    left: JobLimits,
+    directions: Stream,
+    places: Stream,
+    offsets: Stream,
+}
+
+impl Generator {
+    /// The generator of job number `job` of a plan.
+    #[must_use]
+    pub fn new(plan: &Plan, job: u64) -> Self {
+        let stream = |name: &str| Stream::new(plan.workload.seed, &format!("job{job}/{name}"));
+        Self {
+            reads: Track::new(plan.region, plan.read_sectors, plan.stride),
+            writes: Track::new(plan.region, plan.write_sectors, plan.stride),
+            read_percent: plan.read_percent,
+            random_percent: plan.random_percent,
+            fsync_every: plan.workload.fsync_every,
+            writes_since_flush: 0,
+            left: plan.limits,
+            directions: stream("directions"),
+            places: stream("places"),
+            offsets: stream("offsets"),
+        }
+    }
+
+    /// The next request.
+    ///
+    /// # Errors
+    /// Which limit the job has reached.
+    #[inline]
+    pub fn next_request(&mut self) -> Result<Generated, Exhausted> {
+        if self.fsync_every > 0 && self.writes_since_flush == self.fsync_every {
+            return Ok(self.flush());
+        }
+        let is_read = percent(&mut self.directions, self.read_percent);
+        let track = if is_read { &mut self.reads } else { &mut self.writes };
+        let sectors = track.sectors;
+        let measured = take(&mut self.left, sectors)?;
+        let lba = if percent(&mut self.places, self.random_percent) {
+            track.random(&mut self.offsets)
+        } else {
+            track.sequential()
+        };
+        self.writes_since_flush += u64::from(!is_read);
+        let op = if is_read { Op::Read } else { Op::Write };
+        Ok(Generated { op, lba, sectors, measured })
+    }
+
+    #[cold]
+    fn flush(&mut self) -> Generated {
+        self.writes_since_flush = 0;
+        let measured = self.left.ramp_requests == 0;
+        Generated { op: Op::Flush, lba: Lba(0), sectors: Sectors::ZERO, measured }
+    }
+}
+
+/// Takes one request of `sectors` from what is left; whether it counts.
+#[inline]
+fn take(left: &mut JobLimits, sectors: Sectors) -> Result<bool, Exhausted> {
+    if left.ramp_requests > 0 {
+        left.ramp_requests -= 1;
+        return Ok(false);
+    }
+    if left.requests == 0 {
+        return Err(Exhausted::Requests);
+    }
+    let Bytes(bytes) = sectors.bytes();
+    let Some(bytes_left) = left.bytes.0.checked_sub(bytes) else { return Err(Exhausted::Bytes) };
+    left.requests -= 1;
+    left.bytes = Bytes(bytes_left);
+    Ok(true)
+}
+
+/// True in `share` of a hundred cases; certain cases cost no draw.
+#[inline]
+fn percent(stream: &mut Stream, share: u64) -> bool {
+    match share {
+        0 => false,
+        100.. => true,
+        _ => stream.below(100) < share,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{ClockKind, DeviceInfo, DeviceKind};
+    use crate::workload::{Pattern, Workload};
+
+    fn generator(workload: &Workload, job: u64) -> Generator {
+        let info = DeviceInfo {
+            kind: DeviceKind::Simulated,
+            capacity_bytes: 1 << 20,
+            logical_block_bytes: 512,
+            clock: ClockKind::Virtual,
+            writable: true,
+            discard: false,
+            attribution: false,
+            snapshot: false,
+        };
+        Generator::new(&workload.plan(&info).unwrap(), job)
+    }
+
+    fn all(workload: &Workload) -> Vec<Generated> {
+        let mut generator = generator(workload, 0);
+        std::iter::from_fn(|| generator.next_request().ok()).collect()
+    }
+
+    fn offsets(workload: &Workload) -> Vec<u64> {
+        all(workload).iter().map(|request| request.lba.byte_offset().0).collect()
+    }
+
+    #[test]
+    fn sequential_wraps_at_the_end_of_the_region() {
+        let mut workload = Workload::new(Pattern::Read);
+        workload.offset_bytes = 8192;
+        workload.size_bytes = Some(3 * 4096 + 512);
+        workload.requests = Some(5);
+        assert_eq!(offsets(&workload), [8192, 12288, 16384, 8192, 12288]);
+        workload.requests = None;
+        assert_eq!(offsets(&workload).len(), 3, "the region once, what does not fit left out");
+    }
+
+    #[test]
+    fn stride_is_the_gap_from_end_to_start() {
+        let mut workload = Workload::new(Pattern::Write);
+        workload.stride_bytes = 8192;
+        workload.size_bytes = Some(32 * 1024);
+        workload.requests = Some(4);
+        assert_eq!(offsets(&workload), [0, 12288, 24576, 0]);
+    }
+
+    #[test]
+    fn random_requests_are_whole_blocks_within_the_region_and_reach_all() {
+        let mut workload = Workload::new(Pattern::RandRead);
+        workload.offset_bytes = 512;
+        workload.size_bytes = Some(10 * 4096 + 100 * 512);
+        workload.requests = Some(2_000);
+        let mut blocks: Vec<u64> = offsets(&workload)
+            .into_iter()
+            .map(|offset| {
+                assert!((offset - 512).is_multiple_of(4096));
+                (offset - 512) / 4096
+            })
+            .collect();
+        blocks.sort_unstable();
+        blocks.dedup();
+        assert_eq!(blocks, (0..22).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn percentages_are_kept() {
+        let mut workload = Workload::new(Pattern::RandRw);
+        workload.read_percent = 70;
+        workload.percentage_random = Some(25);
+        workload.write_block_bytes = Some(8192);
+        workload.requests = Some(20_000);
+        let requests = all(&workload);
+        let reads = requests.iter().filter(|request| request.op == Op::Read).count();
+        assert!((13_700..14_300).contains(&reads), "{reads}");
+        assert!(requests.iter().all(|request| {
+            request.sectors == if request.op == Op::Read { Sectors(8) } else { Sectors(16) }
+        }));
+        // A sequential read starts where the last read, random or not, ended.
+        let reads: Vec<u64> =
+            requests.iter().filter(|r| r.op == Op::Read).map(|r| r.lba.0).collect();
+        let sequential = reads.windows(2).filter(|pair| pair[1] == pair[0] + 8).count();
+        assert!((10_100..11_000).contains(&sequential), "{sequential} of {}", reads.len());
+    }
+
+    #[test]
+    fn a_flush_follows_every_n_writes() {
+        let mut workload = Workload::new(Pattern::Write);
+        workload.requests = Some(5);
+        workload.fsync_every = 2;
+        let ops: String = all(&workload)
+            .iter()
+            .map(|request| if request.op == Op::Flush { 'f' } else { 'w' })
+            .collect();
+        assert_eq!(ops, "wwfwwfw");
+    }
+
+    #[test]
+    fn the_ramp_comes_on_top_and_limits_hold() {
+        let mut workload = Workload::new(Pattern::Read);
+        workload.requests = Some(3);
+        workload.ramp_requests = 2;
+        let measured: Vec<bool> = all(&workload).iter().map(|request| request.measured).collect();
+        assert_eq!(measured, [false, false, true, true, true]);
+        workload.io_bytes = Some(2 * 4096 + 1);
+        assert_eq!(all(&workload).len(), 4, "bytes end it first, without going over");
+    }
+
+    #[test]
+    fn jobs_differ_and_repeat() {
+        let mut workload = Workload::new(Pattern::RandRead);
+        workload.requests = Some(10);
+        let draw = |job| {
+            let mut generator = generator(&workload, job);
+            std::iter::from_fn(|| generator.next_request().ok()).collect::<Vec<_>>()
+        };
+        assert_eq!(draw(0), draw(0));
+        assert_ne!(draw(0), draw(1));
+    }
+}

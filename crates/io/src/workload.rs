@@ -1,0 +1,247 @@
+//! A synthetic workload: what to ask of a drive, for how long, how hard.
+//!
+//! Names and meanings are those of fio, whose `--rw --bs --iodepth …` they mirror:
+//! every limit and rate is per job. [`Workload`] is what a user writes, with
+//! everything but `rw` optional; [`Workload::plan`] checks it against a drive,
+//! reports all faults at once, and fills every gap.
+
+mod plan;
+
+pub use plan::{JobLimits, Plan, Region};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A run that only an interval stops ends after so many requests per job at the latest.
+pub const MOST_REQUESTS_UNTIL_CI: u64 = 10_000_000;
+
+/// The access pattern, by fio's names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pattern {
+    /// Sequential reads.
+    Read,
+    /// Sequential writes.
+    Write,
+    /// Random reads.
+    RandRead,
+    /// Random writes.
+    RandWrite,
+    /// Sequential reads mixed with sequential writes.
+    Rw,
+    /// Random reads mixed with random writes.
+    RandRw,
+}
+
+impl Pattern {
+    /// Whether requests are at random places unless `percentage_random` says otherwise.
+    #[must_use]
+    pub const fn is_random(self) -> bool {
+        matches!(self, Self::RandRead | Self::RandWrite | Self::RandRw)
+    }
+
+    /// Whether both reads and writes are asked for.
+    #[must_use]
+    pub const fn is_mixed(self) -> bool {
+        matches!(self, Self::Rw | Self::RandRw)
+    }
+
+    /// Whether anything is read.
+    #[must_use]
+    pub const fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::RandRead) || self.is_mixed()
+    }
+
+    /// Whether anything is written.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        matches!(self, Self::Write | Self::RandWrite) || self.is_mixed()
+    }
+}
+
+/// A workload as it is written down. `None` means the default, which
+/// [`Workload::resolve`] fills in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// The access pattern.
+    pub rw: Pattern,
+    /// Bytes per request.
+    #[serde(default = "default_block_bytes")]
+    pub block_bytes: u64,
+    /// Bytes per read, where different.
+    #[serde(default)]
+    pub read_block_bytes: Option<u64>,
+    /// Bytes per write, where different.
+    #[serde(default)]
+    pub write_block_bytes: Option<u64>,
+    /// Reads in a hundred requests of a mixed pattern.
+    #[serde(default = "default_read_percent")]
+    pub read_percent: u64,
+    /// Requests each job keeps in flight.
+    #[serde(default = "one")]
+    pub iodepth: u64,
+    /// Jobs that run side by side over the same region.
+    #[serde(default = "one")]
+    pub numjobs: u64,
+    /// Where the region starts.
+    #[serde(default)]
+    pub offset_bytes: u64,
+    /// How long the region is; default: to the end of the drive.
+    #[serde(default)]
+    pub size_bytes: Option<u64>,
+    /// Bytes each job transfers; default, where nothing else ends the run: the region once.
+    #[serde(default)]
+    pub io_bytes: Option<u64>,
+    /// Requests each job makes.
+    #[serde(default)]
+    pub requests: Option<u64>,
+    /// After so long nothing new is issued.
+    #[serde(default)]
+    pub runtime_ns: Option<u64>,
+    /// Stop once the 95 % interval of each direction's mean latency is within this share of it.
+    #[serde(default)]
+    pub until_ci: Option<f64>,
+    /// Pause between a completion and the request that takes its place.
+    #[serde(default)]
+    pub thinktime_ns: u64,
+    /// Most requests per second of each job.
+    #[serde(default)]
+    pub rate_iops: Option<u64>,
+    /// A flush after so many writes of a job; 0 = never.
+    #[serde(default)]
+    pub fsync_every: u64,
+    /// Writes are acknowledged only when durable.
+    #[serde(default)]
+    pub fua: bool,
+    /// Random requests in a hundred; default: 100 for random patterns, else 0.
+    #[serde(default)]
+    pub percentage_random: Option<u64>,
+    /// Gap from the end of a sequential request to the start of the next.
+    #[serde(default)]
+    pub stride_bytes: u64,
+    /// Requests each job makes before those that count.
+    #[serde(default)]
+    pub ramp_requests: u64,
+    /// The seed of all random choices.
+    #[serde(default = "one")]
+    pub seed: u64,
+}
+
+const fn default_block_bytes() -> u64 {
+    4096
+}
+
+const fn default_read_percent() -> u64 {
+    50
+}
+
+const fn one() -> u64 {
+    1
+}
+
+impl Workload {
+    /// The workload of one pattern with every default.
+    #[must_use]
+    pub const fn new(rw: Pattern) -> Self {
+        Self {
+            rw,
+            block_bytes: default_block_bytes(),
+            read_block_bytes: None,
+            write_block_bytes: None,
+            read_percent: default_read_percent(),
+            iodepth: one(),
+            numjobs: one(),
+            offset_bytes: 0,
+            size_bytes: None,
+            io_bytes: None,
+            requests: None,
+            runtime_ns: None,
+            until_ci: None,
+            thinktime_ns: 0,
+            rate_iops: None,
+            fsync_every: 0,
+            fua: false,
+            percentage_random: None,
+            stride_bytes: 0,
+            ramp_requests: 0,
+            seed: one(),
+        }
+    }
+
+    /// Reads a workload from JSON, where `null` stands for the default.
+    ///
+    /// # Errors
+    /// If the text is no JSON object, `rw` is missing, or a key is unknown or of
+    /// the wrong type.
+    pub fn from_json(text: &str) -> Result<Self, WorkloadError> {
+        let mut value: serde_json::Value = serde_json::from_str(text)
+            .map_err(|error| WorkloadError::one("workload", format!("not valid JSON: {error}")))?;
+        if let Some(object) = value.as_object_mut() {
+            object.retain(|_, value| !value.is_null());
+        }
+        serde_json::from_value(value)
+            .map_err(|error| WorkloadError::one("workload", error.to_string()))
+    }
+}
+
+/// One thing that is wrong with a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadFault {
+    /// The key at fault.
+    pub field: &'static str,
+    /// What is wrong, and what was expected.
+    pub message: String,
+}
+
+/// Everything that is wrong with a workload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadError {
+    /// At least one fault, in the order of the keys.
+    pub faults: Vec<WorkloadFault>,
+}
+
+impl WorkloadError {
+    fn one(field: &'static str, message: String) -> Self {
+        Self { faults: vec![WorkloadFault { field, message }] }
+    }
+}
+
+impl fmt::Display for WorkloadError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, WorkloadFault { field, message }) in self.faults.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "\n" };
+            write!(out, "{separator}{field}: {message}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for WorkloadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nulls_and_absent_keys_are_defaults() {
+        let workload = Workload::from_json(r#"{"rw": "randread", "size_bytes": null}"#).unwrap();
+        assert_eq!(workload, Workload::new(Pattern::RandRead));
+        let text = serde_json::to_string(&workload).unwrap();
+        assert_eq!(Workload::from_json(&text).unwrap(), workload);
+    }
+
+    #[test]
+    fn bad_json_is_refused_with_the_reason() {
+        for (text, expected) in [
+            ("{", "not valid JSON"),
+            ("{}", "missing field `rw`"),
+            (r#"{"rw": "randread", "blok_bytes": 1}"#, "unknown field `blok_bytes`"),
+            (r#"{"rw": "sideways"}"#, "unknown variant `sideways`"),
+            (r#"{"rw": "read", "iodepth": -1}"#, "invalid value"),
+        ] {
+            let error = Workload::from_json(text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
+    }
+}
