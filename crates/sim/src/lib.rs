@@ -1,1 +1,58 @@
 //! A deterministic, exact simulator of solid-state drives.
+//!
+//! The same drive file, state and seed give the same completions, to the
+//! nanosecond, on every machine. No clock, no I/O, no unsafe code.
+//!
+//! In reading order:
+//!
+//! * [`config`]: drive files (TOML), every key in one table, errors for people;
+//! * [`geometry`]: channels, ways, dies, planes, blocks, pages and their numbers;
+//! * [`events`], [`slab`], [`cow`], [`rounding`]: the event queue, reusable slots,
+//!   arrays that are cheap to copy, whole numbers;
+//! * [`link`]: the host's link;
+//! * [`ftl`], [`gc`]: the page-mapped translation layer, and which block to collect;
+//! * [`flash`]: the array in time: dies, channels, commands;
+//! * [`prepare`]: the states a drive is opened in;
+//! * [`drive`]: a page-mapped drive put together;
+//! * [`msr`]: the firmware of `DiskSim`'s SSD extension, a drive of its own.
+//!
+//! Everything outside sees only [`open`], which gives a
+//! [`Device`](ssdscope_io::Device).
+
+pub mod config;
+pub mod cow;
+pub mod drive;
+pub mod error;
+pub mod events;
+pub mod flash;
+pub mod ftl;
+pub mod gc;
+pub mod geometry;
+pub mod link;
+pub mod msr;
+pub mod prepare;
+pub mod rounding;
+pub mod slab;
+
+pub use config::{DriveConfig, State};
+pub use error::SimError;
+
+use config::Firmware;
+use msr::MsrDrive;
+use ssdscope_io::Device;
+
+/// Opens a drive in a state (its own default if none is given).
+///
+/// # Errors
+/// If the state does not fit the drive or cannot be reached.
+pub fn open(
+    config: &DriveConfig,
+    state: Option<State>,
+    seed: u64,
+) -> Result<Box<dyn Device>, SimError> {
+    let state = state.unwrap_or(config.default_state);
+    match &config.firmware {
+        Firmware::Page(page) => Ok(Box::new(drive::PageDrive::new(page, state, seed)?)),
+        Firmware::Msr(msr) => Ok(Box::new(MsrDrive::open(msr.params(), state, seed)?)),
+    }
+}

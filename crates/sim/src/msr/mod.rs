@@ -21,7 +21,7 @@
 //! * `rounds`: several pages at once in an element with parallel units;
 //! * `link`: who holds the bus to the host;
 //! * `drive`: [`MsrDrive`], the [`Device`](ssdscope_io::Device);
-//! * `prepare`: writing in no time, for states; `counters`: what was done.
+//! * `prepare`, `open`: writing in no time, and the states built of it; `counters`: what was done.
 //!
 //! # Where it departs from the original, on purpose
 //!
@@ -42,6 +42,7 @@ mod drive;
 mod element;
 mod geometry;
 mod link;
+mod open;
 pub mod params;
 mod placement;
 mod plane;

@@ -7,42 +7,41 @@ use super::stuck::Stuck;
 use ssdscope_io::DeviceError;
 
 impl MsrDrive {
-    /// Writes `pages` logical pages from page `first` on, cleaning as it must, in no
-    /// time, uncounted and without wear: preparing a state must not use up a life of
-    /// 50 erasures, nor show in the results of what is run on it.
+    /// Writes a logical page, cleaning as it must, in no time, uncounted and without
+    /// wear: preparing a state must not use up a life of 50 erasures, nor show in the
+    /// results of what is run on it. Returns how many pages cleaning moved.
     ///
     /// # Errors
-    /// If the pages reach past the end, or an element can make no progress.
-    pub fn write_untimed(&mut self, first: u64, pages: u64) -> Result<(), DeviceError> {
+    /// If the page is past the end, or an element can make no progress.
+    pub fn write_untimed(&mut self, page: u64) -> Result<u32, DeviceError> {
         let page_bytes = u64::from(self.params.page_bytes);
         let capacity_bytes = self.params.capacity_bytes();
-        if first.saturating_add(pages) > capacity_bytes / page_bytes {
+        if page >= capacity_bytes / page_bytes {
             return Err(DeviceError::OutOfRange {
-                offset_bytes: first.saturating_mul(page_bytes),
-                len_bytes: pages.saturating_mul(page_bytes),
+                offset_bytes: page.saturating_mul(page_bytes),
+                len_bytes: page_bytes,
                 capacity_bytes,
             });
         }
-        for page in first..first + pages {
-            let (number, lpn) = self.place(page);
-            let element = &mut self.servers[number as usize].element;
-            element
-                .write_ageless(lpn, self.params.background)
-                .map_err(|stuck| DeviceError::Stuck(stuck.tell(number, element)))?;
-        }
-        Ok(())
+        let (number, lpn) = self.place(page);
+        let element = &mut self.servers[number as usize].element;
+        element
+            .write_ageless(lpn, self.params.background)
+            .map_err(|stuck| DeviceError::Stuck(stuck.tell(number, element)))
     }
 }
 
 impl Element {
-    /// Writes one page and cleans around it as in a run, but leaves no trace of work or wear.
-    fn write_ageless(&mut self, lpn: Lpn, background: bool) -> Result<(), Stuck> {
+    /// Writes one page and cleans around it as in a run, but leaves no trace of work or
+    /// wear; returns how many pages cleaning moved.
+    fn write_ageless(&mut self, lpn: Lpn, background: bool) -> Result<u32, Stuck> {
         let work = self.work;
         self.ageless = true;
         let outcome = self.write_and_clean(lpn, background);
         self.ageless = false;
+        let moved = self.work.pages_moved - work.pages_moved;
         self.work = work;
-        outcome
+        outcome.map(|()| moved as u32)
     }
 
     fn write_and_clean(&mut self, lpn: Lpn, background: bool) -> Result<(), Stuck> {

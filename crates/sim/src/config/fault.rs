@@ -1,0 +1,104 @@
+//! What is wrong with a drive file, in words.
+
+use super::keys;
+use std::fmt;
+
+/// One fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line in the file, where there is one.
+    pub line: Option<usize>,
+    /// The dotted key, where there is one.
+    pub key: String,
+    /// What is wrong and what is expected.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// Whether it came from `--set` rather than the file.
+    pub from_set: bool,
+}
+
+/// All faults of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Faults {
+    /// The file's name.
+    pub label: String,
+    /// In the order found.
+    pub faults: Vec<Fault>,
+}
+
+impl Faults {
+    pub(super) fn new(label: &str) -> Self {
+        Self { label: label.to_owned(), faults: Vec::new() }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        line: Option<usize>,
+        key: &str,
+        message: &str,
+        hint: Option<String>,
+    ) {
+        self.faults.push(Fault {
+            line,
+            key: key.to_owned(),
+            message: message.to_owned(),
+            hint,
+            from_set: false,
+        });
+    }
+
+    pub(super) fn add_set(&mut self, key: &str, message: &str) {
+        self.add(None, key, message, None);
+        self.mark_set();
+    }
+
+    pub(super) fn add_unknown(&mut self, line: Option<usize>, path: &str) {
+        let hint = keys::nearest(path).map(|near| format!("did you mean {near}?"));
+        self.add(line, path, "unknown key", hint);
+    }
+
+    pub(super) fn add_unknown_set(&mut self, path: &str) {
+        self.add_unknown(None, path);
+        self.mark_set();
+    }
+
+    fn mark_set(&mut self) {
+        if let Some(fault) = self.faults.last_mut() {
+            fault.from_set = true;
+        }
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.faults.is_empty()
+    }
+
+    pub(super) fn into_result<T>(self, value: T) -> Result<T, Self> {
+        if self.is_empty() { Ok(value) } else { Err(self) }
+    }
+
+    /// One line of text per fault.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        self.faults.iter().map(|fault| self.line_of(fault)).collect()
+    }
+
+    fn line_of(&self, fault: &Fault) -> String {
+        let place = match (fault.from_set, fault.line) {
+            (true, _) => "--set".to_owned(),
+            (false, Some(line)) => format!("{}:{line}", self.label),
+            (false, None) => self.label.clone(),
+        };
+        let key = if fault.key.is_empty() { String::new() } else { format!("{}: ", fault.key) };
+        let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        format!("{place}: {key}{}{hint}", fault.message)
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.lines().join("\n"))
+    }
+}
+
+impl std::error::Error for Faults {}

@@ -1,0 +1,327 @@
+//! Every key a drive file may hold: the one table that parsing, `drives show`,
+//! the documentation and the "no dead knobs" test read.
+
+use serde::Serialize;
+
+/// What a key's value may be.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A whole number within bounds, both included.
+    Count(u64, u64),
+    /// A whole number of bytes within bounds, both included.
+    Bytes(u64, u64),
+    /// Whole nanoseconds.
+    Nanos,
+    /// A number above zero.
+    Rate,
+    /// A share within bounds, both included.
+    Ratio(f64, f64),
+    /// `true` or `false`.
+    Flag,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// The letters C, W, D, P in any order.
+    PlaneOrder,
+    /// `fresh`, `sequential`, `random`, `steady` or `steady:SIZE`.
+    State,
+    /// Free text.
+    Text,
+}
+
+impl Kind {
+    /// The expected form, for error messages.
+    #[must_use]
+    pub fn expected(self) -> String {
+        match self {
+            Self::Count(low, high) => format!("a whole number from {low} to {high}"),
+            Self::Bytes(low, high) => format!("whole bytes from {low} to {high}"),
+            Self::Nanos => "whole nanoseconds, 0 or more".into(),
+            Self::Rate => "a number above 0".into(),
+            Self::Ratio(low, high) => format!("a share from {low} to {high}"),
+            Self::Flag => "true or false".into(),
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::PlaneOrder => "the letters C, W, D and P in some order, as \"CWDP\"".into(),
+            Self::State => "fresh, sequential, random, steady or steady:SIZE".into(),
+            Self::Text => "text in quotes".into(),
+        }
+    }
+}
+
+/// A default value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Fallback {
+    /// The file must say.
+    Required,
+    /// A whole number.
+    Int(u64),
+    /// A fraction.
+    Float(f64),
+    /// A truth value.
+    Bool(bool),
+    /// A word.
+    Word(&'static str),
+}
+
+/// The firmwares that read a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Every firmware.
+    All,
+    /// Page-mapped drives only.
+    Page,
+    /// The firmware of `DiskSim`'s SSD extension only.
+    Msr,
+}
+
+/// A key of a drive file.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Key {
+    /// Dotted path.
+    pub path: &'static str,
+    /// What it may hold.
+    pub kind: Kind,
+    /// What it is if the file is silent.
+    pub default: Fallback,
+    /// Who reads it.
+    pub scope: Scope,
+    /// One line for people.
+    pub doc: &'static str,
+}
+
+const fn key(
+    path: &'static str,
+    kind: Kind,
+    default: Fallback,
+    scope: Scope,
+    doc: &'static str,
+) -> Key {
+    Key { path, kind, default, scope, doc }
+}
+
+use Fallback::{Bool, Float, Int, Required, Word};
+use Kind::{Bytes, Choice, Count, Flag, Nanos, PlaneOrder, Rate, Ratio, State, Text};
+use Scope::{All, Msr, Page};
+
+/// The table.
+pub const KEYS: &[Key] = &[
+    key("description", Text, Word(""), All, "what this drive is, in a line"),
+    key("default_state", State, Word("sequential"), All, "the state it is opened in"),
+    key(
+        "over_provisioning_ratio",
+        Ratio(0.0, 100.0),
+        Float(0.07),
+        Page,
+        "raw capacity / exported capacity - 1",
+    ),
+    key("nand.channels", Count(1, 256), Required, All, "flash channels (elements of msr)"),
+    key("nand.ways", Count(1, 64), Int(1), All, "chips on a channel"),
+    key("nand.dies", Count(1, 16), Int(1), All, "dies in a chip"),
+    key("nand.planes", Count(1, 32), Int(1), All, "planes in a die"),
+    key("nand.blocks_per_plane", Count(2, 1 << 20), Required, All, "physical blocks in a plane"),
+    key("nand.pages_per_block", Count(2, 16_384), Required, All, "pages in a physical block"),
+    key("nand.page_bytes", Bytes(512, 1 << 17), Required, All, "bytes of data in a physical page"),
+    key(
+        "nand.spare_bytes",
+        Bytes(0, 1 << 14),
+        Int(0),
+        Page,
+        "spare bytes of a page; they cross the channel with the data, in proportion",
+    ),
+    key("nand.read_ns", Nanos, Required, All, "array time of a page read"),
+    key("nand.program_ns", Nanos, Required, All, "array time of a page program"),
+    key("nand.erase_ns", Nanos, Required, All, "array time of a block erase"),
+    key(
+        "nand.endurance_erases",
+        Count(1, 1 << 30),
+        Int(3000),
+        All,
+        "erases a block is made for: the life that wear-aware collection evens out",
+    ),
+    key("channel.ns_per_byte", Rate, Required, All, "time of a byte on a channel"),
+    key("channel.read_command_ns", Nanos, Int(0), Page, "command and address cycles of a read"),
+    key(
+        "channel.read_command_extra_plane_ns",
+        Nanos,
+        Int(0),
+        Page,
+        "more of them for each further plane of a multi-plane read",
+    ),
+    key("channel.program_command_ns", Nanos, Int(0), Page, "command cycles of a program"),
+    key(
+        "channel.program_command_extra_plane_ns",
+        Nanos,
+        Int(0),
+        Page,
+        "more of them for each further plane of a multi-plane program",
+    ),
+    key("channel.erase_command_ns", Nanos, Int(0), Page, "command and address cycles of an erase"),
+    key("channel.ready_busy_ns", Nanos, Int(0), Page, "ready/busy delay after a page read"),
+    key("host.interface", Choice(&["simple", "nvme"]), Word("simple"), Page, "the host link"),
+    key(
+        "host.logical_block_bytes",
+        Bytes(512, 65_536),
+        Int(512),
+        Page,
+        "smallest request and its alignment",
+    ),
+    key("host.queue_depth", Count(1, 65_536), Int(256), Page, "commands inside the drive at once"),
+    key("host.firmware_ns", Nanos, Int(0), Page, "controller time of a command, one at a time"),
+    key(
+        "host.bytes_per_second",
+        Rate,
+        Float(600e6),
+        All,
+        "data rate of a simple link, both directions sharing it",
+    ),
+    key("host.command_ns", Nanos, Int(0), Page, "time of a command on a simple link"),
+    key("host.lanes", Count(1, 16), Int(4), Page, "PCIe lanes of an nvme link"),
+    key(
+        "host.lane_bytes_per_second",
+        Rate,
+        Float(1e9),
+        Page,
+        "data rate of a lane, each direction by itself",
+    ),
+    key("host.packet_payload_bytes", Bytes(64, 4096), Int(128), Page, "payload of a PCIe packet"),
+    key("host.packet_overhead_bytes", Bytes(0, 256), Int(28), Page, "framing of a PCIe packet"),
+    key("ftl.kind", Choice(&["page", "msr"]), Required, All, "the firmware"),
+    key(
+        "ftl.allocation",
+        Choice(&["address", "order"]),
+        Word("address"),
+        Page,
+        "what picks the plane of a write: its address, or the order of arrival",
+    ),
+    key(
+        "ftl.plane_order",
+        PlaneOrder,
+        Word("CWDP"),
+        Page,
+        "which of channel, way, die, plane advances first from page to page",
+    ),
+    key(
+        "ftl.placement_pages",
+        Count(1, 16_384),
+        Int(1),
+        Page,
+        "pages in a row on one plane before the next plane (k)",
+    ),
+    key("gc.policy", Choice(&["greedy", "wear-aware"]), Word("greedy"), All, "choice of victim"),
+    key(
+        "gc.low_water_ratio",
+        Ratio(0.0, 0.99),
+        Float(0.05),
+        All,
+        "share of a plane's blocks: collection starts when fewer are free",
+    ),
+    key(
+        "gc.high_water_ratio",
+        Ratio(0.0, 0.99),
+        Float(0.06),
+        Page,
+        "share of a plane's blocks: collection in the background stops when so many are free",
+    ),
+    key("gc.min_free_blocks", Count(2, 65_536), Int(4), Page, "least low-water mark, in blocks"),
+    key(
+        "gc.stop_writes_blocks",
+        Count(1, 65_536),
+        Int(2),
+        Page,
+        "with fewer free blocks in its plane a write waits",
+    ),
+    key("gc.max_victims", Count(1, 64), Int(1), Page, "blocks of a plane collected at once"),
+    key(
+        "gc.background",
+        Flag,
+        Bool(false),
+        All,
+        "page: also collect when idle; msr: clean even if no request waits",
+    ),
+    key("gc.idle_ns", Nanos, Int(100_000_000), Page, "idle time before background collection"),
+    key(
+        "scheduler.read_first",
+        Flag,
+        Bool(true),
+        Page,
+        "reads before programs before erases on a die; else in order of arrival",
+    ),
+    key("scheduler.multi_plane", Flag, Bool(true), Page, "one command for several planes"),
+    key(
+        "scheduler.die_interleave",
+        Flag,
+        Bool(true),
+        Page,
+        "the dies of a chip work at the same time",
+    ),
+    key(
+        "msr.reserve_ratio",
+        Ratio(0.0, 0.99),
+        Float(0.15),
+        Msr,
+        "share of a plane's blocks that is not exported",
+    ),
+    key(
+        "msr.parallel_units",
+        Count(1, 4),
+        Int(1),
+        Msr,
+        "groups of planes in an element that work side by side: 1, 2 or 4",
+    ),
+];
+
+/// The key at `path`, if there is one.
+#[must_use]
+pub fn find(path: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.path == path)
+}
+
+/// The key whose name is nearest to `path`, if any is near enough to be meant.
+#[must_use]
+pub fn nearest(path: &str) -> Option<&'static str> {
+    let distance = |key: &&Key| {
+        // The last part alone may have been meant: `blocks_per_plane` for `nand.blocks_per_plane`.
+        let last = key.path.rsplit('.').next().unwrap_or(key.path);
+        edit_distance(path, key.path).min(edit_distance(path, last) + 1)
+    };
+    let best = KEYS.iter().min_by_key(distance)?;
+    (distance(&best) <= path.len().max(3) / 2).then_some(best.path)
+}
+
+/// Levenshtein distance, by rows.
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &b) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(a != b);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_misses_find_their_key() {
+        assert_eq!(nearest("nand.chanels"), Some("nand.channels"));
+        assert_eq!(nearest("blocks_per_plane"), Some("nand.blocks_per_plane"));
+        assert_eq!(nearest("gc.polcy"), Some("gc.policy"));
+        assert_eq!(nearest("zzzzzzzzzzzzzzzzzzzzzz"), None);
+    }
+
+    #[test]
+    fn no_key_stands_twice() {
+        for (index, key) in KEYS.iter().enumerate() {
+            assert!(!KEYS[..index].iter().any(|other| other.path == key.path), "{}", key.path);
+        }
+    }
+}

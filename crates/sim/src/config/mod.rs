@@ -1,0 +1,403 @@
+//! Drive files: TOML in, a checked [`DriveConfig`] out.
+//!
+//! Read in order: [`keys`] (the table of all keys), `parse` (text to values, all
+//! faults at once), `check` (what cannot work, with the reason), [`state`].
+//! The simulator's core never sees an optional value.
+
+mod check;
+mod fault;
+pub mod keys;
+mod parse;
+pub mod state;
+
+pub use fault::{Fault, Faults};
+pub use state::State;
+
+use crate::msr::{MsrParams, Policy};
+use crate::rounding::{nearest, share_of};
+use parse::{Entries, Value};
+use serde_json::{Map, Value as Json};
+
+/// The flash array's shape and times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct Nand {
+    pub channels: u32,
+    pub ways: u32,
+    pub dies: u32,
+    pub planes: u32,
+    pub blocks_per_plane: u32,
+    pub pages_per_block: u32,
+    pub page_bytes: u32,
+    pub spare_bytes: u32,
+    pub read_ns: u64,
+    pub program_ns: u64,
+    pub erase_ns: u64,
+    pub endurance_erases: u32,
+}
+
+/// Cycles on a flash channel.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct Channel {
+    pub ns_per_byte: f64,
+    pub read_command_ns: u64,
+    pub read_command_extra_plane_ns: u64,
+    pub program_command_ns: u64,
+    pub program_command_extra_plane_ns: u64,
+    pub erase_command_ns: u64,
+    pub ready_busy_ns: u64,
+}
+
+/// The link to the host.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct Host {
+    pub interface: Interface,
+    pub logical_block_bytes: u32,
+    pub queue_depth: u32,
+    pub firmware_ns: u64,
+}
+
+/// What kind of link.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub enum Interface {
+    /// One half-duplex wire.
+    Simple { bytes_per_second: f64, command_ns: u64 },
+    /// PCIe lanes, both directions at once, packets.
+    Nvme {
+        lanes: u32,
+        lane_bytes_per_second: f64,
+        packet_payload_bytes: u32,
+        packet_overhead_bytes: u32,
+    },
+}
+
+/// What picks the plane of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Allocation {
+    /// Its address.
+    Address,
+    /// The order of arrival.
+    Order,
+}
+
+/// How a page-mapped firmware maps.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct PageFtl {
+    pub over_provisioning_ratio: f64,
+    pub allocation: Allocation,
+    /// Four of the letters C, W, D, P.
+    pub plane_order: String,
+    pub placement_pages: u32,
+}
+
+/// Which blocks are collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GcPolicy {
+    /// The one with the fewest valid pages.
+    Greedy,
+    /// Greedy, sparing worn blocks and giving them cold data.
+    WearAware,
+}
+
+/// Garbage collection of a page-mapped drive.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct Gc {
+    pub policy: GcPolicy,
+    pub low_water_ratio: f64,
+    pub high_water_ratio: f64,
+    pub min_free_blocks: u32,
+    pub stop_writes_blocks: u32,
+    pub max_victims: u32,
+    pub background: bool,
+    pub idle_ns: u64,
+}
+
+/// How commands reach the dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct Scheduler {
+    pub read_first: bool,
+    pub multi_plane: bool,
+    pub die_interleave: bool,
+}
+
+/// The keys of a page-mapped drive.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is a table of the file")]
+pub struct PageConfig {
+    pub nand: Nand,
+    pub channel: Channel,
+    pub host: Host,
+    pub ftl: PageFtl,
+    pub gc: Gc,
+    pub scheduler: Scheduler,
+}
+
+/// The keys of a drive with the firmware of `DiskSim`'s SSD extension.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is a key or table of the file")]
+pub struct MsrConfig {
+    pub nand: Nand,
+    pub ns_per_byte: f64,
+    pub bytes_per_second: f64,
+    pub gc_policy: GcPolicy,
+    pub low_water_ratio: f64,
+    pub background: bool,
+    pub reserve_ratio: f64,
+    pub parallel_units: u32,
+}
+
+impl MsrConfig {
+    /// The integers that the firmware works with.
+    #[must_use]
+    pub fn params(&self) -> MsrParams {
+        let nand = &self.nand;
+        MsrParams {
+            elements: nand.channels * nand.ways * nand.dies,
+            planes: nand.planes,
+            blocks_per_plane: nand.blocks_per_plane,
+            pages_per_block: nand.pages_per_block,
+            page_bytes: nand.page_bytes,
+            reserve_blocks: share_of(nand.blocks_per_plane, self.reserve_ratio),
+            low_water_blocks: share_of(nand.blocks_per_plane, self.low_water_ratio),
+            policy: match self.gc_policy {
+                GcPolicy::Greedy => Policy::Greedy,
+                GcPolicy::WearAware => Policy::WearAware,
+            },
+            background: self.background,
+            parallel_units: self.parallel_units,
+            read_ns: nand.read_ns,
+            program_ns: nand.program_ns,
+            erase_ns: nand.erase_ns,
+            transfer_ps_per_byte: nearest(self.ns_per_byte * 1e3),
+            link_ps_per_sector: nearest(512.0 * 1e12 / self.bytes_per_second),
+            endurance_erases: nand.endurance_erases,
+        }
+    }
+}
+
+/// What the firmware reads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Firmware {
+    /// Page-mapped.
+    Page(Box<PageConfig>),
+    /// Microsoft Research's extension of `DiskSim`.
+    Msr(Box<MsrConfig>),
+}
+
+/// A drive file, read and found workable.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriveConfig {
+    /// One line for people.
+    pub description: String,
+    /// The state it is opened in unless the caller says otherwise.
+    pub default_state: State,
+    /// All the rest.
+    pub firmware: Firmware,
+    resolved: Json,
+}
+
+impl DriveConfig {
+    /// Reads a drive file and applies `sets` (each `KEY=VALUE`) over it.
+    ///
+    /// `label` names the file in messages.
+    ///
+    /// # Errors
+    /// All faults found, each with line and key.
+    pub fn parse(text: &str, label: &str, sets: &[String]) -> Result<Self, Faults> {
+        let entries = parse::read(text, label, sets)?;
+        let config = Self::assemble(&entries);
+        let mut faults = Faults::new(label);
+        check::check(&config, &entries, &mut faults);
+        faults.into_result(config)
+    }
+
+    /// Every key that applies with its value, defaults included, nested as in the file.
+    #[must_use]
+    pub const fn resolved(&self) -> &Json {
+        &self.resolved
+    }
+
+    fn assemble(entries: &Entries) -> Self {
+        let get = Getter { entries };
+        let firmware = if get.word("ftl.kind") == "msr" {
+            Firmware::Msr(Box::new(msr_config(&get)))
+        } else {
+            Firmware::Page(Box::new(page_config(&get)))
+        };
+        Self {
+            description: get.word("description").to_owned(),
+            default_state: get.word("default_state").parse().unwrap_or(State::Sequential),
+            firmware,
+            resolved: nested(entries),
+        }
+    }
+}
+
+fn nand(get: &Getter) -> Nand {
+    Nand {
+        channels: get.int("nand.channels"),
+        ways: get.int("nand.ways"),
+        dies: get.int("nand.dies"),
+        planes: get.int("nand.planes"),
+        blocks_per_plane: get.int("nand.blocks_per_plane"),
+        pages_per_block: get.int("nand.pages_per_block"),
+        page_bytes: get.int("nand.page_bytes"),
+        spare_bytes: if get.word("ftl.kind") == "page" { get.int("nand.spare_bytes") } else { 0 },
+        read_ns: get.long("nand.read_ns"),
+        program_ns: get.long("nand.program_ns"),
+        erase_ns: get.long("nand.erase_ns"),
+        endurance_erases: get.int("nand.endurance_erases"),
+    }
+}
+
+fn gc_policy(get: &Getter) -> GcPolicy {
+    match get.word("gc.policy") {
+        "wear-aware" => GcPolicy::WearAware,
+        _ => GcPolicy::Greedy,
+    }
+}
+
+fn msr_config(get: &Getter) -> MsrConfig {
+    MsrConfig {
+        nand: nand(get),
+        ns_per_byte: get.float("channel.ns_per_byte"),
+        bytes_per_second: get.float("host.bytes_per_second"),
+        gc_policy: gc_policy(get),
+        low_water_ratio: get.float("gc.low_water_ratio"),
+        background: get.flag("gc.background"),
+        reserve_ratio: get.float("msr.reserve_ratio"),
+        parallel_units: get.int("msr.parallel_units"),
+    }
+}
+
+fn page_config(get: &Getter) -> PageConfig {
+    PageConfig {
+        nand: nand(get),
+        channel: Channel {
+            ns_per_byte: get.float("channel.ns_per_byte"),
+            read_command_ns: get.long("channel.read_command_ns"),
+            read_command_extra_plane_ns: get.long("channel.read_command_extra_plane_ns"),
+            program_command_ns: get.long("channel.program_command_ns"),
+            program_command_extra_plane_ns: get.long("channel.program_command_extra_plane_ns"),
+            erase_command_ns: get.long("channel.erase_command_ns"),
+            ready_busy_ns: get.long("channel.ready_busy_ns"),
+        },
+        host: host(get),
+        ftl: PageFtl {
+            over_provisioning_ratio: get.float("over_provisioning_ratio"),
+            allocation: match get.word("ftl.allocation") {
+                "order" => Allocation::Order,
+                _ => Allocation::Address,
+            },
+            plane_order: get.word("ftl.plane_order").to_owned(),
+            placement_pages: get.int("ftl.placement_pages"),
+        },
+        gc: Gc {
+            policy: gc_policy(get),
+            low_water_ratio: get.float("gc.low_water_ratio"),
+            high_water_ratio: get.float("gc.high_water_ratio"),
+            min_free_blocks: get.int("gc.min_free_blocks"),
+            stop_writes_blocks: get.int("gc.stop_writes_blocks"),
+            max_victims: get.int("gc.max_victims"),
+            background: get.flag("gc.background"),
+            idle_ns: get.long("gc.idle_ns"),
+        },
+        scheduler: Scheduler {
+            read_first: get.flag("scheduler.read_first"),
+            multi_plane: get.flag("scheduler.multi_plane"),
+            die_interleave: get.flag("scheduler.die_interleave"),
+        },
+    }
+}
+
+fn host(get: &Getter) -> Host {
+    let interface = if get.word("host.interface") == "nvme" {
+        Interface::Nvme {
+            lanes: get.int("host.lanes"),
+            lane_bytes_per_second: get.float("host.lane_bytes_per_second"),
+            packet_payload_bytes: get.int("host.packet_payload_bytes"),
+            packet_overhead_bytes: get.int("host.packet_overhead_bytes"),
+        }
+    } else {
+        Interface::Simple {
+            bytes_per_second: get.float("host.bytes_per_second"),
+            command_ns: get.long("host.command_ns"),
+        }
+    };
+    Host {
+        interface,
+        logical_block_bytes: get.int("host.logical_block_bytes"),
+        queue_depth: get.int("host.queue_depth"),
+        firmware_ns: get.long("host.firmware_ns"),
+    }
+}
+
+/// Typed access to entries that parsing has already checked and completed: a
+/// missing one cannot happen, and would be a fault of the table, so it panics.
+struct Getter<'a> {
+    entries: &'a Entries,
+}
+
+impl Getter<'_> {
+    fn value(&self, path: &str) -> &Value {
+        &self.entries.get(path).unwrap_or_else(|| panic!("{path} was not resolved")).value
+    }
+
+    fn long(&self, path: &str) -> u64 {
+        match self.value(path) {
+            Value::Int(number) => *number,
+            other => panic!("{path} is {other:?}, not a whole number"),
+        }
+    }
+
+    fn int(&self, path: &str) -> u32 {
+        u32::try_from(self.long(path))
+            .unwrap_or_else(|_| panic!("{path} is not bounded to 32 bits"))
+    }
+
+    fn float(&self, path: &str) -> f64 {
+        match self.value(path) {
+            Value::Float(number) => *number,
+            other => panic!("{path} is {other:?}, not a number"),
+        }
+    }
+
+    fn flag(&self, path: &str) -> bool {
+        matches!(self.value(path), Value::Bool(true))
+    }
+
+    fn word(&self, path: &str) -> &str {
+        match self.value(path) {
+            Value::Word(word) => word,
+            other => panic!("{path} is {other:?}, not a word"),
+        }
+    }
+}
+
+fn nested(entries: &Entries) -> Json {
+    let mut root = Map::new();
+    for (path, entry) in entries {
+        let value = match &entry.value {
+            Value::Int(number) => Json::from(*number),
+            Value::Float(number) => Json::from(*number),
+            Value::Bool(flag) => Json::from(*flag),
+            Value::Word(word) => Json::from(word.as_str()),
+        };
+        match path.split_once('.') {
+            None => drop(root.insert((*path).to_owned(), value)),
+            Some((section, name)) => {
+                let table = root.entry(section).or_insert_with(|| Json::Object(Map::new()));
+                if let Json::Object(table) = table {
+                    table.insert(name.to_owned(), value);
+                }
+            }
+        }
+    }
+    Json::Object(root)
+}

@@ -1,0 +1,261 @@
+//! From TOML text to resolved values: every fault found, each with file, line
+//! and key, and for an unknown key the nearest valid one.
+
+use super::Faults;
+use super::keys::{self, Fallback, KEYS, Key, Kind, Scope};
+use super::state::{State, parse_size};
+use std::collections::BTreeMap;
+use toml_edit::{Document, Item, Table, Value as TomlValue};
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Int(u64),
+    Float(f64),
+    Bool(bool),
+    Word(String),
+}
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub value: Value,
+    pub line: Option<usize>,
+}
+
+/// The values of all keys that apply to the drive's firmware.
+pub(super) type Entries = BTreeMap<&'static str, Entry>;
+
+/// Reads `text`, applies `sets` (`KEY=VALUE`), fills in defaults.
+pub(super) fn read(text: &str, label: &str, sets: &[String]) -> Result<Entries, Faults> {
+    let mut faults = Faults::new(label);
+    let mut entries = Entries::new();
+    match Document::parse(text) {
+        Ok(document) => {
+            let lines = Lines::new(text);
+            read_table(document.as_table(), "", &lines, &mut entries, &mut faults);
+        }
+        Err(error) => {
+            let line = error.span().map(|span| Lines::new(text).line(span.start));
+            faults.add(line, "", &format!("not TOML: {}", error.message()), None);
+        }
+    }
+    for set in sets {
+        apply_set(set, &mut entries, &mut faults);
+    }
+    if faults.is_empty() {
+        complete(&mut entries, &mut faults);
+    }
+    faults.into_result(entries)
+}
+
+fn read_table(
+    table: &Table,
+    prefix: &str,
+    lines: &Lines,
+    entries: &mut Entries,
+    faults: &mut Faults,
+) {
+    for (name, item) in table {
+        let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
+        let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or(item.span());
+        let line = span.map(|span| lines.line(span.start));
+        match item {
+            Item::Table(inner) => read_section(&path, inner, lines, entries, faults, line),
+            Item::Value(value) => read_value(&path, value, line, entries, faults),
+            _ => faults.add(line, &path, "is a list of tables", Some("write one [table]".into())),
+        }
+    }
+}
+
+fn read_section(
+    path: &str,
+    inner: &Table,
+    lines: &Lines,
+    entries: &mut Entries,
+    faults: &mut Faults,
+    line: Option<usize>,
+) {
+    let known = KEYS.iter().any(|key| key.path.starts_with(&format!("{path}.")));
+    if known {
+        read_table(inner, path, lines, entries, faults);
+    } else {
+        let sections: Vec<_> = sections().collect();
+        let hint = format!("the tables of a drive file are {}", sections.join(", "));
+        faults.add(line, path, "unknown table", Some(hint));
+    }
+}
+
+fn sections() -> impl Iterator<Item = &'static str> {
+    let mut last = "";
+    KEYS.iter().filter_map(move |key| {
+        let (section, _) = key.path.split_once('.')?;
+        (section != last).then(|| {
+            last = section;
+            section
+        })
+    })
+}
+
+fn read_value(
+    path: &str,
+    value: &TomlValue,
+    line: Option<usize>,
+    entries: &mut Entries,
+    faults: &mut Faults,
+) {
+    let Some(key) = keys::find(path) else {
+        faults.add_unknown(line, path);
+        return;
+    };
+    match convert(key, value) {
+        Ok(value) => {
+            entries.insert(key.path, Entry { value, line });
+        }
+        Err(found) => {
+            let message = format!("is {found}; expected {}", key.kind.expected());
+            faults.add(line, path, &message, None);
+        }
+    }
+}
+
+fn apply_set(set: &str, entries: &mut Entries, faults: &mut Faults) {
+    let Some((path, text)) = set.split_once('=') else {
+        faults.add_set(set, "expected KEY=VALUE");
+        return;
+    };
+    let (path, text) = (path.trim(), text.trim());
+    let Some(key) = keys::find(path) else {
+        faults.add_unknown_set(path);
+        return;
+    };
+    // A bare word is text, and a size may carry a suffix: shells make quoting tedious.
+    let parsed = text.parse::<TomlValue>().unwrap_or_else(|_| TomlValue::from(text));
+    let value = match (key.kind, parse_size(text)) {
+        (Kind::Bytes(..), Some(bytes)) => i64::try_from(bytes).map_or(parsed, TomlValue::from),
+        _ => parsed,
+    };
+    match convert(key, &value) {
+        Ok(value) => {
+            entries.insert(key.path, Entry { value, line: None });
+        }
+        Err(found) => {
+            let message = format!("is {found}; expected {}", key.kind.expected());
+            faults.add_set(path, &message);
+        }
+    }
+}
+
+/// Checks one value against its key; the error says what was found instead.
+fn convert(key: &Key, value: &TomlValue) -> Result<Value, String> {
+    let found = || value.to_string().trim().to_owned();
+    match key.kind {
+        Kind::Count(low, high) | Kind::Bytes(low, high) => whole(value)
+            .filter(|number| (low..=high).contains(number))
+            .map(Value::Int)
+            .ok_or_else(found),
+        // An hour is longer than anything a drive does; more would overflow a long run.
+        Kind::Nanos => whole(value)
+            .filter(|&number| number <= 3_600_000_000_000)
+            .map(Value::Int)
+            .ok_or_else(found),
+        Kind::Rate => number(value)
+            .filter(|&number| number > 0.0 && number <= 1e15)
+            .map(Value::Float)
+            .ok_or_else(found),
+        Kind::Ratio(low, high) => number(value)
+            .filter(|number| (low..=high).contains(number))
+            .map(Value::Float)
+            .ok_or_else(found),
+        Kind::Flag => value.as_bool().map(Value::Bool).ok_or_else(found),
+        Kind::Choice(words) => word(value)
+            .filter(|word| words.contains(&word.as_str()))
+            .map(Value::Word)
+            .ok_or_else(found),
+        Kind::PlaneOrder => {
+            word(value).filter(|word| is_plane_order(word)).map(Value::Word).ok_or_else(found)
+        }
+        Kind::State => match word(value).map(|word| word.parse::<State>()) {
+            Some(Ok(state)) => Ok(Value::Word(state.to_string())),
+            _ => Err(found()),
+        },
+        Kind::Text => word(value).map(Value::Word).ok_or_else(found),
+    }
+}
+
+fn whole(value: &TomlValue) -> Option<u64> {
+    value.as_integer().and_then(|number| u64::try_from(number).ok())
+}
+
+fn number(value: &TomlValue) -> Option<f64> {
+    let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64))?;
+    number.is_finite().then_some(number)
+}
+
+fn word(value: &TomlValue) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn is_plane_order(word: &str) -> bool {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters == ['C', 'D', 'P', 'W']
+}
+
+/// Adds defaults, and refuses what the firmware does not read and what is missing.
+fn complete(entries: &mut Entries, faults: &mut Faults) {
+    let Some(Entry { value: Value::Word(firmware), .. }) = entries.get("ftl.kind").cloned() else {
+        let hint = "add [ftl] with kind = \"page\" or kind = \"msr\"".to_owned();
+        faults.add(None, "ftl.kind", "is missing", Some(hint));
+        return;
+    };
+    for key in KEYS {
+        let applies = match key.scope {
+            Scope::All => true,
+            Scope::Page => firmware == "page",
+            Scope::Msr => firmware == "msr",
+        };
+        match (applies, entries.get(key.path)) {
+            (true, Some(_)) | (false, None) => {}
+            (false, Some(entry)) => {
+                let message = format!("means nothing on a drive of ftl.kind = \"{firmware}\"");
+                faults.add(entry.line, key.path, &message, Some("remove it".into()));
+            }
+            (true, None) => match default_value(key.default) {
+                Some(value) => {
+                    entries.insert(key.path, Entry { value, line: None });
+                }
+                None => {
+                    let message = format!("is missing: {}", key.doc);
+                    faults.add(None, key.path, &message, None);
+                }
+            },
+        }
+    }
+}
+
+fn default_value(default: Fallback) -> Option<Value> {
+    match default {
+        Fallback::Required => None,
+        Fallback::Int(number) => Some(Value::Int(number)),
+        Fallback::Float(number) => Some(Value::Float(number)),
+        Fallback::Bool(flag) => Some(Value::Bool(flag)),
+        Fallback::Word(word) => Some(Value::Word(word.into())),
+    }
+}
+
+/// Byte offsets to line numbers.
+struct Lines {
+    starts: Vec<usize>,
+}
+
+impl Lines {
+    fn new(text: &str) -> Self {
+        let newlines = text.bytes().enumerate().filter(|&(_, byte)| byte == b'\n');
+        Self { starts: newlines.map(|(index, _)| index).collect() }
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        self.starts.partition_point(|&newline| newline < offset) + 1
+    }
+}

@@ -1,0 +1,133 @@
+//! Garbage collection in time. A block is collected by reading its valid pages,
+//! programming them elsewhere in the plane, and erasing it; the commands wait for
+//! the die like any other.
+//!
+//! In the foreground a block is considered whenever the host has filled one and
+//! free blocks are below the low-water mark, and again after each erase as long as
+//! writes wait for it. In the background, when the host has been quiet for
+//! `gc.idle_ns`, until the high-water mark is reached.
+
+use super::{Job, PageDrive};
+use crate::events::Event;
+use crate::flash::command::{Command, Work};
+use crate::ftl::Collection;
+use crate::geometry::{PageId, PlaneId};
+
+impl PageDrive {
+    /// Starts to collect a block of `plane`, if one is worth it.
+    pub(super) fn collect(&mut self, plane: PlaneId) {
+        if let Some(collection) = self.ftl.begin_collection(plane) {
+            self.start_job(collection, false);
+        }
+    }
+
+    /// Starts to collect where that lets a queue of waiting writes move on.
+    pub(super) fn collect_behind(&mut self, queue: PlaneId) {
+        for plane in self.ftl.planes_behind(queue) {
+            self.collect(plane);
+        }
+    }
+
+    fn start_job(&mut self, collection: Collection, for_wear: bool) {
+        self.tally.gc_runs += u64::from(!for_wear);
+        let mut pages = Vec::new();
+        self.ftl.valid_pages(collection.plane, collection.victim, &mut pages);
+        let job = self.jobs.insert(Job { collection, moves: pages.len() as u32, for_wear });
+        if pages.is_empty() {
+            self.erase(job);
+            return;
+        }
+        for page in pages {
+            let mut command = self.command(Work::GcRead, page);
+            command.job = job;
+            command.sectors = self.ftl.geometry().sectors_per_page;
+            self.enqueue(command);
+        }
+    }
+
+    /// A page being collected is read: on to its new place, unless the host has
+    /// replaced it meanwhile.
+    pub(super) fn move_page(&mut self, slot: u32) {
+        let (old, job) = {
+            let command = &self.flash.commands[slot];
+            (command.page, command.job)
+        };
+        let Some(new) = self.ftl.relocate(old) else {
+            self.end_move(slot);
+            self.kick_touched();
+            return;
+        };
+        if self.jobs[job].for_wear {
+            self.tally.wear_pages_moved += 1;
+        } else {
+            self.tally.gc_pages_moved += 1;
+        }
+        #[cfg(test)]
+        self.shadow.relocate(old, new);
+        let command: &mut Command = &mut self.flash.commands[slot];
+        command.work = Work::GcProgram;
+        command.page = new;
+        self.wait_for_unit(slot);
+        self.kick_touched();
+    }
+
+    /// A page of a collection is where it belongs; with the last one the block is erased.
+    pub(super) fn end_move(&mut self, slot: u32) {
+        let job = self.flash.commands[slot].job;
+        self.flash.commands.remove(slot);
+        self.jobs[job].moves -= 1;
+        if self.jobs[job].moves == 0 {
+            self.erase(job);
+            self.kick_touched();
+        }
+    }
+
+    fn erase(&mut self, job: u32) {
+        let Collection { plane, victim, .. } = self.jobs[job].collection;
+        let page = self.ftl.geometry().ppn(plane, victim, PageId(0));
+        let mut command = self.command(Work::Erase, page);
+        command.job = job;
+        self.enqueue(command);
+    }
+
+    /// The block is erased: writes that waited go on, and if they must still wait, or
+    /// the host is quiet, the next block follows.
+    pub(super) fn end_collection(&mut self, slot: u32) {
+        let job = self.flash.commands[slot].job;
+        self.flash.commands.remove(slot);
+        let Job { collection, .. } = self.jobs[job];
+        self.jobs.remove(job);
+        self.tally.block_erases += 1;
+        self.ftl.end_collection(collection);
+        let plane = collection.plane;
+        if let Some(cold) = collection.cold
+            && let Some(next) = self.ftl.begin_cold_move(plane, cold)
+        {
+            self.start_job(next, true);
+        }
+        self.resume_stalled(self.ftl.stall_queue(plane));
+        if self.collecting_idle && self.ftl.below_high_water(plane) {
+            self.collect(plane);
+        }
+        self.kick_touched();
+    }
+
+    pub(super) fn start_idle_timer(&mut self) {
+        let at_ns = self.now_ns + self.idle_ns;
+        self.events.schedule(at_ns, Event::Idle(self.quiet));
+    }
+
+    /// The host has been quiet for `gc.idle_ns`, if nothing came since `quiet` was read.
+    pub(super) fn idle_timer(&mut self, quiet: u32) {
+        if quiet != self.quiet || self.inside > 0 {
+            return;
+        }
+        self.collecting_idle = true;
+        for plane in (0..self.ftl.geometry().plane_count).map(PlaneId) {
+            if self.ftl.below_high_water(plane) {
+                self.collect(plane);
+            }
+        }
+        self.kick_touched();
+    }
+}

@@ -1,0 +1,153 @@
+//! Commands in, answers out: the queue, the link, the controller's processor.
+
+use super::PageDrive;
+use ssdscope_io::{Attribution, Cause, Completion, Lba, Nanos, Op, Outcome, Request};
+
+/// A request of the host, from submission to answer.
+#[derive(Clone, Debug)]
+pub(super) struct HostRequest {
+    pub id: u64,
+    pub op: Op,
+    pub lba: Lba,
+    pub sectors: u32,
+    /// Pages, or for a flush earlier writes, still to be waited for.
+    pub waits_for: u32,
+    /// A write's number, or for a flush that of the last write before it.
+    pub write_number: u64,
+    pub submitted_ns: u64,
+    /// When it had arrived in the drive.
+    pub arrived_ns: u64,
+    pub attribution: Attribution,
+}
+
+impl PageDrive {
+    /// Accepts a request at `now_ns`: into the drive, or behind others before it.
+    pub(super) fn take_in(&mut self, now_ns: u64, request: Request) {
+        self.quiet = self.quiet.wrapping_add(1);
+        self.collecting_idle = false;
+        let slot = self.requests.insert(HostRequest {
+            id: request.id,
+            op: request.op,
+            lba: request.lba,
+            sectors: request.sectors.0 as u32,
+            waits_for: 0,
+            write_number: 0,
+            submitted_ns: now_ns,
+            arrived_ns: 0,
+            attribution: Attribution::ZERO,
+        });
+        if self.inside >= self.queue_depth {
+            self.outside.push_back(slot);
+        } else {
+            self.bring_in(slot, now_ns);
+        }
+    }
+
+    /// Fetches a command over the link and runs it through the firmware.
+    fn bring_in(&mut self, slot: u32, now_ns: u64) {
+        self.inside += 1;
+        let request = &mut self.requests[slot];
+        let data_bytes = match request.op {
+            Op::Write => u64::from(request.sectors) * 512,
+            _ => 0,
+        };
+        let fetched = self.link.fetch(now_ns, data_bytes);
+        let start_ns = fetched.at_ns.max(self.firmware_free_ns);
+        let arrived_ns = start_ns + self.firmware_ns;
+        self.firmware_free_ns = arrived_ns;
+        let attribution = &mut request.attribution;
+        attribution[Cause::HostQueue] = now_ns - request.submitted_ns + fetched.queued_ns;
+        attribution[Cause::Link] = fetched.at_ns - now_ns - fetched.queued_ns;
+        attribution[Cause::Firmware] = arrived_ns - fetched.at_ns;
+        request.arrived_ns = arrived_ns;
+        self.arriving.push_back((arrived_ns, slot));
+    }
+
+    /// A request is in the drive.
+    pub(super) fn arrive(&mut self, slot: u32) {
+        let request = &self.requests[slot];
+        let bytes = u64::from(request.sectors) * 512;
+        match request.op {
+            Op::Read => {
+                self.tally.host_bytes_read += bytes;
+                self.read_pages(slot);
+            }
+            Op::Write => {
+                self.tally.host_bytes_written += bytes;
+                self.writes_seen += 1;
+                self.requests[slot].write_number = self.writes_seen;
+                self.write_pages(slot);
+            }
+            Op::Discard => {
+                self.tally.host_bytes_discarded += bytes;
+                self.discard_pages(slot);
+                self.answer(slot, 0);
+            }
+            Op::Flush => self.flush(slot),
+        }
+    }
+
+    /// A flush ends when every write that arrived before it has: without a write
+    /// buffer an ended write is durable.
+    fn flush(&mut self, slot: u32) {
+        let writes = self.writes_at_work;
+        self.requests[slot].write_number = self.writes_seen;
+        self.requests[slot].waits_for = writes;
+        if writes == 0 {
+            self.answer(slot, 0);
+        } else {
+            self.flushes.push(slot);
+        }
+    }
+
+    /// Sends the answer of a request whose work is done now.
+    pub(super) fn answer(&mut self, slot: u32, data_bytes: u64) {
+        let seen_ns = self.link.answer(self.now_ns, data_bytes);
+        self.requests[slot].attribution[Cause::Link] += seen_ns - self.now_ns;
+        self.answering.push_back((seen_ns, slot));
+    }
+
+    /// A write is done: flushes behind it wait for one less.
+    pub(super) fn write_done(&mut self, write_number: u64) {
+        self.writes_at_work -= 1;
+        if self.flushes.is_empty() {
+            return;
+        }
+        let mut waiting = std::mem::take(&mut self.flushes);
+        waiting.retain(|&slot| {
+            let flush = &mut self.requests[slot];
+            if write_number <= flush.write_number {
+                flush.waits_for -= 1;
+            }
+            if flush.waits_for == 0 {
+                flush.attribution[Cause::DieWait] += self.now_ns - flush.arrived_ns;
+                self.answer(slot, 0);
+                return false;
+            }
+            true
+        });
+        self.flushes = waiting;
+    }
+
+    /// The host sees an answer; its place in the drive goes to the next in the queue.
+    pub(super) fn deliver(&mut self, slot: u32) -> Completion {
+        let request = &self.requests[slot];
+        let completion = Completion {
+            id: request.id,
+            submitted: Nanos(request.submitted_ns),
+            completed: Nanos(self.now_ns),
+            outcome: Outcome::Done,
+            attribution: request.attribution,
+        };
+        debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
+        self.requests.remove(slot);
+        self.inside -= 1;
+        self.link.acknowledge(self.now_ns);
+        if let Some(next) = self.outside.pop_front() {
+            self.bring_in(next, self.now_ns);
+        } else if self.inside == 0 && self.background {
+            self.start_idle_timer();
+        }
+        completion
+    }
+}

@@ -1,0 +1,309 @@
+//! A page-mapped drive put together: link, firmware, translation layer, flash.
+//!
+//! * here: the drive as a [`Device`], and its clock;
+//! * `host`: commands in, answers out;
+//! * `pages`: a request's pages become flash commands, and their ends its end;
+//! * `collect`: garbage collection in time, in the foreground and when idle.
+
+mod collect;
+mod host;
+mod pages;
+#[cfg(test)]
+mod shadow;
+#[cfg(test)]
+mod swarm;
+
+use crate::config::{PageConfig, State};
+use crate::error::SimError;
+use crate::events::{Event, EventQueue};
+use crate::flash::Flash;
+use crate::ftl::{Collection, Ftl};
+use crate::geometry::PerPlane;
+use crate::link::Link;
+use crate::prepare;
+use crate::slab::Slab;
+use host::HostRequest;
+use ssdscope_io::{
+    ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Request,
+    Snapshot, device::check_request,
+};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A block being collected.
+#[derive(Clone, Copy, Debug)]
+struct Job {
+    collection: Collection,
+    /// Pages read or programmed that have not ended.
+    moves: u32,
+    /// Whether it evens out wear rather than frees space.
+    for_wear: bool,
+}
+
+/// What the drive itself counts; the flash array counts its pages.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    host_bytes_read: u64,
+    host_bytes_written: u64,
+    host_bytes_discarded: u64,
+    block_erases: u64,
+    gc_runs: u64,
+    gc_pages_moved: u64,
+    wear_pages_moved: u64,
+    rmw_reads: u64,
+}
+
+/// A simulated page-mapped drive.
+#[derive(Clone, Debug)]
+pub struct PageDrive {
+    /// What every fork of one opening has in common.
+    family: Arc<()>,
+    info: DeviceInfo,
+    firmware_ns: u64,
+    queue_depth: usize,
+    background: bool,
+    idle_ns: u64,
+    now_ns: u64,
+    events: EventQueue,
+    link: Link,
+    firmware_free_ns: u64,
+    ftl: Ftl,
+    flash: Flash,
+    requests: Slab<HostRequest>,
+    jobs: Slab<Job>,
+    /// Requests beyond the queue depth, first come first.
+    outside: VecDeque<u32>,
+    /// Requests in the drive.
+    inside: usize,
+    /// Requests on their way in: (time, request), in order of time.
+    arriving: VecDeque<(u64, u32)>,
+    /// Answers on their way out, likewise.
+    answering: VecDeque<(u64, u32)>,
+    /// Flushes that wait for earlier writes.
+    flushes: Vec<u32>,
+    /// Programs of the host that wait for a free block, by plane.
+    stalled: PerPlane<VecDeque<u32>>,
+    /// Number of the last write, for flushes to wait for.
+    writes_seen: u64,
+    /// Writes arrived and not done.
+    writes_at_work: u32,
+    /// Counts arrivals, so that an idle timer knows whether it is stale.
+    quiet: u32,
+    /// Whether background collection is at work.
+    collecting_idle: bool,
+    tally: Tally,
+    finished: Vec<u32>,
+    touched: Vec<u32>,
+    #[cfg(test)]
+    shadow: shadow::Shadow,
+}
+
+impl PageDrive {
+    /// Opens a drive in a state.
+    ///
+    /// # Errors
+    /// If the state's window is larger than the drive, or preparing it gets stuck.
+    pub fn new(config: &PageConfig, state: State, seed: u64) -> Result<Self, SimError> {
+        let mut ftl = Ftl::new(config, seed);
+        let capacity_bytes = u64::from(ftl.exported_pages()) * u64::from(ftl.geometry().page_bytes);
+        prepare::check_window(&ftl, state)?;
+        if state != State::Fresh {
+            prepare::fill(&mut ftl)?;
+            prepare::write_on(&mut ftl, state, seed)?;
+        }
+        let planes = ftl.geometry().plane_count as usize;
+        Ok(Self {
+            family: Arc::new(()),
+            info: DeviceInfo {
+                kind: DeviceKind::Simulated,
+                capacity_bytes,
+                logical_block_bytes: u64::from(config.host.logical_block_bytes),
+                clock: ClockKind::Virtual,
+                writable: true,
+                discard: true,
+                attribution: true,
+                snapshot: true,
+            },
+            firmware_ns: config.host.firmware_ns,
+            queue_depth: config.host.queue_depth as usize,
+            background: config.gc.background,
+            idle_ns: config.gc.idle_ns,
+            now_ns: 0,
+            events: EventQueue::default(),
+            link: Link::new(&config.host),
+            firmware_free_ns: 0,
+            flash: Flash::new(config),
+            requests: Slab::default(),
+            jobs: Slab::default(),
+            outside: VecDeque::new(),
+            inside: 0,
+            arriving: VecDeque::new(),
+            answering: VecDeque::new(),
+            flushes: Vec::new(),
+            stalled: PerPlane(vec![VecDeque::new(); planes]),
+            writes_seen: 0,
+            writes_at_work: 0,
+            quiet: 0,
+            collecting_idle: false,
+            tally: Tally::default(),
+            finished: Vec::new(),
+            touched: Vec::new(),
+            #[cfg(test)]
+            shadow: shadow::Shadow::of(&ftl),
+            ftl,
+        })
+    }
+
+    /// When the next thing happens; `u64::MAX` if nothing will.
+    #[inline]
+    fn next_time_ns(&self) -> u64 {
+        let front = |queue: &VecDeque<(u64, u32)>| queue.front().map_or(u64::MAX, |entry| entry.0);
+        self.events.next_time_ns().min(front(&self.arriving)).min(front(&self.answering))
+    }
+
+    /// Does everything that happens at one instant, in order of kind: answers leave,
+    /// the array moves on, requests arrive.
+    #[inline]
+    fn happen(&mut self, time_ns: u64, completions: &mut Vec<Completion>) {
+        self.now_ns = time_ns;
+        while let Some(&(at_ns, slot)) = self.answering.front()
+            && at_ns == time_ns
+        {
+            self.answering.pop_front();
+            completions.push(self.deliver(slot));
+        }
+        while self.events.next_time_ns() == time_ns {
+            if let Some((_, event)) = self.events.pop() {
+                self.handle(event);
+            }
+        }
+        while let Some(&(at_ns, slot)) = self.arriving.front()
+            && at_ns == time_ns
+        {
+            self.arriving.pop_front();
+            self.arrive(slot);
+        }
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) {
+        let now_ns = self.now_ns;
+        match event {
+            Event::ArrayDone(unit) => {
+                let mut done = std::mem::take(&mut self.finished);
+                let channel = self.flash.array_done(unit, now_ns, &mut done);
+                for &slot in &done {
+                    self.end_command(slot);
+                }
+                done.clear();
+                self.finished = done;
+                self.flash.kick(channel, now_ns, &mut self.events);
+            }
+            Event::DataOut(unit) => {
+                let slot = self.flash.data_out(unit, now_ns, &mut self.events);
+                self.end_command(slot);
+                self.flash.kick(self.flash.channel_of(unit), now_ns, &mut self.events);
+            }
+            Event::ChannelFree(channel) => {
+                self.flash.channel_free(channel, now_ns, &mut self.events);
+            }
+            Event::Idle(quiet) => self.idle_timer(quiet),
+        }
+    }
+
+    /// Why the drive has requests but nothing to do.
+    fn why_stuck(&self) -> DeviceError {
+        let plane = self.stalled.0.iter().position(|waiting| !waiting.is_empty());
+        let reason = plane.map_or_else(
+            || format!("{} requests wait for nothing: a fault of the simulator", self.inside),
+            |plane| self.ftl.stuck(crate::geometry::PlaneId(plane as u32)).to_string(),
+        );
+        DeviceError::Stuck(reason)
+    }
+}
+
+impl Device for PageDrive {
+    fn info(&self) -> DeviceInfo {
+        self.info.clone()
+    }
+
+    fn now(&self) -> Nanos {
+        Nanos(self.now_ns)
+    }
+
+    fn submit(&mut self, now: Nanos, request: Request) -> Result<(), DeviceError> {
+        check_request(&self.info, &request)?;
+        debug_assert!(now.0 >= self.now_ns, "a request from the past");
+        self.take_in(now.0.max(self.now_ns), request);
+        Ok(())
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let time_ns = self.next_time_ns();
+        (time_ns != u64::MAX).then_some(Nanos(time_ns))
+    }
+
+    fn advance(&mut self, to: Nanos, completions: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        if to == Nanos::MAX && self.in_flight() == 0 {
+            return Ok(());
+        }
+        let before = completions.len();
+        loop {
+            let time_ns = self.next_time_ns();
+            if time_ns > to.0 || time_ns == u64::MAX {
+                break;
+            }
+            if completions.len() > before && time_ns > self.now_ns {
+                return Ok(());
+            }
+            self.happen(time_ns, completions);
+        }
+        if completions.len() > before {
+            return Ok(());
+        }
+        if to != Nanos::MAX {
+            self.now_ns = self.now_ns.max(to.0);
+            return Ok(());
+        }
+        Err(self.why_stuck())
+    }
+
+    fn in_flight(&self) -> usize {
+        self.inside + self.outside.len()
+    }
+
+    fn counters(&self) -> Option<Counters> {
+        let mut counters = Counters {
+            host_bytes_read: self.tally.host_bytes_read,
+            host_bytes_written: self.tally.host_bytes_written,
+            host_bytes_discarded: self.tally.host_bytes_discarded,
+            block_erases: self.tally.block_erases,
+            gc_runs: self.tally.gc_runs,
+            gc_pages_moved: self.tally.gc_pages_moved,
+            wear_pages_moved: self.tally.wear_pages_moved,
+            rmw_reads: self.tally.rmw_reads,
+            erase_histogram: self.ftl.erase_histogram(),
+            ..Counters::default()
+        };
+        self.flash.count(self.now_ns, &mut counters);
+        Some(counters)
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        Some(Snapshot(Arc::new(self.clone())))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), DeviceError> {
+        match snapshot.0.downcast_ref::<Self>() {
+            Some(saved) if Arc::ptr_eq(&saved.family, &self.family) => {
+                self.clone_from(saved);
+                Ok(())
+            }
+            _ => Err(DeviceError::Unsupported("restoring a snapshot of another drive")),
+        }
+    }
+
+    fn fork(&self) -> Option<Box<dyn Device>> {
+        Some(Box::new(self.clone()))
+    }
+}

@@ -1,0 +1,253 @@
+//! A request's pages become flash commands, and the end of the last one its end.
+
+use super::PageDrive;
+use crate::flash::command::{Command, Work};
+use crate::geometry::{Lpn, PlaneId, Ppn};
+use ssdscope_io::Op;
+
+/// The part of one logical page that a request covers.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    page: Lpn,
+    first: u32,
+    count: u32,
+}
+
+/// The parts of `sectors` from `lba` on, page by page.
+fn parts(lba: u64, sectors: u32, sectors_per_page: u32) -> impl Iterator<Item = Part> {
+    let per_page = u64::from(sectors_per_page);
+    let end = lba + u64::from(sectors);
+    (lba / per_page..end.div_ceil(per_page)).map(move |page| {
+        let start = page * per_page;
+        let first = lba.max(start) - start;
+        let count = end.min(start + per_page) - start - first;
+        Part { page: Lpn(page as u32), first: first as u32, count: count as u32 }
+    })
+}
+
+impl PageDrive {
+    fn parts_of(&self, slot: u32) -> impl Iterator<Item = Part> + use<> {
+        let request = &self.requests[slot];
+        parts(request.lba.0, request.sectors, self.ftl.geometry().sectors_per_page)
+    }
+
+    pub(super) fn read_pages(&mut self, slot: u32) {
+        for part in self.parts_of(slot) {
+            let page =
+                self.ftl.lookup(part.page).unwrap_or_else(|| self.ftl.unwritten_place(part.page));
+            let mut command = self.command(Work::HostRead, page);
+            command.request = slot;
+            command.logical = part.page;
+            command.sectors = part.count;
+            self.requests[slot].waits_for += 1;
+            self.enqueue(command);
+        }
+        self.kick_touched();
+    }
+
+    pub(super) fn write_pages(&mut self, slot: u32) {
+        self.writes_at_work += 1;
+        for part in self.parts_of(slot) {
+            let mut command = self.command(Work::HostProgram, Ppn(0));
+            command.request = slot;
+            command.logical = part.page;
+            command.span = (part.first, part.count);
+            self.requests[slot].waits_for += 1;
+            let plane = self.ftl.plane_for(part.page);
+            if self.ftl.can_write(plane) {
+                self.place(command, plane);
+            } else {
+                let waiting = self.flash.commands.insert(command);
+                let queue = self.ftl.stall_queue(plane);
+                self.stalled[queue].push_back(waiting);
+                self.collect_behind(queue);
+            }
+        }
+        self.kick_touched();
+    }
+
+    /// Gives a host program its page, and reads first what it does not replace.
+    fn place(&mut self, mut command: Command, plane: PlaneId) {
+        let (first, count) = command.span;
+        let placed = self.ftl.place(command.logical, first, count, plane);
+        command.page = placed.page;
+        command.unit = self.flash.unit_of(plane);
+        command.sectors = count;
+        #[cfg(test)]
+        self.shadow.write(command.logical, placed.page);
+        let pieces = (placed.old, placed.kept_sectors);
+        let slot = self.flash.commands.insert(command);
+        if let (Some(old), 1..) = pieces {
+            self.read_before(slot, old, placed.kept_sectors);
+        } else {
+            self.wait_for_unit(slot);
+        }
+        if placed.filled_block && self.ftl.below_low_water(plane) {
+            self.collect(plane);
+        }
+    }
+
+    /// Turns a placed program into the read of the old page that must come before it.
+    /// In the same plane the chip keeps what was read in its register and only the
+    /// host's sectors are sent; in another plane the whole page is.
+    fn read_before(&mut self, slot: u32, old: Ppn, kept_sectors: u32) {
+        self.tally.rmw_reads += 1;
+        let shape = *self.ftl.geometry();
+        let command = &mut self.flash.commands[slot];
+        command.work = Work::RmwRead;
+        command.sectors = kept_sectors;
+        if shape.plane_of(old) != shape.plane_of(command.page) {
+            command.span.1 += kept_sectors;
+        }
+        command.program_to = command.page;
+        command.page = old;
+        self.flash.assign_unit(slot);
+        self.wait_for_unit(slot);
+    }
+
+    /// The old page is read: on to the program.
+    fn program_after_read(&mut self, slot: u32) {
+        let shape = *self.ftl.geometry();
+        let command = &mut self.flash.commands[slot];
+        command.work = Work::HostProgram;
+        command.page = command.program_to;
+        command.sectors = command.span.1.min(shape.sectors_per_page);
+        self.flash.assign_unit(slot);
+        self.wait_for_unit(slot);
+        self.kick_touched();
+    }
+
+    pub(super) fn discard_pages(&mut self, slot: u32) {
+        let whole = self.ftl.geometry().sectors_per_page;
+        let (lba, end) = {
+            let request = &self.requests[slot];
+            (request.lba.0, request.lba.0 + u64::from(request.sectors))
+        };
+        let mut page = Lpn(lba.div_ceil(u64::from(whole)) as u32);
+        let last = Lpn((end / u64::from(whole)) as u32);
+        while page < last {
+            #[cfg(test)]
+            self.shadow.discard(page);
+            self.ftl.discard(page);
+            page = self.ftl.next_maybe_mapped(page + 1);
+        }
+        let planes = self.stalled.0.len() as u32;
+        for plane in (0..planes).map(PlaneId) {
+            if !self.stalled[plane].is_empty() {
+                self.collect_behind(plane);
+            }
+        }
+    }
+
+    /// Lets the programs that waited for a free block go on, in order, as far as they can.
+    pub(super) fn resume_stalled(&mut self, queue: PlaneId) {
+        while let Some(&slot) = self.stalled[queue].front() {
+            let to = self.ftl.plane_for(self.flash.commands[slot].logical);
+            if !self.ftl.can_write(to) {
+                self.collect_behind(queue);
+                return;
+            }
+            self.stalled[queue].pop_front();
+            let mut command = self.flash.commands[slot].clone();
+            self.flash.commands.remove(slot);
+            command.ledger.gc_ns += self.now_ns - command.since_ns;
+            command.since_ns = self.now_ns;
+            self.place(command, to);
+        }
+    }
+
+    /// A flash command has ended.
+    pub(super) fn end_command(&mut self, slot: u32) {
+        #[cfg(test)]
+        self.shadow.end(&self.flash.commands[slot], &self.ftl);
+        match self.flash.work_of(slot) {
+            Work::HostRead => self.end_page(slot),
+            Work::RmwRead => self.program_after_read(slot),
+            Work::HostProgram => {
+                let page = self.flash.commands[slot].page;
+                self.end_page(slot);
+                self.programmed(page);
+            }
+            Work::GcRead => self.move_page(slot),
+            Work::GcProgram => {
+                let page = self.flash.commands[slot].page;
+                self.end_move(slot);
+                self.programmed(page);
+            }
+            Work::Erase => self.end_collection(slot),
+        }
+    }
+
+    fn programmed(&mut self, page: Ppn) {
+        self.ftl.programmed(page);
+        let plane = self.ftl.geometry().plane_of(page);
+        let queue = self.ftl.stall_queue(plane);
+        if !self.stalled[queue].is_empty() && self.ftl.plane(plane).collecting == 0 {
+            // The block just completed may be what collection was waiting for.
+            self.collect(plane);
+            self.kick_touched();
+        }
+    }
+
+    /// One page of a request is done; with the last one, the request.
+    fn end_page(&mut self, command_slot: u32) {
+        let (slot, ledger) = {
+            let command = &self.flash.commands[command_slot];
+            (command.request, command.ledger)
+        };
+        self.flash.commands.remove(command_slot);
+        let request = &mut self.requests[slot];
+        request.waits_for -= 1;
+        if request.waits_for > 0 {
+            return;
+        }
+        // The chain of waits and work that ends here is that of the last page.
+        ledger.add_to(&mut request.attribution);
+        let (op, bytes, number) =
+            (request.op, u64::from(request.sectors) * 512, request.write_number);
+        if op == Op::Read {
+            self.answer(slot, bytes);
+        } else {
+            self.answer(slot, 0);
+            self.write_done(number);
+        }
+    }
+
+    /// A command for the unit of `page`.
+    pub(super) fn command(&self, work: Work, page: Ppn) -> Command {
+        let unit = self.flash.unit_of(self.ftl.geometry().plane_of(page));
+        Command::new(work, unit, page, self.now_ns)
+    }
+
+    pub(super) fn enqueue(&mut self, command: Command) {
+        let slot = self.flash.commands.insert(command);
+        self.wait_for_unit(slot);
+    }
+
+    /// Lets a command wait for its unit; [`PageDrive::kick_touched`] then serves the channel.
+    pub(super) fn wait_for_unit(&mut self, slot: u32) {
+        let channel = self.flash.enqueue(slot, self.now_ns);
+        if self.touched.last() != Some(&channel) {
+            self.touched.push(channel);
+        }
+    }
+
+    /// Serves the channels that commands were just queued for.
+    pub(super) fn kick_touched(&mut self) {
+        while let Some(channel) = self.touched.pop() {
+            self.flash.kick(channel, self.now_ns, &mut self.events);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_cut_at_page_edges() {
+        let cut: Vec<_> =
+            parts(14, 20, 16).map(|part| (part.page.0, part.first, part.count)).collect();
+        assert_eq!(cut, [(0, 14, 2), (1, 0, 16), (2, 0, 2)]);
+    }
+}

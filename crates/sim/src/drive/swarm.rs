@@ -1,0 +1,166 @@
+//! Swarm tests: small drives and workloads drawn at random, each with some features
+//! switched off, checked against the [`shadow`](super::shadow) and against what a
+//! host must see. A failure prints the seed that repeats it.
+
+use super::PageDrive;
+use crate::config::{DriveConfig, Firmware, State};
+use ssdscope_io::rng::Stream;
+use ssdscope_io::{Completion, Device, Lba, Nanos, Op, Request, Sectors};
+use std::fmt::Write as _;
+
+/// A drive file drawn from `random`.
+fn draw_drive(random: &mut Stream) -> String {
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    let mut text = String::new();
+    let page_bytes = pick(&[512, 2048, 4096, 6144, 16_384]);
+    let stop = pick(&[1, 2, 3]);
+    let _ = write!(
+        text,
+        "over_provisioning_ratio = {}\n[nand]\nchannels = {}\nways = {}\ndies = {}\nplanes = {}\n\
+         blocks_per_plane = {}\npages_per_block = {}\npage_bytes = {page_bytes}\n\
+         read_ns = 50000\nprogram_ns = {}\nerase_ns = 1500000\nendurance_erases = {}\n",
+        pick(&[50, 100, 200]) as f64 / 100.0,
+        pick(&[1, 2, 3]),
+        pick(&[1, 2]),
+        pick(&[1, 2]),
+        pick(&[1, 2, 4]),
+        pick(&[20, 24, 33]),
+        pick(&[4, 8, 15]),
+        pick(&[200_000, 700_000]),
+        pick(&[20, 3000]),
+    );
+    let _ = write!(
+        text,
+        "[channel]\nns_per_byte = {}\nread_command_ns = {}\nprogram_command_ns = 300\n\
+         [host]\ninterface = \"{}\"\nqueue_depth = {}\nfirmware_ns = {}\n\
+         [ftl]\nkind = \"page\"\nallocation = \"{}\"\nplane_order = \"{}\"\nplacement_pages = {}\n",
+        pick(&[3, 25]),
+        pick(&[0, 290]),
+        ["simple", "nvme"][pick(&[0, 1]) as usize],
+        pick(&[1, 4, 256]),
+        pick(&[0, 700]),
+        ["address", "order"][pick(&[0, 1]) as usize],
+        ["CWDP", "PDWC", "WPCD"][pick(&[0, 1, 2]) as usize],
+        pick(&[1, 2, 5]),
+    );
+    let _ = write!(
+        text,
+        "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
+         max_victims = {}\nbackground = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
+         [scheduler]\nread_first = {}\nmulti_plane = {}\ndie_interleave = {}\n",
+        ["greedy", "wear-aware"][pick(&[0, 1]) as usize],
+        (stop + pick(&[0, 1, 2])).max(2),
+        pick(&[1, 2, 5]),
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+    );
+    text
+}
+
+pub(super) fn open(text: &str, state: State, seed: u64) -> PageDrive {
+    let config = DriveConfig::parse(text, "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+    match config.firmware {
+        Firmware::Page(page) => PageDrive::new(&page, state, seed).unwrap(),
+        Firmware::Msr(_) => panic!("not page-mapped"),
+    }
+}
+
+/// What a run of random requests saw.
+struct Run {
+    drive: PageDrive,
+    completions: Vec<Completion>,
+}
+
+/// Keeps up to `depth` random requests in flight until `count` were served.
+fn run(mut drive: PageDrive, random: &mut Stream, count: u64) -> Run {
+    let depth = 1 + random.below(40) as usize;
+    let capacity = drive.info().capacity_bytes / 512;
+    // A window, so that some pages are rewritten often and others never.
+    let window = (capacity / [1, 2, 8][random.below(3) as usize]).max(40);
+    let writes_in_ten = [0, 3, 7, 10][random.below(4) as usize];
+    let discards = random.below(2) == 0;
+    let mut completions = Vec::new();
+    let mut next = 0;
+    while completions.len() < count as usize {
+        while drive.in_flight() < depth && next < count {
+            let sectors = 1 + random.below(40);
+            let lba = Lba(random.below(window - sectors + 1));
+            let op = match random.below(10) {
+                draw if draw < writes_in_ten => Op::Write,
+                9 if discards => Op::Discard,
+                8 if random.below(5) == 0 => Op::Flush,
+                _ => Op::Read,
+            };
+            let sectors = Sectors(if op == Op::Flush { 0 } else { sectors });
+            let request = Request { id: next, op, lba, sectors, fua: false };
+            drive.submit(drive.now(), request).unwrap();
+            next += 1;
+        }
+        drive.advance(Nanos::MAX, &mut completions).unwrap();
+        if random.below(20) == 0 {
+            // A pause: background collection may run, and must stop for the next request.
+            let to = drive.now() + Nanos(random.below(20_000_000));
+            while drive.in_flight() > 0 {
+                drive.advance(Nanos::MAX, &mut completions).unwrap();
+            }
+            drive.advance(to.max(drive.now()), &mut completions).unwrap();
+        }
+    }
+    // Let background work end too.
+    drive.advance(drive.now() + Nanos(60_000_000_000), &mut completions).unwrap();
+    Run { drive, completions }
+}
+
+#[test]
+fn random_drives_keep_every_page_and_every_nanosecond() {
+    let first_seed = std::env::var("SSDSCOPE_SWARM_SEED").ok().map(|seed| seed.parse().unwrap());
+    let seeds = first_seed.map_or(0..60, |seed: u64| seed..seed + 1);
+    for seed in seeds {
+        println!("SSDSCOPE_SWARM_SEED={seed}");
+        let mut random = Stream::new(seed, "swarm");
+        let text = draw_drive(&mut random);
+        let count = 2500;
+        let Run { drive, completions } = run(open(&text, State::Fresh, seed), &mut random, count);
+        assert_eq!(completions.len() as u64, count);
+        let mut ids: Vec<u64> = completions.iter().map(|completion| completion.id).collect();
+        ids.sort_unstable();
+        assert!(ids.into_iter().eq(0..count), "every request is served once");
+        for completion in &completions {
+            assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
+        }
+        assert!(drive.flash.is_idle() && drive.jobs.in_use() == 0, "work is left over");
+        drive.shadow.check_at_rest(&drive.ftl);
+    }
+}
+
+#[test]
+fn a_fork_goes_on_exactly_like_its_original() {
+    for seed in 0..10 {
+        let mut random = Stream::new(seed, "fork");
+        let text = draw_drive(&mut random);
+        let drive = open(&text, State::Random, seed);
+        let fork = drive.clone();
+        let mut other = random.clone();
+        let left = run(drive, &mut random, 300);
+        let right = run(fork, &mut other, 300);
+        assert_eq!(left.completions, right.completions, "seed {seed}");
+        assert_eq!(left.drive.counters(), right.drive.counters());
+    }
+}
+
+#[test]
+fn a_restored_drive_repeats_itself() {
+    let mut random = Stream::new(5, "restore");
+    let text = draw_drive(&mut random);
+    let mut drive = open(&text, State::Random, 5);
+    let saved = drive.snapshot().unwrap();
+    let first = run(drive.clone(), &mut random.clone(), 300).completions;
+    drive = run(drive, &mut random.clone(), 500).drive;
+    drive.restore(&saved).unwrap();
+    let again = run(drive, &mut random.clone(), 300).completions;
+    assert_eq!(first, again);
+    let mut stranger = open(&text, State::Random, 5);
+    assert!(stranger.restore(&saved).is_err());
+}

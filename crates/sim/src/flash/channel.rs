@@ -1,0 +1,56 @@
+//! A channel: carries one command or one page at a time.
+
+use std::collections::VecDeque;
+
+/// The wires that the units of a channel share.
+#[derive(Clone, Debug, Default)]
+pub struct Channel {
+    /// When what it carries is over.
+    pub free_at_ns: u64,
+    /// An event will come when it is free.
+    pub will_wake: bool,
+    /// Units whose read data wait, first come first.
+    pub ready: VecDeque<u32>,
+    /// Bit per unit: idle, with commands waiting.
+    pub waiting: u64,
+    /// The unit whose turn it is.
+    turn: u32,
+    busy_ns: u64,
+}
+
+impl Channel {
+    /// Whether anybody waits for it.
+    #[inline]
+    #[must_use]
+    pub fn has_work(&self) -> bool {
+        self.waiting != 0 || !self.ready.is_empty()
+    }
+
+    /// The waiting unit whose turn is next, of `units`; it stops waiting, and the turn
+    /// passes to the one behind it.
+    #[inline]
+    pub fn next_waiting(&mut self, units: u32) -> u32 {
+        let from_turn = self.waiting >> self.turn;
+        let unit = if from_turn != 0 {
+            self.turn + from_turn.trailing_zeros()
+        } else {
+            self.waiting.trailing_zeros()
+        };
+        self.waiting &= !(1 << unit);
+        self.turn = if unit + 1 == units { 0 } else { unit + 1 };
+        unit
+    }
+
+    /// Carries something from now on.
+    #[inline]
+    pub fn occupy(&mut self, now_ns: u64, until_ns: u64) {
+        self.busy_ns += until_ns - now_ns;
+        self.free_at_ns = until_ns;
+    }
+
+    /// How long it was busy until `now_ns`.
+    #[must_use]
+    pub const fn busy_so_far(&self, now_ns: u64) -> u64 {
+        self.busy_ns - self.free_at_ns.saturating_sub(now_ns)
+    }
+}

@@ -1,0 +1,187 @@
+//! One page's worth of flash work, and where its time went.
+
+use crate::geometry::{Lpn, Ppn};
+use ssdscope_io::{Attribution, Cause};
+
+/// No slot: the end of a list, or "nobody".
+pub const NONE: u32 = u32::MAX;
+
+/// What a command does, and for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Read for the host.
+    HostRead,
+    /// Read what a small write of the host does not replace.
+    RmwRead,
+    /// Program for the host.
+    HostProgram,
+    /// Read a page being collected.
+    GcRead,
+    /// Program a page being collected.
+    GcProgram,
+    /// Erase a collected block.
+    Erase,
+}
+
+/// Queues of a unit.
+pub const QUEUES: usize = 5;
+
+impl Work {
+    /// The queue it waits in; lower ones go first.
+    #[inline]
+    #[must_use]
+    pub const fn queue(self) -> usize {
+        match self {
+            Self::HostRead | Self::RmwRead => 0,
+            Self::GcRead => 1,
+            Self::HostProgram => 2,
+            Self::GcProgram => 3,
+            Self::Erase => 4,
+        }
+    }
+
+    /// Whether data come out of the array.
+    #[inline]
+    #[must_use]
+    pub const fn is_read(self) -> bool {
+        matches!(self, Self::HostRead | Self::RmwRead | Self::GcRead)
+    }
+
+    /// Whether collection asked for it.
+    #[inline]
+    #[must_use]
+    pub const fn is_gc(self) -> bool {
+        matches!(self, Self::GcRead | Self::GcProgram | Self::Erase)
+    }
+}
+
+/// Where a command's time went: the flash part of an [`Attribution`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the fields are causes")]
+pub struct Ledger {
+    pub channel_wait_ns: u64,
+    pub transfer_ns: u64,
+    pub die_wait_ns: u64,
+    pub nand_ns: u64,
+    pub rmw_ns: u64,
+    pub gc_ns: u64,
+}
+
+impl Ledger {
+    /// Adds this to the attribution of a request.
+    pub fn add_to(&self, attribution: &mut Attribution) {
+        attribution[Cause::ChannelWait] += self.channel_wait_ns;
+        attribution[Cause::Transfer] += self.transfer_ns;
+        attribution[Cause::DieWait] += self.die_wait_ns;
+        attribution[Cause::Nand] += self.nand_ns;
+        attribution[Cause::Rmw] += self.rmw_ns;
+        attribution[Cause::Gc] += self.gc_ns;
+    }
+}
+
+/// A command to the flash array.
+#[derive(Clone, Debug)]
+pub struct Command {
+    /// What it does.
+    pub work: Work,
+    /// The unit that does it.
+    pub unit: u32,
+    /// The physical page (of an erase: the block's first).
+    pub page: Ppn,
+    /// Of a read before a program: the page to program then.
+    pub program_to: Ppn,
+    /// The logical page of a host command.
+    pub logical: Lpn,
+    /// The host request it is a part of, or [`NONE`].
+    pub request: u32,
+    /// The collection it is a part of, or [`NONE`].
+    pub job: u32,
+    /// Sectors that cross the channel.
+    pub sectors: u32,
+    /// First sector within the page and number of sectors of a host write.
+    pub span: (u32, u32),
+    /// Order of arrival at the array.
+    pub order: u64,
+    /// Next command in the same list.
+    pub next: u32,
+    /// When its present phase began.
+    pub since_ns: u64,
+    /// What its unit had worked in total, and for collection, when it arrived.
+    pub busy_before_ns: u64,
+    /// See `busy_before_ns`.
+    pub gc_before_ns: u64,
+    /// Where its time went so far.
+    pub ledger: Ledger,
+}
+
+impl Command {
+    /// A command that waits nowhere yet.
+    #[must_use]
+    pub fn new(work: Work, unit: u32, page: Ppn, now_ns: u64) -> Self {
+        Self {
+            work,
+            unit,
+            page,
+            program_to: page,
+            logical: Lpn(0),
+            request: NONE,
+            job: NONE,
+            sectors: 0,
+            span: (0, 0),
+            order: 0,
+            next: NONE,
+            since_ns: now_ns,
+            busy_before_ns: 0,
+            gc_before_ns: 0,
+            ledger: Ledger::default(),
+        }
+    }
+
+    /// Its unit takes it up, having worked `busy_ns` in total, `gc_ns` of that for
+    /// collection; command and data occupy the channel until `sent_ns`.
+    #[inline]
+    pub fn issued(&mut self, now_ns: u64, busy_ns: u64, gc_ns: u64, sent_ns: u64) {
+        let busy = busy_ns - self.busy_before_ns;
+        let gc = gc_ns - self.gc_before_ns;
+        self.ledger.gc_ns += gc;
+        self.ledger.die_wait_ns += busy - gc;
+        self.ledger.channel_wait_ns += now_ns - self.since_ns - busy;
+        self.spend_transfer(sent_ns - now_ns);
+        self.since_ns = sent_ns;
+    }
+
+    /// The array has finished with it.
+    #[inline]
+    pub fn array_done(&mut self, now_ns: u64) {
+        let worked = now_ns - self.since_ns;
+        if self.work == Work::RmwRead {
+            self.ledger.rmw_ns += worked;
+        } else {
+            self.ledger.nand_ns += worked;
+        }
+        self.since_ns = now_ns;
+    }
+
+    /// The channel begins to carry its data out.
+    #[inline]
+    pub fn channel_granted(&mut self, now_ns: u64) {
+        self.ledger.channel_wait_ns += now_ns - self.since_ns;
+        self.since_ns = now_ns;
+    }
+
+    /// Its data are out.
+    #[inline]
+    pub fn transferred(&mut self, now_ns: u64) {
+        self.spend_transfer(now_ns - self.since_ns);
+        self.since_ns = now_ns;
+    }
+
+    #[inline]
+    fn spend_transfer(&mut self, span_ns: u64) {
+        if self.work == Work::RmwRead {
+            self.ledger.rmw_ns += span_ns;
+        } else {
+            self.ledger.transfer_ns += span_ns;
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Issuing: which waiting command a unit takes up, and with which companions.
+
+use super::Flash;
+use super::command::{NONE, QUEUES, Work};
+use crate::events::{Event, EventQueue};
+
+/// How many waiting commands are looked through for companions on other planes.
+const COMPANION_SCAN: usize = 64;
+
+impl Flash {
+    /// Sends the next command of an idle unit over its free channel.
+    pub(super) fn issue(
+        &mut self,
+        channel_index: u32,
+        unit_index: u32,
+        now_ns: u64,
+        events: &mut EventQueue,
+    ) {
+        let queue = self.next_queue(unit_index);
+        let first = self.units[unit_index as usize].queues[queue].head;
+        self.remove(unit_index, queue, NONE, first);
+        self.commands[first].next = NONE;
+        let work = self.commands[first].work;
+        let planes = if self.multi_plane && work != Work::Erase && self.geometry.planes_per_die > 1
+        {
+            self.add_companions(unit_index, queue, first)
+        } else {
+            1
+        };
+        let (command_ns, array_ns) = self.cost(first, work, planes);
+        let sent_ns = now_ns + command_ns;
+        let (busy_ns, gc_ns) = self.units[unit_index as usize].busy_so_far(now_ns);
+        let mut slot = first;
+        while slot != NONE {
+            let command = &mut self.commands[slot];
+            command.issued(now_ns, busy_ns, gc_ns, sent_ns);
+            slot = command.next;
+        }
+        self.units[unit_index as usize].work_on(first, now_ns, work.is_gc());
+        self.channels[channel_index as usize].occupy(now_ns, sent_ns);
+        events.schedule(sent_ns + array_ns, Event::ArrayDone(unit_index));
+    }
+
+    /// Channel time before the array starts, and array time; counts the pages.
+    fn cost(&mut self, first: u32, work: Work, planes: u32) -> (u64, u64) {
+        let extra = u64::from(planes - 1);
+        self.multi_plane_commands += u64::from(planes > 1);
+        let times = &self.times;
+        match work {
+            Work::Erase => (times.erase_command_ns, times.erase_ns),
+            Work::HostRead | Work::RmwRead | Work::GcRead => {
+                self.pages_read += u64::from(planes);
+                (times.read_command_ns + extra * times.read_extra_plane_ns, times.read_ns)
+            }
+            Work::HostProgram | Work::GcProgram => {
+                self.pages_programmed += u64::from(planes);
+                let mut data_ns = 0;
+                let mut slot = first;
+                while slot != NONE {
+                    data_ns += times.transfer_ns[self.commands[slot].sectors as usize];
+                    slot = self.commands[slot].next;
+                }
+                let command_ns = times.program_command_ns + extra * times.program_extra_plane_ns;
+                (command_ns + data_ns, times.program_ns)
+            }
+        }
+    }
+
+    /// The queue whose first command goes next.
+    fn next_queue(&self, unit_index: u32) -> usize {
+        let queues = &self.units[unit_index as usize].queues;
+        let waiting = (0..QUEUES).filter(|&queue| queues[queue].head != NONE);
+        let chosen = if self.read_first {
+            waiting.min()
+        } else {
+            waiting.min_by_key(|&queue| self.commands[queues[queue].head].order)
+        };
+        chosen.unwrap_or(0)
+    }
+
+    /// Links to `first` the commands that one multi-plane command can carry with it:
+    /// same kind and die, other planes, same page offset; from its own queue, then
+    /// from that of collection. Returns the number of planes.
+    fn add_companions(&mut self, unit_index: u32, queue: usize, first: u32) -> u32 {
+        let shape = self.geometry;
+        let leader = self.commands[first].page;
+        let plane = shape.plane_of(leader).0;
+        let (die, offset) = (plane / shape.planes_per_die, shape.page_of(leader));
+        let mut taken = 1_u32 << (plane % shape.planes_per_die);
+        let mut planes = 1;
+        let mut last = first;
+        let partner = if queue.is_multiple_of(2) { Some(queue + 1) } else { None };
+        for source in [Some(queue), partner].into_iter().flatten() {
+            let mut before = NONE;
+            let mut slot = self.units[unit_index as usize].queues[source].head;
+            for _ in 0..COMPANION_SCAN {
+                if slot == NONE || planes == shape.planes_per_die {
+                    break;
+                }
+                let (page, next) = (self.commands[slot].page, self.commands[slot].next);
+                let plane = shape.plane_of(page).0;
+                let bit = 1 << (plane % shape.planes_per_die);
+                let fits = plane / shape.planes_per_die == die
+                    && taken & bit == 0
+                    && shape.page_of(page) == offset;
+                if fits {
+                    self.remove(unit_index, source, before, slot);
+                    self.commands[slot].next = NONE;
+                    self.commands[last].next = slot;
+                    last = slot;
+                    taken |= bit;
+                    planes += 1;
+                } else {
+                    before = slot;
+                }
+                slot = next;
+            }
+        }
+        planes
+    }
+
+    /// Takes `slot`, which stands behind `before`, out of a queue.
+    fn remove(&mut self, unit_index: u32, queue: usize, before: u32, slot: u32) {
+        let next = self.commands[slot].next;
+        let unit = &mut self.units[unit_index as usize];
+        unit.queued -= 1;
+        let queue = &mut unit.queues[queue];
+        if before == NONE {
+            queue.head = next;
+        }
+        if queue.tail == slot {
+            queue.tail = before;
+        }
+        if before != NONE {
+            self.commands[before].next = next;
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The flash array: commands wait for their die, cross their channel, work.
+//!
+//! A *unit* is what executes one command at a time: a die, or a whole chip where
+//! the drive cannot interleave dies. Rules, as `MQSim` (FAST'18) has them:
+//!
+//! * waiting read data have the channel before new commands;
+//! * else the units of a channel take turns;
+//! * within a unit reads go before programs before erases, the host's before
+//!   collection's (`scheduler.read_first`; without it, in order of arrival);
+//! * one command may serve several planes of a die at the same page offset.
+//!
+//! [`command`] is what waits and works, [`unit`] the dies, [`channel`] the wires;
+//! this module issues. It knows nothing of mapping: it is handed commands and hands
+//! back finished ones.
+
+pub mod channel;
+pub mod command;
+mod issue;
+pub mod unit;
+
+use crate::config::PageConfig;
+use crate::events::{Event, EventQueue};
+use crate::geometry::{Geometry, PlaneId};
+use crate::rounding::nearest;
+use crate::slab::Slab;
+use channel::Channel;
+use command::{Command, NONE, Work};
+use ssdscope_io::Counters;
+use unit::Unit;
+
+/// Times of the array and its channels.
+#[derive(Clone, Debug)]
+struct Times {
+    read_ns: u64,
+    program_ns: u64,
+    erase_ns: u64,
+    read_command_ns: u64,
+    read_extra_plane_ns: u64,
+    program_command_ns: u64,
+    program_extra_plane_ns: u64,
+    erase_command_ns: u64,
+    /// Time of 0, 1, 2 ... sectors on a channel, spare bytes included.
+    transfer_ns: Vec<u64>,
+}
+
+impl Times {
+    fn new(config: &PageConfig) -> Self {
+        let (nand, channel) = (&config.nand, &config.channel);
+        let sectors_per_page = nand.page_bytes / 512;
+        let page_ns = f64::from(nand.page_bytes + nand.spare_bytes) * channel.ns_per_byte;
+        let share = |sectors: u32| f64::from(sectors) / f64::from(sectors_per_page);
+        Self {
+            read_ns: nand.read_ns + channel.ready_busy_ns,
+            program_ns: nand.program_ns,
+            erase_ns: nand.erase_ns,
+            read_command_ns: channel.read_command_ns,
+            read_extra_plane_ns: channel.read_command_extra_plane_ns,
+            program_command_ns: channel.program_command_ns,
+            program_extra_plane_ns: channel.program_command_extra_plane_ns,
+            erase_command_ns: channel.erase_command_ns,
+            transfer_ns: (0..=sectors_per_page)
+                .map(|sectors| nearest(page_ns * share(sectors)))
+                .collect(),
+        }
+    }
+}
+
+/// The array with everything that waits for it.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    /// All commands waiting or working.
+    pub commands: Slab<Command>,
+    geometry: Geometry,
+    times: Times,
+    units: Vec<Unit>,
+    channels: Vec<Channel>,
+    units_per_channel: u32,
+    planes_per_unit: u32,
+    read_first: bool,
+    multi_plane: bool,
+    arrivals: u64,
+    pages_read: u64,
+    pages_programmed: u64,
+    multi_plane_commands: u64,
+}
+
+impl Flash {
+    /// An idle array.
+    #[must_use]
+    pub fn new(config: &PageConfig) -> Self {
+        let geometry = Geometry::new(&config.nand);
+        let interleave = config.scheduler.die_interleave;
+        let dies_per_unit = if interleave { 1 } else { geometry.dies };
+        let units_per_channel = geometry.ways * geometry.dies / dies_per_unit;
+        let unit_count = units_per_channel * geometry.channels;
+        Self {
+            commands: Slab::default(),
+            times: Times::new(config),
+            units: (0..unit_count).map(|_| Unit::default()).collect(),
+            channels: (0..geometry.channels).map(|_| Channel::default()).collect(),
+            units_per_channel,
+            planes_per_unit: dies_per_unit * geometry.planes_per_die,
+            read_first: config.scheduler.read_first,
+            multi_plane: config.scheduler.multi_plane,
+            arrivals: 0,
+            pages_read: 0,
+            pages_programmed: 0,
+            multi_plane_commands: 0,
+            geometry,
+        }
+    }
+
+    /// The unit of a plane.
+    #[inline]
+    #[must_use]
+    pub const fn unit_of(&self, plane: PlaneId) -> u32 {
+        plane.0 / self.planes_per_unit
+    }
+
+    /// Hands a command over to the unit of the page it now works on.
+    pub fn assign_unit(&mut self, slot: u32) {
+        let plane = self.geometry.plane_of(self.commands[slot].page);
+        self.commands[slot].unit = self.unit_of(plane);
+    }
+
+    /// Lets a command wait for its unit; returns the channel to [`Flash::kick`].
+    pub fn enqueue(&mut self, slot: u32, now_ns: u64) -> u32 {
+        let command = &mut self.commands[slot];
+        command.order = self.arrivals;
+        self.arrivals += 1;
+        let (unit_index, queue) = (command.unit, command.work.queue());
+        let unit = &mut self.units[unit_index as usize];
+        command.since_ns = now_ns;
+        command.next = NONE;
+        (command.busy_before_ns, command.gc_before_ns) = unit.busy_so_far(now_ns);
+        let tail = unit.queues[queue].tail;
+        unit.append(queue, slot);
+        if tail != NONE {
+            self.commands[tail].next = slot;
+        }
+        let channel = unit_index / self.units_per_channel;
+        if self.units[unit_index as usize].is_idle() {
+            self.channels[channel as usize].waiting |= 1 << (unit_index % self.units_per_channel);
+        }
+        channel
+    }
+
+    /// Uses a channel if it is free and somebody waits for it; if it is busy, sees to
+    /// it that the next one is served when it is free.
+    pub fn kick(&mut self, channel_index: u32, now_ns: u64, events: &mut EventQueue) {
+        let channel = &mut self.channels[channel_index as usize];
+        if channel.free_at_ns <= now_ns {
+            if let Some(unit) = channel.ready.pop_front() {
+                self.start_data_out(channel_index, unit, now_ns, events);
+                return;
+            }
+            if channel.waiting != 0 {
+                let turn = channel.next_waiting(self.units_per_channel);
+                let unit = channel_index * self.units_per_channel + turn;
+                self.issue(channel_index, unit, now_ns, events);
+            }
+        }
+        let channel = &mut self.channels[channel_index as usize];
+        if channel.has_work() && !channel.will_wake {
+            channel.will_wake = true;
+            events.schedule(channel.free_at_ns, Event::ChannelFree(channel_index));
+        }
+    }
+
+    /// A channel on which somebody waited is free.
+    pub fn channel_free(&mut self, channel: u32, now_ns: u64, events: &mut EventQueue) {
+        self.channels[channel as usize].will_wake = false;
+        self.kick(channel, now_ns, events);
+    }
+
+    /// A unit's array has finished: programs and erases are appended to `done`, reads
+    /// go on to the channel. Returns the channel to kick.
+    pub fn array_done(&mut self, unit_index: u32, now_ns: u64, done: &mut Vec<u32>) -> u32 {
+        let channel_index = unit_index / self.units_per_channel;
+        let unit = &mut self.units[unit_index as usize];
+        let first = unit.active;
+        if self.commands[first].work.is_read() {
+            let mut slot = first;
+            while slot != NONE {
+                self.commands[slot].array_done(now_ns);
+                slot = self.commands[slot].next;
+            }
+            self.channels[channel_index as usize].ready.push_back(unit_index);
+            return channel_index;
+        }
+        unit.active = NONE;
+        let mut slot = first;
+        while slot != NONE {
+            self.commands[slot].array_done(now_ns);
+            done.push(slot);
+            slot = self.commands[slot].next;
+        }
+        self.rest(unit_index, now_ns);
+        channel_index
+    }
+
+    /// The data of a unit's read have crossed the channel: returns the finished read.
+    pub fn data_out(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
+        let channel_index = unit_index / self.units_per_channel;
+        self.channels[channel_index as usize].will_wake = false;
+        let slot = self.units[unit_index as usize].active;
+        let next = self.commands[slot].next;
+        self.commands[slot].transferred(now_ns);
+        self.units[unit_index as usize].active = next;
+        if next == NONE {
+            self.rest(unit_index, now_ns);
+        } else {
+            // The other planes of the same command have waited just as long.
+            self.start_data_out(channel_index, unit_index, now_ns, events);
+        }
+        slot
+    }
+
+    /// The channel of a unit.
+    #[must_use]
+    pub const fn channel_of(&self, unit: u32) -> u32 {
+        unit / self.units_per_channel
+    }
+
+    fn start_data_out(
+        &mut self,
+        channel_index: u32,
+        unit_index: u32,
+        now_ns: u64,
+        events: &mut EventQueue,
+    ) {
+        let slot = self.units[unit_index as usize].active;
+        let command = &mut self.commands[slot];
+        command.channel_granted(now_ns);
+        let until_ns = now_ns + self.times.transfer_ns[command.sectors as usize];
+        let channel = &mut self.channels[channel_index as usize];
+        channel.occupy(now_ns, until_ns);
+        channel.will_wake = true;
+        events.schedule(until_ns, Event::DataOut(unit_index));
+    }
+
+    /// A unit has nothing more to do for its command.
+    fn rest(&mut self, unit_index: u32, now_ns: u64) {
+        let unit = &mut self.units[unit_index as usize];
+        unit.rest(now_ns);
+        if unit.queued > 0 {
+            let channel = unit_index / self.units_per_channel;
+            self.channels[channel as usize].waiting |= 1 << (unit_index % self.units_per_channel);
+        }
+    }
+
+    /// Whether nothing waits or works.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.commands.in_use() == 0
+    }
+
+    /// Adds what the array counted to a drive's counters.
+    pub fn count(&self, now_ns: u64, counters: &mut Counters) {
+        let page_bytes = u64::from(self.geometry.page_bytes);
+        counters.flash_bytes_read = self.pages_read * page_bytes;
+        counters.flash_bytes_programmed = self.pages_programmed * page_bytes;
+        counters.multi_plane_commands = self.multi_plane_commands;
+        counters.channel_busy_ns =
+            self.channels.iter().map(|channel| channel.busy_so_far(now_ns)).collect();
+        counters.die_busy_ns = self.units.iter().map(|unit| unit.busy_so_far(now_ns).0).collect();
+    }
+
+    /// The kind of work a page's command does where it only depends on the command.
+    #[must_use]
+    pub fn work_of(&self, slot: u32) -> Work {
+        self.commands[slot].work
+    }
+}

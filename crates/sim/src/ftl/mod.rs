@@ -1,0 +1,404 @@
+//! The page-mapped translation layer: where every logical page is, where the next
+//! one goes, what collection may take. It knows no time; `drive` adds that.
+//!
+//! [`plane`] is the bookkeeping of blocks, [`sectors`] that of partly written
+//! pages, `untimed` does whole writes at once for preparing states.
+//!
+//! Physical page `p` holds logical page `l` exactly if `l` maps to `p`; the reverse
+//! map may keep stale entries, so no bit per page is needed to say what is valid.
+
+pub mod plane;
+pub mod sectors;
+mod untimed;
+
+use crate::config::{Allocation, PageConfig};
+use crate::cow::CowArray;
+use crate::gc::Policy;
+use crate::geometry::{BlockId, Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn, exported_pages};
+use crate::rounding::share_of;
+use plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
+use sectors::SectorMap;
+
+/// Where a written page goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Its new place.
+    pub page: Ppn,
+    /// Where it was, if it was anywhere.
+    pub old: Option<Ppn>,
+    /// Sectors of the old page that the write does not replace.
+    pub kept_sectors: u32,
+    /// Whether this was the last page of its block.
+    pub filled_block: bool,
+}
+
+/// A block to collect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collection {
+    /// Its plane.
+    pub plane: PlaneId,
+    /// The block.
+    pub victim: BlockId,
+    /// A cold block to be moved into it afterwards.
+    pub cold: Option<BlockId>,
+}
+
+/// The translation layer.
+#[derive(Clone, Debug)]
+pub struct Ftl {
+    geometry: Geometry,
+    /// Physical page + 1 of each logical page; 0 = nowhere.
+    forward: CowArray<u32>,
+    /// Logical page + 1 last put in each physical page.
+    reverse: CowArray<u32>,
+    sectors: SectorMap,
+    planes: PerPlane<Plane>,
+    plane_order: Vec<PlaneId>,
+    allocation: Allocation,
+    placement_pages: u32,
+    /// Pages placed so far, which picks the plane when the order of arrival does.
+    placed: u64,
+    policy: Policy,
+    sealed: u64,
+    low_water_blocks: u32,
+    high_water_blocks: u32,
+    stop_writes_blocks: u32,
+    max_victims: u32,
+    exported_pages: u32,
+}
+
+impl Ftl {
+    /// An empty drive.
+    #[must_use]
+    pub fn new(config: &PageConfig, seed: u64) -> Self {
+        let geometry = Geometry::new(&config.nand);
+        let exported_pages = exported_pages(&geometry, config.ftl.over_provisioning_ratio);
+        let blocks = geometry.blocks_per_plane;
+        let low_water_blocks =
+            share_of(blocks, config.gc.low_water_ratio).max(config.gc.min_free_blocks);
+        let mut ftl = Self {
+            forward: CowArray::new(exported_pages as usize),
+            reverse: CowArray::new(geometry.page_count as usize),
+            sectors: SectorMap::new(exported_pages, geometry.sectors_per_page),
+            planes: PerPlane(vec![Plane::new(blocks); geometry.plane_count as usize]),
+            plane_order: geometry.planes_in_order(&config.ftl.plane_order),
+            allocation: config.ftl.allocation,
+            placement_pages: config.ftl.placement_pages,
+            placed: 0,
+            policy: Policy::new(config.gc.policy, config.nand.endurance_erases, seed),
+            sealed: 0,
+            low_water_blocks,
+            high_water_blocks: share_of(blocks, config.gc.high_water_ratio).max(low_water_blocks),
+            stop_writes_blocks: config.gc.stop_writes_blocks,
+            max_victims: config.gc.max_victims,
+            exported_pages,
+            geometry,
+        };
+        for plane in 0..geometry.plane_count {
+            ftl.open_host_block(PlaneId(plane));
+        }
+        ftl
+    }
+
+    /// Logical pages.
+    #[must_use]
+    pub const fn exported_pages(&self) -> u32 {
+        self.exported_pages
+    }
+
+    /// The array's shape.
+    #[must_use]
+    pub const fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// A plane's bookkeeping.
+    #[must_use]
+    pub fn plane(&self, plane: PlaneId) -> &Plane {
+        &self.planes[plane]
+    }
+
+    /// Where a logical page is.
+    #[inline]
+    #[must_use]
+    pub fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        self.forward.get(page.0 as usize).checked_sub(1).map(Ppn)
+    }
+
+    /// Where a page that was never written would be read: its plane by address, and a
+    /// place in it that spreads over blocks as if pages had been written in order.
+    #[must_use]
+    pub fn unwritten_place(&self, page: Lpn) -> Ppn {
+        let plane = self.plane_by_address(page);
+        let index = page.0 / self.geometry.plane_count % self.geometry.pages_per_plane;
+        Ppn(plane.0 * self.geometry.pages_per_plane + index)
+    }
+
+    /// The logical page that a physical page holds, if it still does.
+    #[inline]
+    #[must_use]
+    pub fn holds(&self, page: Ppn) -> Option<Lpn> {
+        let logical = Lpn(self.reverse.get(page.0 as usize).checked_sub(1)?);
+        (self.lookup(logical) == Some(page)).then_some(logical)
+    }
+
+    fn plane_by_address(&self, page: Lpn) -> PlaneId {
+        self.plane_order[(page.0 / self.placement_pages % self.geometry.plane_count) as usize]
+    }
+
+    /// The plane that a write of `page` goes to. Where the order of arrival decides,
+    /// planes that can take no page now are passed over if any other can.
+    #[must_use]
+    pub fn plane_for(&self, page: Lpn) -> PlaneId {
+        if self.allocation == Allocation::Address {
+            return self.plane_by_address(page);
+        }
+        let count = self.plane_order.len() as u64;
+        let turn = self.placed / u64::from(self.placement_pages);
+        let at = |step: u64| self.plane_order[((turn + step) % count) as usize];
+        (0..count).map(at).find(|&plane| self.can_write(plane)).unwrap_or_else(|| at(0))
+    }
+
+    /// The queue for writes that `plane` cannot take: its own where addresses decide,
+    /// else the one that all planes share, as any of them will do.
+    #[must_use]
+    pub fn stall_queue(&self, plane: PlaneId) -> PlaneId {
+        if self.allocation == Allocation::Address { plane } else { PlaneId(0) }
+    }
+
+    /// The planes of which one must get free blocks before that queue moves.
+    pub fn planes_behind(&self, queue: PlaneId) -> impl Iterator<Item = PlaneId> + use<> {
+        let count = self.geometry.plane_count;
+        let range =
+            if self.allocation == Allocation::Address { queue.0..queue.0 + 1 } else { 0..count };
+        range.map(PlaneId)
+    }
+
+    /// Whether a page of the host may be put in `plane` now.
+    #[inline]
+    #[must_use]
+    pub fn can_write(&self, plane: PlaneId) -> bool {
+        let plane = &self.planes[plane];
+        plane.free.len() >= self.stop_writes_blocks as usize
+            && (plane.host.is_some() || self.may_open(plane))
+    }
+
+    /// Whether the host may take a free block: collection must still be able to finish
+    /// what it began, or if it rests, to begin with any block that is not full.
+    fn may_open(&self, plane: &Plane) -> bool {
+        let pages = self.geometry.pages_per_block;
+        let needed = if plane.collecting > 0 { plane.moves_left } else { pages - 1 };
+        !plane.free.is_empty() && plane.gc_room(pages) >= needed + pages
+    }
+
+    fn open_host_block(&mut self, plane: PlaneId) {
+        if !self.may_open(&self.planes[plane]) {
+            return;
+        }
+        let plane = &mut self.planes[plane];
+        if let Some(block) = plane.free.pop_front() {
+            plane.state[block.0 as usize] = BlockState::Open;
+            plane.host = Some(Frontier { block, next: PageId(0) });
+        }
+    }
+
+    /// Puts `count` sectors from `first` of logical page `page` into `plane`, which
+    /// must be able to take it.
+    ///
+    /// # Panics
+    /// If [`Ftl::can_write`] is false.
+    pub fn place(&mut self, page: Lpn, first: u32, count: u32, plane: PlaneId) -> Placement {
+        if self.planes[plane].host.is_none() {
+            self.open_host_block(plane);
+        }
+        let frontier = self.planes[plane].host.expect("the caller asked can_write first");
+        let (new, filled_block) = self.take(plane, frontier, page);
+        if filled_block {
+            self.planes[plane].host = None;
+            self.open_host_block(plane);
+        } else if let Some(frontier) = &mut self.planes[plane].host {
+            frontier.next.0 += 1;
+        }
+        self.placed += 1;
+        let old = self.lookup(page);
+        let kept_sectors = self.sectors.write(page, first, count);
+        if let Some(old) = old {
+            self.invalidate(old);
+        }
+        self.forward.set(page.0 as usize, new.0 + 1);
+        Placement { page: new, old, kept_sectors, filled_block }
+    }
+
+    /// Takes the next page of a frontier for `page`; says whether it was the last one.
+    fn take(&mut self, plane_id: PlaneId, frontier: Frontier, page: Lpn) -> (Ppn, bool) {
+        let new = self.geometry.ppn(plane_id, frontier.block, frontier.next);
+        self.reverse.set(new.0 as usize, page.0 + 1);
+        let index = frontier.block.0 as usize;
+        let plane = &mut self.planes[plane_id];
+        plane.valid[index] += 1;
+        plane.programming[index] += 1;
+        let filled = frontier.next.0 + 1 == self.geometry.pages_per_block;
+        if filled {
+            plane.state[index] = BlockState::Sealed;
+            plane.sealed_at[index] = self.sealed;
+            self.sealed += 1;
+        }
+        (new, filled)
+    }
+
+    fn invalidate(&mut self, page: Ppn) {
+        let block = self.geometry.block_of(page);
+        let plane = &mut self.planes[self.geometry.plane_of(page)];
+        let index = block.0 as usize;
+        plane.valid[index] -= 1;
+        if plane.victim_keys[index] != NOT_A_VICTIM {
+            plane.victim_keys[index] = plane.valid[index];
+        }
+    }
+
+    /// The programming of `page` has ended.
+    #[inline]
+    pub fn programmed(&mut self, page: Ppn) {
+        let block = self.geometry.block_of(page);
+        let plane = &mut self.planes[self.geometry.plane_of(page)];
+        plane.programming[block.0 as usize] -= 1;
+        if plane.programming[block.0 as usize] == 0 {
+            plane.refresh_key(block);
+        }
+    }
+
+    /// Forgets a logical page; says whether it held anything.
+    pub fn discard(&mut self, page: Lpn) -> bool {
+        let Some(old) = self.lookup(page) else { return false };
+        self.invalidate(old);
+        self.forward.set(page.0 as usize, 0);
+        self.sectors.clear(page);
+        true
+    }
+
+    /// The first logical page at or after `page` that may be mapped; the page count if none.
+    #[must_use]
+    pub fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
+        Lpn(self.forward.next_allocated(page.0 as usize) as u32)
+    }
+
+    /// Whether a physical page was written since its block was erased.
+    #[must_use]
+    pub fn is_written(&self, page: Ppn) -> bool {
+        let plane = &self.planes[self.geometry.plane_of(page)];
+        let (block, offset) = (self.geometry.block_of(page), self.geometry.page_of(page));
+        let beyond = |frontier: Option<Frontier>| {
+            frontier.is_some_and(|open| open.block == block && open.next <= offset)
+        };
+        plane.state[block.0 as usize] != BlockState::Free
+            && !beyond(plane.host)
+            && !beyond(plane.gc)
+    }
+
+    /// Number of blocks by erase count, over all planes.
+    #[must_use]
+    pub fn erase_histogram(&self) -> Vec<u64> {
+        let mut histogram = Vec::new();
+        for &erases in self.planes.0.iter().flat_map(|plane| &plane.erases) {
+            let index = erases as usize;
+            if index >= histogram.len() {
+                histogram.resize(index + 1, 0);
+            }
+            histogram[index] += 1;
+        }
+        histogram
+    }
+
+    /// Whether fewer blocks are free than collection wants.
+    #[must_use]
+    pub fn below_low_water(&self, plane: PlaneId) -> bool {
+        self.planes[plane].free.len() < self.low_water_blocks as usize
+    }
+
+    /// Whether fewer blocks are free than collection in the background wants.
+    #[must_use]
+    pub fn below_high_water(&self, plane: PlaneId) -> bool {
+        self.planes[plane].free.len() < self.high_water_blocks as usize
+    }
+
+    /// Starts collecting a block of `plane`, if one is worth it and there is room.
+    pub fn begin_collection(&mut self, plane_id: PlaneId) -> Option<Collection> {
+        let pages = self.geometry.pages_per_block;
+        let plane = &self.planes[plane_id];
+        if plane.collecting >= self.max_victims {
+            return None;
+        }
+        let choice = self.policy.choose(plane, pages)?;
+        let valid = u32::from(plane.valid[choice.victim.0 as usize]);
+        if plane.gc_room(pages) < plane.moves_left + valid {
+            return None;
+        }
+        self.mark_collecting(plane_id, choice.victim);
+        Some(Collection { plane: plane_id, victim: choice.victim, cold: choice.cold })
+    }
+
+    /// Goes on from an erased worn block to the cold one that is to fill it, if that
+    /// is still there to be moved.
+    pub fn begin_cold_move(&mut self, plane: PlaneId, cold: BlockId) -> Option<Collection> {
+        if self.planes[plane].victim_keys[cold.0 as usize] == NOT_A_VICTIM {
+            return None;
+        }
+        self.mark_collecting(plane, cold);
+        Some(Collection { plane, victim: cold, cold: None })
+    }
+
+    fn mark_collecting(&mut self, plane: PlaneId, block: BlockId) {
+        let plane = &mut self.planes[plane];
+        plane.state[block.0 as usize] = BlockState::Collecting;
+        plane.victim_keys[block.0 as usize] = NOT_A_VICTIM;
+        plane.collecting += 1;
+        plane.moves_left += u32::from(plane.valid[block.0 as usize]);
+    }
+
+    /// Appends the valid pages of a block to `pages`, in page order.
+    pub fn valid_pages(&self, plane: PlaneId, block: BlockId, pages: &mut Vec<Ppn>) {
+        let first = self.geometry.ppn(plane, block, PageId(0)).0;
+        let all = (first..first + self.geometry.pages_per_block).map(Ppn);
+        pages.extend(all.filter(|&page| self.holds(page).is_some()));
+    }
+
+    /// Gives a page being collected its new place in the same plane, or nothing if
+    /// the host has replaced it meanwhile.
+    ///
+    /// # Panics
+    /// If there is no room, which [`Ftl::begin_collection`] has made sure of.
+    pub fn relocate(&mut self, old: Ppn) -> Option<Ppn> {
+        let plane_id = self.geometry.plane_of(old);
+        self.planes[plane_id].moves_left -= 1;
+        let page = self.holds(old)?;
+        let frontier = self.planes[plane_id].gc.unwrap_or_else(|| self.open_gc_block(plane_id));
+        let (new, filled) = self.take(plane_id, frontier, page);
+        self.planes[plane_id].gc = (!filled)
+            .then_some(Frontier { block: frontier.block, next: PageId(frontier.next.0 + 1) });
+        self.invalidate(old);
+        self.forward.set(page.0 as usize, new.0 + 1);
+        Some(new)
+    }
+
+    fn open_gc_block(&mut self, plane: PlaneId) -> Frontier {
+        let plane = &mut self.planes[plane];
+        let block = plane.kept_for_cold.pop_front().or_else(|| plane.free.pop_front());
+        let block = block.expect("begin_collection keeps room for what it starts");
+        plane.state[block.0 as usize] = BlockState::Open;
+        Frontier { block, next: PageId(0) }
+    }
+
+    /// The victim is erased: it is free again, or kept for the cold data to come.
+    pub fn end_collection(&mut self, done: Collection) {
+        let plane = &mut self.planes[done.plane];
+        let index = done.victim.0 as usize;
+        plane.erases[index] += 1;
+        plane.state[index] = BlockState::Free;
+        plane.collecting -= 1;
+        if done.cold.is_some() {
+            plane.kept_for_cold.push_back(done.victim);
+        } else {
+            plane.free.push_back(done.victim);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! A plane's blocks: which are free, which is being written, how much each still holds.
+
+use crate::geometry::{BlockId, PageId};
+use std::collections::VecDeque;
+
+/// A block's key is its number of valid pages if it may be collected, else this.
+pub const NOT_A_VICTIM: u16 = u16::MAX;
+
+/// A block being written and the next page to write in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frontier {
+    /// The block.
+    pub block: BlockId,
+    /// Its next free page.
+    pub next: PageId,
+}
+
+/// What a block is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockState {
+    /// Erased, in the free list or kept for cold data.
+    Free,
+    /// Being written.
+    Open,
+    /// Fully written.
+    Sealed,
+    /// Being collected.
+    Collecting,
+}
+
+/// The bookkeeping of one plane. Arrays are indexed by block.
+#[derive(Clone, Debug)]
+pub struct Plane {
+    /// Erased blocks, in the order in which they will be used.
+    pub free: VecDeque<BlockId>,
+    /// Erased worn blocks that the next cold data go to.
+    pub kept_for_cold: VecDeque<BlockId>,
+    /// Where the host's pages go.
+    pub host: Option<Frontier>,
+    /// Where collected pages go.
+    pub gc: Option<Frontier>,
+    /// [`NOT_A_VICTIM`], or the valid pages of a block that may be collected: a
+    /// compact array, since victim choice scans it.
+    pub victim_keys: Vec<u16>,
+    /// Valid pages.
+    pub valid: Vec<u16>,
+    /// Pages given out whose programming has not ended.
+    pub programming: Vec<u16>,
+    /// What each block is doing.
+    pub state: Vec<BlockState>,
+    /// Erases so far.
+    pub erases: Vec<u32>,
+    /// The drive's count of sealed blocks when this one was sealed: its age.
+    pub sealed_at: Vec<u64>,
+    /// Blocks being collected.
+    pub collecting: u32,
+    /// Valid pages of those that have no new place yet.
+    pub moves_left: u32,
+}
+
+impl Plane {
+    /// `blocks` erased blocks.
+    #[must_use]
+    pub fn new(blocks: u32) -> Self {
+        let count = blocks as usize;
+        Self {
+            free: (0..blocks).map(BlockId).collect(),
+            kept_for_cold: VecDeque::new(),
+            host: None,
+            gc: None,
+            victim_keys: vec![NOT_A_VICTIM; count],
+            valid: vec![0; count],
+            programming: vec![0; count],
+            state: vec![BlockState::Free; count],
+            erases: vec![0; count],
+            sealed_at: vec![0; count],
+            collecting: 0,
+            moves_left: 0,
+        }
+    }
+
+    /// Brings a block's key in line with what it is doing.
+    #[inline]
+    pub fn refresh_key(&mut self, block: BlockId) {
+        let index = block.0 as usize;
+        let candidate = self.state[index] == BlockState::Sealed && self.programming[index] == 0;
+        self.victim_keys[index] = if candidate { self.valid[index] } else { NOT_A_VICTIM };
+    }
+
+    /// Pages that collection can still write: the rest of its block and all free ones.
+    #[must_use]
+    pub fn gc_room(&self, pages_per_block: u32) -> u32 {
+        let rest = self.gc.map_or(0, |frontier| pages_per_block - frontier.next.0);
+        (self.free.len() + self.kept_for_cold.len()) as u32 * pages_per_block + rest
+    }
+}

@@ -1,0 +1,108 @@
+//! Which sectors of a logical page were ever written: what a small write must
+//! keep by reading it first, and what it need not.
+
+use crate::cow::CowArray;
+use crate::geometry::Lpn;
+
+/// A bit per sector of every logical page.
+#[derive(Clone, Debug)]
+pub struct SectorMap {
+    words: CowArray<u64>,
+    sectors_per_page: u32,
+    /// Bits that a page takes: a power of two, so that a page of up to 64 sectors
+    /// never straddles words and a longer one fills whole words.
+    bits_per_page: u32,
+}
+
+impl SectorMap {
+    /// For `pages` pages, nothing written.
+    #[must_use]
+    pub fn new(pages: u32, sectors_per_page: u32) -> Self {
+        let bits_per_page = sectors_per_page.next_power_of_two();
+        let bits = u64::from(pages) * u64::from(bits_per_page);
+        let words = CowArray::new(usize::try_from(bits.div_ceil(64)).unwrap_or(usize::MAX));
+        Self { words, sectors_per_page, bits_per_page }
+    }
+
+    /// Marks `count` sectors of `page` from `first` on as written; returns how many
+    /// others of the page hold data.
+    #[inline]
+    pub fn write(&mut self, page: Lpn, first: u32, count: u32) -> u32 {
+        let start_bit = u64::from(page.0) * u64::from(self.bits_per_page);
+        let mut kept = 0;
+        let mut bit = 0;
+        while bit < self.sectors_per_page {
+            let in_word = self.bits_per_page.min(64);
+            let position = start_bit + u64::from(bit);
+            let shift = (position % 64) as u32;
+            let page_mask = span_mask(0, in_word) << shift;
+            let from = first.clamp(bit, bit + in_word) - bit;
+            let to = (first + count).clamp(bit, bit + in_word) - bit;
+            let written = span_mask(from, to) << shift;
+            let word = self.words.entry((position / 64) as usize);
+            kept += (*word & page_mask & !written).count_ones();
+            *word |= written;
+            bit += in_word;
+        }
+        kept
+    }
+
+    /// Forgets everything in `page`.
+    pub fn clear(&mut self, page: Lpn) {
+        let start_bit = u64::from(page.0) * u64::from(self.bits_per_page);
+        let mut bit = 0;
+        while bit < self.sectors_per_page {
+            let in_word = self.bits_per_page.min(64);
+            let position = start_bit + u64::from(bit);
+            let mask = span_mask(0, in_word) << (position % 64);
+            *self.words.entry((position / 64) as usize) &= !mask;
+            bit += in_word;
+        }
+    }
+}
+
+/// Ones from bit `from` up to, not including, bit `to`.
+#[inline]
+const fn span_mask(from: u32, to: u32) -> u64 {
+    below(to) & !below(from)
+}
+
+/// Ones below bit `bit`.
+#[inline]
+const fn below(bit: u32) -> u64 {
+    if bit >= 64 { u64::MAX } else { (1 << bit) - 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdscope_io::rng::Stream;
+
+    #[test]
+    fn it_agrees_with_a_plain_list_of_flags() {
+        for sectors in [1, 4, 8, 12, 16, 64, 96, 128, 256_u32] {
+            let mut random = Stream::new(u64::from(sectors), "sectors");
+            let mut map = SectorMap::new(5, sectors);
+            let mut plain = vec![vec![false; sectors as usize]; 5];
+            for _ in 0..300 {
+                let page = random.below(5) as u32;
+                if random.below(10) == 0 {
+                    map.clear(Lpn(page));
+                    plain[page as usize].fill(false);
+                    continue;
+                }
+                let first = random.below(u64::from(sectors)) as u32;
+                let count = 1 + random.below(u64::from(sectors - first)) as u32;
+                let span = first as usize..(first + count) as usize;
+                let flags = &mut plain[page as usize];
+                let outside = flags
+                    .iter()
+                    .enumerate()
+                    .filter(|&(index, &written)| written && !span.contains(&index))
+                    .count();
+                assert_eq!(map.write(Lpn(page), first, count), outside as u32, "{sectors}");
+                flags[span].fill(true);
+            }
+        }
+    }
+}
