@@ -21,11 +21,6 @@ Rust does the work below `targets` (`ssdscope._native`); Python never loops over
 requests. Importing this package is cheap: nothing heavy is loaded until it is used.
 """
 
-from importlib.metadata import PackageNotFoundError, version
-
-try:
-    __version__ = version("ssdscope")
-except PackageNotFoundError:  # the source tree without an installation
-    __version__ = "0+unknown"
+__version__ = "0.1.0"
 
 __all__ = ["__version__"]

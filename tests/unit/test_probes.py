@@ -81,6 +81,7 @@ class FakeDrive:
             heapq.heappush(in_flight, free_at[unit])
         return Log(
             {
+                "index": np.arange(len(service), dtype=np.uint64),
                 "op": np.asarray(ops),
                 "offset_bytes": np.asarray(offsets),
                 "bytes": np.asarray(lengths),

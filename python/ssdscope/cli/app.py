@@ -32,6 +32,7 @@ app = typer.Typer(
     name="ssdscope",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,
     context_settings={
         "help_option_names": ["-h", "--help"],
         # fio writes number_ios, most tools number-ios: take both.
@@ -44,9 +45,20 @@ app.add_typer(drives.app)
 app.add_typer(config.app)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        emit(f"ssdscope {__version__}")
+        raise typer.Exit(EXIT_DONE)
+
+
 @app.callback()
 def root(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
 ) -> None:
     """Look inside a solid-state drive from the outside.
@@ -55,10 +67,7 @@ def root(
     configuration, 3 finished but not to be trusted, 130 interrupted with what was measured
     so far kept.
     """
-    del debug  # taken before parsing, so that it works anywhere on the line
-    if version:
-        emit(f"ssdscope {__version__}")
-        raise typer.Exit(EXIT_DONE)
+    del version, debug  # told by its callback; taken before parsing, so it works anywhere
 
 
 def main() -> None:

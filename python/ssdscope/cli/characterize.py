@@ -12,17 +12,18 @@ from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE
 
-EXAMPLES = """Examples:
-
-ssdscope characterize sim:mqsim-8g -O report.html
-
-ssdscope characterize big.bin -O report.html --json report.json --trace mine.spc.gz
+EXAMPLES = """\b
+Examples:
+  ssdscope characterize sim:mqsim-8g -O report.html
+  ssdscope characterize big.bin -O report.html --json report.json --trace mine.spc.gz
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(characterize)
+    app.command(short_help="Write one page about a drive: the main job.", epilog=EXAMPLES)(
+        characterize
+    )
 
 
 def characterize(

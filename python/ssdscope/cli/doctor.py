@@ -30,7 +30,7 @@ _IO_URING_SETTINGS = {
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(doctor)
+    app.command(short_help="Show the environment; identify a target.")(doctor)
 
 
 def doctor(

@@ -4,8 +4,6 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-MAX_SEED = 2**63 - 1
-
 OutputFormat: TypeAlias = Annotated[
     Literal["normal", "json"],
     typer.Option("--output-format", "-o", help="Tables for people, or JSON for scripts."),
@@ -24,9 +22,7 @@ TargetArgument: TypeAlias = Annotated[
 ]
 Seed: TypeAlias = Annotated[
     int | None,
-    typer.Option(
-        "--seed", min=0, max=MAX_SEED, help="Of everything random; drawn and told if absent."
-    ),
+    typer.Option("--seed", metavar="N", help="Of everything random; drawn and told if absent."),
 ]
 State: TypeAlias = Annotated[
     str | None,

@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from ssdscope.probes import ProbeInfo
     from ssdscope.targets import DeviceInfo
 
-EXAMPLES = """Examples:
-
-ssdscope probe list
-
-ssdscope probe latency sim:mqsim-8g --seed 1 -o json
-
-ssdscope probe all big.bin --budget 10m
+EXAMPLES = """\b
+Examples:
+  ssdscope probe list
+  ssdscope probe latency sim:mqsim-8g --seed 1 -o json
+  ssdscope probe all big.bin --budget 10m
 """
 
 BudgetOption = Annotated[
@@ -33,7 +31,7 @@ BudgetOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(probe)
+    app.command(short_help="Detect properties of a drive.", epilog=EXAMPLES)(probe)
 
 
 def probe(

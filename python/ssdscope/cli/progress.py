@@ -30,11 +30,11 @@ def run_progress(mode: str, title: str) -> Iterator["Callable[[Progress], None] 
         task = bar.add_task(title, total=None)
 
         def update(progress: "Progress") -> None:
-            total = None if progress.share is None else 1.0
+            total = None if progress.fraction is None else 1.0
             bar.update(
                 task,
                 total=total,
-                completed=progress.share or 0.0,
+                completed=progress.fraction or 0.0,
                 description=f"{title}  {_estimate(progress)}",
             )
 
@@ -54,10 +54,10 @@ def stage_progress(mode: str) -> Iterator[StageCallback]:
 
 def _estimate(progress: "Progress") -> str:
     text = f"{progress.requests:,} requests"
-    if progress.mean_latency_ns is not None:
+    if progress.requests:
         text += f", mean {format_duration(progress.mean_latency_ns)}"
-        if progress.ci95_relative is not None:
-            text += f" ±{progress.ci95_relative:.1%}"
+    if progress.relative_half_width is not None:
+        text += f" ±{progress.relative_half_width:.1%}"
     return text
 
 

@@ -8,17 +8,16 @@ from ssdscope.cli import options
 from ssdscope.cli.running import Presentation, TargetOptions, execute
 from ssdscope.cli.session import Session
 
-EXAMPLES = """Examples:
-
-ssdscope replay sim:mqsim-512g trace.ssdsim.zst --mode open
-
-ssdscope replay sim:msr-32gb Financial1.spc.gz --align expand --fit compact -o json
+EXAMPLES = """\b
+Examples:
+  ssdscope replay sim:mqsim-512g trace.ssdsim.zst --mode open
+  ssdscope replay sim:msr-32gb Financial1.spc.gz --align expand --fit compact -o json
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(replay)
+    app.command(short_help="Replay a trace.", epilog=EXAMPLES)(replay)
 
 
 def replay(

@@ -10,17 +10,16 @@ from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED
 
-EXAMPLES = """Examples:
-
-ssdscope reproduce machado2015 --seed 1
-
-ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
+EXAMPLES = """\b
+Examples:
+  ssdscope reproduce machado2015 --seed 1
+  ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(reproduce)
+    app.command(short_help="Reproduce a paper's study.", epilog=EXAMPLES)(reproduce)
 
 
 def reproduce(

@@ -9,13 +9,11 @@ from ssdscope.cli import options
 from ssdscope.cli.running import Presentation, TargetOptions, execute, require_writable
 from ssdscope.cli.session import Session
 
-EXAMPLES = """Examples:
-
-ssdscope run sim:mqsim-8g --rw randread --bs 4k --iodepth 32 --number_ios 100000
-
-ssdscope run sim:msr-4gb --rw randwrite --bs 8k --until-ci 5% -o json
-
-ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
+EXAMPLES = """\b
+Examples:
+  ssdscope run sim:mqsim-8g --rw randread --bs 4k --iodepth 32 --number_ios 100000
+  ssdscope run sim:msr-4gb --rw randwrite --bs 8k --until-ci 5% -o json
+  ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
 """
 
 
@@ -25,7 +23,7 @@ def _option(name: str, metavar: str, text: str) -> Any:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(run)
+    app.command(short_help="Run one workload, with fio's options.", epilog=EXAMPLES)(run)
 
 
 def run(

@@ -5,8 +5,10 @@ import shlex
 from dataclasses import dataclass
 
 from ssdscope.cli.output import note
+from ssdscope.errors import UsageError
 
-_SEED_BITS = 32
+SEED_MAX = 2**63 - 1
+_DRAWN_BITS = 32
 
 
 @dataclass(frozen=True)
@@ -17,10 +19,18 @@ class Session:
     debug: bool = False
 
     def seed(self, given: int | None) -> int:
-        """Take the seed given, or draw one; a drawn seed is told."""
+        """Take the seed given, or draw one; a drawn seed is told.
+
+        Raises
+        ------
+        UsageError
+            If the given one is out of range.
+        """
         if given is not None:
+            if not 0 <= given <= SEED_MAX:
+                raise UsageError(f"--seed: {given} is not between 0 and {SEED_MAX}")
             return given
-        drawn = secrets.randbits(_SEED_BITS)
+        drawn = secrets.randbits(_DRAWN_BITS)
         note(f"seed {drawn} (drawn)")
         return drawn
 

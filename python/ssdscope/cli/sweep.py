@@ -10,17 +10,16 @@ from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 
-EXAMPLES = """Examples:
-
-ssdscope sweep examples/block-sizes.toml -O sizes.jsonl
-
-ssdscope sweep examples/block-sizes.toml -O sizes.jsonl    (again: only what is missing)
+EXAMPLES = """\b
+Examples:
+  ssdscope sweep examples/block-sizes.toml -O sizes.jsonl
+  ssdscope sweep examples/block-sizes.toml -O sizes.jsonl    (again: only what is missing)
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(epilog=EXAMPLES)(sweep)
+    app.command(short_help="Run many workloads, resumable.", epilog=EXAMPLES)(sweep)
 
 
 def sweep(

@@ -15,6 +15,7 @@ import numpy as np
 
 from ssdscope.errors import UsageError
 from ssdscope.targets import ATTRIBUTION_CAUSES, Log
+from ssdscope.targets.records import LOG_TYPES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -132,14 +133,7 @@ def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
 def _schema(attribution: bool) -> "pa.Schema":
     import pyarrow as pa
 
-    columns = [
-        ("op", pa.uint8()),
-        ("offset_bytes", pa.uint64()),
-        ("bytes", pa.uint64()),
-        ("submit_ns", pa.uint64()),
-        ("complete_ns", pa.uint64()),
-        ("error", pa.int32()),
-    ]
+    columns = [(name, pa.from_numpy_dtype(kind)) for name, kind in LOG_TYPES.items()]
     if attribution:
         columns += [(name, pa.uint64()) for name in _ATTRIBUTION_COLUMNS]
     return pa.schema(columns)

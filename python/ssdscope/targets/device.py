@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ssdscope import _native
 from ssdscope.errors import ConfigError, DeviceError, TraceError, UsageError
-from ssdscope.targets.records import LOG_COLUMNS, DeviceInfo, Log, Progress, RunResult
+from ssdscope.targets.records import DeviceInfo, Log, Progress, RunResult
 
 ProgressCallback = Callable[[Progress], None]
 ChunkCallback = Callable[[Log], None]
@@ -92,7 +92,7 @@ class Device:
         """Run one workload and keep the whole log in memory."""
         parts: list[Log] = []
         result = self.run(plan, chunk=parts.append)
-        return result, Log.concatenate(parts) if parts else _empty_log()
+        return result, Log.concatenate(parts) if parts else Log.empty()
 
     def run_list(
         self,
@@ -260,7 +260,3 @@ def _chunk(
 ) -> Callable[[dict[str, npt.NDArray[Any]]], None] | None:
     return None if callback is None else lambda columns: callback(Log(columns))
 
-
-def _empty_log() -> Log:
-    types = {"op": np.uint8, "error": np.int32}
-    return Log({name: np.empty(0, types.get(name, np.uint64)) for name in LOG_COLUMNS})

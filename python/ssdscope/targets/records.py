@@ -33,8 +33,19 @@ ATTRIBUTION_CAUSES = (
 )
 """Where the time of a request can go, in the order of the columns of a log."""
 
-LOG_COLUMNS = ("op", "offset_bytes", "bytes", "submit_ns", "complete_ns", "error")
-"""Columns that every log has."""
+LOG_TYPES: dict[str, type[np.generic]] = {
+    "index": np.uint64,
+    "op": np.uint8,
+    "offset_bytes": np.uint64,
+    "bytes": np.uint64,
+    "submit_ns": np.uint64,
+    "complete_ns": np.uint64,
+    "error": np.int32,
+}
+"""Columns that every log has. Rows are in the order of completion; ``index`` counts requests
+in the order they were issued."""
+
+LOG_COLUMNS = tuple(LOG_TYPES)
 
 
 @dataclass(frozen=True)
@@ -159,24 +170,18 @@ class Progress:
     """How far a run is."""
 
     requests: int
-    share: float | None
-    """Part of the work done, 0 to 1; None where the end is not known."""
     elapsed_ns: int
-    mean_latency_ns: float | None
-    ci95_relative: float | None
-    """Half-width of the interval of the mean, relative to the mean."""
+    fraction: float | None
+    """Part of the work done, 0 to 1; None where the end is not known."""
+    mean_latency_ns: float
+    relative_half_width: float | None
+    """Half the 95 % interval of the mean as a share of it, where the run stops on it."""
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read a progress report of the native module; what is absent is None."""
+        """Read a progress report of the native module."""
         values = json.loads(text)
-        return cls(
-            requests=values.get("requests", 0),
-            share=values.get("share"),
-            elapsed_ns=values.get("elapsed_ns", 0),
-            mean_latency_ns=values.get("mean_latency_ns"),
-            ci95_relative=values.get("ci95_relative"),
-        )
+        return cls(**{each.name: values[each.name] for each in fields(cls)})
 
 
 class Log:
@@ -197,6 +202,11 @@ class Log:
 
     def __len__(self) -> int:
         return len(self.columns["op"])
+
+    @property
+    def index(self) -> Column:
+        """Number of each request in the order they were issued, uint64."""
+        return self.columns["index"]
 
     @property
     def op(self) -> Column:
@@ -243,6 +253,11 @@ class Log:
     def select(self, rows: Column) -> "Log":
         """Take rows by a boolean mask, indices or a slice."""
         return Log({name: column[rows] for name, column in self.columns.items()})
+
+    @staticmethod
+    def empty() -> "Log":
+        """Make a log without rows."""
+        return Log({name: np.empty(0, kind) for name, kind in LOG_TYPES.items()})
 
     @staticmethod
     def concatenate(parts: Sequence["Log"]) -> "Log":

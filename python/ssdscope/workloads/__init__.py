@@ -2,14 +2,16 @@
 
 `workload`
     `Workload`: one synthetic workload, under fio's names where fio has one.
+`options`
+    A workload as people write it, on a command line or in a file.
 `replaying`
     `ReplayOptions`: how a trace is read, fitted to a drive and paced.
 `preconditioning`
-    Filling and ageing a drive through its front door, simulated or real.
+    Filling and ageing a drive through its front door, simulated or real. Imported by its own
+    name, so that reading a plan does not load what drives need.
 """
 
-from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
 from ssdscope.workloads.replaying import ReplayOptions
 from ssdscope.workloads.workload import Workload
 
-__all__ = ["ReplayOptions", "Workload", "fill_sequentially", "overwrite_randomly"]
+__all__ = ["ReplayOptions", "Workload"]
