@@ -125,7 +125,8 @@ impl HostError {
         let hint = match self {
             Self::NotFound(_) => "check the spelling; simulated drives are written sim:NAME".into(),
             Self::NotADrive { what: "a directory", .. } => {
-                "name a file inside it, for example one made with fallocate -l 1G FILE".into()
+                "name a file inside it, for example one made with: head -c 1G /dev/urandom > FILE"
+                    .into()
             }
             Self::NotADrive { .. } => "name a regular file or a disk such as /dev/nvme0n1".into(),
             Self::TooSmall { path, .. } => format!(

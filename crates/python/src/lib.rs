@@ -1,1 +1,40 @@
-//! Glue between Rust and Python.
+//! Glue between Rust and Python: converts, lets go of the interpreter while Rust works,
+//! looks for signals, maps errors. No logic.
+//!
+//! In reading order:
+//!
+//! * [`device`]: the class `Device`, one method per operation of the trait and per driver;
+//! * [`opening`]: functions that open devices, and describe paths and drive files;
+//! * [`keys`]: the keys of a drive file as records;
+//! * [`replay`]: a replay's options and summary as JSON;
+//! * [`observer`]: progress and log during a run;
+//! * [`signals`]: Ctrl-C while Rust works;
+//! * [`columns`]: logs as numpy arrays;
+//! * [`error`]: every Rust error to one Python class.
+
+#![expect(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
+
+mod columns;
+mod device;
+mod error;
+mod keys;
+mod observer;
+mod opening;
+mod replay;
+mod signals;
+
+use pyo3::prelude::pymodule;
+
+/// The Rust half of ssdscope. Private: `ssdscope.targets` is the way in.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::device::{PyDevice, PySnapshot};
+    #[pymodule_export]
+    use crate::error::{ConfigError, DeviceError, TraceError, UsageError};
+    #[pymodule_export]
+    use crate::opening::{
+        check_drive, drive_keys, identify, open_file, open_null, open_sim, resolve_drive,
+        sniff_trace, version,
+    };
+}

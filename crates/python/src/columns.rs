@@ -1,0 +1,29 @@
+//! Logs as numpy arrays.
+
+use numpy::{Element, PyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ssdscope_io::Cause;
+use ssdscope_io::log::LogChunk;
+
+/// A column per name, all of equal length.
+pub fn log_dict<'py>(py: Python<'py>, log: &LogChunk) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    set(&columns, "index", &log.index)?;
+    set(&columns, "op", &log.op)?;
+    set(&columns, "offset_bytes", &log.offset_bytes)?;
+    set(&columns, "bytes", &log.bytes)?;
+    set(&columns, "submit_ns", &log.submit_ns)?;
+    set(&columns, "complete_ns", &log.complete_ns)?;
+    set(&columns, "error", &log.error)?;
+    if let Some(parts) = &log.attribution_ns {
+        for (cause, part_ns) in Cause::ALL.into_iter().zip(parts.iter()) {
+            set(&columns, &format!("attr_{}_ns", cause.name()), part_ns)?;
+        }
+    }
+    Ok(columns)
+}
+
+fn set<T: Element>(columns: &Bound<'_, PyDict>, name: &str, values: &[T]) -> PyResult<()> {
+    columns.set_item(name, PyArray1::from_slice(columns.py(), values))
+}

@@ -1,0 +1,196 @@
+//! The class `Device`: one method per operation of the trait and per driver.
+
+use crate::columns::log_dict;
+use crate::error::{DeviceError, OrPy, UsageError, json};
+use crate::observer::{KeepingObserver, PyObserver};
+use crate::replay::{Options, replay};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ssdscope_io::driver::{self, RequestList};
+use ssdscope_io::log::LogChunk;
+use ssdscope_io::workload::Workload;
+use ssdscope_io::{ClockKind, Device, Nanos, Snapshot};
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
+
+/// How long a wall clock runs between two looks for signals.
+const SLICE: Duration = Duration::from_millis(10);
+
+/// An open drive.
+#[pyclass(frozen, name = "Device", module = "ssdscope._native")]
+pub struct PyDevice {
+    /// `None` once the device is a part of another one.
+    device: Mutex<Option<Box<dyn Device>>>,
+    /// How requests reach a real drive, as JSON.
+    access: Option<String>,
+}
+
+/// The state of a drive, readable only by it and its forks.
+#[pyclass(frozen, name = "Snapshot", module = "ssdscope._native")]
+pub struct PySnapshot(Snapshot);
+
+type Held<'a> = MutexGuard<'a, Option<Box<dyn Device>>>;
+
+impl PyDevice {
+    pub fn new(device: Box<dyn Device>, access: Option<String>) -> Self {
+        Self { device: Mutex::new(Some(device)), access }
+    }
+
+    fn hold(&self) -> PyResult<Held<'_>> {
+        match self.device.try_lock() {
+            Ok(held) => Ok(held),
+            Err(TryLockError::WouldBlock) => {
+                Err(DeviceError::new_err("the device is busy in another thread"))
+            }
+            Err(TryLockError::Poisoned(_)) => {
+                Err(DeviceError::new_err("the device broke down in an earlier call"))
+            }
+        }
+    }
+
+    /// Calls `work` with the device, without the interpreter.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut dyn Device) -> T + Send,
+    ) -> PyResult<T> {
+        let mut held = self.hold()?;
+        let device = present(&mut held)?.as_mut();
+        Ok(py.detach(|| work(device)))
+    }
+}
+
+fn present<'a>(held: &'a mut Held<'_>) -> PyResult<&'a mut Box<dyn Device>> {
+    held.as_mut().ok_or_else(|| UsageError::new_err("the device is now a part of another one"))
+}
+
+#[pymethods]
+impl PyDevice {
+    /// What a host knows of the drive beforehand, as JSON.
+    fn info(&self, py: Python<'_>) -> PyResult<String> {
+        json(&self.with(py, |device| device.info())?)
+    }
+
+    /// How requests reach a real drive, as JSON: engine, direct I/O, holes of a file.
+    fn access(&self) -> Option<&str> {
+        self.access.as_deref()
+    }
+
+    /// Run a workload to its end; its summary as JSON.
+    fn run(
+        &self,
+        py: Python<'_>,
+        workload_json: &str,
+        progress: Option<Py<PyAny>>,
+        chunk: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let workload = Workload::from_json(workload_json).or_py()?;
+        let mut observer = PyObserver::new(progress, chunk);
+        let summary =
+            self.with(py, |device| driver::run_workload(device, &workload, &mut observer))?;
+        observer.into_result(py)?;
+        json(&summary.or_py()?)
+    }
+
+    /// Run explicit requests in order; the summary as JSON, and the log.
+    #[expect(clippy::too_many_arguments, reason = "columns cross the border one by one")]
+    fn run_list<'py>(
+        &self,
+        py: Python<'py>,
+        ops: PyReadonlyArray1<'py, u8>,
+        offsets: PyReadonlyArray1<'py, u64>,
+        lengths: PyReadonlyArray1<'py, u64>,
+        arrivals_ns: Option<PyReadonlyArray1<'py, u64>>,
+        iodepth: u32,
+        thinktime_ns: u64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<(String, Bound<'py, PyDict>)> {
+        let list = RequestList {
+            ops: ops.as_slice()?,
+            offsets_bytes: offsets.as_slice()?,
+            lengths_bytes: lengths.as_slice()?,
+            arrivals_ns: arrivals_ns.as_ref().map(|arrivals| arrivals.as_slice()).transpose()?,
+        };
+        let think = Nanos(thinktime_ns);
+        let observer = PyObserver::new(progress, None);
+        let (summary, observer, log) = self.with(py, |device| {
+            let log = LogChunk::new(device.info().attribution);
+            let mut keeper = KeepingObserver { observer, log };
+            let summary = driver::run_list(device, &list, iodepth, think, &mut keeper);
+            (summary, keeper.observer, keeper.log)
+        })?;
+        observer.into_result(py)?;
+        Ok((json(&summary.or_py()?)?, log_dict(py, &log)?))
+    }
+
+    /// Replay a trace; the summary as JSON.
+    fn replay(
+        &self,
+        py: Python<'_>,
+        path: &str,
+        options_json: &str,
+        progress: Option<Py<PyAny>>,
+        chunk: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let options = Options::from_json(options_json)?;
+        let mut observer = PyObserver::new(progress, chunk);
+        let path = Path::new(path);
+        let summary = self.with(py, |device| replay(device, path, &options, &mut observer))?;
+        observer.into_result(py)?;
+        summary
+    }
+
+    /// Let time pass without requests.
+    fn idle(&self, py: Python<'_>, ns: u64) -> PyResult<()> {
+        let (clock, now) = self.with(py, |device| (device.info().clock, device.now()))?;
+        let end = Nanos(now.0.saturating_add(ns).min(Nanos::MAX.0 - 1));
+        let slice = match clock {
+            ClockKind::Virtual => Nanos::MAX.0,
+            ClockKind::Wall => u64::try_from(SLICE.as_nanos()).unwrap_or(u64::MAX),
+        };
+        let mut now = now;
+        while now < end {
+            now = self
+                .with(py, |device| {
+                    let to = end.min(Nanos(now.0.saturating_add(slice)));
+                    device.advance(to, &mut Vec::new()).map(|()| device.now())
+                })?
+                .or_py()?;
+            py.check_signals()?;
+        }
+        Ok(())
+    }
+
+    /// Read the drive's clock.
+    fn now_ns(&self, py: Python<'_>) -> PyResult<u64> {
+        Ok(self.with(py, |device| device.now())?.0)
+    }
+
+    /// Keep the state as it is.
+    fn snapshot(&self, py: Python<'_>) -> PyResult<PySnapshot> {
+        let snapshot = self.with(py, |device| device.snapshot())?;
+        snapshot.map(PySnapshot).ok_or_else(|| no_such("snapshots"))
+    }
+
+    /// Return to a state that was kept.
+    fn restore(&self, py: Python<'_>, s: &PySnapshot) -> PyResult<()> {
+        self.with(py, |device| device.restore(&s.0))?.or_py()
+    }
+
+    /// Make an independent copy in the same state.
+    fn fork(&self, py: Python<'_>) -> PyResult<Self> {
+        let fork = self.with(py, |device| device.fork())?;
+        fork.map(|device| Self::new(device, None)).ok_or_else(|| no_such("forks"))
+    }
+
+    /// What the drive counted since it was opened, as JSON; None for real drives.
+    fn counters(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.with(py, |device| device.counters())?.as_ref().map(json).transpose()
+    }
+}
+
+fn no_such(what: &'static str) -> PyErr {
+    Err::<(), _>(ssdscope_io::DeviceError::Unsupported(what)).or_py().expect_err("is an error")
+}

@@ -1,0 +1,53 @@
+//! A key of a drive file as a record for Python.
+
+use serde::Serialize;
+use ssdscope_sim::config::keys::{Fallback, Key, Kind, Scope};
+
+/// A key under the names that the front uses.
+#[derive(Serialize)]
+pub struct KeyRecord {
+    key: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    unit: Option<&'static str>,
+    /// What a value must look like, in words.
+    expected: String,
+    /// Absent where the file must say.
+    default: Fallback,
+    required: bool,
+    /// The firmwares that read it.
+    kinds: &'static [&'static str],
+    doc: &'static str,
+}
+
+impl From<&Key> for KeyRecord {
+    fn from(key: &Key) -> Self {
+        let (kind, unit) = match key.kind {
+            Kind::Count(..) => ("count", None),
+            Kind::Bytes(..) => ("bytes", Some("bytes")),
+            Kind::Nanos => ("time", Some("ns")),
+            Kind::Rate => ("rate", None),
+            Kind::Ratio(..) => ("ratio", None),
+            Kind::Flag => ("flag", None),
+            Kind::Choice(_) => ("choice", None),
+            Kind::PlaneOrder => ("plane_order", None),
+            Kind::State => ("state", None),
+            Kind::Text => ("text", None),
+        };
+        let kinds: &[_] = match key.scope {
+            Scope::All => &["page", "msr"],
+            Scope::Page => &["page"],
+            Scope::Msr => &["msr"],
+        };
+        Self {
+            key: key.path,
+            kind,
+            unit,
+            expected: key.kind.expected(),
+            default: key.default,
+            required: key.default == Fallback::Required,
+            kinds,
+            doc: key.doc,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Progress, log and Ctrl-C during a run.
+
+use crate::columns::log_dict;
+use crate::error::json;
+use crate::signals::Signals;
+use pyo3::prelude::*;
+use ssdscope_io::driver::{Progress, RunObserver};
+use ssdscope_io::log::LogChunk;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// How often progress is told.
+const PROGRESS_PERIOD: Duration = Duration::from_millis(100);
+
+/// Calls back into Python.
+pub struct PyObserver {
+    progress: Option<Py<PyAny>>,
+    chunk: Option<Py<PyAny>>,
+    next_progress: Instant,
+    signals: Signals,
+}
+
+impl PyObserver {
+    pub fn new(progress: Option<Py<PyAny>>, chunk: Option<Py<PyAny>>) -> Self {
+        let next_progress = Instant::now() + PROGRESS_PERIOD;
+        Self { progress, chunk, next_progress, signals: Signals::new() }
+    }
+
+    /// Whether to go on with what comes before a run: a trace is read before it is replayed.
+    pub fn keep_going(&mut self) -> bool {
+        self.signals.keep_going(|_, _| Ok(()))
+    }
+
+    /// Raises what stopped that: nothing has run yet, so there is no summary to return.
+    pub fn raise_interrupt(&mut self) -> PyResult<()> {
+        self.signals.take()
+    }
+
+    /// Raises what a callback or a signal raised; Ctrl-C stands in the summary instead.
+    pub fn into_result(self, py: Python<'_>) -> PyResult<()> {
+        self.signals.into_result(py)
+    }
+
+    fn flow(&self) -> ControlFlow<()> {
+        if self.signals.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+impl RunObserver for PyObserver {
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+        let Self { progress: callback, next_progress, signals, .. } = self;
+        signals.keep_going(|py, now| {
+            match callback {
+                Some(callback) if now >= *next_progress => {
+                    *next_progress = now + PROGRESS_PERIOD;
+                    callback.call1(py, (json(progress)?,))?;
+                }
+                _ => {}
+            }
+            Ok(())
+        });
+        self.flow()
+    }
+
+    fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
+        if let Some(callback) = &self.chunk {
+            let result = Python::attach(|py| {
+                callback.call1(py, (log_dict(py, chunk)?,))?;
+                Ok(())
+            });
+            self.signals.keep(result);
+        }
+        self.flow()
+    }
+
+    fn wants_log(&self) -> bool {
+        self.chunk.is_some()
+    }
+}
+
+/// The same, with the log kept in memory.
+pub struct KeepingObserver {
+    pub observer: PyObserver,
+    pub log: LogChunk,
+}
+
+impl RunObserver for KeepingObserver {
+    fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+        self.observer.progress(progress)
+    }
+
+    fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
+        self.log.append(chunk);
+        self.observer.flow()
+    }
+
+    fn wants_log(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,96 @@
+//! Functions that open devices, and describe paths and drive files.
+
+use crate::device::PyDevice;
+use crate::error::{OrPy, UsageError, json};
+use crate::keys::KeyRecord;
+use crate::signals::Signals;
+use pyo3::prelude::*;
+use ssdscope_host::{Consent, EngineChoice, open_read, open_write};
+use ssdscope_io::NullDevice;
+use ssdscope_io::trace::sniff;
+use ssdscope_sim::config::keys::KEYS;
+use ssdscope_sim::{DriveConfig, State};
+use std::path::Path;
+
+/// The version of the native module.
+#[pyfunction]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// Open a block device or a file for reading, or with its token a file for writing.
+#[pyfunction]
+pub fn open_file(
+    py: Python<'_>,
+    path: &str,
+    destroy_token: Option<&str>,
+    overwrite_existing: bool,
+) -> PyResult<PyDevice> {
+    let path = Path::new(path);
+    let mut signals = Signals::new();
+    let opened = py.detach(|| match destroy_token {
+        None => open_read(path, EngineChoice::Auto),
+        Some(token) => {
+            let consent = Consent { token, overwrite_existing };
+            let mut keep_going = || signals.keep_going(|_, _| Ok(()));
+            open_write(path, &consent, EngineChoice::Auto, &mut keep_going)
+        }
+    });
+    signals.take()?;
+    let device = opened.or_py()?;
+    let access = json(device.access())?;
+    Ok(PyDevice::new(Box::new(device), Some(access)))
+}
+
+/// Say what a device or file is, as JSON.
+#[pyfunction]
+pub fn identify(py: Python<'_>, path: &str) -> PyResult<String> {
+    json(&py.detach(|| ssdscope_host::identify(Path::new(path))).or_py()?)
+}
+
+/// A device that completes everything at once: shows our own overhead.
+#[pyfunction]
+pub fn open_null(capacity_bytes: u64) -> PyDevice {
+    PyDevice::new(Box::new(NullDevice::new(capacity_bytes)), None)
+}
+
+/// Say which format a trace is in, as JSON.
+#[pyfunction]
+pub fn sniff_trace(py: Python<'_>, path: &str, format: Option<&str>) -> PyResult<String> {
+    json(&py.detach(|| sniff(Path::new(path), format)).or_py()?)
+}
+
+/// Open a simulated drive from the text of a drive file, which messages call `label`.
+#[pyfunction]
+pub fn open_sim(
+    py: Python<'_>,
+    toml: &str,
+    label: &str,
+    sets: Vec<String>,
+    state: Option<&str>,
+    seed: u64,
+) -> PyResult<PyDevice> {
+    let drive = DriveConfig::parse(toml, label, &sets).or_py()?;
+    let state = state.map(str::parse::<State>).transpose().map_err(UsageError::new_err)?;
+    let device = py.detach(|| ssdscope_sim::open(&drive, state, seed)).or_py()?;
+    Ok(PyDevice::new(device, None))
+}
+
+/// Every key of a drive with its value, defaults included, as JSON.
+#[pyfunction]
+pub fn resolve_drive(toml: &str, label: &str, sets: Vec<String>) -> PyResult<String> {
+    json(DriveConfig::parse(toml, label, &sets).or_py()?.resolved())
+}
+
+/// Every fault of a drive file, a line each; none if it works.
+#[pyfunction]
+pub fn check_drive(toml: &str, label: &str) -> Vec<String> {
+    DriveConfig::parse(toml, label, &[]).err().map_or_else(Vec::new, |faults| faults.lines())
+}
+
+/// Every key that a drive file may hold, as JSON.
+#[pyfunction]
+pub fn drive_keys() -> PyResult<String> {
+    let keys: Vec<_> = KEYS.iter().map(KeyRecord::from).collect();
+    json(&keys)
+}

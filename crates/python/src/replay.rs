@@ -1,0 +1,123 @@
+//! The options of a replay as one JSON object, and its summary with what became of the trace.
+
+use crate::error::{OrPy, UsageError, json};
+use crate::observer::PyObserver;
+use pyo3::prelude::*;
+use serde::{Deserialize, Serialize};
+use ssdscope_io::driver::{self, ReplayMode, ReplayOptions};
+use ssdscope_io::summary::RunSummary;
+use ssdscope_io::trace::{Align, Fit, Target, TraceOptions, TraceStats, open_trace_watched};
+use ssdscope_io::{Bytes, Device, DeviceInfo};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// How to read a trace, where to put it, and how to pace it.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    format: Option<String>,
+    mode: ReplayMode,
+    iodepth: u32,
+    time_scale: f64,
+    align: Align,
+    fit: Fit,
+    volume: Option<u64>,
+    skip_bad: bool,
+    limit: Option<u64>,
+    offset_bytes: u64,
+    size_bytes: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let ReplayOptions { mode, iodepth, time_scale, .. } = ReplayOptions::default();
+        let TraceOptions { format, align, fit, volume, skip_bad, limit } = TraceOptions::default();
+        Self {
+            format,
+            mode,
+            iodepth,
+            time_scale,
+            align,
+            fit,
+            volume,
+            skip_bad,
+            limit,
+            offset_bytes: 0,
+            size_bytes: None,
+        }
+    }
+}
+
+impl Options {
+    pub fn from_json(text: &str) -> Result<Self, PyErr> {
+        serde_json::from_str(text)
+            .map_err(|error| UsageError::new_err(format!("replay options: {error}")))
+    }
+
+    /// How to pace the trace.
+    fn pacing(&self, expected_requests: u64) -> ReplayOptions {
+        ReplayOptions {
+            mode: self.mode,
+            iodepth: self.iodepth,
+            time_scale: self.time_scale,
+            expected_requests: Some(expected_requests),
+        }
+    }
+
+    /// The part of the drive that the trace is to land on.
+    fn target(&self, info: &DeviceInfo) -> Result<Target, PyErr> {
+        let whole = Target::whole(info);
+        let Bytes(unit) = whole.unit;
+        let rest = info.capacity_bytes.checked_sub(self.offset_bytes);
+        let size = self.size_bytes.or(rest).filter(|&size| size > 0);
+        match (size, rest) {
+            (Some(size), Some(rest))
+                if size <= rest
+                    && size.is_multiple_of(unit)
+                    && self.offset_bytes.is_multiple_of(unit) =>
+            {
+                Ok(Target { offset: Bytes(self.offset_bytes), capacity: Bytes(size), ..whole })
+            }
+            _ => Err(UsageError::new_err(format!(
+                "the region from byte {} of {} bytes is not a part of the drive \
+                 ({} bytes) in whole units of {unit} bytes",
+                self.offset_bytes,
+                self.size_bytes.map_or("all other".to_owned(), |size| size.to_string()),
+                info.capacity_bytes
+            ))),
+        }
+    }
+
+    /// How to read the trace.
+    fn trace(&self) -> TraceOptions {
+        let Self { align, fit, volume, skip_bad, limit, .. } = *self;
+        TraceOptions { format: self.format.clone(), align, fit, volume, skip_bad, limit }
+    }
+}
+
+/// A run's summary with the trace's.
+#[derive(Serialize)]
+struct ReplaySummary<'a> {
+    #[serde(flatten)]
+    run: &'a RunSummary,
+    trace: &'a TraceStats,
+}
+
+/// Replays the trace at `path`; the summary as JSON.
+pub fn replay(
+    device: &mut dyn Device,
+    path: &Path,
+    options: &Options,
+    observer: &mut PyObserver,
+) -> PyResult<String> {
+    let target = options.target(&device.info())?;
+    let mut watch = |_lines| {
+        if observer.keep_going() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let opened = open_trace_watched(path, &options.trace(), target, &mut watch);
+    observer.raise_interrupt()?;
+    let mut trace = opened.or_py()?;
+    let pacing = options.pacing(trace.stats().requests);
+    let run = driver::replay(device, &mut trace, &pacing, observer).or_py()?;
+    json(&ReplaySummary { run: &run, trace: trace.stats() })
+}
