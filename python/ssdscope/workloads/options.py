@@ -1,0 +1,118 @@
+"""A workload as people write it: fio's names and units, on a command line or in a file."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ssdscope.errors import UsageError
+from ssdscope.units import (
+    parse_count,
+    parse_duration,
+    parse_percent,
+    parse_size,
+    parse_whole_percent,
+)
+from ssdscope.workloads.workload import PATTERNS, Workload
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option: which field of a `Workload` it sets, and how its text is read."""
+
+    field: str
+    parse: Callable[[str], Any]
+
+
+def _pattern(text: str) -> str:
+    if text not in PATTERNS:
+        raise UsageError(f"{text!r} is not an access pattern", hint=f"use {', '.join(PATTERNS)}")
+    return text
+
+
+def _whole_number(text: str) -> int:
+    return 0 if text.strip() == "0" else parse_count(text)
+
+
+def _switch(text: str) -> bool:
+    if text not in ("True", "False"):
+        raise UsageError(f"{text!r} is neither true nor false")
+    return text == "True"
+
+
+OPTIONS = {
+    "rw": Option("rw", _pattern),
+    "bs": Option("block_bytes", parse_size),
+    "rwmixread": Option("read_percent", parse_whole_percent),
+    "iodepth": Option("iodepth", parse_count),
+    "numjobs": Option("numjobs", parse_count),
+    "offset": Option("offset_bytes", parse_size),
+    "size": Option("size_bytes", parse_size),
+    "io_size": Option("io_bytes", parse_size),
+    "number_ios": Option("requests", parse_count),
+    "runtime": Option("runtime_ns", parse_duration),
+    "until_ci": Option("until_ci", parse_percent),
+    "thinktime": Option("thinktime_ns", parse_duration),
+    "rate_iops": Option("rate_iops", parse_count),
+    "fsync": Option("fsync_every", _whole_number),
+    "fua": Option("fua", _switch),
+    "percentage_random": Option("percentage_random", parse_whole_percent),
+    "stride": Option("stride_bytes", parse_size),
+    "ramp_ios": Option("ramp_requests", _whole_number),
+}
+"""Options by name, underscores as fio's; the command line takes dashes too."""
+
+
+def workload_from_options(
+    options: Mapping[str, Any],
+    *,
+    seed: int,
+    where: Callable[[str], str] = lambda name: f"--{name.replace('_', '-')}",
+) -> Workload:
+    """Read a workload from its options.
+
+    Parameters
+    ----------
+    options
+        Values by name, as text or plain numbers; None stands for "not given".
+        ``bs`` may be two sizes, ``READ,WRITE``.
+    seed
+        Of the workload.
+    where
+        How to call an option in a message: ``--bs`` on a command line, a key in a file.
+
+    Raises
+    ------
+    UsageError
+        If an option is unknown or cannot be read; the message begins with `where` it stands.
+    """
+    fields: dict[str, Any] = {"rw": "read", "seed": seed}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if name not in OPTIONS:
+            raise UsageError(
+                f"{where(name)}: there is no such option", hint=f"there are {', '.join(OPTIONS)}"
+            )
+        try:
+            fields |= _fields(name, str(value))
+        except UsageError as error:
+            raise UsageError(f"{where(name)}: {error.message}", hint=error.hint) from error
+    return Workload(**fields)
+
+
+def _fields(name: str, text: str) -> dict[str, Any]:
+    if name == "bs" and "," in text:
+        read, _, write = text.partition(",")
+        return {"read_block_bytes": parse_size(read), "write_block_bytes": parse_size(write)}
+    option = OPTIONS[name]
+    return {option.field: option.parse(text)}
+
+
+def default_options() -> dict[str, Any]:
+    """Give the defaults under the names of the options; what has none is left out."""
+    fields = Workload(rw="read").to_dict()
+    return {
+        name: fields[option.field]
+        for name, option in OPTIONS.items()
+        if fields[option.field] is not None
+    }
