@@ -12,7 +12,7 @@
 //! * [`driver`]: runs workloads, request lists and traces on any device;
 //! * [`recorder`], [`histogram`], [`interval`]: percentiles and the interval of the mean;
 //! * [`summary`], [`log`]: what comes out of a run;
-//! * [`null`]: a device that shows our own overhead.
+//! * [`raid0`]: several devices striped into one; [`null`]: one that shows our own overhead.
 //!
 //! Nothing here knows what is behind the door: no simulator, no kernel call.
 
@@ -27,6 +27,7 @@ pub mod log;
 #[cfg(test)]
 mod mock;
 pub mod null;
+pub mod raid0;
 pub mod recorder;
 pub mod request;
 pub mod rng;
@@ -44,6 +45,7 @@ pub use driver::{
 };
 pub use log::LogChunk;
 pub use null::NullDevice;
+pub use raid0::{Raid0, Raid0Error};
 pub use request::{Completion, Op, Outcome, Request};
 pub use summary::RunSummary;
 pub use trace::{TimedRequest, TraceError};

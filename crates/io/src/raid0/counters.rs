@@ -1,0 +1,80 @@
+//! What several drives counted, as if they were one.
+
+use crate::counters::{Counters, Merges};
+
+/// Counts are added; channels and dies stand side by side, in the order of the members.
+pub fn sum(members: &[Counters]) -> Counters {
+    let mut total = Counters::default();
+    for member in members {
+        add(&mut total, member.clone());
+    }
+    total
+}
+
+fn add(total: &mut Counters, member: Counters) {
+    // Taken apart without `..`, so that a new counter cannot be forgotten here.
+    let Counters {
+        host_bytes_read,
+        host_bytes_written,
+        host_bytes_discarded,
+        flash_bytes_read,
+        flash_bytes_programmed,
+        block_erases,
+        gc_runs,
+        gc_pages_moved,
+        wear_pages_moved,
+        rmw_reads,
+        multi_plane_commands,
+        merges: Merges { switch, partial, full },
+        map_loads,
+        channel_busy_ns,
+        die_busy_ns,
+        erase_histogram,
+    } = member;
+    total.host_bytes_read += host_bytes_read;
+    total.host_bytes_written += host_bytes_written;
+    total.host_bytes_discarded += host_bytes_discarded;
+    total.flash_bytes_read += flash_bytes_read;
+    total.flash_bytes_programmed += flash_bytes_programmed;
+    total.block_erases += block_erases;
+    total.gc_runs += gc_runs;
+    total.gc_pages_moved += gc_pages_moved;
+    total.wear_pages_moved += wear_pages_moved;
+    total.rmw_reads += rmw_reads;
+    total.multi_plane_commands += multi_plane_commands;
+    total.merges.switch += switch;
+    total.merges.partial += partial;
+    total.merges.full += full;
+    total.map_loads += map_loads;
+    total.channel_busy_ns.extend(channel_busy_ns);
+    total.die_busy_ns.extend(die_busy_ns);
+    let longest = total.erase_histogram.len().max(erase_histogram.len());
+    total.erase_histogram.resize(longest, 0);
+    for (blocks, more) in total.erase_histogram.iter_mut().zip(erase_histogram) {
+        *blocks += more;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_add_up_and_channels_stand_side_by_side() {
+        let one = Counters {
+            host_bytes_written: 4096,
+            block_erases: 2,
+            merges: Merges { switch: 1, partial: 2, full: 3 },
+            channel_busy_ns: vec![10, 20],
+            erase_histogram: vec![5, 1],
+            ..Counters::default()
+        };
+        let other =
+            Counters { channel_busy_ns: vec![30], erase_histogram: vec![4, 0, 2], ..one.clone() };
+        let total = sum(&[one, other]);
+        assert_eq!((total.host_bytes_written, total.block_erases), (8192, 4));
+        assert_eq!(total.merges, Merges { switch: 2, partial: 4, full: 6 });
+        assert_eq!(total.channel_busy_ns, [10, 20, 30]);
+        assert_eq!(total.erase_histogram, [9, 1, 2]);
+    }
+}
