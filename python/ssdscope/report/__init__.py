@@ -1,0 +1,22 @@
+"""The page about a drive, and everything on it as JSON.
+
+`characterize`
+    The main job: measure, detect, model, twin, advise; each stage kept as soon as it is done.
+`performance`
+    What is measured for the page beyond the probes.
+`replay`
+    A trace replayed, and its latency over time.
+`words`
+    Numbers and findings as a reader wants them.
+`sections`
+    The document turned into figures and tables.
+`page`
+    Those put into one self-contained HTML file (`templates/`).
+
+The page is made from the document alone, so it can be made again from a saved JSON.
+"""
+
+from ssdscope.report.characterize import Characterization, characterize
+from ssdscope.report.page import render
+
+__all__ = ["Characterization", "characterize", "render"]

@@ -1,0 +1,254 @@
+"""The main job: measure a drive, detect, model, twin, advise, and write it down as it goes."""
+
+import json
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ssdscope import advise, models, probes, twin
+from ssdscope.errors import SsdscopeError, UsageError
+from ssdscope.models.evaluate import FittedModel
+from ssdscope.probes.budget import Budget, StageProgress, silent
+from ssdscope.report import performance, replay
+from ssdscope.report.page import render
+from ssdscope.results import envelope
+from ssdscope.targets import Target
+from ssdscope.targets.opening import identify
+
+STAGES: tuple[tuple[str, float], ...] = (
+    ("findings", 0.30),
+    ("performance", 0.35),
+    ("distribution", 0.10),
+    ("trace", 0.10),
+    ("models", 0.05),
+    ("twin", 0.08),
+    ("advice", 0.02),
+)
+"""Stages in order, with their usual share of the time."""
+
+
+@dataclass
+class Characterization:
+    """Everything found about a drive.
+
+    Attributes
+    ----------
+    document
+        What the JSON holds; keys of stages that were not reached hold nothing.
+    interrupted
+        Whether Ctrl-C ended it early.
+    """
+
+    document: dict[str, Any]
+    interrupted: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the whole document."""
+        return self.document
+
+
+@dataclass
+class _Job:
+    """What the stages share."""
+
+    target: Target
+    budget: Budget
+    seed: int
+    trace: Path | None
+    document: dict[str, Any]
+    training: list[models.Measurement] = field(default_factory=list)
+    held_out: list[models.Measurement] = field(default_factory=list)
+    model: FittedModel | None = None
+
+
+def characterize(
+    target: Target,
+    *,
+    budget: Budget,
+    seed: int,
+    out_html: Path,
+    out_json: Path | None = None,
+    trace: Path | None = None,
+    progress: StageProgress = silent,
+) -> Characterization:
+    """Characterise a drive and write the page.
+
+    After each stage the JSON on disk holds what is known so far. Ctrl-C ends the measuring;
+    the page is then made of what there is.
+
+    Parameters
+    ----------
+    target
+        The drive. A simulated one is left as it was found.
+    budget
+        How long to measure.
+    seed
+        Of everything drawn.
+    out_html, out_json
+        The page and the document; without a place of its own the document lies beside the
+        page until the page is complete.
+    trace
+        A trace to replay on the drive.
+    progress
+        Told the stage and the share that is done.
+
+    Raises
+    ------
+    UsageError
+        If the page or the document cannot be written.
+    """
+    started = time.monotonic()
+    document = _empty_document(target, budget, seed)
+    job = _Job(target, budget, seed, trace, document)
+    partial_json = out_json or out_html.with_suffix(".partial.json")
+    interrupted = False
+    done = 0.0
+    _write(partial_json, document)
+    try:
+        for name, share in STAGES:
+            begun = time.monotonic()
+            _RUN[name](job, partial(_scaled, progress, done, share))
+            document["provenance"]["stage_seconds"][name] = time.monotonic() - begun
+            document["provenance"]["stages_done"].append(name)
+            done += share
+            _write(partial_json, document)
+    except KeyboardInterrupt:
+        interrupted = True
+    document["provenance"] |= {
+        "interrupted": interrupted,
+        "seconds": time.monotonic() - started,
+    }
+    progress("writing the page", 1.0)
+    _write_text(out_html, render(document))
+    _write(partial_json, document)
+    if out_json is None:
+        partial_json.unlink()
+    return Characterization(document, interrupted)
+
+
+def _scaled(progress: StageProgress, done: float, share: float, stage: str, part: float) -> None:
+    progress(stage, done + share * part)
+
+
+def _empty_document(target: Target, budget: Budget, seed: int) -> dict[str, Any]:
+    return {
+        **envelope(seed=seed),
+        "target": target.describe() | {"info": asdict(target.device.info), "declared": None},
+        "findings": [],
+        "performance": {"points": [], "distributions": [], "trace": None},
+        "models": [],
+        "twin": None,
+        "advice": [],
+        "studies": [],
+        "provenance": {
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            "budget": budget.name,
+            "machine": platform.machine(),
+            "kernel": f"{platform.system()} {platform.release()}",
+            "python": platform.python_version(),
+            "stages_done": [],
+            "stage_seconds": {},
+        },
+    }
+
+
+def _detect(job: _Job, progress: StageProgress) -> None:
+    if job.target.kind in ("block", "file"):
+        job.document["target"]["declared"] = _identity(job.target.uri)
+    found = probes.run(["all"], job.target.device, job.budget, job.seed, progress)
+    job.document["findings"] = [finding.to_json() for finding in found]
+
+
+def _identity(path: str) -> dict[str, Any] | None:
+    """Give what the kernel declares; a hint, and nothing to fail over."""
+    try:
+        return identify(path)
+    except SsdscopeError:
+        return None
+
+
+def _measure(job: _Job, progress: StageProgress) -> None:
+    rows = job.document["performance"]["points"]
+    info = job.target.device.info
+    rng = np.random.default_rng([job.seed, 0xDE51])
+    held_out = models.off_grid(info, performance.HELD_OUT, rng)
+    # Held-out reads come before grid writes: on a real drive writes change what follows.
+    plan = [(point, "grid") for point in models.grid(info)]
+    plan += [(point, "off-grid") for point in held_out]
+    plan.sort(key=lambda each: each[0].writes)
+    points = [point for point, _ in plan]
+    effort = performance.effort(job.budget, len(points))
+    measured = models.collect(job.target.device, points, effort, seed=job.seed, progress=progress)
+    for (_, split), row in zip(plan, measured, strict=True):
+        (job.training if split == "grid" else job.held_out).append(row)
+        rows.append(row.to_json() | {"split": split})
+
+
+def _distribute(job: _Job, progress: StageProgress) -> None:
+    job.document["performance"]["distributions"] = performance.distributions(
+        job.target.device, job.budget, job.seed, progress
+    )
+
+
+def _replay(job: _Job, progress: StageProgress) -> None:
+    if job.trace is not None:
+        job.document["performance"]["trace"] = replay.replay_trace(
+            job.target.device, job.trace, progress
+        )
+
+
+def _model(job: _Job, progress: StageProgress) -> None:
+    progress("fitting a model", 0.0)
+    job.model = models.fit_and_evaluate(job.training, job.held_out, seed=job.seed % 2**32)
+    job.document["models"] = [] if job.model is None else [job.model.to_json()]
+
+
+def _twin(job: _Job, progress: StageProgress) -> None:
+    progress("building a twin", 0.0)
+    built = twin.build(
+        job.document["findings"],
+        job.target.device.info,
+        [row.to_json() for row in job.held_out],
+        name=job.target.uri,
+        seed=job.seed,
+    )
+    absent = {"reason": built} if isinstance(built, str) else built.to_json()
+    job.document["twin"] = absent
+
+
+def _advise(job: _Job, progress: StageProgress) -> None:
+    progress("advice", 0.0)
+    given = advise.advise(job.document["findings"], job.target.uri)
+    job.document["advice"] = [each.to_json() for each in given]
+
+
+_RUN: dict[str, Callable[[_Job, StageProgress], None]] = {
+    "findings": _detect,
+    "performance": _measure,
+    "distribution": _distribute,
+    "trace": _replay,
+    "models": _model,
+    "twin": _twin,
+    "advice": _advise,
+}
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    _write_text(path, json.dumps(document, indent=1, default=float) + "\n")
+
+
+def _write_text(path: Path, text: str) -> None:
+    """Replace a file at once, so that nobody ever reads half of it."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from error

@@ -1,0 +1,91 @@
+"""One self-contained HTML file: no script, no request to anywhere, every text escaped."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ssdscope.plots import DARK, LIGHT, css_variables
+from ssdscope.report import sections, words
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """Make the page of a document.
+
+    Parameters
+    ----------
+    document
+        As `characterize` writes it; parts that hold nothing leave their section out.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("ssdscope.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["size"] = words.size
+    environment.filters["percent"] = words.percent
+    # Our own style sheet and pictures; everything else goes through the escaping above.
+    environment.filters["ours"] = Markup
+    return environment.get_template("page.html.j2").render(
+        document=document,
+        light=css_variables(LIGHT),
+        dark=css_variables(DARK),
+        tiles=sections.tiles(document),
+        findings=sections.findings(document),
+        cautions=sections.cautions(document),
+        evidence=sections.evidence_charts(document),
+        performance=sections.performance_charts(document),
+        attribution=sections.attribution_chart(document),
+        model=sections.model_chart(document),
+        model_rows=sections.model_rows(document),
+        twin=sections.twin_chart(document),
+        trace=sections.trace_chart(document),
+        failures=sections.failures(document),
+        identity=_identity(document),
+        drive=sections.flat(document["target"]["drive"]),
+        provenance=_provenance(document),
+    )
+
+
+def _identity(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    target = document["target"]
+    info = target["info"]
+    rows = [
+        ("Target", str(target["uri"])),
+        ("Kind", str(target["kind"])),
+        (
+            "Capacity",
+            f"{words.capacity(info['capacity_bytes'])} ({info['capacity_bytes']:,} bytes)",
+        ),
+        ("Logical block", words.size(info["logical_block_bytes"])),
+        ("Open for", "reading and writing" if info["writable"] else "reading only"),
+        ("Discard", "supported" if info["discard"] else "not supported"),
+        ("Clock", "simulated time" if info["clock"] == "virtual" else "this machine's"),
+    ]
+    if target["state"]:
+        rows.append(("State at the start", str(target["state"])))
+    declared = sections.flat(target["declared"])
+    return rows + [(f"Declared: {key}", text) for key, text in declared if key != "token"]
+
+
+def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    given = document["provenance"]
+    tool = document["tool"]
+    seconds = given.get("seconds")
+    return [
+        ("Tool", f"{tool['name']} {tool['version']}"),
+        ("Seed", str(document["seed"])),
+        ("Budget", str(given["budget"])),
+        ("Started", str(given["started"])),
+        ("Took", words.NOTHING if seconds is None else f"{seconds:.1f} s"),
+        ("Machine", f"{given['machine']}, {given['kernel']}, Python {given['python']}"),
+        ("Stages done", ", ".join(given["stages_done"]) or "none"),
+    ]

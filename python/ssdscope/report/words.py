@@ -1,0 +1,123 @@
+"""Numbers and findings as a reader wants them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ssdscope.plots.style import PATTERN_LOOK
+from ssdscope.units import format_capacity
+
+PROPERTY_NAMES = {
+    "read_latency_alpha_ns": ("Read latency per request", "alpha"),
+    "read_latency_beta_ns_per_byte": ("Read latency per byte", "beta"),
+    "queue_depth_knee": ("Queue-depth knee", "depth at 90 % of the highest throughput"),
+}
+"""Name and explanation of each property; one without a line here is shown by its key."""
+
+NOTHING = "\N{EN DASH}"
+OUTCOME_MARKS = {"detected": "✓", "absent": "○", "ambiguous": "?", "undetectable": "×"}
+
+
+def time(time_ns: float | None) -> str:
+    """Write a time with three digits: 82.4 µs."""
+    if time_ns is None:
+        return NOTHING
+    for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if abs(time_ns) >= scale:
+            return f"{_digits(time_ns / scale)} {unit}"
+    return f"{_digits(time_ns)} ns"
+
+
+def size(size_bytes: float) -> str:
+    """Write a binary size: 4 KiB."""
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size_bytes >= scale:
+            return f"{_digits(size_bytes / scale)} {unit}"
+    return f"{size_bytes:g} B"
+
+
+def bandwidth(bytes_per_s: float) -> str:
+    """Write a rate in decimal units, as drives are sold: 520 MB/s."""
+    if bytes_per_s >= 1e9:
+        return f"{_digits(bytes_per_s / 1e9)} GB/s"
+    return f"{_digits(bytes_per_s / 1e6)} MB/s"
+
+
+def iops(value: float) -> str:
+    """Write a rate of requests: 98.2 k."""
+    for unit, scale in (("M", 1e6), ("k", 1e3)):
+        if value >= scale:
+            return f"{_digits(value / scale)} {unit}"
+    return _digits(value)
+
+
+def percent(share: float) -> str:
+    """Write a share: 4.2 %."""
+    return f"{_digits(100 * share)} %"
+
+
+def capacity(capacity_bytes: int) -> str:
+    """Write a capacity in decimal units."""
+    return format_capacity(capacity_bytes)
+
+
+def pattern(rw: str) -> str:
+    """Name an access pattern."""
+    return PATTERN_LOOK[rw][2]
+
+
+def value(finding: Mapping[str, Any]) -> str:
+    """Write the answer of a finding."""
+    unit = finding["unit"]
+    match finding["outcome"]:
+        case "detected":
+            return _with_unit(finding["value"], unit)
+        case "absent":
+            return f"below {_with_unit(finding['bound'], unit)}"
+        case "ambiguous":
+            return " or ".join(_with_unit(each, unit) for each in finding["candidates"])
+    return NOTHING
+
+
+def interval(finding: Mapping[str, Any]) -> str:
+    """Write the interval of a finding."""
+    if finding["interval"] is None:
+        return NOTHING
+    low, high = finding["interval"]
+    return f"{_with_unit(low, finding['unit'])} … {_with_unit(high, finding['unit'])}"
+
+
+def remark(finding: Mapping[str, Any]) -> str:
+    """Say what a reader must know besides the value."""
+    parts = []
+    evidence = finding["evidence"]
+    if finding["outcome"] == "undetectable":
+        parts.append(f"{finding['reason']}: {finding['what_would_help']}")
+    elif finding["reason"]:
+        parts.append(str(finding["reason"]))
+    if finding["outcome"] == "detected" and not evidence.get("linear_everywhere", True):
+        low, high = evidence["linear_region_bytes"]
+        parts.append(
+            f"holds from {size(low)} to {size(high)}; beyond, latency does not follow this line"
+        )
+    if evidence.get("blocks_dropped"):
+        parts.append(
+            f"{evidence['blocks_dropped']} of {evidence['blocks']} blocks dropped as disturbed"
+        )
+    return "; ".join(parts)
+
+
+def _with_unit(number: float | str, unit: str) -> str:
+    if isinstance(number, str):
+        return number
+    if unit == "ns":
+        return time(number)
+    if unit == "ns/byte":
+        rate = f" ({bandwidth(1e9 / number)})" if number > 0 else ""
+        return f"{_digits(number)} ns/B{rate}"
+    return f"{_digits(number)} {unit}".strip()
+
+
+def _digits(number: float) -> str:
+    """Three significant digits, without an exponent where a reader would not write one."""
+    text = f"{number:.3g}"
+    return f"{number:,.0f}" if "e" in text and abs(number) < 1e15 and abs(number) >= 1 else text

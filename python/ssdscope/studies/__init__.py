@@ -1,0 +1,88 @@
+"""The papers' studies, run again: their procedure, their claims, and ours beside them.
+
+`record`
+    What a study gives: figures, rows of paper / ours / verdict, data files.
+`machado2015`
+    Size, collection policy and share of free blocks kept; four patterns, ten sizes.
+
+A new study is a module (or a package) with a `STUDY`, and one line in `_STUDIES` below. Every
+number in the column "ours" is computed from runs made now.
+"""
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+
+from ssdscope.errors import UsageError
+from ssdscope.probes.budget import StageProgress, silent
+from ssdscope.studies.machado2015 import STUDY as MACHADO2015
+from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Verdict
+from ssdscope.targets import Target
+
+__all__ = [
+    "Claim",
+    "FigureResult",
+    "StudyInfo",
+    "StudyResult",
+    "Verdict",
+    "registry",
+    "run",
+]
+
+_STUDIES = (MACHADO2015,)
+
+
+def registry() -> dict[str, StudyInfo]:
+    """All studies by key."""
+    return {study.key: study for study in _STUDIES}
+
+
+def run(
+    key: str,
+    *,
+    out_dir: str | Path,
+    figures: Sequence[str] | None = None,
+    target: Target | None = None,
+    seed: int = 1,
+    progress: StageProgress = silent,
+) -> StudyResult:
+    """Run a study and write its pictures and data.
+
+    Parameters
+    ----------
+    key
+        Name of the study.
+    out_dir
+        Where pictures and data go; created if it is missing.
+    figures
+        Ids of the figures wanted; all of them if None.
+    target
+        Run the study's procedure on this drive instead of the paper's own.
+    seed
+        Of everything drawn.
+    progress
+        Told what is running, and the share that is done.
+
+    Raises
+    ------
+    UsageError
+        If the study or a figure is unknown, or the folder cannot be written.
+    """
+    studies = registry()
+    if key not in studies:
+        near = difflib.get_close_matches(key, studies, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(studies)}"
+        raise UsageError(f"there is no study {key!r}", hint=hint)
+    study = studies[key]
+    wanted = list(study.figures) if figures is None else list(figures)
+    for figure in wanted:
+        if figure not in study.figures:
+            raise UsageError(
+                f"{key} has no figure {figure!r}", hint=f"there are: {', '.join(study.figures)}"
+            )
+    folder = Path(out_dir)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}") from error
+    return study.run(wanted, target, folder, seed, progress)

@@ -1,0 +1,101 @@
+"""Machado, Boito, Kassick, Navaux: "Simulando o Impacto da Organização Interna de um SSD".
+
+ERAD 2015, paper and slides. A simulated SSD in ten configurations (size, collection policy,
+least share of free blocks), four access patterns, ten request sizes.
+
+`procedure`
+    The configurations and the runs: 300 synchronous requests each.
+`claims`
+    What the paper says of Figure 1, beside what these runs say.
+`random_reads`
+    Its first open question: why random reads looked like writes.
+`wear`
+    Its second: where the two collection policies do differ.
+`figure`
+    The pictures.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from ssdscope.probes.budget import StageProgress
+from ssdscope.studies.machado2015 import claims, figure, procedure, random_reads, wear
+from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
+from ssdscope.targets import Target
+
+KEY = "machado2015"
+FIGURES = {
+    "1": "Mean response time of every configuration, by access pattern and request size",
+    "random-reads": "Open question: why random reads looked like writes",
+    "wear": "Open question: where greedy and wear-aware differ",
+}
+
+
+def run(
+    wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
+) -> StudyResult:
+    """Run the study, or its procedure on one target."""
+    if target is not None:
+        return StudyResult(KEY, [_on_target(target, folder, seed, progress)], seed, target.uri)
+    makers = {"1": _figure_1, "random-reads": _random_reads, "wear": _wear}
+    results = []
+    for index, name in enumerate(wanted):
+        scaled = partial(_scaled, progress, index, len(wanted))
+        results.append(makers[name](folder, seed, scaled))
+    return StudyResult(KEY, results, seed)
+
+
+def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:
+    progress(stage, (done + share) / count)
+
+
+def _figure_1(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
+    cells = procedure.run_configurations(procedure.CONFIGURATIONS, seed, progress)
+    image = folder / "machado2015-figure1.svg"
+    figure.four_panels(cells, [c.label for c in procedure.CONFIGURATIONS], image)
+    return FigureResult(
+        "1",
+        FIGURES["1"],
+        claims.compare(cells),
+        image,
+        procedure.write_table(cells, folder / "machado2015-figure1.csv"),
+        procedure.gaps(cells),
+    )
+
+
+def _random_reads(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
+    evidence = random_reads.investigate(seed, progress)
+    image = folder / "machado2015-random-reads.svg"
+    figure.bars(evidence.bars, image)
+    return FigureResult("random-reads", FIGURES["random-reads"], evidence.rows, image)
+
+
+def _wear(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
+    runs = wear.age(seed, progress)
+    image = folder / "machado2015-wear.svg"
+    figure.erase_spread(runs, image)
+    return FigureResult(
+        "wear",
+        FIGURES["wear"],
+        wear.compare(runs),
+        image,
+        wear.write_table(runs, folder / "machado2015-wear.csv"),
+    )
+
+
+def _on_target(target: Target, folder: Path, seed: int, progress: StageProgress) -> FigureResult:
+    cells = procedure.run_target(target, seed, progress)
+    image = folder / "machado2015-target.svg"
+    figure.four_panels(cells, [target.uri], image)
+    return FigureResult(
+        "1",
+        f"The procedure of figure 1 on {target.uri}",
+        [],
+        image,
+        procedure.write_table(cells, folder / "machado2015-target.csv"),
+        procedure.gaps(cells) + procedure.left_out(target),
+    )
+
+
+STUDY = StudyInfo(KEY, "internal organisation of a simulated SSD (ERAD 2015)", FIGURES, run)

@@ -1,0 +1,127 @@
+"""What a study gives: figures, rows of paper / ours / verdict, data files."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from ssdscope.probes.budget import StageProgress
+from ssdscope.targets import Target
+
+
+class Verdict(StrEnum):
+    """How ours compares with the paper's."""
+
+    AGREES = "agrees"
+    DIFFERS = "differs"
+    EXPLAINED = "explained"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a paper beside what we measured.
+
+    Attributes
+    ----------
+    paper, ours
+        A number in `unit`, or words.
+    why
+        Needed unless the verdict is that they agree.
+    """
+
+    what: str
+    paper: float | str
+    ours: float | str
+    unit: str
+    verdict: Verdict
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a disagreement without a reason."""
+        if self.verdict != Verdict.AGREES and not self.why:
+            raise ValueError(f"the claim {self.what!r} needs a reason for {self.verdict}")
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the row under the contract's keys."""
+        row: dict[str, Any] = {
+            "what": self.what,
+            "paper": self.paper,
+            "ours": self.ours,
+            "unit": self.unit,
+            "verdict": str(self.verdict),
+        }
+        return row | ({"why": self.why} if self.why else {})
+
+
+@dataclass(frozen=True)
+class FigureResult:
+    """One figure of a study.
+
+    Attributes
+    ----------
+    image
+        The picture; further formats of it lie beside it. None for a table alone.
+    notes
+        What a reader has to know: gaps and their reasons.
+    """
+
+    id: str
+    title: str
+    rows: list[Claim]
+    image: Path | None = None
+    data: Path | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the figure under the contract's keys."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "rows": [row.to_json() for row in self.rows],
+            "image": None if self.image is None else str(self.image),
+            "data": None if self.data is None else str(self.data),
+            "notes": self.notes,
+        }
+
+
+@dataclass(frozen=True)
+class StudyResult:
+    """Everything a study gave."""
+
+    study: str
+    figures: list[FigureResult]
+    seed: int
+    target: str | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Whether any verdict is that we differ without an explanation."""
+        return any(row.verdict == Verdict.DIFFERS for fig in self.figures for row in fig.rows)
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the study under the contract's keys."""
+        return {
+            "study": self.study,
+            "seed": self.seed,
+            "target": self.target,
+            "figures": [figure.to_json() for figure in self.figures],
+        }
+
+
+@dataclass(frozen=True)
+class StudyInfo:
+    """What the registry knows of a study.
+
+    Attributes
+    ----------
+    figures
+        Ids and titles.
+    run
+        Called with the wanted figures, a target or None, a folder, a seed and a callback.
+    """
+
+    key: str
+    summary: str
+    figures: dict[str, str]
+    run: Callable[[Sequence[str], Target | None, Path, int, StageProgress], StudyResult]

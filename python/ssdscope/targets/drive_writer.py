@@ -1,0 +1,50 @@
+"""A drive file written from values: the one place above Rust that knows how a drive is spelt."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+from ssdscope import _native
+from ssdscope.errors import ConfigError
+from ssdscope.targets.device import Device, translated_errors
+
+Value = str | int | float | bool
+
+
+def drive_toml(values: Mapping[str, Value], header: Sequence[str]) -> str:
+    """Write a drive file.
+
+    Parameters
+    ----------
+    values
+        By dotted key, as ``nand.read_ns``; keys without a dot come first.
+    header
+        Lines of comment at the top: where the values come from.
+
+    Returns
+    -------
+    str
+        TOML. Its keys are checked.
+
+    Raises
+    ------
+    ConfigError
+        If the drive could not work; every fault is named.
+    """
+    lines = [f"# {line}".rstrip() for line in header] + [""]
+    tables: dict[str, list[str]] = {"": []}
+    for key, value in values.items():
+        table, _, name = key.rpartition(".")
+        tables.setdefault(table, []).append(f"{name} = {json.dumps(value)}")
+    for table, rows in tables.items():
+        lines += ([f"[{table}]"] if table else []) + rows + [""]
+    text = "\n".join(lines)
+    faults = _native.check_drive(text, "drive")
+    if faults:
+        raise ConfigError("\n".join(faults))
+    return text
+
+
+def open_drive(text: str, label: str, seed: int) -> Device:
+    """Open a drive file that is not on disk yet, in its default state."""
+    with translated_errors():
+        return Device(_native.open_sim(text, label, [], None, seed))

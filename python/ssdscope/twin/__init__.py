@@ -1,0 +1,14 @@
+"""A simulated drive that behaves like a measured one, and how far it is off.
+
+`staircase`
+    What the measurements say: units that work side by side, and what each read costs.
+`build`
+    The drive file with those values, opened and held to workloads it was not fitted to.
+
+So far a twin has the read path only; what it lacks is written into its file and on the page.
+"""
+
+from ssdscope.twin.build import NOT_MODELLED, Twin, build
+from ssdscope.twin.staircase import Staircase, fit_staircase
+
+__all__ = ["NOT_MODELLED", "Staircase", "Twin", "build", "fit_staircase"]
