@@ -85,9 +85,8 @@ impl Element {
     pub fn clean_block(&mut self, victim: BlockId, plane: u32) -> Result<u64, Stuck> {
         let mut ns = self.costs.erase_ns;
         self.work.cleans += 1;
-        self.for_each_valid(victim, |element, page, lpn| {
-            let old = element.shape.page(victim, page);
-            let full = element.program(lpn, old, plane)?;
+        self.for_each_valid(victim, |element, _, lpn| {
+            let full = element.append(lpn, plane)?;
             ns += element.costs.read_ns + element.costs.program_ns;
             if full {
                 ns += element.costs.summary_ns();

@@ -160,13 +160,21 @@ impl Element {
         self.owners.set(ppn.0 as usize, lpn.0 + 1);
     }
 
-    /// Writes `lpn`, whose copy at `old` becomes invalid, to the next page of `plane`.
-    /// Whether that filled the block and its summary page was written too.
-    pub fn program(&mut self, lpn: Lpn, old: Ppn, plane: u32) -> Result<bool, Stuck> {
+    /// Writes a new version of `lpn` to the next page of `plane`. Whether that filled the
+    /// block and its summary page was written too.
+    pub fn overwrite(&mut self, lpn: Lpn, plane: u32) -> Result<bool, Stuck> {
+        let old = self.locate(lpn);
+        let full = self.append(lpn, plane)?;
+        self.invalidate(old);
+        Ok(full)
+    }
+
+    /// Writes `lpn` to the next page of `plane`; its former copy must be invalidated, or
+    /// its whole block erased, by the caller. Whether that filled the block.
+    pub fn append(&mut self, lpn: Lpn, plane: u32) -> Result<bool, Stuck> {
         if self.planes[plane as usize].next_page == self.shape.data_pages() {
             self.open_block(plane)?;
         }
-        self.invalidate(old);
         let at = &mut self.planes[plane as usize];
         let (index, page) = (at.active_index, at.next_page);
         at.next_page += 1;
@@ -214,12 +222,12 @@ impl Element {
         Ok(())
     }
 
-    /// Erases a full block without valid pages.
+    /// Erases a full block whose valid pages were written elsewhere.
     pub fn erase(&mut self, id: BlockId) {
         let (plane, index) = (self.shape.plane_of(id), self.shape.index_of(id));
         self.erasures += 1;
         let block = self.blocks.entry(id.at());
-        debug_assert!(block.valid == 0 && block.state == BlockState::Full);
+        debug_assert_eq!(block.state, BlockState::Full);
         let erases = block.erases + u32::from(!self.ageless);
         *block = Block { erases, erased_at: self.erasures, ..Block::default() };
         if !self.ageless {
@@ -293,6 +301,7 @@ impl Element {
             let at = |id: BlockId| (id.0 * self.words_per_block + word) as usize;
             let bits = self.invalid.get(at(from));
             self.invalid.set(at(to), bits);
+            self.invalid.set(at(from), u64::MAX);
         }
         let source = self.blocks.entry(from.at());
         let (bsn, valid) = (source.bsn, source.valid);

@@ -50,6 +50,8 @@ mod prepare;
 mod rounds;
 mod server;
 mod stuck;
+#[cfg(test)]
+mod swarm;
 mod wear;
 
 pub use drive::MsrDrive;

@@ -50,7 +50,7 @@ impl Element {
         }
         let old = self.locate(lpn);
         let plane = self.choose_plane(old, |_| 0);
-        self.program(lpn, old, plane)?;
+        self.overwrite(lpn, plane)?;
         while background && self.needs_cleaning() {
             self.clean()?;
         }

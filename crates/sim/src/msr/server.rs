@@ -172,8 +172,7 @@ impl Server {
     /// Writes a page to `plane`, and the summary page where that fills the block.
     pub fn write_page(&mut self, lpn: Lpn, plane: u32) -> Result<Cost, Stuck> {
         let costs = self.element.costs;
-        let old = self.element.locate(lpn);
-        let full = self.element.program(lpn, old, plane).inspect_err(|&s| self.stuck = Some(s))?;
+        let full = self.element.overwrite(lpn, plane).inspect_err(|&s| self.stuck = Some(s))?;
         let mut cost = Cost { nand_ns: costs.program_ns, transfer_ns: costs.page_transfer_ns };
         if full {
             cost.nand_ns += costs.program_ns;
