@@ -64,8 +64,14 @@ impl<T: Copy + Default> CowArray<T> {
     #[inline]
     pub fn entry(&mut self, index: usize) -> &mut T {
         let slot = &mut self.chunks[index >> CHUNK_BITS];
-        let chunk = slot.get_or_insert_with(|| Arc::new([T::default(); CHUNK]));
-        &mut Arc::make_mut(chunk)[index & (CHUNK - 1)]
+        let chunk = slot.get_or_insert_with(blank);
+        if Arc::strong_count(chunk) > 1 {
+            copy(chunk);
+        }
+        match Arc::get_mut(chunk) {
+            Some(entries) => &mut entries[index & (CHUNK - 1)],
+            None => unreachable!("a chunk without other owners is nobody else's"),
+        }
     }
 
     /// The first index at or after `index` whose chunk was ever written, to step
@@ -87,6 +93,21 @@ impl<T: Copy + Default> CowArray<T> {
     pub fn chunks_owned(&self) -> usize {
         self.chunks.iter().flatten().filter(|chunk| Arc::strong_count(chunk) == 1).count()
     }
+}
+
+// Apart, because a chunk is built on the stack: room for one in the frame of every
+// `entry` costs more than the entry.
+
+#[cold]
+#[inline(never)]
+fn blank<T: Copy + Default>() -> Arc<[T; CHUNK]> {
+    Arc::new([T::default(); CHUNK])
+}
+
+#[cold]
+#[inline(never)]
+fn copy<T: Copy>(chunk: &mut Arc<[T; CHUNK]>) {
+    *chunk = Arc::new(**chunk);
 }
 
 #[cfg(test)]
