@@ -38,6 +38,13 @@ impl PyDevice {
         Self { device: Mutex::new(Some(device)), access }
     }
 
+    /// Takes the devices out for good; none if one of them cannot be had.
+    pub fn take_all<'a>(devices: impl Iterator<Item = &'a Self>) -> PyResult<Vec<Box<dyn Device>>> {
+        let mut held = devices.map(Self::hold).collect::<PyResult<Vec<_>>>()?;
+        held.iter_mut().try_for_each(|each| present(each).map(drop))?;
+        Ok(held.iter_mut().filter_map(|each| each.take()).collect())
+    }
+
     fn hold(&self) -> PyResult<Held<'_>> {
         match self.device.try_lock() {
             Ok(held) => Ok(held),

@@ -9,6 +9,7 @@ use serde::Serialize;
 use ssdscope_host::HostError;
 use ssdscope_io::DeviceError as IoDeviceError;
 use ssdscope_io::driver::{Failure, RunError};
+use ssdscope_io::raid0::Raid0Error;
 use ssdscope_io::trace::TraceError as IoTraceError;
 use ssdscope_io::workload::WorkloadError;
 use ssdscope_sim::SimError;
@@ -60,6 +61,12 @@ impl IntoPy for SimError {
 impl IntoPy for IoTraceError {
     fn into_py(self) -> PyErr {
         TraceError::new_err(self.to_string())
+    }
+}
+
+impl IntoPy for Raid0Error {
+    fn into_py(self) -> PyErr {
+        UsageError::new_err(self.to_string())
     }
 }
 

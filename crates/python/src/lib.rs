@@ -34,7 +34,7 @@ mod _native {
     use crate::error::{ConfigError, DeviceError, TraceError, UsageError};
     #[pymodule_export]
     use crate::opening::{
-        check_drive, drive_keys, identify, open_file, open_null, open_sim, resolve_drive,
-        sniff_trace, version,
+        check_drive, drive_keys, identify, open_file, open_null, open_raid0, open_sim,
+        resolve_drive, sniff_trace, version,
     };
 }

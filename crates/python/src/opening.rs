@@ -3,11 +3,11 @@
 use crate::device::PyDevice;
 use crate::error::{OrPy, UsageError, json};
 use crate::keys::KeyRecord;
-use crate::signals::Signals;
+use crate::signals::{Signals, watched};
 use pyo3::prelude::*;
 use ssdscope_host::{Consent, EngineChoice, open_read, open_write};
-use ssdscope_io::NullDevice;
 use ssdscope_io::trace::sniff;
+use ssdscope_io::{NullDevice, Raid0};
 use ssdscope_sim::config::keys::KEYS;
 use ssdscope_sim::{DriveConfig, State};
 use std::path::Path;
@@ -72,8 +72,22 @@ pub fn open_sim(
 ) -> PyResult<PyDevice> {
     let drive = DriveConfig::parse(toml, label, &sets).or_py()?;
     let state = state.map(str::parse::<State>).transpose().map_err(UsageError::new_err)?;
-    let device = py.detach(|| ssdscope_sim::open(&drive, state, seed)).or_py()?;
+    // A settled state of a large drive takes minutes, hence the watched thread.
+    let device = watched(py, move || ssdscope_sim::open(&drive, state, seed))?.or_py()?;
     Ok(PyDevice::new(device, None))
+}
+
+/// Stripe devices into one; they belong to it from then on.
+#[pyfunction]
+pub fn open_raid0(members: Vec<Py<PyDevice>>, chunk_bytes: u64) -> PyResult<PyDevice> {
+    let twice = |(index, member): (usize, &Py<PyDevice>)| {
+        members[..index].iter().any(|other| other.is(member))
+    };
+    if members.iter().enumerate().any(twice) {
+        return Err(UsageError::new_err("a device cannot be two members of one RAID-0"));
+    }
+    let devices = PyDevice::take_all(members.iter().map(Py::get))?;
+    Ok(PyDevice::new(Box::new(Raid0::new(devices, chunk_bytes).or_py()?), None))
 }
 
 /// Every key of a drive with its value, defaults included, as JSON.

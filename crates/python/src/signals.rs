@@ -2,6 +2,8 @@
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How often to look.
@@ -53,5 +55,33 @@ impl Signals {
             Some(error) if !error.is_instance_of::<PyKeyboardInterrupt>(py) => Err(error),
             _ => Ok(()),
         }
+    }
+}
+
+/// Does `work` that cannot be asked to stop on a thread of its own, and returns without
+/// its result when a signal raises something; the thread then ends by itself.
+pub fn watched<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> PyResult<T> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    // Nobody receives the result of work that was given up.
+    let worker = thread::Builder::new().spawn(move || drop(sender.send(work())))?;
+    py.detach(move || {
+        loop {
+            match receiver.recv_timeout(PERIOD) {
+                Ok(result) => return Ok(result),
+                Err(RecvTimeoutError::Timeout) => Python::attach(|py| py.check_signals())?,
+                Err(RecvTimeoutError::Disconnected) => panicked(worker),
+            }
+        }
+    })
+}
+
+/// Lets the panic of a thread go on in this one.
+fn panicked(worker: thread::JoinHandle<()>) -> ! {
+    match worker.join() {
+        Err(panic) => std::panic::resume_unwind(panic),
+        Ok(()) => unreachable!("a thread that ends in peace has sent its result"),
     }
 }

@@ -1,0 +1,163 @@
+"""The Rust half of ssdscope. Private: `ssdscope.targets` is the way in.
+
+Records cross as JSON text, columns as numpy arrays. No call holds the interpreter while
+Rust works; signals are looked for about every 10 ms. A test compares this file with the
+module: names, arguments and their order.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+class ConfigError(ValueError):
+    """A drive file that cannot work: every fault, a line each."""
+
+class TraceError(ValueError):
+    """A trace that cannot be read or replayed."""
+
+class UsageError(ValueError):
+    """A request that cannot be meant."""
+
+class DeviceError(RuntimeError):
+    """A drive that failed.
+
+    If a run broke, the summary of what was measured before is in the attribute
+    ``partial``, as JSON text.
+    """
+
+@final
+class Snapshot:
+    """The state of a drive, readable only by it and its forks."""
+
+@final
+class Device:
+    """An open drive."""
+
+    def info(self) -> str:
+        """Say what a host knows of the drive beforehand, as JSON."""
+
+    def access(self) -> str | None:
+        """Say how requests reach a real drive, as JSON; None for all others.
+
+        Keys: ``engine``, ``engine_note``, ``direct_io``, ``direct_io_note``,
+        ``memory_backed``, ``holes_bytes``.
+        """
+
+    def run(
+        self,
+        workload_json: str,
+        progress: Callable[[str], None] | None,
+        chunk: Callable[[dict[str, npt.NDArray[Any]]], None] | None,
+    ) -> str:
+        """Run a workload to its end; its summary as JSON.
+
+        Parameters
+        ----------
+        workload_json
+            The workload.
+        progress
+            Called about every 100 ms of wall time with JSON: ``requests``, ``bytes``,
+            ``failed_requests``, ``elapsed_ns``, ``fraction``, ``mean_latency_ns``,
+            ``relative_half_width``.
+        chunk
+            Called with up to 65,536 rows of the log as arrays of shape (n,), in the order
+            of completion: ``index`` (of issue, uint64), ``op`` (uint8), ``offset_bytes``,
+            ``bytes``, ``submit_ns``, ``complete_ns`` (uint64), ``error`` (int32) and, of a
+            drive that attributes, 14 columns ``attr_<cause>_ns`` (uint64).
+
+        Raises
+        ------
+        UsageError
+            If the workload does not fit the drive.
+        DeviceError
+            If the drive fails.
+        """
+
+    def run_list(
+        self,
+        ops: npt.NDArray[np.uint8],
+        offsets: npt.NDArray[np.uint64],
+        lengths: npt.NDArray[np.uint64],
+        arrivals_ns: npt.NDArray[np.uint64] | None,
+        iodepth: int,
+        thinktime_ns: int,
+        progress: Callable[[str], None] | None,
+    ) -> tuple[str, dict[str, npt.NDArray[Any]]]:
+        """Run explicit requests in order; the summary as JSON, and the log.
+
+        Arrays are contiguous, of shape (n,). Columns of the log are as in `run`; ``index``
+        is the place in the list.
+        """
+
+    def replay(
+        self,
+        path: str,
+        options_json: str,
+        progress: Callable[[str], None] | None,
+        chunk: Callable[[dict[str, npt.NDArray[Any]]], None] | None,
+    ) -> str:
+        """Replay a trace; the summary as JSON, with ``trace``.
+
+        Raises
+        ------
+        TraceError
+            If the trace cannot be read or does not fit the drive.
+        DeviceError
+            If the drive fails.
+        KeyboardInterrupt
+            On Ctrl-C before the first request. Later the summary says ``interrupted``.
+        """
+
+    def idle(self, ns: int) -> None:
+        """Let time pass without requests."""
+
+    def now_ns(self) -> int:
+        """Read the drive's clock."""
+
+    def snapshot(self) -> Snapshot:
+        """Keep the state as it is."""
+
+    def restore(self, s: Snapshot) -> None:
+        """Return to a state that was kept."""
+
+    def fork(self) -> Device:
+        """Make an independent copy in the same state."""
+
+    def counters(self) -> str | None:
+        """Say what the drive counted since it was opened, as JSON; None for real drives."""
+
+def version() -> str:
+    """Give the version of the native module."""
+
+def open_sim(toml: str, label: str, sets: Sequence[str], state: str | None, seed: int) -> Device:
+    """Open a simulated drive from the text of a drive file, which messages call `label`."""
+
+def open_file(path: str, destroy_token: str | None, overwrite_existing: bool) -> Device:
+    """Open a block device or a file for reading, or with its token a file for writing."""
+
+def open_null(capacity_bytes: int) -> Device:
+    """Open a device that completes everything at once: shows our own overhead."""
+
+def open_raid0(members: Sequence[Device], chunk_bytes: int) -> Device:
+    """Stripe devices into one; they belong to it from then on."""
+
+def resolve_drive(toml: str, label: str, sets: Sequence[str]) -> str:
+    """Give every key of a drive with its value, defaults included, as JSON."""
+
+def check_drive(toml: str, label: str) -> list[str]:
+    """Find every fault of a drive file, a line each; none if it works."""
+
+def drive_keys() -> str:
+    """List every key that a drive file may hold, as JSON.
+
+    Each has ``key``, ``type``, ``unit``, ``expected``, ``default``, ``required``,
+    ``kinds``, ``doc``.
+    """
+
+def identify(path: str) -> str:
+    """Say what a device or file is, as JSON."""
+
+def sniff_trace(path: str, format: str | None) -> str:
+    """Say which format a trace is in, as JSON."""
