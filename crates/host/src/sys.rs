@@ -97,6 +97,11 @@ pub(crate) fn next_data(file: &File, from: u64) -> io::Result<Option<(u64, u64)>
     match seek(from, libc::SEEK_DATA) {
         Ok(start) => Ok(Some((start, seek(start, libc::SEEK_HOLE)?))),
         Err(error) if error.raw_os_error() == Some(libc::ENXIO) => Ok(None),
+        // A file system without holes does not know the question: all of it is data.
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+            let size = file.metadata()?.len();
+            Ok((from < size).then_some((from, size)))
+        }
         Err(error) => Err(error),
     }
 }

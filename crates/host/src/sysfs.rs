@@ -118,7 +118,9 @@ impl SysBlock {
         for device in self.family() {
             let name = name_of(&device);
             let numbers = text(&device.join("dev")).unwrap_or_default();
-            users.extend(mount_points(&numbers).map(|at| format!("{name} is mounted at {at}")));
+            users.extend(
+                mount_points(&numbers).into_iter().map(|at| format!("{name} is mounted at {at}")),
+            );
             if is_swap(&numbers) {
                 users.push(format!("{name} is swap space"));
             }
@@ -145,18 +147,20 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     paths.into_iter()
 }
 
-/// Where a device with these numbers (`major:minor`) is mounted. By number, because a
-/// device has many names.
-fn mount_points(numbers: &str) -> impl Iterator<Item = String> {
-    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let points: Vec<_> = table
-        .lines()
-        .filter_map(|line| {
-            let mut fields = line.split(' ').skip(2);
-            (fields.next()? == numbers).then(|| fields.nth(1).map(str::to_owned))?
-        })
-        .collect();
-    points.into_iter()
+/// Where a device with these numbers (`major:minor`) is mounted.
+fn mount_points(numbers: &str) -> Vec<String> {
+    points_in(&fs::read_to_string("/proc/self/mountinfo").unwrap_or_default(), numbers)
+}
+
+/// By number, because a device has many names.
+fn points_in(table: &str, numbers: &str) -> Vec<String> {
+    let point = |line: &str| {
+        let mut fields = line.split(' ').skip(2);
+        let found = fields.next()? == numbers;
+        // The table writes a space inside a name as its octal code.
+        found.then(|| fields.nth(1).map(|point| point.replace(r"\040", " ")))?
+    };
+    table.lines().filter_map(point).collect()
 }
 
 fn is_swap(numbers: &str) -> bool {
@@ -167,4 +171,18 @@ fn is_swap(numbers: &str) -> bool {
             format!("{major}:{minor}") == numbers
         })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts_are_found_by_number() {
+        let table = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
+                     40 27 254:0 /srv /mnt/my\\040disk rw - ext4 /dev/vda rw\n\
+                     31 23 0:28 / /sys/fs/cgroup rw,relatime - cgroup cgroup rw\n";
+        assert_eq!(points_in(table, "254:0"), ["/", "/mnt/my disk"]);
+        assert_eq!(points_in(table, "54:0"), [""; 0]);
+    }
 }

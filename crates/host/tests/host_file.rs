@@ -339,3 +339,31 @@ fn the_identity_of_a_file_says_what_a_page_needs() {
     assert_eq!(threads.access().engine, EngineKind::Threads);
     assert!(threads.access().engine_note.is_some(), "it must be said");
 }
+
+#[test]
+fn a_file_system_without_direct_io_is_used_and_named() {
+    // The kernel's own files are regular, of a block's size, and know no direct I/O.
+    let path = Path::new("/sys/kernel/uevent_seqnum");
+    let Ok(identity) = identify(path) else {
+        eprintln!("skipped: no {}", path.display());
+        return;
+    };
+    assert!(!identity.direct_io);
+    assert!(identity.direct_io_note.expect("it must be said").contains("page cache"));
+}
+
+#[test]
+fn a_file_in_memory_is_called_that() {
+    let path = Path::new("/dev/shm").join(format!("ssdscope-{}.img", std::process::id()));
+    if fs::write(&path, vec![1; MIB as usize]).is_err() {
+        eprintln!("skipped: /dev/shm is not writable");
+        return;
+    }
+    let file = Scratch(path);
+    for engine in ENGINES {
+        let mut device = open_read(&file.0, engine).expect("a plain file");
+        assert!(device.access().memory_backed);
+        device.submit(Nanos::ZERO, Request::read(1, Lba(0), Sectors(8))).expect("in range");
+        assert_eq!(drain(&mut device)[0].outcome, Outcome::Done);
+    }
+}

@@ -133,3 +133,17 @@ fn uring_reason(error: &io::Error) -> String {
     };
     format!("io_uring is off: {cause}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_for_the_fallback_says_what_to_change() {
+        let reason = |errno| uring_reason(&io::Error::from_raw_os_error(errno));
+        assert!(reason(libc::EPERM).contains("kernel.io_uring_disabled"));
+        assert!(reason(libc::ENOSYS).contains("seccomp"));
+        assert!(reason(libc::ENOMEM).contains("locked memory"));
+        assert!(reason(libc::EINVAL).contains("Invalid argument"));
+    }
+}

@@ -284,3 +284,57 @@ fn entry(flight: &mut Flight) -> squeue::Entry {
             .build(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload;
+
+    /// What happens where the limit of locked memory leaves no room for registration.
+    #[test]
+    fn unregistered_buffers_work_as_well() {
+        if usable().is_err() {
+            eprintln!("skipped: io_uring is off");
+            return;
+        }
+        let name = format!("ssdscope-uring-{}", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let file = File::options().read(true).write(true).create_new(true).open(&path);
+        let file = Arc::new(file.expect("the temporary folder is writable"));
+        std::fs::remove_file(&path).expect("removable while open");
+        let mut ring = Uring::new(file).expect("usable");
+        ring.next_buffer = None;
+        let mut pool = BufferPool::default();
+        let mut transfer = |op, buffer| {
+            let transfer =
+                Transfer { op, offset_bytes: 0, len_bytes: 4096, fua: true, buffer: Some(buffer) };
+            ring.start(7, transfer).expect("the ring is empty");
+            let mut finished = Vec::new();
+            ring.wait(Nanos::MAX, &mut finished).expect("the file works");
+            let end = finished.pop().expect("one was started");
+            assert_eq!((end.slot, end.result), (7, Ok(())));
+            end.buffer.expect("it comes back")
+        };
+
+        let mut written = pool.take(4096, |_| {});
+        payload::fill(written.as_mut_slice(), 1, 2);
+        let written = transfer(Op::Write, written);
+        let read = transfer(Op::Read, pool.take(4096, |_| {}));
+        assert!(written.as_slice() == read.as_slice());
+    }
+
+    #[test]
+    fn short_transfers_go_on_and_odd_ones_fail() {
+        let transfer =
+            |op| Transfer { op, offset_bytes: 0, len_bytes: 8192, fua: false, buffer: None };
+        let flight = |op| Flight { transfer: transfer(op), started: Nanos::ZERO, moved_bytes: 0 };
+        let mut read = flight(Op::Read);
+        assert_eq!(outcome(&mut read, 4096), None);
+        assert_eq!(outcome(&mut read, -libc::EINTR), None);
+        assert_eq!(outcome(&mut read, 4096), Some(Ok(())));
+        assert_eq!(outcome(&mut flight(Op::Write), 100), Some(Err(libc::EIO)));
+        assert_eq!(outcome(&mut flight(Op::Read), 0), Some(Err(libc::EIO)));
+        assert_eq!(outcome(&mut flight(Op::Read), -libc::ENODATA), Some(Err(libc::ENODATA)));
+        assert_eq!(outcome(&mut flight(Op::Flush), 0), Some(Ok(())));
+    }
+}
