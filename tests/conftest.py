@@ -28,6 +28,7 @@ class Said:
 
     @property
     def document(self) -> dict[str, Any]:
+        assert self.out, self.err
         return json.loads(self.out)
 
 

@@ -4,7 +4,7 @@ Every error a user can cause is an `SsdscopeError`; the command line shows its m
 hint and ends with its exit code. Anything else that escapes is a defect of ours.
 """
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 EXIT_DONE = 0
 EXIT_FAILED = 1
@@ -30,9 +30,12 @@ class SsdscopeError(Exception):
     ----------
     exit_code
         The status a command ends with after this error.
+    partial
+        What had been measured when a run broke (a `RunResult`), else None.
     """
 
     exit_code: ClassVar[int] = EXIT_FAILED
+    partial: Any = None
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         text, mark, tail = message.partition(_HINT_MARK)
@@ -65,3 +68,7 @@ class TraceError(UsageError):
 
 class DeviceError(SsdscopeError):
     """A drive, simulated or real, that failed or could not be opened."""
+
+
+class OutputError(SsdscopeError):
+    """A file of ours that cannot be written any further."""

@@ -2,11 +2,9 @@
 
 import errno
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from types import FrameType
 from typing import Annotated
 
 import typer
@@ -18,6 +16,7 @@ from ssdscope.cli import (
     config,
     doctor,
     drives,
+    interrupts,
     probe,
     replay,
     reproduce,
@@ -72,7 +71,7 @@ def root(
 
 def main() -> None:
     """Run the command line of this process."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    interrupts.install()
     sys.exit(run_cli(sys.argv[1:]))
 
 
@@ -136,8 +135,3 @@ def _explain_usage(failure: TyperException) -> None:
         return
     path = context.command_path if context is not None else "ssdscope"
     error(message[:1].lower() + message[1:], f"{path} --help shows the options")
-
-
-def _interrupt(_signal: int, _frame: FrameType | None) -> None:
-    """Treat SIGTERM as Ctrl-C: stop, keep what was measured, end with 130."""
-    raise KeyboardInterrupt

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ssdscope.cli.output import emit, emit_json, note
+from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.progress import run_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import (
@@ -13,10 +13,12 @@ from ssdscope.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     EXIT_NOT_TRUSTWORTHY,
+    SsdscopeError,
     UsageError,
 )
 
 if TYPE_CHECKING:
+    from ssdscope.results import LogWriter
     from ssdscope.targets import Log, Progress, RunResult, Target
 
 DROPPED_SHARE_MAX = 0.20
@@ -91,18 +93,49 @@ def execute(
                 LogWriter(show.log, attribution=target.device.info.attribution)
             )
         with run_progress(show.progress, show.title) as progress:
-            result = runner(progress, log.append if log else None)
+            result, failure = _run(runner, progress, log)
         record = run_record(target, workload, result, seed=seed)
+        _tell(show, record)
         if log is not None:
             log.finish(record)
+    session.repeat(seed)
+    if failure is not None:
+        error(failure.message, failure.hint)
+        return failure.exit_code
+    return _exit_code(result, wanted_ci=workload.get("until_ci"))
+
+
+def _run(
+    runner: Runner, progress: "Callable[[Progress], None] | None", log: "LogWriter | None"
+) -> "tuple[RunResult, SsdscopeError | None]":
+    """Run; where the drive or the log breaks on the way, give what there is, and the reason."""
+    broken: list[SsdscopeError] = []
+
+    def keep(chunk: "Log") -> None:
+        if log is None or broken:
+            return
+        try:
+            log.append(chunk)
+        except SsdscopeError as failure:
+            broken.append(failure)
+            raise KeyboardInterrupt from failure  # the run ends as it does after Ctrl-C
+
+    try:
+        result = runner(progress, keep if log else None)
+    except SsdscopeError as failure:
+        if failure.partial is None:
+            raise
+        return failure.partial, failure
+    return result, broken[0] if broken else None
+
+
+def _tell(show: Presentation, record: dict[str, Any]) -> None:
     if show.output_format == "json":
         emit_json(record)
     else:
         from ssdscope.cli.tables import run_text
 
         emit(run_text(show.title, record))
-    session.repeat(seed)
-    return _exit_code(result, wanted_ci=workload.get("until_ci"))
 
 
 def _exit_code(result: "RunResult", *, wanted_ci: float | None) -> int:

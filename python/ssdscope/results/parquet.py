@@ -6,14 +6,19 @@ where the run is interrupted, all the same). A log cut short by a crash has no f
 Parquet needs; so the rows go to ``NAME.part`` first, and the name appears with the footer.
 """
 
+import errno
 import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import OutputError, UsageError
 from ssdscope.targets import ATTRIBUTION_CAUSES, Log
 from ssdscope.targets.records import LOG_TYPES
 
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROW_GROUP_ROWS = 262_144
+_FOOTER_BYTES = 4 * 2**20
 _ATTRIBUTION_COLUMNS = tuple(f"attr_{cause}_ns" for cause in ATTRIBUTION_CAUSES)
 _RECORD_KEY = b"ssdscope"
 
@@ -54,12 +60,12 @@ class LogWriter:
         self._schema = _schema(attribution)
         self._pending: list[Log] = []
         self._pending_rows = 0
+        self._broken = False
         try:
             self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
         except OSError as error:
-            raise UsageError(
-                f"cannot write the log to {path}: {error.strerror or error}"
-            ) from error
+            reason = os.strerror(error.errno) if error.errno else error
+            raise UsageError(f"cannot write the log to {path}: {reason}") from error
 
     def __enter__(self) -> Self:
         return self
@@ -71,34 +77,63 @@ class LogWriter:
         trace: TracebackType | None,
     ) -> None:
         """Close the file whatever happened, so that what was measured can be read."""
-        self._flush()
-        self._writer.close()
-        if self._part.exists():
+        with self._failing_clearly():
+            self._flush()
+            self._writer.close()
             self._part.rename(self.path)
 
     def append(self, log: Log) -> None:
-        """Add rows; they reach the disk in groups of `ROW_GROUP_ROWS`."""
+        """Add rows; they reach the disk in groups of `ROW_GROUP_ROWS`.
+
+        Raises
+        ------
+        OutputError
+            If the disk is full or failing. The rows so far stay readable where the end of
+            the disk was seen coming.
+        """
         self._pending.append(log)
         self._pending_rows += len(log)
         if self._pending_rows >= ROW_GROUP_ROWS:
-            self._flush()
+            with self._failing_clearly():
+                self._flush()
 
     def finish(self, record: dict[str, Any]) -> None:
         """Store the document of the run, in the file and next to it."""
-        text = json.dumps(record, indent=2)
-        self._flush()
-        self._writer.add_key_value_metadata({_RECORD_KEY: json.dumps(record).encode()})
-        self.summary_path.write_text(text + "\n", encoding="utf-8")
+        with self._failing_clearly():
+            self._flush()
+            self._writer.add_key_value_metadata({_RECORD_KEY: json.dumps(record).encode()})
+            text = json.dumps(record, indent=2) + "\n"
+            self.summary_path.write_text(text, encoding="utf-8")
 
     def _flush(self) -> None:
         import pyarrow as pa
 
-        if not self._pending:
+        if not self._pending or self._broken:
             return
         log = Log.concatenate(self._pending)
         self._pending, self._pending_rows = [], 0
-        arrays = [pa.array(log.columns[name]) for name in self._schema.names]
-        self._writer.write_table(pa.table(arrays, schema=self._schema))
+        rows = pa.table(
+            [pa.array(log.columns[name]) for name in self._schema.names], schema=self._schema
+        )
+        # A row group that is cut short makes all before it unreadable, so stop in time.
+        if shutil.disk_usage(self.path.parent).free < 2 * rows.nbytes + _FOOTER_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._writer.write_table(rows)
+
+    @contextmanager
+    def _failing_clearly(self) -> Iterator[None]:
+        """Turn the system's errors into ours, once: what follows is only closing."""
+        try:
+            yield
+        except OSError as error:
+            if self._broken:
+                return
+            self._broken = True
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise OutputError(
+                f"cannot write the log to {self.path}: {reason}",
+                hint="free some space, or log to another disk",
+            ) from error
 
 
 def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
@@ -118,14 +153,14 @@ def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path)
+        with pq.ParquetFile(path) as file:
+            metadata, table = file.metadata.metadata or {}, file.read()
     except (OSError, pa.ArrowInvalid) as error:
         raise UsageError(f"cannot read the log {path}: {error}") from error
     try:
         log = Log({name: np.asarray(table.column(name)) for name in table.column_names})
     except ValueError as error:
         raise UsageError(f"{path} is not a log of requests: {error}") from error
-    metadata = table.schema.metadata or {}
     text = metadata.get(_RECORD_KEY)
     return log, None if text is None else json.loads(text)
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope import _native
-from ssdscope.errors import ConfigError, DeviceError, TraceError, UsageError
+from ssdscope.errors import ConfigError, DeviceError, SsdscopeError, TraceError, UsageError
 from ssdscope.targets.records import DeviceInfo, Log, Progress, RunResult
 
 ProgressCallback = Callable[[Progress], None]
@@ -239,11 +239,18 @@ def translated_errors() -> Iterator[None]:
     except _native.ConfigError as error:
         raise ConfigError(str(error)) from error
     except _native.TraceError as error:
-        raise TraceError(str(error)) from error
+        raise _with_partial(TraceError(str(error)), error) from error
     except _native.UsageError as error:
-        raise UsageError(str(error)) from error
+        raise _with_partial(UsageError(str(error)), error) from error
     except _native.DeviceError as error:
-        raise DeviceError(str(error)) from error
+        raise _with_partial(DeviceError(str(error)), error) from error
+
+
+def _with_partial(ours: SsdscopeError, native: Exception) -> SsdscopeError:
+    """Keep what had been measured when a run broke."""
+    text = getattr(native, "partial", None)
+    ours.partial = None if text is None else RunResult.from_json(text)
+    return ours
 
 
 def native_of(devices: Sequence[Device]) -> list["_native.Device"]:
@@ -258,5 +265,11 @@ def _progress(callback: ProgressCallback | None) -> Callable[[str], None] | None
 def _chunk(
     callback: ChunkCallback | None,
 ) -> Callable[[dict[str, npt.NDArray[Any]]], None] | None:
-    return None if callback is None else lambda columns: callback(Log(columns))
+    if callback is None:
+        return None
 
+    # The command line knows this function by its name: it is not interrupted halfway.
+    def deliver_chunk(columns: dict[str, npt.NDArray[Any]]) -> None:
+        callback(Log(columns))
+
+    return deliver_chunk

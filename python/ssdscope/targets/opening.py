@@ -213,7 +213,9 @@ def read_text(path: str) -> str:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+        raise UsageError(
+            f"cannot read {path}: {error.strerror}", hint="check the spelling and the permissions"
+        ) from error
 
 
 def _is_simulated(spec: grammar.Spec) -> bool:

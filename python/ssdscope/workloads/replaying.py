@@ -1,6 +1,7 @@
 """How a trace is read, fitted to a drive and paced."""
 
 import json
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -64,8 +65,8 @@ class ReplayOptions:
                 raise UsageError(
                     f"{option}: {value!r} is unknown", hint=f"use {', '.join(choices)}"
                 )
-        if self.time_scale <= 0:
-            raise UsageError(f"--time-scale: {self.time_scale} is not above zero")
+        if not 0 < self.time_scale < math.inf:
+            raise UsageError(f"--time-scale: {self.time_scale} is not a number above zero")
 
     def to_dict(self) -> dict[str, Any]:
         """Give the keys of the JSON form, every one of them."""

@@ -1,0 +1,98 @@
+"""Ctrl-C, SIGTERM, readers that go away, disks that are full: what was measured is kept."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ssdscope.results import read_log
+
+LONG = ("--runtime", "1000s", "--seed", "1", "-o", "json")
+
+
+def wait_for(path: Path, *, seconds: float = 30) -> None:
+    end = time.monotonic() + seconds
+    while not path.exists():
+        assert time.monotonic() < end, f"{path} did not appear"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("virtual", [True, False], ids=["simulated", "file"])
+def test_an_interrupted_run_keeps_what_it_has(
+    spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path, number: int, virtual: bool
+) -> None:
+    file = tmp_path / "zeros.bin"
+    file.write_bytes(bytes(2**20))
+    target = "sim:mqsim-512g" if virtual else str(file)
+    log = tmp_path / "run.parquet"
+    process = spawn("run", target, "--rw", "randread", *LONG, "--log", str(log))
+    wait_for(log.with_suffix(".parquet.part"))
+    time.sleep(0.5)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    document = json.loads(out)
+    assert document["interrupted"] is True
+    assert document["requests"] > 0
+    rows, stored = read_log(log)
+    assert len(rows) == document["requests"]
+    assert stored == document
+
+
+def test_a_reader_that_goes_away_is_no_failure() -> None:
+    command = [sys.executable, "-c", "from ssdscope.cli.app import main; main()"]
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with os.fdopen(write_end, "wb") as pipe:
+        process = subprocess.run(
+            [*command, "drives", "show", "mqsim-8g"],
+            stdin=subprocess.DEVNULL,
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    assert process.returncode == 0, process.stderr
+    assert process.stderr == ""
+
+
+def test_a_disk_that_fills_up_ends_the_run_and_keeps_what_fits(
+    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "run.parquet"
+    room = iter([2**40, 2**40])
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(
+        "ssdscope.results.parquet.shutil.disk_usage",
+        lambda _path: usage._replace(free=next(room, 1000)),
+    )
+    monkeypatch.setattr("ssdscope.results.parquet.ROW_GROUP_ROWS", 65_536)
+    said = cli(
+        "run", "sim:mqsim-512g", "--rw", "randread", "--iodepth", "32",
+        "--number-ios", "1000000", "--seed", "1", "--log", str(log), "-o", "json",
+    )  # fmt: skip
+    assert said.status == 1
+    assert f"cannot write the log to {log}: No space left on device" in said.err
+    rows, stored = read_log(log)
+    assert len(rows) == 2 * 65_536
+    assert stored == said.document
+    assert 2 * 65_536 <= said.document["requests"] < 1_000_000
+
+
+def test_a_log_that_cannot_even_begin_is_refused_before_the_run(cli, tmp_path: Path) -> None:
+    log = tmp_path / "run.parquet"
+    log.with_suffix(".parquet.part").symlink_to("/dev/full")
+    said = cli("run", "sim:mqsim-8g", "--number-ios", "1000", "--log", str(log))
+    assert said.status == 2
+    assert "No space left on device" in said.err
+    assert said.out == ""

@@ -1,0 +1,71 @@
+"""Real files: read by default, written to only with the token."""
+
+from pathlib import Path
+
+import pytest
+
+MIB = 2**20
+
+
+@pytest.fixture
+def zeros(tmp_path: Path) -> Path:
+    """A file of zeros, eight megabytes."""
+    path = tmp_path / "zeros.bin"
+    path.write_bytes(bytes(8 * MIB))
+    return path
+
+
+def test_a_file_is_read_and_unchanged(cli, zeros: Path) -> None:
+    said = cli(
+        "run", str(zeros), "--rw", "randread", "--number-ios", "50", "--seed", "1", "-o", "json"
+    )
+    assert said.status == 0, said.err
+    document = said.document
+    assert document["target"]["kind"] == "file"
+    assert document["target"]["capacity_bytes"] == 8 * MIB
+    assert document["target"]["drive"] is None
+    assert document["counters"] is None
+    assert document["read"]["attribution_ns"] is None
+    assert document["read"]["latency_ns"]["min"] > 0
+    assert zeros.read_bytes() == bytes(8 * MIB)
+
+
+def test_writing_needs_the_token(cli, zeros: Path) -> None:
+    words = ("run", str(zeros), "--rw", "write", "--number-ios", "8", "--seed", "1", "-o", "json")
+    refused = cli(*words)
+    assert refused.status == 2
+    assert "open for reading only" in refused.err
+    assert "doctor --identify" in refused.err
+    wrong = cli(*words, "--destroy-data", "FILE:other.bin")
+    assert wrong.status == 2
+    assert zeros.read_bytes() == bytes(8 * MIB)
+
+    identity = cli("doctor", "--identify", str(zeros), "-o", "json").document["identity"]
+    assert identity["token"] == "FILE:zeros.bin"
+    written = cli(*words, "--destroy-data", identity["token"])
+    assert written.status == 0, written.err
+    assert written.document["write"]["bytes"] == 8 * 4096
+    assert zeros.read_bytes() != bytes(8 * MIB)
+
+
+def test_a_file_with_data_needs_a_second_word(cli, tmp_path: Path) -> None:
+    path = tmp_path / "thesis.bin"
+    path.write_bytes(b"years of work" * MIB)
+    before = path.read_bytes()
+    words = (
+        "run", str(path), "--rw", "write", "--number-ios", "8", "--size", "1m",
+        "--destroy-data", "FILE:thesis.bin",
+    )  # fmt: skip
+    refused = cli(*words)
+    assert refused.status == 2
+    assert "--overwrite-existing" in refused.err
+    assert path.read_bytes() == before
+    assert cli(*words, "--overwrite-existing").status == 0
+
+
+def test_an_empty_file_is_refused(cli, tmp_path: Path) -> None:
+    path = tmp_path / "empty.bin"
+    path.touch()
+    said = cli("run", str(path), "--number-ios", "1")
+    assert said.status in (1, 2)
+    assert "empty.bin" in said.err

@@ -1,0 +1,142 @@
+"""``ssdscope replay``: what the document says of a trace, and refusals that say what to do."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def mqsim(tmp_path: Path) -> Path:
+    """A trace of 200 reads and writes, a microsecond apart, in MQSim's form.
+
+    Its times are large enough to be nanoseconds only.
+    """
+    path = tmp_path / "trace.txt"
+    lines = [f"{10**15 + i * 1000} 0 {i * 64} 8 {i % 2}" for i in range(200)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def spc(tmp_path: Path) -> Path:
+    """A trace of two volumes in SPC's form; some requests are off a 4 KiB grid."""
+    path = tmp_path / "trace.spc"
+    lines = [
+        f"{i % 2},{i * 3},{512 * (1 + i % 9)},{'rw'[i % 2]},{i * 0.001:.6f}" for i in range(100)
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("mode", ["open", "closed", "asap"])
+def test_a_replay_is_a_run_with_a_trace(cli, mqsim: Path, mode: str) -> None:
+    said = cli("replay", "sim:mqsim-8g", str(mqsim), "--mode", mode, "--seed", "1", "-o", "json")
+    assert said.status == 0, said.err
+    document = said.document
+    assert document["requests"] == 200
+    assert document["read"]["requests"] == document["write"]["requests"] == 100
+    assert document["workload"]["replay"] == str(mqsim)
+    trace = document["trace"]
+    assert trace["requests"] == 200
+    assert trace["skipped"] == trace["expanded"] == trace["wrapped"] == 0
+    assert trace["span_ns"] == 199_000
+
+
+def test_time_is_scaled(cli, mqsim: Path) -> None:
+    words = ("replay", "sim:mqsim-8g", str(mqsim), "--seed", "1", "-o", "json", "--time-scale")
+    slow = cli(*words, "1000").document["elapsed_ns"]
+    assert slow >= 199_000_000
+    assert cli(*words, "1").document["elapsed_ns"] < slow / 2
+
+
+def test_compressed_traces_are_read(cli, mqsim: Path) -> None:
+    packed = mqsim.with_suffix(".gz")
+    packed.write_bytes(gzip.compress(mqsim.read_bytes()))
+    words = ("--seed", "1", "-o", "json")
+    plain = cli("replay", "sim:mqsim-8g", str(mqsim), *words).document
+    unpacked = cli("replay", "sim:mqsim-8g", str(packed), *words).document
+    assert unpacked["read"] == plain["read"]
+
+
+def test_what_does_not_fit_is_refused_with_a_count_and_the_way_out(cli, spc: Path) -> None:
+    words = ("replay", "sim:msr-4gb", str(spc), "--seed", "1", "-o", "json")
+    refused = cli(*words)
+    assert refused.status == 2
+    assert "hint: " in refused.err
+    assert "expand" in refused.err
+    fitted = cli(*words, "--align", "expand")
+    assert fitted.status == 0, fitted.err
+    assert fitted.document["trace"]["expanded"] > 0
+    assert fitted.document["trace"]["volumes"] == 2
+
+
+def test_two_readings_are_refused_with_both(cli, tmp_path: Path) -> None:
+    path = tmp_path / "small-times.txt"
+    path.write_text("".join(f"{i * 1000} 0 {i * 8} 8 1\n" for i in range(50)), encoding="utf-8")
+    said = cli("replay", "sim:mqsim-8g", str(path))
+    assert said.status == 2
+    assert "as disksim 50 requests span 49.0 s, as mqsim 50 requests span 49.0 us" in said.err
+    assert "hint: choose with --format disksim or mqsim" in said.err
+    chosen = cli("replay", "sim:mqsim-8g", str(path), "--format", "mqsim", "-o", "json")
+    assert chosen.document["trace"]["span_ns"] == 49_000
+
+
+def test_a_malformed_line_is_told_with_its_number_and_text(cli, mqsim: Path) -> None:
+    lines = mqsim.read_text(encoding="utf-8").splitlines()
+    lines[41] = "what is this"
+    mqsim.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    refused = cli("replay", "sim:mqsim-8g", str(mqsim), "--seed", "1")
+    assert refused.status == 2
+    assert "42" in refused.err
+    assert "what is this" in refused.err
+    skipped = cli("replay", "sim:mqsim-8g", str(mqsim), "--skip-bad", "--seed", "1", "-o", "json")
+    assert skipped.document["trace"]["skipped"] == 1
+    assert skipped.document["requests"] == 199
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"\x00\xff" * 100, b"hello world\n" * 50])
+def test_a_file_that_is_no_trace_is_refused(cli, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "odd"
+    path.write_bytes(content)
+    said = cli("replay", "sim:mqsim-8g", str(path))
+    assert said.status == 2, said.err
+    assert str(path) in said.err
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("--mode", "sideways"), "--mode"),
+        (("--align", "round"), "--align"),
+        (("--fit", "squeeze"), "--fit"),
+        (("--time-scale", "0"), "--time-scale"),
+        (("--time-scale", "nan"), "--time-scale"),
+        (("--format", "xls"), "xls"),
+        (("--offset", "4KB"), "--offset"),
+        (("--iodepth", "0"), "iodepth"),
+    ],
+)
+def test_bad_options_are_refused(cli, mqsim: Path, words: tuple[str, ...], expected: str) -> None:
+    said = cli("replay", "sim:mqsim-8g", str(mqsim), *words)
+    assert said.status == 2, said.err
+    assert expected in said.err
+
+
+def test_a_missing_trace_is_refused_before_the_drive_is_prepared(cli) -> None:
+    said = cli("replay", "sim:mqsim-8g", "missing.spc")
+    assert said.status == 2
+    assert "cannot read the trace missing.spc: No such file or directory" in said.err
+
+
+def test_writes_of_a_trace_are_refused_on_a_file_opened_for_reading(
+    cli, mqsim: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "zeros.bin"
+    file.write_bytes(bytes(8 * 2**20))
+    said = cli(
+        "replay", str(file), str(mqsim), "--mode", "asap", "--align", "expand", "--seed", "1"
+    )
+    assert said.status == 2, said.err
+    assert file.read_bytes() == bytes(8 * 2**20)

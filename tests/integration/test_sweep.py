@@ -1,0 +1,132 @@
+"""Sweeps: every combination once, resumed where it stopped, one row per run."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from ssdscope.sweep import Journal, points_of, read_plan, run_points
+
+PLAN = """
+targets = ["sim:msr-4gb"]
+repeats = 2
+
+[workload]
+rw = "randwrite"
+number_ios = 20
+
+[grid]
+bs = ["8k", "64k"]
+
+[set]
+"gc.policy" = ["greedy", "wear-aware"]
+"""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN, encoding="utf-8")
+    return path
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_combination_is_run_once_and_tabled(cli, plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    said = cli("sweep", str(plan), "-O", str(out), "--jobs", "1", "--seed", "1", "-o", "json")
+    assert said.status == 0, said.err
+    assert said.document["runs"] == said.document["done"] == 8
+    documents = lines(out)
+    assert len({document["key"] for document in documents}) == 8
+    assert len({document["point"]["seed"] for document in documents}) == 2
+    table = pq.read_table(out.with_suffix(".parquet")).to_pydict()
+    assert sorted(set(table["varied.bs"])) == ["64k", "8k"]
+    assert min(table["write.latency_ns.mean"]) > 0
+    assert set(table["requests"]) == {20}
+
+
+def test_a_point_gives_what_the_same_run_gives(cli, plan: Path) -> None:
+    point = points_of(read_plan(str(plan)), 1)[0]
+    outcome = next(run_points([point], jobs=1))
+    said = cli(
+        "run", "sim:msr-4gb", "--rw", "randwrite", "--bs", "8k", "--number-ios", "20",
+        "--set", "gc.policy=greedy", "--seed", str(point.seed), "-o", "json",
+    )  # fmt: skip
+    assert outcome.record is not None
+    assert outcome.record["write"] == said.document["write"]
+
+
+def test_only_what_is_missing_is_run(cli, plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    words = ("sweep", str(plan), "-O", str(out), "--jobs", "1", "-o", "json")
+    cli(*words)  # the seed is drawn, and stored
+    whole = lines(out)
+    text = "\n".join(json.dumps(document) for document in whole[:5]) + "\n"
+    out.write_text(text + json.dumps(whole[5])[:40], encoding="utf-8")  # cut in mid-line
+    said = cli(*words)
+    assert "8 runs, 5 of them done before" in said.err
+    again = lines(out)
+    assert len(again) == 8
+    by_key = {document["key"]: document["record"]["write"] for document in whole}
+    assert by_key == {document["key"]: document["record"]["write"] for document in again}
+
+
+def test_processes_give_the_same_as_one(plan: Path) -> None:
+    points = points_of(read_plan(str(plan)), 1)
+    alone = {outcome.point.key: outcome.record for outcome in run_points(points, jobs=1)}
+    beside = {outcome.point.key: outcome.record for outcome in run_points(points, jobs=2)}
+    assert alone == beside
+
+
+def test_a_run_that_fails_is_kept_as_such_and_tried_again(cli, plan: Path, tmp_path: Path) -> None:
+    plan.write_text(PLAN.replace('"64k"]', '"9t"]'), encoding="utf-8")
+    out = tmp_path / "out.jsonl"
+    said = cli("sweep", str(plan), "-O", str(out), "--jobs", "1", "--seed", "1", "-o", "json")
+    assert said.status == 1
+    assert said.document["failed"] == 4
+    assert said.document["done"] == 4
+    assert all(bool(each["error"]) != bool(each["record"]) for each in lines(out))
+    assert len(Journal(out).keys) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("targets = [", "not TOML"),
+        ("", "targets"),
+        ('targets = "sim:a"', "targets is not a list"),
+        ('targets = ["sim:msr-4gb"]\nrepeats = 0', "repeats"),
+        ('targets = ["sim:msr-4gb"]\nrepeats = true', "repeats"),
+        ('targets = ["sim:msr-4gb"]\nworkloads = 1', "no key 'workloads'"),
+        ('targets = ["sim:msr-4gb"]\n[grid]\nbs = "4k"', "grid.bs is not a list"),
+        ('targets = ["sim:msr-4gb"]\n[workload]\nbs = "4KB"', "bs: '4KB' can be read as"),
+        ('targets = ["sim:msr-4gb"]\n[workload]\nblock = "4k"', "no such option"),
+        ('targets = ["sim:nope"]', "no drive named 'nope'"),
+        ('targets = ["sim:msr-4gb"]\nstate = "old"', "not a state"),
+    ],
+)
+def test_bad_plans_are_refused(cli, plan: Path, tmp_path: Path, text: str, expected: str) -> None:
+    plan.write_text(text, encoding="utf-8")
+    said = cli("sweep", str(plan), "-O", str(tmp_path / "out.jsonl"), "--seed", "1")
+    assert said.status == 2, said.err
+    assert expected in said.err
+    assert "Traceback" not in said.err
+
+
+def test_another_file_is_not_taken_for_a_journal(cli, plan: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"a": 1}\n', encoding="utf-8")
+    said = cli("sweep", str(plan), "-O", str(other))
+    assert said.status == 2
+    assert "line 1 is not an outcome of a sweep" in said.err
+    assert other.read_text(encoding="utf-8") == '{"a": 1}\n'
+
+
+def test_the_example_plan_is_a_plan() -> None:
+    folder = Path(__file__).parents[2] / "examples"
+    for example in folder.glob("*.toml"):
+        assert points_of(read_plan(str(example)), 1)
