@@ -10,6 +10,28 @@ use super::{MsrDrive, MsrParams, Policy};
 use ssdscope_io::rng::Stream;
 use ssdscope_io::{Completion, Device, DeviceError, Lba, Nanos, Request, SECTOR_BYTES, Sectors};
 
+/// A drive small enough to look at, with the sample's times.
+pub(super) fn small() -> MsrParams {
+    MsrParams {
+        elements: 2,
+        planes: 3,
+        blocks_per_plane: 40,
+        pages_per_block: 16,
+        page_bytes: 4096,
+        reserve_blocks: 10,
+        low_water_blocks: 3,
+        policy: Policy::Greedy,
+        background: true,
+        parallel_units: 1,
+        read_ns: 25_000,
+        program_ns: 200_000,
+        erase_ns: 1_500_000,
+        transfer_ps_per_byte: 25_000,
+        link_ps_per_sector: 238_400,
+        endurance_erases: 100_000,
+    }
+}
+
 fn draw(random: &mut Stream) -> MsrParams {
     let pick = |random: &mut Stream, from: &[u32]| from[random.below(from.len() as u64) as usize];
     let parallel_units = pick(random, &[1, 1, 1, 2, 4]);
@@ -160,24 +182,7 @@ fn forks_go_on_alike_and_apart() {
 
 #[test]
 fn preparing_places_pages_as_a_run_does_but_leaves_no_trace() {
-    let params = MsrParams {
-        elements: 2,
-        planes: 3,
-        blocks_per_plane: 40,
-        pages_per_block: 16,
-        page_bytes: 4096,
-        reserve_blocks: 10,
-        low_water_blocks: 3,
-        policy: Policy::Greedy,
-        background: true,
-        parallel_units: 1,
-        read_ns: 25_000,
-        program_ns: 200_000,
-        erase_ns: 1_500_000,
-        transfer_ps_per_byte: 25_000,
-        link_ps_per_sector: 238_400,
-        endurance_erases: 100_000,
-    };
+    let params = small();
     let pages = params.capacity_bytes() / 4096;
     let mut prepared = MsrDrive::new(MsrParams { endurance_erases: 50, ..params }, 1).unwrap();
     let mut run = MsrDrive::new(params, 1).unwrap();

@@ -94,3 +94,68 @@ impl Element {
         Ok(emptied_ns + pages * (self.costs.read_ns + self.costs.program_ns))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::msr::swarm::small;
+    use crate::msr::{MsrParams, Policy};
+
+    /// One plane with blocks 0, 1, 2 full, and block 2 erased `erases` times of 50.
+    fn element(valid: u16, erases: u32) -> Element {
+        let params = MsrParams {
+            elements: 1,
+            planes: 1,
+            blocks_per_plane: 8,
+            reserve_blocks: 4,
+            policy: Policy::WearAware,
+            endurance_erases: 50,
+            ..small()
+        };
+        let mut element = Element::new(&params, 0, 1);
+        for index in 0..3 {
+            element.blocks.entry(index).valid = valid;
+        }
+        element.blocks.entry(2).erases = erases;
+        element.planes[0].erasures = erases.into();
+        element.histogram = vec![0; erases as usize + 1];
+        element.histogram[erases as usize] = 1;
+        element
+    }
+
+    #[test]
+    fn a_block_near_the_mean_is_cleaned_as_by_the_greedy_policy() {
+        // 43 left, the mean 49.125: 87.5 %.
+        let mut element = element(5, 7);
+        assert_eq!(element.choose_by_wear(0, BlockId(2)), Ok((BlockId(2), 0)));
+    }
+
+    #[test]
+    fn a_worn_block_gets_the_data_of_the_block_erased_longest_ago() {
+        // 41 left, the mean 48.875: 83.9 %.
+        let mut element = element(15, 9);
+        element.blocks.entry(0).erased_at = 5;
+        element.blocks.entry(1).erased_at = 4;
+        let (victim, ns) = element.choose_by_wear(0, BlockId(2)).unwrap();
+        assert_eq!(victim, BlockId(1));
+        // 15 pages moved, which fills the open block, the worn block erased, 15 pages copied.
+        let page_ns = 25_000 + 200_000;
+        assert_eq!(ns, 15 * page_ns + 213_200 + 1_500_000 + 15 * page_ns);
+        let (cold, worn) = (element.blocks.get(1), element.blocks.get(2));
+        assert_eq!((cold.valid, worn.valid, worn.erases), (0, 15, 10));
+        assert_eq!((worn.state, worn.bsn), (BlockState::Full, cold.bsn));
+    }
+
+    #[test]
+    fn a_worn_block_without_cold_data_is_passed_over_by_chance() {
+        // 30 left, the mean 47.5: 63 %, so it is taken with probability 0.63 / 0.8 = 0.789.
+        let mut element = element(0, 20);
+        let mut taken = 0;
+        for _ in 0..10_000 {
+            let (victim, ns) = element.choose_by_wear(0, BlockId(2)).unwrap();
+            assert!(ns == 0 && [BlockId(1), BlockId(2)].contains(&victim));
+            taken += u32::from(victim == BlockId(2));
+        }
+        assert!((7_700..8_100).contains(&taken), "{taken}");
+    }
+}

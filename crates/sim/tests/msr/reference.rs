@@ -72,7 +72,7 @@ fn compare(row: &Row, drive: &MsrDrive, mut latencies: Vec<u64>) -> (f64, usize)
     let mean = latencies.iter().sum::<u64>() as f64 / count;
     let squares: f64 = latencies.iter().map(|&ns| (ns as f64 - mean).powi(2)).sum();
     latencies.sort_unstable();
-    let rank = |share: f64| latencies[(share * count).ceil() as usize - 1] as f64;
+    let rank = |percent: usize| latencies[(percent * latencies.len()).div_ceil(100) - 1] as f64;
     let counters = drive.counters().unwrap();
     assert_eq!(counters.gc_runs.to_string(), row["n_cleans"]);
     assert_eq!(counters.block_erases.to_string(), row["n_erases"]);
@@ -83,9 +83,9 @@ fn compare(row: &Row, drive: &MsrDrive, mut latencies: Vec<u64>) -> (f64, usize)
         ("mean_response_ms", mean),
         ("std_ms", (squares / (count - 1.0)).sqrt()),
         ("min_ms", latencies[0] as f64),
-        ("p50_ms", rank(0.50)),
-        ("p95_ms", rank(0.95)),
-        ("p99_ms", rank(0.99)),
+        ("p50_ms", rank(50)),
+        ("p95_ms", rank(95)),
+        ("p99_ms", rank(99)),
         ("max_ms", latencies[latencies.len() - 1] as f64),
         ("gc_busy_ms", drive.cleaning_ns() as f64),
         ("sim_ms", drive.now().0 as f64),
