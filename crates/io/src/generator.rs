@@ -107,7 +107,7 @@ impl Generator {
     ///
     /// # Errors
     /// Which limit the job has reached.
-    #[inline]
+    #[inline(always)]
     pub fn next_request(&mut self) -> Result<Generated, Exhausted> {
         if self.fsync_every > 0 && self.writes_since_flush == self.fsync_every {
             return Ok(self.flush());

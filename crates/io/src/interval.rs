@@ -62,23 +62,36 @@ pub struct BatchMeans {
     sums: Vec<u128>,
     open_sum: u128,
     open_len: u64,
+    frozen: bool,
 }
 
 impl Default for BatchMeans {
     fn default() -> Self {
         let sums = Vec::with_capacity(MOST_BATCHES);
-        Self { batch_len: 1, sums, open_sum: 0, open_len: 0 }
+        Self { batch_len: 1, sums, open_sum: 0, open_len: 0, frozen: false }
     }
 }
 
 impl BatchMeans {
-    /// Takes the next sample.
-    #[inline]
-    pub fn push(&mut self, sample: u64) {
-        self.open_sum += u128::from(sample);
-        self.open_len += 1;
-        if self.open_len == self.batch_len {
-            self.close_batch();
+    /// Takes no more samples: the width stays as it is.
+    pub const fn freeze(&mut self) {
+        self.frozen = true;
+    }
+
+    /// Takes the next samples, unless frozen.
+    pub fn extend(&mut self, mut samples: &[u64]) {
+        if self.frozen {
+            return;
+        }
+        while !samples.is_empty() {
+            let room = (self.batch_len - self.open_len) as usize;
+            let (now, later) = samples.split_at(room.min(samples.len()));
+            self.open_sum += now.iter().map(|&sample| u128::from(sample)).sum::<u128>();
+            self.open_len += now.len() as u64;
+            if self.open_len == self.batch_len {
+                self.close_batch();
+            }
+            samples = later;
         }
     }
 
@@ -88,7 +101,6 @@ impl BatchMeans {
         (self.sums.len(), self.batch_len)
     }
 
-    #[inline(never)]
     fn close_batch(&mut self) {
         self.sums.push(self.open_sum);
         self.open_sum = 0;
@@ -169,9 +181,8 @@ mod tests {
     #[test]
     fn batches_double_and_keep_the_sum() {
         let mut batches = BatchMeans::default();
-        for sample in 0..1_000 {
-            batches.push(sample);
-        }
+        let samples: Vec<u64> = (0..1_000).collect();
+        samples.chunks(7).for_each(|some| batches.extend(some));
         let (count, len) = batches.shape();
         assert_eq!((count, len), (31, 32));
         let in_full_batches = count as u64 * len;
@@ -180,9 +191,19 @@ mod tests {
     }
 
     #[test]
+    fn a_frozen_width_stays() {
+        let mut batches = BatchMeans::default();
+        batches.extend(&[1, 5, 2, 9, 4, 4, 8, 1]);
+        let before = batches.interval();
+        batches.freeze();
+        batches.extend(&[1_000; 1_000]);
+        assert_eq!(batches.interval(), before);
+    }
+
+    #[test]
     fn constant_samples_have_no_width() {
         let mut batches = BatchMeans::default();
-        (0..500).for_each(|_| batches.push(88_906));
+        batches.extend(&[88_906; 500]);
         assert_eq!(batches.interval().unwrap().half_width, 0.0);
     }
 
@@ -204,7 +225,7 @@ mod tests {
                 for _ in 0..samples {
                     let sample = step(&mut state, keep, &mut noise);
                     sum += sample;
-                    batches.push(sample);
+                    batches.extend(&[sample]);
                 }
                 let mean = sum as f64 / samples as f64;
                 // Samples are cut to integers, half a unit below on average.
@@ -240,7 +261,7 @@ mod tests {
             let mut state = 0.0;
             let samples: Vec<u64> =
                 (0..20_000).map(|_| step(&mut state, 0.9, &mut noise)).collect();
-            samples.iter().for_each(|&sample| batches.push(sample));
+            batches.extend(&samples);
             let mean = samples.iter().sum::<u64>() as f64 / samples.len() as f64;
             let squares = samples.iter().map(|&sample| (sample as f64 - mean).powi(2)).sum();
             let naive = student(samples.len() as u64, squares).unwrap();

@@ -21,103 +21,107 @@ pub enum PercentileMethod {
     Histogram,
 }
 
-#[derive(Clone, Debug)]
-enum Samples {
-    All(Vec<u64>),
-    Counted(Histogram),
-}
+/// Samples that wait in a histogram's antechamber.
+const PENDING_SAMPLES: usize = 4_096;
 
 /// Latencies of one direction of a run, in nanoseconds.
-#[derive(Clone, Debug)]
+///
+/// Recording only stores the sample; sums are made of many at once, whenever they
+/// are asked for or the room is full. Hence everything here takes `&mut self`.
+#[derive(Clone, Debug, Default)]
 pub struct Recorder {
+    /// All samples while there is no histogram, then those not yet counted in it.
+    samples: Vec<u64>,
+    /// How many of `samples` the sums below include.
+    digested: usize,
+    histogram: Option<Histogram>,
     count: u64,
     sum: u128,
     sum_of_squares: u128,
-    min: u64,
-    max: u64,
-    samples: Samples,
+    range: Option<(u64, u64)>,
     batches: BatchMeans,
-}
-
-impl Default for Recorder {
-    fn default() -> Self {
-        Self {
-            count: 0,
-            sum: 0,
-            sum_of_squares: 0,
-            min: u64::MAX,
-            max: 0,
-            samples: Samples::All(Vec::new()),
-            batches: BatchMeans::default(),
-        }
-    }
 }
 
 impl Recorder {
     /// Takes one latency.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.count += 1;
-        self.sum += u128::from(latency_ns);
-        self.sum_of_squares += u128::from(latency_ns) * u128::from(latency_ns);
-        self.min = self.min.min(latency_ns);
-        self.max = self.max.max(latency_ns);
-        self.batches.push(latency_ns);
-        match &mut self.samples {
-            Samples::All(all) if all.len() < EXACT_SAMPLES => all.push(latency_ns),
-            _ => self.count_in_histogram(latency_ns),
+        if self.samples.len() == self.samples.capacity() {
+            self.make_room();
         }
+        self.samples.push(latency_ns);
     }
 
+    /// More memory for samples kept one by one, or the end of keeping them.
     #[inline(never)]
-    fn count_in_histogram(&mut self, latency_ns: u64) {
-        if let Samples::All(all) = &self.samples {
-            let mut histogram = Histogram::default();
-            all.iter().for_each(|&sample| histogram.record(sample));
-            self.samples = Samples::Counted(histogram);
+    fn make_room(&mut self) {
+        self.digest();
+        if self.histogram.is_none() && self.samples.len() < EXACT_SAMPLES {
+            let more = self.samples.len().clamp(PENDING_SAMPLES, EXACT_SAMPLES);
+            self.samples.reserve_exact(more.min(EXACT_SAMPLES - self.samples.len()));
+            return;
         }
-        if let Samples::Counted(histogram) = &mut self.samples {
-            histogram.record(latency_ns);
+        let histogram = self.histogram.get_or_insert_default();
+        self.samples.iter().for_each(|&sample| histogram.record(sample));
+        self.samples.clear();
+        self.samples.shrink_to(PENDING_SAMPLES);
+        self.digested = 0;
+    }
+
+    /// Brings all sums up to date.
+    fn digest(&mut self) {
+        let fresh = &self.samples[self.digested..];
+        let (Some(&first), count) = (fresh.first(), fresh.len()) else { return };
+        let (mut low, mut high) = self.range.unwrap_or((first, first));
+        for &sample in fresh {
+            self.sum += u128::from(sample);
+            self.sum_of_squares += u128::from(sample) * u128::from(sample);
+            low = low.min(sample);
+            high = high.max(sample);
         }
+        self.range = Some((low, high));
+        self.batches.extend(fresh);
+        self.count += count as u64;
+        self.digested += count;
     }
 
     /// How many were taken.
     #[must_use]
     pub const fn count(&self) -> u64 {
-        self.count
+        self.count + (self.samples.len() - self.digested) as u64
     }
 
     /// Their exact sum.
     #[must_use]
-    pub const fn sum_ns(&self) -> u128 {
+    pub fn sum_ns(&mut self) -> u128 {
+        self.digest();
         self.sum
     }
 
     /// The smallest and the largest; `None` without samples.
     #[must_use]
-    pub fn range_ns(&self) -> Option<(u64, u64)> {
-        (self.count > 0).then_some((self.min, self.max))
+    pub fn range_ns(&mut self) -> Option<(u64, u64)> {
+        self.digest();
+        self.range
     }
 
     /// The mean; zero without samples.
     #[must_use]
-    pub fn mean_ns(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+    pub fn mean_ns(&mut self) -> f64 {
+        self.sum_ns() as f64 / self.count().max(1) as f64
     }
 
     /// The sample standard deviation (n - 1); zero below two samples.
     #[must_use]
-    pub fn stddev_ns(&self) -> f64 {
-        if self.count < 2 {
-            0.0
-        } else {
-            (self.squared_deviations() / (self.count - 1) as f64).sqrt()
-        }
+    pub fn stddev_ns(&mut self) -> f64 {
+        let degrees = self.count().saturating_sub(1).max(1);
+        (self.squared_deviations() / degrees as f64).sqrt()
     }
 
     /// The 95 % interval of the mean; `None` below two samples.
     #[must_use]
-    pub fn interval(&self) -> Option<Interval> {
+    pub fn interval(&mut self) -> Option<Interval> {
+        self.digest();
         if self.count < BATCHES_FROM {
             interval::student(self.count, self.squared_deviations())
         } else {
@@ -125,43 +129,48 @@ impl Recorder {
         }
     }
 
+    /// Keeps the width of a long run's interval, whatever is recorded from now on.
+    pub fn freeze_interval(&mut self) {
+        self.digest();
+        self.batches.freeze();
+    }
+
     /// Half the width of that interval as a share of the mean.
     #[must_use]
-    pub fn relative_half_width(&self) -> Option<f64> {
+    pub fn relative_half_width(&mut self) -> Option<f64> {
         let half_width = self.interval()?.half_width;
         // A mean of zero has no width either: everything took no time at all.
         Some(if half_width == 0.0 { 0.0 } else { half_width / self.mean_ns() })
     }
 
     /// Nearest-rank percentiles for ascending shares in thousandths (500 = median);
-    /// zeros without samples. Reorders the samples it keeps, hence `&mut`.
+    /// zeros without samples.
     #[must_use]
     pub fn percentiles<const N: usize>(&mut self, thousandths: [u64; N]) -> [u64; N] {
-        if self.count == 0 {
-            return [0; N];
-        }
+        let Some((low, high)) = self.range_ns() else { return [0; N] };
         let ranks = thousandths.map(|share| nearest_rank(self.count, share));
-        match &mut self.samples {
-            Samples::All(all) => select_ranks(all, ranks),
-            // The ends are known exactly, and a bucket's middle may lie beyond them.
-            Samples::Counted(histogram) => {
-                histogram.at_ranks(ranks).map(|value| value.clamp(self.min, self.max))
-            }
-        }
+        let Some(histogram) = &self.histogram else {
+            return select_ranks(&mut self.samples, ranks);
+        };
+        let mut complete = histogram.clone();
+        self.samples.iter().for_each(|&sample| complete.record(sample));
+        // The ends are known exactly, and a bucket's middle may lie beyond them.
+        complete.at_ranks(ranks).map(|value| value.clamp(low, high))
     }
 
     /// How [`Self::percentiles`] finds them.
     #[must_use]
     pub const fn percentile_method(&self) -> PercentileMethod {
-        match self.samples {
-            Samples::All(_) => PercentileMethod::Exact,
-            Samples::Counted(_) => PercentileMethod::Histogram,
+        match self.histogram {
+            None => PercentileMethod::Exact,
+            Some(_) => PercentileMethod::Histogram,
         }
     }
 
     /// The sum of squared differences from the mean, without cancellation: an
     /// integer sum around the mean cut to an integer, then the cut corrected.
-    fn squared_deviations(&self) -> f64 {
+    fn squared_deviations(&mut self) -> f64 {
+        self.digest();
         let count = u128::from(self.count.max(1));
         let (whole, rest) = (self.sum / count, self.sum % count);
         let around_whole = self.sum_of_squares - whole * (self.sum + rest);
@@ -201,7 +210,7 @@ mod tests {
 
     #[test]
     fn moments_by_hand() {
-        let recorder = recorded(&[2, 4, 4, 4, 5, 5, 7, 9]);
+        let mut recorder = recorded(&[2, 4, 4, 4, 5, 5, 7, 9]);
         assert_eq!(recorder.mean_ns(), 5.0);
         assert_eq!(recorder.range_ns(), Some((2, 9)));
         assert!((recorder.stddev_ns() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);
@@ -210,7 +219,7 @@ mod tests {
 
     #[test]
     fn deviations_survive_a_large_common_part() {
-        let recorder = recorded(&[1_000_000_000_000, 1_000_000_000_001, 1_000_000_000_003]);
+        let mut recorder = recorded(&[1_000_000_000_000, 1_000_000_000_001, 1_000_000_000_003]);
         // Deviations -4/3, -1/3, 5/3: squares sum to 42/9.
         assert!((recorder.squared_deviations() - 42.0 / 9.0).abs() < 1e-9);
     }
@@ -251,6 +260,7 @@ mod tests {
     fn nothing_recorded_says_nothing() {
         let mut recorder = Recorder::default();
         assert_eq!((recorder.mean_ns(), recorder.range_ns()), (0.0, None));
+        assert_eq!(recorder.stddev_ns(), 0.0);
         assert_eq!(recorder.interval(), None);
         assert_eq!(recorder.percentiles(SHARES), [0; 5]);
     }

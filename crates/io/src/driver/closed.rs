@@ -3,12 +3,12 @@
 //! A slot is free again when its request has completed and the host has thought;
 //! then the source says what it does next, and when at the earliest.
 
+use super::Failure;
 use super::session::Session;
 use super::source::{Next, Planned, Source};
 use crate::summary::StopReason;
 use crate::units::Nanos;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::VecDeque;
 
 /// The shape of a closed loop.
 #[derive(Clone, Copy, Debug)]
@@ -21,59 +21,33 @@ pub struct Slots {
     pub think: Nanos,
 }
 
-/// A request whose time has not come; the earliest due first, then the oldest.
+/// A request whose time has not come.
 struct Waiting {
-    sequence: u64,
     slot: u32,
     planned: Planned,
 }
 
-impl Waiting {
-    fn key(&self) -> (Nanos, u64) {
-        (self.planned.due, self.sequence)
-    }
-}
-
-impl PartialEq for Waiting {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Waiting {}
-
-impl PartialOrd for Waiting {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Waiting {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
 /// Runs `source` until all its lanes end or the session stops; why.
 pub fn drive<S: Source>(session: &mut Session<'_>, source: &mut S, slots: Slots) -> StopReason {
-    let mut closed =
-        Closed { source, slots, waiting: BinaryHeap::new(), sequence: 0, end: StopReason::End };
+    let mut closed = Closed { source, slots, waiting: VecDeque::new(), end: StopReason::End };
+    let mut batch = Vec::new();
     session.reserve_slots(slots.lanes * slots.depth);
     // Slot s belongs to lane s mod lanes, so that jobs start alternately.
     for slot in 0..slots.lanes * slots.depth {
         closed.offer(session, slot, session.now());
     }
     while session.stopped().is_none() && (session.in_flight() > 0 || !closed.waiting.is_empty()) {
-        let to = closed.waiting.peek().map_or(Nanos::MAX, |Reverse(first)| first.planned.due);
-        session.wait(to);
-        let batch = session.take_batch();
+        let to = closed.waiting.front().map_or(Nanos::MAX, |first| first.planned.due);
+        session.wait(to, &mut batch);
         for completion in &batch {
             if let Some(slot) = session.settle(completion) {
                 closed.offer(session, slot, completion.completed + slots.think);
             }
         }
-        session.return_batch(batch);
-        closed.issue_due(session);
+        batch.clear();
+        if !closed.waiting.is_empty() {
+            closed.issue_due(session);
+        }
     }
     session.stopped().unwrap_or(closed.end)
 }
@@ -81,14 +55,14 @@ pub fn drive<S: Source>(session: &mut Session<'_>, source: &mut S, slots: Slots)
 struct Closed<'s, S> {
     source: &'s mut S,
     slots: Slots,
-    waiting: BinaryHeap<Reverse<Waiting>>,
-    sequence: u64,
+    /// Ascending by due time, the oldest first among equals.
+    waiting: VecDeque<Waiting>,
     end: StopReason,
 }
 
 impl<S: Source> Closed<'_, S> {
     /// Gives a slot that is free from `free_at` on its next request.
-    #[inline]
+    #[inline(always)]
     fn offer(&mut self, session: &mut Session<'_>, slot: u32, free_at: Nanos) {
         if session.stopped().is_some() {
             return;
@@ -100,30 +74,34 @@ impl<S: Source> Closed<'_, S> {
             }
             Next::Request(planned) => self.keep(session, slot, planned),
             Next::End(reason) => self.end = reason,
-            Next::Broken(error) => session.break_off(super::Failure::Source(error)),
+            Next::Broken(error) => session.break_off(Failure::Source(error)),
         }
     }
 
+    /// Keeps a request until it is due. Mostly it is the last one: all slots think alike.
     #[inline(never)]
     fn keep(&mut self, session: &mut Session<'_>, slot: u32, planned: Planned) {
         if session.is_past_deadline(planned.due) {
             session.stop(StopReason::Runtime);
             return;
         }
-        self.sequence += 1;
-        self.waiting.push(Reverse(Waiting { sequence: self.sequence, slot, planned }));
+        let waiting = &mut self.waiting;
+        if waiting.back().is_none_or(|last| last.planned.due <= planned.due) {
+            waiting.push_back(Waiting { slot, planned });
+        } else {
+            let place = waiting.partition_point(|other| other.planned.due <= planned.due);
+            waiting.insert(place, Waiting { slot, planned });
+        }
     }
 
     /// Submits what has waited long enough.
-    #[inline]
+    #[inline(never)]
     fn issue_due(&mut self, session: &mut Session<'_>) {
-        while let Some(Reverse(first)) = self.waiting.peek()
-            && first.planned.due <= session.now()
-            && session.stopped().is_none()
-        {
-            if let Some(Reverse(Waiting { slot, planned, .. })) = self.waiting.pop() {
-                session.submit(slot, &planned);
-            }
+        let now = session.now();
+        let is_due = |first: &Waiting| first.planned.due <= now;
+        while session.stopped().is_none() && self.waiting.front().is_some_and(is_due) {
+            let Some(Waiting { slot, planned }) = self.waiting.pop_front() else { return };
+            session.submit(slot, &planned);
         }
     }
 }

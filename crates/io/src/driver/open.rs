@@ -12,6 +12,7 @@ use crate::units::Nanos;
 pub fn drive<S: Source>(session: &mut Session<'_>, source: &mut S) -> StopReason {
     let mut free_slots: Vec<u32> = Vec::new();
     let mut slots = 0;
+    let mut batch = Vec::new();
     let mut end = StopReason::End;
     let mut upcoming = next(session, source, &mut end);
     while session.stopped().is_none() && (upcoming.is_some() || session.in_flight() > 0) {
@@ -30,10 +31,9 @@ pub fn drive<S: Source>(session: &mut Session<'_>, source: &mut S) -> StopReason
         if session.stopped().is_some() || (upcoming.is_none() && session.in_flight() == 0) {
             break;
         }
-        session.wait(upcoming.map_or(Nanos::MAX, |planned| planned.due));
-        let batch = session.take_batch();
+        session.wait(upcoming.map_or(Nanos::MAX, |planned| planned.due), &mut batch);
         free_slots.extend(batch.iter().filter_map(|completion| session.settle(completion)));
-        session.return_batch(batch);
+        batch.clear();
     }
     session.stopped().unwrap_or(end)
 }

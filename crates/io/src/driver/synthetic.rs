@@ -88,7 +88,7 @@ impl Jobs {
 }
 
 impl Source for Jobs {
-    #[inline]
+    #[inline(always)]
     fn next(&mut self, lane: u32, free_at: Nanos) -> Next {
         let job = &mut self.jobs[lane as usize];
         let request = match job.generator.next_request() {

@@ -6,15 +6,10 @@ use crate::request::Op;
 use crate::summary::{LatencyStats, MeanAttribution, SectionSummary};
 use crate::units::Nanos;
 
-/// After so many requests 64-bit sums move to 128 bits: before that, latencies
-/// would have to exceed 200 days to overflow them.
-const SPILL_REQUESTS: u64 = 1_024;
-
-/// Sums of attributions, cheap to add to and safe from overflow.
+/// Sums of attributions: 64 bits to add to, 128 bits to move them to now and then.
 #[derive(Clone, Debug, Default)]
 struct AttributionSum {
     recent: Attribution,
-    recent_requests: u64,
     spilled_ns: [u128; Cause::COUNT],
 }
 
@@ -22,19 +17,13 @@ impl AttributionSum {
     #[inline]
     fn add(&mut self, attribution: &Attribution) {
         self.recent += *attribution;
-        self.recent_requests += 1;
-        if self.recent_requests == SPILL_REQUESTS {
-            self.spill();
-        }
     }
 
-    #[inline(never)]
     fn spill(&mut self) {
         for (sum, part) in self.spilled_ns.iter_mut().zip(self.recent.parts_ns()) {
             *sum += u128::from(*part);
         }
         self.recent = Attribution::ZERO;
-        self.recent_requests = 0;
     }
 
     fn means(&mut self, requests: u64) -> MeanAttribution {
@@ -45,9 +34,9 @@ impl AttributionSum {
 
 /// One direction.
 #[derive(Clone, Debug, Default)]
-pub struct Section {
+struct Section {
     bytes: u64,
-    pub latency: Recorder,
+    latency: Recorder,
     attribution: AttributionSum,
 }
 
@@ -97,9 +86,15 @@ impl Tally {
         }
     }
 
+    /// To be called every few thousand requests at the latest: 64-bit sums of
+    /// attributions then cannot overflow, short of latencies of weeks.
+    pub fn spill(&mut self) {
+        self.sections.iter_mut().for_each(|section| section.attribution.spill());
+    }
+
     /// Served requests, without flushes.
     pub fn requests(&self) -> u64 {
-        self.served - self.section(Op::Flush).latency.count()
+        self.served - self.count(Op::Flush)
     }
 
     /// Bytes moved by served requests.
@@ -107,8 +102,9 @@ impl Tally {
         self.sections.iter().map(|section| section.bytes).sum()
     }
 
-    pub const fn section(&self, op: Op) -> &Section {
-        &self.sections[op as usize]
+    /// Served requests of one direction.
+    pub const fn count(&self, op: Op) -> u64 {
+        self.sections[op as usize].latency.count()
     }
 
     /// First submission to last completion.
@@ -122,19 +118,25 @@ impl Tally {
     }
 
     /// Mean latency over all directions but flushes.
-    pub fn mean_latency_ns(&self) -> f64 {
-        let data = [Op::Read, Op::Write, Op::Discard].map(|op| self.section(op).latency.sum_ns());
+    pub fn mean_latency_ns(&mut self) -> f64 {
+        let data = [Op::Read, Op::Write, Op::Discard]
+            .map(|op| self.sections[op as usize].latency.sum_ns());
         data.iter().sum::<u128>() as f64 / self.requests().max(1) as f64
     }
 
     /// The widest relative half-width of the 95 % intervals of reads and writes, once
     /// each direction in `ops` has `least` samples.
-    pub fn widest_interval(&self, ops: &[Op], least: u64) -> Option<f64> {
+    pub fn widest_interval(&mut self, ops: &[Op], least: u64) -> Option<f64> {
         let widths = ops.iter().map(|&op| {
-            let latency = &self.section(op).latency;
+            let latency = &mut self.sections[op as usize].latency;
             if latency.count() < least { None } else { latency.relative_half_width() }
         });
         widths.reduce(|one, other| Some(one?.max(other?))).flatten()
+    }
+
+    /// Keeps the widths of all intervals as they are.
+    pub fn freeze_intervals(&mut self) {
+        self.sections.iter_mut().for_each(|section| section.latency.freeze_interval());
     }
 
     /// The summary of one direction; `None` if nothing of it was served.
@@ -169,7 +171,10 @@ mod tests {
         let mut one = Attribution::ZERO;
         one[Cause::Gc] = 1 << 53;
         one[Cause::Link] = 3;
-        (0..10_000).for_each(|_| sum.add(&one));
+        for _ in 0..10_000 {
+            sum.add(&one);
+            sum.spill();
+        }
         let MeanAttribution(means) = sum.means(10_000);
         assert_eq!(means[Cause::Gc as usize], (1_u64 << 53) as f64);
         assert_eq!(means[Cause::Link as usize], 3.0);

@@ -4,3 +4,4 @@ mod closed;
 mod faults;
 mod helpers;
 mod open;
+mod swarm;

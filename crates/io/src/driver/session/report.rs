@@ -1,12 +1,18 @@
 //! What a session tells: progress on the way, the log in chunks, the summary at the end.
 
-use super::{LEAST_SAMPLES_FOR_CI, REPORT_EVERY, Session};
+use super::{REPORT_EVERY, Session};
 use crate::driver::{Progress, RunError};
 use crate::request::Op;
 use crate::summary::{Lateness, RunSummary, StopReason};
 use crate::units::Nanos;
 use std::ops::ControlFlow;
 
+/// Fewer samples than this per direction never stop a run.
+const LEAST_SAMPLES_FOR_CI: u64 = 200;
+/// Nor do fewer than this per request in flight.
+const SAMPLES_PER_SLOT: u64 = 8;
+/// The run stops where the width is this share of the width asked for.
+const STOP_MARGIN: f64 = 0.9;
 /// Fewer samples than this per direction never count as an interval reached.
 const LEAST_SAMPLES_AT_END: u64 = 30;
 
@@ -24,6 +30,7 @@ impl Session<'_> {
     #[inline(never)]
     pub(super) fn report(&mut self) {
         self.unreported = 0;
+        self.tally.spill();
         if self.tally.served >= self.next_ci_check {
             self.next_ci_check =
                 self.tally.served + (self.tally.served / 8).max(REPORT_EVERY as u64);
@@ -35,15 +42,21 @@ impl Session<'_> {
         }
     }
 
+    /// Stops the run if every interval is narrow enough. What is in flight then still
+    /// comes in, on an emptying queue: it counts for the means but not for the widths,
+    /// and the margin keeps the means' last move from undoing the verdict.
     fn check_interval(&mut self) {
         let Some((share, ops)) = &self.goals.until_ci else { return };
-        self.relative_half_width = self.tally.widest_interval(ops, LEAST_SAMPLES_FOR_CI);
-        if self.relative_half_width.is_some_and(|width| width <= *share) {
+        let least = LEAST_SAMPLES_FOR_CI.max(SAMPLES_PER_SLOT * self.in_flight as u64);
+        self.relative_half_width = self.tally.widest_interval(ops, least);
+        if self.relative_half_width.is_some_and(|width| width <= STOP_MARGIN * share) {
+            self.tally.freeze_intervals();
             self.stop(StopReason::UntilCi);
         }
     }
 
-    fn progress(&self) -> Progress {
+    fn progress(&mut self) -> Progress {
+        let mean_latency_ns = self.tally.mean_latency_ns();
         let (requests, bytes) = (self.tally.requests(), self.tally.bytes());
         let Nanos(elapsed_ns) = self.tally.elapsed_at(self.now);
         let share = |done: u64, goal: u64| Some((done as f64 / goal.max(1) as f64).min(1.0));
@@ -59,7 +72,7 @@ impl Session<'_> {
             failed_requests: self.tally.failed,
             elapsed_ns,
             fraction: shares.into_iter().flatten().reduce(f64::max),
-            mean_latency_ns: self.tally.mean_latency_ns(),
+            mean_latency_ns,
             relative_half_width: self.relative_half_width,
         }
     }
@@ -67,13 +80,12 @@ impl Session<'_> {
     /// Waits for everything in flight, then sums up.
     pub fn finish(mut self, reason: StopReason) -> Result<RunSummary, RunError> {
         self.stop(reason);
+        let mut batch = Vec::new();
         while self.in_flight > 0 && !self.dead {
-            self.wait(Nanos::MAX);
-            let batch = self.take_batch();
-            for completion in &batch {
-                self.settle(completion);
+            self.wait(Nanos::MAX, &mut batch);
+            for completion in batch.drain(..) {
+                self.settle(&completion);
             }
-            self.return_batch(batch);
         }
         self.hand_out_log();
         let summary = self.summarize();

@@ -155,29 +155,52 @@ fn bytes_end_a_run_and_the_default_is_one_pass() {
 }
 
 #[test]
-fn until_ci_stops_early_and_its_interval_covers() {
-    // Reads of 4 and 64 KiB in equal shares: mean 10 us + 34 KiB at 1 ns.
-    let truth = 10_000.0 + (4096.0 + 65_536.0) / 2.0;
-    let covered = (0..100)
-        .filter(|&seed| {
-            let mut plan = workload(Pattern::RandRw, 1_000_000);
-            plan.seed = seed;
-            plan.write_block_bytes = Some(65_536);
-            plan.until_ci = Some(0.05);
-            let mut device = MockDevice::new(2, 10 * US, 1);
-            plan.iodepth = 2;
-            let summary = run_workload(&mut device, &plan, &mut Unobserved).unwrap();
-            assert_eq!(summary.stopped_by, StopReason::UntilCi);
-            assert_eq!(summary.until_ci_reached, Some(true));
-            assert!((400..3_000).contains(&summary.requests), "{}", summary.requests);
-            let (read, write) = (summary.read.unwrap(), summary.write.unwrap());
-            let share = read.requests as f64 / (read.requests + write.requests) as f64;
-            assert!((0.4..0.6).contains(&share));
-            let mean = (read.latency_ns.mean + write.latency_ns.mean) / 2.0;
-            (mean / truth - 1.0).abs() < 0.05
-        })
-        .count();
-    assert_eq!(covered, 100);
+fn until_ci_stops_early_and_its_intervals_cover() {
+    // One server at depth 2: every request waits for one other and then for itself.
+    let read_ns = (10 * US + 4_096) as f64;
+    let write_ns = (10 * US + 65_536) as f64;
+    let other_ns = (read_ns + write_ns) / 2.0;
+    let runs = 200;
+    let mut covered = 0;
+    for seed in 0..runs {
+        let mut plan = workload(Pattern::RandRw, 1_000_000);
+        plan.seed = seed;
+        plan.write_block_bytes = Some(65_536);
+        plan.until_ci = Some(0.05);
+        plan.iodepth = 2;
+        let mut device = MockDevice::new(1, 10 * US, 1);
+        let summary = run_workload(&mut device, &plan, &mut Unobserved).unwrap();
+        assert_eq!(summary.stopped_by, StopReason::UntilCi);
+        assert_eq!(summary.until_ci_reached, Some(true));
+        assert!((400..5_000).contains(&summary.requests), "{}", summary.requests);
+        for (section, own_ns) in [(summary.read, read_ns), (summary.write, write_ns)] {
+            let latency = section.unwrap().latency_ns;
+            let (low, high) = (latency.ci95_low.unwrap(), latency.ci95_high.unwrap());
+            assert!((high - low) / 2.0 <= 0.05 * latency.mean);
+            covered += u32::from(low <= own_ns + other_ns && own_ns + other_ns <= high);
+        }
+    }
+    let share = f64::from(covered) / (2 * runs) as f64;
+    assert!(share >= 0.92, "95 % intervals covered in {share} of all cases");
+}
+
+#[test]
+fn an_interval_that_was_reached_is_not_undone_by_draining() {
+    for seed in 0..20 {
+        let mut plan = workload(Pattern::RandRw, 1_000_000);
+        plan.seed = seed;
+        plan.write_block_bytes = Some(65_536);
+        plan.until_ci = Some(0.05);
+        plan.iodepth = 256;
+        let summary =
+            run_workload(&mut MockDevice::new(3, 10 * US, 1), &plan, &mut Unobserved).unwrap();
+        assert_eq!(summary.until_ci_reached, Some(true));
+        for section in [summary.read, summary.write] {
+            let latency = section.unwrap().latency_ns;
+            let width = latency.ci95_high.unwrap() - latency.ci95_low.unwrap();
+            assert!(width / 2.0 <= 0.05 * latency.mean, "seed {seed}: {latency:?}");
+        }
+    }
 }
 
 #[test]
