@@ -70,7 +70,7 @@ def test_a_knee_and_a_line_are_learnt(sigma: float) -> None:
     model = fit_and_evaluate(training, held_out, seed=1)
     assert model is not None
     rows = {(row["name"], row["split"]): row for row in model.rows}
-    ours, naive = rows["piecewise", "off-grid"], rows["naive: one latency for all", "off-grid"]
+    ours, naive = rows["piecewise", "off-grid"], rows["constant (naive)", "off-grid"]
     assert ours["mre"] < 0.12 + sigma
     assert ours["mre"] < naive["mre"] / 4
     assert ours["n_test"] == len(model.held_out) == 200

@@ -12,7 +12,7 @@ from ssdscope.targets.records import DeviceInfo
 READS = ("read", "randread")
 WRITES = ("write", "randwrite")
 SIZES_BYTES = tuple(kib * 1024 for kib in (4, 16, 64, 256, 1024))
-DEPTHS = (1, 4, 16, 64)
+DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 FEATURES = ("log2_block_bytes", "log2_iodepth", "random", "write")
 """Columns of a feature matrix: latency is close to a power law in size and in depth."""
 

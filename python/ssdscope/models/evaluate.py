@@ -14,6 +14,7 @@ from ssdscope.models.design import FEATURES, Point, features
 
 COVERAGE = 0.9
 MIN_TRAINING = 12
+NAIVE = "constant (naive)"
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def fit_and_evaluate(
             | {"coverage90": float(inside.mean()), "fit_s": fit_s}
             | counts
         )
-        constant = _row("naive: one latency for all", split, truth, np.full(len(rows), typical))
+        constant = _row(NAIVE, split, truth, np.full(len(rows), typical))
         fitted.rows.append(constant | {"coverage90": None, "fit_s": 0.0} | counts)
     for row, (guess_ns, low, high) in zip(
         unseen, fitted.predict([row.point for row in unseen]) if unseen else [], strict=True

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.plots import style
-from ssdscope.plots.style import CAUSE_COLOURS, PATTERN_LOOK, Palette
+from ssdscope.plots.style import PATTERN_LOOK, Palette
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,7 +51,7 @@ def latency_by_size(evidence: Mapping[str, Any], palette: Palette) -> "Figure":
     style.log_sizes(axes, sizes)
     style.log_times(axes.yaxis)
     axes.set_xlabel("read size (bytes)")
-    style.legend(axes, palette, loc="upper left")
+    style.legend(axes, palette)
     return figure
 
 
@@ -97,7 +97,11 @@ def by_pattern(
             continue
         xs, ys = [p[x] for p in rows], [p[y] for p in rows]
         colour = getattr(palette, role)
-        axes.plot(xs, ys, color=colour, marker=marker, markersize=3.6, linewidth=1.4, label=label)
+        # Random patterns are thin and in front: lines that coincide stay visible.
+        width, mark = (1.3, 3) if rw.startswith("rand") else (3, 5.5)
+        axes.plot(
+            xs, ys, color=colour, marker=marker, markersize=mark, linewidth=width, label=label
+        )
         if low and all(p[low] is not None and p[low] > 0 for p in rows):
             bounds = [p[low] for p in rows], [p[high] for p in rows]
             axes.fill_between(xs, *bounds, color=colour, alpha=0.2, linewidth=0)
@@ -111,7 +115,7 @@ def by_pattern(
         style.log_times(axes.yaxis)
     else:
         style.plain_log(axes.yaxis, lambda value: f"{value / 1e6:g} MB/s")
-    style.legend(axes, palette, loc="upper left")
+    style.legend(axes, palette)
     return figure
 
 
@@ -124,9 +128,9 @@ def exceedance(series: Records, palette: Palette) -> "Figure":
         axes.plot(
             each["latency_ns"],
             np.maximum(each["exceeded"], 0.5 / each["requests"]),
-            color=palette.series(index if index < 1 else index + 0),
-            linewidth=1.6,
-            linestyle=("-", (0, (5, 1.5)), (0, (1.5, 1.2)), "-.")[index % 4],
+            color=getattr(palette, PATTERN_LOOK[each["rw"]][0]),
+            linewidth=1.7,
+            linestyle=("-", (0, (4, 1.4)))[index % 2],
             label=each["name"],
         )
     for share, label in ((0.5, "p50"), (0.1, "p90"), (0.01, "p99"), (0.001, "p99.9")):
@@ -143,45 +147,8 @@ def exceedance(series: Records, palette: Palette) -> "Figure":
     axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     style.log_times(axes.xaxis)
     axes.set_xlabel("latency")
-    style.legend(axes, palette, loc="lower left")
+    style.legend(axes, palette)
     return figure
-
-
-def attribution(rows: Records, palette: Palette) -> "Figure":
-    """Draw stacked bars: where the time of each workload goes, as shares."""
-    figure, axes = style.new_figure(palette, (4.3, 0.75 + 0.24 * len(rows)))
-    left = np.zeros(len(rows))
-    totals = np.array([sum(row["attribution_ns"].values()) for row in rows])
-    causes = [*CAUSE_COLOURS, "other"]
-    for cause in causes:
-        parts = np.array([_part(row["attribution_ns"], cause) for row in rows]) / totals
-        if not parts.any():
-            continue
-        colour = getattr(palette, CAUSE_COLOURS.get(cause, "s8"))
-        label = cause.replace("_", " ")
-        axes.barh(range(len(rows)), parts, left=left, color=colour, height=0.72, label=label)
-        left += parts
-    axes.set_yticks(range(len(rows)), [row["name"] for row in rows])
-    axes.invert_yaxis()
-    axes.set_xlim(0, 1)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
-    axes.grid(visible=False, axis="y")
-    figure.legend(
-        loc="outside upper center",
-        ncols=4,
-        frameon=False,
-        fontsize=7.8,
-        labelcolor=palette.ink,
-        handlelength=1,
-        columnspacing=1.2,
-    )
-    return figure
-
-
-def _part(parts_ns: Mapping[str, float], cause: str) -> float:
-    if cause != "other":
-        return parts_ns.get(cause, 0.0)
-    return sum(value for name, value in parts_ns.items() if name not in CAUSE_COLOURS)
 
 
 def predicted(rows: Records, palette: Palette, *, predicted_label: str) -> "Figure":
@@ -216,7 +183,7 @@ def predicted(rows: Records, palette: Palette, *, predicted_label: str) -> "Figu
     style.log_times(axes.yaxis)
     axes.set_xlabel("measured mean latency")
     axes.set_ylabel(predicted_label)
-    style.legend(axes, palette, loc="upper left")
+    style.legend(axes, palette)
     return figure
 
 
@@ -229,5 +196,5 @@ def timeline(windows: Mapping[str, Any], palette: Palette) -> "Figure":
         axes.plot(start, windows[key], color=getattr(palette, role), linewidth=1.3, label=label)
     style.log_times(axes.yaxis)
     axes.set_xlabel("time in the trace (s)")
-    style.legend(axes, palette, loc="upper right", ncols=2)
+    style.legend(axes, palette)
     return figure

@@ -87,7 +87,7 @@ def css_variables(palette: Palette) -> str:
 
 
 def new_figure(
-    palette: Palette, size_inches: tuple[float, float] = (4.3, 3.1)
+    palette: Palette, size_inches: tuple[float, float] = (4.0, 2.9)
 ) -> tuple["Figure", "Axes"]:
     """Make a figure with one set of axes in the common look."""
     from matplotlib.figure import Figure
@@ -117,11 +117,17 @@ def dress(axes: "Axes", palette: Palette) -> None:
 
 
 def legend(axes: "Axes", palette: Palette, **options: Any) -> None:
-    """Add the common legend."""
-    box = axes.legend(
-        frameon=False, fontsize=8, labelcolor=palette.ink, handlelength=1.6, **options
+    """Add a legend; above the axes if not told otherwise, where it hides no data."""
+    above = {"loc": "lower left", "bbox_to_anchor": (-0.02, 0.995), "ncols": 2}
+    axes.legend(
+        frameon=False,
+        fontsize=8,
+        labelcolor=palette.ink,
+        handlelength=1.6,
+        borderaxespad=0.2,
+        columnspacing=1.4,
+        **(options or above),
     )
-    box.set_zorder(5)
 
 
 def log_sizes(axes: "Axes", sizes_bytes: Any) -> None:
@@ -149,22 +155,15 @@ def log_depths(axes: "Axes", depths: Any) -> None:
 
 def log_times(axis: Any) -> None:
     """Label a logarithmic axis of nanoseconds with 10 us, 1 ms, ..."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
-
-    low, high = sorted(axis.get_view_interval())
-    narrow = high / max(low, 1e-9) < 30
-    axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if narrow else (1,), numticks=12))
-    axis.set_minor_locator(NullLocator())
-    axis.set_minor_formatter(NullFormatter())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: time_label(value)))
+    plain_log(axis, time_label)
 
 
 def plain_log(axis: Any, label: Any) -> None:
     """Label a logarithmic axis with a function of the value."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    low, high = sorted(axis.get_view_interval())
-    narrow = high / max(low, 1e-9) < 30
+    limits = axis.axes.get_xlim() if axis.axis_name == "x" else axis.axes.get_ylim()
+    narrow = max(limits) / max(min(limits), 1e-9) < 200
     axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if narrow else (1,), numticks=12))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: label(value)))

@@ -43,7 +43,7 @@ def render(document: Mapping[str, Any]) -> str:
         cautions=sections.cautions(document),
         evidence=sections.evidence_charts(document),
         performance=sections.performance_charts(document),
-        attribution=sections.attribution_chart(document),
+        attribution=sections.attribution(document),
         model=sections.model_chart(document),
         model_rows=sections.model_rows(document),
         twin=sections.twin_chart(document),

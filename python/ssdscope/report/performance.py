@@ -11,7 +11,7 @@ from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.targets import Device
 from ssdscope.workloads import Workload
 
-HELD_OUT = 24
+HELD_OUT = 40
 REQUESTS = 400
 DISTRIBUTION_REQUESTS = 20_000
 SHARE_OF_WALL = 0.4

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ssdscope.plots import PAGE, charts, inline_svg
+from ssdscope.plots import CAUSE_COLOURS, PAGE, charts, inline_svg
 from ssdscope.report import words
 
 if TYPE_CHECKING:
@@ -41,6 +41,35 @@ class Chart:
     svg: str
     table: Table | None = None
     wide: bool = False
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A part of a bar: its cause, colour role, share in percent, and time in words."""
+
+    name: str
+    colour: str
+    percent: float
+    time: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One workload's mean latency, in parts."""
+
+    name: str
+    where: str
+    total: str
+    segments: list[Segment]
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Where the time goes: legend (name, colour role), bars, and their numbers."""
+
+    legend: list[tuple[str, str]]
+    bars: list[Bar]
+    table: Table
 
 
 @dataclass(frozen=True)
@@ -105,7 +134,8 @@ def tiles(document: Document) -> list[Tile]:
         shown.append(Tile("Read bandwidth", words.bandwidth(best["bandwidth_bytes_per_s"]), where))
     knee = finding(document, "queue_depth_knee")
     if knee is not None and knee["outcome"] == "detected":
-        shown.append(Tile("Queue-depth knee", f"{knee['value']:.3g}", words.interval(knee)))
+        note = f"95 %: {words.interval(knee)}"
+        shown.append(Tile("Queue-depth knee", f"{knee['value']:.3g}", note))
     return shown
 
 
@@ -261,36 +291,46 @@ def _distribution_chart(series: Sequence[Mapping[str, Any]]) -> Chart:
     )
 
 
-def attribution_chart(document: Document) -> Chart | None:
-    """Draw where the time goes, for drives that can say."""
-    rows = [
-        {
-            "name": f"{words.pattern(p['rw'])}, {words.size(p['block_bytes'])}, "
-            f"depth {p['iodepth']}",
-            "attribution_ns": p["attribution_ns"],
-        }
+def attribution(document: Document) -> Attribution | None:
+    """Lay out where the time goes, for drives that can say."""
+    points = [
+        p
         for p in measured(document)
         if p["attribution_ns"] is not None
         and p["iodepth"] in BARS_AT_DEPTHS
         and p["block_bytes"] in BARS_AT_SIZES
         and sum(p["attribution_ns"].values()) > 0
     ]
-    if not rows:
+    if not points:
         return None
-    causes = [c for c in rows[0]["attribution_ns"] if any(r["attribution_ns"][c] for r in rows)]
+    parts = [_parts(p["attribution_ns"]) for p in points]
+    causes = [cause for cause in (*CAUSE_COLOURS, "other") if any(each[cause] for each in parts)]
+    legend = [(cause.replace("_", " "), CAUSE_COLOURS.get(cause, "s8")) for cause in causes]
+    rows = []
+    for point, part in zip(points, parts, strict=True):
+        total = sum(part.values())
+        segments = [
+            Segment(name, colour, 100 * part[cause] / total, words.time(part[cause]))
+            for cause, (name, colour) in zip(causes, legend, strict=True)
+            if part[cause]
+        ]
+        where = f"{words.size(point['block_bytes'])}, depth {point['iodepth']}"
+        rows.append(Bar(words.pattern(point["rw"]), where, words.time(total), segments))
     table = Table(
-        ("workload", *(cause.replace("_", " ") for cause in causes)),
-        [(r["name"], *(words.time(r["attribution_ns"][c]) for c in causes)) for r in rows],
+        ("workload", *(name for name, _ in legend)),
+        [
+            (f"{bar.name}, {bar.where}", *(words.time(part[cause]) for cause in causes))
+            for bar, part in zip(rows, parts, strict=True)
+        ],
     )
-    return _chart(
-        "attribution",
-        "Where the time goes",
-        "Shares of the mean latency along the critical path; the parts of every request add up "
-        "to its latency, to the nanosecond.",
-        charts.attribution(rows, PAGE),
-        table,
-        wide=True,
-    )
+    return Attribution(legend, rows, table)
+
+
+def _parts(attribution_ns: Mapping[str, float]) -> dict[str, float]:
+    """Keep the causes that have a colour, and sum up the others."""
+    known = {cause: attribution_ns.get(cause, 0.0) for cause in CAUSE_COLOURS}
+    other = sum(value for cause, value in attribution_ns.items() if cause not in CAUSE_COLOURS)
+    return known | {"other": other}
 
 
 def model_chart(document: Document) -> Chart | None:
@@ -319,11 +359,11 @@ def model_rows(document: Document) -> Table | None:
             words.percent(row["median_ape"]),
             words.percent(row["p90_ape"]),
             words.NOTHING if row["coverage90"] is None else words.percent(row["coverage90"]),
-            f"{row['n_train']} / {row['n_test']}",
+            str(row["n_test"]),
         )
         for row in document["models"][0]["rows"]
     ]
-    head = ("model", "points", "mean error", "median", "90 %", "coverage of 90 %", "train / test")
+    head = ("model", "points", "mean", "median", "p90", "in 90 %", "n")
     return Table(head, rows)
 
 
@@ -428,4 +468,3 @@ def _text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
-

@@ -13,18 +13,17 @@ PROPERTY_NAMES = {
 }
 """Name and explanation of each property; one without a line here is shown by its key."""
 
+_TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 NOTHING = "\N{EN DASH}"
-OUTCOME_MARKS = {"detected": "✓", "absent": "○", "ambiguous": "?", "undetectable": "×"}
+OUTCOME_MARKS = {"detected": "✓", "absent": "○", "ambiguous": "?", "undetectable": "∅"}
 
 
 def time(time_ns: float | None) -> str:
     """Write a time with three digits: 82.4 µs."""
     if time_ns is None:
         return NOTHING
-    for unit, scale in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if abs(time_ns) >= scale:
-            return f"{_digits(time_ns / scale)} {unit}"
-    return f"{_digits(time_ns)} ns"
+    scale, unit = next((s, u) for s, u in _TIME_UNITS if abs(time_ns) >= s or s == 1)
+    return f"{_digits(time_ns / scale)} {unit}"
 
 
 def size(size_bytes: float) -> str:
@@ -79,11 +78,14 @@ def value(finding: Mapping[str, Any]) -> str:
 
 
 def interval(finding: Mapping[str, Any]) -> str:
-    """Write the interval of a finding."""
+    """Write the interval of a finding, its unit once."""
     if finding["interval"] is None:
         return NOTHING
     low, high = finding["interval"]
-    return f"{_with_unit(low, finding['unit'])} … {_with_unit(high, finding['unit'])}"
+    scale, unit = 1.0, "ns/B" if finding["unit"] == "ns/byte" else ""
+    if finding["unit"] == "ns":
+        scale, unit = next((s, u) for s, u in _TIME_UNITS if abs(high) >= s or s == 1)
+    return f"{_digits(low / scale, 4)} … {_digits(high / scale, 4)} {unit}".strip()
 
 
 def remark(finding: Mapping[str, Any]) -> str:
@@ -117,7 +119,7 @@ def _with_unit(number: float | str, unit: str) -> str:
     return f"{_digits(number)} {unit}".strip()
 
 
-def _digits(number: float) -> str:
-    """Three significant digits, without an exponent where a reader would not write one."""
-    text = f"{number:.3g}"
-    return f"{number:,.0f}" if "e" in text and abs(number) < 1e15 and abs(number) >= 1 else text
+def _digits(number: float, digits: int = 3) -> str:
+    """Significant digits, without an exponent where a reader would not write one."""
+    text = f"{number:.{digits}g}"
+    return f"{number:,.0f}" if "e" in text and 1 <= abs(number) < 1e15 else text

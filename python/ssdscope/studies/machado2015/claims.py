@@ -66,15 +66,18 @@ def _statement(what: str, paper: str, ours: str, holds: bool, why: str = "") -> 
 
 def _confidence(cells: Iterable[Cell]) -> Claim:
     served = [cell for cell in cells if not cell.failure]
-    widths = [(c.ci95_high_ns - c.ci95_low_ns) / 2 / c.mean_ns * 100 for c in served]
-    within = sum(width <= 5 for width in widths)
+    widths = [(c.ci95_high_ns - c.ci95_low_ns) / 2 / c.mean_ns for c in served]
+    # The interval that takes the requests as independent, as papers mostly do.
+    naive = [1.96 * c.stddev_ns / np.sqrt(c.requests) / c.mean_ns for c in served]
+    count, wide = sum(width <= 0.05 for width in widths), sum(width <= 0.05 for width in naive)
     return _statement(
         "means have an error of at most 5 % at 95 % confidence",
         "yes",
-        f"{within} of {len(widths)} points; the widest is {max(widths):.1f} %",
-        max(widths) <= 5,
-        "collections come in bursts, and batch means see that neighbouring requests are not "
-        "independent; an interval that takes them as independent is too narrow",
+        f"{count} of {len(widths)} points; the widest is {100 * max(widths):.0f} %",
+        max(widths) <= 0.05,
+        "cleaning comes in bursts, so neighbouring requests are not independent, and the few "
+        "points with bursts need more than 300 requests; taking all requests as independent, "
+        f"{wide} points would pass",
     )
 
 

@@ -63,6 +63,7 @@ class Cell:
     size_bytes: int
     requests: int = 0
     mean_ns: float = float("nan")
+    stddev_ns: float = float("nan")
     ci95_low_ns: float = float("nan")
     ci95_high_ns: float = float("nan")
     p50_ns: int = 0
@@ -168,6 +169,7 @@ def _cell(line: str, pattern: str, size_bytes: int, result: RunResult) -> Cell:
         size_bytes,
         requests=direction.requests,
         mean_ns=latency.mean,
+        stddev_ns=latency.stddev,
         ci95_low_ns=latency.mean if latency.ci95_low is None else latency.ci95_low,
         ci95_high_ns=latency.mean if latency.ci95_high is None else latency.ci95_high,
         p50_ns=latency.p50,
