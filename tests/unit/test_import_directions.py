@@ -41,6 +41,9 @@ DOOR = {
 }
 """What black-box parts may import of `targets`."""
 
+DRIVE_WRITER = ("twin", "ssdscope.targets.drive_writer")
+"""The exception: a twin is a drive file, and one module of `targets` writes it."""
+
 DOOR_NAMES_REFUSED = {"Target", "open_target"}
 
 
@@ -112,7 +115,8 @@ def test_imports_point_down(path: Path) -> None:
 def test_probes_and_models_never_see_the_inside_of_a_drive(path: Path) -> None:
     for module, name in imports(path):
         if part_of(module) == "targets":
-            assert module in DOOR, f"{path} imports {module}"
+            allowed = module in DOOR or (name_of(path), module) == DRIVE_WRITER
+            assert allowed, f"{path} imports {module}"
             assert name not in DOOR_NAMES_REFUSED, f"{path} imports {name}"
         assert (module, name) != ("ssdscope", "targets"), f"{path} imports all of targets"
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -1,0 +1,58 @@
+"""The package as a whole: one version, examples that run, a start that costs little."""
+
+import doctest
+import importlib
+import pkgutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import ssdscope
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "pydantic", "jinja2")
+
+
+def test_there_is_one_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    assert ssdscope.__version__ == project["project"]["version"]
+    assert ssdscope.__version__ == workspace["workspace"]["package"]["version"]
+
+
+def documented_modules() -> list[str]:
+    """Modules with an example in a docstring."""
+    return [
+        module.name
+        for module in pkgutil.walk_packages(ssdscope.__path__, "ssdscope.")
+        if ">>>" in (source := _source(module.name)) and source
+    ]
+
+
+def _source(name: str) -> str:
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return ""
+    return Path(spec.origin).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", documented_modules())
+def test_examples_in_docstrings_run(name: str) -> None:
+    failed, tried = doctest.testmod(importlib.import_module(name))
+    assert tried > 0
+    assert failed == 0
+
+
+def test_a_command_line_that_is_only_parsed_loads_nothing_heavy() -> None:
+    script = (
+        "import sys; from ssdscope.cli.app import run_cli; "
+        "run_cli(['run', 'null:', '--bs', '4KB']); "
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"

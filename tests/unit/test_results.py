@@ -1,0 +1,139 @@
+"""Records of runs, and logs on disk."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ssdscope.errors import DeviceError, OutputError, UsageError
+from ssdscope.results import ATTRIBUTION_CAUSES, Log, LogWriter, RunResult, read_log
+from ssdscope.targets.records import LOG_TYPES
+
+
+def log_of(count: int, *, first: int = 0, attribution: bool = False) -> Log:
+    """A log with recognisable values."""
+    numbers = np.arange(first, first + count)
+    columns = {name: numbers.astype(kind) for name, kind in LOG_TYPES.items()}
+    columns["complete_ns"] = (numbers * 3).astype(np.uint64)
+    if attribution:
+        columns |= {f"attr_{cause}_ns": numbers.astype(np.uint64) for cause in ATTRIBUTION_CAUSES}
+    return Log(columns)
+
+
+@pytest.mark.parametrize("attribution", [False, True])
+def test_a_log_survives_the_disk(tmp_path: Path, attribution: bool) -> None:
+    path = tmp_path / "a.parquet"
+    with LogWriter(path, attribution=attribution) as writer:
+        for first in range(0, 1000, 100):
+            writer.append(log_of(100, first=first, attribution=attribution))
+        writer.finish({"seed": 1})
+    log, record = read_log(path)
+    assert record == {"seed": 1}
+    whole = log_of(1000, attribution=attribution)
+    assert log.columns.keys() == whole.columns.keys()
+    for name, column in whole.columns.items():
+        assert log.columns[name].dtype == column.dtype
+        assert (log.columns[name] == column).all()
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8")) == {"seed": 1}
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_what_was_written_is_readable_after_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+
+    def run_on_a_dying_drive() -> None:
+        with LogWriter(path, attribution=False) as writer:
+            writer.append(log_of(10))
+            raise DeviceError("the drive died")
+
+    with pytest.raises(DeviceError, match="died"):
+        run_on_a_dying_drive()
+    log, record = read_log(path)
+    assert len(log) == 10
+    assert record is None
+
+
+def test_rows_reach_the_disk_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ssdscope.results.parquet.ROW_GROUP_ROWS", 100)
+    part = tmp_path / "a.parquet.part"
+    with LogWriter(tmp_path / "a.parquet", attribution=False) as writer:
+        before = part.stat().st_size
+        writer.append(log_of(99))
+        assert part.stat().st_size == before
+        writer.append(log_of(1))
+        assert part.stat().st_size > before
+
+
+def test_a_full_disk_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ssdscope.results.parquet.ROW_GROUP_ROWS", 1)
+    monkeypatch.setattr("ssdscope.results.parquet._FOOTER_BYTES", 2**62)
+    with LogWriter(tmp_path / "a.parquet", attribution=False) as writer:
+        with pytest.raises(OutputError, match="No space left on device"):
+            writer.append(log_of(10))
+        writer.append(log_of(10))
+        writer.finish({"seed": 1})
+    log, record = read_log(tmp_path / "a.parquet")
+    assert len(log) == 0
+    assert record == {"seed": 1}
+
+
+@pytest.mark.parametrize("name", ["a.csv", "nowhere/a.parquet"])
+def test_a_bad_path_fails_before_the_run(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError, match="cannot write the log"):
+        LogWriter(tmp_path / name, attribution=False)
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"hello"])
+def test_what_is_no_log_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.parquet"
+    path.write_bytes(content)
+    with pytest.raises(UsageError, match="cannot read the log"):
+        read_log(path)
+
+
+def test_columns_and_selections() -> None:
+    log = log_of(10, attribution=True)
+    assert (log.latency_ns == 2 * np.arange(10)).all()
+    assert log.latency_ns.dtype == np.int64
+    assert log.attribution_ns is not None
+    assert tuple(log.attribution_ns) == ATTRIBUTION_CAUSES
+    assert len(log.select(log.op < 3)) == 3
+    assert (Log.concatenate([log_of(3), log_of(4, first=3)]).index == np.arange(7)).all()
+    assert len(Log.empty()) == 0
+    with pytest.raises(ValueError, match="without the columns index, op"):
+        Log({})
+
+
+def summary(**changes: object) -> str:
+    latency = dict.fromkeys(
+        ("mean", "stddev", "ci95_low", "ci95_high", "min",
+         "p50", "p90", "p95", "p99", "p99_9", "max"), 1,
+    )  # fmt: skip
+    direction = {
+        "requests": 1,
+        "bytes": 4096,
+        "iops": None,
+        "bandwidth_bytes_per_s": None,
+        "latency_ns": latency,
+        "attribution_ns": None,
+    }
+    document = {"requests": 1, "elapsed_ns": 0, "read": direction, "write": None, "counters": None}
+    return json.dumps(document | changes)
+
+
+def test_a_summary_is_read() -> None:
+    result = RunResult.from_json(summary(future_key=7))
+    assert result.only().latency_ns.p99_9 == 1
+    assert result.interrupted is False
+    assert result.summary["future_key"] == 7
+    assert RunResult.from_json(summary(interrupted=True)).interrupted is True
+    with pytest.raises(DeviceError, match="0 directions"):
+        RunResult.from_json(summary(read=None)).only()
+
+
+def test_errors_cross_processes_with_their_hint() -> None:
+    error = UsageError("what went wrong\n\nhint: what to do")
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), again.message, again.hint) == (UsageError, "what went wrong", "what to do")

@@ -1,0 +1,87 @@
+"""fio's options into a workload, and back into text."""
+
+import json
+
+import pytest
+
+from ssdscope.errors import UsageError
+from ssdscope.workloads import ReplayOptions, Workload
+from ssdscope.workloads.options import OPTIONS, default_options, workload_from_options
+
+
+def test_every_option_sets_its_field() -> None:
+    typed = {
+        "rw": "randrw",
+        "bs": "8k",
+        "rwmixread": "70",
+        "iodepth": "4",
+        "numjobs": "2",
+        "offset": "1m",
+        "size": "1g",
+        "io_size": "2g",
+        "number_ios": "300",
+        "runtime": "10s",
+        "until_ci": "5%",
+        "thinktime": "80us",
+        "rate_iops": "1000",
+        "fsync": "32",
+        "fua": True,
+        "percentage_random": "50%",
+        "stride": "64k",
+        "ramp_ios": "10",
+    }
+    assert typed.keys() == OPTIONS.keys()
+    assert workload_from_options(typed, seed=9) == Workload(
+        rw="randrw",
+        block_bytes=8192,
+        read_percent=70,
+        iodepth=4,
+        numjobs=2,
+        offset_bytes=2**20,
+        size_bytes=2**30,
+        io_bytes=2**31,
+        requests=300,
+        runtime_ns=10**10,
+        until_ci=0.05,
+        thinktime_ns=80_000,
+        rate_iops=1000,
+        fsync_every=32,
+        fua=True,
+        percentage_random=50,
+        stride_bytes=65536,
+        ramp_requests=10,
+        seed=9,
+    )
+
+
+def test_reads_and_writes_may_differ_in_size() -> None:
+    workload = workload_from_options({"rw": "rw", "bs": "4k,16k"}, seed=1)
+    assert (workload.read_block_bytes, workload.write_block_bytes) == (4096, 16384)
+
+
+def test_what_is_not_given_is_the_default() -> None:
+    assert workload_from_options({"bs": None}, seed=1) == Workload(rw="read")
+
+
+def test_the_defaults_can_be_fed_back() -> None:
+    assert workload_from_options(default_options(), seed=1) == Workload(rw="read")
+
+
+def test_a_refusal_says_where() -> None:
+    with pytest.raises(UsageError) as refusal:
+        workload_from_options({"io_size": "4KB"}, seed=1)
+    assert refusal.value.message.startswith("--io-size: '4KB'")
+    with pytest.raises(UsageError) as refusal:
+        workload_from_options({"bsize": "4k"}, seed=1, where=lambda name: f"plan.toml: {name}")
+    assert refusal.value.message.startswith("plan.toml: bsize: there is no such option")
+
+
+def test_the_json_of_a_plan_has_every_key() -> None:
+    assert json.loads(Workload(rw="read").to_json()).keys() == Workload(rw="read").to_dict().keys()
+    assert json.loads(ReplayOptions().to_json())["mode"] == "open"
+
+
+def test_only_some_patterns_write() -> None:
+    writing = {rw for rw in ("read", "write", "randread", "randwrite", "rw", "randrw")
+               if Workload(rw=rw).writes}  # fmt: skip
+    assert writing == {"write", "randwrite", "rw", "randrw"}
