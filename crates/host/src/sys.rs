@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use ssdscope_io::Nanos;
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
@@ -34,9 +35,15 @@ pub(crate) fn monotonic_now() -> Nanos {
 }
 
 /// Lets the calling thread wake on time: by default Linux may add 50 us to every sleep.
+/// Cheap after the first call of a thread.
 pub(crate) fn sharpen_timers() {
-    // SAFETY: takes an integer only and changes this thread's own timer slack.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    thread_local! {
+        static SHARP: Cell<bool> = const { Cell::new(false) };
+    }
+    if !SHARP.replace(true) {
+        // SAFETY: takes an integer only and changes this thread's own timer slack.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    }
 }
 
 /// The kernel's answer about direct I/O on an open file.
