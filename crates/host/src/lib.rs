@@ -6,7 +6,7 @@
 //! * [`open`]: what may be opened, how, and every reason to refuse;
 //! * [`consent`]: when a file may be overwritten (token, contents, mark);
 //! * [`payload`]: what is written: incompressible, never twice the same, recognisable as ours;
-//! * [`file`]: [`HostFile`], the device on the wall clock;
+//! * [`mod@file`]: [`HostFile`], the device on the wall clock;
 //! * [`engine`]: how requests reach the kernel: `io_uring`, or threads where it is off;
 //! * `buffer`: aligned memory, lent to one request at a time;
 //! * `sys`: the system calls that the standard library lacks;

@@ -1,7 +1,7 @@
 //! How requests reach the kernel.
 //!
-//! * [`uring`]: `io_uring` with registered file and buffers, one thread, no hand-over;
-//! * [`threads`]: blocking calls on a few threads, where `io_uring` is switched off
+//! * `uring`: `io_uring` with registered file and buffers, one thread, no hand-over;
+//! * `threads`: blocking calls on a few threads, where `io_uring` is switched off
 //!   (containers, `kernel.io_uring_disabled`).
 //!
 //! Both stamp a request right before the system call that starts it and right after
