@@ -7,6 +7,7 @@
 
 mod plan;
 
+pub(crate) use plan::LONGEST_SPAN;
 pub use plan::{JobLimits, Plan, Region};
 
 use serde::{Deserialize, Serialize};

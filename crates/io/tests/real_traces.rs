@@ -15,6 +15,7 @@ const MSR_32GB_BYTES: u64 = 8 * 8 * (2048 - 307) * 63 * 4096;
 const MSR: Target = Target { offset: Bytes(0), capacity: Bytes(MSR_32GB_BYTES), unit: Bytes(4096) };
 const MQSIM: Target = Target { offset: Bytes(0), capacity: Bytes(512 << 30), unit: Bytes(512) };
 
+#[expect(clippy::print_stdout, reason = "a skip must be seen")]
 fn beside_the_project(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
     if path.exists() {

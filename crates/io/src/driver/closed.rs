@@ -3,11 +3,12 @@
 //! A slot is free again when its request has completed and the host has thought;
 //! then the source says what it does next, and when at the earliest.
 
-use super::Failure;
 use super::session::Session;
 use super::source::{Next, Planned, Source};
+use super::{Failure, RunError};
 use crate::summary::StopReason;
 use crate::units::Nanos;
+use crate::workload::LONGEST_SPAN;
 use std::collections::VecDeque;
 
 /// The shape of a closed loop.
@@ -19,6 +20,24 @@ pub struct Slots {
     pub depth: u32,
     /// Pause of a slot after each completion.
     pub think: Nanos,
+}
+
+/// More slots than this are a slip of the finger, and would exhaust the memory.
+const MOST_IODEPTH: u32 = 65_536;
+
+impl Slots {
+    /// One job of this depth.
+    pub fn of_one_job(iodepth: u32, think: Nanos) -> Result<Self, RunError> {
+        if !(1..=MOST_IODEPTH).contains(&iodepth) {
+            let reason = format!("iodepth: {iodepth} is not between 1 and {MOST_IODEPTH}");
+            return Err(RunError::Refused(reason));
+        }
+        if think > LONGEST_SPAN {
+            let reason = format!("think time: {think} is more than {LONGEST_SPAN}");
+            return Err(RunError::Refused(reason));
+        }
+        Ok(Self { lanes: 1, depth: iodepth, think })
+    }
 }
 
 /// A request whose time has not come.
@@ -73,7 +92,8 @@ impl<S: Source> Closed<'_, S> {
                 session.submit(slot, &planned);
             }
             Next::Request(planned) => self.keep(session, slot, planned),
-            Next::End(reason) => self.end = reason,
+            Next::End(reason) if self.end != StopReason::Runtime => self.end = reason,
+            Next::End(_) => {}
             Next::Broken(error) => session.break_off(Failure::Source(error)),
         }
     }
@@ -82,7 +102,8 @@ impl<S: Source> Closed<'_, S> {
     #[inline(never)]
     fn keep(&mut self, session: &mut Session<'_>, slot: u32, planned: Planned) {
         if session.is_past_deadline(planned.due) {
-            session.stop(StopReason::Runtime);
+            // This slot is done; others may still have time.
+            self.end = StopReason::Runtime;
             return;
         }
         let waiting = &mut self.waiting;

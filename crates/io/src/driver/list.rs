@@ -9,6 +9,7 @@ use crate::device::{Device, DeviceInfo, check_request};
 use crate::request::{Op, Request};
 use crate::summary::{LatencyFrom, RunSummary, StopReason};
 use crate::units::{Bytes, Lba, Nanos, SECTOR_BYTES};
+use crate::workload::LONGEST_SPAN;
 
 /// Requests in columns of equal length.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +53,10 @@ impl RequestList<'_> {
         if self.arrivals_ns.is_some_and(|arrivals| !arrivals.is_sorted()) {
             return Err("the arrival times of a request list must ascend".to_owned());
         }
+        let last = self.arrivals_ns.and_then(<[u64]>::last);
+        if last.is_some_and(|&arrival| arrival > LONGEST_SPAN.0) {
+            return Err(format!("an arrival is later than {LONGEST_SPAN}"));
+        }
         for index in 0..count {
             let request = self.request(index).ok_or_else(|| {
                 format!(
@@ -80,9 +85,7 @@ pub fn run_list(
     observer: &mut dyn RunObserver,
 ) -> Result<RunSummary, RunError> {
     list.check(&device.info()).map_err(RunError::Refused)?;
-    if iodepth == 0 {
-        return Err(RunError::Refused("iodepth must be at least 1".to_owned()));
-    }
+    let slots = Slots::of_one_job(iodepth, thinktime)?;
     let latency_from = match list.arrivals_ns {
         Some(_) => LatencyFrom::Arrival,
         None => LatencyFrom::Submission,
@@ -93,10 +96,7 @@ pub fn run_list(
     let mut source = Listed { list, next: 0, start: session.now() };
     let reason = match latency_from {
         LatencyFrom::Arrival => open::drive(&mut session, &mut source),
-        LatencyFrom::Submission => {
-            let slots = Slots { lanes: 1, depth: iodepth, think: thinktime };
-            closed::drive(&mut session, &mut source, slots)
-        }
+        LatencyFrom::Submission => closed::drive(&mut session, &mut source, slots),
     };
     session.finish(reason)
 }

@@ -63,9 +63,7 @@ where
     E: Error + Send + Sync + 'static,
 {
     let &ReplayOptions { mode, iodepth, time_scale, expected_requests } = options;
-    if iodepth == 0 {
-        return Err(RunError::Refused("iodepth must be at least 1".to_owned()));
-    }
+    let slots = Slots::of_one_job(iodepth, Nanos::ZERO)?;
     if !(time_scale.is_finite() && time_scale >= 0.0) {
         let hint = "expected a factor such as 0.5 (twice as fast)";
         return Err(RunError::Refused(format!("time scale {time_scale}: {hint}")));
@@ -81,10 +79,7 @@ where
         Replayed { trace, mode, time_scale, start, first: None, arrival: Nanos::ZERO, due: start };
     let reason = match mode {
         ReplayMode::Open => open::drive(&mut session, &mut source),
-        ReplayMode::Closed | ReplayMode::Asap => {
-            let slots = Slots { lanes: 1, depth: iodepth, think: Nanos::ZERO };
-            closed::drive(&mut session, &mut source, slots)
-        }
+        ReplayMode::Closed | ReplayMode::Asap => closed::drive(&mut session, &mut source, slots),
     };
     session.finish(reason)
 }

@@ -144,6 +144,20 @@ fn the_runtime_counts_from_the_first_request_after_the_ramp() {
 }
 
 #[test]
+fn a_slot_without_time_left_does_not_stop_the_others() {
+    // Two slots think 25 us after 10 and 20 us: due at 35 and, too late, at 45.
+    let mut device = MockDevice::new(1, 10 * US, 0);
+    let mut plan = workload(Pattern::Read, 1_000);
+    plan.iodepth = 2;
+    plan.thinktime_ns = 25 * US;
+    plan.runtime_ns = Some(40 * US);
+    let (summary, _) = run(&mut device, &plan);
+    let submissions: Vec<u64> = device.seen.iter().map(|(at, _)| at.0 / US).collect();
+    assert_eq!(submissions, [0, 0, 35]);
+    assert_eq!(summary.stopped_by, StopReason::Runtime);
+}
+
+#[test]
 fn bytes_end_a_run_and_the_default_is_one_pass() {
     let mut plan = workload(Pattern::Read, 1);
     plan.requests = None;

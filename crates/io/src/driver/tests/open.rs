@@ -145,6 +145,7 @@ fn a_broken_trace_keeps_what_was_replayed() {
 fn senseless_options_are_refused() {
     for options in [
         mode(ReplayMode::Closed, 0),
+        mode(ReplayMode::Asap, u32::MAX),
         ReplayOptions { time_scale: -1.0, ..ReplayOptions::default() },
         ReplayOptions { time_scale: f64::NAN, ..ReplayOptions::default() },
     ] {
@@ -206,6 +207,7 @@ fn a_list_that_cannot_be_served_is_refused_with_the_request() {
         (RequestList { lengths_bytes: &[0], ..good }, "request 0:"),
         (RequestList { ops: &[0, 0], ..good }, "of one length"),
         (RequestList { arrivals_ns: Some(&[]), ..good }, "of one length"),
+        (RequestList { arrivals_ns: Some(&[u64::MAX]), ..good }, "later than"),
     ];
     for (list, expected) in cases {
         let mut device = MockDevice::new(1, US, 0);
