@@ -63,7 +63,7 @@ format: setup ## Format both languages
 	$(RUN) ruff check --fix
 
 check-stubs: setup ## Compare the type stub of the native module with the module
-	$(RUN) python -m mypy.stubtest ssdscope._native
+	$(RUN) python -m mypy.stubtest ssdscope._native --allowlist scripts/stubtest-allowlist
 
 bench: setup ## Print the figures of speed and memory (minutes; wants a quiet machine)
 	$(RUN) python benchmarks/run.py
