@@ -104,7 +104,7 @@ def _row(point: Point, result: RunResult) -> Measurement:
         p50_ns=latency.p50,
         p99_ns=latency.p99,
         max_ns=latency.max,
-        iops=direction.iops,
-        bandwidth_bytes_per_s=direction.bandwidth_bytes_per_s,
+        iops=direction.iops or 0.0,
+        bandwidth_bytes_per_s=direction.bandwidth_bytes_per_s or 0.0,
         attribution_ns=direction.attribution_ns,
     )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ROLES = {getattr(PAGE, each.name): f"var(--{each.name})" for each in fields(PAGE)}
 _STAND_IN = re.compile("|".join(_ROLES))
+_ID = re.compile(r' id="([^"]*)"')
 _DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
 
 
@@ -42,8 +43,9 @@ def inline_svg(figure: "Figure", name: str, description: str) -> str:
     svg = _STAND_IN.sub(lambda match: _ROLES[match.group()], svg)
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
     svg = _DECIMALS.sub(r"\1", svg)
-    # Groups are numbered alike in every figure, and nothing refers to them.
-    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)
+    # Most ids are numbered alike in every figure, and nothing refers to them.
+    referred = set(re.findall(r"#([\w-]+)", svg))
+    svg = _ID.sub(lambda match: match.group() if match.group(1) in referred else "", svg)
     label = f'role="img" aria-label="{escape(description, quote=True)}"'
     return re.sub(
         r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', rf'<svg viewBox="\1" {label}>', svg, count=1

@@ -8,8 +8,8 @@
     A trace replayed, and its latency over time.
 `words`
     Numbers and findings as a reader wants them.
-`sections`
-    The document turned into figures and tables.
+`parts`, `sections`, `figures`, `breakdown`
+    The document turned into tiles, tables and charts.
 `page`
     Those put into one self-contained HTML file (`templates/`).
 

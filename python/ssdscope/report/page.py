@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ssdscope.plots import DARK, LIGHT, css_variables
-from ssdscope.report import sections, words
+from ssdscope.report import breakdown, figures, sections, words
 
 
 def render(document: Mapping[str, Any]) -> str:
@@ -41,13 +41,13 @@ def render(document: Mapping[str, Any]) -> str:
         tiles=sections.tiles(document),
         findings=sections.findings(document),
         cautions=sections.cautions(document),
-        evidence=sections.evidence_charts(document),
-        performance=sections.performance_charts(document),
-        attribution=sections.attribution(document),
-        model=sections.model_chart(document),
-        model_rows=sections.model_rows(document),
-        twin=sections.twin_chart(document),
-        trace=sections.trace_chart(document),
+        evidence=figures.evidence_charts(document),
+        performance=figures.performance_charts(document),
+        attribution=breakdown.attribution(document),
+        model=figures.model_chart(document),
+        model_rows=figures.model_rows(document),
+        twin=figures.twin_chart(document),
+        trace=figures.trace_chart(document),
         failures=sections.failures(document),
         identity=_identity(document),
         drive=sections.flat(document["target"]["drive"]),

@@ -111,31 +111,28 @@ def bars(means: Mapping[str, tuple[float, float]], path: Path) -> None:
 
 
 def erase_spread(lives: Sequence[Life], path: Path) -> None:
-    """Draw erase counts over the drive's life, and the distribution where they are compared."""
+    """Draw the spread of the erase counts over the drive's life, one panel per load."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8.4, 3.4), layout="constrained", facecolor=LIGHT.surface)
-    over_time, spread = figure.subplots(1, 2)
-    for axes in (over_time, spread):
+    figure = Figure(figsize=(8.8, 3.6), layout="constrained", facecolor=LIGHT.surface)
+    skews = list(dict.fromkeys(life.skew for life in lives))
+    panels = figure.subplots(1, len(skews), squeeze=False)
+    for axes, skew in zip(panels.flat, skews, strict=True):
         style.dress(axes, LIGHT)
-    for index, life in enumerate(lives):
-        colour = LIGHT.series(index)
-        x = [wear.drive_writes for wear in life.rounds]
-        over_time.plot(
-            x, [wear.erases.max() for wear in life.rounds], color=colour, label=life.policy
-        )
-        over_time.plot(
-            x, [wear.erases.mean() for wear in life.rounds], color=colour, linestyle=(0, (2, 2))
-        )
-        last = life.rounds[-1]
-        spread.step(
-            range(len(last.histogram)), last.histogram, where="mid", color=colour, label=life.policy
-        )
-    over_time.set_xlabel("drive writes")
-    over_time.set_ylabel("erases: most-erased block, mean dashed")
-    spread.set_xlabel("erases of a block at the end")
-    spread.set_ylabel("blocks")
-    style.legend(over_time, LIGHT, loc="upper left")
+        axes.set_title(skew.label, loc="left", fontsize=9, color=LIGHT.ink)
+        for index, life in enumerate(each for each in lives if each.skew == skew):
+            colour = LIGHT.series(index)
+            x = [wear.drive_writes for wear in life.rounds]
+            for values, dash in (
+                ([wear.erases.max() for wear in life.rounds], "-"),
+                ([wear.erases.mean() for wear in life.rounds], (0, (2, 2))),
+            ):
+                label = f"{life.policy}: {'most erased' if dash == '-' else 'mean'}"
+                axes.plot(x, values, color=colour, linestyle=dash, label=label)
+            axes.plot(x[-1:], [life.rounds[-1].erases.max()], "x", color=colour, markersize=7)
+        axes.set_xlabel("drive writes (x: worn out)")
+        axes.set_ylabel("erases of a block")
+    style.legend(panels.flat[0], LIGHT, loc="lower right")
     _save_both(figure, path)
 
 

@@ -1,0 +1,247 @@
+"""The charts of the page: what is drawn from which part of the document."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.plots import PAGE, charts, inline_svg
+from ssdscope.report import words
+from ssdscope.report.parts import Chart, Document, Table, finding, measured
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def _chart(
+    name: str,
+    title: str,
+    caption: str,
+    figure: "Figure",
+    table: Table | None = None,
+    *,
+    wide: bool = False,
+) -> Chart:
+    return Chart(name, title, caption, inline_svg(figure, name, f"{title}. {caption}"), table, wide)
+
+
+def evidence_charts(document: Document) -> list[Chart]:
+    """Draw the sweeps behind the findings."""
+    shown = []
+    alpha = finding(document, "read_latency_alpha_ns")
+    if alpha is not None and "median_latency_ns" in alpha["evidence"]:
+        shown.append(_size_chart(alpha["evidence"]))
+    knee = finding(document, "queue_depth_knee")
+    if knee is not None and "median_iops" in knee["evidence"]:
+        shown.append(_depth_chart(knee))
+    return shown
+
+
+def _size_chart(evidence: Mapping[str, Any]) -> Chart:
+    rows = [
+        (words.size(size), words.time(middle), f"{words.time(low)} … {words.time(high)}")
+        for size, middle, low, high in zip(
+            evidence["sizes_bytes"],
+            evidence["median_latency_ns"],
+            evidence["median_low_ns"],
+            evidence["median_high_ns"],
+            strict=True,
+        )
+    ]
+    caption = (
+        f"Median of {evidence['blocks'] - evidence['blocks_dropped']} randomised blocks at "
+        "depth 1, random offsets. "
+    )
+    if "alpha_ns" in evidence and not evidence["linear_everywhere"]:
+        last = words.size(evidence["linear_region_bytes"][1])
+        caption += f"The line holds up to {last}; dashed beyond."
+    return _chart(
+        "size-sweep",
+        "Read latency against size",
+        caption,
+        charts.latency_by_size(evidence, PAGE),
+        Table(("size", "median", "95 % interval"), rows),
+    )
+
+
+def _depth_chart(knee: Mapping[str, Any]) -> Chart:
+    evidence = knee["evidence"]
+    rows = [
+        (str(depth), words.iops(rate), f"{words.iops(low)} … {words.iops(high)}")
+        for depth, rate, low, high in zip(
+            evidence["depths"],
+            evidence["median_iops"],
+            evidence["median_low_iops"],
+            evidence["median_high_iops"],
+            strict=True,
+        )
+    ]
+    return _chart(
+        "depth-sweep",
+        "Reads per second against queue depth",
+        f"Random reads of {words.size(evidence['request_bytes'])}; the knee is where 90 % of the "
+        "highest rate is reached.",
+        charts.rate_by_depth(evidence, knee, PAGE),
+        Table(("depth", "IOPS", "95 % interval"), rows),
+    )
+
+
+def performance_charts(document: Document) -> list[Chart]:
+    """Draw latency and bandwidth by pattern, size and depth, and the distributions."""
+    shown: list[Chart] = []
+    alone, deep = measured(document, iodepth=1), measured(document, iodepth=16)
+    small = measured(document, block_bytes=4096)
+    if len(alone) > 1:
+        shown.append(_pattern_chart("latency-size", "Latency against size", alone, "block_bytes"))
+    if len(deep) > 1:
+        figure = charts.by_pattern(deep, "block_bytes", "bandwidth_bytes_per_s", PAGE)
+        caption = "Each pattern with 16 requests in flight."
+        shown.append(
+            _chart("bandwidth-size", "Bandwidth against size", caption, figure, _points(deep))
+        )
+    if len(small) > 1:
+        shown.append(_pattern_chart("latency-depth", "Latency against depth", small, "iodepth"))
+    series = [each for each in document["performance"]["distributions"] if "latency_ns" in each]
+    if series:
+        shown.append(_distribution_chart(series))
+    return shown
+
+
+def _pattern_chart(name: str, title: str, points: Sequence[Mapping[str, Any]], x: str) -> Chart:
+    figure = charts.by_pattern(points, x, "mean_ns", PAGE, low="ci95_low_ns", high="ci95_high_ns")
+    fixed = "One request at a time" if x == "block_bytes" else "Requests of 4 KiB"
+    caption = f"{fixed}. Mean and its 95 % interval, by access pattern."
+    return _chart(name, title, caption, figure, _points(points))
+
+
+def _points(points: Iterable[Mapping[str, Any]]) -> Table:
+    rows = [
+        (
+            words.pattern(p["rw"]),
+            words.size(p["block_bytes"]),
+            str(p["iodepth"]),
+            words.time(p["mean_ns"]),
+            words.time(p["p50_ns"]),
+            words.time(p["p99_ns"]),
+            words.time(p["max_ns"]),
+            words.iops(p["iops"]),
+            words.bandwidth(p["bandwidth_bytes_per_s"]),
+        )
+        for p in points
+    ]
+    head = ("pattern", "size", "depth", "mean", "p50", "p99", "max", "IOPS", "bandwidth")
+    return Table(head, rows)
+
+
+def _distribution_chart(series: Sequence[Mapping[str, Any]]) -> Chart:
+    percentiles = list(series[0]["percentiles_ns"])
+    rows = [
+        (str(each["name"]), *(words.time(each["percentiles_ns"][key]) for key in percentiles))
+        for each in series
+    ]
+    head = ("workload", *(f"p{key}" if key != "100" else "max" for key in percentiles))
+    return _chart(
+        "distribution",
+        "Share of requests slower than …",
+        f"{series[0]['requests']:,} requests each; a line that falls steeply is a drive that "
+        "keeps its word.",
+        charts.exceedance(series, PAGE),
+        Table(head, rows),
+    )
+
+
+def model_chart(document: Document) -> Chart | None:
+    """Draw predictions against held-out measurements."""
+    if not document["models"] or not document["models"][0]["held_out"]:
+        return None
+    rows = document["models"][0]["held_out"]
+    return _predicted_chart(
+        "model",
+        "Predicted against measured",
+        f"{len(rows)} workloads off the grid that the model has not seen; bars are 90 % intervals.",
+        rows,
+        "predicted mean latency",
+    )
+
+
+def model_rows(document: Document) -> Table | None:
+    """Give the table of errors, the naive baseline among them."""
+    if not document["models"]:
+        return None
+    rows = [
+        (
+            str(row["name"]),
+            str(row["split"]),
+            words.percent(row["mre"]),
+            words.percent(row["median_ape"]),
+            words.percent(row["p90_ape"]),
+            words.NOTHING if row["coverage90"] is None else words.percent(row["coverage90"]),
+            str(row["n_test"]),
+        )
+        for row in document["models"][0]["rows"]
+    ]
+    head = ("model", "points", "mean", "median", "p90", "in 90 %", "n")
+    return Table(head, rows)
+
+
+def twin_chart(document: Document) -> Chart | None:
+    """Draw the twin's latencies against the drive's."""
+    built = document["twin"]
+    if built is None or not built.get("held_out"):
+        return None
+    errors = built["errors"]
+    return _predicted_chart(
+        "twin",
+        "Twin against drive",
+        f"{errors['n']} held-out reads: median error {words.percent(errors['median_ape'])}, "
+        f"mean {words.percent(errors['mre'])}.",
+        built["held_out"],
+        "the twin's mean latency",
+    )
+
+
+def _predicted_chart(
+    name: str, title: str, caption: str, rows: Sequence[Mapping[str, Any]], label: str
+) -> Chart:
+    table = Table(
+        ("pattern", "size", "depth", "measured", "predicted", "error"),
+        [
+            (
+                words.pattern(row["rw"]),
+                words.size(row["block_bytes"]),
+                str(row["iodepth"]),
+                words.time(row["mean_ns"]),
+                words.time(row["predicted_ns"]),
+                f"{100 * (row['predicted_ns'] / row['mean_ns'] - 1):+.1f} %",
+            )
+            for row in rows
+        ],
+    )
+    figure = charts.predicted(rows, PAGE, predicted_label=label)
+    return _chart(name, title, caption, figure, table)
+
+
+def trace_chart(document: Document) -> Chart | None:
+    """Draw the trace's latency over time."""
+    trace = document["performance"]["trace"]
+    if trace is None or not trace.get("windows"):
+        return None
+    width = trace["windows"]["width_s"]
+    rows = [
+        (
+            direction,
+            f"{trace[direction]['requests']:,}",
+            *(
+                words.time(trace[direction]["latency_ns"][key])
+                for key in ("mean", "p50", "p99", "max")
+            ),
+        )
+        for direction in ("read", "write")
+        if trace[direction] is not None
+    ]
+    return _chart(
+        "trace",
+        f"Replay of {trace['name']}",
+        f"{trace['requests']:,} requests at the trace's own times; windows of {width:.3g} s.",
+        charts.timeline(trace["windows"], PAGE),
+        Table(("direction", "requests", "mean", "p50", "p99", "max"), rows),
+        wide=True,
+    )

@@ -1,0 +1,203 @@
+"""The main job on simulated drives, a file and a hostile name; the page it leaves."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssdscope.probes import Budget
+from ssdscope.report import Characterization, characterize, render
+from ssdscope.targets import open_target
+
+DEFAULT = Budget.parse("default")
+KEYS = {"target", "findings", "performance", "models", "advice", "studies", "provenance"}
+
+
+class Page(HTMLParser):
+    """What a browser would load, and whether elements close in order."""
+
+    VOID = frozenset({"meta", "br", "hr", "img", "link", "input"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.ids: list[str] = []
+        self.scripts = 0
+        self._open: list[str] = []
+        self.feed(text)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.scripts += tag == "script"
+        for key, value in attrs:
+            if key in ("src", "href", "xlink:href") and not (value or "").startswith("#"):
+                self.loads.append(value or "")
+            if key == "id":
+                self.ids.append(value or "")
+            assert not key.startswith("on"), f"an event handler: {key}"
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self._open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Characterization, Path]:
+    folder = tmp_path_factory.mktemp("page")
+    result = characterize(
+        open_target("sim:mqsim-8g", seed=1),
+        budget=DEFAULT,
+        seed=1,
+        out_html=folder / "page.html",
+        out_json=folder / "page.json",
+    )
+    return result, folder / "page.html"
+
+
+def test_the_document_has_every_key_of_the_contract(done: tuple[Characterization, Path]) -> None:
+    document = json.loads(done[1].with_suffix(".json").read_text(encoding="utf-8"))
+    assert document.keys() >= KEYS
+    assert document["schema_version"] == 1
+    assert {each["property"] for each in document["findings"]} == {
+        "read_latency_alpha_ns",
+        "read_latency_beta_ns_per_byte",
+        "queue_depth_knee",
+    }
+    patterns = {point["rw"] for point in document["performance"]["points"]}
+    assert patterns == {"read", "randread", "write", "randwrite"}
+
+
+def test_the_page_stands_alone(done: tuple[Characterization, Path]) -> None:
+    text = done[1].read_text(encoding="utf-8")
+    page = Page(text)
+    assert page.loads == []
+    assert page.scripts == 0
+    assert len(page.ids) == len(set(page.ids))
+    assert len(text) < 2_000_000
+    assert "default-src 'none'" in text
+    assert "prefers-color-scheme: dark" in text
+    assert "width=device-width" in text
+    assert not re.search(r"url\((?!#)", text)
+
+
+def test_pictures_follow_the_theme(done: tuple[Characterization, Path]) -> None:
+    text = done[1].read_text(encoding="utf-8")
+    assert "#fe00" not in text, "a stand-in colour was not replaced"
+    assert "var(--s1)" in text
+    assert text.count('role="img"') >= 8
+
+
+def test_attribution_of_a_point_adds_up_to_its_mean(
+    done: tuple[Characterization, Path],
+) -> None:
+    points = done[0].to_json()["performance"]["points"]
+    for point in points:
+        if point["failure"] is None:
+            total = sum(point["attribution_ns"].values())
+            assert total == pytest.approx(point["mean_ns"], rel=1e-9)
+
+
+def test_the_model_is_held_to_unseen_points(done: tuple[Characterization, Path]) -> None:
+    rows = done[0].to_json()["models"][0]["rows"]
+    off_grid = {row["name"]: row for row in rows if row["split"] == "off-grid"}
+    assert off_grid["piecewise"]["mre"] < off_grid["constant (naive)"]["mre"] / 2
+
+
+def test_the_same_seed_gives_the_same_document(tmp_path: Path) -> None:
+    documents = []
+    for name in ("a", "b"):
+        result = characterize(
+            open_target("sim:msr-4gb", seed=1),
+            budget=DEFAULT,
+            seed=5,
+            out_html=tmp_path / f"{name}.html",
+        )
+        document = result.to_json()
+        del document["provenance"]
+        for model in document["models"]:
+            for row in model["rows"]:
+                del row["fit_s"]
+        documents.append(json.dumps(document))
+        assert not (tmp_path / f"{name}.partial.json").exists()
+    assert documents[0] == documents[1]
+
+
+def test_the_twin_of_a_page_drive_is_a_drive(
+    done: tuple[Characterization, Path], tmp_path: Path
+) -> None:
+    twin = done[0].to_json()["twin"]
+    path = tmp_path / "twin.toml"
+    path.write_text(twin["toml"], encoding="utf-8")
+    opened = open_target(str(path), seed=1)
+    assert opened.capacity_bytes == pytest.approx(
+        done[0].to_json()["target"]["capacity_bytes"], rel=0.01
+    )
+    assert twin["errors"]["median_ape"] < 0.3
+
+
+def test_names_from_outside_are_escaped(done: tuple[Characterization, Path]) -> None:
+    document: dict[str, Any] = json.loads(json.dumps(done[0].to_json()))
+    hostile = '<script>alert(1)</script>"onload=x'
+    document["target"]["uri"] = hostile
+    document["performance"]["trace"] = {"name": hostile, "failure": hostile}
+    document["target"]["drive"] = {"description": hostile}
+    page = Page(render(document))
+    assert page.scripts == 0
+
+
+def test_an_early_end_leaves_a_page_of_what_there_is(tmp_path: Path) -> None:
+    def impatient(stage: str, share: float) -> None:
+        if 0.4 < share < 1 and not stage.startswith("writing"):
+            raise KeyboardInterrupt
+
+    result = characterize(
+        open_target("sim:msr-4gb", seed=1),
+        budget=DEFAULT,
+        seed=1,
+        out_html=tmp_path / "page.html",
+        out_json=tmp_path / "page.json",
+        progress=impatient,
+    )
+    assert result.interrupted
+    document = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
+    assert document["provenance"]["interrupted"]
+    assert len(document["findings"]) == 3
+    assert document["performance"]["points"]
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Interrupted" in text
+    Page(text)
+
+
+def test_a_file_is_read_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "drive.bin"
+    path.write_bytes(b"\xa5" * (32 << 20))
+    try:
+        target = open_target(str(path))
+    except Exception as error:  # noqa: BLE001
+        pytest.skip(f"no direct I/O here: {error}")
+    quick = Budget("default", wall_s=6, repetitions=1)
+    result = characterize(target, budget=quick, seed=1, out_html=tmp_path / "page.html")
+    document = result.to_json()
+    assert {point["rw"] for point in document["performance"]["points"]} == {"read", "randread"}
+    assert path.read_bytes() == b"\xa5" * (32 << 20)
+    Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+
+
+def test_the_null_drive_is_refused_and_still_gets_a_page(tmp_path: Path) -> None:
+    result = characterize(
+        open_target("null:"),
+        budget=Budget("default", wall_s=3, repetitions=1),
+        seed=1,
+        out_html=tmp_path / "page.html",
+    )
+    outcomes = {each["outcome"] for each in result.to_json()["findings"]}
+    assert "detected" not in outcomes or result.to_json()["target"]["info"]["clock"] == "wall"
