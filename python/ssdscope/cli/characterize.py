@@ -10,7 +10,7 @@ from ssdscope.cli.probe import BudgetOption, findings_text
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE
+from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED
 
 EXAMPLES = """\b
 Examples:
@@ -81,7 +81,7 @@ def characterize(
     else:
         emit(f"{findings_text(document['findings'])}\n\npage: {page}")
     session.repeat(used_seed)
-    return EXIT_DONE
+    return EXIT_INTERRUPTED if result.interrupted else EXIT_DONE
 
 
 def _require_folder(path: "object") -> None:

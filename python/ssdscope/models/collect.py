@@ -9,6 +9,8 @@ from ssdscope.models.design import Point
 from ssdscope.targets import Device, RunResult
 from ssdscope.workloads import Workload
 
+MUCH_BYTES = 1 << 50
+"""Where time is the limit, the size of the drive is none."""
 StageProgress = Callable[[str, float], None]
 
 
@@ -43,9 +45,9 @@ class Effort:
     Attributes
     ----------
     requests
-        Per point, at least this many unless time runs out.
+        Per point on a simulated drive, which knows no time.
     runtime_ns
-        Wall time per point on a real drive; a simulated one is bounded by requests alone.
+        Wall time per point on a real drive, however many requests that is.
     """
 
     requests: int
@@ -77,7 +79,8 @@ def _measure(device: Device, point: Point, effort: Effort, seed: int) -> Measure
         rw=point.rw,
         block_bytes=point.block_bytes,
         iodepth=point.iodepth,
-        requests=max(effort.requests, 4 * point.iodepth),
+        requests=None if wall else max(effort.requests, 4 * point.iodepth),
+        io_bytes=MUCH_BYTES if wall else None,
         runtime_ns=effort.runtime_ns if wall else None,
         ramp_requests=point.iodepth,
         seed=seed,

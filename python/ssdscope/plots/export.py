@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ROLES = {getattr(PAGE, each.name): f"var(--{each.name})" for each in fields(PAGE)}
 _STAND_IN = re.compile("|".join(_ROLES))
+_REFERENCE = re.compile(r"#((?:[pm]|DejaVu)[\w-]*)(?=[)\"])")
 _ID = re.compile(r' id="([^"]*)"')
 _DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
 
@@ -43,13 +44,22 @@ def inline_svg(figure: "Figure", name: str, description: str) -> str:
     svg = _STAND_IN.sub(lambda match: _ROLES[match.group()], svg)
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
     svg = _DECIMALS.sub(r"\1", svg)
-    # Most ids are numbered alike in every figure, and nothing refers to them.
-    referred = set(re.findall(r"#([\w-]+)", svg))
-    svg = _ID.sub(lambda match: match.group() if match.group(1) in referred else "", svg)
+    svg = _own_ids(svg, name)
     label = f'role="img" aria-label="{escape(description, quote=True)}"'
     return re.sub(
         r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', rf'<svg viewBox="\1" {label}>', svg, count=1
     )
+
+
+def _own_ids(svg: str, name: str) -> str:
+    """Rename the ids that something refers to, alike in every run, and drop the others.
+
+    matplotlib's own are alike in every figure, or made from addresses in memory.
+    """
+    referred = dict.fromkeys(_REFERENCE.findall(svg))
+    own = {old: f"{name}-{number}" for number, old in enumerate(referred)}
+    svg = _ID.sub(lambda each: f' id="{own[each[1]]}"' if each[1] in own else "", svg)
+    return _REFERENCE.sub(lambda each: f"#{own[each[1]]}", svg)
 
 
 def save(figure: "Figure", path: str | Path) -> None:

@@ -25,6 +25,9 @@ PROBE_NAME = "latency"
 
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 BLOCKS = 6
+MAX_BLOCKS = 24
+"""On a real drive, where noise is worth more blocks and time is the limit."""
+SHARE_OF_WALL = 1 / 6
 PLATEAU_SHARE = 0.9
 STILL_RISING = 1.05
 """A last doubling of the depth that gains more than this has not reached the plateau."""
@@ -55,7 +58,7 @@ def _plan(
         return full
     alone_ns = float(np.median(_reads(device, base, 1, 32, rng).latency_ns))
     # As if the drive gained nothing from depth: what one block may cost at the very worst.
-    allowed = budget.wall_s / 5 / BLOCKS / max(alone_ns, 1.0) * 1e9
+    allowed = budget.wall_s * SHARE_OF_WALL / BLOCKS / max(alone_ns, 1.0) * 1e9
     plan: list[tuple[int, int]] = []
     for depth, wanted in full:
         share = int(allowed / len(full))
@@ -76,8 +79,8 @@ def _measure(
 ) -> NDArray[Any]:
     """Rates in requests per second, one row per block, one column per depth."""
     wall = device.info.clock == "wall"
-    deadline = Deadline(budget.wall_s / 4)
-    blocks = BLOCKS if wall else BLOCKS * min(budget.repetitions, 8)
+    deadline = Deadline(budget.wall_s * SHARE_OF_WALL)
+    blocks = MAX_BLOCKS if wall else BLOCKS * min(budget.repetitions, 8)
     rates: list[NDArray[Any]] = []
     for block in range(blocks):
         row = np.empty(len(plan))

@@ -35,6 +35,7 @@ MULTIPLES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 MIN_SIZES = 4
 FIRST_BLOCKS = 24
 MAX_LOOKS = 5
+SHARE_OF_WALL = 1 / 6
 GOOD_WIDTH = 0.05
 """Relative width of an interval at which measuring may stop."""
 LINEAR_WITHIN = 0.02
@@ -109,14 +110,16 @@ def _measure(
 ) -> tuple[Blocks, NDArray[Any], LineEstimate | None]:
     """Double the number of blocks until the intervals are narrow or the budget is spent."""
     wall = device.info.clock == "wall"
-    deadline = Deadline(budget.wall_s / 5)
+    deadline = Deadline(budget.wall_s * SHARE_OF_WALL)
     blocks = FIRST_BLOCKS * (1 if wall else budget.repetitions)
     measured = read_blocks(device, sizes, blocks, rng)
     for look in range(1, MAX_LOOKS + 1):
         progress("read latency against size", look / MAX_LOOKS)
         kept = measured.undisturbed()
         line = _estimate(sizes, kept, seed=int(rng.integers(2**32)))
-        spent = wall and deadline.left_s < budget.wall_s / 10  # the next look takes twice as long
+        spent = (
+            wall and deadline.left_s < budget.wall_s * SHARE_OF_WALL / 2
+        )  # the next look takes twice as long
         if look == MAX_LOOKS or spent or (line is not None and _narrow(line)):
             break
         measured = measured.joined(read_blocks(device, sizes, len(measured.latency_ns), rng))

@@ -169,16 +169,15 @@ def model_rows(document: Document) -> Table | None:
     rows = [
         (
             str(row["name"]),
-            str(row["split"]),
+            f"{row['split']} ({row['n_test']})",
             words.percent(row["mre"]),
             words.percent(row["median_ape"]),
             words.percent(row["p90_ape"]),
             words.NOTHING if row["coverage90"] is None else words.percent(row["coverage90"]),
-            str(row["n_test"]),
         )
         for row in document["models"][0]["rows"]
     ]
-    head = ("model", "points", "mean", "median", "p90", "in 90 %", "n")
+    head = ("model", "points", "mean", "median", "p90", "in 90 %")
     return Table(head, rows)
 
 

@@ -60,7 +60,7 @@ def _identity(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     info = target["info"]
     rows = [
         ("Target", str(target["uri"])),
-        ("Kind", str(target["kind"])),
+        ("Kind", words.kind(target["kind"])),
         (
             "Capacity",
             f"{words.capacity(info['capacity_bytes'])} ({info['capacity_bytes']:,} bytes)",

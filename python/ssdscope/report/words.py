@@ -13,6 +13,13 @@ PROPERTY_NAMES = {
 }
 """Name and explanation of each property; one without a line here is shown by its key."""
 
+KINDS = {
+    "simulated": "simulated drive",
+    "file": "regular file",
+    "block": "block device",
+    "raid0": "RAID-0",
+    "null": "null device",
+}
 _TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 NOTHING = "\N{EN DASH}"
 OUTCOME_MARKS = {"detected": "✓", "absent": "○", "ambiguous": "?", "undetectable": "∅"}
@@ -52,6 +59,11 @@ def iops(value: float) -> str:
 def percent(share: float) -> str:
     """Write a share: 4.2 %."""
     return f"{_digits(100 * share)} %"
+
+
+def kind(name: str) -> str:
+    """Name the kind of a target."""
+    return KINDS.get(name, name)
 
 
 def capacity(capacity_bytes: int) -> str:

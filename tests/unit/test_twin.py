@@ -1,0 +1,80 @@
+"""The twin: a known staircase is recovered, and what cannot be fitted is refused with a reason."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ssdscope.errors import ConfigError
+from ssdscope.targets.drive_writer import drive_toml, open_drive
+from ssdscope.targets.records import DeviceInfo
+from ssdscope.twin import Staircase, build, fit_staircase
+
+PAGE = 4096
+SIZES = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256]) * PAGE
+INFO = DeviceInfo("file", 1 << 30, 512, "wall", False, False, False, False)
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        Staircase(8, 130_600, 500, 0.4656, 0.0),
+        Staircase(16, 60_000, 2_000, 0.5, 0.0),
+        Staircase(1, 80_000, 1_000, 2.0, 0.0),
+        Staircase(12, 90_000, 0, 0.3, 0.0),
+    ],
+)
+def test_a_known_staircase_is_recovered(truth: Staircase) -> None:
+    latency = truth.latency_ns(SIZES, PAGE)
+    fit = fit_staircase(SIZES, latency, truth.plateau_iops(PAGE), PAGE)
+    assert fit.units == truth.units
+    assert fit.unit_ns == pytest.approx(truth.unit_ns, rel=0.02)
+    assert fit.latency_ns(SIZES, PAGE) == pytest.approx(latency, rel=0.01)
+    assert fit.error < 0.01
+
+
+def findings(truth: Staircase) -> list[dict[str, Any]]:
+    latency = truth.latency_ns(SIZES, PAGE).tolist()
+    return [
+        {
+            "property": "read_latency_alpha_ns",
+            "evidence": {"sizes_bytes": SIZES.tolist(), "median_latency_ns": latency},
+        },
+        {
+            "property": "queue_depth_knee",
+            "evidence": {"median_iops": [1e4, truth.plateau_iops(PAGE)]},
+        },
+    ]
+
+
+def test_the_twin_answers_as_fitted() -> None:
+    truth = Staircase(8, 100_000, 1_000, 0.5, 0.0)
+    held_out = [
+        {"rw": "randread", "block_bytes": size, "iodepth": 1, "mean_ns": float(mean)}
+        for size, mean in zip(SIZES.tolist(), truth.latency_ns(SIZES, PAGE), strict=True)
+    ]
+    held_out.append({"rw": "write", "block_bytes": 4096, "iodepth": 1, "mean_ns": 1.0})
+    twin = build(findings(truth), INFO, held_out, name="x", seed=1)
+    assert not isinstance(twin, str)
+    document = twin.to_json()
+    assert document["errors"]["n"] == len(SIZES), "writes are not held against a read-only twin"
+    assert document["errors"]["mre"] < 0.02
+    assert document["not_modelled"]
+
+
+def test_a_hostile_name_stays_inside_its_comment() -> None:
+    truth = Staircase(8, 100_000, 1_000, 0.5, 0.0)
+    twin = build(findings(truth), INFO, [], name='a"\n[nand]\nchannels = 99', seed=1)
+    assert not isinstance(twin, str)
+    assert twin.toml.count("\n[nand]\n") == 1
+    open_drive(twin.toml, "twin", 1)
+
+
+def test_no_twin_without_measurements() -> None:
+    reason = build([], INFO, [], name="x", seed=1)
+    assert reason == "the latency of reads could not be measured"
+
+
+def test_an_impossible_drive_is_refused() -> None:
+    with pytest.raises(ConfigError, match="nand"):
+        drive_toml({"ftl.kind": "page", "nand.channels": 0}, [])
