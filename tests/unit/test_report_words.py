@@ -15,7 +15,7 @@ def finding(**values: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("time_ns", "text"),
-    [(950, "950 ns"), (82_400, "82.4 µs"), (1.5e6, "1.5 ms"), (2e9, "2 s"), (None, "–")],  # noqa: RUF001
+    [(950, "950 ns"), (82_400, "82.4 µs"), (1.5e6, "1.5 ms"), (2e9, "2 s"), (None, words.NOTHING)],
 )
 def test_times(time_ns: float | None, text: str) -> None:
     assert words.time(time_ns) == text

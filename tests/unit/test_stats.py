@@ -177,11 +177,26 @@ def test_change_points_in_noise_are_rare(rng: np.random.Generator) -> None:
     assert false <= 4
 
 
-def test_saturation_depth_interpolates_on_the_log_axis() -> None:
-    assert stats.saturation_depth([1, 2, 4, 8], [1.0, 2.0, 4.0, 4.0], share=0.75) == pytest.approx(
-        2**1.5
-    )
-    assert stats.saturation_depth([1, 2, 4], [5.0, 5.0, 5.0]) == 1
+def test_saturation_depth_of_hard_saturation_interpolates_on_the_log_axis() -> None:
+    depths = [1, 2, 4, 8, 16, 32]
+    rates = [1.0, 2.0, 4.0, 4.0, 4.0, 4.0]
+    assert stats.plateau(depths, rates) == pytest.approx(4.0)
+    assert stats.saturation_depth(depths, rates, share=0.75) == pytest.approx(2**1.5)
+    assert stats.saturation_depth(depths, [5.0] * 6) == 1
+
+
+@pytest.mark.parametrize("excess", [3, 7, 15])
+def test_soft_saturation_is_extrapolated(excess: int) -> None:
+    """``limit * q / (q + c)`` reaches 90 % at 9 c, though the highest rate is below the limit."""
+    depths = 2.0 ** np.arange(9)
+    rates = 1000 * depths / (depths + excess)
+    assert stats.plateau(depths, rates) == pytest.approx(1000)
+    assert stats.saturation_depth(depths, rates) == pytest.approx(9 * excess, rel=0.1)
+
+
+def test_a_curve_that_still_rises_has_no_saturation_depth() -> None:
+    depths = 2.0 ** np.arange(9)
+    assert stats.saturation_depth(depths, depths) == np.inf
 
 
 def test_tost_equals_two_scipy_tests(rng: np.random.Generator) -> None:

@@ -1,6 +1,7 @@
 """Throughput against queue depth: the depth beyond which waiting buys nothing.
 
-Random 4 KiB reads at depths 1 to 256. The knee is the depth that reaches 90 % of the plateau.
+Random 4 KiB reads at depths 1 to 256. The knee is the depth that reaches 90 % of the
+plateau, which the deeper half of the curve tells.
 """
 
 from __future__ import annotations
@@ -24,13 +25,11 @@ KNEE = "queue_depth_knee"
 PROBE_NAME = "latency"
 
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-BLOCKS = 6
+BLOCKS = 12
 MAX_BLOCKS = 24
 """On a real drive, where noise is worth more blocks and time is the limit."""
 SHARE_OF_WALL = 1 / 6
 PLATEAU_SHARE = 0.9
-STILL_RISING = 1.05
-"""A last doubling of the depth that gains more than this has not reached the plateau."""
 FLAT_WITHIN = 0.10
 
 
@@ -53,7 +52,7 @@ def _plan(
     device: Device, base: int, budget: Budget, rng: np.random.Generator
 ) -> list[tuple[int, int]]:
     """Choose depths and how many requests each; on a slow real drive fewer of both."""
-    full = [(depth, 8 * depth + 256) for depth in DEPTHS]
+    full = [(depth, 16 * depth + 512) for depth in DEPTHS]
     if device.info.clock != "wall":
         return full
     alone_ns = float(np.median(_reads(device, base, 1, 32, rng).latency_ns))
@@ -127,6 +126,7 @@ def _judge(
         "request_bytes": base_request_bytes(device.info),
         "blocks": len(rates),
         "plateau_share": PLATEAU_SHARE,
+        "plateau_iops": stats.plateau(depths, typical),
         "cautions": cautions(device.info),
     }
     gain = float(typical.max() / typical[0])
@@ -138,15 +138,15 @@ def _judge(
             reason="depth gains nothing: the drive serves one request at a time",
             **common,
         )
-    halfway = int(np.argmin(np.abs(depths - depths[-1] / 2)))
-    if typical[-1] > STILL_RISING * typical[halfway]:
+    knee = stats.saturation_depth(depths, typical, PLATEAU_SHARE)
+    if not np.isfinite(knee):
         return Ambiguous(
             candidates=(float(depths[-1]),),
-            reason=f"throughput still rises at depth {depths[-1]}: the knee is there or deeper",
+            reason=f"throughput still rises at depth {depths[-1]}: the knee is deeper",
             **common,
         )
-    knee = stats.saturation_depth(depths, typical, PLATEAU_SHARE)
     knees = np.array([stats.saturation_depth(depths, draw, PLATEAU_SHARE) for draw in draws])
-    span = stats.percentile_interval(knees)
+    # A draw that does not saturate knows no more than that its knee lies beyond the range.
+    span = stats.percentile_interval(np.minimum(knees, depths[-1]))
     interval = (min(float(span[0]), knee), max(float(span[1]), knee))
     return Detected(value=knee, interval=interval, effect=gain - 1, **common)

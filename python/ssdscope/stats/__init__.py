@@ -14,7 +14,7 @@ Each is tested against scipy where scipy has the same.
 """
 
 from ssdscope.stats.bootstrap import block_bootstrap, percentile_interval
-from ssdscope.stats.changepoint import change_points, saturation_depth
+from ssdscope.stats.changepoint import change_points, isotonic, plateau, saturation_depth
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
 from ssdscope.stats.fit import LineFit, bic, fit_line, linear_stretch, relative_nnls
@@ -39,12 +39,14 @@ __all__ = [
     "change_points",
     "ecdf",
     "fit_line",
+    "isotonic",
     "linear_stretch",
     "log_median",
     "mad",
     "mean_interval",
     "nearest_rank",
     "percentile_interval",
+    "plateau",
     "prediction_errors",
     "relative_nnls",
     "saturation_depth",

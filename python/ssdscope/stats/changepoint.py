@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.stats.fit import fit_line
 from ssdscope.stats.robust import NORMAL_CONSISTENCY
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 
 def change_points(values: ArrayLike, min_length: int = 5, penalty: float = 12.0) -> list[int]:
@@ -62,10 +63,37 @@ def _best_split(series: np.ndarray, min_length: int) -> tuple[int, float]:
     return int(left[best]), float(gain[best])
 
 
+def plateau(depths: ArrayLike, rates: ArrayLike) -> float:
+    """Estimate the rate that a saturating curve tends to.
+
+    Random requests leave some of N units idle by chance, so the rate approaches its limit as
+    ``limit * q / (q + c)``: a line in 1/rate over 1/q. The line is fitted to the deeper half;
+    a curve that has saturated gives its highest rate, since a limit is never below that.
+
+    Parameters
+    ----------
+    depths, rates : array_like, shape (n,)
+        Depths sorted; both positive; at least four.
+    """
+    xs, ys = np.asarray(depths, dtype=float), np.asarray(rates, dtype=float)
+    deep = slice(len(xs) // 2, None)
+    # fit_line makes relative errors small, and those of 1/rate are those of the rate.
+    line = fit_line(1 / xs[deep], 1 / ys[deep])
+    top = float(isotonic(ys)[-1])
+    return max(top, 1 / line.intercept) if line.intercept > 0 else np.inf
+
+
+def isotonic(values: ArrayLike) -> NDArray[Any]:
+    """Give the nearest values, by least squares, that never fall."""
+    from scipy.optimize import isotonic_regression
+
+    return np.asarray(isotonic_regression(np.asarray(values, dtype=float)).x)
+
+
 def saturation_depth(depths: ArrayLike, rates: ArrayLike, share: float = 0.9) -> float:
     """Return the depth at which a rate first reaches ``share`` of its plateau.
 
-    The plateau is the highest rate; between two depths the curve is taken as a
+    Rates that fall by noise are evened out first; between two depths the curve is taken as a
     straight line over the logarithm of the depth.
 
     Parameters
@@ -74,9 +102,16 @@ def saturation_depth(depths: ArrayLike, rates: ArrayLike, share: float = 0.9) ->
         Depths sorted; both positive.
     share : float
         In (0, 1].
+
+    Returns
+    -------
+    float
+        Infinite if the deepest queue does not reach it.
     """
-    xs, ys = np.log2(np.asarray(depths, dtype=float)), np.asarray(rates, dtype=float)
-    target = share * ys.max()
+    xs, ys = np.log2(np.asarray(depths, dtype=float)), isotonic(rates)
+    target = share * plateau(depths, rates)
+    if ys[-1] < target:
+        return np.inf
     first = int(np.argmax(ys >= target))
     if first == 0:
         return float(2 ** xs[0])
