@@ -9,11 +9,12 @@
 //! host then rings the completion doorbell, and a command submitted at once waits
 //! those 8 ns.
 //!
-//! Messages that follow from each other are booked in one go, so a message of
-//! another command cannot slip into the few nanoseconds between them.
+//! Messages of a direction arrive in the order in which they were sent, so the link
+//! keeps its own two queues of what is under way and needs no place in the heap.
 
 use crate::config::{Host, Interface};
 use crate::rounding::nearest;
+use std::collections::VecDeque;
 
 /// Sizes of the messages of a queue pair, in bytes, as `MQSim` counts them.
 const DOORBELL_BYTES: u64 = 2;
@@ -21,23 +22,85 @@ const SUBMISSION_ENTRY_BYTES: u64 = 72;
 const COMPLETION_ENTRY_BYTES: u64 = 16;
 const READ_REQUEST_BYTES: u64 = 4;
 
-/// When a command is in the drive, and how that time divides.
+/// What comes out of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fetched {
-    /// The instant at which command and data are in the drive.
-    pub at_ns: u64,
-    /// Waiting for the link before the first message.
-    pub queued_ns: u64,
+pub enum Delivery {
+    /// Command and data of this request are in the drive.
+    InDrive(u32),
+    /// The host sees the answer to this request.
+    AtHost(u32),
 }
 
-/// The link and how long each direction is booked.
+/// A message under way.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    arrives_ns: u64,
+    request: u32,
+    /// Data that a write still has to fetch, or a message brings.
+    data_bytes: u64,
+    content: Content,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// The host announces a command.
+    Doorbell,
+    /// The drive asks for the command.
+    AskCommand,
+    /// The command.
+    Command,
+    /// The drive asks for a write's data.
+    AskData,
+    /// The last of what the drive needs to start.
+    Complete,
+    /// The answer, behind the data of a read.
+    Answer,
+}
+
+/// One direction: what it carries, first in, first out.
+#[derive(Clone, Debug, Default)]
+struct Direction {
+    free_at_ns: u64,
+    under_way: VecDeque<Message>,
+}
+
+impl Direction {
+    /// Books `span_ns` from `now_ns` on; returns when that begins and ends.
+    #[inline]
+    fn book(&mut self, now_ns: u64, span_ns: u64) -> (u64, u64) {
+        let start = now_ns.max(self.free_at_ns);
+        self.free_at_ns = start + span_ns;
+        (start, self.free_at_ns)
+    }
+
+    /// Sends a message that takes `span_ns`; returns when it begins.
+    #[inline]
+    fn send(&mut self, now_ns: u64, span_ns: u64, mut message: Message) -> u64 {
+        let (start, end) = self.book(now_ns, span_ns);
+        message.arrives_ns = end;
+        self.under_way.push_back(message);
+        start
+    }
+
+    #[inline]
+    fn next_time_ns(&self) -> u64 {
+        self.under_way.front().map_or(u64::MAX, |message| message.arrives_ns)
+    }
+
+    #[inline]
+    fn arrival_at(&mut self, now_ns: u64) -> Option<Message> {
+        if self.next_time_ns() == now_ns { self.under_way.pop_front() } else { None }
+    }
+}
+
+/// The link and what is under way on it.
 #[derive(Clone, Debug)]
 pub struct Link {
     wire: Wire,
-    /// Host to drive; the only direction of a simple link.
-    down_free_ns: u64,
+    /// Host to drive; on a simple link both directions.
+    down: Direction,
     /// Drive to host.
-    up_free_ns: u64,
+    up: Direction,
 }
 
 #[derive(Clone, Debug)]
@@ -102,65 +165,95 @@ impl Link {
                 Wire::Nvme(packets)
             }
         };
-        Self { wire, down_free_ns: 0, up_free_ns: 0 }
+        Self { wire, down: Direction::default(), up: Direction::default() }
     }
 
-    /// Brings a command issued at `now_ns` into the drive, with `data_bytes` of a write.
+    /// Issues a command at `now_ns`, with the data of a write; returns how long it waits
+    /// for the link. [`Link::deliver`] says when it is in the drive.
     #[inline]
-    pub fn fetch(&mut self, now_ns: u64, data_bytes: u64) -> Fetched {
-        match &self.wire {
+    pub fn issue(&mut self, now_ns: u64, request: u32, data_bytes: u64) -> u64 {
+        let message = |content| Message { arrives_ns: 0, request, data_bytes, content };
+        let start = match &self.wire {
             Wire::Simple { ns_per_byte, command_ns } => {
-                let start = now_ns.max(self.down_free_ns);
-                let at_ns = start + command_ns + nearest(data_bytes as f64 * ns_per_byte);
-                self.down_free_ns = at_ns;
-                Fetched { at_ns, queued_ns: start - now_ns }
+                let span_ns = command_ns + nearest(data_bytes as f64 * ns_per_byte);
+                self.down.send(now_ns, span_ns, message(Content::Complete))
             }
             Wire::Nvme(packets) => {
-                let start = now_ns.max(self.down_free_ns);
-                let asked = (start + packets.doorbell_ns).max(self.up_free_ns);
-                self.up_free_ns = asked + packets.read_request_ns;
-                let mut at_ns = self.up_free_ns + packets.submission_ns;
-                if data_bytes > 0 {
-                    self.up_free_ns = self.up_free_ns.max(at_ns) + packets.read_request_ns;
-                    at_ns = self.up_free_ns + packets.message_ns(data_bytes);
-                }
-                self.down_free_ns = at_ns;
-                Fetched { at_ns, queued_ns: start - now_ns }
+                self.down.send(now_ns, packets.doorbell_ns, message(Content::Doorbell))
             }
-        }
+        };
+        start - now_ns
     }
 
-    /// Sends the answer to a command from `now_ns` on, with `data_bytes` of a read;
-    /// returns when the host sees it.
+    /// Sends the answer to a command, with the data of a read. [`Link::deliver`] says
+    /// when the host sees it.
     #[inline]
-    pub fn answer(&mut self, now_ns: u64, data_bytes: u64) -> u64 {
+    pub fn answer(&mut self, now_ns: u64, request: u32, data_bytes: u64) {
+        let message = Message { arrives_ns: 0, request, data_bytes, content: Content::Answer };
         match &self.wire {
             Wire::Simple { ns_per_byte, .. } => {
-                let start = now_ns.max(self.down_free_ns);
-                let done = start + nearest(data_bytes as f64 * ns_per_byte);
-                if data_bytes > 0 {
-                    self.down_free_ns = done;
-                    done
-                } else {
-                    // An acknowledgement without data takes no time and waits for nobody.
-                    now_ns
-                }
+                let span_ns = nearest(data_bytes as f64 * ns_per_byte);
+                self.down.send(now_ns, span_ns, message);
             }
             Wire::Nvme(packets) => {
-                let start = now_ns.max(self.up_free_ns);
                 let data_ns = if data_bytes > 0 { packets.message_ns(data_bytes) } else { 0 };
-                self.up_free_ns = start + data_ns + packets.completion_ns;
-                self.up_free_ns
+                self.up.send(now_ns, data_ns + packets.completion_ns, message);
             }
         }
     }
 
-    /// The host has seen an answer at `now_ns`: it rings the completion doorbell.
+    /// When the next message arrives; `u64::MAX` if none is under way.
     #[inline]
-    pub fn acknowledge(&mut self, now_ns: u64) {
-        if let Wire::Nvme(packets) = &self.wire {
-            self.down_free_ns = self.down_free_ns.max(now_ns) + packets.doorbell_ns;
+    #[must_use]
+    pub fn next_time_ns(&self) -> u64 {
+        self.down.next_time_ns().min(self.up.next_time_ns())
+    }
+
+    /// Handles the messages that arrive at `now_ns` until one of them delivers something.
+    #[inline]
+    pub fn deliver(&mut self, now_ns: u64) -> Option<Delivery> {
+        while let Some(message) = self.up.arrival_at(now_ns) {
+            if let Some(delivery) = self.step(now_ns, message) {
+                return Some(delivery);
+            }
         }
+        while let Some(message) = self.down.arrival_at(now_ns) {
+            if let Some(delivery) = self.step(now_ns, message) {
+                return Some(delivery);
+            }
+        }
+        None
+    }
+
+    /// What follows from a message that has arrived.
+    #[inline]
+    fn step(&mut self, now_ns: u64, message: Message) -> Option<Delivery> {
+        let next = |content| Message { content, ..message };
+        match (&self.wire, message.content) {
+            (_, Content::Complete) => return Some(Delivery::InDrive(message.request)),
+            (Wire::Nvme(packets), Content::Answer) => {
+                // The host rings the completion doorbell at once.
+                self.down.book(now_ns, packets.doorbell_ns);
+                return Some(Delivery::AtHost(message.request));
+            }
+            (_, Content::Answer) => return Some(Delivery::AtHost(message.request)),
+            (Wire::Nvme(packets), Content::Command) if message.data_bytes > 0 => {
+                self.up.send(now_ns, packets.read_request_ns, next(Content::AskData));
+            }
+            (_, Content::Command) => return Some(Delivery::InDrive(message.request)),
+            (Wire::Nvme(packets), Content::Doorbell) => {
+                self.up.send(now_ns, packets.read_request_ns, next(Content::AskCommand));
+            }
+            (Wire::Nvme(packets), Content::AskCommand) => {
+                self.down.send(now_ns, packets.submission_ns, next(Content::Command));
+            }
+            (Wire::Nvme(packets), Content::AskData) => {
+                let span_ns = packets.message_ns(message.data_bytes);
+                self.down.send(now_ns, span_ns, next(Content::Complete));
+            }
+            (Wire::Simple { .. }, _) => {}
+        }
+        None
     }
 }
 
@@ -182,21 +275,46 @@ mod tests {
         })
     }
 
+    /// Runs the link until it delivers something.
+    fn next(link: &mut Link) -> (u64, Delivery) {
+        loop {
+            let now_ns = link.next_time_ns();
+            assert_ne!(now_ns, u64::MAX, "nothing is under way");
+            if let Some(delivery) = link.deliver(now_ns) {
+                return (now_ns, delivery);
+            }
+        }
+    }
+
     #[test]
     fn a_read_command_takes_41_ns_and_its_data_1248_and_11() {
         let mut link = nvme();
-        assert_eq!(link.fetch(0, 0), Fetched { at_ns: 8 + 8 + 25, queued_ns: 0 });
-        assert_eq!(link.answer(1000, 4096), 1000 + 1248 + 11);
+        assert_eq!(link.issue(0, 7, 0), 0);
+        assert_eq!(next(&mut link), (8 + 8 + 25, Delivery::InDrive(7)));
+        link.answer(1000, 7, 4096);
+        assert_eq!(next(&mut link), (1000 + 1248 + 11, Delivery::AtHost(7)));
     }
 
     #[test]
     fn a_write_fetches_its_data_and_the_next_command_waits_for_the_doorbell() {
         let mut link = nvme();
-        assert_eq!(link.fetch(0, 8192).at_ns, 8 + 8 + 25 + 8 + 2496);
-        let done = link.answer(10_000, 0);
-        assert_eq!(done, 10_011);
-        link.acknowledge(done);
-        assert_eq!(link.fetch(done, 0), Fetched { at_ns: done + 8 + 41, queued_ns: 8 });
+        link.issue(0, 1, 8192);
+        assert_eq!(next(&mut link), (8 + 8 + 25 + 8 + 2496, Delivery::InDrive(1)));
+        link.answer(10_000, 1, 0);
+        assert_eq!(next(&mut link), (10_011, Delivery::AtHost(1)));
+        assert_eq!(link.issue(10_011, 2, 0), 8, "the completion doorbell is ahead");
+        assert_eq!(next(&mut link), (10_011 + 8 + 41, Delivery::InDrive(2)));
+    }
+
+    #[test]
+    fn commands_issued_together_overlap_their_messages() {
+        let mut link = nvme();
+        link.issue(0, 1, 8192);
+        link.issue(0, 2, 8192);
+        // Doorbells until 16, commands until 41 and 66; the data of the first until
+        // 66 + 2,496, and those of the second right behind.
+        assert_eq!(next(&mut link), (66 + 2496, Delivery::InDrive(1)));
+        assert_eq!(next(&mut link), (66 + 2 * 2496, Delivery::InDrive(2)));
     }
 
     #[test]
@@ -207,8 +325,11 @@ mod tests {
             queue_depth: 1,
             firmware_ns: 0,
         });
-        assert_eq!(link.fetch(0, 4096).at_ns, 4196);
-        assert_eq!(link.fetch(0, 0), Fetched { at_ns: 4296, queued_ns: 4196 });
-        assert_eq!(link.answer(4250, 512), 4296 + 512);
+        link.issue(0, 1, 4096);
+        assert_eq!(link.issue(0, 2, 0), 4196);
+        assert_eq!(next(&mut link), (4196, Delivery::InDrive(1)));
+        link.answer(4250, 1, 512);
+        assert_eq!(next(&mut link), (4296, Delivery::InDrive(2)));
+        assert_eq!(next(&mut link), (4296 + 512, Delivery::AtHost(1)));
     }
 }

@@ -248,6 +248,13 @@ pub const KEYS: &[Key] = &[
         Page,
         "reads before programs before erases on a die; else in order of arrival",
     ),
+    key(
+        "scheduler.host_first",
+        Flag,
+        Bool(true),
+        Page,
+        "with read_first: the host's reads before collection's, the host's programs likewise",
+    ),
     key("scheduler.multi_plane", Flag, Bool(true), Page, "one command for several planes"),
     key(
         "scheduler.die_interleave",

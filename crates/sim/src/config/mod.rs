@@ -122,6 +122,7 @@ pub struct Gc {
 #[expect(missing_docs, reason = "each field is the key of the same name")]
 pub struct Scheduler {
     pub read_first: bool,
+    pub host_first: bool,
     pub multi_plane: bool,
     pub die_interleave: bool,
 }
@@ -310,6 +311,7 @@ fn page_config(get: &Getter) -> PageConfig {
         },
         scheduler: Scheduler {
             read_first: get.flag("scheduler.read_first"),
+            host_first: get.flag("scheduler.host_first"),
             multi_plane: get.flag("scheduler.multi_plane"),
             die_interleave: get.flag("scheduler.die_interleave"),
         },

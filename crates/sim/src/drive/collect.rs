@@ -21,6 +21,13 @@ impl PageDrive {
         }
     }
 
+    /// A block of `plane` has been filled: collects another one if free ones are few.
+    pub(super) fn consider(&mut self, plane: PlaneId) {
+        if self.ftl.below_low_water(plane) {
+            self.collect(plane);
+        }
+    }
+
     /// Starts to collect where that lets a queue of waiting writes move on.
     pub(super) fn collect_behind(&mut self, queue: PlaneId) {
         for plane in self.ftl.planes_behind(queue) {
@@ -52,7 +59,7 @@ impl PageDrive {
             let command = &self.flash.commands[slot];
             (command.page, command.job)
         };
-        let Some(new) = self.ftl.relocate(old) else {
+        let Some((new, filled_block)) = self.ftl.relocate(old) else {
             self.end_move(slot);
             self.kick_touched();
             return;
@@ -68,6 +75,9 @@ impl PageDrive {
         command.work = Work::GcProgram;
         command.page = new;
         self.wait_for_unit(slot);
+        if filled_block {
+            self.consider(self.ftl.geometry().plane_of(new));
+        }
         self.kick_touched();
     }
 

@@ -15,7 +15,7 @@ pub(super) struct HostRequest {
     /// A write's number, or for a flush that of the last write before it.
     pub write_number: u64,
     pub submitted_ns: u64,
-    /// When it had arrived in the drive.
+    /// When it had arrived where it is: in the drive, in its firmware, at the answer.
     pub arrived_ns: u64,
     pub attribution: Attribution,
 }
@@ -51,20 +51,31 @@ impl PageDrive {
             Op::Write => u64::from(request.sectors) * 512,
             _ => 0,
         };
-        let fetched = self.link.fetch(now_ns, data_bytes);
-        let start_ns = fetched.at_ns.max(self.firmware_free_ns);
-        let arrived_ns = start_ns + self.firmware_ns;
-        self.firmware_free_ns = arrived_ns;
-        let attribution = &mut request.attribution;
-        attribution[Cause::HostQueue] = now_ns - request.submitted_ns + fetched.queued_ns;
-        attribution[Cause::Link] = fetched.at_ns - now_ns - fetched.queued_ns;
-        attribution[Cause::Firmware] = arrived_ns - fetched.at_ns;
-        request.arrived_ns = arrived_ns;
-        self.arriving.push_back((arrived_ns, slot));
+        let queued_ns = self.link.issue(now_ns, slot, data_bytes);
+        request.attribution[Cause::HostQueue] = now_ns - request.submitted_ns + queued_ns;
     }
 
-    /// A request is in the drive.
+    /// A command and its data are in the drive: on to the firmware.
+    pub(super) fn enter(&mut self, slot: u32) {
+        let request = &mut self.requests[slot];
+        let spent_ns = self.now_ns - request.submitted_ns;
+        request.attribution[Cause::Link] = spent_ns - request.attribution[Cause::HostQueue];
+        request.arrived_ns = self.now_ns;
+        if self.firmware_ns == 0 {
+            self.arrive(slot);
+            return;
+        }
+        let start_ns = self.now_ns.max(self.firmware_free_ns);
+        self.firmware_free_ns = start_ns + self.firmware_ns;
+        self.arriving.push_back((self.firmware_free_ns, slot));
+    }
+
+    /// The firmware has read a command.
     pub(super) fn arrive(&mut self, slot: u32) {
+        let now_ns = self.now_ns;
+        let request = &mut self.requests[slot];
+        request.attribution[Cause::Firmware] = now_ns - request.arrived_ns;
+        request.arrived_ns = now_ns;
         let request = &self.requests[slot];
         let bytes = u64::from(request.sectors) * 512;
         match request.op {
@@ -102,9 +113,8 @@ impl PageDrive {
 
     /// Sends the answer of a request whose work is done now.
     pub(super) fn answer(&mut self, slot: u32, data_bytes: u64) {
-        let seen_ns = self.link.answer(self.now_ns, data_bytes);
-        self.requests[slot].attribution[Cause::Link] += seen_ns - self.now_ns;
-        self.answering.push_back((seen_ns, slot));
+        self.requests[slot].arrived_ns = self.now_ns;
+        self.link.answer(self.now_ns, slot, data_bytes);
     }
 
     /// A write is done: flushes behind it wait for one less.
@@ -131,7 +141,8 @@ impl PageDrive {
 
     /// The host sees an answer; its place in the drive goes to the next in the queue.
     pub(super) fn deliver(&mut self, slot: u32) -> Completion {
-        let request = &self.requests[slot];
+        let request = &mut self.requests[slot];
+        request.attribution[Cause::Link] += self.now_ns - request.arrived_ns;
         let completion = Completion {
             id: request.id,
             submitted: Nanos(request.submitted_ns),
@@ -142,7 +153,6 @@ impl PageDrive {
         debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
         self.requests.remove(slot);
         self.inside -= 1;
-        self.link.acknowledge(self.now_ns);
         if let Some(next) = self.outside.pop_front() {
             self.bring_in(next, self.now_ns);
         } else if self.inside == 0 && self.background {

@@ -19,7 +19,7 @@ use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::ftl::{Collection, Ftl};
 use crate::geometry::PerPlane;
-use crate::link::Link;
+use crate::link::{Delivery, Link};
 use crate::prepare;
 use crate::slab::Slab;
 use host::HostRequest;
@@ -75,10 +75,8 @@ pub struct PageDrive {
     outside: VecDeque<u32>,
     /// Requests in the drive.
     inside: usize,
-    /// Requests on their way in: (time, request), in order of time.
+    /// Requests in the firmware: (time they leave it, request), in order of time.
     arriving: VecDeque<(u64, u32)>,
-    /// Answers on their way out, likewise.
-    answering: VecDeque<(u64, u32)>,
     /// Flushes that wait for earlier writes.
     flushes: Vec<u32>,
     /// Programs of the host that wait for a free block, by plane.
@@ -138,7 +136,6 @@ impl PageDrive {
             outside: VecDeque::new(),
             inside: 0,
             arriving: VecDeque::new(),
-            answering: VecDeque::new(),
             flushes: Vec::new(),
             stalled: PerPlane(vec![VecDeque::new(); planes]),
             writes_seen: 0,
@@ -157,20 +154,20 @@ impl PageDrive {
     /// When the next thing happens; `u64::MAX` if nothing will.
     #[inline]
     fn next_time_ns(&self) -> u64 {
-        let front = |queue: &VecDeque<(u64, u32)>| queue.front().map_or(u64::MAX, |entry| entry.0);
-        self.events.next_time_ns().min(front(&self.arriving)).min(front(&self.answering))
+        let arriving = self.arriving.front().map_or(u64::MAX, |entry| entry.0);
+        self.events.next_time_ns().min(self.link.next_time_ns()).min(arriving)
     }
 
-    /// Does everything that happens at one instant, in order of kind: answers leave,
-    /// the array moves on, requests arrive.
+    /// Does everything that happens at one instant: messages arrive, the array moves on,
+    /// the firmware hands over.
     #[inline]
     fn happen(&mut self, time_ns: u64, completions: &mut Vec<Completion>) {
         self.now_ns = time_ns;
-        while let Some(&(at_ns, slot)) = self.answering.front()
-            && at_ns == time_ns
-        {
-            self.answering.pop_front();
-            completions.push(self.deliver(slot));
+        while let Some(delivery) = self.link.deliver(time_ns) {
+            match delivery {
+                Delivery::InDrive(slot) => self.enter(slot),
+                Delivery::AtHost(slot) => completions.push(self.deliver(slot)),
+            }
         }
         while self.events.next_time_ns() == time_ns {
             if let Some((_, event)) = self.events.pop() {
@@ -191,13 +188,13 @@ impl PageDrive {
         match event {
             Event::ArrayDone(unit) => {
                 let mut done = std::mem::take(&mut self.finished);
-                let channel = self.flash.array_done(unit, now_ns, &mut done);
+                self.flash.array_done(unit, now_ns, &mut done);
                 for &slot in &done {
                     self.end_command(slot);
                 }
                 done.clear();
                 self.finished = done;
-                self.flash.kick(channel, now_ns, &mut self.events);
+                self.flash.go_on(unit, now_ns, &mut self.events);
             }
             Event::DataOut(unit) => {
                 let slot = self.flash.data_out(unit, now_ns, &mut self.events);

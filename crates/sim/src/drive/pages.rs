@@ -32,38 +32,56 @@ impl PageDrive {
     }
 
     pub(super) fn read_pages(&mut self, slot: u32) {
-        for part in self.parts_of(slot) {
-            let page =
-                self.ftl.lookup(part.page).unwrap_or_else(|| self.ftl.unwritten_place(part.page));
-            let mut command = self.command(Work::HostRead, page);
-            command.request = slot;
-            command.logical = part.page;
-            command.sectors = part.count;
-            self.requests[slot].waits_for += 1;
-            self.enqueue(command);
-        }
-        self.kick_touched();
+        self.start_pages(slot, Work::HostRead);
     }
 
     pub(super) fn write_pages(&mut self, slot: u32) {
         self.writes_at_work += 1;
+        self.start_pages(slot, Work::HostProgram);
+    }
+
+    /// Makes a command of every page of a request and starts it.
+    fn start_pages(&mut self, slot: u32, work: Work) {
         for part in self.parts_of(slot) {
-            let mut command = self.command(Work::HostProgram, Ppn(0));
+            let mut command = Command::new(work, 0, Ppn(0), self.now_ns);
             command.request = slot;
             command.logical = part.page;
             command.span = (part.first, part.count);
+            command.sectors = part.count;
             self.requests[slot].waits_for += 1;
-            let plane = self.ftl.plane_for(part.page);
-            if self.ftl.can_write(plane) {
-                self.place(command, plane);
-            } else {
-                let waiting = self.flash.commands.insert(command);
-                let queue = self.ftl.stall_queue(plane);
-                self.stalled[queue].push_back(waiting);
-                self.collect_behind(queue);
-            }
+            self.start(command);
         }
         self.kick_touched();
+    }
+
+    /// Finds a host command its place and lets it wait for its unit, or a program for
+    /// a free block.
+    fn start(&mut self, command: Command) {
+        if command.work == Work::HostRead {
+            self.read(command);
+            return;
+        }
+        let plane = self.ftl.plane_for(command.logical);
+        if self.ftl.can_write(plane) {
+            self.place(command, plane);
+        } else {
+            let waiting = self.flash.commands.insert(command);
+            let queue = self.ftl.stall_queue(plane);
+            self.stalled[queue].push_back(waiting);
+            self.collect_behind(queue);
+        }
+    }
+
+    fn read(&mut self, mut command: Command) {
+        let written = self.ftl.lookup(command.logical);
+        command.page = written.unwrap_or_else(|| self.ftl.unwritten_place(command.logical));
+        #[cfg(test)]
+        if written.is_none() {
+            self.shadow.read_unwritten(command.page, command.logical);
+        }
+        let slot = self.flash.commands.insert(command);
+        self.flash.assign_unit(slot);
+        self.wait_for_unit(slot);
     }
 
     /// Gives a host program its page, and reads first what it does not replace.
@@ -72,7 +90,6 @@ impl PageDrive {
         let placed = self.ftl.place(command.logical, first, count, plane);
         command.page = placed.page;
         command.unit = self.flash.unit_of(plane);
-        command.sectors = count;
         #[cfg(test)]
         self.shadow.write(command.logical, placed.page);
         let pieces = (placed.old, placed.kept_sectors);
@@ -82,8 +99,8 @@ impl PageDrive {
         } else {
             self.wait_for_unit(slot);
         }
-        if placed.filled_block && self.ftl.below_low_water(plane) {
-            self.collect(plane);
+        if placed.filled_block {
+            self.consider(plane);
         }
     }
 

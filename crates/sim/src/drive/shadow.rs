@@ -17,6 +17,8 @@ pub(super) struct Shadow {
     /// The newest version of every logical page that was written and not discarded.
     newest: BTreeMap<u32, u64>,
     ever_discarded: BTreeSet<u32>,
+    /// Reads of pages that were never written: where, and of what.
+    unwritten_reads: BTreeSet<(u32, u32)>,
     /// What will be in a page once its program has ended.
     planned: BTreeMap<u32, Version>,
     /// What is in a page.
@@ -48,6 +50,10 @@ impl Shadow {
         self.plan(to, (page, self.versions));
     }
 
+    pub(super) fn read_unwritten(&mut self, at: Ppn, page: Lpn) {
+        self.unwritten_reads.insert((at.0, page.0));
+    }
+
     fn plan(&mut self, to: Ppn, version: Version) {
         assert!(!self.content.contains_key(&to.0), "{to:?} is programmed twice");
         let before = self.planned.insert(to.0, version);
@@ -67,7 +73,7 @@ impl Shadow {
     pub(super) fn end(&mut self, command: &Command, ftl: &Ftl) {
         let page = command.page;
         match command.work {
-            Work::HostRead | Work::RmwRead => self.check_read(page, command.logical, ftl),
+            Work::HostRead | Work::RmwRead => self.check_read(page, command.logical),
             Work::GcRead => assert!(self.content.contains_key(&page.0), "{page:?} read empty"),
             Work::HostProgram | Work::GcProgram => {
                 let version = self.planned.remove(&page.0);
@@ -83,12 +89,12 @@ impl Shadow {
         }
     }
 
-    fn check_read(&self, page: Ppn, logical: Lpn, ftl: &Ftl) {
+    fn check_read(&self, page: Ppn, logical: Lpn) {
         let holds = |map: &BTreeMap<u32, Version>| {
             map.get(&page.0).is_some_and(|version| version.0 == logical)
         };
         // It was read before it was first written, or around a discard.
-        let excused = page == ftl.unwritten_place(logical)
+        let excused = self.unwritten_reads.contains(&(page.0, logical.0))
             || !self.newest.contains_key(&logical.0)
             || self.ever_discarded.contains(&logical.0);
         assert!(

@@ -47,10 +47,11 @@ fn draw_drive(random: &mut Stream) -> String {
         text,
         "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
          max_victims = {}\nbackground = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
-         [scheduler]\nread_first = {}\nmulti_plane = {}\ndie_interleave = {}\n",
+         [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n",
         ["greedy", "wear-aware"][pick(&[0, 1]) as usize],
         (stop + pick(&[0, 1, 2])).max(2),
         pick(&[1, 2, 5]),
+        pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,

@@ -70,17 +70,17 @@ impl Flash {
     fn next_queue(&self, unit_index: u32) -> usize {
         let queues = &self.units[unit_index as usize].queues;
         let waiting = (0..QUEUES).filter(|&queue| queues[queue].head != NONE);
-        let chosen = if self.read_first {
-            waiting.min()
-        } else {
+        let chosen = if self.urgency.is_empty() {
             waiting.min_by_key(|&queue| self.commands[queues[queue].head].order)
+        } else {
+            self.urgency.iter().copied().find(|&queue| queues[queue].head != NONE)
         };
         chosen.unwrap_or(0)
     }
 
     /// Links to `first` the commands that one multi-plane command can carry with it:
-    /// same kind and die, other planes, same page offset; from its own queue, then
-    /// from that of collection. Returns the number of planes.
+    /// same kind and die, other planes, same page offset; from its own queue, then from
+    /// that of the same kind of work for the other party. Returns the number of planes.
     fn add_companions(&mut self, unit_index: u32, queue: usize, first: u32) -> u32 {
         let shape = self.geometry;
         let leader = self.commands[first].page;
@@ -89,8 +89,8 @@ impl Flash {
         let mut taken = 1_u32 << (plane % shape.planes_per_die);
         let mut planes = 1;
         let mut last = first;
-        let partner = if queue.is_multiple_of(2) { Some(queue + 1) } else { None };
-        for source in [Some(queue), partner].into_iter().flatten() {
+        // Queues 0 and 1 are reads, 2 and 3 programs.
+        for source in [queue, queue ^ 1] {
             let mut before = NONE;
             let mut slot = self.units[unit_index as usize].queues[source].head;
             for _ in 0..COMPANION_SCAN {

@@ -5,8 +5,9 @@
 //!
 //! * waiting read data have the channel before new commands;
 //! * else the units of a channel take turns;
-//! * within a unit reads go before programs before erases, the host's before
-//!   collection's (`scheduler.read_first`; without it, in order of arrival);
+//! * within a unit reads go before programs before erases (`scheduler.read_first`;
+//!   without it, in order of arrival), the host's before collection's or after
+//!   (`scheduler.host_first`);
 //! * one command may serve several planes of a die at the same page offset.
 //!
 //! [`command`] is what waits and works, [`unit`] the dies, [`channel`] the wires;
@@ -18,7 +19,7 @@ pub mod command;
 mod issue;
 pub mod unit;
 
-use crate::config::PageConfig;
+use crate::config::{PageConfig, Scheduler};
 use crate::events::{Event, EventQueue};
 use crate::geometry::{Geometry, PlaneId};
 use crate::rounding::nearest;
@@ -65,6 +66,15 @@ impl Times {
     }
 }
 
+/// The order in which the queues of a unit are served.
+const fn urgency(scheduler: &Scheduler) -> &'static [usize] {
+    match (scheduler.read_first, scheduler.host_first) {
+        (false, _) => &[],
+        (true, true) => &[0, 1, 2, 3, 4],
+        (true, false) => &[1, 0, 3, 2, 4],
+    }
+}
+
 /// The array with everything that waits for it.
 #[derive(Clone, Debug)]
 pub struct Flash {
@@ -76,7 +86,8 @@ pub struct Flash {
     channels: Vec<Channel>,
     units_per_channel: u32,
     planes_per_unit: u32,
-    read_first: bool,
+    /// Queues of a unit, most urgent first; empty: in order of arrival.
+    urgency: &'static [usize],
     multi_plane: bool,
     arrivals: u64,
     pages_read: u64,
@@ -100,7 +111,7 @@ impl Flash {
             channels: (0..geometry.channels).map(|_| Channel::default()).collect(),
             units_per_channel,
             planes_per_unit: dies_per_unit * geometry.planes_per_die,
-            read_first: config.scheduler.read_first,
+            urgency: urgency(&config.scheduler),
             multi_plane: config.scheduler.multi_plane,
             arrivals: 0,
             pages_read: 0,
@@ -171,6 +182,19 @@ impl Flash {
     pub fn channel_free(&mut self, channel: u32, now_ns: u64, events: &mut EventQueue) {
         self.channels[channel as usize].will_wake = false;
         self.kick(channel, now_ns, events);
+    }
+
+    /// A unit that has just become idle goes on with its next command, if its channel
+    /// is free; turns are not touched.
+    pub fn go_on(&mut self, unit: u32, now_ns: u64, events: &mut EventQueue) {
+        let channel_index = self.channel_of(unit);
+        let channel = &mut self.channels[channel_index as usize];
+        let bit = 1 << (unit % self.units_per_channel);
+        if channel.free_at_ns <= now_ns && channel.waiting & bit != 0 && channel.ready.is_empty() {
+            channel.waiting &= !bit;
+            self.issue(channel_index, unit, now_ns, events);
+        }
+        self.kick(channel_index, now_ns, events);
     }
 
     /// A unit's array has finished: programs and erases are appended to `done`, reads

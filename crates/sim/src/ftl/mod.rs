@@ -125,13 +125,14 @@ impl Ftl {
         self.forward.get(page.0 as usize).checked_sub(1).map(Ppn)
     }
 
-    /// Where a page that was never written would be read: its plane by address, and a
-    /// place in it that spreads over blocks as if pages had been written in order.
-    #[must_use]
-    pub fn unwritten_place(&self, page: Lpn) -> Ppn {
-        let plane = self.plane_by_address(page);
-        let index = page.0 / self.geometry.plane_count % self.geometry.pages_per_plane;
-        Ppn(plane.0 * self.geometry.pages_per_plane + index)
+    /// Where a page that was never written is read: in its plane by address, one place
+    /// further than the last such page, as `MQSim` does it. The place matters only for
+    /// which reads can share a multi-plane command.
+    pub fn unwritten_place(&mut self, page: Lpn) -> Ppn {
+        let plane_id = self.plane_by_address(page);
+        let plane = &mut self.planes[plane_id];
+        plane.unwritten_reads = (plane.unwritten_reads + 1) % self.geometry.pages_per_plane;
+        Ppn(plane_id.0 * self.geometry.pages_per_plane + plane.unwritten_reads)
     }
 
     /// The logical page that a physical page holds, if it still does.
@@ -363,11 +364,11 @@ impl Ftl {
     }
 
     /// Gives a page being collected its new place in the same plane, or nothing if
-    /// the host has replaced it meanwhile.
+    /// the host has replaced it meanwhile. Says also whether that filled a block.
     ///
     /// # Panics
     /// If there is no room, which [`Ftl::begin_collection`] has made sure of.
-    pub fn relocate(&mut self, old: Ppn) -> Option<Ppn> {
+    pub fn relocate(&mut self, old: Ppn) -> Option<(Ppn, bool)> {
         let plane_id = self.geometry.plane_of(old);
         self.planes[plane_id].moves_left -= 1;
         let page = self.holds(old)?;
@@ -377,7 +378,7 @@ impl Ftl {
             .then_some(Frontier { block: frontier.block, next: PageId(frontier.next.0 + 1) });
         self.invalidate(old);
         self.forward.set(page.0 as usize, new.0 + 1);
-        Some(new)
+        Some((new, filled))
     }
 
     fn open_gc_block(&mut self, plane: PlaneId) -> Frontier {

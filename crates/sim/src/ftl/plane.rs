@@ -52,6 +52,8 @@ pub struct Plane {
     pub erases: Vec<u32>,
     /// The drive's count of sealed blocks when this one was sealed: its age.
     pub sealed_at: Vec<u64>,
+    /// Where the next page that was never written is read.
+    pub unwritten_reads: u32,
     /// Blocks being collected.
     pub collecting: u32,
     /// Valid pages of those that have no new place yet.
@@ -74,6 +76,7 @@ impl Plane {
             state: vec![BlockState::Free; count],
             erases: vec![0; count],
             sealed_at: vec![0; count],
+            unwritten_reads: 0,
             collecting: 0,
             moves_left: 0,
         }

@@ -48,7 +48,7 @@ impl Ftl {
             pages.clear();
             self.valid_pages(collection.plane, collection.victim, &mut pages);
             for &page in &pages {
-                if let Some(new) = self.relocate(page) {
+                if let Some((new, _)) = self.relocate(page) {
                     self.programmed(new);
                     moved += 1;
                 }
