@@ -128,6 +128,30 @@ def test_a_striping_drive_is_linear_only_where_it_is() -> None:
     assert not alpha.evidence["linear_everywhere"]
 
 
+def test_half_a_page_does_not_hide_the_line_behind_it() -> None:
+    """A drive with 8 KiB pages answers 4 KiB faster; the line starts at 8 KiB."""
+    drive = FakeDrive()
+    drive.service_ns = lambda lengths: np.where(  # type: ignore[method-assign]
+        lengths < 8192, 70_000.0, 100_000 * np.ceil(lengths / 65536) + 0.3 * lengths
+    )
+    alpha = findings(drive)[ALPHA]
+    assert isinstance(alpha, Detected)
+    assert alpha.value == pytest.approx(100_000, rel=1e-3)
+    assert alpha.evidence["linear_region_bytes"] == [8192, 65536]
+
+
+def test_a_line_at_large_sizes_only_says_nothing_of_a_start() -> None:
+    drive = FakeDrive()
+    drive.service_ns = lambda lengths: np.where(  # type: ignore[method-assign]
+        lengths < 131072, 1e5 * (lengths / 4096) ** 0.4, 3.0 * lengths
+    )
+    found = findings(drive)
+    assert isinstance(found[ALPHA], Ambiguous)
+    beta = found[BETA]
+    assert isinstance(beta, Detected)
+    assert beta.value == pytest.approx(3.0)
+
+
 def test_a_latency_without_a_cost_per_byte() -> None:
     found = findings(FakeDrive(beta_ns_per_byte=0.0, sigma=0.02))
     assert isinstance(found[ALPHA], Detected)

@@ -152,7 +152,7 @@ def test_linear_stretch_stops_at_the_staircase() -> None:
     assert stats.linear_stretch(kib, latency, 0.02) == slice(0, 6)
 
 
-def test_linear_stretch_prefers_the_small_end_and_takes_another_if_it_must() -> None:
+def test_linear_stretch_starts_as_small_as_it_can() -> None:
     x = np.geomspace(1, 256, 17)
     kinked = np.where(x < 8, 10 + x, 2 * x + 2)
     assert stats.linear_stretch(x, kinked, 0.001) == slice(0, 7)

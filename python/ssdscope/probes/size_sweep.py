@@ -38,8 +38,10 @@ MAX_LOOKS = 5
 SHARE_OF_WALL = 1 / 6
 GOOD_WIDTH = 0.05
 """Relative width of an interval at which measuring may stop."""
-LINEAR_WITHIN = 0.02
+LINEAR_WITHIN = 0.01
 """Beyond noise, how far a median may lie from the line and still be called on it."""
+NO_EFFECT = 0.02
+"""A part of the latency smaller than this share does not matter to anyone."""
 USELESS_WIDTH = 1.0
 """An interval as wide as its value says nothing."""
 PROBE_NAME = "latency"
@@ -95,6 +97,8 @@ def detect(
     first = float(sizes[line.stretch.start])
     span = float(sizes[line.stretch.stop - 1]) - first
     at_first = line.alpha_ns[1] + line.beta_ns_per_byte[1] * first
+    if line.alpha_ns[0] <= 0 and line.stretch.start > 0:
+        return _no_start(line, float(stats.log_median(kept[:, 0])), common)
     return [
         _answer(ALPHA, line.alpha_ns, line.alpha_ns[1] / at_first, common),
         _answer(BETA, line.beta_ns_per_byte, line.beta_ns_per_byte[1] * span / at_first, common),
@@ -187,17 +191,28 @@ def _answer(
     name: str, estimate: tuple[float, float, float], effect: float, common: dict[str, Any]
 ) -> Finding:
     low, value, high = estimate
-    if low <= 0 or effect < LINEAR_WITHIN:
+    if low <= 0 or effect < NO_EFFECT:
         what = "a cost per request" if name == ALPHA else "a cost per byte"
         return Absent(
             name=name,
-            bound=high,
+            bound=max(high, 0.0),
             reason=f"the measurements are explained without {what}",
             **common,
         )
     if high - low > USELESS_WIDTH * value:
         return Undetectable(name=name, reason=Reason.EFFECT_BELOW_NOISE, **common)
     return Detected(name=name, value=value, interval=(low, high), effect=effect, **common)
+
+
+def _no_start(line: LineEstimate, smallest_ns: float, common: dict[str, Any]) -> list[Finding]:
+    """Refuse alpha: the line passes the origin, but only at sizes where no start would show."""
+    alpha = Ambiguous(
+        name=ALPHA,
+        candidates=(0.0, smallest_ns),
+        reason="latency is a line at large sizes only, where the cost of a request does not show",
+        **common,
+    )
+    return [alpha, _answer(BETA, line.beta_ns_per_byte, 1.0, common)]
 
 
 def _not_a_line(xs: NDArray[Any], medians: NDArray[Any], common: dict[str, Any]) -> list[Finding]:

@@ -74,8 +74,8 @@ def linear_stretch(
 ) -> slice | None:
     """Find a run of neighbouring points that one line meets within ``tolerance``.
 
-    The longest run from the smallest ``x`` on, because that is where an intercept shows; if
-    there is none, the longest run anywhere.
+    The run starts at the smallest ``x`` it can, because that is where an intercept shows, and
+    from there it is as long as it can be.
 
     Parameters
     ----------
@@ -92,13 +92,9 @@ def linear_stretch(
     """
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     n = len(xs)
-    prefixes = [slice(0, end) for end in range(n, min_points - 1, -1)]
-    inner = [
-        slice(start, start + length)
-        for length in range(n - 1, min_points - 1, -1)
-        for start in range(1, n - length + 1)
-    ]
-    for run in prefixes + inner:
-        if fit_line(xs[run], ys[run]).max_relative_error <= tolerance:
-            return run
+    for start in range(n - min_points + 1):
+        for end in range(n, start + min_points - 1, -1):
+            run = slice(start, end)
+            if fit_line(xs[run], ys[run]).max_relative_error <= tolerance:
+                return run
     return None
