@@ -1,0 +1,112 @@
+//! Collection: which block, and where its valid pages go. `drive` gives it its time,
+//! `untimed` does it at once.
+
+use super::Ftl;
+use super::plane::{BlockState, Frontier, NOT_A_VICTIM};
+use crate::geometry::{BlockId, PageId, PlaneId, Ppn};
+
+/// A block to collect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collection {
+    /// Its plane.
+    pub plane: PlaneId,
+    /// The block.
+    pub victim: BlockId,
+    /// A cold block to be moved into it afterwards.
+    pub cold: Option<BlockId>,
+}
+
+impl Ftl {
+    /// Whether fewer blocks are free than collection wants.
+    #[must_use]
+    pub fn below_low_water(&self, plane: PlaneId) -> bool {
+        self.planes[plane].free.len() < self.low_water_blocks as usize
+    }
+
+    /// Whether fewer blocks are free than collection in the background wants.
+    #[must_use]
+    pub fn below_high_water(&self, plane: PlaneId) -> bool {
+        self.planes[plane].free.len() < self.high_water_blocks as usize
+    }
+
+    /// Starts collecting a block of `plane`, if one is worth it and there is room.
+    pub fn begin_collection(&mut self, plane_id: PlaneId) -> Option<Collection> {
+        let pages = self.geometry.pages_per_block;
+        let plane = &self.planes[plane_id];
+        if plane.collecting >= self.max_victims {
+            return None;
+        }
+        let choice = self.policy.choose(plane, pages)?;
+        let valid = u32::from(plane.valid[choice.victim.0 as usize]);
+        if plane.gc_room(pages) < plane.moves_left + valid {
+            return None;
+        }
+        self.mark_collecting(plane_id, choice.victim);
+        Some(Collection { plane: plane_id, victim: choice.victim, cold: choice.cold })
+    }
+
+    /// Goes on from an erased worn block to the cold one that is to fill it, if that
+    /// is still there to be moved.
+    pub fn begin_cold_move(&mut self, plane: PlaneId, cold: BlockId) -> Option<Collection> {
+        if self.planes[plane].victim_keys[cold.0 as usize] == NOT_A_VICTIM {
+            return None;
+        }
+        self.mark_collecting(plane, cold);
+        Some(Collection { plane, victim: cold, cold: None })
+    }
+
+    fn mark_collecting(&mut self, plane: PlaneId, block: BlockId) {
+        let plane = &mut self.planes[plane];
+        plane.state[block.0 as usize] = BlockState::Collecting;
+        plane.victim_keys[block.0 as usize] = NOT_A_VICTIM;
+        plane.collecting += 1;
+        plane.moves_left += u32::from(plane.valid[block.0 as usize]);
+    }
+
+    /// Appends the valid pages of a block to `pages`, in page order.
+    pub fn valid_pages(&self, plane: PlaneId, block: BlockId, pages: &mut Vec<Ppn>) {
+        let first = self.geometry.ppn(plane, block, PageId(0)).0;
+        let all = (first..first + self.geometry.pages_per_block).map(Ppn);
+        pages.extend(all.filter(|&page| self.holds(page).is_some()));
+    }
+
+    /// Gives a page being collected its new place in the same plane, or nothing if
+    /// the host has replaced it meanwhile. Says also whether that filled a block.
+    ///
+    /// # Panics
+    /// If there is no room, which [`Ftl::begin_collection`] has made sure of.
+    pub fn relocate(&mut self, old: Ppn) -> Option<(Ppn, bool)> {
+        let plane_id = self.geometry.plane_of(old);
+        self.planes[plane_id].moves_left -= 1;
+        let page = self.holds(old)?;
+        let frontier = self.planes[plane_id].gc.unwrap_or_else(|| self.open_gc_block(plane_id));
+        let (new, filled) = self.take(plane_id, frontier, page);
+        self.planes[plane_id].gc = (!filled)
+            .then_some(Frontier { block: frontier.block, next: PageId(frontier.next.0 + 1) });
+        self.invalidate(old);
+        self.forward.set(page.0 as usize, new.0 + 1);
+        Some((new, filled))
+    }
+
+    fn open_gc_block(&mut self, plane: PlaneId) -> Frontier {
+        let plane = &mut self.planes[plane];
+        let block = plane.kept_for_cold.pop_front().or_else(|| plane.free.pop_front());
+        let block = block.expect("begin_collection keeps room for what it starts");
+        plane.state[block.0 as usize] = BlockState::Open;
+        Frontier { block, next: PageId(0) }
+    }
+
+    /// The victim is erased: it is free again, or kept for the cold data to come.
+    pub fn end_collection(&mut self, done: Collection) {
+        let plane = &mut self.planes[done.plane];
+        let index = done.victim.0 as usize;
+        plane.erases[index] += 1;
+        plane.state[index] = BlockState::Free;
+        plane.collecting -= 1;
+        if done.cold.is_some() {
+            plane.kept_for_cold.push_back(done.victim);
+        } else {
+            plane.free.push_back(done.victim);
+        }
+    }
+}
