@@ -2,6 +2,7 @@
 
 import json
 import platform
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -105,7 +106,7 @@ def characterize(
         If the page or the document cannot be written.
     """
     started = time.monotonic()
-    document = _empty_document(target, budget, seed)
+    document = _empty_document(target, budget, seed, trace)
     job = _Job(target, budget, seed, trace, document)
     partial_json = out_json or out_html.with_suffix(".partial.json")
     interrupted = False
@@ -137,7 +138,17 @@ def _scaled(progress: StageProgress, done: float, share: float, stage: str, part
     progress(stage, done + share * part)
 
 
-def _empty_document(target: Target, budget: Budget, seed: int) -> dict[str, Any]:
+def _command(target: Target, budget: Budget, seed: int, trace: Path | None) -> str:
+    """Give the command that measures the same again, quoted for a shell."""
+    words = ["ssdscope", "characterize", target.uri, "--budget", budget.name, "--seed", str(seed)]
+    words += [] if target.drive is None or target.state is None else ["--state", target.state]
+    words += [] if trace is None else ["--trace", str(trace)]
+    return shlex.join(words)
+
+
+def _empty_document(
+    target: Target, budget: Budget, seed: int, trace: Path | None
+) -> dict[str, Any]:
     return {
         **envelope(seed=seed),
         "target": target.describe() | {"info": asdict(target.device.info), "declared": None},
@@ -150,6 +161,7 @@ def _empty_document(target: Target, budget: Budget, seed: int) -> dict[str, Any]
         "provenance": {
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "budget": budget.name,
+            "command": _command(target, budget, seed, trace),
             "machine": platform.machine(),
             "kernel": f"{platform.system()} {platform.release()}",
             "python": platform.python_version(),

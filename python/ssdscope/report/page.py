@@ -70,6 +70,10 @@ def _identity(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Discard", "supported" if info["discard"] else "not supported"),
         ("Clock", "simulated time" if info["clock"] == "virtual" else "this machine's"),
     ]
+    access = target.get("access")
+    if access:
+        direct = "direct I/O" if access["direct_io"] else "through the page cache"
+        rows.append(("Engine", f"{access['engine']}, {direct}"))
     if target["state"]:
         rows.append(("State at the start", str(target["state"])))
     declared = sections.flat(target["declared"])
@@ -82,6 +86,7 @@ def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     seconds = given.get("seconds")
     return [
         ("Tool", f"{tool['name']} {tool['version']}"),
+        ("Command", str(given["command"])),
         ("Seed", str(document["seed"])),
         ("Budget", str(given["budget"])),
         ("Started", str(given["started"])),
