@@ -1,7 +1,7 @@
 //! What parses but cannot work: refused here with the reason and both values.
 
 use super::parse::Entries;
-use super::{DriveConfig, Faults, Firmware, MsrConfig, Nand, PageConfig, State};
+use super::{Allocation, DriveConfig, Faults, Firmware, MsrConfig, Nand, PageConfig, State};
 use crate::geometry::{Geometry, exported_pages};
 use crate::msr::ParamsError;
 
@@ -10,7 +10,7 @@ pub(super) fn check(config: &DriveConfig, entries: &Entries, faults: &mut Faults
     let mut checker = Checker { entries, faults };
     match &config.firmware {
         Firmware::Page(page) => checker.check_page(page, config.default_state),
-        Firmware::Msr(msr) => checker.check_msr(msr),
+        Firmware::Msr(msr) => checker.check_msr(msr, config.default_state),
     }
 }
 
@@ -22,7 +22,11 @@ struct Checker<'a> {
 impl Checker<'_> {
     fn fault(&mut self, key: &str, message: &str) {
         let line = self.entries.get(key).and_then(|entry| entry.line);
-        self.faults.add(line, key, message, None);
+        let (message, hint) = match message.split_once("\n\nhint: ") {
+            Some((message, hint)) => (message, Some(hint.to_owned())),
+            None => (message, None),
+        };
+        self.faults.add(line, key, message, hint);
     }
 
     fn check_nand(&mut self, nand: &Nand) -> bool {
@@ -66,31 +70,52 @@ impl Checker<'_> {
             );
             self.fault("host.logical_block_bytes", &message);
         }
-        self.check_spare(page);
-        self.check_state(page, state);
+        let capacity_pages =
+            exported_pages(&Geometry::new(&page.nand), page.ftl.over_provisioning_ratio);
+        self.check_spare(page, capacity_pages);
+        self.check_water(page);
+        let capacity_bytes = u64::from(capacity_pages) * u64::from(page.nand.page_bytes);
+        self.check_state(state, capacity_bytes);
     }
 
-    fn check_spare(&mut self, page: &PageConfig) {
+    fn check_spare(&mut self, page: &PageConfig, exported: u32) {
         let (nand, gc) = (&page.nand, &page.gc);
-        let geometry = Geometry::new(nand);
-        let exported = exported_pages(&geometry, page.ftl.over_provisioning_ratio);
         if exported == 0 {
             let message = format!("{} leaves nothing to export", page.ftl.over_provisioning_ratio);
             self.fault("over_provisioning_ratio", &message);
             return;
         }
-        let per_plane = exported.div_ceil(geometry.plane_count);
-        let spare = nand.blocks_per_plane.saturating_sub(per_plane.div_ceil(nand.pages_per_block));
+        let planes = Geometry::new(nand).plane_count;
+        let even = exported.div_ceil(planes);
+        let fullest = fullest_plane(page, exported, planes);
+        let spare_of =
+            |pages: u32| nand.blocks_per_plane.saturating_sub(pages.div_ceil(nand.pages_per_block));
         // Two write frontiers, and one block more than the number that stops writes.
         let needed = gc.stop_writes_blocks + 3;
-        if spare < needed {
+        if spare_of(even) < needed {
             let message = format!(
-                "{} leaves {spare} spare blocks in a plane of {}, but {needed} are needed \
+                "{} leaves {} spare blocks in a plane of {}, but {needed} are needed \
                  (gc.stop_writes_blocks = {} + 2 being written + 1 to clean with)",
-                page.ftl.over_provisioning_ratio, nand.blocks_per_plane, gc.stop_writes_blocks
+                page.ftl.over_provisioning_ratio,
+                spare_of(even),
+                nand.blocks_per_plane,
+                gc.stop_writes_blocks
             );
             self.fault("over_provisioning_ratio", &message);
+        } else if spare_of(fullest) < needed {
+            let message = format!(
+                "{} in a row on a plane give one of them {fullest} of the {exported} exported \
+                 pages; its {} pages leave {} spare blocks, but {needed} are needed",
+                page.ftl.placement_pages,
+                nand.blocks_per_plane * nand.pages_per_block,
+                spare_of(fullest)
+            );
+            self.fault("ftl.placement_pages", &message);
         }
+    }
+
+    fn check_water(&mut self, page: &PageConfig) {
+        let gc = &page.gc;
         if gc.min_free_blocks < gc.stop_writes_blocks {
             let message = format!(
                 "{} is below gc.stop_writes_blocks = {}: writes would stop before collection starts",
@@ -107,29 +132,51 @@ impl Checker<'_> {
         }
     }
 
-    fn check_state(&mut self, page: &PageConfig, state: State) {
+    fn check_state(&mut self, state: State, capacity_bytes: u64) {
         let State::Steady { window_bytes: Some(window) } = state else { return };
-        let geometry = Geometry::new(&page.nand);
-        let pages = exported_pages(&geometry, page.ftl.over_provisioning_ratio);
-        let capacity = u64::from(pages) * u64::from(page.nand.page_bytes);
-        if window > capacity {
+        if window > capacity_bytes {
             let message =
-                format!("the window of {window} bytes is larger than the drive ({capacity})");
+                format!("the window of {window} bytes is larger than the drive ({capacity_bytes})");
             self.fault("default_state", &message);
         }
     }
 
-    fn check_msr(&mut self, msr: &MsrConfig) {
+    fn check_msr(&mut self, msr: &MsrConfig, state: State) {
         if !self.check_nand(&msr.nand) {
             return;
         }
-        if let Err(error) = msr.params().check() {
-            let key = match &error {
-                ParamsError::LowWater { .. } => "gc.low_water_ratio",
-                ParamsError::Units { .. } => "msr.parallel_units",
-                _ => "msr.reserve_ratio",
-            };
-            self.fault(key, &error.to_string());
+        match msr.params().check() {
+            Ok(()) => self.check_state(state, msr.params().capacity_bytes()),
+            // Said already.
+            Err(ParamsError::PartSector(_)) => {}
+            Err(error) => self.fault(key_of(&error), &error.to_string()),
         }
+    }
+}
+
+/// The most exported pages that any plane has by address; in order of arrival they spread.
+fn fullest_plane(page: &PageConfig, exported: u32, planes: u32) -> u32 {
+    if page.ftl.allocation == Allocation::Order {
+        return exported.div_ceil(planes);
+    }
+    let in_a_row = page.ftl.placement_pages;
+    let round = u64::from(in_a_row) * u64::from(planes);
+    let (rounds, rest) = (u64::from(exported) / round, u64::from(exported) % round);
+    (rounds * u64::from(in_a_row) + rest.min(in_a_row.into())) as u32
+}
+
+/// The key whose value makes the firmware's parameters impossible.
+fn key_of(error: &ParamsError) -> &'static str {
+    match error {
+        ParamsError::LowWater { .. } => "gc.low_water_ratio",
+        ParamsError::Units { .. } => "msr.parallel_units",
+        ParamsError::Reserve { .. } => "msr.reserve_ratio",
+        ParamsError::PartSector(_) => "nand.page_bytes",
+        ParamsError::TooFew { name, .. } | ParamsError::TooMany { name, .. } => match *name {
+            "pages_per_block" => "nand.pages_per_block",
+            "page_bytes" => "nand.page_bytes",
+            "endurance_erases" => "nand.endurance_erases",
+            _ => "nand.blocks_per_plane",
+        },
     }
 }

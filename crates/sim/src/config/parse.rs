@@ -209,6 +209,7 @@ fn complete(entries: &mut Entries, faults: &mut Faults) {
         faults.add(None, "ftl.kind", "is missing", Some(hint));
         return;
     };
+    let high_given = entries.contains_key("gc.high_water_ratio");
     for key in KEYS {
         let applies = match key.scope {
             Scope::All => true,
@@ -231,6 +232,19 @@ fn complete(entries: &mut Entries, faults: &mut Faults) {
                 }
             },
         }
+    }
+    if !high_given {
+        raise_high_water(entries);
+    }
+}
+
+/// A high-water mark nobody asked for is no lower than the low-water mark somebody did.
+fn raise_high_water(entries: &mut Entries) {
+    let low = entries.get("gc.low_water_ratio").map(|entry| entry.value.clone());
+    if let (Some(Value::Float(low)), Some(high)) = (low, entries.get_mut("gc.high_water_ratio"))
+        && let Value::Float(high) = &mut high.value
+    {
+        *high = high.max(low);
     }
 }
 
