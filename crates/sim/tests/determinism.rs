@@ -1,0 +1,81 @@
+//! The same seed gives the same bytes on every machine and in every build.
+//!
+//! A digest of every completion (times, order, attribution) of some runs stands here as a
+//! constant, and the suite runs this file in a debug and in a release build. A change of
+//! the simulator's behaviour changes a digest: then look why, and write the new one down.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use ssdscope_io::driver::RunObserver;
+use ssdscope_io::log::LogChunk;
+use ssdscope_io::{Workload, run_workload};
+use ssdscope_sim::{DriveConfig, State};
+use std::ops::ControlFlow;
+
+/// FNV-1a over 64-bit words: not a secret, only the same everywhere.
+struct Digest(u64);
+
+impl Digest {
+    fn add(&mut self, value: u64) {
+        for byte in value.to_le_bytes() {
+            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
+
+impl RunObserver for Digest {
+    fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
+        let parts = chunk.attribution_ns.as_deref().unwrap();
+        for row in 0..chunk.len() {
+            self.add(chunk.index[row]);
+            self.add(u64::from(chunk.op[row]));
+            self.add(chunk.offset_bytes[row]);
+            self.add(chunk.submit_ns[row]);
+            self.add(chunk.complete_ns[row]);
+            for part in parts {
+                self.add(part[row]);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn wants_log(&self) -> bool {
+        true
+    }
+}
+
+fn digest(drive: &str, state: State, seed: u64, workload: &str) -> u64 {
+    let path = format!("{}/../../python/ssdscope/drives/{drive}.toml", env!("CARGO_MANIFEST_DIR"));
+    let config = DriveConfig::parse(&std::fs::read_to_string(path).unwrap(), drive, &[]).unwrap();
+    let mut device = ssdscope_sim::open(&config, Some(state), seed).unwrap();
+    let mut digest = Digest(0xcbf2_9ce4_8422_2325);
+    let workload = Workload::from_json(workload).unwrap();
+    run_workload(&mut *device, &workload, &mut digest).unwrap();
+    digest.0
+}
+
+const MIXED: &str = r#"{"rw": "randrw", "block_bytes": 4096, "iodepth": 16, "requests": 5000}"#;
+const WRITES: &str = r#"{"rw": "randwrite", "block_bytes": 16384, "requests": 3000}"#;
+
+#[test]
+fn every_build_completes_the_same_requests_at_the_same_instants() {
+    let found = [
+        digest("mqsim-8g", State::Fresh, 1, MIXED),
+        digest("mqsim-8g", State::Random, 1, MIXED),
+        digest("msr-4gb", State::Sequential, 1, WRITES),
+        digest("msr-4gb", State::Random, 1, WRITES),
+    ];
+    let expected: [u64; 4] = [
+        0xcb8d_c470_fb0e_5d70,
+        0xb063_b399_d319_c401,
+        0x5815_8cb7_b1bc_2c91,
+        0x5f4c_057f_89c5_9050,
+    ];
+    assert_eq!(found, expected, "{found:#018x?}");
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let one = digest("mqsim-8g", State::Random, 1, MIXED);
+    assert_eq!(one, digest("mqsim-8g", State::Random, 1, MIXED));
+    assert_ne!(one, digest("mqsim-8g", State::Random, 2, MIXED));
+}
