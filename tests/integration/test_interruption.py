@@ -96,3 +96,27 @@ def test_a_log_that_cannot_even_begin_is_refused_before_the_run(cli, tmp_path: P
     assert said.status == 2
     assert "No space left on device" in said.err
     assert said.out == ""
+
+
+def test_an_interrupted_sweep_goes_on_where_it_stopped(
+    spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "out.jsonl"
+    plan.write_text(
+        'targets = ["sim:mqsim-8g"]\nseed = 1\nrepeats = 200\n'
+        '[workload]\nrw = "randread"\nnumber_ios = 100000\n',
+        encoding="utf-8",
+    )
+    process = spawn("sweep", str(plan), "-O", str(out), "--jobs", "2")
+    end = time.monotonic() + 60
+    while not (out.exists() and out.stat().st_size):
+        assert time.monotonic() < end, "no run ended"
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "run it again to go on" in err
+    assert "Traceback" not in err
+    done = [json.loads(line)["key"] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert 0 < len(done) == len(set(done)) < 200
+    assert out.with_suffix(".parquet").exists()
