@@ -1,0 +1,189 @@
+"""What the benchmarks share: building the Rust programs, running them, printing figures.
+
+A :class:`Figure` is a measured number with its bar. Bars in instructions and bytes bind:
+they come out the same on every machine. What depends on a clock is only shown.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+DRIVES = ROOT / "python" / "ssdscope" / "drives"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table.
+
+    Parameters
+    ----------
+    what
+        What was measured.
+    value
+        The number, or None where it was not measured.
+    unit
+        Its unit.
+    bar
+        The largest value that passes; None where there is no bar.
+    binds
+        Whether missing the bar fails the whole run.
+    note
+        What to compare it with, or why it was not measured.
+    """
+
+    what: str
+    value: float | None
+    unit: str
+    bar: float | None = None
+    binds: bool = False
+    note: str = ""
+
+    @property
+    def missed(self) -> bool:
+        """Whether the value is beyond the bar."""
+        return self.value is not None and self.bar is not None and self.value > self.bar
+
+    @property
+    def verdict(self) -> str:
+        """The verdict in words."""
+        if self.value is None:
+            return "skipped"
+        if self.bar is None:
+            return "-"
+        if not self.missed:
+            return "pass"
+        return "FAIL" if self.binds else "missed (depends on the machine)"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of the program ``throughput``.
+
+    Parameters
+    ----------
+    drive
+        Name of a drive shipped with the package.
+    state
+        The state it is opened in.
+    workload
+        Keys of the measured workload, without ``requests``.
+    ramp
+        A workload before it, in full; None for none.
+    sets
+        Changed keys of the drive file, as ``KEY=VALUE``.
+    """
+
+    drive: str
+    state: str
+    workload: dict[str, Any]
+    ramp: dict[str, Any] | None = None
+    sets: tuple[str, ...] = ()
+
+    def command(self, requests: int) -> list[str]:
+        """Return the command line for a run of this length."""
+        return [
+            str(program("ssdscope-sim", "throughput")),
+            str(DRIVES / f"{self.drive}.toml"),
+            self.state,
+            json.dumps(self.ramp) if self.ramp else "",
+            json.dumps({**self.workload, "requests": requests}),
+            *self.sets,
+        ]
+
+    def run(self, requests: int) -> dict[str, Any]:
+        """Run it and return what the program reports."""
+        return report_of(self.command(requests))
+
+
+_programs: dict[str, Path] = {}
+
+
+def program(package: str, example: str) -> Path:
+    """Build an example of a crate as users get it (release), once; return its path."""
+    if example not in _programs:
+        command = ["cargo", "build", "--release", "--quiet", "--package", package]
+        command += ["--example", example, "--message-format", "json"]
+        built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+        if built.returncode != 0:
+            sys.exit(f"error: {' '.join(command)} failed; see above")
+        messages = [json.loads(line) for line in built.stdout.splitlines()]
+        _programs[example] = next(
+            Path(message["executable"])
+            for message in messages
+            if message.get("executable") and message["target"]["name"] == example
+        )
+    return _programs[example]
+
+
+def report_of(command: Sequence[str]) -> dict[str, Any]:
+    """Run a program that prints one line of JSON, and return that."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"error: {' '.join(command)}\n{done.stderr}")
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
+
+
+def median_seconds(run: Callable[[], dict[str, Any]], key: str = "run_s", times: int = 3) -> float:
+    """Return the median of a wall time over several runs."""
+    return median(float(run()[key]) for _ in range(times))
+
+
+def valgrind_missing() -> str:
+    """Return why instructions cannot be counted, or nothing."""
+    if shutil.which("valgrind"):
+        return ""
+    return "valgrind is not installed (apt-get install valgrind)"
+
+
+def count_instructions(command: Sequence[str]) -> int:
+    """Count the instructions of a whole run of a program."""
+    with TemporaryDirectory() as folder:
+        profile = Path(folder) / "callgrind.out"
+        valgrind = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={profile}", *command]
+        done = subprocess.run(valgrind, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"error: {' '.join(valgrind)}\n{done.stderr}")
+        totals = next(line for line in profile.read_text().splitlines() if "totals:" in line)
+        return int(totals.split()[1])
+
+
+def instructions_between(short: Sequence[str], long: Sequence[str], steps: int) -> float:
+    """Return the instructions per step that a longer run has more than a shorter one."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        fewer, more = pool.map(count_instructions, [short, long])
+    return (more - fewer) / steps
+
+
+def show(figures: Sequence[Figure]) -> int:
+    """Print the figures as a table; return the exit code: 1 if a binding bar was missed."""
+    rows = [("what", "value", "bar", "unit", "verdict", "")]
+    for figure in figures:
+        value = "-" if figure.value is None else number(figure.value)
+        bar = "" if figure.bar is None else f"<= {number(figure.bar)}"
+        rows.append((figure.what, value, bar, figure.unit, figure.verdict, figure.note))
+    widths = [max(len(row[column]) for row in rows) for column in range(5)]
+    for what, value, bar, unit, verdict, note in rows:
+        cells = [what.ljust(widths[0]), value.rjust(widths[1]), bar.rjust(widths[2])]
+        cells += [unit.ljust(widths[3]), verdict.ljust(widths[4]), note]
+        print("  ".join(cells).rstrip())
+    failed = [figure.what for figure in figures if figure.binds and figure.missed]
+    print()
+    print(
+        f"FAILED: {', '.join(failed)}" if failed else "Every binding bar that was measured holds."
+    )
+    return 1 if failed else 0
+
+
+def number(value: float) -> str:
+    """Write a number with three digits or more."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
