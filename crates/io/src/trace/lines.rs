@@ -207,7 +207,8 @@ mod tests {
             bytes in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'a'), Just(b' ')], 0..300),
             step in 1_usize..40,
         ) {
-            let mut expected: Vec<_> = bytes.split(|&b| b == b'\n').map(|l| l.trim_ascii().to_vec()).collect();
+            let lines = bytes.split(|&byte| byte == b'\n');
+            let mut expected: Vec<_> = lines.map(|line| line.trim_ascii().to_vec()).collect();
             if bytes.is_empty() || bytes.ends_with(b"\n") {
                 expected.pop();
             }
