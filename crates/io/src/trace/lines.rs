@@ -207,8 +207,8 @@ mod tests {
             bytes in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'a'), Just(b' ')], 0..300),
             step in 1_usize..40,
         ) {
-            let lines = bytes.split(|&byte| byte == b'\n');
-            let mut expected: Vec<_> = lines.map(|line| line.trim_ascii().to_vec()).collect();
+            let parts = bytes.split(|&byte| byte == b'\n');
+            let mut expected: Vec<_> = parts.map(|line| line.trim_ascii().to_vec()).collect();
             if bytes.is_empty() || bytes.ends_with(b"\n") {
                 expected.pop();
             }
