@@ -120,11 +120,11 @@ fn read_value(
 }
 
 fn apply_set(set: &str, entries: &mut Entries, faults: &mut Faults) {
-    let Some((path, text)) = set.split_once('=') else {
+    let parts = set.split_once('=').map(|(path, text)| (path.trim(), text.trim()));
+    let Some((path, text)) = parts.filter(|(path, _)| !path.is_empty()) else {
         faults.add_set(set, "expected KEY=VALUE");
         return;
     };
-    let (path, text) = (path.trim(), text.trim());
     let Some(key) = keys::find(path) else {
         faults.add_unknown_set(path);
         return;
