@@ -1,0 +1,138 @@
+//! What drive files may say: presets, defaults, every key set and read back.
+
+use crate::rig::{MSR_DRIVE, PAGE_DRIVE, config};
+use serde_json::Value;
+use ssdscope_sim::config::keys::{Fallback, KEYS, Key, Kind, Scope};
+use ssdscope_sim::{DriveConfig, State};
+use std::path::PathBuf;
+
+fn presets() -> Vec<PathBuf> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../python/ssdscope/drives");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_preset_is_read_and_opens() {
+    let presets = presets();
+    assert!(presets.len() >= 4, "{presets:?}");
+    for path in presets {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let label = path.display().to_string();
+        let config =
+            DriveConfig::parse(&text, &label, &[]).unwrap_or_else(|faults| panic!("{faults}"));
+        assert!(!config.description.is_empty(), "{label} says what it is");
+        assert!(text.contains("default_state"), "{label} names its state");
+        let device = ssdscope_sim::open(&config, Some(State::Fresh), 1).unwrap();
+        assert!(device.info().capacity_bytes > 1 << 30, "{label}");
+    }
+}
+
+/// Where a key stands in a resolved drive.
+fn lookup<'a>(resolved: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(resolved, |value, name| value.get(name))
+}
+
+fn applies(key: &Key, other: Scope) -> bool {
+    key.scope != other
+}
+
+#[test]
+fn a_resolved_drive_holds_the_keys_it_reads_and_no_others() {
+    for (text, other) in [(PAGE_DRIVE, Scope::Msr), (MSR_DRIVE, Scope::Page)] {
+        let config = config(text, &[]);
+        for key in KEYS {
+            let value = lookup(config.resolved(), key.path);
+            assert_eq!(value.is_some(), applies(key, other), "{}", key.path);
+        }
+    }
+}
+
+#[test]
+fn what_a_file_leaves_out_is_the_documented_default() {
+    // The shortest drive: what is required, and nothing else.
+    let required = |firmware: &str| {
+        format!(
+            "ftl.kind = \"{firmware}\"\nchannel.ns_per_byte = 1\n[nand]\nchannels = 1\n\
+             blocks_per_plane = 200\npages_per_block = 8\npage_bytes = 4096\nread_ns = 1\n\
+             program_ns = 2\nerase_ns = 3\n"
+        )
+    };
+    for (firmware, other) in [("page", Scope::Msr), ("msr", Scope::Page)] {
+        let config = config(&required(firmware), &[]);
+        for key in KEYS.iter().filter(|key| applies(key, other)) {
+            let found = lookup(config.resolved(), key.path).unwrap();
+            let expected = match key.default {
+                Fallback::Required => continue,
+                default => serde_json::to_value(default).unwrap(),
+            };
+            assert_eq!(*found, expected, "{}", key.path);
+        }
+    }
+}
+
+/// A value that is allowed and not the one the small drives have.
+fn another(key: &Key) -> (String, Value) {
+    let number = |number: u64| (number.to_string(), Value::from(number));
+    match (key.path, key.kind) {
+        ("nand.page_bytes", _) => ("8k".into(), Value::from(8192)),
+        ("gc.min_free_blocks", _) => number(3),
+        ("gc.stop_writes_blocks" | "msr.parallel_units", _) => number(2),
+        ("nand.planes" | "nand.blocks_per_plane", _) => {
+            number(64 >> u32::from(key.path == "nand.planes"))
+        }
+        ("ftl.kind", _) => ("page".into(), Value::from("page")),
+        ("gc.low_water_ratio", _) => ("0.051".into(), Value::from(0.051)),
+        ("ftl.placement_pages", _) => number(3),
+        (_, Kind::Count(low, high)) => number((low + 7).min(high)),
+        (_, Kind::Bytes(low, high)) => number((4 * low.max(64)).min(high)),
+        (_, Kind::Nanos) => number(123_456),
+        (_, Kind::Rate) => ("1.5".into(), Value::from(1.5)),
+        (_, Kind::Ratio(..)) => ("0.5".into(), Value::from(0.5)),
+        (_, Kind::Flag) => {
+            let flipped = key.default != Fallback::Bool(true);
+            (flipped.to_string(), Value::from(flipped))
+        }
+        (_, Kind::Choice(words)) => {
+            ((*words.last().unwrap()).into(), Value::from(*words.last().unwrap()))
+        }
+        (_, Kind::PlaneOrder) => ("PDWC".into(), Value::from("PDWC")),
+        (_, Kind::State) => ("steady:1m".into(), Value::from("steady:1048576")),
+        (_, Kind::Text) => ("a word or two".into(), Value::from("a word or two")),
+    }
+}
+
+#[test]
+fn every_key_can_be_set_and_is_read_back() {
+    for (text, other) in [(PAGE_DRIVE, Scope::Msr), (MSR_DRIVE, Scope::Page)] {
+        // Large enough for any of the values.
+        let roomy = ["nand.channels=2", "nand.planes=4", "nand.blocks_per_plane=48"];
+        let before = config(text, &roomy);
+        for key in KEYS.iter().filter(|key| applies(key, other) && key.path != "ftl.kind") {
+            let (set, expected) = another(key);
+            let set = format!("{}={set}", key.path);
+            let after = config(text, &[&roomy[..], &[&set]].concat());
+            assert_eq!(lookup(after.resolved(), key.path), Some(&expected), "{set}");
+            assert_ne!(lookup(before.resolved(), key.path), Some(&expected), "{set} is no change");
+            assert_ne!(before, after, "{set}");
+        }
+    }
+}
+
+#[test]
+fn a_high_water_mark_nobody_set_follows_the_low_one() {
+    let resolved = |sets: &[&str]| config(PAGE_DRIVE, sets).resolved()["gc"].clone();
+    assert_eq!(resolved(&[])["high_water_ratio"], 0.06);
+    assert_eq!(resolved(&["gc.low_water_ratio=0.3"])["high_water_ratio"], 0.3);
+}
+
+#[test]
+fn set_comes_over_the_file_and_the_last_one_wins() {
+    let resolved =
+        config(PAGE_DRIVE, &["nand.read_ns=1", " nand.read_ns = 2 ", "host.interface=nvme"]);
+    assert_eq!(resolved.resolved()["nand"]["read_ns"], 2);
+    assert_eq!(resolved.resolved()["host"]["interface"], "nvme");
+}

@@ -1,0 +1,71 @@
+//! No dead knobs: every key of a drive file changes what it should, in the right
+//! direction and by the right amount.
+//!
+//! * here: the count. A key of the table in `config::keys` without a test fails
+//!   the suite by name, once per firmware that reads it;
+//! * `rig`: the two small drives of these tests, and how they are driven;
+//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`: page-mapped drives;
+//! * `msr`: the firmware of `DiskSim`'s SSD extension;
+//! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
+//!   recomputed from the log;
+//! * `files`, `faults`: what drive files may say, and what is said of wrong ones.
+//!
+//! To add a key: write its test, and name both in the table of the file it belongs to.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::cast_sign_loss,
+    reason = "a test may panic, says what it measured, and its times are not below zero"
+)]
+
+/// Names the keys that a file tests, and makes a test of each function behind them.
+macro_rules! knobs {
+    ($($key:literal => $test:ident),* $(,)?) => {
+        pub const KEYS: &[&str] = &[$($key),*];
+        mod knob {
+            $(#[test] fn $test() { super::$test(); })*
+        }
+    };
+}
+
+mod channel;
+mod counters;
+mod faults;
+mod files;
+mod ftl;
+mod gc;
+mod host;
+mod msr;
+mod nand;
+mod pace;
+mod physics;
+mod rig;
+mod scheduler;
+mod top;
+
+use ssdscope_sim::config::keys::{KEYS, Scope};
+
+#[test]
+fn every_key_has_a_test_on_every_firmware_that_reads_it() {
+    let page: Vec<&str> = [
+        top::KEYS,
+        nand::KEYS,
+        channel::KEYS,
+        host::KEYS,
+        ftl::KEYS,
+        gc::KEYS,
+        pace::KEYS,
+        scheduler::KEYS,
+    ]
+    .concat();
+    let untested = |tested: &[&str], other: Scope| -> Vec<&str> {
+        let read = KEYS.iter().filter(|key| key.scope != other).map(|key| key.path);
+        read.filter(|path| !tested.contains(path)).collect()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(untested(&page, Scope::Msr), none, "keys of page-mapped drives without a test");
+    assert_eq!(untested(msr::KEYS, Scope::Page), none, "keys of msr drives without a test");
+    for path in page.iter().chain(msr::KEYS) {
+        assert!(KEYS.iter().any(|key| key.path == *path), "{path} is tested and does not exist");
+    }
+}
