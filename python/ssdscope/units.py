@@ -195,6 +195,8 @@ def format_size(size_bytes: int) -> str:
 
 def format_duration(duration_ns: float) -> str:
     """Write a time for people, in the largest unit that keeps it at or above one."""
+    if abs(duration_ns) >= 1e12:
+        return f"{duration_ns / 1e9:,.0f} s"
     for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):
         if abs(duration_ns) >= scale:
             return f"{duration_ns / scale:.4g} {unit}"

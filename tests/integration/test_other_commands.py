@@ -1,5 +1,6 @@
 """``drives``, ``config``, ``doctor``, ``probe``: what they print, and in which form."""
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -136,3 +137,30 @@ def test_bad_words_are_refused(cli, words: tuple[str, ...], expected: str) -> No
     assert said.status == 2, said.err
     assert expected in said.err
     assert "Traceback" not in said.err
+
+
+def test_a_study_is_reproduced(cli, tmp_path: Path) -> None:
+    words = ("reproduce", "machado2015", "--seed", "1", "-O", str(tmp_path))
+    said = cli(*words, "--strict", "-o", "json")
+    document = said.document
+    rows = [row for figure in document["figures"] for row in figure["rows"]]
+    assert document["study"] == "machado2015"
+    assert {row["verdict"] for row in rows} <= {"agrees", "differs", "explained"}
+    assert all(row.get("why") for row in rows if row["verdict"] != "agrees")
+    assert said.status == any(row["verdict"] == "differs" for row in rows)
+    for figure in document["figures"]:
+        assert figure["image"] is None or Path(figure["image"]).exists()
+
+
+def test_a_page_is_written(cli, tmp_path: Path) -> None:
+    page, data = tmp_path / "page.html", tmp_path / "page.json"
+    words = ("characterize", "sim:msr-4gb", "-O", str(page), "--json", str(data), "--seed", "1")
+    said = cli(*words, "-o", "json")
+    assert said.status == 0, said.err
+    assert said.document["findings"]
+    html = page.read_text(encoding="utf-8")
+    assert html.startswith("<!doctype html>")
+    assert len(html) < 2 * 2**20
+    assert "http://" not in html.replace("http://www.w3.org/", "")
+    stored = json.loads(data.read_text(encoding="utf-8"))
+    assert {"target", "findings", "performance", "models", "advice", "provenance"} <= stored.keys()

@@ -144,3 +144,4 @@ def test_numbers_for_people() -> None:
     assert format_capacity(512_110_190_592) == "512.1 GB"
     assert format_duration(81_234) == "81.23 us"
     assert format_duration(1.5e9) == "1.5 s"
+    assert format_duration(30_005e9) == "30,005 s"

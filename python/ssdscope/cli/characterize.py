@@ -71,6 +71,7 @@ def characterize(
             budget=spend,
             seed=used_seed,
             trace=None if trace is None else Path(trace),
+            sets=sets or (),
             out_html=page,
             out_json=data,
             progress=stage,

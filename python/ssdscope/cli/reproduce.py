@@ -1,11 +1,12 @@
 """``ssdscope reproduce``: a paper's study, its claims beside ours."""
 
+import textwrap
 from typing import Annotated, Any
 
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED
@@ -15,6 +16,9 @@ Examples:
   ssdscope reproduce machado2015 --seed 1
   ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
 """
+
+_VERDICT_WIDTH = 11
+_LINE_WIDTH = 96
 
 
 def register(app: typer.Typer) -> None:
@@ -116,22 +120,36 @@ def _require_study(key: str, known: list[str]) -> None:
 
 
 def _text(document: dict[str, Any]) -> str:
+    """Lay out the claims one under the other: their texts are too long for columns."""
     parts = []
     for figure in document["figures"]:
-        rows = [
-            (
-                row["what"],
-                _cell(row["paper"], row["unit"]),
-                _cell(row["ours"], row["unit"]),
-                row["verdict"],
-            )
-            for row in figure["rows"]
-        ]
-        parts.append(f"{figure['title']}\n\n{table(('claim', 'paper', 'ours', 'verdict'), rows)}")
-        parts += [f"  {row['what']}: {row['why']}" for row in figure["rows"] if row.get("why")]
+        parts.append(figure["title"])
+        parts += [_claim(row) for row in figure["rows"]]
         if figure["image"]:
             parts.append(f"picture: {figure['image']}")
     return "\n\n".join(parts)
+
+
+def _claim(row: dict[str, Any]) -> str:
+    said = [
+        ("", row["what"]),
+        ("paper", _cell(row["paper"], row["unit"])),
+        ("ours", _cell(row["ours"], row["unit"])),
+        ("why", row.get("why")),
+    ]
+    indent = " " * _VERDICT_WIDTH
+    lines = [
+        line
+        for label, text in said
+        if text
+        for line in textwrap.wrap(
+            f"{label}: {text}" if label else text,
+            _LINE_WIDTH,
+            initial_indent=indent if label else f"{row['verdict']:<{_VERDICT_WIDTH}}",
+            subsequent_indent=indent + "  " * bool(label),
+        )
+    ]
+    return "\n".join(lines)
 
 
 def _cell(value: Any, unit: str | None) -> str:

@@ -41,17 +41,19 @@ def _row(stats: dict[str, Any], scale: float) -> list[str]:
     low, high = latency["ci95_low"], latency["ci95_high"]
     interval = "-" if low is None or high is None else f"{(high - low) / 2 / scale:.2f}"
     return [
-        _rate(stats["iops"], 1, ".0f"),
-        _rate(stats["bandwidth_bytes_per_s"], 2**20, ".1f"),
+        _rate(stats["iops"]),
+        _rate(stats["bandwidth_bytes_per_s"], 2**20),
         f"{latency['mean'] / scale:,.2f}",
         interval,
         *(f"{latency[column] / scale:,.2f}" for column in _LATENCY_COLUMNS[1:]),
     ]
 
 
-def _rate(value: float | None, scale: int, form: str) -> str:
-    """Write a rate; a run that took no time, on a null device, has none."""
-    return "-" if value is None else format(value / scale, f",{form}")
+def _rate(value: float | None, scale: int = 1) -> str:
+    """Write a rate to three digits or more; a run that took no time, on a null device, has none."""
+    if value is None:
+        return "-"
+    return f"{value / scale:,.0f}" if value / scale >= 100 else f"{value / scale:.3g}"
 
 
 def _latency_unit(means_ns: list[float]) -> tuple[str, float]:

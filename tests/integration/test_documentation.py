@@ -1,0 +1,54 @@
+"""Every command line in the documentation is one that the command line takes."""
+
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ssdscope.targets.presets import preset_names
+from ssdscope.workloads.options import OPTIONS
+
+ROOT = Path(__file__).parents[2]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+COMMANDS = ("run", "replay", "probe", "reproduce", "characterize", "sweep")
+PLACEHOLDERS = {"NAME", "TARGET"}
+
+
+def documented() -> list[tuple[str, str]]:
+    """Where, and the line: in blocks of shell, and in the examples of --help."""
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            found += [(page.name, line) for line in block.splitlines()]
+    for command in COMMANDS:
+        examples = importlib.import_module(f"ssdscope.cli.{command}").EXAMPLES
+        found += [(f"{command} --help", line.strip()) for line in examples.splitlines()]
+    return [(where, line) for where, line in found if line.startswith("ssdscope ")]
+
+
+@pytest.mark.parametrize(("where", "line"), documented())
+def test_a_documented_command_line_is_taken(cli, where: str, line: str) -> None:
+    words = shlex.split(line.partition("   ")[0], comments=True)[1:]
+    said = cli(*words, "--help")
+    assert said.status == 0, f"{where}: {said.err}"
+    for word in words:
+        if word.startswith("sim:") and word != "sim:NAME":
+            assert word.removeprefix("sim:") in preset_names(), where
+
+
+def test_there_is_something_to_check() -> None:
+    assert len(documented()) > 15
+
+
+def test_the_guide_names_every_option_of_run() -> None:
+    text = (ROOT / "docs" / "running.md").read_text(encoding="utf-8").partition("## A trace")[0]
+    named = {name.replace("-", "_") for name in re.findall(r"--([a-z-]+)", text)}
+    assert named == OPTIONS.keys() | {"log"}
+
+
+def test_links_lead_somewhere() -> None:
+    for page in (*PAGES, *ROOT.glob("*.md")):
+        for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
