@@ -67,7 +67,7 @@ def _bar(mode: str) -> "Bar":
 
     console = Console(stderr=True, force_terminal=True if mode == "always" else None)
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         TaskProgressColumn(),
         TimeElapsedColumn(),
