@@ -1,5 +1,6 @@
 """``ssdscope replay``: a trace, on a drive."""
 
+from pathlib import PurePath
 from typing import Annotated, Any
 
 import typer
@@ -103,7 +104,7 @@ def replay(
         opened,
         workload,
         used_seed,
-        Presentation(f"replay {trace}", output_format, progress, log),
+        Presentation(f"replay {PurePath(trace).name}", output_format, progress, log),
         lambda on_progress, on_chunk: opened.device.replay(
             trace, plan, progress=on_progress, chunk=on_chunk
         ),
