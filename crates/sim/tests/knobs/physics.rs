@@ -125,6 +125,8 @@ fn what_was_discarded_is_neither_kept_nor_moved() {
     let discard = rig.one((Op::Discard, PAGE - 512, PAGE + 512));
     assert_eq!(discard.latency().0, 0, "only the map is touched");
     assert_eq!(rig.one((Op::Write, PAGE, 512)).attribution[Cause::Rmw], 0);
+    let beside = rig.one((Op::Write, PAGE + 512, 512)).attribution[Cause::Rmw];
+    assert_eq!(beside, READ - 7 * SECTOR, "one sector to keep, the others stay forgotten");
     assert_eq!(rig.counters().host_bytes_discarded, 2 * PAGE + 512);
     // With everything discarded, collection has nothing to move.
     let mut rig = Rig::filled(&[]);
@@ -146,6 +148,10 @@ fn a_flush_waits_for_earlier_writes_and_no_others() {
     assert_eq!(done[2].attribution[Cause::DieWait], 2 * WRITE);
     assert_eq!(done[5].latency().0, 3 * WRITE, "reads are nothing to wait for");
     assert_eq!(rig.one(FLUSH).latency().0, 0);
+    // A later write that is done first is not counted for an earlier one.
+    let mut rig = Rig::filled(&["nand.channels=2"]);
+    let done = rig.together(&[write(0), write(2), FLUSH, write(1)]);
+    assert_eq!((done[3].latency().0, done[2].latency().0), (WRITE, 2 * WRITE));
 }
 
 /// Nanoseconds per page of many requests in order, 64 at a time; a drive never written
