@@ -213,6 +213,28 @@ def test_a_knee_beyond_the_range_is_ambiguous() -> None:
     assert isinstance(knee, Ambiguous)
 
 
+class TwoStepDrive(FakeDrive):
+    """Serves a third faster where the queue is deep enough to pair requests."""
+
+    def run_list(self, *args: Any, iodepth: int = 1, **options: Any) -> Log:
+        self.alpha_ns = 60_000 if iodepth > 128 else 80_000
+        return super().run_list(*args, iodepth=iodepth, **options)
+
+
+def test_a_second_step_is_ambiguous_and_names_both_knees() -> None:
+    knee = findings(TwoStepDrive(servers=8, sigma=0.05))[KNEE]
+    assert isinstance(knee, Ambiguous)
+    first, second = (float(each) for each in knee.candidates)
+    assert 8 < first < 64 < second
+    assert "rises again" in knee.reason
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_is_no_second_step(seed: int) -> None:
+    knee = findings(FakeDrive(servers=8, sigma=0.15, spike_share=0.02, seed=seed), seed)[KNEE]
+    assert isinstance(knee, Detected)
+
+
 def test_the_same_seed_gives_the_same_answer() -> None:
     first, second = (findings(FakeDrive(sigma=0.1)) for _ in range(2))
     assert [f.to_json() for f in first.values()] == [f.to_json() for f in second.values()]

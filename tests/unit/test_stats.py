@@ -215,3 +215,19 @@ def test_prediction_errors_by_hand() -> None:
     assert errors.median_ape == pytest.approx(0.1)
     assert errors.mae == pytest.approx((0.1 + 1.0) / 3)
     assert errors.r2 == pytest.approx(1 - (0.01 + 1) / (14 / 3))
+
+
+def test_a_saturating_curve_rises_once() -> None:
+    depths = 2.0 ** np.arange(9)
+    assert stats.second_rise(depths, 100 * depths / (depths + 12)) is None
+
+
+def test_a_second_step_is_found_where_it_is() -> None:
+    depths = 2.0 ** np.arange(9)
+    rates = 100 * depths / (depths + 2) * np.where(depths > 64, 1.3, 1.0)
+    pair = stats.second_rise(depths, rates)
+    assert pair is not None
+    flat, steep = pair
+    assert depths[steep] == 64
+    assert depths[flat] == 32
+    assert stats.doubling_gains(depths, rates)[steep] == pytest.approx(np.log(1.3), abs=0.03)

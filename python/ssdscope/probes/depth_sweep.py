@@ -1,7 +1,8 @@
 """Throughput against queue depth: the depth beyond which waiting buys nothing.
 
 Random 4 KiB reads at depths 1 to 256. The knee is the depth that reaches 90 % of the
-plateau, which the deeper half of the curve tells.
+plateau, which the deeper half of the curve tells. A curve that levels off and then rises again
+has two knees, and the answer names both.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ MAX_BLOCKS = 24
 SHARE_OF_WALL = 1 / 6
 PLATEAU_SHARE = 0.9
 FLAT_WITHIN = 0.10
+RISES_AGAIN = 0.05
+"""A doubling of the depth that gains so much more than one before it is a second step."""
 
 
 def detect(
@@ -145,8 +148,25 @@ def _judge(
             reason=f"throughput still rises at depth {depths[-1]}: the knee is deeper",
             **common,
         )
+    shelf = _shelf(depths, typical, draws)
+    if shelf is not None:
+        first = stats.saturation_depth(depths[:shelf], typical[:shelf], PLATEAU_SHARE)
+        reason = f"throughput levels off near depth {depths[shelf - 1]} and rises again beyond"
+        return Ambiguous(candidates=(first, knee), reason=reason, **common)
     knees = np.array([stats.saturation_depth(depths, draw, PLATEAU_SHARE) for draw in draws])
     # A draw that does not saturate knows no more than that its knee lies beyond the range.
     span = stats.percentile_interval(np.minimum(knees, depths[-1]))
     interval = (min(float(span[0]), knee), max(float(span[1]), knee))
     return Detected(value=knee, interval=interval, effect=gain - 1, **common)
+
+
+def _shelf(depths: NDArray[Any], typical: NDArray[Any], draws: NDArray[Any]) -> int | None:
+    """Count the depths before a second rise that noise does not explain; None without one."""
+    pair = stats.second_rise(depths, typical)
+    if pair is None:
+        return None
+    flat, steep = pair
+    gains = np.array([stats.doubling_gains(depths, draw) for draw in draws])
+    low, _ = stats.percentile_interval(gains[:, steep] - gains[:, flat])
+    end = int(np.flatnonzero(depths == 2 * depths[flat])[0]) + 1
+    return end if low > RISES_AGAIN and end >= 4 else None

@@ -14,7 +14,14 @@ Each is tested against scipy where scipy has the same.
 """
 
 from ssdscope.stats.bootstrap import block_bootstrap, percentile_interval
-from ssdscope.stats.changepoint import change_points, isotonic, plateau, saturation_depth
+from ssdscope.stats.changepoint import (
+    change_points,
+    doubling_gains,
+    isotonic,
+    plateau,
+    saturation_depth,
+    second_rise,
+)
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
 from ssdscope.stats.fit import LineFit, bic, fit_line, linear_stretch, relative_nnls
@@ -37,6 +44,7 @@ __all__ = [
     "bic",
     "block_bootstrap",
     "change_points",
+    "doubling_gains",
     "ecdf",
     "fit_line",
     "isotonic",
@@ -50,6 +58,7 @@ __all__ = [
     "prediction_errors",
     "relative_nnls",
     "saturation_depth",
+    "second_rise",
     "shifted_blocks",
     "student",
     "tost",

@@ -83,6 +83,54 @@ def plateau(depths: ArrayLike, rates: ArrayLike) -> float:
     return max(top, 1 / line.intercept) if line.intercept > 0 else np.inf
 
 
+def second_rise(depths: ArrayLike, rates: ArrayLike) -> tuple[int, int] | None:
+    """Find where a rate that had stopped growing grows again: two steps instead of one.
+
+    The gain of a saturating curve from one depth to twice that depth only ever shrinks. The
+    pair of doublings is sought, one behind the other, between which it grows most.
+
+    Parameters
+    ----------
+    depths, rates : array_like, shape (n,)
+        Depths sorted; both positive.
+
+    Returns
+    -------
+    tuple of int or None
+        Indices at which the flat and the steeper doubling begin; None if none is steeper.
+    """
+    xs = np.asarray(depths, dtype=float)
+    gains = doubling_gains(xs, rates)
+    starts = np.flatnonzero(~np.isnan(gains))
+    growth = {
+        (flat, steep): gains[steep] - gains[flat]
+        for flat in starts
+        for steep in starts
+        if 2 * xs[flat] <= xs[steep]
+    }
+    best = max(growth, key=lambda pair: growth[pair], default=None)
+    if best is None or growth[best] <= 0:
+        return None
+    return int(best[0]), int(best[1])
+
+
+def doubling_gains(depths: ArrayLike, rates: ArrayLike) -> NDArray[Any]:
+    """Give the growth of the logarithm of a rate from each depth to twice that depth.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        NaN where twice the depth was not measured.
+    """
+    xs, logs = np.asarray(depths, dtype=float), np.log(np.asarray(rates, dtype=float))
+    gains = np.full(len(xs), np.nan)
+    for index, depth in enumerate(xs):
+        twice = np.flatnonzero(xs == 2 * depth)
+        if twice.size:
+            gains[index] = logs[twice[0]] - logs[index]
+    return gains
+
+
 def isotonic(values: ArrayLike) -> NDArray[Any]:
     """Give the nearest values, by least squares, that never fall."""
     from scipy.optimize import isotonic_regression
