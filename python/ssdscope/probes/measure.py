@@ -110,6 +110,8 @@ def read_blocks(
 
 def cautions(info: DeviceInfo) -> list[str]:
     """Say what a reader should know of any read measurement on this kind of drive."""
+    if info.kind == "null":
+        return ["null_device: there is no drive; every number here is ssdscope's own overhead"]
     notes = []
     if info.kind in ("file", "nbd"):
         notes.append(

@@ -193,9 +193,11 @@ def _answer(
     low, value, high = estimate
     if low <= 0 or effect < NO_EFFECT:
         what = "a cost per request" if name == ALPHA else "a cost per byte"
+        # A clock of whole nanoseconds cannot tell less than one over the largest request.
+        resolution = 1.0 if name == ALPHA else 1.0 / max(common["evidence"]["sizes_bytes"])
         return Absent(
             name=name,
-            bound=max(high, 0.0),
+            bound=max(high, resolution),
             reason=f"the measurements are explained without {what}",
             **common,
         )

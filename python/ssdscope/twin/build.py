@@ -20,6 +20,8 @@ NOT_MODELLED = (
 )
 NEEDED = ("read_latency_alpha_ns", "queue_depth_knee")
 PAGES_PER_BLOCK = 256
+MANY_BLOCKS = 1 << 18
+"""Of a unit; a larger drive gets larger blocks instead of more."""
 OVER_PROVISIONING = 0.07
 CHANNEL_NS_PER_BYTE = 0.01
 """Nearly nothing: the time of a page on its channel is part of the unit's time."""
@@ -122,8 +124,11 @@ def _values(
 ) -> dict[str, str | int | float | bool]:
     exported_pages = math.ceil(info.capacity_bytes / page_bytes)
     per_unit = exported_pages * (1 + OVER_PROVISIONING) / fit.units
-    blocks = max(32, math.ceil(per_unit / PAGES_PER_BLOCK) + 8)
-    raw_pages = blocks * PAGES_PER_BLOCK * fit.units
+    per_block = PAGES_PER_BLOCK
+    while per_unit / per_block > MANY_BLOCKS:
+        per_block *= 2
+    blocks = max(32, math.ceil(per_unit / per_block) + 8)
+    raw_pages = blocks * per_block * fit.units
     transfer_ns = page_bytes * CHANNEL_NS_PER_BYTE
     return {
         "description": f"twin of {name}: read path only",
@@ -133,7 +138,7 @@ def _values(
         "over_provisioning_ratio": raw_pages * page_bytes / info.capacity_bytes - 1,
         "nand.channels": fit.units,
         "nand.blocks_per_plane": blocks,
-        "nand.pages_per_block": PAGES_PER_BLOCK,
+        "nand.pages_per_block": per_block,
         "nand.page_bytes": page_bytes,
         "nand.read_ns": max(0, round(fit.unit_ns - transfer_ns)),
         "nand.program_ns": TYPICAL_PROGRAM_NS,
