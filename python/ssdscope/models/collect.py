@@ -9,6 +9,10 @@ from ssdscope.models.design import Point
 from ssdscope.targets import Device, RunResult
 from ssdscope.workloads import Workload
 
+PER_DEPTH = 32
+"""Requests per request in flight, so that filling and draining the queue do not show."""
+ENOUGH_BYTES = 64 << 20
+"""Of a deep queue of large requests, whose drive is busy all the time anyway."""
 MUCH_BYTES = 1 << 50
 """Where time is the limit, the size of the drive is none."""
 StageProgress = Callable[[str, float], None]
@@ -79,7 +83,7 @@ def _measure(device: Device, point: Point, effort: Effort, seed: int) -> Measure
         rw=point.rw,
         block_bytes=point.block_bytes,
         iodepth=point.iodepth,
-        requests=None if wall else max(effort.requests, 4 * point.iodepth),
+        requests=None if wall else _requests(point, effort),
         io_bytes=MUCH_BYTES if wall else None,
         runtime_ns=effort.runtime_ns if wall else None,
         ramp_requests=point.iodepth,
@@ -89,6 +93,11 @@ def _measure(device: Device, point: Point, effort: Effort, seed: int) -> Measure
         return _row(point, device.run(workload))
     except DeviceError as error:
         return Measurement(point, failure=error.message)
+
+
+def _requests(point: Point, effort: Effort) -> int:
+    deep = min(PER_DEPTH * point.iodepth, ENOUGH_BYTES // point.block_bytes)
+    return max(effort.requests, 4 * point.iodepth, deep)
 
 
 def _row(point: Point, result: RunResult) -> Measurement:

@@ -9,12 +9,15 @@ from ssdscope.plots import style
 from ssdscope.plots.style import PATTERN_LOOK, Palette
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Records = Sequence[Mapping[str, Any]]
 
 
-def latency_by_size(evidence: Mapping[str, Any], palette: Palette) -> "Figure":
+def latency_by_size(
+    evidence: Mapping[str, Any], palette: Palette, *, with_line: bool = True
+) -> "Figure":
     """Draw the size sweep of the latency probe, and the line where it holds."""
     figure, axes = style.new_figure(palette)
     sizes = np.array(evidence["sizes_bytes"], dtype=float)
@@ -22,7 +25,7 @@ def latency_by_size(evidence: Mapping[str, Any], palette: Palette) -> "Figure":
         np.array(evidence[key]) for key in ("median_latency_ns", "median_low_ns", "median_high_ns")
     )
     axes.set_yscale("log")
-    if "alpha_ns" in evidence:
+    if with_line and "alpha_ns" in evidence:
         first, last = evidence["linear_region_bytes"]
         alpha, beta = evidence["alpha_ns"], evidence["beta_ns_per_byte"]
         inside = np.geomspace(first, last, 60)
@@ -48,6 +51,8 @@ def latency_by_size(evidence: Mapping[str, Any], palette: Palette) -> "Figure":
         linewidth=1,
         label="median, 95 % interval",
     )
+    if high.max() < 2 * low.min():
+        axes.set_ylim(low.min() / 2, 2 * high.max())
     style.log_sizes(axes, sizes)
     style.log_times(axes.yaxis)
     axes.set_xlabel("read size (bytes)")
@@ -68,21 +73,30 @@ def rate_by_depth(
     )
     if knee["outcome"] == "detected":
         axes.axvspan(*knee["interval"], color=palette.s2, alpha=0.2, linewidth=0)
-        axes.axvline(knee["value"], color=palette.s2, linewidth=1.4)
-        axes.annotate(
-            f"knee {knee['value']:.3g}",
-            (knee["value"], 0.06),
-            xycoords=("data", "axes fraction"),
-            xytext=(5, 0),
-            textcoords="offset points",
-            color=palette.s2,
-            fontsize=8.4,
-        )
+        _mark_depth(axes, knee["value"], f"knee {knee['value']:.3g}", "-", palette)
+    for candidate in knee["candidates"] or ():
+        _mark_depth(axes, candidate, f"{candidate:.3g}?", (0, (2, 2)), palette)
     style.log_depths(axes, depths)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(lambda value, _: style.count_label(value) if value else "0")
     axes.set_xlabel("queue depth")
     return figure
+
+
+def _mark_depth(axes: "Axes", depth: float, label: str, dash: Any, palette: Palette) -> None:
+    """Draw an upright line with its label on the side where there is room."""
+    axes.axvline(depth, color=palette.s2, linewidth=1.4, linestyle=dash)
+    right = depth < 0.5 * axes.get_xlim()[1]
+    axes.annotate(
+        label,
+        (depth, 0.06),
+        xycoords=("data", "axes fraction"),
+        xytext=(5 if right else -5, 0),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        color=palette.s2,
+        fontsize=8.4,
+    )
 
 
 def by_pattern(
@@ -114,7 +128,7 @@ def by_pattern(
     if y.endswith("_ns"):
         style.log_times(axes.yaxis)
     else:
-        style.plain_log(axes.yaxis, lambda value: f"{value / 1e6:g} MB/s")
+        style.plain_log(axes.yaxis, style.rate_label)
     style.legend(axes, palette)
     return figure
 
@@ -137,10 +151,10 @@ def exceedance(series: Records, palette: Palette) -> "Figure":
         axes.axhline(share, color=palette.grid, linewidth=0.6)
         axes.annotate(
             label,
-            (0.995, share),
+            (1.01, share),
             xycoords=("axes fraction", "data"),
-            ha="right",
-            va="bottom",
+            ha="left",
+            va="center",
             color=palette.muted,
             fontsize=7.4,
         )

@@ -24,6 +24,7 @@ class Palette:
     s6: str
     s7: str
     s8: str
+    s9: str
 
     def series(self, index: int) -> str:
         """Colour of the n-th series, starting at 0; beyond eight they repeat."""
@@ -43,6 +44,7 @@ LIGHT = Palette(
     s6="#d0407f",
     s7="#1793a8",
     s8="#7d8590",
+    s9="#8f5b3a",
 )
 DARK = Palette(
     ink="#eceef1",
@@ -57,6 +59,7 @@ DARK = Palette(
     s6="#ff85b5",
     s7="#4fc6da",
     s8="#98a1ad",
+    s9="#cf9a76",
 )
 PAGE = Palette(**{each.name: f"#fe00{index:02x}" for index, each in enumerate(fields(Palette))})
 """Stand-ins: `export.inline_svg` turns them into CSS variables, which follow the page's theme."""
@@ -70,6 +73,7 @@ CAUSE_COLOURS = {
     "gc": "s2",
     "link": "s3",
     "host_queue": "s6",
+    "rmw": "s9",
 }
 
 PATTERN_LOOK = {
@@ -183,6 +187,14 @@ def time_label(time_ns: float) -> str:
         if time_ns >= scale:
             return f"{time_ns / scale:.3g} {unit}"
     return f"{time_ns:.3g} ns"
+
+
+def rate_label(bytes_per_s: float) -> str:
+    """Write a rate shortly: 200 MB/s, 1.5 GB/s."""
+    for unit, scale in (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6)):
+        if bytes_per_s >= scale:
+            return f"{bytes_per_s / scale:.3g} {unit}"
+    return f"{bytes_per_s / 1e3:.3g} kB/s"
 
 
 def count_label(value: float) -> str:

@@ -4,7 +4,7 @@ import json
 import platform
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -77,6 +77,7 @@ def characterize(
     out_html: Path,
     out_json: Path | None = None,
     trace: Path | None = None,
+    sets: Sequence[str] = (),
     progress: StageProgress = silent,
 ) -> Characterization:
     """Characterise a drive and write the page.
@@ -97,6 +98,8 @@ def characterize(
         page until the page is complete.
     trace
         A trace to replay on the drive.
+    sets
+        The changes to a drive file that `target` was opened with, for the record.
     progress
         Told the stage and the share that is done.
 
@@ -106,7 +109,8 @@ def characterize(
         If the page or the document cannot be written.
     """
     started = time.monotonic()
-    document = _empty_document(target, budget, seed, trace)
+    command = _command(target, budget, seed, trace, sets)
+    document = _empty_document(target, budget, seed, command)
     job = _Job(target, budget, seed, trace, document)
     partial_json = out_json or out_html.with_suffix(".partial.json")
     interrupted = False
@@ -138,17 +142,22 @@ def _scaled(progress: StageProgress, done: float, share: float, stage: str, part
     progress(stage, done + share * part)
 
 
-def _command(target: Target, budget: Budget, seed: int, trace: Path | None) -> str:
-    """Give the command that measures the same again, quoted for a shell."""
+def _command(
+    target: Target, budget: Budget, seed: int, trace: Path | None, sets: Sequence[str]
+) -> str:
+    """Give the command that measures the same again, quoted for a shell.
+
+    The token that allows writing is left out: a page should not hold a line that destroys data.
+    """
     words = ["ssdscope", "characterize", target.uri, "--budget", budget.name, "--seed", str(seed)]
-    words += [] if target.drive is None or target.state is None else ["--state", target.state]
+    words += [] if target.state is None else ["--state", target.state]
+    words += [word for change in sets for word in ("--set", change)]
     words += [] if trace is None else ["--trace", str(trace)]
-    return shlex.join(words)
+    written = target.kind == "file" and target.device.info.writable
+    return shlex.join(words) + (" --destroy-data TOKEN" if written else "")
 
 
-def _empty_document(
-    target: Target, budget: Budget, seed: int, trace: Path | None
-) -> dict[str, Any]:
+def _empty_document(target: Target, budget: Budget, seed: int, command: str) -> dict[str, Any]:
     return {
         **envelope(seed=seed),
         "target": target.describe() | {"info": asdict(target.device.info), "declared": None},
@@ -161,7 +170,7 @@ def _empty_document(
         "provenance": {
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "budget": budget.name,
-            "command": _command(target, budget, seed, trace),
+            "command": command,
             "machine": platform.machine(),
             "kernel": f"{platform.system()} {platform.release()}",
             "python": platform.python_version(),
@@ -224,6 +233,9 @@ def _model(job: _Job, progress: StageProgress) -> None:
 
 def _twin(job: _Job, progress: StageProgress) -> None:
     progress("building a twin", 0.0)
+    if job.target.kind == "null":
+        job.document["twin"] = {"reason": "there is no drive behind it"}
+        return
     built = twin.build(
         job.document["findings"],
         job.target.device.info,
@@ -237,6 +249,8 @@ def _twin(job: _Job, progress: StageProgress) -> None:
 
 def _advise(job: _Job, progress: StageProgress) -> None:
     progress("advice", 0.0)
+    if job.target.kind == "null":
+        return
     given = advise.advise(job.document["findings"], job.target.uri)
     job.document["advice"] = [each.to_json() for each in given]
 

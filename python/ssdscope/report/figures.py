@@ -28,14 +28,15 @@ def evidence_charts(document: Document) -> list[Chart]:
     shown = []
     alpha = finding(document, "read_latency_alpha_ns")
     if alpha is not None and "median_latency_ns" in alpha["evidence"]:
-        shown.append(_size_chart(alpha["evidence"]))
+        answered = alpha["outcome"] in ("detected", "absent")
+        shown.append(_size_chart(alpha["evidence"], with_line=answered))
     knee = finding(document, "queue_depth_knee")
     if knee is not None and "median_iops" in knee["evidence"]:
         shown.append(_depth_chart(knee))
     return shown
 
 
-def _size_chart(evidence: Mapping[str, Any]) -> Chart:
+def _size_chart(evidence: Mapping[str, Any], *, with_line: bool) -> Chart:
     rows = [
         (words.size(size), words.time(middle), f"{words.time(low)} … {words.time(high)}")
         for size, middle, low, high in zip(
@@ -50,14 +51,15 @@ def _size_chart(evidence: Mapping[str, Any]) -> Chart:
         f"Median of {evidence['blocks'] - evidence['blocks_dropped']} randomised blocks at "
         "depth 1, random offsets. "
     )
-    if "alpha_ns" in evidence and not evidence["linear_everywhere"]:
-        last = words.size(evidence["linear_region_bytes"][1])
-        caption += f"The line holds up to {last}; dashed beyond."
+    with_line = with_line and "alpha_ns" in evidence
+    if with_line and not evidence["linear_everywhere"]:
+        first, last = map(words.size, evidence["linear_region_bytes"])
+        caption += f"The line holds from {first} to {last}; dashed beyond."
     return _chart(
         "size-sweep",
         "Read latency against size",
         caption,
-        charts.latency_by_size(evidence, PAGE),
+        charts.latency_by_size(evidence, PAGE, with_line=with_line),
         Table(("size", "median", "95 % interval"), rows),
     )
 
@@ -77,11 +79,18 @@ def _depth_chart(knee: Mapping[str, Any]) -> Chart:
     return _chart(
         "depth-sweep",
         "Reads per second against queue depth",
-        f"Random reads of {words.size(evidence['request_bytes'])}; the knee is where 90 % of the "
-        "highest rate is reached.",
+        f"Random reads of {words.size(evidence['request_bytes'])}. {_about_knee(knee)}",
         charts.rate_by_depth(evidence, knee, PAGE),
         Table(("depth", "IOPS", "95 % interval"), rows),
     )
+
+
+def _about_knee(knee: Mapping[str, Any]) -> str:
+    evidence = knee["evidence"]
+    if knee["outcome"] != "detected":
+        return "Band: 95 % interval of the median."
+    share, top = words.percent(evidence["plateau_share"]), words.iops(evidence["plateau_iops"])
+    return f"The knee gives {share} of the plateau, which is {top} reads a second."
 
 
 def performance_charts(document: Document) -> list[Chart]:

@@ -50,6 +50,8 @@ def render(document: Mapping[str, Any]) -> str:
         trace=figures.trace_chart(document),
         failures=sections.failures(document),
         identity=_identity(document),
+        description=(document["target"]["drive"] or {}).get("description"),
+        declared=_declared(document),
         drive=sections.flat(document["target"]["drive"]),
         provenance=_provenance(document),
     )
@@ -76,8 +78,12 @@ def _identity(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append(("Engine", f"{access['engine']}, {direct}"))
     if target["state"]:
         rows.append(("State at the start", str(target["state"])))
-    declared = sections.flat(target["declared"])
-    return rows + [(f"Declared: {key}", text) for key, text in declared if key != "token"]
+    return rows
+
+
+def _declared(document: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Give what the kernel says of a real target."""
+    return [row for row in sections.flat(document["target"]["declared"]) if row[0] != "token"]
 
 
 def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:

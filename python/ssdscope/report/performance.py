@@ -39,7 +39,8 @@ def distributions(
             rw=rw,
             block_bytes=max(4096, device.info.logical_block_bytes),
             iodepth=depth,
-            requests=DISTRIBUTION_REQUESTS * min(budget.repetitions, 8),
+            # The log holds the first ones too, which are not counted below.
+            requests=DISTRIBUTION_REQUESTS * min(budget.repetitions, 8) + depth,
             runtime_ns=round(DISTRIBUTION_SHARE * budget.wall_s * 1e9 / 4) if wall else None,
             ramp_requests=depth,
             seed=seed + depth,

@@ -20,11 +20,11 @@ def tiles(document: Document) -> list[Tile]:
         shown.append(
             Tile("4 KiB random write", words.time(written[0]["p50_ns"]), f"median · {tail}")
         )
-    reads = measured(document, rw="randread", block_bytes=4096)
-    if reads:
-        best = max(reads, key=lambda point: float(point["iops"]))
-        note = f"4 KiB reads a second, depth {best['iodepth']}"
-        shown.append(Tile("Most IOPS", words.iops(best["iops"]), note))
+    rates = _read_rates(document)
+    if rates:
+        depth = max(rates, key=lambda each: rates[each])
+        note = f"4 KiB random reads, depth {depth}"
+        shown.append(Tile("Most IOPS", words.iops(rates[depth]), note))
     everything = [p for p in measured(document) if "read" in p["rw"]]
     if everything:
         best = max(everything, key=lambda point: float(point["bandwidth_bytes_per_s"]))
@@ -35,6 +35,17 @@ def tiles(document: Document) -> list[Tile]:
         note = f"95 %: {words.interval(knee)}"
         shown.append(Tile("Queue-depth knee", f"{knee['value']:.3g}", note))
     return shown
+
+
+def _read_rates(document: Document) -> dict[int, float]:
+    """Give 4 KiB reads per second by depth: of the grid, and of the deeper sweep of the probe."""
+    reads = measured(document, rw="randread", block_bytes=4096)
+    rates = {int(point["iodepth"]): float(point["iops"]) for point in reads}
+    knee = finding(document, "queue_depth_knee")
+    swept = {} if knee is None else knee["evidence"]
+    if swept.get("request_bytes") == 4096 and "median_iops" in swept:
+        rates |= dict(zip(swept["depths"], swept["median_iops"], strict=True))
+    return rates
 
 
 def findings(document: Document) -> list[dict[str, str]]:
@@ -59,9 +70,13 @@ def findings(document: Document) -> list[dict[str, str]]:
 
 
 def cautions(document: Document) -> list[str]:
-    """Give the cautions of all findings, each once."""
+    """Give the cautions of all findings, each once, their key as words."""
     every = [text for each in document["findings"] for text in each["evidence"].get("cautions", [])]
-    return list(dict.fromkeys(every))
+    told = []
+    for text in dict.fromkeys(every):
+        key, colon, rest = str(text).partition(": ")
+        told.append(f"{key.replace('_', ' ').capitalize()}{colon}{rest}")
+    return told
 
 
 def failures(document: Document) -> list[str]:

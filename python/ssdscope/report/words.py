@@ -9,7 +9,7 @@ from ssdscope.units import format_capacity
 PROPERTY_NAMES = {
     "read_latency_alpha_ns": ("Read latency per request", "alpha"),
     "read_latency_beta_ns_per_byte": ("Read latency per byte", "beta"),
-    "queue_depth_knee": ("Queue-depth knee", "depth at 90 % of the highest throughput"),
+    "queue_depth_knee": ("Queue-depth knee", "depth that gives 90 % of the plateau"),
 }
 """Name and explanation of each property; one without a line here is shown by its key."""
 
@@ -21,16 +21,18 @@ KINDS = {
     "null": "null device",
 }
 _TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+DIGITS_OF_FINDINGS = 4
+"""Of values and intervals alike, so that the one lies in the other as written."""
 NOTHING = "\N{EN DASH}"
 OUTCOME_MARKS = {"detected": "✓", "absent": "○", "ambiguous": "?", "undetectable": "∅"}
 
 
-def time(time_ns: float | None) -> str:
+def time(time_ns: float | None, digits: int = 3) -> str:
     """Write a time with three digits: 82.4 µs."""
     if time_ns is None:
         return NOTHING
     scale, unit = next((s, u) for s, u in _TIME_UNITS if abs(time_ns) >= s or s == 1)
-    return f"{_digits(time_ns / scale)} {unit}"
+    return f"{_digits(time_ns / scale, digits)} {unit}"
 
 
 def size(size_bytes: float) -> str:
@@ -43,8 +45,9 @@ def size(size_bytes: float) -> str:
 
 def bandwidth(bytes_per_s: float) -> str:
     """Write a rate in decimal units, as drives are sold: 520 MB/s."""
-    if bytes_per_s >= 1e9:
-        return f"{_digits(bytes_per_s / 1e9)} GB/s"
+    for unit, scale in (("TB/s", 1e12), ("GB/s", 1e9)):
+        if bytes_per_s >= scale:
+            return f"{_digits(bytes_per_s / scale)} {unit}"
     return f"{_digits(bytes_per_s / 1e6)} MB/s"
 
 
@@ -97,7 +100,8 @@ def interval(finding: Mapping[str, Any]) -> str:
     scale, unit = 1.0, "ns/B" if finding["unit"] == "ns/byte" else ""
     if finding["unit"] == "ns":
         scale, unit = next((s, u) for s, u in _TIME_UNITS if abs(high) >= s or s == 1)
-    return f"{_digits(low / scale, 4)} … {_digits(high / scale, 4)} {unit}".strip()
+    ends = (_digits(end / scale, DIGITS_OF_FINDINGS) for end in (low, high))
+    return f"{' … '.join(ends)} {unit}".strip()
 
 
 def remark(finding: Mapping[str, Any]) -> str:
@@ -124,10 +128,10 @@ def _with_unit(number: float | str, unit: str) -> str:
     if isinstance(number, str):
         return number
     if unit == "ns":
-        return time(number)
+        return time(number, DIGITS_OF_FINDINGS)
     if unit == "ns/byte":
         rate = f" ({bandwidth(1e9 / number)})" if number > 0 else ""
-        return f"{_digits(number)} ns/B{rate}"
+        return f"{_digits(number, DIGITS_OF_FINDINGS)} ns/B{rate}"
     return f"{_digits(number)} {unit}".strip()
 
 
