@@ -49,6 +49,7 @@ impl Ftl {
     /// is still there to be moved.
     pub fn begin_cold_move(&mut self, plane: PlaneId, cold: BlockId) -> Option<Collection> {
         if self.planes[plane].victim_keys[cold.0 as usize] == NOT_A_VICTIM {
+            self.planes[plane].release_kept();
             return None;
         }
         self.mark_collecting(plane, cold);
@@ -107,6 +108,7 @@ impl Ftl {
             plane.kept_for_cold.push_back(done.victim);
         } else {
             plane.free.push_back(done.victim);
+            plane.release_kept();
         }
     }
 }

@@ -90,6 +90,14 @@ impl Plane {
         self.victim_keys[index] = if candidate { self.valid[index] } else { NOT_A_VICTIM };
     }
 
+    /// Gives back the blocks kept for cold data once nothing more is on its way to them:
+    /// that data found room elsewhere, or changed before it was moved.
+    pub fn release_kept(&mut self) {
+        if self.collecting == 0 {
+            self.free.append(&mut self.kept_for_cold);
+        }
+    }
+
     /// Pages that collection can still write: the rest of its block and all free ones.
     #[must_use]
     pub fn gc_room(&self, pages_per_block: u32) -> u32 {

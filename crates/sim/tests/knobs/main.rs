@@ -7,7 +7,7 @@
 //! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`: page-mapped drives;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
-//!   recomputed from the log;
+//!   recomputed from the log; `tight`: drives with the least to spare;
 //! * `files`, `faults`: what drive files may say, and what is said of wrong ones.
 //!
 //! To add a key: write its test, and name both in the table of the file it belongs to.
@@ -41,6 +41,7 @@ mod pace;
 mod physics;
 mod rig;
 mod scheduler;
+mod tight;
 mod top;
 
 use ssdscope_sim::config::keys::{KEYS, Scope};
