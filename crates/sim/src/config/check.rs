@@ -1,6 +1,6 @@
 //! What parses but cannot work: refused here with the reason and both values.
 
-use super::parse::Entries;
+use super::parse::{Entries, Value};
 use super::{Allocation, DriveConfig, Faults, Firmware, MsrConfig, Nand, PageConfig, State};
 use crate::geometry::{Geometry, exported_pages};
 use crate::msr::ParamsError;
@@ -144,6 +144,15 @@ impl Checker<'_> {
     fn check_msr(&mut self, msr: &MsrConfig, state: State) {
         if !self.check_nand(&msr.nand) {
             return;
+        }
+        if let Some(Value::Word(policy)) = self.entries.get("gc.policy").map(|entry| &entry.value)
+            && !["greedy", "wear-aware"].contains(&policy.as_str())
+        {
+            let message = format!(
+                "\"{policy}\" is not built into the firmware of ftl.kind = \"msr\", which has \
+                 greedy and wear-aware"
+            );
+            self.fault("gc.policy", &message);
         }
         match msr.params().check() {
             Ok(()) => self.check_state(state, msr.params().capacity_bytes()),

@@ -86,6 +86,14 @@ pub enum GcPolicy {
     Greedy,
     /// Greedy, sparing worn blocks and giving them cold data.
     WearAware,
+    /// The one with the most space gained per page moved, weighted by its age.
+    CostBenefit,
+    /// The one filled longest ago.
+    Fifo,
+    /// Any.
+    Random,
+    /// The best of a few drawn at random.
+    DChoices,
 }
 
 /// Garbage collection of a page-mapped drive.
@@ -93,6 +101,7 @@ pub enum GcPolicy {
 #[expect(missing_docs, reason = "each field is the key of the same name")]
 pub struct Gc {
     pub policy: GcPolicy,
+    pub choices: u32,
     pub low_water_ratio: f64,
     pub high_water_ratio: f64,
     pub min_free_blocks: u32,
@@ -131,7 +140,7 @@ pub struct MsrConfig {
     pub nand: Nand,
     pub ns_per_byte: f64,
     pub bytes_per_second: f64,
-    pub gc_policy: GcPolicy,
+    pub policy: Policy,
     pub low_water_ratio: f64,
     pub background: bool,
     pub reserve_ratio: f64,
@@ -151,10 +160,7 @@ impl MsrConfig {
             page_bytes: nand.page_bytes,
             reserve_blocks: share_of(nand.blocks_per_plane, self.reserve_ratio),
             low_water_blocks: share_of(nand.blocks_per_plane, self.low_water_ratio),
-            policy: match self.gc_policy {
-                GcPolicy::Greedy => Policy::Greedy,
-                GcPolicy::WearAware => Policy::WearAware,
-            },
+            policy: self.policy,
             background: self.background,
             parallel_units: self.parallel_units,
             read_ns: nand.read_ns,

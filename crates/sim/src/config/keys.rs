@@ -209,7 +209,20 @@ pub const KEYS: &[Key] = &[
         Page,
         "pages in a row on one plane before the next plane (k)",
     ),
-    key("gc.policy", Choice(&["greedy", "wear-aware"]), Word("greedy"), All, "choice of victim"),
+    key(
+        "gc.policy",
+        Choice(&["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]),
+        Word("greedy"),
+        All,
+        "which block is collected (msr: greedy or wear-aware)",
+    ),
+    key(
+        "gc.choices",
+        Count(1, 4096),
+        Int(10),
+        Page,
+        "how many blocks the policy d-choices draws, to take the best",
+    ),
     key(
         "gc.low_water_ratio",
         Ratio(0.0, 0.99),

@@ -19,6 +19,7 @@ pub use drive::{
 pub use fault::{Fault, Faults};
 pub use state::State;
 
+use crate::msr::Policy;
 use parse::{Entries, Value};
 use serde_json::{Map, Value as Json};
 
@@ -100,6 +101,10 @@ fn nand(get: &Getter) -> Nand {
 fn gc_policy(get: &Getter) -> GcPolicy {
     match get.word("gc.policy") {
         "wear-aware" => GcPolicy::WearAware,
+        "cost-benefit" => GcPolicy::CostBenefit,
+        "fifo" => GcPolicy::Fifo,
+        "random" => GcPolicy::Random,
+        "d-choices" => GcPolicy::DChoices,
         _ => GcPolicy::Greedy,
     }
 }
@@ -109,7 +114,10 @@ fn msr_config(get: &Getter) -> MsrConfig {
         nand: nand(get),
         ns_per_byte: get.float("channel.ns_per_byte"),
         bytes_per_second: get.float("host.bytes_per_second"),
-        gc_policy: gc_policy(get),
+        policy: match gc_policy(get) {
+            GcPolicy::WearAware => Policy::WearAware,
+            _ => Policy::Greedy,
+        },
         low_water_ratio: get.float("gc.low_water_ratio"),
         background: get.flag("gc.background"),
         reserve_ratio: get.float("msr.reserve_ratio"),
@@ -141,6 +149,7 @@ fn page_config(get: &Getter) -> PageConfig {
         },
         gc: Gc {
             policy: gc_policy(get),
+            choices: get.int("gc.choices"),
             low_water_ratio: get.float("gc.low_water_ratio"),
             high_water_ratio: get.float("gc.high_water_ratio"),
             min_free_blocks: get.int("gc.min_free_blocks"),

@@ -48,7 +48,8 @@ fn draw_drive(random: &mut Stream) -> String {
         "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
          max_victims = {}\nbackground = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
          [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n",
-        ["greedy", "wear-aware"][pick(&[0, 1]) as usize],
+        ["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]
+            [pick(&[0, 1, 2, 3, 4, 5]) as usize],
         (stop + pick(&[0, 1, 2])).max(2),
         pick(&[1, 2, 5]),
         pick(&[0, 1]) == 1,

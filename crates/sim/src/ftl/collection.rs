@@ -36,7 +36,7 @@ impl Ftl {
         if plane.collecting >= self.max_victims {
             return None;
         }
-        let choice = self.policy.choose(plane, pages)?;
+        let choice = self.policy.choose(plane, pages, self.sealed)?;
         let valid = u32::from(plane.valid[choice.victim.0 as usize]);
         if plane.gc_room(pages) < plane.moves_left + valid {
             return None;

@@ -78,7 +78,7 @@ impl Ftl {
             allocation: config.ftl.allocation,
             placement_pages: config.ftl.placement_pages,
             placed: 0,
-            policy: Policy::new(config.gc.policy, config.nand.endurance_erases, seed),
+            policy: Policy::new(&config.gc, config.nand.endurance_erases, seed),
             sealed: 0,
             low_water_blocks,
             high_water_blocks: share_of(blocks, config.gc.high_water_ratio).max(low_water_blocks),

@@ -87,6 +87,7 @@ fn another(key: &Key) -> (String, Value) {
         ("ftl.kind", _) => ("page".into(), Value::from("page")),
         ("gc.low_water_ratio", _) => ("0.051".into(), Value::from(0.051)),
         ("ftl.placement_pages", _) => number(3),
+        ("gc.policy", _) => ("wear-aware".into(), Value::from("wear-aware")),
         (_, Kind::Count(low, high)) => number((low + 7).min(high)),
         (_, Kind::Bytes(low, high)) => number((4 * low.max(64)).min(high)),
         (_, Kind::Nanos) => number(123_456),
