@@ -143,67 +143,73 @@ fn a_key_of_another_firmware_is_refused() {
     }
 }
 
+/// Key at fault, what was set, and a part of the reason.
+type Impossible = (&'static str, &'static [&'static str], &'static str);
+
+const IMPOSSIBLE: &[Impossible] = &[
+    (
+        "over_provisioning_ratio",
+        &["over_provisioning_ratio=0"],
+        "leaves 0 spare blocks in a plane of 16, but 4 are needed",
+    ),
+    ("over_provisioning_ratio", &["over_provisioning_ratio=0.25"], "leaves 3 spare blocks"),
+    (
+        "over_provisioning_ratio",
+        &["over_provisioning_ratio=100", "nand.blocks_per_plane=4"],
+        "leaves nothing to export",
+    ),
+    (
+        "gc.min_free_blocks",
+        &["gc.stop_writes_blocks=3"],
+        "2 is below gc.stop_writes_blocks = 3: writes would stop before collection starts",
+    ),
+    (
+        "over_provisioning_ratio",
+        &["gc.stop_writes_blocks=6", "gc.min_free_blocks=6"],
+        "leaves 8 spare blocks in a plane of 16, but 9 are needed (gc.stop_writes_blocks = 6",
+    ),
+    (
+        "gc.high_water_ratio",
+        &["gc.low_water_ratio=0.3", "gc.high_water_ratio=0.2"],
+        "0.2 is below gc.low_water_ratio = 0.3",
+    ),
+    (
+        "nand.page_bytes",
+        &["nand.page_bytes=4000", "host.logical_block_bytes=1000"],
+        "4000 is not a multiple of 512 bytes",
+    ),
+    (
+        "host.logical_block_bytes",
+        &["host.logical_block_bytes=8192"],
+        "8192 does not divide the page of nand.page_bytes = 4096",
+    ),
+    (
+        "host.logical_block_bytes",
+        &["nand.page_bytes=6144", "host.logical_block_bytes=4096"],
+        "4096 does not divide",
+    ),
+    (
+        "nand.blocks_per_plane",
+        &["nand.blocks_per_plane=1000000", "nand.pages_per_block=16384"],
+        "the drive has 16384000000 pages; at most 4294967294 can be addressed",
+    ),
+    ("nand.ways", &["nand.ways=64", "nand.dies=2"], "64 ways x 2 dies is over 64 on a channel"),
+    (
+        "default_state",
+        &["default_state=steady:1g"],
+        "the window of 1073741824 bytes is larger than the drive (262144)",
+    ),
+    (
+        "ftl.placement_pages",
+        &["nand.channels=4", "ftl.placement_pages=300"],
+        "300 in a row on a plane give one of them 256 of the 256 exported pages; its \
+             128 pages leave 0 spare blocks",
+    ),
+];
+
 #[test]
 fn a_drive_that_cannot_work_is_refused_with_the_reason() {
-    for (key, sets, reason) in [
-        (
-            "over_provisioning_ratio",
-            &["over_provisioning_ratio=0"][..],
-            "leaves 0 spare blocks in a plane of 16, but 4 are needed",
-        ),
-        ("over_provisioning_ratio", &["over_provisioning_ratio=0.25"], "leaves 3 spare blocks"),
-        (
-            "over_provisioning_ratio",
-            &["over_provisioning_ratio=100", "nand.blocks_per_plane=4"],
-            "leaves nothing to export",
-        ),
-        (
-            "gc.min_free_blocks",
-            &["gc.stop_writes_blocks=3"],
-            "2 is below gc.stop_writes_blocks = 3: writes would stop before collection starts",
-        ),
-        (
-            "over_provisioning_ratio",
-            &["gc.stop_writes_blocks=6", "gc.min_free_blocks=6"],
-            "leaves 8 spare blocks in a plane of 16, but 9 are needed (gc.stop_writes_blocks = 6",
-        ),
-        (
-            "gc.high_water_ratio",
-            &["gc.low_water_ratio=0.3", "gc.high_water_ratio=0.2"],
-            "0.2 is below gc.low_water_ratio = 0.3",
-        ),
-        (
-            "nand.page_bytes",
-            &["nand.page_bytes=4000", "host.logical_block_bytes=1000"],
-            "4000 is not a multiple of 512 bytes",
-        ),
-        (
-            "host.logical_block_bytes",
-            &["host.logical_block_bytes=8192"],
-            "8192 does not divide the page of nand.page_bytes = 4096",
-        ),
-        (
-            "host.logical_block_bytes",
-            &["nand.page_bytes=6144", "host.logical_block_bytes=4096"],
-            "4096 does not divide",
-        ),
-        (
-            "nand.blocks_per_plane",
-            &["nand.blocks_per_plane=1000000", "nand.pages_per_block=16384"],
-            "the drive has 16384000000 pages; at most 4294967294 can be addressed",
-        ),
-        ("nand.ways", &["nand.ways=64", "nand.dies=2"], "64 ways x 2 dies is over 64 on a channel"),
-        (
-            "default_state",
-            &["default_state=steady:1g"],
-            "the window of 1073741824 bytes is larger than the drive (262144)",
-        ),
-        (
-            "ftl.placement_pages",
-            &["nand.channels=4", "ftl.placement_pages=300"],
-            "300 in a row on a plane give one of them 256 of the 256 exported pages; its 128 pages leave 0 spare blocks",
-        ),
-    ] {
+    for (key, sets, reason) in IMPOSSIBLE {
         let lines = complaint(PAGE_DRIVE, sets);
         let place = format!(": {key}: ");
         assert!(lines[0].contains(&place) && lines[0].contains(reason), "{sets:?}: {lines:?}");
