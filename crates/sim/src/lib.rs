@@ -7,8 +7,8 @@
 //!
 //! * [`config`]: drive files (TOML), every key in one table, errors for people;
 //! * [`geometry`]: channels, ways, dies, planes, blocks, pages and their numbers;
-//! * [`events`], [`slab`], [`cow`], [`rounding`]: the event queue, reusable slots,
-//!   arrays that are cheap to copy, whole numbers;
+//! * [`events`], [`ring`], [`slab`], [`cow`], [`rounding`]: pending events, queues,
+//!   reusable slots, arrays that are cheap to copy, whole numbers;
 //! * [`link`]: the host's link;
 //! * [`ftl`], [`gc`]: the page-mapped translation layer, and which block to collect;
 //! * [`flash`]: the array in time: dies, channels, commands;
@@ -31,6 +31,7 @@ pub mod geometry;
 pub mod link;
 pub mod msr;
 pub mod prepare;
+pub mod ring;
 pub mod rounding;
 pub mod slab;
 

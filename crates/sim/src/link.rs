@@ -13,8 +13,8 @@
 //! keeps its own two queues of what is under way and needs no place in the heap.
 
 use crate::config::{Host, Interface};
+use crate::ring::Ring;
 use crate::rounding::nearest;
-use std::collections::VecDeque;
 
 /// Sizes of the messages of a queue pair, in bytes, as `MQSim` counts them.
 const DOORBELL_BYTES: u64 = 2;
@@ -58,10 +58,18 @@ enum Content {
 }
 
 /// One direction: what it carries, first in, first out.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 struct Direction {
     free_at_ns: u64,
-    under_way: VecDeque<Message>,
+    /// When the next message arrives; `u64::MAX` if none is under way.
+    next_ns: u64,
+    under_way: Ring<Message>,
+}
+
+impl Default for Direction {
+    fn default() -> Self {
+        Self { free_at_ns: 0, next_ns: u64::MAX, under_way: Ring::default() }
+    }
 }
 
 impl Direction {
@@ -78,18 +86,17 @@ impl Direction {
     fn send(&mut self, now_ns: u64, span_ns: u64, mut message: Message) -> u64 {
         let (start, end) = self.book(now_ns, span_ns);
         message.arrives_ns = end;
+        self.next_ns = self.next_ns.min(end);
         self.under_way.push_back(message);
         start
     }
 
+    /// Takes the message that arrives next.
     #[inline]
-    fn next_time_ns(&self) -> u64 {
-        self.under_way.front().map_or(u64::MAX, |message| message.arrives_ns)
-    }
-
-    #[inline]
-    fn arrival_at(&mut self, now_ns: u64) -> Option<Message> {
-        if self.next_time_ns() == now_ns { self.under_way.pop_front() } else { None }
+    fn receive(&mut self) -> Option<Message> {
+        let message = self.under_way.pop_front();
+        self.next_ns = self.under_way.front().map_or(u64::MAX, |next| next.arrives_ns);
+        message
     }
 }
 
@@ -119,6 +126,8 @@ struct Packets {
     read_request_ns: u64,
     submission_ns: u64,
     completion_ns: u64,
+    /// The last length of data and its time: mostly the next one is as long.
+    last_data: (u64, u64),
 }
 
 impl Packets {
@@ -131,6 +140,15 @@ impl Packets {
             total += lane_bytes(rest);
         }
         nearest(total as f64 * self.ns_per_lane_byte)
+    }
+
+    /// As [`Packets::message_ns`], for data.
+    #[inline]
+    fn data_ns(&mut self, bytes: u64) -> u64 {
+        if bytes != self.last_data.0 {
+            self.last_data = (bytes, self.message_ns(bytes));
+        }
+        self.last_data.1
     }
 }
 
@@ -157,6 +175,7 @@ impl Link {
                     read_request_ns: 0,
                     submission_ns: 0,
                     completion_ns: 0,
+                    last_data: (0, 0),
                 };
                 packets.doorbell_ns = packets.message_ns(DOORBELL_BYTES);
                 packets.read_request_ns = packets.message_ns(READ_REQUEST_BYTES);
@@ -190,13 +209,13 @@ impl Link {
     #[inline]
     pub fn answer(&mut self, now_ns: u64, request: u32, data_bytes: u64) {
         let message = Message { arrives_ns: 0, request, data_bytes, content: Content::Answer };
-        match &self.wire {
+        match &mut self.wire {
             Wire::Simple { ns_per_byte, .. } => {
-                let span_ns = nearest(data_bytes as f64 * ns_per_byte);
+                let span_ns = nearest(data_bytes as f64 * *ns_per_byte);
                 self.down.send(now_ns, span_ns, message);
             }
             Wire::Nvme(packets) => {
-                let data_ns = if data_bytes > 0 { packets.message_ns(data_bytes) } else { 0 };
+                let data_ns = if data_bytes > 0 { packets.data_ns(data_bytes) } else { 0 };
                 self.up.send(now_ns, data_ns + packets.completion_ns, message);
             }
         }
@@ -206,30 +225,31 @@ impl Link {
     #[inline]
     #[must_use]
     pub fn next_time_ns(&self) -> u64 {
-        self.down.next_time_ns().min(self.up.next_time_ns())
+        self.down.next_ns.min(self.up.next_ns)
     }
 
-    /// Handles the messages that arrive at `now_ns` until one of them delivers something.
+    /// Handles the messages that arrive until `until_ns`, in order, up to the first that
+    /// delivers something; returns when, and what.
     #[inline]
-    pub fn deliver(&mut self, now_ns: u64) -> Option<Delivery> {
-        while let Some(message) = self.up.arrival_at(now_ns) {
-            if let Some(delivery) = self.step(now_ns, message) {
-                return Some(delivery);
+    pub fn deliver(&mut self, until_ns: u64) -> Option<(u64, Delivery)> {
+        loop {
+            let now_ns = self.next_time_ns();
+            if now_ns > until_ns {
+                return None;
+            }
+            let upward = self.up.next_ns == now_ns;
+            let message = if upward { self.up.receive() } else { self.down.receive() };
+            if let Some(delivery) = self.step(now_ns, message?) {
+                return Some((now_ns, delivery));
             }
         }
-        while let Some(message) = self.down.arrival_at(now_ns) {
-            if let Some(delivery) = self.step(now_ns, message) {
-                return Some(delivery);
-            }
-        }
-        None
     }
 
     /// What follows from a message that has arrived.
     #[inline]
     fn step(&mut self, now_ns: u64, message: Message) -> Option<Delivery> {
         let next = |content| Message { content, ..message };
-        match (&self.wire, message.content) {
+        match (&mut self.wire, message.content) {
             (_, Content::Complete) => return Some(Delivery::InDrive(message.request)),
             (Wire::Nvme(packets), Content::Answer) => {
                 // The host rings the completion doorbell at once.
@@ -248,7 +268,7 @@ impl Link {
                 self.down.send(now_ns, packets.submission_ns, next(Content::Command));
             }
             (Wire::Nvme(packets), Content::AskData) => {
-                let span_ns = packets.message_ns(message.data_bytes);
+                let span_ns = packets.data_ns(message.data_bytes);
                 self.down.send(now_ns, span_ns, next(Content::Complete));
             }
             (Wire::Simple { .. }, _) => {}
@@ -277,13 +297,7 @@ mod tests {
 
     /// Runs the link until it delivers something.
     fn next(link: &mut Link) -> (u64, Delivery) {
-        loop {
-            let now_ns = link.next_time_ns();
-            assert_ne!(now_ns, u64::MAX, "nothing is under way");
-            if let Some(delivery) = link.deliver(now_ns) {
-                return (now_ns, delivery);
-            }
-        }
+        link.deliver(u64::MAX - 1).expect("something is under way")
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl PageDrive {
             return;
         }
         for page in pages {
-            let mut command = self.command(Work::GcRead, page);
+            let mut command = Command::new(Work::GcRead, page, self.now_ns);
             command.job = job;
             command.sectors = self.ftl.geometry().sectors_per_page;
             self.enqueue(command);
@@ -95,7 +95,7 @@ impl PageDrive {
     fn erase(&mut self, job: u32) {
         let Collection { plane, victim, .. } = self.jobs[job].collection;
         let page = self.ftl.geometry().ppn(plane, victim, PageId(0));
-        let mut command = self.command(Work::Erase, page);
+        let mut command = Command::new(Work::Erase, page, self.now_ns);
         command.job = job;
         self.enqueue(command);
     }

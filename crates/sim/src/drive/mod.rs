@@ -17,6 +17,7 @@ use crate::config::{PageConfig, State};
 use crate::error::SimError;
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
+use crate::flash::command::NONE;
 use crate::ftl::{Collection, Ftl};
 use crate::geometry::PerPlane;
 use crate::link::{Delivery, Link};
@@ -90,7 +91,6 @@ pub struct PageDrive {
     /// Whether background collection is at work.
     collecting_idle: bool,
     tally: Tally,
-    finished: Vec<u32>,
     touched: Vec<u32>,
     #[cfg(test)]
     shadow: shadow::Shadow,
@@ -143,7 +143,6 @@ impl PageDrive {
             quiet: 0,
             collecting_idle: false,
             tally: Tally::default(),
-            finished: Vec::new(),
             touched: Vec::new(),
             #[cfg(test)]
             shadow: shadow::Shadow::of(&ftl),
@@ -151,28 +150,20 @@ impl PageDrive {
         })
     }
 
-    /// When the next thing happens; `u64::MAX` if nothing will.
+    /// When the drive itself does something next; `u64::MAX` if nothing will happen.
     #[inline]
     fn next_time_ns(&self) -> u64 {
         let arriving = self.arriving.front().map_or(u64::MAX, |entry| entry.0);
-        self.events.next_time_ns().min(self.link.next_time_ns()).min(arriving)
+        self.events.next_time_ns().min(arriving)
     }
 
-    /// Does everything that happens at one instant: messages arrive, the array moves on,
-    /// the firmware hands over.
+    /// Does what the drive itself does at one instant: the array moves on, the firmware
+    /// hands over.
     #[inline]
-    fn happen(&mut self, time_ns: u64, completions: &mut Vec<Completion>) {
+    fn happen(&mut self, time_ns: u64) {
         self.now_ns = time_ns;
-        while let Some(delivery) = self.link.deliver(time_ns) {
-            match delivery {
-                Delivery::InDrive(slot) => self.enter(slot),
-                Delivery::AtHost(slot) => completions.push(self.deliver(slot)),
-            }
-        }
-        while self.events.next_time_ns() == time_ns {
-            if let Some((_, event)) = self.events.pop() {
-                self.handle(event);
-            }
+        while let Some(event) = self.events.pop_at(time_ns) {
+            self.handle(event);
         }
         while let Some(&(at_ns, slot)) = self.arriving.front()
             && at_ns == time_ns
@@ -186,14 +177,14 @@ impl PageDrive {
     fn handle(&mut self, event: Event) {
         let now_ns = self.now_ns;
         match event {
-            Event::ArrayDone(unit) => {
-                let mut done = std::mem::take(&mut self.finished);
-                self.flash.array_done(unit, now_ns, &mut done);
-                for &slot in &done {
+            Event::ReadDone(unit) => self.flash.read_done(unit, now_ns, &mut self.events),
+            Event::WriteDone(unit) => {
+                let mut slot = self.flash.write_done(unit, now_ns);
+                while slot != NONE {
+                    let next = self.flash.commands[slot].next;
                     self.end_command(slot);
+                    slot = next;
                 }
-                done.clear();
-                self.finished = done;
                 self.flash.go_on(unit, now_ns, &mut self.events);
             }
             Event::DataOut(unit) => {
@@ -236,7 +227,7 @@ impl Device for PageDrive {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let time_ns = self.next_time_ns();
+        let time_ns = self.next_time_ns().min(self.link.next_time_ns());
         (time_ns != u64::MAX).then_some(Nanos(time_ns))
     }
 
@@ -245,15 +236,24 @@ impl Device for PageDrive {
             return Ok(());
         }
         let before = completions.len();
+        let mut until_ns = to.0.min(u64::MAX - 1);
         loop {
             let time_ns = self.next_time_ns();
-            if time_ns > to.0 || time_ns == u64::MAX {
+            // Messages of an instant come before what the drive does at it.
+            if let Some((at_ns, delivery)) = self.link.deliver(time_ns.min(until_ns)) {
+                self.now_ns = at_ns;
+                match delivery {
+                    Delivery::InDrive(slot) => self.enter(slot),
+                    Delivery::AtHost(slot) => {
+                        completions.push(self.deliver(slot));
+                        until_ns = at_ns;
+                    }
+                }
+            } else if time_ns <= until_ns {
+                self.happen(time_ns);
+            } else {
                 break;
             }
-            if completions.len() > before && time_ns > self.now_ns {
-                return Ok(());
-            }
-            self.happen(time_ns, completions);
         }
         if completions.len() > before {
             return Ok(());

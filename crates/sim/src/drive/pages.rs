@@ -43,7 +43,7 @@ impl PageDrive {
     /// Makes a command of every page of a request and starts it.
     fn start_pages(&mut self, slot: u32, work: Work) {
         for part in self.parts_of(slot) {
-            let mut command = Command::new(work, 0, Ppn(0), self.now_ns);
+            let mut command = Command::new(work, Ppn(0), self.now_ns);
             command.request = slot;
             command.logical = part.page;
             command.span = (part.first, part.count);
@@ -80,7 +80,6 @@ impl PageDrive {
             self.shadow.read_unwritten(command.page, command.logical);
         }
         let slot = self.flash.commands.insert(command);
-        self.flash.assign_unit(slot);
         self.wait_for_unit(slot);
     }
 
@@ -89,7 +88,6 @@ impl PageDrive {
         let (first, count) = command.span;
         let placed = self.ftl.place(command.logical, first, count, plane);
         command.page = placed.page;
-        command.unit = self.flash.unit_of(plane);
         #[cfg(test)]
         self.shadow.write(command.logical, placed.page);
         let pieces = (placed.old, placed.kept_sectors);
@@ -118,7 +116,6 @@ impl PageDrive {
         }
         command.program_to = command.page;
         command.page = old;
-        self.flash.assign_unit(slot);
         self.wait_for_unit(slot);
     }
 
@@ -129,7 +126,6 @@ impl PageDrive {
         command.work = Work::HostProgram;
         command.page = command.program_to;
         command.sectors = command.span.1.min(shape.sectors_per_page);
-        self.flash.assign_unit(slot);
         self.wait_for_unit(slot);
         self.kick_touched();
     }
@@ -177,7 +173,7 @@ impl PageDrive {
     pub(super) fn end_command(&mut self, slot: u32) {
         #[cfg(test)]
         self.shadow.end(&self.flash.commands[slot], &self.ftl);
-        match self.flash.work_of(slot) {
+        match self.flash.commands[slot].work {
             Work::HostRead => self.end_page(slot),
             Work::RmwRead => self.program_after_read(slot),
             Work::HostProgram => {
@@ -228,12 +224,6 @@ impl PageDrive {
             self.answer(slot, 0);
             self.write_done(number);
         }
-    }
-
-    /// A command for the unit of `page`.
-    pub(super) fn command(&self, work: Work, page: Ppn) -> Command {
-        let unit = self.flash.unit_of(self.ftl.geometry().plane_of(page));
-        Command::new(work, unit, page, self.now_ns)
     }
 
     pub(super) fn enqueue(&mut self, command: Command) {

@@ -1,6 +1,6 @@
 //! A channel: carries one command or one page at a time.
 
-use std::collections::VecDeque;
+use crate::ring::Ring;
 
 /// The wires that the units of a channel share.
 #[derive(Clone, Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Channel {
     /// An event will come when it is free.
     pub will_wake: bool,
     /// Units whose read data wait, first come first.
-    pub ready: VecDeque<u32>,
+    pub ready: Ring<u32>,
     /// Bit per unit: idle, with commands waiting.
     pub waiting: u64,
     /// The unit whose turn it is.

@@ -84,8 +84,6 @@ impl Ledger {
 pub struct Command {
     /// What it does.
     pub work: Work,
-    /// The unit that does it.
-    pub unit: u32,
     /// The physical page (of an erase: the block's first).
     pub page: Ppn,
     /// Of a read before a program: the page to program then.
@@ -102,6 +100,8 @@ pub struct Command {
     pub span: (u32, u32),
     /// Order of arrival at the array.
     pub order: u64,
+    /// Where it waits for others to go with, see [`super::spots`]; or [`NONE`].
+    pub spot: u32,
     /// Next command in the same list.
     pub next: u32,
     /// When its present phase began.
@@ -117,10 +117,9 @@ pub struct Command {
 impl Command {
     /// A command that waits nowhere yet.
     #[must_use]
-    pub fn new(work: Work, unit: u32, page: Ppn, now_ns: u64) -> Self {
+    pub fn new(work: Work, page: Ppn, now_ns: u64) -> Self {
         Self {
             work,
-            unit,
             page,
             program_to: page,
             logical: Lpn(0),
@@ -129,6 +128,7 @@ impl Command {
             sectors: 0,
             span: (0, 0),
             order: 0,
+            spot: NONE,
             next: NONE,
             since_ns: now_ns,
             busy_before_ns: 0,

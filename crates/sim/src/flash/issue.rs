@@ -1,7 +1,7 @@
 //! Issuing: which waiting command a unit takes up, and with which companions.
 
 use super::Flash;
-use super::command::{NONE, QUEUES, Work};
+use super::command::{Command, NONE, QUEUES, Work};
 use crate::events::{Event, EventQueue};
 
 /// How many waiting commands are looked through for companions on other planes.
@@ -20,13 +20,8 @@ impl Flash {
         let first = self.units[unit_index as usize].queues[queue].head;
         self.remove(unit_index, queue, NONE, first);
         self.commands[first].next = NONE;
-        let work = self.commands[first].work;
-        let planes = if self.multi_plane && work != Work::Erase && self.geometry.planes_per_die > 1
-        {
-            self.add_companions(unit_index, queue, first)
-        } else {
-            1
-        };
+        let Command { work, spot, .. } = self.commands[first];
+        let planes = if spot == NONE { 1 } else { self.add_companions(unit_index, queue, first) };
         let (command_ns, array_ns) = self.cost(first, work, planes);
         let sent_ns = now_ns + command_ns;
         let (busy_ns, gc_ns) = self.units[unit_index as usize].busy_so_far(now_ns);
@@ -38,7 +33,8 @@ impl Flash {
         }
         self.units[unit_index as usize].work_on(first, now_ns, work.is_gc());
         self.channels[channel_index as usize].occupy(now_ns, sent_ns);
-        events.schedule(sent_ns + array_ns, Event::ArrayDone(unit_index));
+        let done = if work.is_read() { Event::ReadDone } else { Event::WriteDone };
+        events.schedule(sent_ns + array_ns, done(unit_index));
     }
 
     /// Channel time before the array starts, and array time; counts the pages.
@@ -82,11 +78,9 @@ impl Flash {
     /// same kind and die, other planes, same page offset; from its own queue, then from
     /// that of the same kind of work for the other party. Returns the number of planes.
     fn add_companions(&mut self, unit_index: u32, queue: usize, first: u32) -> u32 {
-        let shape = self.geometry;
-        let leader = self.commands[first].page;
-        let plane = shape.plane_of(leader).0;
-        let (die, offset) = (plane / shape.planes_per_die, shape.page_of(leader));
-        let mut taken = 1_u32 << (plane % shape.planes_per_die);
+        let spot = self.commands[first].spot;
+        let (first_spot, beside) = self.spots.beside(spot);
+        let mut taken = 1_u32 << (spot - first_spot);
         let mut planes = 1;
         let mut last = first;
         // Queues 0 and 1 are reads, 2 and 3 programs.
@@ -94,21 +88,17 @@ impl Flash {
             let mut before = NONE;
             let mut slot = self.units[unit_index as usize].queues[source].head;
             for _ in 0..COMPANION_SCAN {
-                if slot == NONE || planes == shape.planes_per_die {
+                if slot == NONE || planes > beside {
                     break;
                 }
-                let (page, next) = (self.commands[slot].page, self.commands[slot].next);
-                let plane = shape.plane_of(page).0;
-                let bit = 1 << (plane % shape.planes_per_die);
-                let fits = plane / shape.planes_per_die == die
-                    && taken & bit == 0
-                    && shape.page_of(page) == offset;
-                if fits {
+                let Command { spot, next, .. } = self.commands[slot];
+                let plane = spot.wrapping_sub(first_spot);
+                if plane < self.geometry.planes_per_die && taken & (1 << plane) == 0 {
                     self.remove(unit_index, source, before, slot);
                     self.commands[slot].next = NONE;
                     self.commands[last].next = slot;
                     last = slot;
-                    taken |= bit;
+                    taken |= 1 << plane;
                     planes += 1;
                 } else {
                     before = slot;
@@ -121,7 +111,8 @@ impl Flash {
 
     /// Takes `slot`, which stands behind `before`, out of a queue.
     fn remove(&mut self, unit_index: u32, queue: usize, before: u32, slot: u32) {
-        let next = self.commands[slot].next;
+        let Command { next, spot, .. } = self.commands[slot];
+        self.spots.leave(spot);
         let unit = &mut self.units[unit_index as usize];
         unit.queued -= 1;
         let queue = &mut unit.queues[queue];

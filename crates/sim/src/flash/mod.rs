@@ -10,13 +10,14 @@
 //!   (`scheduler.host_first`);
 //! * one command may serve several planes of a die at the same page offset.
 //!
-//! [`command`] is what waits and works, [`unit`] the dies, [`channel`] the wires;
-//! this module issues. It knows nothing of mapping: it is handed commands and hands
+//! [`command`] is what waits and works, [`spots`] where, [`unit`] the dies, [`channel`]
+//! the wires; this module issues. It knows nothing of mapping: it is handed commands and hands
 //! back finished ones.
 
 pub mod channel;
 pub mod command;
 mod issue;
+pub mod spots;
 pub mod unit;
 
 use crate::config::{PageConfig, Scheduler};
@@ -25,7 +26,8 @@ use crate::geometry::{Geometry, PlaneId};
 use crate::rounding::nearest;
 use crate::slab::Slab;
 use channel::Channel;
-use command::{Command, NONE, Work};
+use command::{Command, NONE};
+use spots::Spots;
 use ssdscope_io::Counters;
 use unit::Unit;
 
@@ -88,7 +90,7 @@ pub struct Flash {
     planes_per_unit: u32,
     /// Queues of a unit, most urgent first; empty: in order of arrival.
     urgency: &'static [usize],
-    multi_plane: bool,
+    spots: Spots,
     arrivals: u64,
     pages_read: u64,
     pages_programmed: u64,
@@ -112,7 +114,7 @@ impl Flash {
             units_per_channel,
             planes_per_unit: dies_per_unit * geometry.planes_per_die,
             urgency: urgency(&config.scheduler),
-            multi_plane: config.scheduler.multi_plane,
+            spots: Spots::new(&geometry, config.scheduler.multi_plane),
             arrivals: 0,
             pages_read: 0,
             pages_programmed: 0,
@@ -128,30 +130,28 @@ impl Flash {
         plane.0 / self.planes_per_unit
     }
 
-    /// Hands a command over to the unit of the page it now works on.
-    pub fn assign_unit(&mut self, slot: u32) {
-        let plane = self.geometry.plane_of(self.commands[slot].page);
-        self.commands[slot].unit = self.unit_of(plane);
-    }
-
-    /// Lets a command wait for its unit; returns the channel to [`Flash::kick`].
+    /// Lets a command wait for the unit of its page; returns the channel to [`Flash::kick`].
     pub fn enqueue(&mut self, slot: u32, now_ns: u64) -> u32 {
+        let Command { page, work, .. } = self.commands[slot];
+        let unit_index = self.unit_of(self.geometry.plane_of(page));
+        let spot = self.spots.of(work, page, &self.geometry);
+        self.spots.enter(spot);
+        let channel = self.channel_of(unit_index);
+        let unit = &mut self.units[unit_index as usize];
+        let tail = unit.queues[work.queue()].tail;
+        unit.append(work.queue(), slot);
         let command = &mut self.commands[slot];
         command.order = self.arrivals;
-        self.arrivals += 1;
-        let (unit_index, queue) = (command.unit, command.work.queue());
-        let unit = &mut self.units[unit_index as usize];
+        command.spot = spot;
         command.since_ns = now_ns;
         command.next = NONE;
         (command.busy_before_ns, command.gc_before_ns) = unit.busy_so_far(now_ns);
-        let tail = unit.queues[queue].tail;
-        unit.append(queue, slot);
+        self.arrivals += 1;
+        if unit.is_idle() {
+            self.channels[channel as usize].waiting |= 1 << (unit_index % self.units_per_channel);
+        }
         if tail != NONE {
             self.commands[tail].next = slot;
-        }
-        let channel = unit_index / self.units_per_channel;
-        if self.units[unit_index as usize].is_idle() {
-            self.channels[channel as usize].waiting |= 1 << (unit_index % self.units_per_channel);
         }
         channel
     }
@@ -197,30 +197,32 @@ impl Flash {
         self.kick(channel_index, now_ns, events);
     }
 
-    /// A unit's array has finished: programs and erases are appended to `done`, reads
-    /// go on to the channel. Returns the channel to kick.
-    pub fn array_done(&mut self, unit_index: u32, now_ns: u64, done: &mut Vec<u32>) -> u32 {
-        let channel_index = unit_index / self.units_per_channel;
-        let unit = &mut self.units[unit_index as usize];
-        let first = unit.active;
-        if self.commands[first].work.is_read() {
-            let mut slot = first;
-            while slot != NONE {
-                self.commands[slot].array_done(now_ns);
-                slot = self.commands[slot].next;
-            }
-            self.channels[channel_index as usize].ready.push_back(unit_index);
-            return channel_index;
-        }
-        unit.active = NONE;
+    /// A unit's array has read: the data wait for the channel.
+    pub fn read_done(&mut self, unit: u32, now_ns: u64, events: &mut EventQueue) {
+        self.array_done(unit, now_ns);
+        let channel = self.channel_of(unit);
+        self.channels[channel as usize].ready.push_back(unit);
+        self.kick(channel, now_ns, events);
+    }
+
+    /// A unit's array has programmed or erased, and rests: returns the first of the
+    /// finished commands, which are linked.
+    pub fn write_done(&mut self, unit: u32, now_ns: u64) -> u32 {
+        let first = self.array_done(unit, now_ns);
+        self.units[unit as usize].active = NONE;
+        self.rest(unit, now_ns);
+        first
+    }
+
+    fn array_done(&mut self, unit: u32, now_ns: u64) -> u32 {
+        let first = self.units[unit as usize].active;
         let mut slot = first;
         while slot != NONE {
-            self.commands[slot].array_done(now_ns);
-            done.push(slot);
-            slot = self.commands[slot].next;
+            let command = &mut self.commands[slot];
+            command.array_done(now_ns);
+            slot = command.next;
         }
-        self.rest(unit_index, now_ns);
-        channel_index
+        first
     }
 
     /// The data of a unit's read have crossed the channel: returns the finished read.
@@ -241,6 +243,7 @@ impl Flash {
     }
 
     /// The channel of a unit.
+    #[inline]
     #[must_use]
     pub const fn channel_of(&self, unit: u32) -> u32 {
         unit / self.units_per_channel
@@ -288,11 +291,5 @@ impl Flash {
         counters.channel_busy_ns =
             self.channels.iter().map(|channel| channel.busy_so_far(now_ns)).collect();
         counters.die_busy_ns = self.units.iter().map(|unit| unit.busy_so_far(now_ns).0).collect();
-    }
-
-    /// The kind of work a page's command does where it only depends on the command.
-    #[must_use]
-    pub fn work_of(&self, slot: u32) -> Work {
-        self.commands[slot].work
     }
 }
