@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from ssdscope.probes import Budget
+from ssdscope.errors import DeviceError, TraceError
+from ssdscope.probes import Budget, silent
 from ssdscope.report import Characterization, characterize, render
+from ssdscope.report.replay import replay_trace
 from ssdscope.targets import open_target
 
 DEFAULT = Budget.parse("default")
@@ -201,3 +203,71 @@ def test_the_null_drive_is_refused_and_still_gets_a_page(tmp_path: Path) -> None
     )
     outcomes = {each["outcome"] for each in result.to_json()["findings"]}
     assert "detected" not in outcomes or result.to_json()["target"]["info"]["clock"] == "wall"
+
+
+def spc_trace(path: Path, seconds: int) -> Path:
+    lines = (f"0,{i % 64 * 8},4096,r,{i * seconds / 200:.3f}" for i in range(200))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_trace_is_shown_with_what_was_done_to_it(tmp_path: Path) -> None:
+    result = characterize(
+        open_target("sim:msr-4gb", seed=1),
+        budget=DEFAULT,
+        seed=1,
+        out_html=tmp_path / "page.html",
+        trace=spc_trace(tmp_path / "trace.spc", seconds=30_000),
+    )
+    trace = result.to_json()["performance"]["trace"]
+    assert trace["requests"] == 200
+    assert not trace["cut_off"]
+    assert sum(trace["windows"]["read"]["requests"]) == 200
+    assert "write" not in trace["windows"]
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "200 requests at the trace&#39;s own times" in text
+    assert "packed in address order" in text
+
+
+def test_a_trace_of_hours_is_cut_off_on_a_real_drive(tmp_path: Path) -> None:
+    path = tmp_path / "drive.bin"
+    path.write_bytes(b"\xa5" * (1 << 20))
+    try:
+        device = open_target(str(path)).device
+    except DeviceError as error:
+        pytest.skip(f"no direct I/O here: {error}")
+    trace = spc_trace(tmp_path / "trace.spc", seconds=3600)
+    quick = Budget("default", wall_s=2, repetitions=1)
+    shown = replay_trace(device, trace, None, quick, silent)
+    assert shown["cut_off"]
+    assert 1 <= shown["requests"] < 20
+
+
+def test_a_trace_of_no_known_format_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.txt"
+    trace.write_text("once upon a time\n", encoding="utf-8")
+    with pytest.raises(TraceError, match="no known format"):
+        characterize(
+            open_target("sim:msr-4gb", seed=1),
+            budget=DEFAULT,
+            seed=1,
+            out_html=tmp_path / "page.html",
+            trace=trace,
+        )
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_the_command_on_the_page_repeats_the_run(tmp_path: Path) -> None:
+    change = "over_provisioning_ratio=0.28"
+    result = characterize(
+        open_target("sim:mqsim-8g", seed=1, state="random", sets=[change]),
+        budget=DEFAULT,
+        seed=1,
+        out_html=tmp_path / "page.html",
+        sets=[change],
+    )
+    words = result.to_json()["provenance"]["command"].split()
+    assert words == [
+        *("ssdscope", "characterize", "sim:mqsim-8g", "--budget", "default", "--seed", "1"),
+        *("--state", "random", "--set", change),
+    ]

@@ -39,6 +39,10 @@ def characterize(
     trace: Annotated[
         str | None, typer.Option("--trace", metavar="FILE", help="Replay this trace as well.")
     ] = None,
+    trace_format: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help="Of the trace: spc, disksim, mqsim."),
+    ] = None,
     budget: BudgetOption = "default",
     state: options.State = None,
     sets: options.Sets = None,
@@ -71,6 +75,7 @@ def characterize(
             budget=spend,
             seed=used_seed,
             trace=None if trace is None else Path(trace),
+            trace_format=trace_format,
             sets=sets or (),
             out_html=page,
             out_json=data,

@@ -202,13 +202,30 @@ def predicted(rows: Records, palette: Palette, *, predicted_label: str) -> "Figu
 
 
 def timeline(windows: Mapping[str, Any], palette: Palette) -> "Figure":
-    """Draw a trace's latency over time: median and 99th percentile per window."""
-    figure, axes = style.new_figure(palette, (8.8, 2.5))
-    start = np.array(windows["start_s"])
+    """Draw a trace's latency over time: median and 99th percentile per window and direction."""
+    figure, axes = style.new_figure(palette, (8.8, 2.7))
     axes.set_yscale("log")
-    for key, role, label in (("p99_ns", "s2", "p99"), ("p50_ns", "s1", "median")):
-        axes.plot(start, windows[key], color=getattr(palette, role), linewidth=1.3, label=label)
+    for name in ("read", "write"):
+        if name not in windows:
+            continue
+        rows = windows[name]
+        colour = getattr(palette, PATTERN_LOOK[f"rand{name}"][0])
+        few = len(rows["start_s"]) < 20
+        for key, label, width, dash in (
+            ("p50_ns", "median", 1.5, "-"),
+            ("p99_ns", "p99", 0.9, (0, (3, 1))),
+        ):
+            axes.plot(
+                rows["start_s"],
+                rows[key],
+                color=colour,
+                linewidth=width,
+                linestyle=dash,
+                marker="." if few else None,
+                label=f"{name}s, {label}",
+            )
     style.log_times(axes.yaxis)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axes.set_xlabel("time in the trace (s)")
-    style.legend(axes, palette)
+    style.legend(axes, palette, loc="lower left", bbox_to_anchor=(-0.02, 0.995), ncols=4)
     return figure

@@ -22,6 +22,7 @@ from ssdscope.report.page import render
 from ssdscope.results import envelope
 from ssdscope.targets import Target
 from ssdscope.targets.opening import identify
+from ssdscope.targets.traces import sniff_trace
 
 STAGES: tuple[tuple[str, float], ...] = (
     ("findings", 0.30),
@@ -63,6 +64,7 @@ class _Job:
     budget: Budget
     seed: int
     trace: Path | None
+    trace_format: str | None
     document: dict[str, Any]
     training: list[models.Measurement] = field(default_factory=list)
     held_out: list[models.Measurement] = field(default_factory=list)
@@ -77,6 +79,7 @@ def characterize(
     out_html: Path,
     out_json: Path | None = None,
     trace: Path | None = None,
+    trace_format: str | None = None,
     sets: Sequence[str] = (),
     progress: StageProgress = silent,
 ) -> Characterization:
@@ -98,6 +101,8 @@ def characterize(
         page until the page is complete.
     trace
         A trace to replay on the drive.
+    trace_format
+        Its format, where the content allows several readings.
     sets
         The changes to a drive file that `target` was opened with, for the record.
     progress
@@ -107,11 +112,15 @@ def characterize(
     ------
     UsageError
         If the page or the document cannot be written.
+    TraceError
+        If the trace is of no known format.
     """
     started = time.monotonic()
-    command = _command(target, budget, seed, trace, sets)
+    if trace is not None:
+        sniff_trace(str(trace), trace_format)
+    command = _command(target, budget, seed, trace, trace_format, sets)
     document = _empty_document(target, budget, seed, command)
-    job = _Job(target, budget, seed, trace, document)
+    job = _Job(target, budget, seed, trace, trace_format, document)
     partial_json = out_json or out_html.with_suffix(".partial.json")
     interrupted = False
     done = 0.0
@@ -143,7 +152,12 @@ def _scaled(progress: StageProgress, done: float, share: float, stage: str, part
 
 
 def _command(
-    target: Target, budget: Budget, seed: int, trace: Path | None, sets: Sequence[str]
+    target: Target,
+    budget: Budget,
+    seed: int,
+    trace: Path | None,
+    trace_format: str | None,
+    sets: Sequence[str],
 ) -> str:
     """Give the command that measures the same again, quoted for a shell.
 
@@ -153,6 +167,7 @@ def _command(
     words += [] if target.state is None else ["--state", target.state]
     words += [word for change in sets for word in ("--set", change)]
     words += [] if trace is None else ["--trace", str(trace)]
+    words += [] if trace_format is None else ["--format", trace_format]
     written = target.kind == "file" and target.device.info.writable
     return shlex.join(words) + (" --destroy-data TOKEN" if written else "")
 
@@ -221,7 +236,7 @@ def _distribute(job: _Job, progress: StageProgress) -> None:
 def _replay(job: _Job, progress: StageProgress) -> None:
     if job.trace is not None:
         job.document["performance"]["trace"] = replay.replay_trace(
-            job.target.device, job.trace, progress
+            job.target.device, job.trace, job.trace_format, job.budget, progress
         )
 
 

@@ -232,7 +232,6 @@ def trace_chart(document: Document) -> Chart | None:
     trace = document["performance"]["trace"]
     if trace is None or not trace.get("windows"):
         return None
-    width = trace["windows"]["width_s"]
     rows = [
         (
             direction,
@@ -248,8 +247,28 @@ def trace_chart(document: Document) -> Chart | None:
     return _chart(
         "trace",
         f"Replay of {trace['name']}",
-        f"{trace['requests']:,} requests at the trace's own times; windows of {width:.3g} s.",
+        _about_trace(trace),
         charts.timeline(trace["windows"], PAGE),
         Table(("direction", "requests", "mean", "p50", "p99", "max"), rows),
         wide=True,
     )
+
+
+def _about_trace(trace: Mapping[str, Any]) -> str:
+    """Say what was replayed, and what was done to it so that it fits the drive."""
+    told = trace["trace"]
+    width = trace["windows"]["width_s"]
+    parts = [
+        f"{trace['requests']:,} requests at the trace's own times.",
+        f"Median and p99 of windows of {width:.3g} s.",
+    ]
+    if trace["cut_off"]:
+        parts.append("Cut off where its share of the time for this page was spent.")
+    if told.get("packed_bytes"):
+        packed = words.capacity(told["packed_bytes"])
+        parts.append(f"The megabytes it touches are packed in address order into {packed}.")
+    if told["expanded"]:
+        parts.append(f"{told['expanded']:,} requests widened to the drive's smallest unit.")
+    if told["skipped"]:
+        parts.append(f"{told['skipped']:,} skipped.")
+    return " ".join(parts)

@@ -48,6 +48,7 @@ def render(document: Mapping[str, Any]) -> str:
         model_rows=figures.model_rows(document),
         twin=figures.twin_chart(document),
         trace=figures.trace_chart(document),
+        trace_failure=sections.trace_failure(document),
         failures=sections.failures(document),
         identity=_identity(document),
         description=(document["target"]["drive"] or {}).get("description"),

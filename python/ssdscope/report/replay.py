@@ -1,5 +1,6 @@
 """A trace replayed, and its latency over time."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,59 +8,85 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.errors import SsdscopeError
-from ssdscope.probes.budget import StageProgress
+from ssdscope.probes.budget import Budget, Deadline, StageProgress
 from ssdscope.targets import Device, Log
-from ssdscope.targets.records import Progress
+from ssdscope.targets.records import OP_READ, OP_WRITE, Progress
 from ssdscope.workloads import ReplayOptions
 
 WINDOWS = 160
+SHARE_OF_WALL = 0.25
 OPTIONS = ReplayOptions(align="expand", fit="compact")
+DIRECTIONS = {"read": OP_READ, "write": OP_WRITE}
 
 
-def replay_trace(device: Device, path: Path, progress: StageProgress) -> dict[str, Any]:
-    """Replay a trace at its own times, fitted to the drive; a refusal becomes the result."""
-    times: list[tuple[np.ndarray, np.ndarray]] = []
+def replay_trace(
+    device: Device, path: Path, trace_format: str | None, budget: Budget, progress: StageProgress
+) -> dict[str, Any]:
+    """Replay a trace at its own times, fitted to the drive; a refusal becomes the result.
+
+    On a real drive, where the trace's hours are hours, it is cut off when its share of the
+    budget is spent.
+    """
+    columns: list[np.ndarray] = []
+    cut = Deadline(budget.wall_s * SHARE_OF_WALL) if device.info.clock == "wall" else None
+    spent = False
 
     def keep(log: Log) -> None:
-        times.append((log.submit_ns.astype(np.int64), log.latency_ns))
+        columns.append(np.array([log.op, log.submit_ns, log.latency_ns], dtype=np.int64))
 
     def tell(report: Progress) -> None:
+        nonlocal spent
         progress(f"replaying {path.name}", report.fraction or 0.0)
+        if cut is not None and cut.left_s == 0:
+            spent = True
+            raise KeyboardInterrupt  # as Ctrl-C does: what was served is kept
 
+    options = replace(OPTIONS, format=trace_format)
     alone = device.fork() if device.info.snapshot else device
     try:
-        result = alone.replay(str(path), OPTIONS, progress=tell, chunk=keep)
+        result = alone.replay(str(path), options, progress=tell, chunk=keep)
     except SsdscopeError as error:
         return {"name": path.name, "failure": error.message}
-    if result.interrupted:
+    if result.interrupted and not spent:
         raise KeyboardInterrupt
     summary = result.summary
     return {
         "name": path.name,
-        "options": OPTIONS.to_dict(),
+        "options": options.to_dict(),
         "trace": summary.get("trace"),
+        "cut_off": result.interrupted,
         "requests": result.requests,
         "read": summary["read"],
         "write": summary["write"],
-        "windows": _windows(times),
+        "windows": _windows(np.concatenate(columns, axis=1)) if columns else None,
     }
 
 
-def _windows(times: list[tuple[np.ndarray, np.ndarray]]) -> dict[str, Any] | None:
-    """Median and 99th percentile of each window of the trace; windows without requests left out."""
-    if not times:
-        return None
-    submit = np.concatenate([each[0] for each in times])
-    latency = np.concatenate([each[1] for each in times])
+def _windows(rows: np.ndarray) -> dict[str, Any]:
+    """Median and 99th percentile of each window, by direction; empty windows left out.
+
+    Parameters
+    ----------
+    rows
+        Operation, submission and latency in ns; shape (3, n).
+    """
+    op, submit, latency = rows
     start = submit - submit.min()
     width = max(int(start.max()) // WINDOWS, 1) + 1
-    window = start // width
+    windows: dict[str, Any] = {"width_s": width / 1e9}
+    for name, code in DIRECTIONS.items():
+        chosen = op == code
+        if chosen.any():
+            windows[name] = _by_window(start[chosen] // width, latency[chosen], width)
+    return windows
+
+
+def _by_window(window: np.ndarray, latency: np.ndarray, width: int) -> dict[str, Any]:
     order = np.argsort(window, kind="stable")
     bounds = np.flatnonzero(np.diff(window[order])) + 1
     groups = np.split(latency[order], bounds)
     present = window[order][np.concatenate([[0], bounds])]
     return {
-        "width_s": width / 1e9,
         "start_s": (present * width / 1e9).tolist(),
         "requests": [len(group) for group in groups],
         "p50_ns": [stats.nearest_rank(group, 50) for group in groups],

@@ -92,10 +92,15 @@ def failures(document: Document) -> list[str]:
         for each in document["performance"]["distributions"]
         if "failure" in each
     ]
-    trace = document["performance"]["trace"]
-    if trace is not None and "failure" in trace:
-        told.append(f"trace {trace['name']}: {trace['failure']}")
     return told
+
+
+def trace_failure(document: Document) -> str | None:
+    """Say why a trace was not replayed."""
+    trace = document["performance"]["trace"]
+    if trace is None or "failure" not in trace:
+        return None
+    return f"{trace['name']} was not replayed: {trace['failure']}"
 
 
 def flat(value: Any, name: str = "") -> list[tuple[str, str]]:

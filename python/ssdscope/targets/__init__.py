@@ -9,6 +9,8 @@ In reading order:
     The drive files shipped with the package.
 `opening`
     A parsed target, opened.
+`traces`
+    What a trace file is.
 `device`
     `Device`: everything that probes, models and twins ever see of a drive.
 `records`
