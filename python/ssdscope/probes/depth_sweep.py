@@ -150,8 +150,9 @@ def _judge(
         )
     shelf = _shelf(depths, typical, draws)
     if shelf is not None:
-        first = stats.saturation_depth(depths[:shelf], typical[:shelf], PLATEAU_SHARE)
-        reason = f"throughput levels off near depth {depths[shelf - 1]} and rises again beyond"
+        end = float(depths[shelf - 1])
+        first = min(stats.saturation_depth(depths[:shelf], typical[:shelf], PLATEAU_SHARE), end)
+        reason = f"throughput levels off near depth {end:g} and rises again beyond"
         return Ambiguous(candidates=(first, knee), reason=reason, **common)
     knees = np.array([stats.saturation_depth(depths, draw, PLATEAU_SHARE) for draw in draws])
     # A draw that does not saturate knows no more than that its knee lies beyond the range.
