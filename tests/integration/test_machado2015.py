@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ssdscope import studies
+from ssdscope.cli.reproduce import parse_figures
 from ssdscope.errors import UsageError
 from ssdscope.studies import Claim, Verdict
 from ssdscope.studies.machado2015.procedure import CONFIGURATIONS, SIZES_BYTES
@@ -68,6 +69,13 @@ def test_only_the_cleared_flag_shows_the_papers_symptoms(study: studies.StudyRes
         assert ours.startswith("1.0000 and 1.0000 times")
 
 
+def test_the_difference_is_a_picture_of_its_own(study: studies.StudyResult) -> None:
+    assert [figure.id for figure in study.figures] == ["1", "difference", "random-reads", "wear"]
+    image = study.figures[1].image
+    assert image is not None
+    assert image.name == "machado2015-difference.svg"
+
+
 def test_the_policies_differ_in_wear(study: studies.StudyResult) -> None:
     wear = list(rows(study, "wear").values())
     assert len(wear) == 6
@@ -125,6 +133,11 @@ def test_the_procedure_on_another_simulated_drive(tmp_path: Path) -> None:
     result = studies.run("machado2015", out_dir=tmp_path, target=target, seed=1)
     assert result.target == "sim:mqsim-8g"
     assert result.figures[0].image is not None
+    verdicts = {row.what: row.verdict for row in result.figures[0].rows}
+    assert verdicts["random writes take about as long as sequential ones"] == Verdict.AGREES
+    assert verdicts["sequential reads are much faster than random reads"] == Verdict.DIFFERS
+    with pytest.raises(UsageError, match="the paper's own drives"):
+        studies.run("machado2015", out_dir=tmp_path, figures=["wear"], target=target)
 
 
 def test_unknown_studies_and_figures_are_refused(tmp_path: Path) -> None:
@@ -132,6 +145,21 @@ def test_unknown_studies_and_figures_are_refused(tmp_path: Path) -> None:
         studies.run("machado", out_dir=tmp_path)
     with pytest.raises(UsageError, match="no figure '9'"):
         studies.run("machado2015", out_dir=tmp_path, figures=["9"])
+
+
+@pytest.mark.parametrize(
+    ("text", "figures"),
+    [("3-5,9", ["3", "4", "5", "9"]), ("wear, 3", ["wear", "3"]), ("random-reads,3,3", None)],
+)
+def test_figures_are_numbers_spans_and_names(text: str, figures: list[str] | None) -> None:
+    known = [*map(str, range(1, 10)), "random-reads", "wear"]
+    assert parse_figures(text, known) == (figures or ["random-reads", "3"])
+
+
+@pytest.mark.parametrize("text", ["waer", "1-99999999999", "", "9-", "1,,2"])
+def test_what_is_no_figure_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is no figure"):
+        parse_figures(text, ["1", "2", "wear"])
 
 
 def test_a_disagreement_needs_a_reason() -> None:

@@ -1,6 +1,7 @@
 """``ssdscope reproduce``: a paper's study, its claims beside ours."""
 
 import textwrap
+from collections.abc import Collection
 from typing import Annotated, Any
 
 import typer
@@ -31,7 +32,7 @@ def reproduce(
     key: Annotated[str, typer.Argument(metavar="KEY", help="The study: machado2015.")],
     figure: Annotated[
         str | None,
-        typer.Option("--figure", metavar="LIST", help="Only these figures: 3-7,9."),
+        typer.Option("--figure", metavar="LIST", help="Only these figures: 1, 3-7,9, wear."),
     ] = None,
     target: Annotated[
         str | None,
@@ -56,8 +57,8 @@ def reproduce(
     from ssdscope.cli.running import TargetOptions
 
     session: Session = context.obj
-    figures = None if figure is None else parse_figures(figure)
     _require_study(key, list(studies.registry()))
+    figures = None if figure is None else parse_figures(figure, studies.registry()[key].figures)
     used_seed = session.seed(seed)
     opened = None
     if target is not None:
@@ -88,23 +89,29 @@ def reproduce(
     return EXIT_FAILED if strict and differing else EXIT_DONE
 
 
-def parse_figures(text: str) -> list[str]:
-    """Read a list of figure numbers and spans: ``3-7,9``.
+def parse_figures(text: str, known: Collection[str]) -> list[str]:
+    """Read a list of figures: numbers, spans of numbers and names, as in ``3-7,9,wear``.
 
     Raises
     ------
     UsageError
-        If a part is neither.
+        If a part is none of the study's figures.
     """
     from ssdscope.errors import UsageError
 
-    figures: list[str] = []
-    for part in text.split(","):
+    figures: dict[str, None] = {}
+    for part in (each.strip() for each in text.split(",")):
         low, dash, high = part.partition("-")
-        if not low.isdecimal() or (dash and not high.isdecimal()):
-            raise UsageError(f"--figure: {part!r} is no figure", hint="write it as 1 or 3-7,9")
-        figures += map(str, range(int(low), int(high or low) + 1))
-    return figures
+        span = dash and low.isdecimal() and high.isdecimal()
+        for name in map(str, range(int(low), int(high) + 1)) if span else [part]:
+            if name not in known:
+                raise UsageError(
+                    f"--figure: {part!r} is no figure of this study"
+                    + (f": there is no {name}" if span else ""),
+                    hint=f"there are {', '.join(known)}",
+                )
+            figures[name] = None
+    return list(figures)
 
 
 def _require_study(key: str, known: list[str]) -> None:
@@ -125,6 +132,7 @@ def _text(document: dict[str, Any]) -> str:
     for figure in document["figures"]:
         parts.append(figure["title"])
         parts += [_claim(row) for row in figure["rows"]]
+        parts += [textwrap.fill(f"note: {each}", _LINE_WIDTH) for each in figure["notes"]]
         if figure["image"]:
             parts.append(f"picture: {figure['image']}")
     return "\n\n".join(parts)

@@ -11,6 +11,8 @@ least share of free blocks), four access patterns, ten request sizes.
     Its first open question: why random reads looked like writes.
 `wear`
     Its second: where the two collection policies do differ.
+`on_target`
+    Which claims hold on a drive that is not the paper's.
 `figure`
     The pictures.
 """
@@ -19,14 +21,24 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies.machado2015 import claims, figure, procedure, random_reads, wear
+from ssdscope.studies.machado2015 import (
+    claims,
+    figure,
+    on_target,
+    procedure,
+    random_reads,
+    wear,
+)
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
 
 KEY = "machado2015"
+LINES = [each.label for each in procedure.CONFIGURATIONS]
 FIGURES = {
     "1": "Mean response time of every configuration, by access pattern and request size",
+    "difference": "The same, as each configuration's difference from greedy/5 %/32 GB",
     "random-reads": "Open question: why random reads looked like writes",
     "wear": "Open question: where greedy and wear-aware differ",
 }
@@ -37,12 +49,24 @@ def run(
 ) -> StudyResult:
     """Run the study, or its procedure on one target."""
     if target is not None:
+        if "1" not in wanted:
+            raise UsageError(
+                f"figure {wanted[0]!r} is about the paper's own drives",
+                hint="on a target there is figure 1",
+            )
         return StudyResult(KEY, [_on_target(target, folder, seed, progress)], seed, target.uri)
-    makers = {"1": _figure_1, "random-reads": _random_reads, "wear": _wear}
+    makers = {"random-reads": _random_reads, "wear": _wear}
+    cells: procedure.Cells | None = None
     results = []
     for index, name in enumerate(wanted):
         scaled = partial(_scaled, progress, index, len(wanted))
-        results.append(makers[name](folder, seed, scaled))
+        if name in makers:
+            results.append(makers[name](folder, seed, scaled))
+            continue
+        # Both pictures are of the same runs.
+        if cells is None:
+            cells = procedure.run_configurations(procedure.CONFIGURATIONS, seed, scaled)
+        results.append(_figure_1(cells, folder) if name == "1" else _difference(cells, folder))
     return StudyResult(KEY, results, seed)
 
 
@@ -50,10 +74,9 @@ def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: f
     progress(stage, (done + share) / count)
 
 
-def _figure_1(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
-    cells = procedure.run_configurations(procedure.CONFIGURATIONS, seed, progress)
+def _figure_1(cells: procedure.Cells, folder: Path) -> FigureResult:
     image = folder / "machado2015-figure1.svg"
-    figure.four_panels(cells, [c.label for c in procedure.CONFIGURATIONS], image)
+    figure.four_panels(cells, LINES, image)
     return FigureResult(
         "1",
         FIGURES["1"],
@@ -62,6 +85,12 @@ def _figure_1(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
         procedure.write_table(cells, folder / "machado2015-figure1.csv"),
         procedure.gaps(cells),
     )
+
+
+def _difference(cells: procedure.Cells, folder: Path) -> FigureResult:
+    image = folder / "machado2015-difference.svg"
+    figure.differences(cells, LINES, image)
+    return FigureResult("difference", FIGURES["difference"], [], image, notes=procedure.gaps(cells))
 
 
 def _random_reads(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
@@ -91,7 +120,7 @@ def _on_target(target: Target, folder: Path, seed: int, progress: StageProgress)
     return FigureResult(
         "1",
         f"The procedure of figure 1 on {target.uri}",
-        [],
+        on_target.compare(cells),
         image,
         procedure.write_table(cells, folder / "machado2015-target.csv"),
         procedure.gaps(cells) + procedure.left_out(target),
