@@ -35,9 +35,11 @@ setup: $(filter $(TOOLS)/%,$(UV)) ## Build the package and its environment
 system: ## Install what some tests need by apt, where that is possible
 	@sh scripts/setup-system.sh
 
-demo: setup ## Look into a simulated drive and write a page about it
+demo: setup ## Look into a worn simulated drive and write a page about it
 	@mkdir -p $(OUT)
-	$(RUN) ssdscope characterize sim:mqsim-8g --seed 1 -O $(OUT)/demo.html --json $(OUT)/demo.json
+	$(RUN) python examples/make_trace.py $(OUT)/checkpoints.spc
+	$(RUN) ssdscope characterize sim:mqsim-8g --state random --set over_provisioning_ratio=0.28 \
+	  --trace $(OUT)/checkpoints.spc --seed 1 -O $(OUT)/demo.html --json $(OUT)/demo.json
 	@echo
 	@echo "The page is $(CURDIR)/$(OUT)/demo.html"
 

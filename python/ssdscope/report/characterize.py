@@ -119,7 +119,7 @@ def characterize(
     if trace is not None:
         sniff_trace(str(trace), trace_format)
     command = _command(target, budget, seed, trace, trace_format, sets)
-    document = _empty_document(target, budget, seed, command)
+    document = _empty_document(target, budget, seed, command, sets)
     job = _Job(target, budget, seed, trace, trace_format, document)
     partial_json = out_json or out_html.with_suffix(".partial.json")
     interrupted = False
@@ -172,10 +172,13 @@ def _command(
     return shlex.join(words) + (" --destroy-data TOKEN" if written else "")
 
 
-def _empty_document(target: Target, budget: Budget, seed: int, command: str) -> dict[str, Any]:
+def _empty_document(
+    target: Target, budget: Budget, seed: int, command: str, sets: Sequence[str]
+) -> dict[str, Any]:
+    known = {"sets": list(sets), "info": asdict(target.device.info), "declared": None}
     return {
         **envelope(seed=seed),
-        "target": target.describe() | {"info": asdict(target.device.info), "declared": None},
+        "target": target.describe() | known,
         "findings": [],
         "performance": {"points": [], "distributions": [], "trace": None},
         "models": [],
