@@ -1,0 +1,142 @@
+"""The page in a browser: nothing loaded, no complaint, no sideways scrolling, names as text."""
+
+import html
+import re
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from ssdscope.errors import DeviceError
+from ssdscope.probes import Budget
+from ssdscope.report import characterize
+from ssdscope.targets import open_target
+from ssdscope.targets.presets import preset_text
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
+
+QUICK = Budget("default", wall_s=4, repetitions=1)
+HOSTILE = "<script>alert(1)<img src=x onerror=alert(2)>"
+PHONE_PX, DESK_PX = 390, 1100
+
+Browse = Callable[[Path], "Browsed"]
+
+
+class Browsed:
+    """What the browser made of a page: its DOM as text, its elements, its console."""
+
+    def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
+        self.dom = done.stdout
+        self.console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
+        self.elements: Counter[str] = Counter()
+        self.text = ""
+        parser = HTMLParser()
+        parser.handle_starttag = lambda tag, _attributes: self.elements.update([tag])  # type: ignore[method-assign]
+        parser.handle_data = self._keep  # type: ignore[method-assign]
+        parser.feed(self.dom)
+
+    def _keep(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture
+def browse(tmp_path: Path) -> Browse:
+    def open_page(page: Path) -> Browsed:
+        done = subprocess.run(
+            [
+                str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu",
+                f"--user-data-dir={tmp_path / 'profile'}",
+                # Every name is unknown: whatever a page loads fails, and says so.
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                "--enable-logging=stderr", "--dump-dom", page.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )  # fmt: skip
+        return Browsed(done)
+
+    return open_page
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page about a drive file whose name and description are hostile, with a trace."""
+    folder = tmp_path_factory.mktemp("page")
+    drive = folder / f"{HOSTILE}.toml"
+    described = f'description = "{HOSTILE}"'
+    text = re.sub(r"(?m)^description = .*$", described, preset_text("mqsim-8g"))
+    drive.write_text(text, encoding="utf-8")
+    trace = folder / f"{HOSTILE}.spc"
+    trace.write_text("".join(f"0,{8 * i},4096,r,{i}.0\n" for i in range(50)), encoding="utf-8")
+    out = folder / "page.html"
+    characterize(open_target(str(drive), seed=1), budget=QUICK, seed=1, out_html=out, trace=trace)
+    return out
+
+
+def test_nothing_is_loaded_and_nothing_complains(
+    page: Path, browse: Browse, tmp_path: Path
+) -> None:
+    assert browse(page).console == []
+    # The same page with one picture from elsewhere: this test can fail.
+    spoilt = tmp_path / "spoilt.html"
+    text = page.read_text(encoding="utf-8")
+    spoilt.write_text(
+        text.replace("</main>", '<img src="http://example.com/a.png"></main>'), encoding="utf-8"
+    )
+    assert "Content Security Policy" in "".join(browse(spoilt).console)
+
+
+def test_names_stay_text(page: Path, browse: Browse) -> None:
+    seen = browse(page)
+    assert seen.elements["script"] == 0
+    assert seen.elements["img"] == 0
+    assert seen.elements["svg"] >= 8
+    # The name of the drive, of the trace, and the description.
+    assert seen.text.count(HOSTILE) >= 4
+
+
+@pytest.mark.parametrize("width", [PHONE_PX, DESK_PX])
+def test_nothing_reaches_beyond_the_screen(
+    page: Path, browse: Browse, tmp_path: Path, width: int
+) -> None:
+    frame = tmp_path / "frame.html"
+    source = html.escape(page.read_text(encoding="utf-8"), quote=True)
+    # A window cannot be as narrow as a phone, a frame can.
+    frame.write_text(
+        f'<iframe id="page" style="width:{width}px;height:800px;border:0" srcdoc="{source}">'
+        "</iframe><script>onload = () => { const root = document.getElementById('page')"
+        ".contentDocument.documentElement; document.title = "
+        "`${root.clientWidth} ${root.scrollWidth}` }</script>",
+        encoding="utf-8",
+    )
+    title = re.search(r"<title>(\d+) (\d+)</title>", browse(frame).dom)
+    assert title is not None
+    visible, needed = int(title[1]), int(title[2])
+    assert width - 20 <= visible <= width
+    assert needed <= visible
+
+
+def test_a_file_with_a_hostile_name(browse: Browse, tmp_path: Path) -> None:
+    path = tmp_path / f"{HOSTILE}.bin"
+    path.write_bytes(b"\xa5" * (16 << 20))
+    try:
+        target = open_target(str(path))
+    except DeviceError as error:
+        pytest.skip(f"no direct I/O here: {error}")
+    out = tmp_path / "page.html"
+    characterize(target, budget=QUICK, seed=1, out_html=out)
+    seen = browse(out)
+    assert seen.console == []
+    assert seen.elements["script"] + seen.elements["img"] == 0
+    assert HOSTILE in seen.text
+    assert out.stat().st_size < 2_000_000
