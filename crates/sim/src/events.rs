@@ -37,41 +37,43 @@ impl Event {
             Self::Idle(_) => 4,
         }
     }
-
-    /// Lower first: what frees a resource before what takes it.
-    #[inline]
-    const fn priority(self) -> u64 {
-        match self {
-            Self::ReadDone(_) | Self::WriteDone(_) => 0,
-            Self::DataOut(_) => 1,
-            Self::ChannelFree(_) => 2,
-            Self::Idle(_) => 3,
-        }
-    }
 }
 
-/// Time, priority and sequence, from the highest bit down: one comparison orders two events.
-type Key = u128;
+/// The priorities of the lanes, ascending: what frees a resource before what takes it.
+const PRIORITIES: [u8; LANES] = [0, 0, 1, 2, 3];
 
-/// Bits of the key left for the sequence number.
-const SEQUENCE_BITS: u32 = 60;
-/// The key of nothing.
-const NEVER: Key = Key::MAX;
+/// A pending event.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time_ns: u64,
+    sequence: u64,
+    event: Event,
+}
+
+/// The time of nothing.
+const NEVER: u64 = u64::MAX;
 
 /// Pending events.
 #[derive(Clone, Debug)]
 pub struct EventQueue {
-    lanes: [Ring<(Key, Event)>; LANES],
-    /// The key of the first event of each lane, or [`NEVER`].
-    heads: [Key; LANES],
-    /// The lane of the next event, and its key.
-    next: (usize, Key),
+    lanes: [Ring<Entry>; LANES],
+    /// When the first event of each lane happens, or [`NEVER`].
+    heads_ns: [u64; LANES],
+    /// When the next event of all happens, and its lane.
+    next_ns: u64,
+    next_lane: usize,
     sequence: u64,
 }
 
 impl Default for EventQueue {
     fn default() -> Self {
-        Self { lanes: Default::default(), heads: [NEVER; LANES], next: (0, NEVER), sequence: 0 }
+        Self {
+            lanes: Default::default(),
+            heads_ns: [NEVER; LANES],
+            next_ns: NEVER,
+            next_lane: 0,
+            sequence: 0,
+        }
     }
 }
 
@@ -80,39 +82,50 @@ impl EventQueue {
     #[inline]
     #[must_use]
     pub const fn next_time_ns(&self) -> u64 {
-        (self.next.1 >> 64) as u64
+        self.next_ns
     }
 
     /// Adds an event.
     #[inline]
     pub fn schedule(&mut self, time_ns: u64, event: Event) {
-        let order = event.priority() << SEQUENCE_BITS | self.sequence;
-        self.sequence += 1;
-        let key = Key::from(time_ns) << 64 | Key::from(order);
         let lane = event.lane();
-        self.lanes[lane].insert((key, event), |other| other.0 > key);
-        self.heads[lane] = self.heads[lane].min(key);
-        if key < self.next.1 {
-            self.next = (lane, key);
+        let entry = Entry { time_ns, sequence: self.sequence, event };
+        self.sequence += 1;
+        self.lanes[lane].insert(entry, |other| other.time_ns > time_ns);
+        self.heads_ns[lane] = self.heads_ns[lane].min(time_ns);
+        let first = (time_ns, PRIORITIES[lane]) < (self.next_ns, PRIORITIES[self.next_lane]);
+        if first {
+            (self.next_ns, self.next_lane) = (time_ns, lane);
         }
     }
 
     /// Removes and returns the next event, if it happens at `now_ns`.
     #[inline]
     pub fn pop_at(&mut self, now_ns: u64) -> Option<Event> {
-        if self.next_time_ns() != now_ns {
+        if self.next_ns != now_ns {
             return None;
         }
-        let lane = self.next.0;
-        let (_, event) = self.lanes[lane].pop_front()?;
-        self.heads[lane] = self.lanes[lane].front().map_or(NEVER, |first| first.0);
-        self.next = (0, self.heads[0]);
+        let lane = &mut self.lanes[self.next_lane];
+        let Entry { event, .. } = lane.pop_front()?;
+        self.heads_ns[self.next_lane] = lane.front().map_or(NEVER, |first| first.time_ns);
+        self.find_next();
+        Some(event)
+    }
+
+    /// Finds the lane of the next event: of equal times the one with the lowest priority
+    /// number, and of the two that share a priority the one scheduled first.
+    #[inline]
+    fn find_next(&mut self) {
+        (self.next_ns, self.next_lane) = (self.heads_ns[0], 0);
         for lane in 1..LANES {
-            if self.heads[lane] < self.next.1 {
-                self.next = (lane, self.heads[lane]);
+            if self.heads_ns[lane] < self.next_ns {
+                (self.next_ns, self.next_lane) = (self.heads_ns[lane], lane);
             }
         }
-        Some(event)
+        if self.heads_ns[0] == self.heads_ns[1] && self.next_lane == 0 {
+            let sequence = |lane: usize| self.lanes[lane].front().map(|first| first.sequence);
+            self.next_lane = usize::from(sequence(1) < sequence(0));
+        }
     }
 }
 

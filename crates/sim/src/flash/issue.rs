@@ -80,6 +80,9 @@ impl Flash {
     fn add_companions(&mut self, unit_index: u32, queue: usize, first: u32) -> u32 {
         let spot = self.commands[first].spot;
         let (first_spot, beside) = self.spots.beside(spot);
+        if beside == 0 {
+            return 1;
+        }
         let mut taken = 1_u32 << (spot - first_spot);
         let mut planes = 1;
         let mut last = first;

@@ -29,22 +29,29 @@ impl SectorMap {
     #[inline]
     pub fn write(&mut self, page: Lpn, first: u32, count: u32) -> u32 {
         let start_bit = u64::from(page.0) * u64::from(self.bits_per_page);
+        let end = first + count;
+        if self.bits_per_page <= 64 {
+            return self.write_in_word(start_bit, self.bits_per_page, first, end);
+        }
         let mut kept = 0;
-        let mut bit = 0;
-        while bit < self.sectors_per_page {
-            let in_word = self.bits_per_page.min(64);
-            let position = start_bit + u64::from(bit);
-            let shift = (position % 64) as u32;
-            let page_mask = span_mask(0, in_word) << shift;
-            let from = first.clamp(bit, bit + in_word) - bit;
-            let to = (first + count).clamp(bit, bit + in_word) - bit;
-            let written = span_mask(from, to) << shift;
-            let word = self.words.entry((position / 64) as usize);
-            kept += (*word & page_mask & !written).count_ones();
-            *word |= written;
-            bit += in_word;
+        for word in (0..self.sectors_per_page).step_by(64) {
+            let from = first.clamp(word, word + 64) - word;
+            let to = end.clamp(word, word + 64) - word;
+            kept += self.write_in_word(start_bit + u64::from(word), 64, from, to);
         }
         kept
+    }
+
+    /// Sets the bits `from` to `to` of the `bits` that begin at `start_bit`, all in one
+    /// word; returns how many others of these are set.
+    #[inline]
+    fn write_in_word(&mut self, start_bit: u64, bits: u32, from: u32, to: u32) -> u32 {
+        let shift = (start_bit % 64) as u32;
+        let written = span_mask(from, to) << shift;
+        let word = self.words.entry((start_bit / 64) as usize);
+        let kept = *word & (below(bits) << shift) & !written;
+        *word |= written;
+        kept.count_ones()
     }
 
     /// Forgets everything in `page`.
