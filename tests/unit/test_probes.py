@@ -10,7 +10,7 @@ import pytest
 
 from ssdscope import probes
 from ssdscope.errors import UsageError
-from ssdscope.probes import Absent, Ambiguous, Budget, Detected, Reason, Undetectable
+from ssdscope.probes import Absent, Ambiguous, Budget, Detected, Reason, Undetectable, depth_sweep
 from ssdscope.targets.records import DeviceInfo, Log
 
 ALPHA, BETA, KNEE = (
@@ -227,6 +227,16 @@ def test_a_second_step_is_ambiguous_and_names_both_knees() -> None:
     first, second = (float(each) for each in knee.candidates)
     assert 8 < first < 64 < second
     assert "rises again" in knee.reason
+
+
+def test_a_shelf_too_short_to_saturate_ends_where_it_ends() -> None:
+    """Measured on a file: the rates level off, but not for a whole doubling, and rise again."""
+    depths = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96])
+    typical = 1e3 * np.array([13, 36, 42, 59, 75, 82, 93, 105, 99, 112, 110, 105, 159])
+    rates = typical * np.exp(0.01 * np.random.default_rng(1).standard_normal((24, len(depths))))
+    knee = depth_sweep._judge(FakeDrive(), depths, rates, requests=1, seed=1)
+    assert isinstance(knee, Ambiguous)
+    assert all(1 < float(each) <= 96 for each in knee.candidates)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -1,7 +1,6 @@
 """How commands speak: data on stdout, everything else on stderr."""
 
-import json
-import math
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -18,17 +17,15 @@ def emit(text: str) -> None:
 
 def emit_json(document: dict[str, Any]) -> None:
     """Write a document to stdout."""
-    emit(to_json(document))
+    from ssdscope.results.record import strict_json
 
-
-def to_json(document: dict[str, Any]) -> str:
-    """Write a document as strict JSON: what is not a finite number becomes null."""
-    return json.dumps(_finite(document), indent=2, allow_nan=False)
+    emit(strict_json(document))
 
 
 def note(text: str) -> None:
-    """Tell the user something beside the data."""
-    print(text, file=sys.stderr, flush=True)
+    """Tell the user something beside the data; if nobody can be told, go on all the same."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def error(message: str, hint: str | None) -> None:
@@ -54,13 +51,3 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1
         ).rstrip()
         for line in lines
     )
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

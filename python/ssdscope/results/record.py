@@ -1,5 +1,7 @@
 """The JSON document of a run: its keys are an interface that scripts rely on."""
 
+import json
+import math
 from typing import Any
 
 from ssdscope import __version__
@@ -17,6 +19,11 @@ def envelope(*, seed: int | None = None) -> dict[str, Any]:
     if seed is not None:
         head["seed"] = seed
     return head
+
+
+def strict_json(document: Any) -> str:
+    """Write a document as strict JSON: what is not a finite number becomes null."""
+    return json.dumps(_finite(document), indent=2, allow_nan=False, default=float)
 
 
 def run_record(
@@ -47,3 +54,13 @@ def run_record(
         "workload": workload,
         **result.summary,
     }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
