@@ -68,7 +68,7 @@ def test_rows_reach_the_disk_in_groups(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_a_full_disk_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ssdscope.results.parquet.ROW_GROUP_ROWS", 1)
-    monkeypatch.setattr("ssdscope.results.parquet._FOOTER_BYTES", 2**62)
+    monkeypatch.setattr("ssdscope.results.parquet._RECORD_BYTES", 2**62)
     with LogWriter(tmp_path / "a.parquet", attribution=False) as writer:
         with pytest.raises(OutputError, match="No space left on device"):
             writer.append(log_of(10))
@@ -81,7 +81,7 @@ def test_a_full_disk_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("name", ["a.csv", "nowhere/a.parquet"])
 def test_a_bad_path_fails_before_the_run(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="cannot write the log"):
+    with pytest.raises(UsageError, match="cannot write"):
         LogWriter(tmp_path / name, attribution=False)
 
 

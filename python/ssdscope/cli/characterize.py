@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json
+from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.probe import BudgetOption, findings_text
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED
+from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError, UsageError
 
 EXAMPLES = """\b
 Examples:
@@ -63,38 +63,59 @@ def characterize(
     session: Session = context.obj
     spend = probes.Budget.parse(budget)
     page, data = Path(out), None if json_out is None else Path(json_out)
-    for path in (page, data):
-        _require_folder(path)
+    _require_places([path for path in (out, json_out) if path is not None], (target, trace))
     used_seed = session.seed(seed)
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
         used_seed
     )
+    unwritten: OutputError | None = None
     with stage_progress(progress) as stage:
-        result = report.characterize(
-            opened,
-            budget=spend,
-            seed=used_seed,
-            trace=None if trace is None else Path(trace),
-            trace_format=trace_format,
-            sets=sets or (),
-            out_html=page,
-            out_json=data,
-            progress=stage,
-        )
+        try:
+            result = report.characterize(
+                opened,
+                budget=spend,
+                seed=used_seed,
+                trace=None if trace is None else Path(trace),
+                trace_format=trace_format,
+                sets=sets or (),
+                out_html=page,
+                out_json=data,
+                progress=stage,
+            )
+        except OutputError as failure:
+            if failure.partial is None:
+                raise
+            result, unwritten = failure.partial, failure
     document = result.to_json()
     if output_format == "json":
         emit_json(document)
     else:
-        emit(f"{findings_text(document['findings'])}\n\npage: {page}")
+        where = "" if unwritten else f"\n\npage: {page}"
+        emit(f"{findings_text(document['findings'])}{where}")
     session.repeat(used_seed)
-    return EXIT_INTERRUPTED if result.interrupted else EXIT_DONE
+    if unwritten is not None:
+        error(unwritten.message, unwritten.hint)
+        return unwritten.exit_code
+    if result.interrupted:
+        done = ", ".join(document["provenance"]["stages_done"]) or "none"
+        note(f"interrupted; the page holds what was measured (stages done: {done})")
+        return EXIT_INTERRUPTED
+    return EXIT_DONE
 
 
-def _require_folder(path: "object") -> None:
-    """Refuse a page that cannot be written before an hour is spent on measuring for it."""
+def _require_places(outputs: list[str], inputs: tuple[str | None, ...]) -> None:
+    """Refuse pages that cannot be written, or would replace what is read, before measuring."""
     from pathlib import Path
 
-    from ssdscope.errors import UsageError
+    from ssdscope.results.files import destination
 
-    if isinstance(path, Path) and not path.parent.is_dir():
-        raise UsageError(f"cannot write {path}: there is no folder {path.parent}")
+    taken = [Path(each).resolve() for each in inputs if each is not None]
+    for output in outputs:
+        place = destination(output)
+        if place in taken:
+            raise UsageError(
+                f"cannot write {output}: the target, the trace, the page and the document "
+                "are files of their own",
+                hint="choose another name for the output",
+            )
+        taken.append(place)

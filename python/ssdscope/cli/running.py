@@ -95,14 +95,23 @@ def execute(
         with run_progress(show.progress, show.title) as progress:
             result, failure = _run(runner, progress, log)
         record = run_record(target, workload, result, seed=seed)
+        failure = _keep(log, record) or failure
         _tell(show, record)
-        if log is not None:
-            log.finish(record)
     session.repeat(seed)
     if failure is not None:
         error(failure.message, failure.hint)
         return failure.exit_code
     return _exit_code(result, wanted_ci=workload.get("until_ci"))
+
+
+def _keep(log: "LogWriter | None", record: dict[str, Any]) -> SsdscopeError | None:
+    """Store the document with the log; where that fails it can still be told."""
+    if log is not None:
+        try:
+            log.finish(record)
+        except SsdscopeError as failure:
+            return failure
+    return None
 
 
 def _run(

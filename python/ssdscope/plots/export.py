@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ssdscope.plots.style import PAGE
+from ssdscope.results.files import unwritable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,10 +64,19 @@ def _own_ids(svg: str, name: str) -> str:
 
 
 def save(figure: "Figure", path: str | Path) -> None:
-    """Write a figure to a file; the ending decides the format (``.svg``, ``.png``, ``.pdf``)."""
+    """Write a figure to a file; the ending decides the format (``.svg``, ``.png``, ``.pdf``).
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written.
+    """
     import matplotlib as mpl
 
     target = Path(path)
     reproducible = {"Date": None} if target.suffix == ".svg" else None
-    with mpl.rc_context({"svg.hashsalt": target.stem}):
-        figure.savefig(target, dpi=150, metadata=reproducible)
+    try:
+        with mpl.rc_context({"svg.hashsalt": target.stem}):
+            figure.savefig(target, dpi=150, metadata=reproducible)
+    except OSError as error:
+        raise unwritable(target, error) from error

@@ -1,6 +1,6 @@
 """The main job: measure a drive, detect, model, twin, advise, and write it down as it goes."""
 
-import json
+import contextlib
 import platform
 import shlex
 import time
@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from ssdscope import advise, models, probes, twin
-from ssdscope.errors import SsdscopeError, UsageError
+from ssdscope.errors import OutputError, SsdscopeError
 from ssdscope.models.evaluate import FittedModel
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.report import performance, replay
 from ssdscope.report.page import render
 from ssdscope.results import envelope
+from ssdscope.results.files import destination, is_special, write_text
+from ssdscope.results.record import strict_json
 from ssdscope.targets import Target
 from ssdscope.targets.opening import identify
 from ssdscope.targets.traces import sniff_trace
@@ -71,6 +73,30 @@ class _Job:
     model: FittedModel | None = None
 
 
+class _Files:
+    """The page, and the document while it grows."""
+
+    def __init__(self, page: Path, data: Path | None) -> None:
+        self.page = page
+        self.data = data
+        beside = data or page.with_suffix(".partial.json")
+        # What is no plain file, as /dev/null, is written once, and nothing is put beside it.
+        self._growing = None if is_special(destination(data or page)) else beside
+        destination(page)
+
+    def keep(self, document: dict[str, Any]) -> None:
+        if self._growing is not None:
+            write_text(self._growing, _json(document))
+
+    def finish(self, document: dict[str, Any]) -> None:
+        self.keep(document)
+        write_text(self.page, render(document))
+        if self.data is None and self._growing is not None:
+            self._growing.unlink()
+        elif self.data is not None and self._growing is None:
+            write_text(self.data, _json(document))
+
+
 def characterize(
     target: Target,
     *,
@@ -111,9 +137,11 @@ def characterize(
     Raises
     ------
     UsageError
-        If the page or the document cannot be written.
+        If there can be no file where the page or the document shall be.
     TraceError
         If the trace is of no known format.
+    OutputError
+        If the page or the document cannot be written; its `partial` is then what was found.
     """
     started = time.monotonic()
     if trace is not None:
@@ -121,10 +149,10 @@ def characterize(
     command = _command(target, budget, seed, trace, trace_format, sets)
     document = _empty_document(target, budget, seed, command, sets)
     job = _Job(target, budget, seed, trace, trace_format, document)
-    partial_json = out_json or out_html.with_suffix(".partial.json")
+    files = _Files(out_html, out_json)
     interrupted = False
     done = 0.0
-    _write(partial_json, document)
+    files.keep(document)
     try:
         for name, share in STAGES:
             begun = time.monotonic()
@@ -132,7 +160,8 @@ def characterize(
             document["provenance"]["stage_seconds"][name] = time.monotonic() - begun
             document["provenance"]["stages_done"].append(name)
             done += share
-            _write(partial_json, document)
+            with contextlib.suppress(OutputError):  # told at the end, if it is still so
+                files.keep(document)
     except KeyboardInterrupt:
         interrupted = True
     document["provenance"] |= {
@@ -140,11 +169,17 @@ def characterize(
         "seconds": time.monotonic() - started,
     }
     progress("writing the page", 1.0)
-    _write_text(out_html, render(document))
-    _write(partial_json, document)
-    if out_json is None:
-        partial_json.unlink()
-    return Characterization(document, interrupted)
+    result = Characterization(document, interrupted)
+    try:
+        files.finish(document)
+    except OutputError as error:
+        error.partial = result
+        raise
+    return result
+
+
+def _json(document: dict[str, Any]) -> str:
+    return strict_json(document) + "\n"
 
 
 def _scaled(progress: StageProgress, done: float, share: float, stage: str, part: float) -> None:
@@ -201,8 +236,8 @@ def _empty_document(
 def _detect(job: _Job, progress: StageProgress) -> None:
     if job.target.kind in ("block", "file"):
         job.document["target"]["declared"] = _identity(job.target.uri)
-    found = probes.run(["all"], job.target.device, job.budget, job.seed, progress)
-    job.document["findings"] = [finding.to_json() for finding in found]
+    for finding in probes.each(["all"], job.target.device, job.budget, job.seed, progress):
+        job.document["findings"].append(finding.to_json())
 
 
 def _identity(path: str) -> dict[str, Any] | None:
@@ -282,17 +317,3 @@ _RUN: dict[str, Callable[[_Job, StageProgress], None]] = {
     "twin": _twin,
     "advice": _advise,
 }
-
-
-def _write(path: Path, document: dict[str, Any]) -> None:
-    _write_text(path, json.dumps(document, indent=1, default=float) + "\n")
-
-
-def _write_text(path: Path, text: str) -> None:
-    """Replace a file at once, so that nobody ever reads half of it."""
-    part = path.with_name(path.name + ".part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from error

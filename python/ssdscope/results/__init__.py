@@ -5,6 +5,8 @@ offered here, where the rest of the code looks for them.
 
 `record`
     The JSON document of a run: everything needed to repeat it.
+`files`
+    Where files of ours may go, and how they get there.
 `parquet`
     A log on disk, one row per request, written while the run goes on.
 """

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ssdscope.errors import OutputError, UsageError
+from ssdscope.results.files import destination, is_special
 from ssdscope.targets import ATTRIBUTION_CAUSES, Log
 from ssdscope.targets.records import LOG_TYPES
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROW_GROUP_ROWS = 262_144
-_FOOTER_BYTES = 4 * 2**20
+_COMPRESSION = "zstd"
+_RECORD_BYTES = 256 * 2**10
+_ROW_GROUP_FOOTER_BYTES = 8 * 2**10
 _ATTRIBUTION_COLUMNS = tuple(f"attr_{cause}_ns" for cause in ATTRIBUTION_CAUSES)
 _RECORD_KEY = b"ssdscope"
 
@@ -52,17 +55,21 @@ class LogWriter:
     def __init__(self, path: str | Path, *, attribution: bool) -> None:
         import pyarrow.parquet as pq
 
-        self.path = Path(path)
-        self.summary_path = self.path.with_suffix(".json")
-        if self.path.suffix != ".parquet":
+        if Path(path).suffix != ".parquet":
             raise UsageError(f"cannot write the log to {path}: the name must end in .parquet")
+        self._name = str(path)
+        self.path = destination(path)
+        if is_special(self.path):
+            raise UsageError(f"cannot write the log to {path}: it is not a plain file")
+        self.summary_path = self.path.with_suffix(".json")
         self._part = self.path.with_name(self.path.name + ".part")
         self._schema = _schema(attribution)
         self._pending: list[Log] = []
         self._pending_rows = 0
+        self._row_groups = 0
         self._broken = False
         try:
-            self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
+            self._writer = pq.ParquetWriter(self._part, self._schema, compression=_COMPRESSION)
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else error
             raise UsageError(f"cannot write the log to {path}: {reason}") from error
@@ -98,12 +105,21 @@ class LogWriter:
                 self._flush()
 
     def finish(self, record: dict[str, Any]) -> None:
-        """Store the document of the run, in the file and next to it."""
-        with self._failing_clearly():
-            self._flush()
+        """Store the document of the run, in the file and next to it.
+
+        Raises
+        ------
+        OutputError
+            If the disk is full; the document and the rows that fit are there all the same.
+        """
+        try:
+            with self._failing_clearly():
+                self._flush()
+        finally:
             self._writer.add_key_value_metadata({_RECORD_KEY: json.dumps(record).encode()})
-            text = json.dumps(record, indent=2) + "\n"
-            self.summary_path.write_text(text, encoding="utf-8")
+            with self._failing_clearly():
+                text = json.dumps(record, indent=2) + "\n"
+                self.summary_path.write_text(text, encoding="utf-8")
 
     def _flush(self) -> None:
         import pyarrow as pa
@@ -116,9 +132,23 @@ class LogWriter:
             [pa.array(log.columns[name]) for name in self._schema.names], schema=self._schema
         )
         # A row group that is cut short makes all before it unreadable, so stop in time.
-        if shutil.disk_usage(self.path.parent).free < 2 * rows.nbytes + _FOOTER_BYTES:
+        fitting = self._fitting(rows)
+        if fitting:
+            self._writer.write_table(rows.slice(0, fitting))
+            self._row_groups += 1
+        if fitting < rows.num_rows:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        self._writer.write_table(rows)
+
+    def _fitting(self, rows: "pa.Table") -> int:
+        """Say how many of the rows the disk still takes, with the footer behind them."""
+        footer_bytes = _RECORD_BYTES + (self._row_groups + 1) * _ROW_GROUP_FOOTER_BYTES
+        room = shutil.disk_usage(self.path.parent).free - footer_bytes
+        count = int(rows.num_rows)
+        if room >= 2 * rows.nbytes:
+            return count
+        while count and (size := _encoded_bytes(rows.slice(0, count))) > room:
+            count = int(count * 0.9 * max(room, 0) / size)
+        return count
 
     @contextmanager
     def _failing_clearly(self) -> Iterator[None]:
@@ -131,9 +161,18 @@ class LogWriter:
             self._broken = True
             reason = os.strerror(error.errno) if error.errno else str(error)
             raise OutputError(
-                f"cannot write the log to {self.path}: {reason}",
+                f"cannot write the log to {self._name}: {reason}",
                 hint="free some space, or log to another disk",
             ) from error
+
+
+def _encoded_bytes(rows: "pa.Table") -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, compression=_COMPRESSION)
+    return int(sink.getvalue().size)
 
 
 def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
