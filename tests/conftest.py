@@ -15,7 +15,7 @@ from ssdscope.cli.app import run_cli
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
-COMMAND = (sys.executable, "-c", "from ssdscope.cli.app import main; main()")
+COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
 
 
 @dataclass(frozen=True)

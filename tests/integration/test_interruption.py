@@ -49,7 +49,7 @@ def test_an_interrupted_run_keeps_what_it_has(
 
 
 def test_a_reader_that_goes_away_is_no_failure() -> None:
-    command = [sys.executable, "-c", "from ssdscope.cli.app import main; main()"]
+    command = [sys.executable, "-c", "from ssdscope.cli.start import main; main()"]
     read_end, write_end = os.pipe()
     os.close(read_end)
     with os.fdopen(write_end, "wb") as pipe:
@@ -120,3 +120,76 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(
     done = [json.loads(line)["key"] for line in out.read_text(encoding="utf-8").splitlines()]
     assert 0 < len(done) == len(set(done)) < 200
     assert out.with_suffix(".parquet").exists()
+
+
+def test_an_interrupt_while_python_still_imports_is_no_traceback(
+    spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    mark = tmp_path / "importing"
+    slow = tmp_path / "typer.py"
+    slow.write_text(f"import time\nopen({str(mark)!r}, 'w').close()\ntime.sleep(60)\n", "utf-8")
+    process = spawn("drives", "list", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    wait_for(mark)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (process.returncode, out, err) == (130, "", "")
+
+
+def test_an_interrupt_before_the_run_says_so(spawn: Callable[..., subprocess.Popen[str]]) -> None:
+    process = spawn("run", "sim:mqsim-512g", "--state", "steady", "--number-ios", "1")
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith("seed ")
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.strip() == "interrupted before anything was measured"
+
+
+def test_an_interrupted_probe_tells_the_findings_it_has(
+    cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ssdscope.probes.depth_sweep.detect", interrupted)
+    said = cli("probe", "latency", "sim:mqsim-8g", "--seed", "1", "-o", "json")
+    assert said.status == 130
+    assert said.document["interrupted"] is True
+    assert [each["property"] for each in said.document["findings"]] == [
+        "read_latency_alpha_ns",
+        "read_latency_beta_ns_per_byte",
+    ]
+    assert "interrupted; 2 findings were complete" in said.err
+
+
+def test_an_interrupted_study_tells_the_figures_it_has(
+    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ssdscope.studies.machado2015.wear.age", interrupted)
+    words = ("reproduce", "machado2015", "-O", str(tmp_path), "--seed", "1", "-o", "json")
+    said = cli(*words, "--figure", "random-reads,wear")
+    assert said.status == 130
+    assert said.document["interrupted"] is True
+    assert [figure["id"] for figure in said.document["figures"]] == ["random-reads"]
+    assert "interrupted; 1 figures were complete" in said.err
+
+
+def test_a_closed_or_full_stderr_does_not_stop_a_run() -> None:
+    command = f"'{sys.executable}' -c 'from ssdscope.cli.start import main; main()'"
+    for redirection in ("2>&-", "2>/dev/full"):
+        done = subprocess.run(
+            f"{command} run sim:mqsim-8g --number-ios 10 -o json {redirection}",
+            shell=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 0, redirection
+        assert json.loads(done.stdout)["requests"] == 10

@@ -2,12 +2,12 @@
 
 import errno
 import os
-import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from ssdscope import __version__
@@ -16,7 +16,6 @@ from ssdscope.cli import (
     config,
     doctor,
     drives,
-    interrupts,
     probe,
     replay,
     reproduce,
@@ -27,8 +26,21 @@ from ssdscope.cli.output import close_stdout, emit, error, note
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, SsdscopeError
 
+
+class _Commands(TyperGroup):
+    """The commands; typer would end an interrupted one without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            note("interrupted before anything was measured")
+            return EXIT_INTERRUPTED
+
+
 app = typer.Typer(
     name="ssdscope",
+    cls=_Commands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -69,12 +81,6 @@ def root(
     del version, debug  # told by its callback; taken before parsing, so it works anywhere
 
 
-def main() -> None:
-    """Run the command line of this process."""
-    interrupts.install()
-    sys.exit(run_cli(sys.argv[1:]))
-
-
 def run_cli(argv: Sequence[str]) -> int:
     """Run one command line.
 
@@ -91,7 +97,6 @@ def run_cli(argv: Sequence[str]) -> int:
             words, prog_name="ssdscope", standalone_mode=False, obj=session
         )
     except KeyboardInterrupt:
-        note("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         close_stdout()

@@ -24,6 +24,8 @@ def emit_json(document: dict[str, Any]) -> None:
 
 def note(text: str) -> None:
     """Tell the user something beside the data; if nobody can be told, go on all the same."""
+    if sys.stderr is None:  # closed by who started us; print would take stdout instead
+        return
     with contextlib.suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 

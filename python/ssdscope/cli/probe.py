@@ -9,7 +9,7 @@ from ssdscope.cli.output import emit, emit_json, note, table
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, UsageError
+from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from ssdscope.units import format_capacity
 
 if TYPE_CHECKING:
@@ -72,16 +72,25 @@ def probe(
         used_seed
     )
     _declare(chosen, opened.device.info)
+    findings: list[dict[str, Any]] = []
+    interrupted = False
     with stage_progress(progress) as stage:
-        found = probes.run([name], opened.device, spend, used_seed, stage)
-    findings = [finding.to_json() for finding in found]
+        try:
+            found = probes.each([name], opened.device, spend, used_seed, stage)
+            findings.extend(finding.to_json() for finding in found)
+        except KeyboardInterrupt:
+            interrupted = True
     if output_format == "json":
         from ssdscope.results.record import envelope
 
-        emit_json({**envelope(seed=used_seed), "target": opened.describe(), "findings": findings})
+        head = {**envelope(seed=used_seed), "target": opened.describe()}
+        emit_json({**head, "findings": findings, "interrupted": interrupted})
     else:
         emit(findings_text(findings))
     session.repeat(used_seed)
+    if interrupted:
+        note(f"interrupted; {len(findings)} findings were complete")
+        return EXIT_INTERRUPTED
     return EXIT_DONE
 
 

@@ -17,6 +17,8 @@ StageCallback = Callable[[str, float], None]
 
 def wanted(mode: str) -> bool:
     """Say whether progress is to be shown."""
+    if sys.stderr is None:  # closed by who started us
+        return False
     return mode == "always" or (mode == "auto" and sys.stderr.isatty())
 
 

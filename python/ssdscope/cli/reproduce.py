@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, note
+from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_FAILED
+from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, OutputError
 
 EXAMPLES = """\b
 Examples:
@@ -64,15 +64,21 @@ def reproduce(
     if target is not None:
         chosen = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing)
         opened = chosen.open(used_seed)
+    unwritten: OutputError | None = None
     with stage_progress(progress) as stage:
-        result = studies.run(
-            key,
-            figures=figures,
-            target=opened,
-            out_dir=out,
-            seed=used_seed,
-            progress=stage,
-        )
+        try:
+            result = studies.run(
+                key,
+                figures=figures,
+                target=opened,
+                out_dir=out,
+                seed=used_seed,
+                progress=stage,
+            )
+        except OutputError as failure:
+            if failure.partial is None:
+                raise
+            result, unwritten = failure.partial, failure
     document = result.to_json()
     if output_format == "json":
         from ssdscope.results.record import envelope
@@ -81,6 +87,12 @@ def reproduce(
     else:
         emit(_text(document))
     session.repeat(used_seed)
+    if unwritten is not None:
+        error(unwritten.message, unwritten.hint)
+        return unwritten.exit_code
+    if result.interrupted:
+        note(f"interrupted; {len(result.figures)} figures were complete")
+        return EXIT_INTERRUPTED
     differing = sum(
         row["verdict"] == "differs" for each in document["figures"] for row in each["rows"]
     )

@@ -16,7 +16,7 @@ and nothing else: never the configuration of a simulated drive.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,7 @@ __all__ = [
     "StageProgress",
     "Undetectable",
     "choose",
+    "each",
     "registry",
     "run",
     "silent",
@@ -68,12 +69,21 @@ def run(
     UsageError
         If a name is unknown.
     """
+    return list(each(names, device, budget, seed, progress))
+
+
+def each(
+    names: Sequence[str],
+    device: Device,
+    budget: Budget,
+    seed: int,
+    progress: StageProgress = silent,
+) -> Iterator[Finding]:
+    """Run probes as `run` does, and give each finding as soon as it is known."""
     chosen = [probe for name in names for probe in choose(name, budget)]
-    findings: list[Finding] = []
     for index, probe in enumerate(chosen):
         share_of_all = partial(_scaled, progress, index, len(chosen))
-        findings += probe.detect(device, budget, seed, share_of_all)
-    return findings
+        yield from probe.detect(device, budget, seed, share_of_all)
 
 
 def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ssdscope.probes.budget import Budget, StageProgress
     from ssdscope.probes.finding import Finding
@@ -25,7 +25,8 @@ class ProbeInfo:
     declared_writes_bytes
         The most it will write on a drive, declared before it starts.
     detect
-        Called with device, budget, seed and a progress callback.
+        Called with device, budget, seed and a progress callback; gives each finding as soon as
+        it is known.
     """
 
     name: str
@@ -33,4 +34,4 @@ class ProbeInfo:
     weight: Literal["light", "standard", "heavy"]
     properties: tuple[str, ...]
     declared_writes_bytes: Callable[[DeviceInfo], int]
-    detect: Callable[[Device, Budget, int, StageProgress], list[Finding]]
+    detect: Callable[[Device, Budget, int, StageProgress], Iterable[Finding]]

@@ -13,21 +13,22 @@ from ssdscope.probes import depth_sweep, size_sweep
 from ssdscope.probes.info import ProbeInfo
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ssdscope.probes.budget import Budget, StageProgress
     from ssdscope.probes.finding import Finding
     from ssdscope.targets.device import Device
 
 
-def detect(device: Device, budget: Budget, seed: int, progress: StageProgress) -> list[Finding]:
+def detect(device: Device, budget: Budget, seed: int, progress: StageProgress) -> Iterator[Finding]:
     """Measure both sweeps and answer three properties."""
     rng = np.random.default_rng([seed, 0x1A7E])
-    by_size = size_sweep.detect(
+    yield from size_sweep.detect(
         device, budget, rng, lambda stage, share: progress(stage, share / 2)
     )
-    by_depth = depth_sweep.detect(
+    yield from depth_sweep.detect(
         device, budget, rng, lambda stage, share: progress(stage, 0.5 + share / 2)
     )
-    return by_size + by_depth
 
 
 PROBE = ProbeInfo(

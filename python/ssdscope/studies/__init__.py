@@ -10,6 +10,7 @@ number in the column "ours" is computed from runs made now.
 """
 
 import difflib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -85,4 +86,6 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"cannot write to {folder}: permission denied")
     return study.run(wanted, target, folder, seed, progress)

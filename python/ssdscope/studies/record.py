@@ -87,12 +87,13 @@ class FigureResult:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """Everything a study gave."""
+    """Everything a study gave; after Ctrl-C the figures that were complete."""
 
     study: str
     figures: list[FigureResult]
     seed: int
     target: str | None = None
+    interrupted: bool = False
 
     @property
     def differs(self) -> bool:
@@ -105,6 +106,7 @@ class StudyResult:
             "study": self.study,
             "seed": self.seed,
             "target": self.target,
+            "interrupted": self.interrupted,
             "figures": [figure.to_json() for figure in self.figures],
         }
 

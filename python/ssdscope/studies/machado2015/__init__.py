@@ -17,11 +17,11 @@ least share of free blocks), four access patterns, ten request sizes.
     The pictures.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import OutputError, UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.machado2015 import (
     claims,
@@ -54,20 +54,33 @@ def run(
                 f"figure {wanted[0]!r} is about the paper's own drives",
                 hint="on a target there is figure 1",
             )
-        return StudyResult(KEY, [_on_target(target, folder, seed, progress)], seed, target.uri)
+        figure_1, interrupted = _on_target(target, folder, seed, progress)
+        return StudyResult(KEY, [figure_1], seed, target.uri, interrupted)
+    results: list[FigureResult] = []
+    try:
+        results.extend(_figures(wanted, folder, seed, progress))
+    except KeyboardInterrupt:
+        return StudyResult(KEY, results, seed, interrupted=True)
+    except OutputError as error:
+        error.partial = StudyResult(KEY, results, seed)
+        raise
+    return StudyResult(KEY, results, seed)
+
+
+def _figures(
+    wanted: Sequence[str], folder: Path, seed: int, progress: StageProgress
+) -> Iterator[FigureResult]:
     makers = {"random-reads": _random_reads, "wear": _wear}
     cells: procedure.Cells | None = None
-    results = []
     for index, name in enumerate(wanted):
         scaled = partial(_scaled, progress, index, len(wanted))
         if name in makers:
-            results.append(makers[name](folder, seed, scaled))
+            yield makers[name](folder, seed, scaled)
             continue
         # Both pictures are of the same runs.
         if cells is None:
             cells = procedure.run_configurations(procedure.CONFIGURATIONS, seed, scaled)
-        results.append(_figure_1(cells, folder) if name == "1" else _difference(cells, folder))
-    return StudyResult(KEY, results, seed)
+        yield _figure_1(cells, folder) if name == "1" else _difference(cells, folder)
 
 
 def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:
@@ -113,11 +126,13 @@ def _wear(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
     )
 
 
-def _on_target(target: Target, folder: Path, seed: int, progress: StageProgress) -> FigureResult:
-    cells = procedure.run_target(target, seed, progress)
+def _on_target(
+    target: Target, folder: Path, seed: int, progress: StageProgress
+) -> tuple[FigureResult, bool]:
+    cells, interrupted = procedure.run_target(target, seed, progress)
     image = folder / "machado2015-target.svg"
     figure.four_panels(cells, [target.uri], image)
-    return FigureResult(
+    result = FigureResult(
         "1",
         f"The procedure of figure 1 on {target.uri}",
         on_target.compare(cells),
@@ -125,6 +140,7 @@ def _on_target(target: Target, folder: Path, seed: int, progress: StageProgress)
         procedure.write_table(cells, folder / "machado2015-target.csv"),
         procedure.gaps(cells) + procedure.left_out(target),
     )
+    return result, interrupted
 
 
 STUDY = StudyInfo(KEY, "internal organisation of a simulated SSD (ERAD 2015)", FIGURES, run)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import StageProgress
+from ssdscope.results.files import creating
 from ssdscope.targets import Device, RunResult, Target, open_target
 from ssdscope.workloads import Workload
 
@@ -110,15 +111,26 @@ def _column(configuration: Configuration, pattern: str, seed: int) -> list[Cell]
 
 def run_target(
     target: Target, seed: int, progress: StageProgress
-) -> dict[tuple[str, str, int], Cell]:
-    """Run the same procedure on any drive: reads alone where writing is not allowed."""
+) -> tuple[dict[tuple[str, str, int], Cell], bool]:
+    """Run the same procedure on any drive: reads alone where writing is not allowed.
+
+    Returns
+    -------
+    cells, interrupted
+        The points, and whether Ctrl-C came before the last.
+    """
     cells: dict[tuple[str, str, int], Cell] = {}
     plan = list(_plan(target.device))
-    for done, (pattern, size) in enumerate(plan, start=1):
-        device = target.device.fork() if target.device.info.snapshot else target.device
-        cells[target.uri, pattern, size] = measure(device, target.uri, pattern, size, seed)
-        progress(f"{pattern} {size // 1024} KB", done / len(plan))
-    return cells
+    try:
+        for done, (pattern, size) in enumerate(plan, start=1):
+            device = target.device.fork() if target.device.info.snapshot else target.device
+            cells[target.uri, pattern, size] = measure(device, target.uri, pattern, size, seed)
+            progress(f"{pattern} {size // 1024} KB", done / len(plan))
+    except KeyboardInterrupt:
+        if not cells:
+            raise
+        return cells, True
+    return cells, False
 
 
 def _plan(device: Device) -> Iterator[tuple[str, int]]:
@@ -195,7 +207,7 @@ def gaps(cells: Cells) -> list[str]:
 def write_table(cells: Cells, path: Path) -> Path:
     """Write every point as CSV."""
     names = list(Cell.__dataclass_fields__)
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with creating(path) as file:
         table = csv.writer(file)
         table.writerow(names)
         for cell in cells.values():

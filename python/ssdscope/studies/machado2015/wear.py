@@ -14,6 +14,7 @@ import numpy as np
 
 from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import StageProgress
+from ssdscope.results.files import creating
 from ssdscope.studies.record import Claim, Verdict
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.records import OP_WRITE
@@ -202,7 +203,7 @@ def _row(what: str, ours: str, differ: bool) -> Claim:
 
 def write_table(lives: Sequence[Life], path: Path) -> Path:
     """Write every reading as CSV."""
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with creating(path) as file:
         table = csv.writer(file)
         table.writerow(
             [
