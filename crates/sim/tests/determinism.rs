@@ -66,7 +66,7 @@ fn every_build_completes_the_same_requests_at_the_same_instants() {
     ];
     let expected: [u64; 4] = [
         0xcb8d_c470_fb0e_5d70,
-        0xb063_b399_d319_c401,
+        0xe5a6_5c33_b5ea_c87e,
         0x5815_8cb7_b1bc_2c91,
         0x5f4c_057f_89c5_9050,
     ];

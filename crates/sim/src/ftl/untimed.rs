@@ -26,37 +26,59 @@ impl Prepare for Ftl {
         while !self.can_write(plane) {
             let mut planes = self.planes_behind(self.stall_queue(plane));
             let collected = planes.find_map(|plane| self.collect_untimed(plane));
-            moved += collected.ok_or_else(|| self.stuck(plane))?;
+            moved += collected.ok_or_else(|| self.stuck(plane))?.moved_pages;
             plane = self.plane_for(page);
         }
         let placement = self.place(page, 0, self.geometry.sectors_per_page, plane);
         self.programmed(placement.page);
-        if placement.filled_block && self.below_low_water(plane) {
-            moved += self.collect_untimed(plane).unwrap_or(0);
+        if placement.filled_block {
+            moved += self.keep_up(plane);
         }
         Ok(moved)
     }
 }
 
+/// What collecting one block came to.
+struct Collected {
+    moved_pages: u32,
+    filled_blocks: u32,
+}
+
 impl Ftl {
-    /// Collects one block; returns the pages moved, or nothing if no block is worth it.
-    fn collect_untimed(&mut self, plane: PlaneId) -> Option<u32> {
+    /// A block of `plane` has been filled: collects another one if free ones are few, and
+    /// one more for each block that collection fills meanwhile, as happens in time. Returns
+    /// the pages moved.
+    fn keep_up(&mut self, plane: PlaneId) -> u32 {
+        let mut moved_pages = 0;
+        let mut filled_blocks = 1;
+        while filled_blocks > 0 && self.below_low_water(plane) {
+            let Some(collected) = self.collect_untimed(plane) else { break };
+            moved_pages += collected.moved_pages;
+            filled_blocks += collected.filled_blocks;
+            filled_blocks -= 1;
+        }
+        moved_pages
+    }
+
+    /// Collects one block, or nothing if none is worth it.
+    fn collect_untimed(&mut self, plane: PlaneId) -> Option<Collected> {
         let mut next = Some(self.begin_collection(plane)?);
-        let mut moved = 0;
+        let mut done = Collected { moved_pages: 0, filled_blocks: 0 };
         let mut pages: Vec<Ppn> = Vec::new();
         while let Some(collection) = next {
             pages.clear();
             self.valid_pages(collection.plane, collection.victim, &mut pages);
             for &page in &pages {
-                if let Some((new, _)) = self.relocate(page) {
+                if let Some((new, filled_block)) = self.relocate(page) {
                     self.programmed(new);
-                    moved += 1;
+                    done.moved_pages += 1;
+                    done.filled_blocks += u32::from(filled_block);
                 }
             }
             self.end_collection(collection);
             next = collection.cold.and_then(|cold| self.begin_cold_move(plane, cold));
         }
-        Some(moved)
+        Some(done)
     }
 
     /// Why writes to `plane` can make no progress.
