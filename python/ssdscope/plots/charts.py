@@ -105,6 +105,7 @@ def by_pattern(
     """Draw one line per access pattern: latency or bandwidth against size or depth."""
     figure, axes = style.new_figure(palette)
     axes.set_yscale("log")
+    floor = min(p[y] for p in points) / 2
     for rw, (role, marker, label) in PATTERN_LOOK.items():
         rows = sorted((p for p in points if p["rw"] == rw), key=lambda p: float(p[x]))
         if not rows:
@@ -116,8 +117,9 @@ def by_pattern(
         axes.plot(
             xs, ys, color=colour, marker=marker, markersize=mark, linewidth=width, label=label
         )
-        if low and all(p[low] is not None and p[low] > 0 for p in rows):
-            bounds = [p[low] for p in rows], [p[high] for p in rows]
+        if low and all(p[low] is not None for p in rows):
+            # A few very slow requests make an interval that reaches below zero: down to the edge.
+            bounds = [max(p[low], floor) for p in rows], [p[high] for p in rows]
             axes.fill_between(xs, *bounds, color=colour, alpha=0.2, linewidth=0)
     if x == "block_bytes":
         style.log_sizes(axes, [p[x] for p in points])
