@@ -30,20 +30,21 @@ PHONE_PX, DESK_PX = 390, 1100
 Browse = Callable[[Path], "Browsed"]
 
 
-class Browsed:
+class Browsed(HTMLParser):
     """What the browser made of a page: its DOM as text, its elements, its console."""
 
     def __init__(self, done: subprocess.CompletedProcess[str]) -> None:
+        super().__init__()
         self.dom = done.stdout
         self.console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
         self.elements: Counter[str] = Counter()
         self.text = ""
-        parser = HTMLParser()
-        parser.handle_starttag = lambda tag, _attributes: self.elements.update([tag])  # type: ignore[method-assign]
-        parser.handle_data = self._keep  # type: ignore[method-assign]
-        parser.feed(self.dom)
+        self.feed(self.dom)
 
-    def _keep(self, data: str) -> None:
+    def handle_starttag(self, tag: str, _attributes: list[tuple[str, str | None]]) -> None:
+        self.elements.update([tag])
+
+    def handle_data(self, data: str) -> None:
         self.text += data
 
 
