@@ -26,7 +26,7 @@ impl From<&Key> for KeyRecord {
             Kind::Count(..) => ("count", None),
             Kind::Bytes(..) => ("bytes", Some("bytes")),
             Kind::Nanos => ("time", Some("ns")),
-            Kind::Rate => ("rate", None),
+            Kind::Rate(..) => ("rate", None),
             Kind::Ratio(..) => ("ratio", None),
             Kind::Flag => ("flag", None),
             Kind::Choice(_) => ("choice", None),

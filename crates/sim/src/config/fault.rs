@@ -54,8 +54,25 @@ impl Faults {
     }
 
     pub(super) fn add_unknown(&mut self, line: Option<usize>, path: &str) {
+        if keys::is_later(path) {
+            return self.add(
+                line,
+                path,
+                "comes with a later version; this one has no such part",
+                None,
+            );
+        }
         let hint = keys::nearest(path).map(|near| format!("did you mean {near}?"));
         self.add(line, path, "unknown key", hint);
+    }
+
+    pub(super) fn add_unknown_table(&mut self, line: Option<usize>, path: &str, known: &[&str]) {
+        if keys::is_later(path) {
+            return self.add_unknown(line, path);
+        }
+        let near = keys::nearest_table(path).map(|near| format!("did you mean [{near}]? "));
+        let all = format!("the tables of a drive file are {}", known.join(", "));
+        self.add(line, path, "unknown table", Some(near.unwrap_or_default() + &all));
     }
 
     pub(super) fn add_unknown_set(&mut self, path: &str) {

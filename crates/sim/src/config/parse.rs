@@ -7,6 +7,9 @@ use super::state::{State, parse_size};
 use std::collections::BTreeMap;
 use toml_edit::{Document, Item, Table, Value as TomlValue};
 
+/// How much of a line a message repeats.
+const QUOTED_CHARS: usize = 60;
+
 /// A checked value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
@@ -37,7 +40,10 @@ pub(super) fn read(text: &str, label: &str, sets: &[String]) -> Result<Entries, 
         }
         Err(error) => {
             let line = error.span().map(|span| Lines::new(text).line(span.start));
-            faults.add(line, "", &format!("not TOML: {}", error.message()), None);
+            let written = line.and_then(|line| text.lines().nth(line - 1)).map_or("", str::trim);
+            let cut: String =
+                written.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect();
+            faults.add(line, "", &format!("not TOML: {}: `{cut}`", error.message()), None);
         }
     }
     for set in sets {
@@ -80,9 +86,7 @@ fn read_section(
     if known {
         read_table(inner, path, lines, entries, faults);
     } else {
-        let sections: Vec<_> = sections().collect();
-        let hint = format!("the tables of a drive file are {}", sections.join(", "));
-        faults.add(line, path, "unknown table", Some(hint));
+        faults.add_unknown_table(line, path, &sections().collect::<Vec<_>>());
     }
 }
 
@@ -159,11 +163,7 @@ fn convert(key: &Key, value: &TomlValue) -> Result<Value, String> {
             .filter(|&number| number <= 3_600_000_000_000)
             .map(Value::Int)
             .ok_or_else(found),
-        Kind::Rate => number(value)
-            .filter(|&number| number > 0.0 && number <= 1e15)
-            .map(Value::Float)
-            .ok_or_else(found),
-        Kind::Ratio(low, high) => number(value)
+        Kind::Rate(low, high) | Kind::Ratio(low, high) => number(value)
             .filter(|number| (low..=high).contains(number))
             .map(Value::Float)
             .ok_or_else(found),

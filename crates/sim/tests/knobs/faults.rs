@@ -47,9 +47,52 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest() {
             assert_eq!(lines, expected);
         }
     }
-    check_line("[host]", "[hots]", &["hots: unknown table", "nand, channel, host, ftl, gc"]);
+    check_line(
+        "[host]",
+        "[hots]",
+        &["hots: unknown table", "did you mean [host]?", "nand, channel, host, ftl, gc"],
+    );
     let far = complaint(PAGE_DRIVE, &["zzzzzzzzzzzzzzzzzz=2"]);
     assert_eq!(far, ["--set: zzzzzzzzzzzzzzzzzz: unknown key"], "nothing is near enough");
+}
+
+#[test]
+fn a_part_that_a_later_version_brings_is_no_slip_of_the_pen() {
+    let later = "comes with a later version; this one has no such part";
+    for key in [
+        "ftl.map_unit_bytes",
+        "ftl.merge_unit_bytes",
+        "write_buffer.bytes",
+        "read_cache.bytes",
+        "map.zone_bytes",
+        "map.resident_zones",
+    ] {
+        let set = format!("{key}=4096");
+        assert_eq!(complaint(PAGE_DRIVE, &[set.as_str()]), [format!("--set: {key}: {later}")]);
+    }
+    let text = format!("{PAGE_DRIVE}\n[write_buffer]\nbytes = 1\n");
+    let lines = complaint(&text, &[]);
+    assert!(lines[0].contains("write_buffer: ") && lines[0].ends_with(later), "{lines:?}");
+}
+
+#[test]
+fn what_is_not_toml_is_shown() {
+    let doubled = PAGE_DRIVE.replace("channels = 1", "channels = 1\nchannels = 2");
+    let lines = complaint(&doubled, &[]);
+    assert!(lines[0].ends_with("not TOML: duplicate key: `channels = 2`"), "{lines:?}");
+    let lines = complaint("a\u{1b}[31m", &[]);
+    assert!(lines[0].is_ascii() && lines[0].contains("\\u{1b}"), "{lines:?}");
+}
+
+#[test]
+fn rates_that_would_stop_the_clock_are_refused() {
+    for (set, expected) in [
+        ("host.lane_bytes_per_second=1e-300", "a number from 1 to 1e15"),
+        ("channel.ns_per_byte=1e15", "a number from 0.001 to 1e6"),
+    ] {
+        let lines = complaint(PAGE_DRIVE, &[set]);
+        assert!(lines[0].ends_with(expected), "{lines:?}");
+    }
 }
 
 #[test]
@@ -62,9 +105,9 @@ fn a_value_of_the_wrong_kind_is_shown_with_the_expected_form() {
         ("channels = 1", "channels = [1]", "is [1]; expected a whole number"),
         ("page_bytes = 4096", "page_bytes = 262144", "expected whole bytes from 512 to 131072"),
         ("read_ns = 50_000", "read_ns = 3_600_000_000_001", "expected whole nanoseconds"),
-        ("ns_per_byte = 2.5", "ns_per_byte = 0", "is 0; expected a number above 0"),
-        ("ns_per_byte = 2.5", "ns_per_byte = nan", "is nan; expected a number above 0"),
-        ("ns_per_byte = 2.5", "ns_per_byte = inf", "is inf; expected a number above 0"),
+        ("ns_per_byte = 2.5", "ns_per_byte = 0", "is 0; expected a number from 0.001"),
+        ("ns_per_byte = 2.5", "ns_per_byte = nan", "is nan; expected a number from 0.001"),
+        ("ns_per_byte = 2.5", "ns_per_byte = inf", "is inf; expected a number from 0.001"),
         (
             "over_provisioning_ratio = 1.0",
             "over_provisioning_ratio = -0.1",
@@ -131,7 +174,7 @@ fn a_key_of_another_firmware_is_refused() {
         let text = format!("ftl.kind = \"{other}\"\n{minimal}");
         let value = match key.kind {
             Kind::Count(low, _) | Kind::Bytes(low, _) => low.to_string(),
-            Kind::Nanos | Kind::Rate => "1".to_owned(),
+            Kind::Nanos | Kind::Rate(..) => "1".to_owned(),
             Kind::Ratio(..) => "0.5".to_owned(),
             Kind::Flag => "true".to_owned(),
             Kind::Choice(words) => words[0].to_owned(),
