@@ -55,12 +55,13 @@ impl Options {
     }
 
     /// How to pace the trace.
-    fn pacing(&self, expected_requests: u64) -> ReplayOptions {
+    const fn pacing(&self, trace: &TraceStats) -> ReplayOptions {
         ReplayOptions {
             mode: self.mode,
             iodepth: self.iodepth,
             time_scale: self.time_scale,
-            expected_requests: Some(expected_requests),
+            expected_requests: Some(trace.requests),
+            expected_span: Some(trace.span_ns),
         }
     }
 
@@ -79,10 +80,10 @@ impl Options {
                 Ok(Target { offset: Bytes(self.offset_bytes), capacity: Bytes(size), ..whole })
             }
             _ => Err(UsageError::new_err(format!(
-                "the region from byte {} of {} bytes is not a part of the drive \
+                "--offset, --size: {} from byte {} is not a part of the drive \
                  ({} bytes) in whole units of {unit} bytes",
+                self.size_bytes.map_or("the rest".to_owned(), |size| format!("{size} bytes")),
                 self.offset_bytes,
-                self.size_bytes.map_or("all other".to_owned(), |size| size.to_string()),
                 info.capacity_bytes
             ))),
         }
@@ -93,6 +94,19 @@ impl Options {
         let Self { align, fit, volume, skip_bad, limit, .. } = *self;
         TraceOptions { format: self.format.clone(), align, fit, volume, skip_bad, limit }
     }
+}
+
+/// Refuses a trace that writes to a drive that may only be read, before it has run halfway.
+fn require_writable(info: &DeviceInfo, trace: &TraceStats) -> PyResult<()> {
+    let TraceStats { writes, requests, .. } = trace;
+    if info.writable || *writes == 0 {
+        return Ok(());
+    }
+    Err(UsageError::new_err(format!(
+        "{writes} of the trace's {requests} requests write, and the target is open for reading \
+         only\n\nhint: for a regular file, doctor --identify prints the token that \
+         --destroy-data takes"
+    )))
 }
 
 /// A run's summary with the trace's.
@@ -117,7 +131,8 @@ pub fn replay(
     let opened = open_trace_watched(path, &options.trace(), target, &mut watch);
     observer.raise_interrupt()?;
     let mut trace = opened.or_py()?;
-    let pacing = options.pacing(trace.stats().requests);
+    require_writable(&device.info(), trace.stats())?;
+    let pacing = options.pacing(trace.stats());
     let run = driver::replay(device, &mut trace, &pacing, observer).or_py()?;
     json(&ReplaySummary { run: &run, trace: trace.stats() })
 }

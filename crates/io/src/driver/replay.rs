@@ -9,6 +9,7 @@ use crate::device::Device;
 use crate::summary::{LatencyFrom, RunSummary, StopReason};
 use crate::trace::TimedRequest;
 use crate::units::Nanos;
+use crate::workload::LONGEST_SPAN;
 use serde::{Deserialize, Serialize};
 use std::error::Error;
 
@@ -38,11 +39,19 @@ pub struct ReplayOptions {
     pub time_scale: f64,
     /// How many requests will come, if known: for progress only.
     pub expected_requests: Option<u64>,
+    /// From the first arrival to the last, if known: to refuse what no clock holds.
+    pub expected_span: Option<Nanos>,
 }
 
 impl Default for ReplayOptions {
     fn default() -> Self {
-        Self { mode: ReplayMode::Open, iodepth: 1, time_scale: 1.0, expected_requests: None }
+        Self {
+            mode: ReplayMode::Open,
+            iodepth: 1,
+            time_scale: 1.0,
+            expected_requests: None,
+            expected_span: None,
+        }
     }
 }
 
@@ -62,11 +71,18 @@ where
     I: Iterator<Item = Result<TimedRequest, E>>,
     E: Error + Send + Sync + 'static,
 {
-    let &ReplayOptions { mode, iodepth, time_scale, expected_requests } = options;
+    let &ReplayOptions { mode, iodepth, time_scale, expected_requests, expected_span } = options;
     let slots = Slots::of_one_job(iodepth, Nanos::ZERO)?;
     if !(time_scale.is_finite() && time_scale >= 0.0) {
         let hint = "expected a factor such as 0.5 (twice as fast)";
         return Err(RunError::Refused(format!("time scale {time_scale}: {hint}")));
+    }
+    let span = expected_span.map_or(Nanos::ZERO, |span| scale(span, time_scale));
+    if mode != ReplayMode::Asap && span > LONGEST_SPAN {
+        return Err(RunError::Refused(format!(
+            "time scale {time_scale}: the trace would go on for more than {LONGEST_SPAN}\n\n\
+             hint: a smaller --time-scale, or --mode asap, which ignores times"
+        )));
     }
     let latency_from = match mode {
         ReplayMode::Open => LatencyFrom::Arrival,

@@ -43,7 +43,8 @@ pub enum TraceError {
     /// The compressed stream ends early or is corrupt.
     #[error(
         "trace {path} is damaged after line {line}: {reason}; {requests} requests before that can \
-         be read\n\nhint: --skip-bad uses the part before the damage"
+         be read{}",
+        salvage(.requests)
     )]
     Damaged {
         /// The trace.
@@ -92,7 +93,7 @@ pub enum TraceError {
     UnknownFormat {
         /// The trace.
         path: String,
-        /// The first line with content.
+        /// The first line that the nearest format does not explain.
         line: u64,
         /// That line, quoted.
         text: String,
@@ -196,6 +197,10 @@ pub enum TraceError {
         /// The trace.
         path: String,
     },
+}
+
+const fn salvage(requests: &u64) -> &'static str {
+    if *requests == 0 { "" } else { "\n\nhint: --skip-bad uses the part before the damage" }
 }
 
 fn others(bad_lines: &u64) -> String {

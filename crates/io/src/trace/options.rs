@@ -84,6 +84,8 @@ pub struct TraceStats {
     pub compression: Compression,
     /// Requests that will be replayed.
     pub requests: u64,
+    /// How many of them write or discard.
+    pub writes: u64,
     /// Lines left out: [`bad_lines`](Self::bad_lines) + [`zero_size`](Self::zero_size).
     pub skipped: u64,
     /// Lines that could not be read (only with `skip_bad`).

@@ -56,16 +56,21 @@ pub(super) fn choose(
 struct Reading {
     format: &'static Format,
     explained: u64,
+    /// The first line it does not explain, with its number.
+    puzzle: Option<(u64, String)>,
     first: Nanos,
     last: Nanos,
 }
 
 impl Reading {
-    fn take(&mut self, line: &[u8]) {
-        if let Ok(record) = (self.format.parse)(line) {
-            self.explained += 1;
-            self.first = self.first.min(record.arrival);
-            self.last = self.last.max(record.arrival);
+    fn take(&mut self, number: u64, line: &[u8]) {
+        match (self.format.parse)(line) {
+            Ok(record) => {
+                self.explained += 1;
+                self.first = self.first.min(record.arrival);
+                self.last = self.last.max(record.arrival);
+            }
+            Err(_) => drop(self.puzzle.get_or_insert_with(|| (number, quoted(line)))),
         }
     }
 
@@ -82,20 +87,24 @@ impl Reading {
 struct Judgement {
     readings: [Reading; FORMATS.len()],
     lines: u64,
-    first_line: Option<(u64, String)>,
 }
 
 impl Judgement {
     fn new() -> Self {
-        let unread = |format| Reading { format, explained: 0, first: Nanos::MAX, last: Nanos(0) };
-        Self { readings: FORMATS.map(unread), lines: 0, first_line: None }
+        let unread = |format| Reading {
+            format,
+            explained: 0,
+            puzzle: None,
+            first: Nanos::MAX,
+            last: Nanos(0),
+        };
+        Self { readings: FORMATS.map(unread), lines: 0 }
     }
 
     fn take(&mut self, number: u64, line: &[u8]) {
         self.lines += 1;
-        self.first_line.get_or_insert_with(|| (number, quoted(line)));
         for reading in &mut self.readings {
-            reading.take(line);
+            reading.take(number, line);
         }
     }
 
@@ -114,11 +123,14 @@ impl Judgement {
     }
 
     fn refusal(&self, path: String) -> TraceError {
-        let Some((line, text)) = self.first_line.clone() else {
+        if self.lines == 0 {
             return TraceError::Empty { path, but: String::new() };
-        };
+        }
         let left = self.left();
         if left.is_empty() {
+            // The line that the best reading fails at: for it the others explain nothing more.
+            let best = self.readings.iter().max_by_key(|reading| reading.explained);
+            let (line, text) = best.and_then(|best| best.puzzle.clone()).unwrap_or_default();
             let known = FORMATS.map(|format| format!("{} ({})", format.name, format.layout));
             return TraceError::UnknownFormat { path, line, text, known: known.join(", ") };
         }
@@ -239,6 +251,12 @@ mod tests {
     fn one_bad_line_does_not_hide_a_format() {
         assert_eq!(sniffed("garbage\n0,1,512,r,0.0\n0,1,512,r,0.0\n"), Ok("spc"));
         assert_eq!(sniffed("# header\n\n0,1,512,r,0.0\n"), Ok("spc"));
+    }
+
+    #[test]
+    fn the_line_that_hides_the_format_is_shown() {
+        let error = sniffed("0,1,512,r,0.1\nGARBAGE\n").expect_err("half of it is garbage");
+        assert!(error.contains("line 2 is `GARBAGE`"), "{error}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::records::{KNOWN_VOLUMES, Records, Tally, Watch};
 use super::regions::Regions;
 use super::source::Source;
 use super::volumes::{MAX_VOLUMES, VolumeMap, VolumeUse, region_bytes};
+use crate::request::Op;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -156,6 +157,7 @@ impl Surveyor<'_> {
             format: self.format,
             compression: self.source.compression,
             requests: tally.kept,
+            writes: totals.writes,
             skipped: tally.bad_lines + tally.zero_size,
             bad_lines: tally.bad_lines,
             zero_size: tally.zero_size,
@@ -226,6 +228,7 @@ struct Totals {
     volumes: BTreeMap<u64, VolumeUse>,
     regions: Option<Regions>,
     misaligned: u64,
+    writes: u64,
     reordered: u64,
     first: Nanos,
     last: Nanos,
@@ -241,6 +244,7 @@ impl Totals {
             volumes: BTreeMap::new(),
             regions: packs.then(|| Regions::new(region_bytes, target.capacity.0 / region_bytes)),
             misaligned: 0,
+            writes: 0,
             reordered: 0,
             first: Nanos::MAX,
             last: Nanos::ZERO,
@@ -258,6 +262,7 @@ impl Totals {
         if let Some(regions) = &mut self.regions {
             regions.touch(record.volume, span.start, span.end);
         }
+        self.writes += u64::from(matches!(record.op, Op::Write | Op::Discard));
         self.reordered += u64::from(record.arrival < self.last);
         self.first = self.first.min(record.arrival);
         self.last = self.last.max(record.arrival);

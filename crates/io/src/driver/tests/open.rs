@@ -54,6 +54,20 @@ fn open_replay_submits_at_arrival_and_queues() {
 }
 
 #[test]
+fn a_trace_longer_than_the_clock_is_refused_unless_its_times_are_ignored() {
+    let second = Nanos(1_000_000_000);
+    let mut options = mode(ReplayMode::Open, 1);
+    (options.time_scale, options.expected_span) = (1e12, Some(second));
+    let mut device = MockDevice::new(1, 10 * US, 0);
+    let error = replay(&mut device, reads(&[0, 5]).into_iter(), &options, &mut Unobserved);
+    let text = error.unwrap_err().to_string();
+    assert!(text.contains("time scale 1000000000000") && text.contains("--mode asap"), "{text}");
+    assert!(device.seen.is_empty(), "nothing was done");
+    options.mode = ReplayMode::Asap;
+    assert_eq!(replayed(&[0, 5], &options).0, [0, 10]);
+}
+
+#[test]
 fn time_scale_multiplies_arrivals() {
     let options = ReplayOptions { time_scale: 2.5, ..ReplayOptions::default() };
     let (submissions, _) = replayed(&[100, 102, 140], &options);
