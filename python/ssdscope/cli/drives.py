@@ -1,12 +1,13 @@
 """``ssdscope drives``: the simulated drives that ship, and drive files of one's own."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, table
-from ssdscope.errors import EXIT_DONE, EXIT_USAGE
+from ssdscope.errors import EXIT_DONE, EXIT_USAGE, UsageError
 
 app = typer.Typer(
     name="drives", help="List, show and check simulated drives.", no_args_is_help=True
@@ -70,7 +71,7 @@ def check(drive: DriveArgument, output_format: options.OutputFormat = "normal") 
     if output_format == "json":
         emit_json({**envelope(), "drive": drive, "valid": not faults, "faults": faults})
     else:
-        emit("\n\n".join(faults) if faults else f"{drive}: fine")
+        emit("\n".join(faults) if faults else f"{drive}: fine")
     return EXIT_USAGE if faults else EXIT_DONE
 
 
@@ -94,4 +95,11 @@ def keys(output_format: options.OutputFormat = "normal") -> int:
 
 def _uri(drive: str) -> str:
     """Take a bare name for a drive that ships."""
-    return drive if drive.endswith(".toml") or drive.startswith("sim:") else f"sim:{drive}"
+    if drive.endswith(".toml") or drive.startswith("sim:"):
+        return drive
+    if "/" in drive or Path(drive).exists():
+        raise UsageError(
+            f"{drive} is not a drive file: its name does not end in .toml",
+            hint="rename it; ssdscope drives show mqsim-8g --toml prints one to begin with",
+        )
+    return f"sim:{drive}"

@@ -49,7 +49,8 @@ def replay(
         typer.Option("--fit", metavar="HOW", help="Past the end: refuse, wrap or compact."),
     ] = "refuse",
     volume: Annotated[
-        int | None, typer.Option("--volume", help="Only this volume (ASU, device) of the trace.")
+        int | None,
+        typer.Option("--volume", min=0, help="Only this volume (ASU, device) of the trace."),
     ] = None,
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Count malformed lines instead of stopping.")
@@ -122,13 +123,19 @@ def _size(option: str, text: str) -> int:
 
 
 def _require_file(trace: str) -> None:
-    """Refuse a missing trace before a drive is prepared for it."""
+    """Refuse what is no trace file before a drive is prepared for it."""
     from pathlib import Path
 
     from ssdscope.errors import UsageError
 
+    path = Path(trace)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(
+            f"the trace {trace} is not a regular file, and a trace is read twice",
+            hint="save the stream to a file (plain, gzip or zstd) first",
+        )
     try:
-        with Path(trace).open("rb"):
+        with path.open("rb"):
             return
     except OSError as error:
         raise UsageError(f"cannot read the trace {trace}: {error.strerror}") from error

@@ -8,6 +8,7 @@ import typer
 from ssdscope.cli import options
 from ssdscope.cli.running import Presentation, TargetOptions, execute, require_writable
 from ssdscope.cli.session import Session
+from ssdscope.errors import UsageError
 
 EXAMPLES = """\b
 Examples:
@@ -81,7 +82,7 @@ def run(
     of --io-size, --number-ios, --runtime and --until-ci comes first, and without any of them
     after one pass over the region.
     """
-    from ssdscope.workloads.options import OPTIONS, workload_from_options
+    from ssdscope.workloads.options import OPTIONS, in_option_names, workload_from_options
 
     session: Session = context.obj
     plan = workload_from_options({name: context.params[name] for name in OPTIONS}, seed=0)
@@ -92,13 +93,12 @@ def run(
     )
     if workload.writes:
         require_writable(opened)
-    return execute(
-        session,
-        opened,
-        workload.to_dict(),
-        used_seed,
-        Presentation(f"{rw} {bs}", output_format, progress, log),
-        lambda on_progress, on_chunk: opened.device.run(
-            workload, progress=on_progress, chunk=on_chunk
-        ),
-    )
+    show = Presentation(f"{rw} {bs}", output_format, progress, log)
+
+    def runner(on_progress: Any, on_chunk: Any) -> Any:
+        try:
+            return opened.device.run(workload, progress=on_progress, chunk=on_chunk)
+        except UsageError as error:
+            raise in_option_names(error) from error
+
+    return execute(session, opened, workload.to_dict(), used_seed, show, runner)

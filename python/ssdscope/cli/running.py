@@ -160,6 +160,6 @@ def _exit_code(result: "RunResult", *, wanted_ci: float | None) -> int:
         if failed > DROPPED_SHARE_MAX * (result.requests + failed):
             return EXIT_NOT_TRUSTWORTHY
     if result.summary.get("until_ci_reached") is False and wanted_ci is not None:
-        note(f"the 95 % interval did not come within {wanted_ci:.1%} of the mean")
+        note(f"the 95 % interval did not come within {100 * wanted_ci:g}% of the mean")
         return EXIT_NOT_TRUSTWORTHY
     return EXIT_DONE

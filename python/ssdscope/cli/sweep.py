@@ -1,6 +1,6 @@
 """``ssdscope sweep``: many runs, on all cores, resumable."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -8,7 +8,10 @@ from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, note, table
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
+from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
+
+if TYPE_CHECKING:
+    from ssdscope.sweep.plan import Point
 
 EXAMPLES = """\b
 Examples:
@@ -43,13 +46,15 @@ def sweep(
     from ssdscope.sweep import Journal, points_of, read_plan, run_points
 
     session: Session = context.obj
+    if jobs == 0 or jobs < -1:
+        raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
     loaded = read_plan(plan)
     journal = Journal(out)
     known_seeds = (seed, loaded.seed, journal.sweep_seed)
     used_seed = session.seed(next((each for each in known_seeds if each is not None), None))
     points = points_of(loaded, used_seed)
     if dry_run:
-        emit("\n".join(point.label for point in points))
+        _list(points, used_seed, output_format)
         return EXIT_DONE
     missing = [point for point in points if point.key not in journal.keys]
     note(f"{len(points)} runs, {len(points) - len(missing)} of them done before")
@@ -74,3 +79,14 @@ def sweep(
         note("interrupted; run it again to go on")
         return EXIT_INTERRUPTED
     return EXIT_FAILED if failed else EXIT_DONE
+
+
+def _list(points: "list[Point]", seed: int, output_format: str) -> None:
+    if output_format == "json":
+        from dataclasses import asdict
+
+        from ssdscope.results.record import envelope
+
+        emit_json({**envelope(seed=seed), "points": [asdict(point) for point in points]})
+    else:
+        emit("\n".join(point.label for point in points))

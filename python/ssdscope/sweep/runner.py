@@ -4,11 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ssdscope.errors import SsdscopeError
+from ssdscope.errors import SsdscopeError, UsageError
 from ssdscope.results import run_record
 from ssdscope.sweep.plan import Point
 from ssdscope.targets import open_target
 from ssdscope.workloads import Workload
+from ssdscope.workloads.options import in_option_names
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ def run_point(point: Point) -> Outcome:
     try:
         target = open_target(point.target, state=point.state, sets=point.sets, seed=point.seed)
         result = target.device.run(Workload(**point.workload))
+    except UsageError as error:
+        return Outcome(point, None, error=in_option_names(error, str).message)
     except SsdscopeError as error:
         return Outcome(point, None, error=error.message)
     except KeyboardInterrupt:

@@ -20,6 +20,8 @@ from ssdscope.units import parse_size
 
 NULL_CAPACITY_BYTES = 2**40
 DEFAULT_CHUNK_BYTES = 64 * 1024
+SECTOR_BYTES = 512
+NESTED_MAX = 8
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 _FORMS_HINT = (
@@ -74,8 +76,15 @@ class Raid0:
 Spec: TypeAlias = Preset | DriveFile | Path | Null | Nbd | Raid0
 
 
-def parse_target(text: str) -> Spec:
+def parse_target(text: str, *, depth: int = 0) -> Spec:
     """Parse a target without opening anything.
+
+    Parameters
+    ----------
+    text
+        The target.
+    depth
+        How many RAID-0s it is inside of.
 
     Raises
     ------
@@ -97,9 +106,9 @@ def parse_target(text: str) -> Spec:
         case "sim:":
             return Preset(_name(rest, text))
         case "null:":
-            return Null(parse_size(rest) if rest else NULL_CAPACITY_BYTES)
+            return Null(_null_capacity(rest, text) if rest else NULL_CAPACITY_BYTES)
         case "raid0:":
-            return _parse_raid0(rest, text)
+            return _parse_raid0(rest, text, depth)
         case "nbd+unix:":
             return Nbd(text)
     raise UsageError(
@@ -117,18 +126,36 @@ def _name(rest: str, text: str) -> str:
     return rest
 
 
-def _parse_raid0(rest: str, text: str) -> Raid0:
+def _null_capacity(rest: str, text: str) -> int:
+    capacity_bytes = _size(rest, text)
+    if capacity_bytes == 0 or capacity_bytes % SECTOR_BYTES:
+        raise UsageError(f"target {text!r}: a drive has whole sectors of {SECTOR_BYTES} bytes")
+    return capacity_bytes
+
+
+def _size(size: str, text: str) -> int:
+    try:
+        return parse_size(size)
+    except UsageError as error:
+        raise UsageError(f"target {text!r}: {error.message}", hint=error.hint) from error
+
+
+def _parse_raid0(rest: str, text: str, depth: int) -> Raid0:
+    if depth == NESTED_MAX:
+        raise UsageError(f"a target of more than {NESTED_MAX} RAID-0s inside each other")
     body, chunk_bytes = rest, DEFAULT_CHUNK_BYTES
     mark = _last_at_top_level(rest, "?")
     if mark is not None and rest[mark:].startswith("?chunk="):
-        body, chunk_bytes = rest[:mark], parse_size(rest[mark + len("?chunk=") :])
+        body, chunk_bytes = rest[:mark], _size(rest[mark + len("?chunk=") :], text)
     members = [_without_parentheses(part) for part in _split_at_top_level(body, text)]
     if len(members) < 2:
         raise UsageError(
             f"target {text!r}: a RAID-0 needs two members or more",
             hint="write raid0:A,B?chunk=64k, with parentheses around a member that holds a comma",
         )
-    return Raid0(tuple(parse_target(member) for member in members), chunk_bytes)
+    if "" in members:
+        raise UsageError(f"target {text!r}: member {members.index('') + 1} is empty")
+    return Raid0(tuple(parse_target(each, depth=depth + 1) for each in members), chunk_bytes)
 
 
 def _split_at_top_level(body: str, text: str) -> list[str]:

@@ -14,6 +14,7 @@ from ssdscope.targets.device import Device, native_of, translated_errors
 from ssdscope.targets.presets import preset_text
 from ssdscope.units import parse_size
 
+TEXT_BYTES_MAX = 4 * 2**20
 STATES = ("fresh", "sequential", "random", "steady")
 
 
@@ -136,7 +137,15 @@ def canonical_state(state: str | None) -> str | None:
             f"{state!r} is not a state of a drive",
             hint="use fresh, sequential, random, steady or steady:SIZE, as in steady:1g",
         )
-    return f"steady:{parse_size(size)}" if colon else name
+    return f"steady:{_window(size)}" if colon else name
+
+
+def _window(text: str) -> int:
+    """Read the window of a steady state."""
+    try:
+        return parse_size(text)
+    except UsageError as error:
+        raise UsageError(f"--state steady: {error.message}", hint=error.hint) from error
 
 
 def read_drive(uri: str) -> tuple[str, str]:
@@ -189,7 +198,18 @@ def drive_keys() -> list[dict[str, Any]]:
 
 
 def identify(path: str) -> dict[str, Any]:
-    """Say what a device or file is, and the token that allows writing to it."""
+    """Say what a device or file is, and the token that allows writing to it.
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+    """
+    if not isinstance(grammar.parse_target(path), grammar.Path | grammar.DriveFile):
+        raise UsageError(
+            f"target {path!r} is no file and no device: it has no identity",
+            hint="only what is real needs a token before it is written to",
+        )
     with translated_errors():
         identity: dict[str, Any] = json.loads(_native.identify(path))
     return identity
@@ -206,9 +226,18 @@ def read_text(path: str) -> str:
     Raises
     ------
     UsageError
-        If it cannot be read, with the reason.
+        If it cannot be read, with the reason; a pipe or a device might never end.
+    ConfigError
+        If it is no text, or far more than anyone writes.
     """
     try:
+        size_bytes = FilePath(path).stat().st_size
+        if not FilePath(path).is_file():
+            raise UsageError(f"cannot read {path}: it is not a plain file")
+        if size_bytes > TEXT_BYTES_MAX:
+            raise ConfigError(
+                f"{path}: holds {size_bytes:,} bytes; a file of ours has {TEXT_BYTES_MAX:,} at most"
+            )
         return FilePath(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: not a text file (byte {error.start} is not UTF-8)") from error

@@ -27,7 +27,7 @@ def preset_text(name: str) -> str:
     """
     names = preset_names()
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=3)
+        near = difflib.get_close_matches(name.lower(), names, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
         raise UsageError(f"there is no drive named {name!r}", hint=hint)
     return (_folder() / f"{name}.toml").read_text(encoding="utf-8")

@@ -62,11 +62,31 @@ OPTIONS = {
 """Options by name, underscores as fio's; the command line takes dashes too."""
 
 
+def on_command_line(name: str) -> str:
+    """Call an option as it is typed."""
+    return f"--{name.replace('_', '-')}"
+
+
+def in_option_names(error: UsageError, where: Callable[[str], str] = on_command_line) -> UsageError:
+    """Say what a driver found wrong with a plan in the names the plan was written in.
+
+    The driver begins each line with a field; both block sizes come from one option.
+    """
+    names = {option.field: name for name, option in OPTIONS.items()}
+    names |= {"read_block_bytes": "bs", "write_block_bytes": "bs"}
+    lines = []
+    for line in error.message.splitlines():
+        field, colon, rest = line.partition(":")
+        known = colon and field in names
+        lines.append(f"{where(names[field])}:{rest}" if known else line)
+    return UsageError("\n".join(dict.fromkeys(lines)), hint=error.hint)
+
+
 def workload_from_options(
     options: Mapping[str, Any],
     *,
     seed: int,
-    where: Callable[[str], str] = lambda name: f"--{name.replace('_', '-')}",
+    where: Callable[[str], str] = on_command_line,
 ) -> Workload:
     """Read a workload from its options.
 
@@ -97,7 +117,10 @@ def workload_from_options(
             fields |= _fields(name, str(value))
         except UsageError as error:
             raise UsageError(f"{where(name)}: {error.message}", hint=error.hint) from error
-    return Workload(**fields)
+    try:
+        return Workload(**fields)
+    except UsageError as error:
+        raise in_option_names(error, where) from error
 
 
 def _fields(name: str, text: str) -> dict[str, Any]:

@@ -85,7 +85,8 @@ impl Workload {
     pub fn plan(&self, info: &DeviceInfo) -> Result<Plan, WorkloadError> {
         let full = self.resolve(info);
         let mut check = Check { faults: Vec::new() };
-        check.limits(&full);
+        // A limit that was filled in follows from the region, which is checked by itself.
+        check.limits(&Self { io_bytes: self.io_bytes, ..full.clone() });
         check.choices(&full);
         check.places(&full, info);
         if !check.faults.is_empty() {
@@ -145,7 +146,8 @@ impl Check {
             },
         );
         let block_bytes = smallest_block(full);
-        self.require(full.io_bytes.is_none_or(|bytes| bytes >= block_bytes), "io_bytes", || {
+        let io_bytes = full.io_bytes.filter(|&bytes| bytes > 0);
+        self.require(io_bytes.is_none_or(|bytes| bytes >= block_bytes), "io_bytes", || {
             format!("less than one request of {}", Bytes(block_bytes))
         });
     }
@@ -182,9 +184,15 @@ impl Check {
         }
         self.require(smallest_block(full) > 0, "block_bytes", || "must be more than 0".to_owned());
         let largest = largest_block(full);
-        self.require(full.offset_bytes < info.capacity_bytes, "offset_bytes", || {
-            format!("{} is past the drive's end ({} bytes)", full.offset_bytes, info.capacity_bytes)
+        self.require(info.writable || !full.rw.writes(), "rw", || {
+            "the drive is open for reading only".to_owned()
         });
+        if full.offset_bytes >= info.capacity_bytes {
+            let (at, end) = (full.offset_bytes, info.capacity_bytes);
+            let message = format!("{at} is past the drive's end ({end} bytes)");
+            self.faults.push(WorkloadFault { field: "offset_bytes", message });
+            return; // whatever is wrong with the size follows from that
+        }
         let end = full.offset_bytes.checked_add(size_bytes);
         self.require(end.is_some_and(|end| end <= info.capacity_bytes), "size_bytes", || {
             format!(
@@ -197,9 +205,6 @@ impl Check {
                 "the region of {size_bytes} bytes cannot hold one request of {}",
                 Bytes(largest)
             )
-        });
-        self.require(info.writable || !full.rw.writes(), "rw", || {
-            "the drive is open for reading only".to_owned()
         });
     }
 }
@@ -277,6 +282,20 @@ mod tests {
             assert!(fields.contains(&field), "{field} is missing in {error}");
         }
         assert!(error.to_string().contains("5000 is not a multiple of the drive's 4096-byte"));
+    }
+
+    #[test]
+    fn one_mistake_is_one_fault() {
+        let faults = |change: fn(&mut Workload)| {
+            let mut workload = Workload::new(Pattern::Read);
+            change(&mut workload);
+            workload.plan(&drive()).unwrap_err().faults.iter().map(|f| f.field).collect::<Vec<_>>()
+        };
+        assert_eq!(faults(|w| w.size_bytes = Some(0)), ["size_bytes"]);
+        assert_eq!(faults(|w| w.offset_bytes = 1 << 40), ["offset_bytes"]);
+        assert_eq!(faults(|w| w.block_bytes = 1 << 40), ["size_bytes"]);
+        assert_eq!(faults(|w| w.io_bytes = Some(0)), ["io_bytes"]);
+        assert_eq!(faults(|w| w.io_bytes = Some(1)), ["io_bytes"]);
     }
 
     #[test]
