@@ -84,7 +84,8 @@ class Workload:
             )
         if self.until_ci is not None and not 0 < self.until_ci < 1:
             raise UsageError(
-                f"until_ci: an interval within {100 * self.until_ci:g}% of the mean cannot be waited for",
+                f"until_ci: an interval within {100 * self.until_ci:g}% of the mean cannot be "
+                "waited for",
                 hint="use a share above 0% and below 100%, as in 5%",
             )
 
