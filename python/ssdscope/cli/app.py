@@ -34,7 +34,7 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            note("interrupted before anything was measured")
+            note("interrupted")
             return EXIT_INTERRUPTED
 
 

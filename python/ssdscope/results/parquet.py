@@ -16,8 +16,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.results.files import destination, is_special
 from ssdscope.targets import ATTRIBUTION_CAUSES, Log
@@ -188,6 +186,7 @@ def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
     UsageError
         If the file is no log of ours.
     """
+    import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -207,7 +206,7 @@ def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
 def _schema(attribution: bool) -> "pa.Schema":
     import pyarrow as pa
 
-    columns = [(name, pa.from_numpy_dtype(kind)) for name, kind in LOG_TYPES.items()]
+    columns = [(name, pa.type_for_alias(kind)) for name, kind in LOG_TYPES.items()]
     if attribution:
         columns += [(name, pa.uint64()) for name in _ATTRIBUTION_COLUMNS]
     return pa.schema(columns)

@@ -4,17 +4,19 @@ A `Device` shows what a host sees: capacity, requests and their times, and a few
 capabilities. It does not say what drive is behind it, and nothing above `targets` may ask.
 """
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ssdscope import _native
 from ssdscope.errors import ConfigError, DeviceError, SsdscopeError, TraceError, UsageError
 from ssdscope.targets.records import DeviceInfo, Log, Progress, RunResult
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 ProgressCallback = Callable[[Progress], None]
 ChunkCallback = Callable[[Log], None]
@@ -30,7 +32,7 @@ class Plan(Protocol):
 class Snapshot:
     """The state of a drive, as an opaque handle that only this drive and its forks can read."""
 
-    def __init__(self, native: "_native.Snapshot") -> None:
+    def __init__(self, native: _native.Snapshot) -> None:
         self._native = native
 
 
@@ -48,7 +50,7 @@ class Device:
         What a host knows of the drive beforehand.
     """
 
-    def __init__(self, native: "_native.Device") -> None:
+    def __init__(self, native: _native.Device) -> None:
         self._native = native
         self.info = DeviceInfo.from_json(native.info())
 
@@ -133,6 +135,8 @@ class Device:
         KeyboardInterrupt
             After Ctrl-C: half a list is not what the caller asked for.
         """
+        import numpy as np  # here: what only parses shall start fast
+
         arrivals = None if arrivals_ns is None else np.ascontiguousarray(arrivals_ns, np.uint64)
         with translated_errors():
             text, columns = self._native.run_list(
@@ -214,7 +218,7 @@ class Device:
         with translated_errors():
             self._native.restore(snapshot._native)
 
-    def fork(self) -> "Device":
+    def fork(self) -> Device:
         """Make an independent copy in the same state.
 
         Raises
@@ -253,7 +257,7 @@ def _with_partial(ours: SsdscopeError, native: Exception) -> SsdscopeError:
     return ours
 
 
-def native_of(devices: Sequence[Device]) -> list["_native.Device"]:
+def native_of(devices: Sequence[Device]) -> list[_native.Device]:
     """Unwrap devices, for the composition of several into one."""
     return [device._native for device in devices]
 

@@ -1,17 +1,20 @@
 """What a drive tells us: what it is, how a run went, and every request of it."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Self, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from ssdscope.errors import DeviceError
 
-Column: TypeAlias = npt.NDArray[Any]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Column: TypeAlias = "npt.NDArray[Any]"
 
 OP_READ, OP_WRITE, OP_FLUSH, OP_DISCARD = range(4)
 
@@ -33,14 +36,14 @@ ATTRIBUTION_CAUSES = (
 )
 """Where the time of a request can go, in the order of the columns of a log."""
 
-LOG_TYPES: dict[str, type[np.generic]] = {
-    "index": np.uint64,
-    "op": np.uint8,
-    "offset_bytes": np.uint64,
-    "bytes": np.uint64,
-    "submit_ns": np.uint64,
-    "complete_ns": np.uint64,
-    "error": np.int32,
+LOG_TYPES = {
+    "index": "uint64",
+    "op": "uint8",
+    "offset_bytes": "uint64",
+    "bytes": "uint64",
+    "submit_ns": "uint64",
+    "complete_ns": "uint64",
+    "error": "int32",
 }
 """Columns that every log has. Rows are in the order of completion; ``index`` counts requests
 in the order they were issued."""
@@ -241,7 +244,7 @@ class Log:
     @cached_property
     def latency_ns(self) -> npt.NDArray[np.int64]:
         """Completion minus submission, int64."""
-        return (self.complete_ns - self.submit_ns).astype(np.int64)
+        return (self.complete_ns - self.submit_ns).astype("int64")
 
     @cached_property
     def attribution_ns(self) -> dict[str, Column] | None:
@@ -250,18 +253,22 @@ class Log:
             return None
         return {cause: self.columns[f"attr_{cause}_ns"] for cause in ATTRIBUTION_CAUSES}
 
-    def select(self, rows: Column) -> "Log":
+    def select(self, rows: Column) -> Log:
         """Take rows by a boolean mask, indices or a slice."""
         return Log({name: column[rows] for name, column in self.columns.items()})
 
     @staticmethod
-    def empty() -> "Log":
+    def empty() -> Log:
         """Make a log without rows."""
+        import numpy as np
+
         return Log({name: np.empty(0, kind) for name, kind in LOG_TYPES.items()})
 
     @staticmethod
-    def concatenate(parts: Sequence["Log"]) -> "Log":
+    def concatenate(parts: Sequence[Log]) -> Log:
         """Join logs of one run, in order; at least one."""
+        import numpy as np
+
         return Log(
             {
                 name: np.concatenate([part.columns[name] for part in parts])
