@@ -29,6 +29,19 @@ pub trait Prepare {
     fn write_page(&mut self, page: u32) -> Result<u32, SimError>;
 }
 
+/// Brings a drive that was never written into `state`.
+///
+/// # Errors
+/// If the state's window is larger than the drive, or collection can free nothing.
+pub fn bring(drive: &mut impl Prepare, state: State, seed: u64) -> Result<(), SimError> {
+    check_window(drive, state)?;
+    if state != State::Fresh {
+        fill(drive)?;
+        write_on(drive, state, seed)?;
+    }
+    Ok(())
+}
+
 /// Writes every page once, in order.
 ///
 /// # Errors

@@ -7,10 +7,10 @@
 //! writes wait for it. In the background, when the host has been quiet for
 //! `gc.idle_ns`, until the high-water mark is reached.
 
-use super::{Job, PageDrive};
+use super::paged::{Job, PageDrive};
 use crate::events::Event;
 use crate::flash::command::{Command, Work};
-use crate::ftl::Collection;
+use crate::ftl::{Collection, Translation};
 use crate::geometry::{PageId, PlaneId};
 
 impl PageDrive {
@@ -39,7 +39,7 @@ impl PageDrive {
         self.tally.gc_runs += u64::from(!for_wear);
         let mut pages = Vec::new();
         self.ftl.valid_pages(collection.plane, collection.victim, &mut pages);
-        let job = self.jobs.insert(Job { collection, moves: pages.len() as u32, for_wear });
+        let job = self.work.jobs.insert(Job { collection, moves: pages.len() as u32, for_wear });
         if pages.is_empty() {
             self.erase(job);
             return;
@@ -64,7 +64,7 @@ impl PageDrive {
             self.kick_touched();
             return;
         };
-        if self.jobs[job].for_wear {
+        if self.work.jobs[job].for_wear {
             self.tally.wear_pages_moved += 1;
         } else {
             self.tally.gc_pages_moved += 1;
@@ -85,15 +85,15 @@ impl PageDrive {
     pub(super) fn end_move(&mut self, slot: u32) {
         let job = self.flash.commands[slot].job;
         self.flash.commands.remove(slot);
-        self.jobs[job].moves -= 1;
-        if self.jobs[job].moves == 0 {
+        self.work.jobs[job].moves -= 1;
+        if self.work.jobs[job].moves == 0 {
             self.erase(job);
             self.kick_touched();
         }
     }
 
     fn erase(&mut self, job: u32) {
-        let Collection { plane, victim, .. } = self.jobs[job].collection;
+        let Collection { plane, victim, .. } = self.work.jobs[job].collection;
         let page = self.ftl.geometry().ppn(plane, victim, PageId(0));
         let mut command = Command::new(Work::Erase, page, self.now_ns);
         command.job = job;
@@ -105,8 +105,8 @@ impl PageDrive {
     pub(super) fn end_collection(&mut self, slot: u32) {
         let job = self.flash.commands[slot].job;
         self.flash.commands.remove(slot);
-        let Job { collection, .. } = self.jobs[job];
-        self.jobs.remove(job);
+        let Job { collection, .. } = self.work.jobs[job];
+        self.work.jobs.remove(job);
         self.tally.block_erases += 1;
         self.ftl.end_collection(collection);
         let plane = collection.plane;
@@ -116,23 +116,20 @@ impl PageDrive {
             self.start_job(next, true);
         }
         self.resume_stalled(self.ftl.stall_queue(plane));
-        if self.collecting_idle && self.ftl.below_high_water(plane) {
+        if self.work.idle && self.ftl.below_high_water(plane) {
             self.collect(plane);
         }
         self.kick_touched();
     }
 
     pub(super) fn start_idle_timer(&mut self) {
-        let at_ns = self.now_ns + self.idle_ns;
-        self.events.schedule(at_ns, Event::Idle(self.quiet));
+        let at_ns = self.now_ns + self.work.idle_ns;
+        self.events.schedule(at_ns, Event::Idle(self.work.quiet));
     }
 
-    /// The host has been quiet for `gc.idle_ns`, if nothing came since `quiet` was read.
-    pub(super) fn idle_timer(&mut self, quiet: u32) {
-        if quiet != self.quiet || self.inside > 0 {
-            return;
-        }
-        self.collecting_idle = true;
+    /// The host has been quiet for `gc.idle_ns`.
+    pub(super) fn collect_when_idle(&mut self) {
+        self.work.idle = true;
         for plane in (0..self.ftl.geometry().plane_count).map(PlaneId) {
             if self.ftl.below_high_water(plane) {
                 self.collect(plane);

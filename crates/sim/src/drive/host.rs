@@ -1,6 +1,6 @@
 //! Commands in, answers out: the queue, the link, the controller's processor.
 
-use super::PageDrive;
+use super::{Drive, Scheme};
 use ssdscope_io::{Attribution, Cause, Completion, Lba, Nanos, Op, Outcome, Request};
 
 /// A request of the host, from submission to answer.
@@ -20,11 +20,10 @@ pub(super) struct HostRequest {
     pub attribution: Attribution,
 }
 
-impl PageDrive {
+impl<S: Scheme> Drive<S> {
     /// Accepts a request at `now_ns`: into the drive, or behind others before it.
     pub(super) fn take_in(&mut self, now_ns: u64, request: Request) {
-        self.quiet = self.quiet.wrapping_add(1);
-        self.collecting_idle = false;
+        self.work.wake();
         let slot = self.requests.insert(HostRequest {
             id: request.id,
             op: request.op,
@@ -155,8 +154,8 @@ impl PageDrive {
         self.inside -= 1;
         if let Some(next) = self.outside.pop_front() {
             self.bring_in(next, self.now_ns);
-        } else if self.inside == 0 && self.background {
-            self.start_idle_timer();
+        } else if self.inside == 0 {
+            S::fall_quiet(self);
         }
         completion
     }

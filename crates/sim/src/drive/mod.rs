@@ -1,45 +1,43 @@
-//! A page-mapped drive put together: link, firmware, translation layer, flash.
+//! A drive put together: link, firmware, translation layer, flash.
+//!
+//! What every drive has, whichever way it maps:
 //!
 //! * here: the drive as a [`Device`], and its clock;
 //! * `host`: commands in, answers out;
 //! * `pages`: a request's pages become flash commands, and their ends its end;
-//! * `collect`: garbage collection in time, in the foreground and when idle.
+//! * [`scheme`]: what it asks of the way it maps.
+//!
+//! The ways it can map:
+//!
+//! * [`paged`]: page mapping; `collect`: its garbage collection in time, in the
+//!   foreground and when idle.
 
 mod collect;
 mod host;
+pub mod paged;
 mod pages;
+pub mod scheme;
 #[cfg(test)]
 mod shadow;
 #[cfg(test)]
 mod swarm;
 
-use crate::config::{PageConfig, State};
-use crate::error::SimError;
+use crate::config::Host;
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::command::NONE;
-use crate::ftl::{Collection, Ftl};
-use crate::geometry::PerPlane;
+use crate::ftl::Translation;
 use crate::link::{Delivery, Link};
-use crate::prepare;
 use crate::slab::Slab;
 use host::HostRequest;
+pub use paged::PageDrive;
+use scheme::Scheme;
 use ssdscope_io::{
     ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Request,
     Snapshot, device::check_request,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// A block being collected.
-#[derive(Clone, Copy, Debug)]
-struct Job {
-    collection: Collection,
-    /// Pages read or programmed that have not ended.
-    moves: u32,
-    /// Whether it evens out wear rather than frees space.
-    for_wear: bool,
-}
 
 /// What the drive itself counts; the flash array counts its pages.
 #[derive(Clone, Debug, Default)]
@@ -54,24 +52,23 @@ struct Tally {
     rmw_reads: u64,
 }
 
-/// A simulated page-mapped drive.
+/// A simulated drive that maps by `S`.
 #[derive(Clone, Debug)]
-pub struct PageDrive {
+pub struct Drive<S: Scheme> {
     /// What every fork of one opening has in common.
     family: Arc<()>,
     info: DeviceInfo,
     firmware_ns: u64,
     queue_depth: usize,
-    background: bool,
-    idle_ns: u64,
     now_ns: u64,
     events: EventQueue,
     link: Link,
     firmware_free_ns: u64,
-    ftl: Ftl,
+    ftl: S::Ftl,
+    /// What its upkeep has under way.
+    work: S,
     flash: Flash,
     requests: Slab<HostRequest>,
-    jobs: Slab<Job>,
     /// Requests beyond the queue depth, first come first.
     outside: VecDeque<u32>,
     /// Requests in the drive.
@@ -80,74 +77,53 @@ pub struct PageDrive {
     arriving: VecDeque<(u64, u32)>,
     /// Flushes that wait for earlier writes.
     flushes: Vec<u32>,
-    /// Programs of the host that wait for a free block, by plane.
-    stalled: PerPlane<VecDeque<u32>>,
     /// Number of the last write, for flushes to wait for.
     writes_seen: u64,
     /// Writes arrived and not done.
     writes_at_work: u32,
-    /// Counts arrivals, so that an idle timer knows whether it is stale.
-    quiet: u32,
-    /// Whether background collection is at work.
-    collecting_idle: bool,
     tally: Tally,
     touched: Vec<u32>,
     #[cfg(test)]
     shadow: shadow::Shadow,
 }
 
-impl PageDrive {
-    /// Opens a drive in a state.
-    ///
-    /// # Errors
-    /// If the state's window is larger than the drive, or preparing it gets stuck.
-    pub fn new(config: &PageConfig, state: State, seed: u64) -> Result<Self, SimError> {
-        let mut ftl = Ftl::new(config, seed);
-        let capacity_bytes = u64::from(ftl.exported_pages()) * u64::from(ftl.geometry().page_bytes);
-        prepare::check_window(&ftl, state)?;
-        if state != State::Fresh {
-            prepare::fill(&mut ftl)?;
-            prepare::write_on(&mut ftl, state, seed)?;
-        }
-        let planes = ftl.geometry().plane_count as usize;
-        Ok(Self {
+impl<S: Scheme> Drive<S> {
+    /// Puts a drive together whose state is prepared.
+    fn assemble(host: &Host, flash: Flash, ftl: S::Ftl, work: S) -> Self {
+        let page_bytes = u64::from(ftl.geometry().page_bytes);
+        Self {
             family: Arc::new(()),
             info: DeviceInfo {
                 kind: DeviceKind::Simulated,
-                capacity_bytes,
-                logical_block_bytes: u64::from(config.host.logical_block_bytes),
+                capacity_bytes: u64::from(ftl.map().exported_pages()) * page_bytes,
+                logical_block_bytes: u64::from(host.logical_block_bytes),
                 clock: ClockKind::Virtual,
                 writable: true,
                 discard: true,
                 attribution: true,
                 snapshot: true,
             },
-            firmware_ns: config.host.firmware_ns,
-            queue_depth: config.host.queue_depth as usize,
-            background: config.gc.background,
-            idle_ns: config.gc.idle_ns,
+            firmware_ns: host.firmware_ns,
+            queue_depth: host.queue_depth as usize,
             now_ns: 0,
             events: EventQueue::default(),
-            link: Link::new(&config.host),
+            link: Link::new(host),
             firmware_free_ns: 0,
-            flash: Flash::new(config),
+            flash,
             requests: Slab::default(),
-            jobs: Slab::default(),
             outside: VecDeque::new(),
             inside: 0,
             arriving: VecDeque::new(),
             flushes: Vec::new(),
-            stalled: PerPlane(vec![VecDeque::new(); planes]),
             writes_seen: 0,
             writes_at_work: 0,
-            quiet: 0,
-            collecting_idle: false,
             tally: Tally::default(),
             touched: Vec::new(),
             #[cfg(test)]
             shadow: shadow::Shadow::of(&ftl),
             ftl,
-        })
+            work,
+        }
     }
 
     /// When the drive itself does something next; `u64::MAX` if nothing will happen.
@@ -195,22 +171,20 @@ impl PageDrive {
             Event::ChannelFree(channel) => {
                 self.flash.channel_free(channel, now_ns, &mut self.events);
             }
-            Event::Idle(quiet) => self.idle_timer(quiet),
+            Event::Idle(quiet) => S::idle_timer(self, quiet),
         }
     }
 
     /// Why the drive has requests but nothing to do.
     fn why_stuck(&self) -> DeviceError {
-        let plane = self.stalled.0.iter().position(|waiting| !waiting.is_empty());
-        let reason = plane.map_or_else(
-            || format!("{} requests wait for nothing: a fault of the simulator", self.inside),
-            |plane| self.ftl.stuck(crate::geometry::PlaneId(plane as u32)).to_string(),
-        );
+        let reason = S::why_stuck(self).unwrap_or_else(|| {
+            format!("{} requests wait for nothing: a fault of the simulator", self.inside)
+        });
         DeviceError::Stuck(reason)
     }
 }
 
-impl Device for PageDrive {
+impl<S: Scheme> Device for Drive<S> {
     fn info(&self) -> DeviceInfo {
         self.info.clone()
     }

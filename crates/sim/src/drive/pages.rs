@@ -1,8 +1,10 @@
-//! A request's pages become flash commands, and the end of the last one its end.
+//! A request's pages become flash commands, and the end of the last one its end,
+//! however the drive maps.
 
-use super::PageDrive;
+use super::{Drive, Scheme};
 use crate::flash::command::{Command, Work};
-use crate::geometry::{Lpn, PlaneId, Ppn};
+use crate::ftl::Translation;
+use crate::geometry::{Lpn, Ppn};
 use ssdscope_io::Op;
 
 /// The part of one logical page that a request covers.
@@ -25,12 +27,7 @@ fn parts(lba: u64, sectors: u32, sectors_per_page: u32) -> impl Iterator<Item = 
     })
 }
 
-impl PageDrive {
-    fn parts_of(&self, slot: u32) -> impl Iterator<Item = Part> + use<> {
-        let request = &self.requests[slot];
-        parts(request.lba.0, request.sectors, self.ftl.geometry().sectors_per_page)
-    }
-
+impl<S: Scheme> Drive<S> {
     pub(super) fn read_pages(&mut self, slot: u32) {
         self.start_pages(slot, Work::HostRead);
     }
@@ -42,7 +39,9 @@ impl PageDrive {
 
     /// Makes a command of every page of a request and starts it.
     fn start_pages(&mut self, slot: u32, work: Work) {
-        for part in self.parts_of(slot) {
+        let request = &self.requests[slot];
+        let per_page = self.ftl.geometry().sectors_per_page;
+        for part in parts(request.lba.0, request.sectors, per_page) {
             let mut command = Command::new(work, Ppn(0), self.now_ns);
             command.request = slot;
             command.logical = part.page;
@@ -59,21 +58,13 @@ impl PageDrive {
     fn start(&mut self, command: Command) {
         if command.work == Work::HostRead {
             self.read(command);
-            return;
-        }
-        let plane = self.ftl.plane_for(command.logical);
-        if self.ftl.can_write(plane) {
-            self.place(command, plane);
         } else {
-            let waiting = self.flash.commands.insert(command);
-            let queue = self.ftl.stall_queue(plane);
-            self.stalled[queue].push_back(waiting);
-            self.collect_behind(queue);
+            S::write(self, command);
         }
     }
 
     fn read(&mut self, mut command: Command) {
-        let written = self.ftl.lookup(command.logical);
+        let written = self.ftl.map().lookup(command.logical);
         command.page = written.unwrap_or_else(|| self.ftl.unwritten_place(command.logical));
         #[cfg(test)]
         if written.is_none() {
@@ -83,29 +74,10 @@ impl PageDrive {
         self.wait_for_unit(slot);
     }
 
-    /// Gives a host program its page, and reads first what it does not replace.
-    fn place(&mut self, mut command: Command, plane: PlaneId) {
-        let (first, count) = command.span;
-        let placed = self.ftl.place(command.logical, first, count, plane);
-        command.page = placed.page;
-        #[cfg(test)]
-        self.shadow.write(command.logical, placed.page);
-        let pieces = (placed.old, placed.kept_sectors);
-        let slot = self.flash.commands.insert(command);
-        if let (Some(old), 1..) = pieces {
-            self.read_before(slot, old, placed.kept_sectors);
-        } else {
-            self.wait_for_unit(slot);
-        }
-        if placed.filled_block {
-            self.consider(plane);
-        }
-    }
-
     /// Turns a placed program into the read of the old page that must come before it.
     /// In the same plane the chip keeps what was read in its register and only the
     /// host's sectors are sent; in another plane the whole page is.
-    fn read_before(&mut self, slot: u32, old: Ppn, kept_sectors: u32) {
+    pub(super) fn read_before(&mut self, slot: u32, old: Ppn, kept_sectors: u32) {
         self.tally.rmw_reads += 1;
         let shape = *self.ftl.geometry();
         let command = &mut self.flash.commands[slot];
@@ -142,63 +114,24 @@ impl PageDrive {
             #[cfg(test)]
             self.shadow.discard(page);
             self.ftl.discard(page);
-            page = self.ftl.next_maybe_mapped(page + 1);
+            page = self.ftl.map().next_maybe_mapped(page + 1);
         }
-        let planes = self.stalled.0.len() as u32;
-        for plane in (0..planes).map(PlaneId) {
-            if !self.stalled[plane].is_empty() {
-                self.collect_behind(plane);
-            }
-        }
-    }
-
-    /// Lets the programs that waited for a free block go on, in order, as far as they can.
-    pub(super) fn resume_stalled(&mut self, queue: PlaneId) {
-        while let Some(&slot) = self.stalled[queue].front() {
-            let to = self.ftl.plane_for(self.flash.commands[slot].logical);
-            if !self.ftl.can_write(to) {
-                self.collect_behind(queue);
-                return;
-            }
-            self.stalled[queue].pop_front();
-            let mut command = self.flash.commands[slot].clone();
-            self.flash.commands.remove(slot);
-            command.ledger.gc_ns += self.now_ns - command.since_ns;
-            command.since_ns = self.now_ns;
-            self.place(command, to);
-        }
+        S::discarded(self);
     }
 
     /// A flash command has ended.
     pub(super) fn end_command(&mut self, slot: u32) {
         #[cfg(test)]
-        self.shadow.end(&self.flash.commands[slot], &self.ftl);
+        self.shadow.end(&self.flash.commands[slot], self.ftl.geometry());
         match self.flash.commands[slot].work {
             Work::HostRead => self.end_page(slot),
             Work::RmwRead => self.program_after_read(slot),
             Work::HostProgram => {
                 let page = self.flash.commands[slot].page;
                 self.end_page(slot);
-                self.programmed(page);
+                S::written(self, page);
             }
-            Work::GcRead => self.move_page(slot),
-            Work::GcProgram => {
-                let page = self.flash.commands[slot].page;
-                self.end_move(slot);
-                self.programmed(page);
-            }
-            Work::Erase => self.end_collection(slot),
-        }
-    }
-
-    fn programmed(&mut self, page: Ppn) {
-        self.ftl.programmed(page);
-        let plane = self.ftl.geometry().plane_of(page);
-        let queue = self.ftl.stall_queue(plane);
-        if !self.stalled[queue].is_empty() && self.ftl.plane(plane).collecting == 0 {
-            // The block just completed may be what collection was waiting for.
-            self.collect(plane);
-            self.kick_touched();
+            Work::GcRead | Work::GcProgram | Work::Erase => S::end_upkeep(self, slot),
         }
     }
 
@@ -215,7 +148,7 @@ impl PageDrive {
             return;
         }
         // The chain of waits and work that ends here is that of the last page.
-        ledger.add_to(&mut request.attribution);
+        ledger.add_to(&mut request.attribution, S::UPKEEP);
         let (op, bytes, number) =
             (request.op, u64::from(request.sectors) * 512, request.write_number);
         if op == Op::Read {
@@ -231,7 +164,7 @@ impl PageDrive {
         self.wait_for_unit(slot);
     }
 
-    /// Lets a command wait for its unit; [`PageDrive::kick_touched`] then serves the channel.
+    /// Lets a command wait for its unit; [`Drive::kick_touched`] then serves the channel.
     pub(super) fn wait_for_unit(&mut self, slot: u32) {
         let channel = self.flash.enqueue(slot, self.now_ns);
         if self.touched.last() != Some(&channel) {

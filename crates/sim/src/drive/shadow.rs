@@ -3,9 +3,9 @@
 //! drive's own tables are checked against it.
 
 use crate::flash::command::{Command, Work};
-use crate::ftl::Ftl;
 use crate::ftl::plane::{BlockState, NOT_A_VICTIM};
-use crate::geometry::{BlockId, Lpn, PlaneId, Ppn};
+use crate::ftl::{Ftl, Translation};
+use crate::geometry::{BlockId, Geometry, Lpn, PlaneId, Ppn};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A version of a logical page.
@@ -27,10 +27,10 @@ pub(super) struct Shadow {
 
 impl Shadow {
     /// For a drive whose state was prepared: what its tables say is taken as written.
-    pub(super) fn of(ftl: &Ftl) -> Self {
+    pub(super) fn of(ftl: &impl Translation) -> Self {
         let mut shadow = Self::default();
-        for page in (0..ftl.exported_pages()).map(Lpn) {
-            if let Some(at) = ftl.lookup(page) {
+        for page in (0..ftl.map().exported_pages()).map(Lpn) {
+            if let Some(at) = ftl.map().lookup(page) {
                 shadow.newest.insert(page.0, 0);
                 shadow.content.insert(at.0, (page, 0));
             }
@@ -70,7 +70,7 @@ impl Shadow {
         self.plan(to, version);
     }
 
-    pub(super) fn end(&mut self, command: &Command, ftl: &Ftl) {
+    pub(super) fn end(&mut self, command: &Command, geometry: &Geometry) {
         let page = command.page;
         match command.work {
             Work::HostRead | Work::RmwRead => self.check_read(page, command.logical),
@@ -80,7 +80,7 @@ impl Shadow {
                 self.content.insert(page.0, version.expect("programs are planned"));
             }
             Work::Erase => {
-                let pages = page.0..page.0 + ftl.geometry().pages_per_block;
+                let pages = page.0..page.0 + geometry.pages_per_block;
                 for page in pages {
                     assert!(!self.planned.contains_key(&page), "page {page} erased in program");
                     self.content.remove(&page);
@@ -103,16 +103,24 @@ impl Shadow {
         );
     }
 
-    /// Compares with the tables of a drive at rest.
-    pub(super) fn check_at_rest(&self, ftl: &Ftl) {
-        for page in (0..ftl.exported_pages()).map(Lpn) {
+    /// Compares with the map of a drive at rest.
+    pub(super) fn check_at_rest(&self, ftl: &impl Translation) {
+        let map = ftl.map();
+        for page in (0..map.exported_pages()).map(Lpn) {
             let expected = self.newest.get(&page.0).map(|&version| (page, version));
-            let found = ftl.lookup(page).map(|at| self.content[&at.0]);
+            let found = map.lookup(page).map(|at| self.content[&at.0]);
             assert_eq!(found, expected, "{page:?}");
         }
-        for plane in (0..ftl.geometry().plane_count).map(PlaneId) {
-            check_plane(ftl, plane);
+        for page in self.content.keys().copied().map(Ppn) {
+            assert!(ftl.is_written(page), "{page:?} is written and counts as erased");
         }
+    }
+}
+
+/// Checks the books of every block of a page-mapped drive at rest.
+pub(super) fn check_blocks(ftl: &Ftl) {
+    for plane in (0..ftl.geometry().plane_count).map(PlaneId) {
+        check_plane(ftl, plane);
     }
 }
 

@@ -2,7 +2,8 @@
 //! switched off, checked against the [`shadow`](super::shadow) and against what a
 //! host must see. A failure prints the seed that repeats it.
 
-use super::PageDrive;
+use super::shadow::check_blocks;
+use super::{Drive, PageDrive, Scheme};
 use crate::config::{DriveConfig, Firmware, State};
 use ssdscope_io::rng::Stream;
 use ssdscope_io::{Completion, Device, Lba, Nanos, Op, Request, Sectors};
@@ -65,18 +66,29 @@ pub(super) fn open(text: &str, state: State, seed: u64) -> PageDrive {
     let config = DriveConfig::parse(text, "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
     match config.firmware {
         Firmware::Page(page) => PageDrive::new(&page, state, seed).unwrap(),
-        Firmware::Msr(_) => panic!("not page-mapped"),
+        _ => panic!("not page-mapped"),
     }
 }
 
 /// What a run of random requests saw.
-struct Run {
-    drive: PageDrive,
-    completions: Vec<Completion>,
+pub(super) struct Run<S: Scheme> {
+    pub drive: Drive<S>,
+    pub completions: Vec<Completion>,
+}
+
+/// Checks that every request was served once, and that its time was accounted for.
+pub(super) fn check_served<S: Scheme>(run: &Run<S>, count: u64) {
+    assert_eq!(run.completions.len() as u64, count);
+    let mut ids: Vec<u64> = run.completions.iter().map(|completion| completion.id).collect();
+    ids.sort_unstable();
+    assert!(ids.into_iter().eq(0..count), "every request is served once");
+    for completion in &run.completions {
+        assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
+    }
 }
 
 /// Keeps up to `depth` random requests in flight until `count` were served.
-fn run(mut drive: PageDrive, random: &mut Stream, count: u64) -> Run {
+pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u64) -> Run<S> {
     let depth = 1 + random.below(40) as usize;
     let capacity = drive.info().capacity_bytes / 512;
     // A window, so that some pages are rewritten often and others never.
@@ -124,16 +136,12 @@ fn random_drives_keep_every_page_and_every_nanosecond() {
         let mut random = Stream::new(seed, "swarm");
         let text = draw_drive(&mut random);
         let count = 2500;
-        let Run { drive, completions } = run(open(&text, State::Fresh, seed), &mut random, count);
-        assert_eq!(completions.len() as u64, count);
-        let mut ids: Vec<u64> = completions.iter().map(|completion| completion.id).collect();
-        ids.sort_unstable();
-        assert!(ids.into_iter().eq(0..count), "every request is served once");
-        for completion in &completions {
-            assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
-        }
-        assert!(drive.flash.is_idle() && drive.jobs.in_use() == 0, "work is left over");
+        let run = run(open(&text, State::Fresh, seed), &mut random, count);
+        check_served(&run, count);
+        let drive = &run.drive;
+        assert!(drive.flash.is_idle() && drive.work.jobs.in_use() == 0, "work is left over");
         drive.shadow.check_at_rest(&drive.ftl);
+        check_blocks(&drive.ftl);
     }
 }
 

@@ -68,14 +68,14 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Adds this to the attribution of a request.
-    pub fn add_to(&self, attribution: &mut Attribution) {
+    /// Adds this to the attribution of a request, on a drive that frees space by `upkeep`.
+    pub fn add_to(&self, attribution: &mut Attribution, upkeep: Cause) {
         attribution[Cause::ChannelWait] += self.channel_wait_ns;
         attribution[Cause::Transfer] += self.transfer_ns;
         attribution[Cause::DieWait] += self.die_wait_ns;
         attribution[Cause::Nand] += self.nand_ns;
         attribution[Cause::Rmw] += self.rmw_ns;
-        attribution[Cause::Gc] += self.gc_ns;
+        attribution[upkeep] += self.gc_ns;
     }
 }
 

@@ -20,7 +20,7 @@ mod issue;
 pub mod spots;
 pub mod unit;
 
-use crate::config::{PageConfig, Scheduler};
+use crate::config::{Channel as ChannelTimes, Nand, Scheduler};
 use crate::events::{Event, EventQueue};
 use crate::geometry::{Geometry, PlaneId};
 use crate::rounding::nearest;
@@ -47,8 +47,7 @@ struct Times {
 }
 
 impl Times {
-    fn new(config: &PageConfig) -> Self {
-        let (nand, channel) = (&config.nand, &config.channel);
+    fn new(nand: &Nand, channel: &ChannelTimes) -> Self {
         let sectors_per_page = nand.page_bytes / 512;
         let page_ns = f64::from(nand.page_bytes + nand.spare_bytes) * channel.ns_per_byte;
         let share = |sectors: u32| f64::from(sectors) / f64::from(sectors_per_page);
@@ -100,21 +99,20 @@ pub struct Flash {
 impl Flash {
     /// An idle array.
     #[must_use]
-    pub fn new(config: &PageConfig) -> Self {
-        let geometry = Geometry::new(&config.nand);
-        let interleave = config.scheduler.die_interleave;
-        let dies_per_unit = if interleave { 1 } else { geometry.dies };
+    pub fn new(nand: &Nand, channel: &ChannelTimes, scheduler: Scheduler) -> Self {
+        let geometry = Geometry::new(nand);
+        let dies_per_unit = if scheduler.die_interleave { 1 } else { geometry.dies };
         let units_per_channel = geometry.ways * geometry.dies / dies_per_unit;
         let unit_count = units_per_channel * geometry.channels;
         Self {
             commands: Slab::default(),
-            times: Times::new(config),
+            times: Times::new(nand, channel),
             units: (0..unit_count).map(|_| Unit::default()).collect(),
             channels: (0..geometry.channels).map(|_| Channel::default()).collect(),
             units_per_channel,
             planes_per_unit: dies_per_unit * geometry.planes_per_die,
-            urgency: urgency(&config.scheduler),
-            spots: Spots::new(&geometry, config.scheduler.multi_plane),
+            urgency: urgency(&scheduler),
+            spots: Spots::new(&geometry, scheduler.multi_plane),
             arrivals: 0,
             pages_read: 0,
             pages_programmed: 0,

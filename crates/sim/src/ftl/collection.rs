@@ -68,7 +68,7 @@ impl Ftl {
     pub fn valid_pages(&self, plane: PlaneId, block: BlockId, pages: &mut Vec<Ppn>) {
         let first = self.geometry.ppn(plane, block, PageId(0)).0;
         let all = (first..first + self.geometry.pages_per_block).map(Ppn);
-        pages.extend(all.filter(|&page| self.holds(page).is_some()));
+        pages.extend(all.filter(|&page| self.map.holds(page).is_some()));
     }
 
     /// Gives a page being collected its new place in the same plane, or nothing if
@@ -79,13 +79,13 @@ impl Ftl {
     pub fn relocate(&mut self, old: Ppn) -> Option<(Ppn, bool)> {
         let plane_id = self.geometry.plane_of(old);
         self.planes[plane_id].moves_left -= 1;
-        let page = self.holds(old)?;
+        let page = self.map.holds(old)?;
         let frontier = self.planes[plane_id].gc.unwrap_or_else(|| self.open_gc_block(plane_id));
-        let (new, filled) = self.take(plane_id, frontier, page);
+        let (new, filled) = self.take(plane_id, frontier);
         self.planes[plane_id].gc = (!filled)
             .then_some(Frontier { block: frontier.block, next: PageId(frontier.next.0 + 1) });
         self.invalidate(old);
-        self.forward.set(page.0 as usize, new.0 + 1);
+        self.map.put(page, new);
         Some((new, filled))
     }
 

@@ -1,27 +1,27 @@
 //! The page-mapped translation layer: where every logical page is, where the next
 //! one goes, what collection may take. It knows no time; `drive` adds that.
 //!
-//! [`plane`] is the bookkeeping of blocks, [`sectors`] that of partly written
-//! pages, `collection` frees blocks, `untimed` does whole writes at once for preparing
-//! states.
-//!
-//! Physical page `p` holds logical page `l` exactly if `l` maps to `p`; the reverse
-//! map may keep stale entries, so no bit per page is needed to say what is valid.
+//! [`plane`] is the bookkeeping of blocks, `collection` frees blocks, `untimed` does
+//! whole writes at once for preparing states. [`translation`], [`map`] and [`sectors`]
+//! (where pages are, which of their sectors were written) serve the log-block layer too.
 
 mod collection;
+pub mod map;
 pub mod plane;
 pub mod sectors;
+pub mod translation;
 mod untimed;
 
 pub use collection::Collection;
+pub use map::PageMap;
+pub use translation::Translation;
 
 use crate::config::{Allocation, PageConfig};
-use crate::cow::CowArray;
 use crate::gc::Policy;
 use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn, exported_pages};
 use crate::rounding::share_of;
 use plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
-use sectors::SectorMap;
+use translation::count_erases;
 
 /// Where a written page goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +40,7 @@ pub struct Placement {
 #[derive(Clone, Debug)]
 pub struct Ftl {
     geometry: Geometry,
-    /// Physical page + 1 of each logical page; 0 = nowhere.
-    forward: CowArray<u32>,
-    /// Logical page + 1 last put in each physical page.
-    reverse: CowArray<u32>,
-    sectors: SectorMap,
+    map: PageMap,
     planes: PerPlane<Plane>,
     plane_order: Vec<PlaneId>,
     allocation: Allocation,
@@ -57,7 +53,6 @@ pub struct Ftl {
     high_water_blocks: u32,
     stop_writes_blocks: u32,
     max_victims: u32,
-    exported_pages: u32,
 }
 
 impl Ftl {
@@ -70,9 +65,7 @@ impl Ftl {
         let low_water_blocks =
             share_of(blocks, config.gc.low_water_ratio).max(config.gc.min_free_blocks);
         let mut ftl = Self {
-            forward: CowArray::new(exported_pages as usize),
-            reverse: CowArray::new(geometry.page_count as usize),
-            sectors: SectorMap::new(exported_pages, geometry.sectors_per_page),
+            map: PageMap::new(&geometry, exported_pages),
             planes: PerPlane(vec![Plane::new(blocks); geometry.plane_count as usize]),
             plane_order: geometry.planes_in_order(&config.ftl.plane_order),
             allocation: config.ftl.allocation,
@@ -84,7 +77,6 @@ impl Ftl {
             high_water_blocks: share_of(blocks, config.gc.high_water_ratio).max(low_water_blocks),
             stop_writes_blocks: config.gc.stop_writes_blocks,
             max_victims: config.gc.max_victims,
-            exported_pages,
             geometry,
         };
         for plane in 0..geometry.plane_count {
@@ -93,47 +85,10 @@ impl Ftl {
         ftl
     }
 
-    /// Logical pages.
-    #[must_use]
-    pub const fn exported_pages(&self) -> u32 {
-        self.exported_pages
-    }
-
-    /// The array's shape.
-    #[must_use]
-    pub const fn geometry(&self) -> &Geometry {
-        &self.geometry
-    }
-
     /// A plane's bookkeeping.
     #[must_use]
     pub fn plane(&self, plane: PlaneId) -> &Plane {
         &self.planes[plane]
-    }
-
-    /// Where a logical page is.
-    #[inline]
-    #[must_use]
-    pub fn lookup(&self, page: Lpn) -> Option<Ppn> {
-        self.forward.get(page.0 as usize).checked_sub(1).map(Ppn)
-    }
-
-    /// Where a page that was never written is read: in its plane by address, one place
-    /// further than the last such page, as `MQSim` does it. The place matters only for
-    /// which reads can share a multi-plane command.
-    pub fn unwritten_place(&mut self, page: Lpn) -> Ppn {
-        let plane_id = self.plane_by_address(page);
-        let plane = &mut self.planes[plane_id];
-        plane.unwritten_reads = (plane.unwritten_reads + 1) % self.geometry.pages_per_plane;
-        Ppn(plane_id.0 * self.geometry.pages_per_plane + plane.unwritten_reads)
-    }
-
-    /// The logical page that a physical page holds, if it still does.
-    #[inline]
-    #[must_use]
-    pub fn holds(&self, page: Ppn) -> Option<Lpn> {
-        let logical = Lpn(self.reverse.get(page.0 as usize).checked_sub(1)?);
-        (self.lookup(logical) == Some(page)).then_some(logical)
     }
 
     fn plane_by_address(&self, page: Lpn) -> PlaneId {
@@ -206,7 +161,7 @@ impl Ftl {
             self.open_host_block(plane);
         }
         let frontier = self.planes[plane].host.expect("the caller asked can_write first");
-        let (new, filled_block) = self.take(plane, frontier, page);
+        let (new, filled_block) = self.take(plane, frontier);
         if filled_block {
             self.planes[plane].host = None;
             self.open_host_block(plane);
@@ -214,19 +169,18 @@ impl Ftl {
             frontier.next.0 += 1;
         }
         self.placed += 1;
-        let old = self.lookup(page);
-        let kept_sectors = self.sectors.write(page, first, count);
+        let old = self.map.lookup(page);
+        let kept_sectors = self.map.sectors.write(page, first, count);
         if let Some(old) = old {
             self.invalidate(old);
         }
-        self.forward.set(page.0 as usize, new.0 + 1);
+        self.map.put(page, new);
         Placement { page: new, old, kept_sectors, filled_block }
     }
 
-    /// Takes the next page of a frontier for `page`; says whether it was the last one.
-    fn take(&mut self, plane_id: PlaneId, frontier: Frontier, page: Lpn) -> (Ppn, bool) {
+    /// Takes the next page of a frontier; says whether it was the last one.
+    fn take(&mut self, plane_id: PlaneId, frontier: Frontier) -> (Ppn, bool) {
         let new = self.geometry.ppn(plane_id, frontier.block, frontier.next);
-        self.reverse.set(new.0 as usize, page.0 + 1);
         let index = frontier.block.0 as usize;
         let plane = &mut self.planes[plane_id];
         plane.valid[index] += 1;
@@ -260,25 +214,44 @@ impl Ftl {
             plane.refresh_key(block);
         }
     }
+}
 
-    /// Forgets a logical page; says whether it held anything.
-    pub fn discard(&mut self, page: Lpn) -> bool {
-        let Some(old) = self.lookup(page) else { return false };
+impl Translation for Ftl {
+    #[inline]
+    fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    #[inline]
+    fn map(&self) -> &PageMap {
+        &self.map
+    }
+
+    /// In its plane by address, one place further than the last such page, as `MQSim`
+    /// does it. The place matters only for which reads can share a multi-plane command.
+    fn unwritten_place(&mut self, page: Lpn) -> Ppn {
+        let plane_id = self.plane_by_address(page);
+        let plane = &mut self.planes[plane_id];
+        plane.unwritten_reads = (plane.unwritten_reads + 1) % self.geometry.pages_per_plane;
+        Ppn(plane_id.0 * self.geometry.pages_per_plane + plane.unwritten_reads)
+    }
+
+    fn discard(&mut self, page: Lpn) -> bool {
+        let Some(old) = self.map.lookup(page) else { return false };
         self.invalidate(old);
-        self.forward.set(page.0 as usize, 0);
-        self.sectors.clear(page);
+        self.map.forget(page);
         true
     }
 
-    /// The first logical page at or after `page` that may be mapped; the page count if none.
-    #[must_use]
-    pub fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
-        Lpn(self.forward.next_allocated(page.0 as usize) as u32)
+    fn erase_histogram(&self) -> Vec<u64> {
+        let mut histogram = Vec::new();
+        for &erases in self.planes.0.iter().flat_map(|plane| &plane.erases) {
+            count_erases(&mut histogram, erases, 1);
+        }
+        histogram
     }
 
-    /// Whether a physical page was written since its block was erased.
-    #[must_use]
-    pub fn is_written(&self, page: Ppn) -> bool {
+    fn is_written(&self, page: Ppn) -> bool {
         let plane = &self.planes[self.geometry.plane_of(page)];
         let (block, offset) = (self.geometry.block_of(page), self.geometry.page_of(page));
         let beyond = |frontier: Option<Frontier>| {
@@ -287,19 +260,5 @@ impl Ftl {
         plane.state[block.0 as usize] != BlockState::Free
             && !beyond(plane.host)
             && !beyond(plane.gc)
-    }
-
-    /// Number of blocks by erase count, over all planes.
-    #[must_use]
-    pub fn erase_histogram(&self) -> Vec<u64> {
-        let mut histogram = Vec::new();
-        for &erases in self.planes.0.iter().flat_map(|plane| &plane.erases) {
-            let index = erases as usize;
-            if index >= histogram.len() {
-                histogram.resize(index + 1, 0);
-            }
-            histogram[index] += 1;
-        }
-        histogram
     }
 }

@@ -8,11 +8,11 @@ use crate::prepare::Prepare;
 
 impl Prepare for Ftl {
     fn pages(&self) -> u32 {
-        self.exported_pages()
+        self.map.exported_pages()
     }
 
     fn spare_pages(&self) -> u32 {
-        self.geometry.page_count - self.exported_pages()
+        self.geometry.page_count - self.map.exported_pages()
     }
 
     fn page_bytes(&self) -> u32 {

@@ -1,0 +1,181 @@
+//! Page mapping in time: any free page of the right plane will do; a write waits while
+//! its plane has none, and collection (`collect`) makes some.
+
+use super::{Drive, Scheme};
+use crate::config::{Gc, PageConfig, State};
+use crate::error::SimError;
+use crate::flash::Flash;
+use crate::flash::command::{Command, Work};
+use crate::ftl::{Collection, Ftl, Translation};
+use crate::geometry::{PerPlane, PlaneId, Ppn};
+use crate::prepare;
+use crate::slab::Slab;
+use ssdscope_io::Cause;
+use std::collections::VecDeque;
+
+/// A simulated page-mapped drive.
+pub type PageDrive = Drive<Collecting>;
+
+/// A block being collected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    pub collection: Collection,
+    /// Pages read or programmed that have not ended.
+    pub moves: u32,
+    /// Whether it evens out wear rather than frees space.
+    pub for_wear: bool,
+}
+
+/// What collection has under way.
+#[derive(Clone, Debug)]
+pub struct Collecting {
+    pub(super) jobs: Slab<Job>,
+    /// Programs of the host that wait for a free block, by plane.
+    pub(super) stalled: PerPlane<VecDeque<u32>>,
+    /// Whether blocks are collected when the host is quiet, and for how long first.
+    pub(super) background: bool,
+    pub(super) idle_ns: u64,
+    /// Counts arrivals, so that an idle timer knows whether it is stale.
+    pub(super) quiet: u32,
+    /// Whether background collection is at work.
+    pub(super) idle: bool,
+}
+
+impl Collecting {
+    fn new(gc: &Gc, planes: u32) -> Self {
+        Self {
+            jobs: Slab::default(),
+            stalled: PerPlane(vec![VecDeque::new(); planes as usize]),
+            background: gc.background,
+            idle_ns: gc.idle_ns,
+            quiet: 0,
+            idle: false,
+        }
+    }
+}
+
+impl PageDrive {
+    /// Opens a drive in a state.
+    ///
+    /// # Errors
+    /// If the state's window is larger than the drive, or preparing it gets stuck.
+    pub fn new(config: &PageConfig, state: State, seed: u64) -> Result<Self, SimError> {
+        let mut ftl = Ftl::new(config, seed);
+        prepare::bring(&mut ftl, state, seed)?;
+        let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
+        let work = Collecting::new(&config.gc, ftl.geometry().plane_count);
+        Ok(Self::assemble(&config.host, flash, ftl, work))
+    }
+
+    /// Gives a host program its page, and reads first what it does not replace.
+    fn place(&mut self, mut command: Command, plane: PlaneId) {
+        let (first, count) = command.span;
+        let placed = self.ftl.place(command.logical, first, count, plane);
+        command.page = placed.page;
+        #[cfg(test)]
+        self.shadow.write(command.logical, placed.page);
+        let pieces = (placed.old, placed.kept_sectors);
+        let slot = self.flash.commands.insert(command);
+        if let (Some(old), 1..) = pieces {
+            self.read_before(slot, old, placed.kept_sectors);
+        } else {
+            self.wait_for_unit(slot);
+        }
+        if placed.filled_block {
+            self.consider(plane);
+        }
+    }
+
+    /// Lets the programs that waited for a free block go on, in order, as far as they can.
+    pub(super) fn resume_stalled(&mut self, queue: PlaneId) {
+        while let Some(&slot) = self.work.stalled[queue].front() {
+            let to = self.ftl.plane_for(self.flash.commands[slot].logical);
+            if !self.ftl.can_write(to) {
+                self.collect_behind(queue);
+                return;
+            }
+            self.work.stalled[queue].pop_front();
+            let mut command = self.flash.commands[slot].clone();
+            self.flash.commands.remove(slot);
+            command.ledger.gc_ns += self.now_ns - command.since_ns;
+            command.since_ns = self.now_ns;
+            self.place(command, to);
+        }
+    }
+
+    fn programmed(&mut self, page: Ppn) {
+        self.ftl.programmed(page);
+        let plane = self.ftl.geometry().plane_of(page);
+        let queue = self.ftl.stall_queue(plane);
+        if !self.work.stalled[queue].is_empty() && self.ftl.plane(plane).collecting == 0 {
+            // The block just completed may be what collection was waiting for.
+            self.collect(plane);
+            self.kick_touched();
+        }
+    }
+}
+
+impl Scheme for Collecting {
+    type Ftl = Ftl;
+
+    const UPKEEP: Cause = Cause::Gc;
+
+    fn write(drive: &mut PageDrive, command: Command) {
+        let plane = drive.ftl.plane_for(command.logical);
+        if drive.ftl.can_write(plane) {
+            drive.place(command, plane);
+        } else {
+            let waiting = drive.flash.commands.insert(command);
+            let queue = drive.ftl.stall_queue(plane);
+            drive.work.stalled[queue].push_back(waiting);
+            drive.collect_behind(queue);
+        }
+    }
+
+    fn written(drive: &mut PageDrive, page: Ppn) {
+        drive.programmed(page);
+    }
+
+    fn end_upkeep(drive: &mut PageDrive, slot: u32) {
+        let Command { work, page, .. } = drive.flash.commands[slot];
+        match work {
+            Work::GcRead => drive.move_page(slot),
+            Work::GcProgram => {
+                drive.end_move(slot);
+                drive.programmed(page);
+            }
+            _ => drive.end_collection(slot),
+        }
+    }
+
+    fn discarded(drive: &mut PageDrive) {
+        let planes = drive.work.stalled.0.len() as u32;
+        for plane in (0..planes).map(PlaneId) {
+            if !drive.work.stalled[plane].is_empty() {
+                drive.collect_behind(plane);
+            }
+        }
+    }
+
+    fn wake(&mut self) {
+        self.quiet = self.quiet.wrapping_add(1);
+        self.idle = false;
+    }
+
+    fn fall_quiet(drive: &mut PageDrive) {
+        if drive.work.background {
+            drive.start_idle_timer();
+        }
+    }
+
+    fn idle_timer(drive: &mut PageDrive, quiet: u32) {
+        if quiet == drive.work.quiet && drive.inside == 0 {
+            drive.collect_when_idle();
+        }
+    }
+
+    fn why_stuck(drive: &PageDrive) -> Option<String> {
+        let plane = drive.work.stalled.0.iter().position(|waiting| !waiting.is_empty())?;
+        Some(drive.ftl.stuck(PlaneId(plane as u32)).to_string())
+    }
+}

@@ -1,0 +1,42 @@
+//! What of a drive depends on how it maps.
+
+use super::Drive;
+use crate::flash::command::Command;
+use crate::ftl::Translation;
+use crate::geometry::Ppn;
+use ssdscope_io::Cause;
+use std::fmt::Debug;
+
+/// How a drive places writes and frees space, in time. It keeps what is under way
+/// (blocks being collected, writes that wait for them); the functions act on the drive.
+pub trait Scheme: Sized + Clone + Debug + Send + Sync + 'static {
+    /// Its translation layer.
+    type Ftl: Translation;
+
+    /// What a request waits for when it waits for the drive to free space.
+    const UPKEEP: Cause;
+
+    /// Finds a host program its place, or lets it wait for one.
+    fn write(drive: &mut Drive<Self>, command: Command);
+
+    /// A host program of `page` has ended.
+    fn written(drive: &mut Drive<Self>, page: Ppn);
+
+    /// A command has ended that was not the host's.
+    fn end_upkeep(drive: &mut Drive<Self>, slot: u32);
+
+    /// Pages were discarded, which may let waiting writes go on.
+    fn discarded(_drive: &mut Drive<Self>) {}
+
+    /// The host asks for something.
+    fn wake(&mut self) {}
+
+    /// The last request in the drive has been answered.
+    fn fall_quiet(_drive: &mut Drive<Self>) {}
+
+    /// The idle timer set with number `quiet` has run out.
+    fn idle_timer(_drive: &mut Drive<Self>, _quiet: u32) {}
+
+    /// Why writes can make no progress, if any wait.
+    fn why_stuck(drive: &Drive<Self>) -> Option<String>;
+}

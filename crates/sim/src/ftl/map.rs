@@ -1,0 +1,81 @@
+//! Where every logical page is: what all translation layers of the flash array share.
+//!
+//! Physical page `p` holds logical page `l` exactly if `l` maps to `p`; the reverse
+//! map may keep stale entries, so no bit per page is needed to say what is valid.
+
+use super::sectors::SectorMap;
+use crate::cow::CowArray;
+use crate::geometry::{Geometry, Lpn, Ppn};
+
+/// The newest version of each logical page, and what each physical page was given.
+#[derive(Clone, Debug)]
+pub struct PageMap {
+    /// Physical page + 1 of each logical page; 0 = nowhere.
+    forward: CowArray<u32>,
+    /// Logical page + 1 last put in each physical page.
+    reverse: CowArray<u32>,
+    /// Which sectors of each logical page were ever written.
+    pub sectors: SectorMap,
+    exported_pages: u32,
+}
+
+impl PageMap {
+    /// Of an empty drive.
+    #[must_use]
+    pub fn new(geometry: &Geometry, exported_pages: u32) -> Self {
+        Self {
+            forward: CowArray::new(exported_pages as usize),
+            reverse: CowArray::new(geometry.page_count as usize),
+            sectors: SectorMap::new(exported_pages, geometry.sectors_per_page),
+            exported_pages,
+        }
+    }
+
+    /// Logical pages.
+    #[inline]
+    #[must_use]
+    pub const fn exported_pages(&self) -> u32 {
+        self.exported_pages
+    }
+
+    /// Where a logical page is.
+    #[inline]
+    #[must_use]
+    pub fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        self.forward.get(page.0 as usize).checked_sub(1).map(Ppn)
+    }
+
+    /// The logical page last put in a physical one, newer versions elsewhere or not.
+    #[inline]
+    #[must_use]
+    pub fn was_given(&self, page: Ppn) -> Option<Lpn> {
+        self.reverse.get(page.0 as usize).checked_sub(1).map(Lpn)
+    }
+
+    /// The logical page that a physical page holds, if it still does.
+    #[inline]
+    #[must_use]
+    pub fn holds(&self, page: Ppn) -> Option<Lpn> {
+        let logical = self.was_given(page)?;
+        (self.lookup(logical) == Some(page)).then_some(logical)
+    }
+
+    /// Puts a logical page in a physical one.
+    #[inline]
+    pub fn put(&mut self, page: Lpn, new: Ppn) {
+        self.reverse.set(new.0 as usize, page.0 + 1);
+        self.forward.set(page.0 as usize, new.0 + 1);
+    }
+
+    /// Forgets a logical page.
+    pub fn forget(&mut self, page: Lpn) {
+        self.forward.set(page.0 as usize, 0);
+        self.sectors.clear(page);
+    }
+
+    /// The first logical page at or after `page` that may be mapped; the page count if none.
+    #[must_use]
+    pub fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
+        Lpn(self.forward.next_allocated(page.0 as usize) as u32)
+    }
+}

@@ -1,0 +1,35 @@
+//! What a drive asks of a translation layer, whichever it is.
+
+use super::map::PageMap;
+use crate::geometry::{Geometry, Lpn, Ppn};
+use std::fmt::Debug;
+
+/// Where logical pages are. It knows no time.
+pub trait Translation: Clone + Debug + Send + Sync + 'static {
+    /// The array's shape.
+    fn geometry(&self) -> &Geometry;
+
+    /// The newest version of every page.
+    fn map(&self) -> &PageMap;
+
+    /// Where a page that was never written is read: any place with the right timing.
+    fn unwritten_place(&mut self, page: Lpn) -> Ppn;
+
+    /// Forgets a logical page; says whether it held anything.
+    fn discard(&mut self, page: Lpn) -> bool;
+
+    /// Number of physical blocks by erase count.
+    fn erase_histogram(&self) -> Vec<u64>;
+
+    /// Whether a physical page was written since its block was erased.
+    fn is_written(&self, page: Ppn) -> bool;
+}
+
+/// Adds `blocks` blocks of `erases` erases to a histogram.
+pub fn count_erases(histogram: &mut Vec<u64>, erases: u32, blocks: u64) {
+    let index = erases as usize;
+    if index >= histogram.len() {
+        histogram.resize(index + 1, 0);
+    }
+    histogram[index] += blocks;
+}
