@@ -1,7 +1,7 @@
 //! A key of a drive file as a record for Python.
 
 use serde::Serialize;
-use ssdscope_sim::config::keys::{Fallback, Key, Kind, Scope};
+use ssdscope_sim::config::keys::{Fallback, Key, Kind};
 
 /// A key under the names that the front uses.
 #[derive(Serialize)]
@@ -34,11 +34,7 @@ impl From<&Key> for KeyRecord {
             Kind::State => ("state", None),
             Kind::Text => ("text", None),
         };
-        let kinds: &[_] = match key.scope {
-            Scope::All => &["page", "msr"],
-            Scope::Page => &["page"],
-            Scope::Msr => &["msr"],
-        };
+        let kinds = key.scope.kinds();
         Self {
             key: key.path,
             kind,

@@ -11,9 +11,10 @@
 //!   reusable slots, arrays that are cheap to copy, whole numbers;
 //! * [`link`]: the host's link;
 //! * [`ftl`], [`gc`]: the page-mapped translation layer, and which block to collect;
+//! * [`logblock`]: the log-block translation layer: data blocks, log blocks, merges;
 //! * [`flash`]: the array in time: dies, channels, commands;
 //! * [`prepare`]: the states a drive is opened in;
-//! * [`drive`]: a page-mapped drive put together;
+//! * [`drive`]: a page-mapped or log-block drive put together;
 //! * [`msr`]: the firmware of `DiskSim`'s SSD extension, a drive of its own.
 //!
 //! Everything outside sees only [`open`], which gives a
@@ -29,6 +30,7 @@ pub mod ftl;
 pub mod gc;
 pub mod geometry;
 pub mod link;
+pub mod logblock;
 pub mod msr;
 pub mod prepare;
 pub mod ring;
@@ -54,6 +56,7 @@ pub fn open(
     let state = state.unwrap_or(config.default_state);
     match &config.firmware {
         Firmware::Page(page) => Ok(Box::new(drive::PageDrive::new(page, state, seed)?)),
+        Firmware::LogBlock(log) => Ok(Box::new(drive::LogBlockDrive::new(log, state, seed)?)),
         Firmware::Msr(msr) => Ok(Box::new(MsrDrive::open(msr.params(), state, seed)?)),
     }
 }

@@ -44,7 +44,11 @@ impl RunObserver for Digest {
 }
 
 fn digest(drive: &str, state: State, seed: u64, workload: &str) -> u64 {
-    let path = format!("{}/../../python/ssdscope/drives/{drive}.toml", env!("CARGO_MANIFEST_DIR"));
+    digest_file(&format!("python/ssdscope/drives/{drive}.toml"), state, seed, workload)
+}
+
+fn digest_file(drive: &str, state: State, seed: u64, workload: &str) -> u64 {
+    let path = format!("{}/../../{drive}", env!("CARGO_MANIFEST_DIR"));
     let config = DriveConfig::parse(&std::fs::read_to_string(path).unwrap(), drive, &[]).unwrap();
     let mut device = ssdscope_sim::open(&config, Some(state), seed).unwrap();
     let mut digest = Digest(0xcbf2_9ce4_8422_2325);
@@ -70,6 +74,17 @@ fn every_build_completes_the_same_requests_at_the_same_instants() {
         0x5815_8cb7_b1bc_2c91,
         0x5f4c_057f_89c5_9050,
     ];
+    assert_eq!(found, expected, "{found:#018x?}");
+}
+
+#[test]
+fn every_build_merges_the_same_log_blocks_at_the_same_instants() {
+    let drive = "examples/log-block.toml";
+    let found = [
+        digest_file(drive, State::Sequential, 1, MIXED),
+        digest_file(drive, State::Fresh, 1, WRITES),
+    ];
+    let expected: [u64; 2] = [0x5f5f_cb7d_46d7_1139, 0x4ab9_cbb6_3096_221d];
     assert_eq!(found, expected, "{found:#018x?}");
 }
 

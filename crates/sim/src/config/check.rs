@@ -1,7 +1,10 @@
 //! What parses but cannot work: refused here with the reason and both values.
 
 use super::parse::{Entries, Value};
-use super::{Allocation, DriveConfig, Faults, Firmware, MsrConfig, Nand, PageConfig, State};
+use super::{
+    Allocation, DriveConfig, Faults, Firmware, Host, LogAssociation, LogBlockConfig, MsrConfig,
+    Nand, PageConfig, State,
+};
 use crate::geometry::{Geometry, exported_pages};
 use crate::msr::ParamsError;
 
@@ -10,6 +13,7 @@ pub(super) fn check(config: &DriveConfig, entries: &Entries, faults: &mut Faults
     let mut checker = Checker { entries, faults };
     match &config.firmware {
         Firmware::Page(page) => checker.check_page(page, config.default_state),
+        Firmware::LogBlock(log) => checker.check_log_block(log, config.default_state),
         Firmware::Msr(msr) => checker.check_msr(msr, config.default_state),
     }
 }
@@ -50,25 +54,83 @@ impl Checker<'_> {
         true
     }
 
-    fn check_page(&mut self, page: &PageConfig, state: State) {
-        if !self.check_nand(&page.nand) {
-            return;
+    /// The array and the link of a page-mapped or log-block drive.
+    fn check_hardware(&mut self, nand: &Nand, host: &Host) -> bool {
+        if !self.check_nand(nand) {
+            return false;
         }
-        let luns = page.nand.ways * page.nand.dies;
-        if luns > 64 {
-            let message = format!(
-                "{} ways x {} dies is over 64 on a channel",
-                page.nand.ways, page.nand.dies
-            );
+        if nand.ways * nand.dies > 64 {
+            let message =
+                format!("{} ways x {} dies is over 64 on a channel", nand.ways, nand.dies);
             self.fault("nand.ways", &message);
         }
-        let block = page.host.logical_block_bytes;
-        if !page.nand.page_bytes.is_multiple_of(block) {
+        let block = host.logical_block_bytes;
+        if !nand.page_bytes.is_multiple_of(block) {
             let message = format!(
                 "{block} does not divide the page of nand.page_bytes = {}",
-                page.nand.page_bytes
+                nand.page_bytes
             );
             self.fault("host.logical_block_bytes", &message);
+        }
+        true
+    }
+
+    fn check_log_block(&mut self, log: &LogBlockConfig, state: State) {
+        if !self.check_hardware(&log.nand, &log.host) {
+            return;
+        }
+        let (unit, block) = (log.ftl.merge_unit_bytes, log.nand.block_bytes());
+        let planes = Geometry::new(&log.nand).plane_count;
+        if !unit.is_multiple_of(block) || unit == 0 {
+            let message = format!(
+                "{unit} is not a whole number of physical blocks of {block} bytes \
+                 (nand.pages_per_block x nand.page_bytes)"
+            );
+            self.fault("ftl.merge_unit_bytes", &message);
+            return;
+        }
+        if unit / block > u64::from(planes) || !planes.is_multiple_of(log.blocks_per_unit()) {
+            let message = format!(
+                "{unit} is {} physical blocks of {block} bytes, which do not divide the {planes} \
+                 planes of channels x ways x dies x planes",
+                unit / block
+            );
+            self.fault("ftl.merge_unit_bytes", &message);
+            return;
+        }
+        self.check_log_blocks(log);
+        self.check_state(state, u64::from(log.exported_units()) * unit);
+    }
+
+    fn check_log_blocks(&mut self, log: &LogBlockConfig) {
+        let (ftl, exported) = (&log.ftl, log.exported_units());
+        let spare = log.units() - exported;
+        if exported == 0 {
+            let message = format!(
+                "{} leaves less than one merge unit of {} bytes to export",
+                ftl.over_provisioning_ratio, ftl.merge_unit_bytes
+            );
+            self.fault("over_provisioning_ratio", &message);
+        } else if ftl.log_blocks >= spare {
+            let message = format!(
+                "{} log blocks and one to merge into are more than the {spare} spare blocks that \
+                 over_provisioning_ratio = {} leaves of {}",
+                ftl.log_blocks,
+                ftl.over_provisioning_ratio,
+                log.units()
+            );
+            self.fault("ftl.log_blocks", &message);
+        }
+        if ftl.log_association == LogAssociation::ManyToOne && ftl.log_blocks < 2 {
+            let message = "1 is too few for ftl.log_association = \"many-to-one\", which keeps one \
+                           for sequential writes";
+            self.fault("ftl.log_blocks", message);
+        }
+    }
+
+    fn check_page(&mut self, page: &PageConfig, state: State) {
+        if !self.check_hardware(&page.nand, &page.host) {
+            return;
         }
         let capacity_pages =
             exported_pages(&Geometry::new(&page.nand), page.ftl.over_provisioning_ratio);

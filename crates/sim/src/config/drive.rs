@@ -21,6 +21,14 @@ pub struct Nand {
     pub endurance_erases: u32,
 }
 
+impl Nand {
+    /// Bytes of data in a physical block.
+    #[must_use]
+    pub const fn block_bytes(&self) -> u64 {
+        self.pages_per_block as u64 * self.page_bytes as u64
+    }
+}
+
 /// Cycles on a flash channel.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "each field is the key of the same name")]
@@ -79,6 +87,37 @@ pub struct PageFtl {
     pub placement_pages: u32,
 }
 
+/// Which data blocks a log block takes pages of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogAssociation {
+    /// Those of one (BAST).
+    OneToOne,
+    /// Those of all, with one log block for sequential writes (FAST).
+    ManyToOne,
+}
+
+/// Which log block is merged when another one is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogVictim {
+    /// The one not written for longest.
+    Lru,
+    /// The one in use for longest.
+    Fifo,
+}
+
+/// How a log-block firmware maps.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct LogBlockFtl {
+    pub over_provisioning_ratio: f64,
+    /// Four of the letters C, W, D, P.
+    pub plane_order: String,
+    pub merge_unit_bytes: u64,
+    pub log_blocks: u32,
+    pub log_association: LogAssociation,
+    pub log_victim: LogVictim,
+}
+
 /// Which blocks are collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GcPolicy {
@@ -130,6 +169,17 @@ pub struct PageConfig {
     pub host: Host,
     pub ftl: PageFtl,
     pub gc: Gc,
+    pub scheduler: Scheduler,
+}
+
+/// The keys of a drive with log blocks.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is a table of the file")]
+pub struct LogBlockConfig {
+    pub nand: Nand,
+    pub channel: Channel,
+    pub host: Host,
+    pub ftl: LogBlockFtl,
     pub scheduler: Scheduler,
 }
 

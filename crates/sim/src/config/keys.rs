@@ -67,15 +67,39 @@ pub enum Fallback {
 
 /// The firmwares that read a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// Every firmware.
     All,
+    /// Those on the detailed flash array: page-mapped and log-block drives.
+    Array,
+    /// Those that collect garbage: page-mapped drives and the SSD extension.
+    Collecting,
     /// Page-mapped drives only.
     Page,
+    /// Log-block drives only.
+    LogBlock,
     /// The firmware of `DiskSim`'s SSD extension only.
     Msr,
 }
+
+impl Scope {
+    /// The values of `ftl.kind` with which the key means something.
+    #[must_use]
+    pub const fn kinds(self) -> &'static [&'static str] {
+        match self {
+            Self::All => FIRMWARES,
+            Self::Array => &["page", "log-block"],
+            Self::Collecting => &["page", "msr"],
+            Self::Page => &["page"],
+            Self::LogBlock => &["log-block"],
+            Self::Msr => &["msr"],
+        }
+    }
+}
+
+/// The values of `ftl.kind`.
+pub const FIRMWARES: &[&str] = &["page", "log-block", "msr"];
 
 /// A key of a drive file.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -104,7 +128,7 @@ const fn key(
 
 use Fallback::{Bool, Float, Int, Required, Word};
 use Kind::{Bytes, Choice, Count, Flag, Nanos, PlaneOrder, Rate, Ratio, State, Text};
-use Scope::{All, Msr, Page};
+use Scope::{All, Array, Collecting, LogBlock, Msr, Page};
 
 /// The table.
 pub const KEYS: &[Key] = &[
@@ -114,7 +138,7 @@ pub const KEYS: &[Key] = &[
         "over_provisioning_ratio",
         Ratio(0.0, 100.0),
         Float(0.07),
-        Page,
+        Array,
         "raw capacity / exported capacity - 1",
     ),
     key("nand.channels", Count(1, 256), Required, All, "flash channels (elements of msr)"),
@@ -128,7 +152,7 @@ pub const KEYS: &[Key] = &[
         "nand.spare_bytes",
         Bytes(0, 1 << 14),
         Int(0),
-        Page,
+        Array,
         "spare bytes of a page; they cross the channel with the data, in proportion",
     ),
     key("nand.read_ns", Nanos, Required, All, "array time of a page read"),
@@ -138,38 +162,38 @@ pub const KEYS: &[Key] = &[
         "nand.endurance_erases",
         Count(1, 1 << 30),
         Int(3000),
-        All,
+        Collecting,
         "erases a block is made for: the life that wear-aware collection evens out",
     ),
     key("channel.ns_per_byte", Rate(1e-3, 1e6), Required, All, "time of a byte on a channel"),
-    key("channel.read_command_ns", Nanos, Int(0), Page, "command and address cycles of a read"),
+    key("channel.read_command_ns", Nanos, Int(0), Array, "command and address cycles of a read"),
     key(
         "channel.read_command_extra_plane_ns",
         Nanos,
         Int(0),
-        Page,
+        Array,
         "more of them for each further plane of a multi-plane read",
     ),
-    key("channel.program_command_ns", Nanos, Int(0), Page, "command cycles of a program"),
+    key("channel.program_command_ns", Nanos, Int(0), Array, "command cycles of a program"),
     key(
         "channel.program_command_extra_plane_ns",
         Nanos,
         Int(0),
-        Page,
+        Array,
         "more of them for each further plane of a multi-plane program",
     ),
-    key("channel.erase_command_ns", Nanos, Int(0), Page, "command and address cycles of an erase"),
-    key("channel.ready_busy_ns", Nanos, Int(0), Page, "ready/busy delay after a page read"),
-    key("host.interface", Choice(&["simple", "nvme"]), Word("simple"), Page, "the host link"),
+    key("channel.erase_command_ns", Nanos, Int(0), Array, "command and address cycles of an erase"),
+    key("channel.ready_busy_ns", Nanos, Int(0), Array, "ready/busy delay after a page read"),
+    key("host.interface", Choice(&["simple", "nvme"]), Word("simple"), Array, "the host link"),
     key(
         "host.logical_block_bytes",
         Bytes(512, 65_536),
         Int(512),
-        Page,
+        Array,
         "smallest request and its alignment",
     ),
-    key("host.queue_depth", Count(1, 65_536), Int(256), Page, "commands inside the drive at once"),
-    key("host.firmware_ns", Nanos, Int(0), Page, "controller time of a command, one at a time"),
+    key("host.queue_depth", Count(1, 65_536), Int(256), Array, "commands inside the drive at once"),
+    key("host.firmware_ns", Nanos, Int(0), Array, "controller time of a command, one at a time"),
     key(
         "host.bytes_per_second",
         Rate(1.0, 1e15),
@@ -177,18 +201,18 @@ pub const KEYS: &[Key] = &[
         All,
         "data rate of a simple link, both directions sharing it",
     ),
-    key("host.command_ns", Nanos, Int(0), Page, "time of a command on a simple link"),
-    key("host.lanes", Count(1, 16), Int(4), Page, "PCIe lanes of an nvme link"),
+    key("host.command_ns", Nanos, Int(0), Array, "time of a command on a simple link"),
+    key("host.lanes", Count(1, 16), Int(4), Array, "PCIe lanes of an nvme link"),
     key(
         "host.lane_bytes_per_second",
         Rate(1.0, 1e15),
         Float(1e9),
-        Page,
+        Array,
         "data rate of a lane, each direction by itself",
     ),
-    key("host.packet_payload_bytes", Bytes(64, 4096), Int(128), Page, "payload of a PCIe packet"),
-    key("host.packet_overhead_bytes", Bytes(0, 256), Int(28), Page, "framing of a PCIe packet"),
-    key("ftl.kind", Choice(&["page", "msr"]), Required, All, "the firmware"),
+    key("host.packet_payload_bytes", Bytes(64, 4096), Int(128), Array, "payload of a PCIe packet"),
+    key("host.packet_overhead_bytes", Bytes(0, 256), Int(28), Array, "framing of a PCIe packet"),
+    key("ftl.kind", Choice(FIRMWARES), Required, All, "the firmware"),
     key(
         "ftl.allocation",
         Choice(&["address", "order"]),
@@ -200,7 +224,7 @@ pub const KEYS: &[Key] = &[
         "ftl.plane_order",
         PlaneOrder,
         Word("CWDP"),
-        Page,
+        Array,
         "which of channel, way, die, plane advances first from page to page",
     ),
     key(
@@ -211,10 +235,38 @@ pub const KEYS: &[Key] = &[
         "pages in a row on one plane before the next plane (k)",
     ),
     key(
+        "ftl.merge_unit_bytes",
+        Bytes(1024, 1 << 40),
+        Required,
+        LogBlock,
+        "bytes of a data or log block: physical blocks at one place of so many planes",
+    ),
+    key(
+        "ftl.log_blocks",
+        Count(1, 65_536),
+        Int(8),
+        LogBlock,
+        "log blocks, each of a merge unit; over_provisioning_ratio must leave one more",
+    ),
+    key(
+        "ftl.log_association",
+        Choice(&["one-to-one", "many-to-one"]),
+        Word("one-to-one"),
+        LogBlock,
+        "a log block for one data block (BAST), or for all, with one for sequential writes (FAST)",
+    ),
+    key(
+        "ftl.log_victim",
+        Choice(&["lru", "fifo"]),
+        Word("lru"),
+        LogBlock,
+        "which log block is merged for another: the longest unwritten, or the longest in use",
+    ),
+    key(
         "gc.policy",
         Choice(&["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]),
         Word("greedy"),
-        All,
+        Collecting,
         "which block is collected (msr: greedy or wear-aware)",
     ),
     key(
@@ -228,7 +280,7 @@ pub const KEYS: &[Key] = &[
         "gc.low_water_ratio",
         Ratio(0.0, 0.99),
         Float(0.05),
-        All,
+        Collecting,
         "share of a plane's blocks: collection starts when fewer are free",
     ),
     key(
@@ -251,7 +303,7 @@ pub const KEYS: &[Key] = &[
         "gc.background",
         Flag,
         Bool(false),
-        All,
+        Collecting,
         "page: also collect when idle; msr: clean even if no request waits",
     ),
     key("gc.idle_ns", Nanos, Int(100_000_000), Page, "idle time before background collection"),
@@ -259,22 +311,22 @@ pub const KEYS: &[Key] = &[
         "scheduler.read_first",
         Flag,
         Bool(true),
-        Page,
+        Array,
         "reads before programs before erases on a die; else in order of arrival",
     ),
     key(
         "scheduler.host_first",
         Flag,
         Bool(true),
-        Page,
+        Array,
         "with read_first: the host's reads before collection's, the host's programs likewise",
     ),
-    key("scheduler.multi_plane", Flag, Bool(true), Page, "one command for several planes"),
+    key("scheduler.multi_plane", Flag, Bool(true), Array, "one command for several planes"),
     key(
         "scheduler.die_interleave",
         Flag,
         Bool(true),
-        Page,
+        Array,
         "the dies of a chip work at the same time",
     ),
     key(
@@ -301,8 +353,7 @@ pub fn find(path: &str) -> Option<&'static Key> {
 
 /// Keys of the contract whose mechanism this version does not have: said so, rather than
 /// taken for slips of the pen.
-const LATER: &[&str] =
-    &["ftl.map_unit_bytes", "ftl.merge_unit_bytes", "write_buffer", "read_cache", "map"];
+const LATER: &[&str] = &["ftl.map_unit_bytes", "write_buffer", "read_cache", "map"];
 
 /// Whether a key, or its table, belongs to a mechanism of a later version.
 #[must_use]

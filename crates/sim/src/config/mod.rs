@@ -13,8 +13,8 @@ mod parse;
 pub mod state;
 
 pub use drive::{
-    Allocation, Channel, Gc, GcPolicy, Host, Interface, MsrConfig, Nand, PageConfig, PageFtl,
-    Scheduler,
+    Allocation, Channel, Gc, GcPolicy, Host, Interface, LogAssociation, LogBlockConfig,
+    LogBlockFtl, LogVictim, MsrConfig, Nand, PageConfig, PageFtl, Scheduler,
 };
 pub use fault::{Fault, Faults};
 pub use state::State;
@@ -28,6 +28,8 @@ use serde_json::{Map, Value as Json};
 pub enum Firmware {
     /// Page-mapped.
     Page(Box<PageConfig>),
+    /// Block-mapped, with log blocks.
+    LogBlock(Box<LogBlockConfig>),
     /// Microsoft Research's extension of `DiskSim`.
     Msr(Box<MsrConfig>),
 }
@@ -67,10 +69,10 @@ impl DriveConfig {
 
     fn assemble(entries: &Entries) -> Self {
         let get = Getter { entries };
-        let firmware = if get.word("ftl.kind") == "msr" {
-            Firmware::Msr(Box::new(msr_config(&get)))
-        } else {
-            Firmware::Page(Box::new(page_config(&get)))
+        let firmware = match get.word("ftl.kind") {
+            "msr" => Firmware::Msr(Box::new(msr_config(&get))),
+            "log-block" => Firmware::LogBlock(Box::new(log_block_config(&get))),
+            _ => Firmware::Page(Box::new(page_config(&get))),
         };
         Self {
             description: get.word("description").to_owned(),
@@ -90,11 +92,15 @@ fn nand(get: &Getter) -> Nand {
         blocks_per_plane: get.int("nand.blocks_per_plane"),
         pages_per_block: get.int("nand.pages_per_block"),
         page_bytes: get.int("nand.page_bytes"),
-        spare_bytes: if get.word("ftl.kind") == "page" { get.int("nand.spare_bytes") } else { 0 },
+        spare_bytes: if get.has("nand.spare_bytes") { get.int("nand.spare_bytes") } else { 0 },
         read_ns: get.long("nand.read_ns"),
         program_ns: get.long("nand.program_ns"),
         erase_ns: get.long("nand.erase_ns"),
-        endurance_erases: get.int("nand.endurance_erases"),
+        endurance_erases: if get.has("nand.endurance_erases") {
+            get.int("nand.endurance_erases")
+        } else {
+            u32::MAX
+        },
     }
 }
 
@@ -128,15 +134,7 @@ fn msr_config(get: &Getter) -> MsrConfig {
 fn page_config(get: &Getter) -> PageConfig {
     PageConfig {
         nand: nand(get),
-        channel: Channel {
-            ns_per_byte: get.float("channel.ns_per_byte"),
-            read_command_ns: get.long("channel.read_command_ns"),
-            read_command_extra_plane_ns: get.long("channel.read_command_extra_plane_ns"),
-            program_command_ns: get.long("channel.program_command_ns"),
-            program_command_extra_plane_ns: get.long("channel.program_command_extra_plane_ns"),
-            erase_command_ns: get.long("channel.erase_command_ns"),
-            ready_busy_ns: get.long("channel.ready_busy_ns"),
-        },
+        channel: channel(get),
         host: host(get),
         ftl: PageFtl {
             over_provisioning_ratio: get.float("over_provisioning_ratio"),
@@ -158,12 +156,51 @@ fn page_config(get: &Getter) -> PageConfig {
             background: get.flag("gc.background"),
             idle_ns: get.long("gc.idle_ns"),
         },
-        scheduler: Scheduler {
-            read_first: get.flag("scheduler.read_first"),
-            host_first: get.flag("scheduler.host_first"),
-            multi_plane: get.flag("scheduler.multi_plane"),
-            die_interleave: get.flag("scheduler.die_interleave"),
+        scheduler: scheduler(get),
+    }
+}
+
+fn log_block_config(get: &Getter) -> LogBlockConfig {
+    LogBlockConfig {
+        nand: nand(get),
+        channel: channel(get),
+        host: host(get),
+        ftl: LogBlockFtl {
+            over_provisioning_ratio: get.float("over_provisioning_ratio"),
+            plane_order: get.word("ftl.plane_order").to_owned(),
+            merge_unit_bytes: get.long("ftl.merge_unit_bytes"),
+            log_blocks: get.int("ftl.log_blocks"),
+            log_association: match get.word("ftl.log_association") {
+                "many-to-one" => LogAssociation::ManyToOne,
+                _ => LogAssociation::OneToOne,
+            },
+            log_victim: match get.word("ftl.log_victim") {
+                "fifo" => LogVictim::Fifo,
+                _ => LogVictim::Lru,
+            },
         },
+        scheduler: scheduler(get),
+    }
+}
+
+fn channel(get: &Getter) -> Channel {
+    Channel {
+        ns_per_byte: get.float("channel.ns_per_byte"),
+        read_command_ns: get.long("channel.read_command_ns"),
+        read_command_extra_plane_ns: get.long("channel.read_command_extra_plane_ns"),
+        program_command_ns: get.long("channel.program_command_ns"),
+        program_command_extra_plane_ns: get.long("channel.program_command_extra_plane_ns"),
+        erase_command_ns: get.long("channel.erase_command_ns"),
+        ready_busy_ns: get.long("channel.ready_busy_ns"),
+    }
+}
+
+fn scheduler(get: &Getter) -> Scheduler {
+    Scheduler {
+        read_first: get.flag("scheduler.read_first"),
+        host_first: get.flag("scheduler.host_first"),
+        multi_plane: get.flag("scheduler.multi_plane"),
+        die_interleave: get.flag("scheduler.die_interleave"),
     }
 }
 
@@ -198,6 +235,10 @@ struct Getter<'a> {
 impl Getter<'_> {
     fn value(&self, path: &str) -> &Value {
         &self.entries.get(path).unwrap_or_else(|| panic!("{path} was not resolved")).value
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.entries.contains_key(path)
     }
 
     fn long(&self, path: &str) -> u64 {

@@ -2,7 +2,7 @@
 //! and key, and for an unknown key the nearest valid one.
 
 use super::Faults;
-use super::keys::{self, Fallback, KEYS, Key, Kind, Scope};
+use super::keys::{self, Fallback, KEYS, Key, Kind};
 use super::state::{State, parse_size};
 use std::collections::BTreeMap;
 use toml_edit::{Document, Item, Table, Value as TomlValue};
@@ -205,17 +205,13 @@ fn is_plane_order(word: &str) -> bool {
 /// Adds defaults, and refuses what the firmware does not read and what is missing.
 fn complete(entries: &mut Entries, faults: &mut Faults) {
     let Some(Entry { value: Value::Word(firmware), .. }) = entries.get("ftl.kind").cloned() else {
-        let hint = "add [ftl] with kind = \"page\" or kind = \"msr\"".to_owned();
+        let hint = format!("add [ftl] with kind = \"...\", one of {}", keys::FIRMWARES.join(", "));
         faults.add(None, "ftl.kind", "is missing", Some(hint));
         return;
     };
     let high_given = entries.contains_key("gc.high_water_ratio");
     for key in KEYS {
-        let applies = match key.scope {
-            Scope::All => true,
-            Scope::Page => firmware == "page",
-            Scope::Msr => firmware == "msr",
-        };
+        let applies = key.scope.kinds().contains(&firmware.as_str());
         match (applies, entries.get(key.path)) {
             (true, Some(_)) | (false, None) => {}
             (false, Some(entry)) => {

@@ -10,10 +10,12 @@
 //! The ways it can map:
 //!
 //! * [`paged`]: page mapping; `collect`: its garbage collection in time, in the
-//!   foreground and when idle.
+//!   foreground and when idle;
+//! * [`merging`]: log blocks, and their merges in time.
 
 mod collect;
 mod host;
+pub mod merging;
 pub mod paged;
 mod pages;
 pub mod scheme;
@@ -21,6 +23,8 @@ pub mod scheme;
 mod shadow;
 #[cfg(test)]
 mod swarm;
+#[cfg(test)]
+mod swarm_log;
 
 use crate::config::Host;
 use crate::events::{Event, EventQueue};
@@ -30,6 +34,7 @@ use crate::ftl::Translation;
 use crate::link::{Delivery, Link};
 use crate::slab::Slab;
 use host::HostRequest;
+pub use merging::LogBlockDrive;
 pub use paged::PageDrive;
 use scheme::Scheme;
 use ssdscope_io::{
@@ -50,6 +55,7 @@ struct Tally {
     gc_pages_moved: u64,
     wear_pages_moved: u64,
     rmw_reads: u64,
+    merges: ssdscope_io::counters::Merges,
 }
 
 /// A simulated drive that maps by `S`.
@@ -253,6 +259,7 @@ impl<S: Scheme> Device for Drive<S> {
             gc_pages_moved: self.tally.gc_pages_moved,
             wear_pages_moved: self.tally.wear_pages_moved,
             rmw_reads: self.tally.rmw_reads,
+            merges: self.tally.merges,
             erase_histogram: self.ftl.erase_histogram(),
             ..Counters::default()
         };

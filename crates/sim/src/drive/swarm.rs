@@ -74,6 +74,17 @@ pub(super) fn open(text: &str, state: State, seed: u64) -> PageDrive {
 pub(super) struct Run<S: Scheme> {
     pub drive: Drive<S>,
     pub completions: Vec<Completion>,
+    asked: Vec<Request>,
+}
+
+impl<S: Scheme> Run<S> {
+    /// Pages, whole or in part, that were asked for by `op`.
+    pub fn pages_asked(&self, op: Op, sectors_per_page: u32) -> u64 {
+        let per_page = u64::from(sectors_per_page);
+        let asked = self.asked.iter().filter(|request| request.op == op);
+        let end = |request: &Request| request.lba.0 + request.sectors.0;
+        asked.map(|request| end(request).div_ceil(per_page) - request.lba.0 / per_page).sum()
+    }
 }
 
 /// Checks that every request was served once, and that its time was accounted for.
@@ -89,6 +100,7 @@ pub(super) fn check_served<S: Scheme>(run: &Run<S>, count: u64) {
 
 /// Keeps up to `depth` random requests in flight until `count` were served.
 pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u64) -> Run<S> {
+    let mut asked = Vec::new();
     let depth = 1 + random.below(40) as usize;
     let capacity = drive.info().capacity_bytes / 512;
     // A window, so that some pages are rewritten often and others never.
@@ -110,6 +122,7 @@ pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u6
             let sectors = Sectors(if op == Op::Flush { 0 } else { sectors });
             let request = Request { id: next, op, lba, sectors, fua: false };
             drive.submit(drive.now(), request).unwrap();
+            asked.push(request);
             next += 1;
         }
         drive.advance(Nanos::MAX, &mut completions).unwrap();
@@ -124,7 +137,7 @@ pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u6
     }
     // Let background work end too.
     drive.advance(drive.now() + Nanos(60_000_000_000), &mut completions).unwrap();
-    Run { drive, completions }
+    Run { drive, completions, asked }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is said of drive files that cannot work: which line, which key, what is expected.
 
-use crate::rig::{MSR_DRIVE, PAGE_DRIVE};
-use ssdscope_sim::config::keys::{KEYS, Kind, Scope};
+use crate::rig::{LOG_DRIVE, MSR_DRIVE, PAGE_DRIVE};
+use ssdscope_sim::config::keys::{FIRMWARES, KEYS, Kind, Scope};
 use ssdscope_sim::{DriveConfig, SimError, State};
 
 /// The lines of the complaint about a file.
@@ -61,7 +61,6 @@ fn a_part_that_a_later_version_brings_is_no_slip_of_the_pen() {
     let later = "comes with a later version; this one has no such part";
     for key in [
         "ftl.map_unit_bytes",
-        "ftl.merge_unit_bytes",
         "write_buffer.bytes",
         "read_cache.bytes",
         "map.zone_bytes",
@@ -113,7 +112,11 @@ fn a_value_of_the_wrong_kind_is_shown_with_the_expected_form() {
             "over_provisioning_ratio = -0.1",
             "a share from 0 to 100",
         ),
-        ("kind = \"page\"", "kind = \"pages\"", "is \"pages\"; expected one of page, msr"),
+        (
+            "kind = \"page\"",
+            "kind = \"pages\"",
+            "is \"pages\"; expected one of page, log-block, msr",
+        ),
         ("default_state = \"fresh\"", "default_state = \"old\"", "steady or steady:SIZE"),
         ("description = \"one plane\"", "description = 7", "is 7; expected text in quotes"),
     ] {
@@ -132,7 +135,11 @@ fn a_value_of_the_wrong_kind_is_shown_with_the_expected_form() {
 #[test]
 fn every_key_refuses_what_is_not_of_its_kind() {
     for key in KEYS {
-        let drive = if key.scope == Scope::Msr { MSR_DRIVE } else { PAGE_DRIVE };
+        let drive = match key.scope {
+            Scope::Msr => MSR_DRIVE,
+            Scope::LogBlock => LOG_DRIVE,
+            _ => PAGE_DRIVE,
+        };
         let wrong = if key.kind == Kind::Text { "7" } else { "[\"?\"]" };
         let lines = complaint(drive, &[&format!("{}={wrong}", key.path)]);
         let expected = format!("--set: {}: is {wrong}; expected {}", key.path, key.kind.expected());
@@ -149,7 +156,9 @@ fn a_missing_key_is_named_with_what_it_is_for() {
     assert!(lines[0].contains("ftl.kind: is missing"), "{lines:?}");
     let missing = complaint("ftl.kind = \"page\"", &[]).len();
     let required = KEYS.iter().filter(|key| {
-        key.default == ssdscope_sim::config::keys::Fallback::Required && key.path != "ftl.kind"
+        key.default == ssdscope_sim::config::keys::Fallback::Required
+            && key.path != "ftl.kind"
+            && key.scope.kinds().contains(&"page")
     });
     assert_eq!(missing, required.count(), "all of them at once");
     assert_eq!(complaint("", &[]).len(), 1, "without a firmware nothing more is known");
@@ -161,17 +170,22 @@ fn a_key_of_another_firmware_is_refused() {
         (PAGE_DRIVE, "page", "msr.reserve_ratio=0.2"),
         (MSR_DRIVE, "msr", "ftl.placement_pages=2"),
         (MSR_DRIVE, "msr", "over_provisioning_ratio=0.1"),
+        (PAGE_DRIVE, "page", "ftl.log_blocks=4"),
+        (LOG_DRIVE, "log-block", "gc.policy=greedy"),
+        (LOG_DRIVE, "log-block", "ftl.placement_pages=2"),
     ] {
         let lines = complaint(drive, &[set]);
         let expected = format!("means nothing on a drive of ftl.kind = \"{kind}\" (remove it)");
         assert!(lines[0].ends_with(&expected), "{lines:?}");
     }
     for key in KEYS.iter().filter(|key| key.scope != Scope::All) {
-        let other = if key.scope == Scope::Msr { "page" } else { "msr" };
+        let kinds = key.scope.kinds();
+        let other = FIRMWARES.iter().find(|kind| !kinds.contains(kind)).unwrap();
         let minimal = "channel.ns_per_byte = 1\n[nand]\nchannels = 1\nblocks_per_plane = 64\n\
                        pages_per_block = 8\npage_bytes = 4096\nread_ns = 1\nprogram_ns = 2\n\
                        erase_ns = 3\n";
-        let text = format!("ftl.kind = \"{other}\"\n{minimal}");
+        let unit = if *other == "log-block" { "ftl.merge_unit_bytes = 32768\n" } else { "" };
+        let text = format!("ftl.kind = \"{other}\"\n{unit}{minimal}");
         let value = match key.kind {
             Kind::Count(low, _) | Kind::Bytes(low, _) => low.to_string(),
             Kind::Nanos | Kind::Rate(..) => "1".to_owned(),
@@ -299,6 +313,59 @@ fn an_msr_drive_that_cannot_work_is_refused_with_the_key_at_fault() {
 }
 
 #[test]
+fn a_log_block_drive_that_cannot_work_is_refused_with_both_values() {
+    for (key, sets, reason) in [
+        (
+            "ftl.log_blocks",
+            &["ftl.log_blocks=8"][..],
+            "8 log blocks and one to merge into are more than the 8 spare blocks that \
+             over_provisioning_ratio = 1 leaves of 16",
+        ),
+        ("ftl.log_blocks", &["over_provisioning_ratio=0.2"], "more than the 3 spare blocks"),
+        (
+            "ftl.log_blocks",
+            &["ftl.log_blocks=1", "ftl.log_association=many-to-one"],
+            "1 is too few for ftl.log_association = \"many-to-one\"",
+        ),
+        (
+            "ftl.merge_unit_bytes",
+            &["ftl.merge_unit_bytes=40000"],
+            "40000 is not a whole number of physical blocks of 32768 bytes",
+        ),
+        (
+            "ftl.merge_unit_bytes",
+            &["ftl.merge_unit_bytes=65536"],
+            "65536 is 2 physical blocks of 32768 bytes, which do not divide the 1 planes",
+        ),
+        (
+            "ftl.merge_unit_bytes",
+            &["ftl.merge_unit_bytes=65536", "nand.channels=3"],
+            "which do not divide the 3 planes",
+        ),
+        (
+            "over_provisioning_ratio",
+            &["over_provisioning_ratio=100"],
+            "100 leaves less than one merge unit of 32768 bytes",
+        ),
+        (
+            "default_state",
+            &["default_state=steady:1g"],
+            "the window of 1073741824 bytes is larger than the drive (262144)",
+        ),
+        (
+            "host.logical_block_bytes",
+            &["host.logical_block_bytes=8192"],
+            "does not divide the page",
+        ),
+    ] {
+        let lines = complaint(LOG_DRIVE, sets);
+        let place = format!(": {key}: ");
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].contains(&place) && lines[0].contains(reason), "{sets:?}: {lines:?}");
+    }
+}
+
+#[test]
 fn all_faults_are_told_at_once() {
     let text = PAGE_DRIVE
         .replace("channels = 1", "chanels = 1")
@@ -359,7 +426,7 @@ fn set_reads_words_sizes_and_numbers_and_refuses_the_rest() {
 
 #[test]
 fn a_state_that_does_not_fit_is_refused_when_opened() {
-    for drive in [PAGE_DRIVE, MSR_DRIVE] {
+    for drive in [PAGE_DRIVE, LOG_DRIVE, MSR_DRIVE] {
         let config = DriveConfig::parse(drive, "drive.toml", &[]).unwrap();
         let state = State::Steady { window_bytes: Some(1 << 40) };
         match ssdscope_sim::open(&config, Some(state), 1).err() {

@@ -1,8 +1,8 @@
 //! What drive files may say: presets, defaults, every key set and read back.
 
-use crate::rig::{MSR_DRIVE, PAGE_DRIVE, config};
+use crate::rig::{LOG_DRIVE, MSR_DRIVE, PAGE_DRIVE, config};
 use serde_json::Value;
-use ssdscope_sim::config::keys::{Fallback, KEYS, Key, Kind, Scope};
+use ssdscope_sim::config::keys::{FIRMWARES, Fallback, KEYS, Key, Kind};
 use ssdscope_sim::{DriveConfig, State};
 use std::path::PathBuf;
 
@@ -14,6 +14,9 @@ fn presets() -> Vec<PathBuf> {
     files.sort();
     files
 }
+
+const DRIVES: [(&str, &str); 3] =
+    [(PAGE_DRIVE, "page"), (LOG_DRIVE, "log-block"), (MSR_DRIVE, "msr")];
 
 #[test]
 fn every_preset_is_read_and_opens() {
@@ -36,17 +39,17 @@ fn lookup<'a>(resolved: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(resolved, |value, name| value.get(name))
 }
 
-fn applies(key: &Key, other: Scope) -> bool {
-    key.scope != other
+fn applies(key: &Key, firmware: &str) -> bool {
+    key.scope.kinds().contains(&firmware)
 }
 
 #[test]
 fn a_resolved_drive_holds_the_keys_it_reads_and_no_others() {
-    for (text, other) in [(PAGE_DRIVE, Scope::Msr), (MSR_DRIVE, Scope::Page)] {
+    for (text, firmware) in DRIVES {
         let config = config(text, &[]);
         for key in KEYS {
             let value = lookup(config.resolved(), key.path);
-            assert_eq!(value.is_some(), applies(key, other), "{}", key.path);
+            assert_eq!(value.is_some(), applies(key, firmware), "{}", key.path);
         }
     }
 }
@@ -56,14 +59,15 @@ fn what_a_file_leaves_out_is_the_documented_default() {
     // The shortest drive: what is required, and nothing else.
     let required = |firmware: &str| {
         format!(
-            "ftl.kind = \"{firmware}\"\nchannel.ns_per_byte = 1\n[nand]\nchannels = 1\n\
+            "ftl.kind = \"{firmware}\"\n{}channel.ns_per_byte = 1\n[nand]\nchannels = 1\n\
              blocks_per_plane = 200\npages_per_block = 8\npage_bytes = 4096\nread_ns = 1\n\
-             program_ns = 2\nerase_ns = 3\n"
+             program_ns = 2\nerase_ns = 3\n",
+            if firmware == "log-block" { "ftl.merge_unit_bytes = 32768\n" } else { "" }
         )
     };
-    for (firmware, other) in [("page", Scope::Msr), ("msr", Scope::Page)] {
+    for firmware in FIRMWARES.iter().copied() {
         let config = config(&required(firmware), &[]);
-        for key in KEYS.iter().filter(|key| applies(key, other)) {
+        for key in KEYS.iter().filter(|key| applies(key, firmware)) {
             let found = lookup(config.resolved(), key.path).unwrap();
             let expected = match key.default {
                 Fallback::Required => continue,
@@ -86,6 +90,7 @@ fn another(key: &Key) -> (String, Value) {
         }
         ("ftl.kind", _) => ("page".into(), Value::from("page")),
         ("gc.low_water_ratio", _) => ("0.051".into(), Value::from(0.051)),
+        ("ftl.merge_unit_bytes", _) => number(2 * 32_768),
         ("ftl.placement_pages", _) => number(3),
         ("gc.policy", _) => ("wear-aware".into(), Value::from("wear-aware")),
         (_, Kind::Count(low, high)) => number((low + 7).min(high)),
@@ -108,14 +113,24 @@ fn another(key: &Key) -> (String, Value) {
 
 #[test]
 fn every_key_can_be_set_and_is_read_back() {
-    for (text, other) in [(PAGE_DRIVE, Scope::Msr), (MSR_DRIVE, Scope::Page)] {
+    for (text, firmware) in DRIVES {
         // Large enough for any of the values.
         let roomy = ["nand.channels=2", "nand.planes=4", "nand.blocks_per_plane=48"];
         let before = config(text, &roomy);
-        for key in KEYS.iter().filter(|key| applies(key, other) && key.path != "ftl.kind") {
+        for key in KEYS.iter().filter(|key| applies(key, firmware) && key.path != "ftl.kind") {
             let (set, expected) = another(key);
             let set = format!("{}={set}", key.path);
-            let after = config(text, &[&roomy[..], &[&set]].concat());
+            let mut sets = [&roomy[..], &[&set]].concat();
+            // A merge unit is whole blocks, whatever their size.
+            let bigger_block = ["nand.page_bytes", "nand.pages_per_block"].contains(&key.path);
+            if firmware == "log-block" && bigger_block {
+                sets.push(if key.path == "nand.page_bytes" {
+                    "ftl.merge_unit_bytes=64k"
+                } else {
+                    "ftl.merge_unit_bytes=36k"
+                });
+            }
+            let after = config(text, &sets);
             assert_eq!(lookup(after.resolved(), key.path), Some(&expected), "{set}");
             assert_ne!(lookup(before.resolved(), key.path), Some(&expected), "{set} is no change");
             assert_ne!(before, after, "{set}");

@@ -3,8 +3,9 @@
 //!
 //! * here: the count. A key of the table in `config::keys` without a test fails
 //!   the suite by name, once per firmware that reads it;
-//! * `rig`: the two small drives of these tests, and how they are driven;
+//! * `rig`: the small drives of these tests, and how they are driven;
 //! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`: page-mapped drives;
+//! * `log_block`, `log_block_hardware`: log-block drives; `merges`: what merges cost;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
 //!   recomputed from the log; `tight`: drives with the least to spare;
@@ -35,6 +36,9 @@ mod files;
 mod ftl;
 mod gc;
 mod host;
+mod log_block;
+mod log_block_hardware;
+mod merges;
 mod msr;
 mod nand;
 mod pace;
@@ -44,7 +48,7 @@ mod scheduler;
 mod tight;
 mod top;
 
-use ssdscope_sim::config::keys::{KEYS, Scope};
+use ssdscope_sim::config::keys::KEYS;
 
 #[test]
 fn every_key_has_a_test_on_every_firmware_that_reads_it() {
@@ -59,14 +63,16 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         scheduler::KEYS,
     ]
     .concat();
-    let untested = |tested: &[&str], other: Scope| -> Vec<&str> {
-        let read = KEYS.iter().filter(|key| key.scope != other).map(|key| key.path);
-        read.filter(|path| !tested.contains(path)).collect()
+    let untested = |tested: &[&str], kind: &str| -> Vec<&str> {
+        let read = KEYS.iter().filter(|key| key.scope.kinds().contains(&kind));
+        read.map(|key| key.path).filter(|path| !tested.contains(path)).collect()
     };
     let none: [&str; 0] = [];
-    assert_eq!(untested(&page, Scope::Msr), none, "keys of page-mapped drives without a test");
-    assert_eq!(untested(msr::KEYS, Scope::Page), none, "keys of msr drives without a test");
-    for path in page.iter().chain(msr::KEYS) {
+    let log_block = [log_block::KEYS, log_block_hardware::KEYS].concat();
+    assert_eq!(untested(&page, "page"), none, "keys of page-mapped drives without a test");
+    assert_eq!(untested(&log_block, "log-block"), none, "keys of log-block drives without a test");
+    assert_eq!(untested(msr::KEYS, "msr"), none, "keys of msr drives without a test");
+    for path in page.iter().chain(&log_block).chain(msr::KEYS) {
         assert!(KEYS.iter().any(|key| key.path == *path), "{path} is tested and does not exist");
     }
 }

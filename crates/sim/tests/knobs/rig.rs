@@ -1,4 +1,4 @@
-//! Two small drives and how the tests drive them.
+//! Small drives and how the tests drive them.
 //!
 //! The page-mapped one has a single plane of 16 blocks of 8 pages, half of them
 //! exported. Its times differ in their last digits from each other's sums, so that a
@@ -40,6 +40,33 @@ kind = "page"
 [gc]
 min_free_blocks = 2
 stop_writes_blocks = 1
+"#;
+
+/// As the page-mapped one, with merge units of one block and three log blocks.
+pub const LOG_DRIVE: &str = r#"
+description = "one plane"
+default_state = "fresh"
+over_provisioning_ratio = 1.0
+[nand]
+channels = 1
+blocks_per_plane = 16
+pages_per_block = 8
+page_bytes = 4096
+read_ns = 50_000
+program_ns = 600_000
+erase_ns = 3_000_000
+[channel]
+ns_per_byte = 2.5
+read_command_ns = 300
+program_command_ns = 400
+erase_command_ns = 200
+[host]
+bytes_per_second = 1e9
+command_ns = 1_000
+[ftl]
+kind = "log-block"
+merge_unit_bytes = 32_768
+log_blocks = 3
 "#;
 
 pub const MSR_DRIVE: &str = r#"
@@ -120,6 +147,11 @@ impl Rig {
     /// The page-mapped drive without a link and with every page written in order.
     pub fn filled(sets: &[&str]) -> Self {
         Self::open(PAGE_DRIVE, &[&NO_LINK, sets].concat(), Some(State::Sequential))
+    }
+
+    /// The log-block drive without a link and with every page written in order.
+    pub fn logged(sets: &[&str]) -> Self {
+        Self::open(LOG_DRIVE, &[&NO_LINK, sets].concat(), Some(State::Sequential))
     }
 
     /// The drive with the firmware of the SSD extension.

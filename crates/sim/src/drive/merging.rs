@@ -1,0 +1,221 @@
+//! Log blocks in time. One merge at a time, as a small controller does it: it starts when
+//! the programs under way have ended, and writes wait until it has; reads go on.
+//!
+//! The copies of a merge are read side by side and programmed in the order of their
+//! places, since pages of a block are; its erases follow.
+
+use super::{Drive, Scheme};
+use crate::config::{LogBlockConfig, State};
+use crate::error::SimError;
+use crate::flash::Flash;
+use crate::flash::command::{Command, NONE, Work};
+use crate::ftl::Translation;
+use crate::geometry::Ppn;
+use crate::logblock::{LogBlockFtl, Merge, MergeKind};
+use crate::prepare;
+use ssdscope_io::Cause;
+use std::collections::VecDeque;
+
+/// A simulated drive with log blocks.
+pub type LogBlockDrive = Drive<Merging>;
+
+/// A merge under way.
+#[derive(Clone, Debug)]
+struct Job {
+    merge: Merge,
+    /// Commands that have not ended: of the copies, then of the erases.
+    left: u32,
+    erasing: bool,
+    /// By copy: the command that has read it and not begun to program, or [`NONE`].
+    read: Vec<u32>,
+    /// Copies that have begun to program, or turned out to be needed no more.
+    released: usize,
+}
+
+/// What merging has under way.
+#[derive(Clone, Debug, Default)]
+pub struct Merging {
+    /// Programs of the host that wait for a merge, or behind one that does.
+    waiting: VecDeque<u32>,
+    /// Programs of the host under way, with the reads before them.
+    programs: u32,
+    job: Option<Job>,
+}
+
+#[cfg(test)]
+impl Merging {
+    /// Whether nothing is under way.
+    pub(super) fn is_idle(&self) -> bool {
+        self.waiting.is_empty() && self.programs == 0 && self.job.is_none()
+    }
+}
+
+/// In [`Job::read`]: a copy that needs no program.
+const DROPPED: u32 = NONE - 1;
+
+impl LogBlockDrive {
+    /// Opens a drive in a state.
+    ///
+    /// # Errors
+    /// If the state's window is larger than the drive.
+    pub fn new(config: &LogBlockConfig, state: State, seed: u64) -> Result<Self, SimError> {
+        let mut ftl = LogBlockFtl::new(config);
+        prepare::bring(&mut ftl, state, seed)?;
+        let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
+        Ok(Self::assemble(&config.host, flash, ftl, Merging::default()))
+    }
+
+    /// Places the writes that wait, in order, until a merge must come first; starts that
+    /// as soon as nothing is being programmed. The caller serves the channels.
+    fn go_on(&mut self) {
+        while self.work.job.is_none() {
+            if self.ftl.is_due() {
+                if self.work.programs == 0 {
+                    self.start_merge();
+                }
+                break;
+            }
+            let Some(&slot) = self.work.waiting.front() else { break };
+            let Command { logical, span: (first, count), .. } = self.flash.commands[slot];
+            let Some(placed) = self.ftl.place(logical, first, count) else { continue };
+            self.work.waiting.pop_front();
+            self.work.programs += 1;
+            let command = &mut self.flash.commands[slot];
+            command.ledger.gc_ns += self.now_ns - command.since_ns;
+            command.since_ns = self.now_ns;
+            command.page = placed.page;
+            #[cfg(test)]
+            self.shadow.write(logical, placed.page);
+            match (placed.old, placed.kept_sectors) {
+                (Some(old), kept @ 1..) => self.read_before(slot, old, kept),
+                _ => self.wait_for_unit(slot),
+            }
+        }
+    }
+
+    fn start_merge(&mut self) {
+        let Some(merge) = self.ftl.begin_merge() else { return };
+        self.tally.gc_runs += 1;
+        let merges = &mut self.tally.merges;
+        match merge.kind {
+            MergeKind::Switch => merges.switch += 1,
+            MergeKind::Partial => merges.partial += 1,
+            MergeKind::Full => merges.full += 1,
+            MergeKind::EraseOnly => {}
+        }
+        let copies = merge.copies.clone();
+        self.work.job = Some(Job {
+            left: copies.len() as u32,
+            erasing: false,
+            read: vec![NONE; copies.len()],
+            released: 0,
+            merge,
+        });
+        for (index, &(from, to)) in copies.iter().enumerate() {
+            let mut command = Command::new(Work::GcRead, from, self.now_ns);
+            command.program_to = to;
+            command.job = index as u32;
+            command.sectors = self.ftl.geometry().sectors_per_page;
+            self.enqueue(command);
+        }
+        if copies.is_empty() {
+            self.erase_merged();
+        }
+    }
+
+    /// A page is read: it moves on, unless it was discarded meanwhile, when those before
+    /// it have.
+    fn copy_read(&mut self, slot: u32) {
+        let Command { page: from, program_to: to, job: index, .. } = self.flash.commands[slot];
+        let moved = self.ftl.relocate(from, to);
+        #[cfg(test)]
+        if moved {
+            self.shadow.relocate(from, to);
+        }
+        self.tally.gc_pages_moved += u64::from(moved);
+        if let Some(job) = &mut self.work.job {
+            job.read[index as usize] = if moved { slot } else { DROPPED };
+        }
+        while let Some(job) = &mut self.work.job
+            && let Some(&next) = job.read.get(job.released)
+            && next != NONE
+        {
+            job.released += 1;
+            if next != DROPPED {
+                let command = &mut self.flash.commands[next];
+                command.work = Work::GcProgram;
+                command.page = command.program_to;
+                self.wait_for_unit(next);
+            }
+        }
+        if !moved {
+            self.end_step(slot);
+        }
+        self.kick_touched();
+    }
+
+    /// A copy, or an erase, has ended; with the last one, that part of the merge.
+    fn end_step(&mut self, slot: u32) {
+        self.flash.commands.remove(slot);
+        let Some(job) = &mut self.work.job else { return };
+        job.left -= 1;
+        if job.left > 0 {
+            return;
+        }
+        if !job.erasing {
+            self.erase_merged();
+        } else if let Some(done) = self.work.job.take() {
+            self.ftl.end_merge(&done.merge);
+            self.go_on();
+        }
+        self.kick_touched();
+    }
+
+    fn erase_merged(&mut self) {
+        let Some(job) = &mut self.work.job else { return };
+        let units = self.ftl.units();
+        let pages: Vec<Ppn> =
+            job.merge.erases.iter().flat_map(|&unit| units.first_pages(unit)).collect();
+        job.erasing = true;
+        job.left = pages.len() as u32;
+        for page in pages {
+            self.enqueue(Command::new(Work::Erase, page, self.now_ns));
+        }
+    }
+}
+
+impl Scheme for Merging {
+    type Ftl = LogBlockFtl;
+
+    const UPKEEP: Cause = Cause::Merge;
+
+    fn write(drive: &mut LogBlockDrive, command: Command) {
+        let slot = drive.flash.commands.insert(command);
+        drive.work.waiting.push_back(slot);
+        if drive.work.waiting.len() == 1 {
+            drive.go_on();
+        }
+    }
+
+    fn written(drive: &mut LogBlockDrive, _page: Ppn) {
+        drive.work.programs -= 1;
+        drive.go_on();
+        drive.kick_touched();
+    }
+
+    fn end_upkeep(drive: &mut LogBlockDrive, slot: u32) {
+        match drive.flash.commands[slot].work {
+            Work::GcRead => drive.copy_read(slot),
+            Work::Erase => {
+                drive.tally.block_erases += 1;
+                drive.end_step(slot);
+            }
+            _ => drive.end_step(slot),
+        }
+    }
+
+    fn why_stuck(drive: &LogBlockDrive) -> Option<String> {
+        let waiting = drive.work.waiting.len();
+        (waiting > 0).then(|| format!("{waiting} writes wait for a merge that does not end"))
+    }
+}

@@ -1,0 +1,127 @@
+//! Swarm tests of log-block drives: as [`swarm`](super::swarm), with their own books.
+
+use super::LogBlockDrive;
+use super::swarm::{Run, check_served, run};
+use crate::config::{DriveConfig, Firmware, State};
+use crate::ftl::Translation;
+use crate::geometry::Ppn;
+use crate::logblock::LogBlockFtl;
+use crate::logblock::units::{Role, UnitId};
+use ssdscope_io::rng::Stream;
+use ssdscope_io::{Device, Nanos, Op};
+use std::fmt::Write as _;
+
+/// A drive file drawn from `random`.
+fn draw_drive(random: &mut Stream) -> String {
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    let (channels, planes) = (pick(&[1, 2, 3]), pick(&[1, 2]));
+    let (pages, page_bytes) = (pick(&[4, 8, 15]), pick(&[1024, 2048, 4096, 6144]));
+    // A block, the blocks of the same place on all channels, or on all planes.
+    let width = pick(&[1, channels, channels * planes]);
+    let mut text = String::new();
+    let _ = write!(
+        text,
+        "over_provisioning_ratio = {}\n[nand]\nchannels = {channels}\nways = 1\ndies = 1\n\
+         planes = {planes}\nblocks_per_plane = {}\npages_per_block = {pages}\n\
+         page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n\
+         [channel]\nns_per_byte = {}\n[host]\nqueue_depth = {}\nfirmware_ns = {}\n\
+         [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
+         log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n\
+         [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\n",
+        pick(&[100, 200]) as f64 / 100.0,
+        pick(&[20, 24, 33]),
+        pick(&[3, 25]),
+        pick(&[1, 4, 256]),
+        pick(&[0, 700]),
+        width * pages * page_bytes,
+        pick(&[2, 3, 8]),
+        ["one-to-one", "many-to-one"][pick(&[0, 1]) as usize],
+        ["lru", "fifo"][pick(&[0, 1]) as usize],
+        ["CWDP", "PDWC"][pick(&[0, 1]) as usize],
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+    );
+    text
+}
+
+fn open(text: &str, state: State) -> LogBlockDrive {
+    let config = DriveConfig::parse(text, "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+    match config.firmware {
+        Firmware::LogBlock(log) => LogBlockDrive::new(&log, state, 1).unwrap(),
+        _ => panic!("no log blocks"),
+    }
+}
+
+/// Checks the books of every unit of a drive at rest.
+fn check_units(ftl: &LogBlockFtl) {
+    let units = ftl.units();
+    let mut used = vec![0_u32; units.count() as usize];
+    for page in (0..ftl.geometry().page_count).map(Ppn) {
+        let (unit, slot) = units.place_of(page);
+        assert_eq!(units.page(unit, slot), page);
+        let holds = ftl.map().holds(page);
+        used[unit.0 as usize] += u32::from(holds.is_some());
+        if let Some(logical) = holds {
+            assert!(slot < units.next(unit), "{page:?}");
+            // A page in a data block is at its own place.
+            assert!(units.role(unit) == Role::Log || logical.0 % units.pages() == slot);
+        }
+    }
+    let mut roles = [0; 3];
+    for unit in (0..units.count()).map(UnitId) {
+        assert_eq!(units.valid(unit), used[unit.0 as usize], "{unit:?}");
+        roles[units.role(unit) as usize] += 1;
+    }
+    let [free, data, logs] = roles;
+    assert_eq!(free, units.free_count());
+    assert_eq!((data, logs), (ftl.data_blocks(), ftl.logs_in_use()), "every unit has its use");
+    assert!(free > 0, "one is left to merge into");
+}
+
+#[test]
+fn random_log_block_drives_keep_every_page_and_every_nanosecond() {
+    let first_seed = std::env::var("SSDSCOPE_SWARM_SEED").ok().map(|seed| seed.parse().unwrap());
+    let seeds = first_seed.map_or(0..60, |seed: u64| seed..seed + 1);
+    let (mut switch, mut partial, mut full) = (0, 0, 0);
+    for seed in seeds {
+        println!("SSDSCOPE_SWARM_SEED={seed}");
+        let mut random = Stream::new(seed, "swarm.log");
+        let text = draw_drive(&mut random);
+        let state = [State::Fresh, State::Sequential, State::Random][random.below(3) as usize];
+        let run = run(open(&text, state), &mut random, 1500);
+        check_served(&run, 1500);
+        let drive = &run.drive;
+        assert!(drive.flash.is_idle() && drive.work.is_idle(), "work is left over");
+        drive.shadow.check_at_rest(&drive.ftl);
+        check_units(&drive.ftl);
+        let counters = drive.counters().unwrap();
+        let written = run.pages_asked(Op::Write, drive.ftl.geometry().sectors_per_page);
+        let page_bytes = u64::from(drive.ftl.geometry().page_bytes);
+        let programmed = counters.flash_bytes_programmed / page_bytes;
+        assert_eq!(programmed, written + counters.gc_pages_moved);
+        switch += counters.merges.switch;
+        partial += counters.merges.partial;
+        full += counters.merges.full;
+    }
+    println!("{switch} switch, {partial} partial, {full} full merges");
+}
+
+#[test]
+fn a_fork_of_a_log_block_drive_goes_on_exactly_like_its_original() {
+    for seed in 0..10 {
+        let mut random = Stream::new(seed, "fork.log");
+        let text = draw_drive(&mut random);
+        let mut drive = open(&text, State::Random);
+        let saved = drive.snapshot().unwrap();
+        let (mut other, mut again) = (random.clone(), random.clone());
+        let left = run(drive.clone(), &mut random, 300);
+        let right = run(drive.clone(), &mut other, 300);
+        assert_eq!(left.completions, right.completions, "seed {seed}");
+        assert_eq!(left.drive.counters(), right.drive.counters());
+        drive.advance(Nanos(5), &mut Vec::new()).unwrap();
+        drive.restore(&saved).unwrap();
+        let Run { completions, .. } = run(drive, &mut again, 300);
+        assert_eq!(left.completions, completions, "seed {seed}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Merges: a log block and its data block become one data block again.
+//!
+//! * *switch*: the log block holds the whole logical block in order and takes its place;
+//! * *partial*: it holds the beginning in order; the rest is copied behind;
+//! * *full*: the newest version of every page is copied into a free unit, in order.
+//!
+//! The old data block is erased, and after a full merge the log block, as soon as nothing
+//! in it is valid: a shared one takes a full merge for every logical block in it. A log
+//! block in which nothing is valid (discarded, or merged with others) is only erased.
+//! `drive` gives a merge its time, `untimed` does it at once.
+
+use super::LogBlockFtl;
+use super::units::{Role, UnitId};
+use crate::ftl::Translation;
+use crate::geometry::{Lpn, Ppn};
+
+/// The three kinds of merges, and that of what needs none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the module says what they are")]
+pub enum MergeKind {
+    Switch,
+    Partial,
+    Full,
+    /// Nothing in the log block is valid.
+    EraseOnly,
+}
+
+/// What a merge has to do: first copy, then erase.
+#[derive(Clone, Debug)]
+pub struct Merge {
+    /// Its kind.
+    pub kind: MergeKind,
+    /// Pages to copy, from where to where, in the order to program them.
+    pub copies: Vec<(Ppn, Ppn)>,
+    /// Units to erase.
+    pub erases: Vec<UnitId>,
+}
+
+impl LogBlockFtl {
+    /// Whether a merge must come before the next write.
+    #[must_use]
+    pub const fn is_due(&self) -> bool {
+        self.due.is_some()
+    }
+
+    /// Starts the merge that is due, if one is.
+    pub fn begin_merge(&mut self) -> Option<Merge> {
+        let log = self.due.take()?;
+        if self.units.valid(log) == 0 {
+            self.logs.remove(log);
+            return Some(Merge { kind: MergeKind::EraseOnly, copies: vec![], erases: vec![log] });
+        }
+        let block = self.block_in(log);
+        let old = self.data[block as usize].checked_sub(1).map(UnitId);
+        let mut erases: Vec<UnitId> = old.into_iter().collect();
+        let (kind, target) = if self.is_prefix(log, block) {
+            self.logs.remove(log);
+            self.units.convert(log, Role::Data);
+            (MergeKind::Partial, log)
+        } else {
+            (MergeKind::Full, self.units.take_free(Role::Data))
+        };
+        self.data[block as usize] = target.0 + 1;
+        let copies = self.copies_into(target, block);
+        let last = copies.last().map(|&(_, to)| self.units.place_of(to).1);
+        self.units.advance(target, last.map_or(0, |slot| slot + 1));
+        if kind == MergeKind::Full {
+            let leaving = copies.iter().filter(|copy| self.units.place_of(copy.0).0 == log).count();
+            if leaving == self.units.valid(log) as usize {
+                self.logs.remove(log);
+                erases.push(log);
+            }
+        }
+        let kind =
+            if kind == MergeKind::Partial && copies.is_empty() { MergeKind::Switch } else { kind };
+        Some(Merge { kind, copies, erases })
+    }
+
+    /// The logical block to merge a log block with: its own, or that of its first page.
+    fn block_in(&self, log: UnitId) -> u32 {
+        let owner = self.logs.find(log).and_then(|log| log.owner);
+        owner.unwrap_or_else(|| {
+            let mut pages = (0..self.units.next(log)).map(|slot| self.units.page(log, slot));
+            let first = pages.find_map(|page| self.map().holds(page));
+            first.expect("the caller asked whether anything is valid").0 / self.units.pages()
+        })
+    }
+
+    /// Whether a log block holds the beginning of a logical block in order, and nothing
+    /// of it has a newer version elsewhere.
+    fn is_prefix(&self, log: UnitId, block: u32) -> bool {
+        let first = block * self.units.pages();
+        (0..self.units.next(log)).all(|slot| {
+            let (page, logical) = (self.units.page(log, slot), Lpn(first + slot));
+            self.map().was_given(page) == Some(logical)
+                && self.map().lookup(logical).is_none_or(|newest| newest == page)
+        })
+    }
+
+    /// The pages of a logical block that are not in `target` yet, each to its own place.
+    fn copies_into(&self, target: UnitId, block: u32) -> Vec<(Ppn, Ppn)> {
+        let first = block * self.units.pages();
+        let slots = self.units.next(target)..self.units.pages();
+        let newest = |slot| Some((self.map().lookup(Lpn(first + slot))?, slot));
+        slots.filter_map(newest).map(|(from, slot)| (from, self.units.page(target, slot))).collect()
+    }
+
+    /// A page to copy has been read: says whether it still holds anything, and if so
+    /// moves it.
+    pub fn relocate(&mut self, from: Ppn, to: Ppn) -> bool {
+        let Some(page) = self.map.holds(from) else { return false };
+        self.units.lose(from);
+        self.units.gain(to);
+        self.map.put(page, to);
+        true
+    }
+
+    /// A merge has ended: what it erased is free.
+    pub fn end_merge(&mut self, merge: &Merge) {
+        for &unit in &merge.erases {
+            self.units.erased(unit);
+        }
+    }
+}

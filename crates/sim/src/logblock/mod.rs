@@ -1,0 +1,187 @@
+//! The log-block translation layer: logical blocks are mapped as a whole, each to a data
+//! block with every page at its own place; what is written again goes to log blocks, which
+//! are merged back when another one is needed. It knows no time; `drive` adds that.
+//!
+//! [`units`] are the blocks, [`logs`] says which log block a page goes to, [`victim`]
+//! which one is merged, [`merge`] how, `untimed` does whole writes at once.
+//!
+//! A page goes straight into its data block as long as that is erased from there on, so
+//! that filling a drive in order needs no log. A log block that takes the pages of one
+//! logical block only is merged as soon as it is full, any other when its room is needed.
+
+pub mod logs;
+pub mod merge;
+pub mod units;
+mod untimed;
+pub mod victim;
+
+pub use merge::{Merge, MergeKind};
+
+use crate::config::LogBlockConfig;
+use crate::ftl::translation::count_erases;
+use crate::ftl::{PageMap, Placement, Translation};
+use crate::geometry::{Geometry, Lpn, Ppn, exported_pages};
+use logs::{Logs, Room};
+use units::{Role, UnitId, Units};
+
+/// The translation layer.
+#[derive(Clone, Debug)]
+pub struct LogBlockFtl {
+    map: PageMap,
+    units: Units,
+    logs: Logs,
+    /// Unit + 1 of each logical block; 0 = none yet.
+    data: Vec<u32>,
+    /// Writes placed so far.
+    written: u64,
+    /// The log block that must be merged before the next write.
+    due: Option<UnitId>,
+}
+
+impl LogBlockFtl {
+    /// An empty drive.
+    #[must_use]
+    pub fn new(config: &LogBlockConfig) -> Self {
+        let geometry = Geometry::new(&config.nand);
+        let units = Units::new(geometry, &config.ftl.plane_order, config.blocks_per_unit());
+        let blocks = config.exported_units();
+        Self {
+            map: PageMap::new(&geometry, blocks * units.pages()),
+            logs: Logs::new(&config.ftl),
+            data: vec![0; blocks as usize],
+            units,
+            written: 0,
+            due: None,
+        }
+    }
+
+    /// The blocks.
+    #[must_use]
+    pub const fn units(&self) -> &Units {
+        &self.units
+    }
+
+    /// Data blocks in use.
+    #[must_use]
+    pub fn data_blocks(&self) -> usize {
+        self.data.iter().filter(|&&unit| unit != 0).count()
+    }
+
+    /// Log blocks in use.
+    #[must_use]
+    pub const fn logs_in_use(&self) -> usize {
+        self.logs.open().len()
+    }
+
+    /// Puts `count` sectors from `first` of a logical page somewhere, or nothing if a
+    /// merge must come first, which is then due.
+    pub fn place(&mut self, page: Lpn, first: u32, count: u32) -> Option<Placement> {
+        if self.due.is_some() {
+            return None;
+        }
+        let (unit, slot) = self.slot_for(page)?;
+        let new = self.units.page(unit, slot);
+        let old = self.map.lookup(page);
+        let kept_sectors = self.map.sectors.write(page, first, count);
+        if let Some(old) = old {
+            self.units.lose(old);
+        }
+        self.units.gain(new);
+        self.units.advance(unit, slot + 1);
+        self.map.put(page, new);
+        self.written += 1;
+        let filled_block = slot + 1 == self.units.pages();
+        if self.units.role(unit) == Role::Log {
+            self.logs.touch(unit, self.written);
+            let owned = self.logs.find(unit).is_some_and(|log| log.owner.is_some());
+            self.due = (filled_block && owned).then_some(unit);
+        }
+        Some(Placement { page: new, old, kept_sectors, filled_block })
+    }
+
+    /// Where a write of `page` goes; nowhere if a merge must come first.
+    fn slot_for(&mut self, page: Lpn) -> Option<(UnitId, u32)> {
+        let (block, offset) = (page.0 / self.units.pages(), page.0 % self.units.pages());
+        let data = &mut self.data[block as usize];
+        if *data == 0 {
+            *data = self.units.take_free(Role::Data).0 + 1;
+        }
+        let data = UnitId(*data - 1);
+        if offset >= self.units.next(data) {
+            return Some((data, offset));
+        }
+        let next = |unit| self.units.next(unit);
+        let unit = match self.logs.room(block, offset, self.units.pages(), next) {
+            Room::In(unit) => unit,
+            Room::New(owner) => {
+                let unit = self.units.take_free(Role::Log);
+                self.logs.add(unit, owner, self.written);
+                unit
+            }
+            Room::After(unit) => {
+                self.due = Some(unit);
+                return None;
+            }
+        };
+        Some((unit, self.units.next(unit)))
+    }
+}
+
+impl Translation for LogBlockFtl {
+    #[inline]
+    fn geometry(&self) -> &Geometry {
+        self.units.geometry()
+    }
+
+    #[inline]
+    fn map(&self) -> &PageMap {
+        &self.map
+    }
+
+    /// Where it would be if logical blocks lay on the units of the same numbers.
+    fn unwritten_place(&mut self, page: Lpn) -> Ppn {
+        self.units.page(UnitId(page.0 / self.units.pages()), page.0 % self.units.pages())
+    }
+
+    fn discard(&mut self, page: Lpn) -> bool {
+        let Some(old) = self.map.lookup(page) else { return false };
+        self.units.lose(old);
+        self.map.forget(page);
+        true
+    }
+
+    fn erase_histogram(&self) -> Vec<u64> {
+        let mut histogram = Vec::new();
+        for &erases in self.units.erases() {
+            count_erases(&mut histogram, erases, u64::from(self.units.blocks()));
+        }
+        histogram
+    }
+
+    /// Slots that were passed over count as written: they cannot be any more.
+    fn is_written(&self, page: Ppn) -> bool {
+        let (unit, slot) = self.units.place_of(page);
+        self.units.role(unit) != Role::Free && slot < self.units.next(unit)
+    }
+}
+
+impl LogBlockConfig {
+    /// Physical blocks of a merge unit.
+    #[must_use]
+    pub const fn blocks_per_unit(&self) -> u32 {
+        (self.ftl.merge_unit_bytes / self.nand.block_bytes()) as u32
+    }
+
+    /// Merge units of the whole array.
+    #[must_use]
+    pub const fn units(&self) -> u32 {
+        Geometry::new(&self.nand).plane_count / self.blocks_per_unit() * self.nand.blocks_per_plane
+    }
+
+    /// Merge units that the host sees: whole ones only.
+    #[must_use]
+    pub fn exported_units(&self) -> u32 {
+        let pages = exported_pages(&Geometry::new(&self.nand), self.ftl.over_provisioning_ratio);
+        pages / (self.blocks_per_unit() * self.nand.pages_per_block)
+    }
+}

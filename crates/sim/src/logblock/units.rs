@@ -1,0 +1,187 @@
+//! Merge units: the blocks that a log-block drive writes, maps and erases as one.
+//!
+//! A unit is the physical blocks of one index over some planes; its pages go round those
+//! planes, so that a unit written in order keeps all of them busy.
+
+use crate::geometry::{BlockId, Geometry, PageId, PlaneId, Ppn};
+use std::collections::VecDeque;
+
+/// A merge unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnitId(pub u32);
+
+/// What a unit is used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Erased.
+    Free,
+    /// Holds a logical block, each page at its own place.
+    Data,
+    /// Holds newer versions of pages, in order of arrival.
+    Log,
+}
+
+/// Where units lie, and what each is used for. Vectors are indexed by unit.
+#[derive(Clone, Debug)]
+pub struct Units {
+    geometry: Geometry,
+    /// All planes, those of a unit next to each other.
+    planes: Vec<PlaneId>,
+    /// The place of each plane in `planes`.
+    place_of_plane: Vec<u32>,
+    /// Planes of a unit.
+    width: u32,
+    free: VecDeque<UnitId>,
+    role: Vec<Role>,
+    /// The first slot that was not written and may be.
+    next: Vec<u32>,
+    valid: Vec<u32>,
+    erases: Vec<u32>,
+}
+
+impl Units {
+    /// Erased units of `width` blocks over planes that `plane_order` puts side by side.
+    #[must_use]
+    pub fn new(geometry: Geometry, plane_order: &str, width: u32) -> Self {
+        let planes = geometry.planes_in_order(plane_order);
+        let mut place_of_plane = vec![0; planes.len()];
+        for (place, plane) in planes.iter().enumerate() {
+            place_of_plane[plane.0 as usize] = place as u32;
+        }
+        let count = geometry.plane_count / width * geometry.blocks_per_plane;
+        Self {
+            geometry,
+            planes,
+            place_of_plane,
+            width,
+            free: (0..count).map(UnitId).collect(),
+            role: vec![Role::Free; count as usize],
+            next: vec![0; count as usize],
+            valid: vec![0; count as usize],
+            erases: vec![0; count as usize],
+        }
+    }
+
+    /// The array's shape.
+    #[must_use]
+    pub const fn geometry(&self) -> &Geometry {
+        &self.geometry
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub const fn count(&self) -> u32 {
+        self.role.len() as u32
+    }
+
+    /// Pages of a unit.
+    #[must_use]
+    pub const fn pages(&self) -> u32 {
+        self.width * self.geometry.pages_per_block
+    }
+
+    /// Physical blocks of a unit.
+    #[must_use]
+    pub const fn blocks(&self) -> u32 {
+        self.width
+    }
+
+    const fn groups(&self) -> u32 {
+        self.geometry.plane_count / self.width
+    }
+
+    /// The page at `slot` of a unit.
+    #[must_use]
+    pub fn page(&self, unit: UnitId, slot: u32) -> Ppn {
+        let (group, block) = (unit.0 % self.groups(), BlockId(unit.0 / self.groups()));
+        let plane = self.planes[(group * self.width + slot % self.width) as usize];
+        self.geometry.ppn(plane, block, PageId(slot / self.width))
+    }
+
+    /// The unit of a page, and its slot there.
+    #[must_use]
+    pub fn place_of(&self, page: Ppn) -> (UnitId, u32) {
+        let plane = self.place_of_plane[self.geometry.plane_of(page).0 as usize];
+        let unit = self.geometry.block_of(page).0 * self.groups() + plane / self.width;
+        (UnitId(unit), self.geometry.page_of(page).0 * self.width + plane % self.width)
+    }
+
+    /// The first page of each physical block of a unit.
+    pub fn first_pages(&self, unit: UnitId) -> impl Iterator<Item = Ppn> {
+        (0..self.width).map(move |slot| self.page(unit, slot))
+    }
+
+    /// Takes the unit that has been free longest.
+    ///
+    /// # Panics
+    /// If none is free, which a checked drive file rules out.
+    pub fn take_free(&mut self, role: Role) -> UnitId {
+        let unit = self.free.pop_front().expect("log blocks leave one unit to merge into");
+        self.role[unit.0 as usize] = role;
+        unit
+    }
+
+    /// Uses a unit for something else.
+    pub fn convert(&mut self, unit: UnitId, role: Role) {
+        self.role[unit.0 as usize] = role;
+    }
+
+    /// A unit's blocks are erased.
+    pub fn erased(&mut self, unit: UnitId) {
+        let index = unit.0 as usize;
+        debug_assert_eq!(self.valid[index], 0, "{unit:?} is erased with data in it");
+        self.role[index] = Role::Free;
+        self.next[index] = 0;
+        self.erases[index] += 1;
+        self.free.push_back(unit);
+    }
+
+    /// What a unit is used for.
+    #[must_use]
+    pub fn role(&self, unit: UnitId) -> Role {
+        self.role[unit.0 as usize]
+    }
+
+    /// The first slot that was not written and may be: those before it were, or were
+    /// passed over, and pages of a block are programmed in order.
+    #[must_use]
+    pub fn next(&self, unit: UnitId) -> u32 {
+        self.next[unit.0 as usize]
+    }
+
+    /// Slots before `slot` will not be written any more.
+    pub fn advance(&mut self, unit: UnitId, slot: u32) {
+        let next = &mut self.next[unit.0 as usize];
+        *next = slot.max(*next);
+    }
+
+    /// Pages of a unit that hold the newest version of something.
+    #[must_use]
+    pub fn valid(&self, unit: UnitId) -> u32 {
+        self.valid[unit.0 as usize]
+    }
+
+    /// A page now holds the newest version of something.
+    pub fn gain(&mut self, page: Ppn) {
+        let (unit, _) = self.place_of(page);
+        self.valid[unit.0 as usize] += 1;
+    }
+
+    /// A page does so no longer.
+    pub fn lose(&mut self, page: Ppn) {
+        let (unit, _) = self.place_of(page);
+        self.valid[unit.0 as usize] -= 1;
+    }
+
+    /// Erase counts, by unit.
+    #[must_use]
+    pub fn erases(&self) -> &[u32] {
+        &self.erases
+    }
+
+    /// How many are free.
+    #[must_use]
+    pub fn free_count(&self) -> usize {
+        self.free.len()
+    }
+}
