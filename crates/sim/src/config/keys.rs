@@ -1,6 +1,7 @@
 //! Every key a drive file may hold: the one table that parsing, `drives show`,
 //! the documentation and the "no dead knobs" test read.
 
+pub use super::scope::{FIRMWARES, Scope};
 use serde::Serialize;
 
 /// What a key's value may be.
@@ -64,42 +65,6 @@ pub enum Fallback {
     /// A word.
     Word(&'static str),
 }
-
-/// The firmwares that read a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scope {
-    /// Every firmware.
-    All,
-    /// Those on the detailed flash array: page-mapped and log-block drives.
-    Array,
-    /// Those that collect garbage: page-mapped drives and the SSD extension.
-    Collecting,
-    /// Page-mapped drives only.
-    Page,
-    /// Log-block drives only.
-    LogBlock,
-    /// The firmware of `DiskSim`'s SSD extension only.
-    Msr,
-}
-
-impl Scope {
-    /// The values of `ftl.kind` with which the key means something.
-    #[must_use]
-    pub const fn kinds(self) -> &'static [&'static str] {
-        match self {
-            Self::All => FIRMWARES,
-            Self::Array => &["page", "log-block"],
-            Self::Collecting => &["page", "msr"],
-            Self::Page => &["page"],
-            Self::LogBlock => &["log-block"],
-            Self::Msr => &["msr"],
-        }
-    }
-}
-
-/// The values of `ftl.kind`.
-pub const FIRMWARES: &[&str] = &["page", "log-block", "msr"];
 
 /// A key of a drive file.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

@@ -10,6 +10,7 @@ mod drive;
 mod fault;
 pub mod keys;
 mod parse;
+mod scope;
 pub mod state;
 
 pub use drive::{

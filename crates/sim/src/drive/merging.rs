@@ -22,6 +22,7 @@ pub type LogBlockDrive = Drive<Merging>;
 /// A merge under way.
 #[derive(Clone, Debug)]
 struct Job {
+    /// Its copies have become commands.
     merge: Merge,
     /// Commands that have not ended: of the copies, then of the erases.
     left: u32,
@@ -94,7 +95,7 @@ impl LogBlockDrive {
     }
 
     fn start_merge(&mut self) {
-        let Some(merge) = self.ftl.begin_merge() else { return };
+        let Some(mut merge) = self.ftl.begin_merge() else { return };
         self.tally.gc_runs += 1;
         let merges = &mut self.tally.merges;
         match merge.kind {
@@ -103,7 +104,7 @@ impl LogBlockDrive {
             MergeKind::Full => merges.full += 1,
             MergeKind::EraseOnly => {}
         }
-        let copies = merge.copies.clone();
+        let copies = std::mem::take(&mut merge.copies);
         self.work.job = Some(Job {
             left: copies.len() as u32,
             erasing: false,

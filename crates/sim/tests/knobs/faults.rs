@@ -5,7 +5,7 @@ use ssdscope_sim::config::keys::{FIRMWARES, KEYS, Kind, Scope};
 use ssdscope_sim::{DriveConfig, SimError, State};
 
 /// The lines of the complaint about a file.
-fn complaint(text: &str, sets: &[&str]) -> Vec<String> {
+pub fn complaint(text: &str, sets: &[&str]) -> Vec<String> {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
     match DriveConfig::parse(text, "drive.toml", &sets) {
         Ok(_) => panic!("{sets:?} was accepted"),
@@ -309,59 +309,6 @@ fn an_msr_drive_that_cannot_work_is_refused_with_the_key_at_fault() {
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(lines[0].contains(&place) && lines[0].contains(reason), "{sets:?}: {lines:?}");
         assert!(!lines[0].contains('\n'), "{lines:?}");
-    }
-}
-
-#[test]
-fn a_log_block_drive_that_cannot_work_is_refused_with_both_values() {
-    for (key, sets, reason) in [
-        (
-            "ftl.log_blocks",
-            &["ftl.log_blocks=8"][..],
-            "8 log blocks and one to merge into are more than the 8 spare blocks that \
-             over_provisioning_ratio = 1 leaves of 16",
-        ),
-        ("ftl.log_blocks", &["over_provisioning_ratio=0.2"], "more than the 3 spare blocks"),
-        (
-            "ftl.log_blocks",
-            &["ftl.log_blocks=1", "ftl.log_association=many-to-one"],
-            "1 is too few for ftl.log_association = \"many-to-one\"",
-        ),
-        (
-            "ftl.merge_unit_bytes",
-            &["ftl.merge_unit_bytes=40000"],
-            "40000 is not a whole number of physical blocks of 32768 bytes",
-        ),
-        (
-            "ftl.merge_unit_bytes",
-            &["ftl.merge_unit_bytes=65536"],
-            "65536 is 2 physical blocks of 32768 bytes, which do not divide the 1 planes",
-        ),
-        (
-            "ftl.merge_unit_bytes",
-            &["ftl.merge_unit_bytes=65536", "nand.channels=3"],
-            "which do not divide the 3 planes",
-        ),
-        (
-            "over_provisioning_ratio",
-            &["over_provisioning_ratio=100"],
-            "100 leaves less than one merge unit of 32768 bytes",
-        ),
-        (
-            "default_state",
-            &["default_state=steady:1g"],
-            "the window of 1073741824 bytes is larger than the drive (262144)",
-        ),
-        (
-            "host.logical_block_bytes",
-            &["host.logical_block_bytes=8192"],
-            "does not divide the page",
-        ),
-    ] {
-        let lines = complaint(LOG_DRIVE, sets);
-        let place = format!(": {key}: ");
-        assert_eq!(lines.len(), 1, "{lines:?}");
-        assert!(lines[0].contains(&place) && lines[0].contains(reason), "{sets:?}: {lines:?}");
     }
 }
 

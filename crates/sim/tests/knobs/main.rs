@@ -9,7 +9,7 @@
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
 //!   recomputed from the log; `tight`: drives with the least to spare;
-//! * `files`, `faults`: what drive files may say, and what is said of wrong ones.
+//! * `files`, `faults`, `log_block_faults`: what drive files may say, and what is said of wrong ones.
 //!
 //! To add a key: write its test, and name both in the table of the file it belongs to.
 #![allow(
@@ -37,6 +37,7 @@ mod ftl;
 mod gc;
 mod host;
 mod log_block;
+mod log_block_faults;
 mod log_block_hardware;
 mod merges;
 mod msr;

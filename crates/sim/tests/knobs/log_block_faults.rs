@@ -1,0 +1,57 @@
+//! What is said of log-block drives that cannot work.
+
+use crate::faults::complaint;
+use crate::rig::LOG_DRIVE;
+
+#[test]
+fn a_log_block_drive_that_cannot_work_is_refused_with_both_values() {
+    for (key, sets, reason) in [
+        (
+            "ftl.log_blocks",
+            &["ftl.log_blocks=8"][..],
+            "8 log blocks and one to merge into are more than the 8 spare blocks that \
+             over_provisioning_ratio = 1 leaves of 16",
+        ),
+        ("ftl.log_blocks", &["over_provisioning_ratio=0.2"], "more than the 3 spare blocks"),
+        (
+            "ftl.log_blocks",
+            &["ftl.log_blocks=1", "ftl.log_association=many-to-one"],
+            "1 is too few for ftl.log_association = \"many-to-one\"",
+        ),
+        (
+            "ftl.merge_unit_bytes",
+            &["ftl.merge_unit_bytes=40000"],
+            "40000 is not a whole number of physical blocks of 32768 bytes",
+        ),
+        (
+            "ftl.merge_unit_bytes",
+            &["ftl.merge_unit_bytes=65536"],
+            "65536 is 2 physical blocks of 32768 bytes, which do not divide the 1 planes",
+        ),
+        (
+            "ftl.merge_unit_bytes",
+            &["ftl.merge_unit_bytes=65536", "nand.channels=3"],
+            "which do not divide the 3 planes",
+        ),
+        (
+            "over_provisioning_ratio",
+            &["over_provisioning_ratio=100"],
+            "100 leaves less than one merge unit of 32768 bytes",
+        ),
+        (
+            "default_state",
+            &["default_state=steady:1g"],
+            "the window of 1073741824 bytes is larger than the drive (262144)",
+        ),
+        (
+            "host.logical_block_bytes",
+            &["host.logical_block_bytes=8192"],
+            "does not divide the page",
+        ),
+    ] {
+        let lines = complaint(LOG_DRIVE, sets);
+        let place = format!(": {key}: ");
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].contains(&place) && lines[0].contains(reason), "{sets:?}: {lines:?}");
+    }
+}
