@@ -79,7 +79,7 @@ fn every_build_completes_the_same_requests_at_the_same_instants() {
 
 #[test]
 fn every_build_merges_the_same_log_blocks_at_the_same_instants() {
-    let drive = "examples/log-block.toml";
+    let drive = "examples/drives/log-block.toml";
     let found = [
         digest_file(drive, State::Sequential, 1, MIXED),
         digest_file(drive, State::Fresh, 1, WRITES),

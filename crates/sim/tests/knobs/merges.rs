@@ -134,6 +134,26 @@ fn discarded_pages_are_not_copied() {
 }
 
 #[test]
+fn erased_units_are_used_in_turn() {
+    for association in ["one-to-one", "many-to-one"] {
+        let set = format!("ftl.log_association={association}");
+        let mut rig = Rig::logged(&["nand.channels=2", "ftl.merge_unit_bytes=64k", &set]);
+        rig.run(r#"{"rw": "randwrite", "requests": 3000}"#);
+        let counters = rig.rest();
+        let histogram = &counters.erase_histogram;
+        assert_eq!(histogram.iter().sum::<u64>(), 32, "all blocks of both channels");
+        let worn: u64 = histogram.iter().zip(0..).map(|(blocks, erases)| blocks * erases).sum();
+        assert_eq!(worn, counters.block_erases);
+        // Both blocks of a unit are worn alike.
+        assert!(histogram.iter().all(|blocks| blocks % 2 == 0), "{histogram:?}");
+        let mean = worn as f64 / 32.0;
+        let spread = crate::rig::wear_spread(&counters);
+        println!("{association}: {mean:.0} erases of a block, spread {spread:.1}");
+        assert!(mean > 50.0 && spread < 0.2 * mean, "{spread} of {mean}");
+    }
+}
+
+#[test]
 fn a_small_write_reads_first_what_it_keeps() {
     let mut rig = Rig::logged(&[]);
     let sector = crate::rig::TRANSFER / 8;
