@@ -51,6 +51,23 @@ def test_a_pipe_is_no_drive_and_no_trace(cli, tmp_path: Path) -> None:
     assert "hint: save the stream to a file" in said.err
 
 
+def test_a_file_smaller_than_a_few_requests(cli, tmp_path: Path) -> None:
+    tiny = tmp_path / "tiny.bin"
+    tiny.write_bytes(bytes(2048))
+    said = cli("probe", "latency", str(tiny), "--seed", "1", "-o", "json")
+    assert said.status == 0
+    assert {each["reason"] for each in said.document["findings"]} == {"range_too_small"}
+    page = tmp_path / "page.html"
+    for words in (
+        ("characterize", str(tiny), "-O", str(page)),
+        ("reproduce", "machado2015", "--target", str(tiny), "-O", str(tmp_path)),
+    ):
+        said = cli(*words)
+        assert said.status == 2
+        assert "holds 2048 bytes" in said.err
+    assert not page.exists()
+
+
 def test_a_huge_file_is_no_drive(cli, tmp_path: Path) -> None:
     huge = tmp_path / "huge.toml"
     with huge.open("wb") as file:

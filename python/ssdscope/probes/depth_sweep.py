@@ -41,11 +41,12 @@ def detect(
 ) -> list[Finding]:
     """Answer the knee."""
     base = base_request_bytes(device.info)
+    if device.info.capacity_bytes < 4 * base:
+        return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)]
     plan = _plan(device, base, budget, rng)
     depths = np.array([depth for depth, _ in plan])
-    if device.info.capacity_bytes < 4 * base or len(plan) < 4:
-        reason = Reason.RANGE_TOO_SMALL if len(plan) >= 4 else Reason.BUDGET_EXHAUSTED
-        return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=reason)]
+    if len(plan) < 4:
+        return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=Reason.BUDGET_EXHAUSTED)]
     rates = _measure(device, base, plan, budget, rng, progress)
     requests = sum(count for _, count in plan) * len(rates)
     return [_judge(device, depths, rates, requests, seed=int(rng.integers(2**32)))]

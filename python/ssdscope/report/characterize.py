@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ssdscope import advise, models, probes, twin
-from ssdscope.errors import OutputError, SsdscopeError
+from ssdscope.errors import OutputError, SsdscopeError, UsageError
 from ssdscope.models.evaluate import FittedModel
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.report import performance, replay
@@ -137,13 +137,18 @@ def characterize(
     Raises
     ------
     UsageError
-        If there can be no file where the page or the document shall be.
+        If there can be no file where the page or the document shall be, or the target is tiny.
     TraceError
         If the trace is of no known format.
     OutputError
         If the page or the document cannot be written; its `partial` is then what was found.
     """
     started = time.monotonic()
+    if not models.grid(target.device.info):
+        raise UsageError(
+            f"target {target.uri!r} holds {target.capacity_bytes} bytes, too few to measure",
+            hint="four of the smallest requests, 16 KiB in most cases, is the least",
+        )
     if trace is not None:
         sniff_trace(str(trace), trace_format)
     command = _command(target, budget, seed, trace, trace_format, sets)

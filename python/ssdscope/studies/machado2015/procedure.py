@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ssdscope.errors import DeviceError
+from ssdscope.errors import DeviceError, UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
 from ssdscope.targets import Device, RunResult, Target, open_target
@@ -121,6 +121,11 @@ def run_target(
     """
     cells: dict[tuple[str, str, int], Cell] = {}
     plan = list(_plan(target.device))
+    if not plan:
+        raise UsageError(
+            f"target {target.uri!r} holds {target.capacity_bytes} bytes: too few for two requests "
+            f"of {SIZES_BYTES[0]}"
+        )
     try:
         for done, (pattern, size) in enumerate(plan, start=1):
             device = target.device.fork() if target.device.info.snapshot else target.device
