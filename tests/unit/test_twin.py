@@ -70,6 +70,18 @@ def test_a_hostile_name_stays_inside_its_comment() -> None:
     open_drive(twin.toml, "twin", 1)
 
 
+def test_what_is_nothing_like_flash_gets_no_twin() -> None:
+    truth = Staircase(8, 8_000_000, 1_000, 0.5, 0.0)
+    near, far = (
+        {"rw": "read", "block_bytes": 4096, "iodepth": 1, "mean_ns": mean}
+        for mean in (8_000_000.0, 100_000.0)
+    )
+    assert not isinstance(build(findings(truth), INFO, [near], name="x", seed=1), str)
+    reason = build(findings(truth), INFO, [near, far], name="x", seed=1)
+    assert isinstance(reason, str)
+    assert "moving parts" in reason
+
+
 def test_no_twin_without_measurements() -> None:
     reason = build([], INFO, [], name="x", seed=1)
     assert reason == "the latency of reads could not be measured"

@@ -23,7 +23,7 @@ pub enum Cause {
     Map = 4,
     /// The die was free but its channel was busy.
     ChannelWait = 5,
-    /// Command and data cycles on the flash channel.
+    /// Command and data cycles on the flash channel; on a hard disk the sectors under the head.
     Transfer = 6,
     /// The die was busy with another request of the host.
     DieWait = 7,
@@ -37,7 +37,7 @@ pub enum Cause {
     Merge = 11,
     /// Waiting for a suspended program or erase to resume.
     Suspend = 12,
-    /// Seek and rotation of a hard disk.
+    /// Seek, head switch and rotation of a hard disk.
     Mechanical = 13,
 }
 

@@ -15,7 +15,7 @@ pub struct KeyRecord {
     /// Absent where the file must say.
     default: Fallback,
     required: bool,
-    /// The firmwares that read it.
+    /// The kinds of drive that read it: `ftl.kind`, or `disk`.
     kinds: &'static [&'static str],
     doc: &'static str,
 }
@@ -34,7 +34,6 @@ impl From<&Key> for KeyRecord {
             Kind::State => ("state", None),
             Kind::Text => ("text", None),
         };
-        let kinds = key.scope.kinds();
         Self {
             key: key.path,
             kind,
@@ -42,7 +41,7 @@ impl From<&Key> for KeyRecord {
             expected: key.kind.expected(),
             default: key.default,
             required: key.default == Fallback::Required,
-            kinds,
+            kinds: key.scope.kinds(),
             doc: key.doc,
         }
     }

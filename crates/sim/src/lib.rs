@@ -1,4 +1,5 @@
-//! A deterministic, exact simulator of solid-state drives.
+//! A deterministic, exact simulator of solid-state drives, and of a hard disk to compare
+//! them with.
 //!
 //! The same drive file, state and seed give the same completions, to the
 //! nanosecond, on every machine. No clock, no I/O, no unsafe code.
@@ -15,7 +16,8 @@
 //! * [`flash`]: the array in time: dies, channels, commands;
 //! * [`prepare`]: the states a drive is opened in;
 //! * [`drive`]: a page-mapped or log-block drive put together;
-//! * [`msr`]: the firmware of `DiskSim`'s SSD extension, a drive of its own.
+//! * [`msr`]: the firmware of `DiskSim`'s SSD extension, a drive of its own;
+//! * [`hdd`]: a hard disk.
 //!
 //! Everything outside sees only [`open`], which gives a
 //! [`Device`](ssdscope_io::Device).
@@ -29,6 +31,7 @@ pub mod flash;
 pub mod ftl;
 pub mod gc;
 pub mod geometry;
+pub mod hdd;
 pub mod link;
 pub mod logblock;
 pub mod msr;
@@ -41,6 +44,7 @@ pub use config::{DriveConfig, State};
 pub use error::SimError;
 
 use config::Firmware;
+use hdd::HardDisk;
 use msr::MsrDrive;
 use ssdscope_io::Device;
 
@@ -58,5 +62,6 @@ pub fn open(
         Firmware::Page(page) => Ok(Box::new(drive::PageDrive::new(page, state, seed)?)),
         Firmware::LogBlock(log) => Ok(Box::new(drive::LogBlockDrive::new(log, state, seed)?)),
         Firmware::Msr(msr) => Ok(Box::new(MsrDrive::open(msr.params(), state, seed)?)),
+        Firmware::Disk(disk) => Ok(Box::new(HardDisk::open(disk, state, seed)?)),
     }
 }

@@ -34,7 +34,8 @@ pub trait Prepare {
 /// # Errors
 /// If the state's window is larger than the drive, or collection can free nothing.
 pub fn bring(drive: &mut impl Prepare, state: State, seed: u64) -> Result<(), SimError> {
-    check_window(drive, state)?;
+    let capacity_bytes = u64::from(drive.pages()) * u64::from(drive.page_bytes());
+    check_window(capacity_bytes, state)?;
     if state != State::Fresh {
         fill(drive)?;
         write_on(drive, state, seed)?;
@@ -76,8 +77,7 @@ pub fn write_on(drive: &mut impl Prepare, state: State, seed: u64) -> Result<(),
 ///
 /// # Errors
 /// With both sizes.
-pub fn check_window(drive: &impl Prepare, state: State) -> Result<(), SimError> {
-    let capacity_bytes = u64::from(drive.pages()) * u64::from(drive.page_bytes());
+pub fn check_window(capacity_bytes: u64, state: State) -> Result<(), SimError> {
     match state {
         State::Steady { window_bytes: Some(window) } if window > capacity_bytes => {
             Err(SimError::State(format!(

@@ -67,12 +67,14 @@ fn every_build_completes_the_same_requests_at_the_same_instants() {
         digest("mqsim-8g", State::Random, 1, MIXED),
         digest("msr-4gb", State::Sequential, 1, WRITES),
         digest("msr-4gb", State::Random, 1, WRITES),
+        digest("huang-hdd-s", State::Sequential, 1, MIXED),
     ];
-    let expected: [u64; 4] = [
+    let expected: [u64; 5] = [
         0xcb8d_c470_fb0e_5d70,
         0xe5a6_5c33_b5ea_c87e,
         0x5815_8cb7_b1bc_2c91,
         0x5f4c_057f_89c5_9050,
+        0x1f35_8c50_202d_66be,
     ];
     assert_eq!(found, expected, "{found:#018x?}");
 }

@@ -25,6 +25,8 @@ class Palette:
     s7: str
     s8: str
     s9: str
+    s10: str
+    s11: str
 
     def series(self, index: int) -> str:
         """Colour of the n-th series, starting at 0; beyond eight they repeat."""
@@ -45,6 +47,8 @@ LIGHT = Palette(
     s7="#1793a8",
     s8="#7d8590",
     s9="#8f5b3a",
+    s10="#6b7a12",
+    s11="#3f5a80",
 )
 DARK = Palette(
     ink="#eceef1",
@@ -60,6 +64,8 @@ DARK = Palette(
     s7="#4fc6da",
     s8="#98a1ad",
     s9="#cf9a76",
+    s10="#bccb5e",
+    s11="#93b0da",
 )
 PAGE = Palette(**{each.name: f"#fe00{index:02x}" for index, each in enumerate(fields(Palette))})
 """Stand-ins: `export.inline_svg` turns them into CSS variables, which follow the page's theme."""
@@ -74,6 +80,9 @@ CAUSE_COLOURS = {
     "link": "s3",
     "host_queue": "s6",
     "rmw": "s9",
+    "buffer": "s10",
+    "firmware": "s11",
+    "mechanical": "s1",  # no drive has both flash and an arm
 }
 
 PATTERN_LOOK = {

@@ -28,6 +28,8 @@ CHANNEL_NS_PER_BYTE = 0.01
 TYPICAL_PROGRAM_NS = 600_000
 TYPICAL_ERASE_NS = 3_000_000
 REQUESTS = 400
+USELESS_MRE = 1.0
+"""From here on the twin is no likeness: its mean error is as large as what it predicts."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +49,16 @@ class Twin:
     rows: list[dict[str, Any]]
     not_modelled: tuple[str, ...] = NOT_MODELLED
 
+    def errors(self) -> stats.PredictionErrors | None:
+        """Compare it with the held-out reads, if there are any."""
+        if not self.rows:
+            return None
+        measured = [row["mean_ns"] for row in self.rows]
+        return stats.prediction_errors(measured, [row["predicted_ns"] for row in self.rows])
+
     def to_json(self) -> dict[str, Any]:
         """Write the twin and its error."""
-        errors = None
-        if self.rows:
-            measured = [row["mean_ns"] for row in self.rows]
-            errors = stats.prediction_errors(
-                measured, [row["predicted_ns"] for row in self.rows]
-            ).to_json()
+        errors = self.errors()
         return {
             "toml": self.toml,
             "units": self.staircase.units,
@@ -63,7 +67,7 @@ class Twin:
             "ns_per_byte": self.staircase.ns_per_byte,
             "fit_error": self.staircase.error,
             "held_out": self.rows,
-            "errors": errors,
+            "errors": None if errors is None else errors.to_json(),
             "not_modelled": list(self.not_modelled),
         }
 
@@ -114,9 +118,16 @@ def build(
     )
     try:
         text = drive_toml(_values(fit, info, page_bytes, one_line), _header(fit, one_line))
-        return Twin(text, fit, _held_to(open_drive(text, "twin", seed), held_out, seed))
+        twin = Twin(text, fit, _held_to(open_drive(text, "twin", seed), held_out, seed))
     except SsdscopeError as error:
         return f"the fitted drive could not be opened: {error.message}"
+    errors = twin.errors()
+    if errors is not None and errors.mre >= USELESS_MRE:
+        return (
+            f"flash units side by side miss the held-out reads by {100 * errors.mre:.0f} % on "
+            "average; reads of a drive with moving parts or read-ahead depend on where the last was"
+        )
+    return twin
 
 
 def _values(

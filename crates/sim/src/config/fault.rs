@@ -1,6 +1,6 @@
 //! What is wrong with a drive file, in words.
 
-use super::keys;
+use super::near;
 use std::fmt;
 
 /// One fault.
@@ -54,7 +54,7 @@ impl Faults {
     }
 
     pub(super) fn add_unknown(&mut self, line: Option<usize>, path: &str) {
-        if keys::is_later(path) {
+        if near::is_later(path) {
             return self.add(
                 line,
                 path,
@@ -62,15 +62,15 @@ impl Faults {
                 None,
             );
         }
-        let hint = keys::nearest(path).map(|near| format!("did you mean {near}?"));
+        let hint = near::nearest(path).map(|near| format!("did you mean {near}?"));
         self.add(line, path, "unknown key", hint);
     }
 
     pub(super) fn add_unknown_table(&mut self, line: Option<usize>, path: &str, known: &[&str]) {
-        if keys::is_later(path) {
+        if near::is_later(path) {
             return self.add_unknown(line, path);
         }
-        let near = keys::nearest_table(path).map(|near| format!("did you mean [{near}]? "));
+        let near = near::nearest_table(path).map(|near| format!("did you mean [{near}]? "));
         let all = format!("the tables of a drive file are {}", known.join(", "));
         self.add(line, path, "unknown table", Some(near.unwrap_or_default() + &all));
     }

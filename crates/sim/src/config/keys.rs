@@ -1,7 +1,8 @@
 //! Every key a drive file may hold: the one table that parsing, `drives show`,
 //! the documentation and the "no dead knobs" test read.
 
-pub use super::scope::{FIRMWARES, Scope};
+use super::keys_disk;
+pub use super::scope::{FIRMWARES, KINDS, Scope};
 use serde::Serialize;
 
 /// What a key's value may be.
@@ -81,7 +82,7 @@ pub struct Key {
     pub doc: &'static str,
 }
 
-const fn key(
+pub(super) const fn key(
     path: &'static str,
     kind: Kind,
     default: Fallback,
@@ -93,10 +94,24 @@ const fn key(
 
 use Fallback::{Bool, Float, Int, Required, Word};
 use Kind::{Bytes, Choice, Count, Flag, Nanos, PlaneOrder, Rate, Ratio, State, Text};
-use Scope::{All, Array, Collecting, LogBlock, Msr, Page};
+use Scope::{All, Array, Collecting, Flash, Linked, LogBlock, Msr, Page};
 
 /// The table.
-pub const KEYS: &[Key] = &[
+pub const KEYS: &[Key] =
+    &joined::<{ GENERAL.len() + keys_disk::KEYS.len() }>(GENERAL, keys_disk::KEYS);
+
+const fn joined<const N: usize>(first: &[Key], second: &[Key]) -> [Key; N] {
+    let mut all = [first[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        at += 1;
+    }
+    all
+}
+
+/// All but those of a hard disk's own table.
+const GENERAL: &[Key] = &[
     key("description", Text, Word(""), All, "what this drive is, in a line"),
     key("default_state", State, Word("sequential"), All, "the state it is opened in"),
     key(
@@ -106,13 +121,19 @@ pub const KEYS: &[Key] = &[
         Array,
         "raw capacity / exported capacity - 1",
     ),
-    key("nand.channels", Count(1, 256), Required, All, "flash channels (elements of msr)"),
-    key("nand.ways", Count(1, 64), Int(1), All, "chips on a channel"),
-    key("nand.dies", Count(1, 16), Int(1), All, "dies in a chip"),
-    key("nand.planes", Count(1, 32), Int(1), All, "planes in a die"),
-    key("nand.blocks_per_plane", Count(2, 1 << 20), Required, All, "physical blocks in a plane"),
-    key("nand.pages_per_block", Count(2, 16_384), Required, All, "pages in a physical block"),
-    key("nand.page_bytes", Bytes(512, 1 << 17), Required, All, "bytes of data in a physical page"),
+    key("nand.channels", Count(1, 256), Required, Flash, "flash channels (elements of msr)"),
+    key("nand.ways", Count(1, 64), Int(1), Flash, "chips on a channel"),
+    key("nand.dies", Count(1, 16), Int(1), Flash, "dies in a chip"),
+    key("nand.planes", Count(1, 32), Int(1), Flash, "planes in a die"),
+    key("nand.blocks_per_plane", Count(2, 1 << 20), Required, Flash, "physical blocks in a plane"),
+    key("nand.pages_per_block", Count(2, 16_384), Required, Flash, "pages in a physical block"),
+    key(
+        "nand.page_bytes",
+        Bytes(512, 1 << 17),
+        Required,
+        Flash,
+        "bytes of data in a physical page",
+    ),
     key(
         "nand.spare_bytes",
         Bytes(0, 1 << 14),
@@ -120,9 +141,9 @@ pub const KEYS: &[Key] = &[
         Array,
         "spare bytes of a page; they cross the channel with the data, in proportion",
     ),
-    key("nand.read_ns", Nanos, Required, All, "array time of a page read"),
-    key("nand.program_ns", Nanos, Required, All, "array time of a page program"),
-    key("nand.erase_ns", Nanos, Required, All, "array time of a block erase"),
+    key("nand.read_ns", Nanos, Required, Flash, "array time of a page read"),
+    key("nand.program_ns", Nanos, Required, Flash, "array time of a page program"),
+    key("nand.erase_ns", Nanos, Required, Flash, "array time of a block erase"),
     key(
         "nand.endurance_erases",
         Count(1, 1 << 30),
@@ -130,7 +151,7 @@ pub const KEYS: &[Key] = &[
         Collecting,
         "erases a block is made for: the life that wear-aware collection evens out",
     ),
-    key("channel.ns_per_byte", Rate(1e-3, 1e6), Required, All, "time of a byte on a channel"),
+    key("channel.ns_per_byte", Rate(1e-3, 1e6), Required, Flash, "time of a byte on a channel"),
     key("channel.read_command_ns", Nanos, Int(0), Array, "command and address cycles of a read"),
     key(
         "channel.read_command_extra_plane_ns",
@@ -149,16 +170,22 @@ pub const KEYS: &[Key] = &[
     ),
     key("channel.erase_command_ns", Nanos, Int(0), Array, "command and address cycles of an erase"),
     key("channel.ready_busy_ns", Nanos, Int(0), Array, "ready/busy delay after a page read"),
-    key("host.interface", Choice(&["simple", "nvme"]), Word("simple"), Array, "the host link"),
+    key("host.interface", Choice(&["simple", "nvme"]), Word("simple"), Linked, "the host link"),
     key(
         "host.logical_block_bytes",
         Bytes(512, 65_536),
         Int(512),
-        Array,
+        Linked,
         "smallest request and its alignment",
     ),
-    key("host.queue_depth", Count(1, 65_536), Int(256), Array, "commands inside the drive at once"),
-    key("host.firmware_ns", Nanos, Int(0), Array, "controller time of a command, one at a time"),
+    key(
+        "host.queue_depth",
+        Count(1, 65_536),
+        Int(256),
+        Linked,
+        "commands inside the drive at once",
+    ),
+    key("host.firmware_ns", Nanos, Int(0), Linked, "controller time of a command, one at a time"),
     key(
         "host.bytes_per_second",
         Rate(1.0, 1e15),
@@ -166,18 +193,18 @@ pub const KEYS: &[Key] = &[
         All,
         "data rate of a simple link, both directions sharing it",
     ),
-    key("host.command_ns", Nanos, Int(0), Array, "time of a command on a simple link"),
-    key("host.lanes", Count(1, 16), Int(4), Array, "PCIe lanes of an nvme link"),
+    key("host.command_ns", Nanos, Int(0), Linked, "time of a command on a simple link"),
+    key("host.lanes", Count(1, 16), Int(4), Linked, "PCIe lanes of an nvme link"),
     key(
         "host.lane_bytes_per_second",
         Rate(1.0, 1e15),
         Float(1e9),
-        Array,
+        Linked,
         "data rate of a lane, each direction by itself",
     ),
-    key("host.packet_payload_bytes", Bytes(64, 4096), Int(128), Array, "payload of a PCIe packet"),
-    key("host.packet_overhead_bytes", Bytes(0, 256), Int(28), Array, "framing of a PCIe packet"),
-    key("ftl.kind", Choice(FIRMWARES), Required, All, "the firmware"),
+    key("host.packet_payload_bytes", Bytes(64, 4096), Int(128), Linked, "payload of a PCIe packet"),
+    key("host.packet_overhead_bytes", Bytes(0, 256), Int(28), Linked, "framing of a PCIe packet"),
+    key("ftl.kind", Choice(FIRMWARES), Required, Flash, "the firmware"),
     key(
         "ftl.allocation",
         Choice(&["address", "order"]),
@@ -316,67 +343,9 @@ pub fn find(path: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.path == path)
 }
 
-/// Keys of the contract whose mechanism this version does not have: said so, rather than
-/// taken for slips of the pen.
-const LATER: &[&str] = &["ftl.map_unit_bytes", "write_buffer", "read_cache", "map"];
-
-/// Whether a key, or its table, belongs to a mechanism of a later version.
-#[must_use]
-pub fn is_later(path: &str) -> bool {
-    let table = path.split_once('.').map_or(path, |(table, _)| table);
-    LATER.contains(&path) || LATER.contains(&table)
-}
-
-/// The table whose name is nearest to `name`, if any is near enough to be meant.
-#[must_use]
-pub fn nearest_table(name: &str) -> Option<&'static str> {
-    let tables = KEYS.iter().filter_map(|key| key.path.split_once('.').map(|(table, _)| table));
-    let best = tables.min_by_key(|table| edit_distance(name, table))?;
-    (edit_distance(name, best) <= best.len().max(3) / 2).then_some(best)
-}
-
-/// The key whose name is nearest to `path`, if any is near enough to be meant.
-#[must_use]
-pub fn nearest(path: &str) -> Option<&'static str> {
-    let distance = |key: &&Key| {
-        // The last part alone may have been meant: `blocks_per_plane` for `nand.blocks_per_plane`.
-        let last = key.path.rsplit('.').next().unwrap_or(key.path);
-        edit_distance(path, key.path).min(edit_distance(path, last) + 1)
-    };
-    let best = KEYS.iter().min_by_key(distance)?;
-    (distance(&best) <= path.len().max(3) / 3).then_some(best.path)
-}
-
-/// Levenshtein distance, by rows.
-fn edit_distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &b) in right.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[right.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn near_misses_find_their_key() {
-        assert_eq!(nearest("nand.chanels"), Some("nand.channels"));
-        assert_eq!(nearest("blocks_per_plane"), Some("nand.blocks_per_plane"));
-        assert_eq!(nearest("gc.polcy"), Some("gc.policy"));
-        assert_eq!(nearest("zzzzzzzzzzzzzzzzzzzzzz"), None);
-        assert_eq!(nearest("read_cache.byte"), None, "not nand.page_bytes");
-        assert_eq!(nearest_table("nnad"), Some("nand"));
-        assert_eq!(nearest_table("plumbing"), None);
-    }
 
     #[test]
     fn no_key_stands_twice() {

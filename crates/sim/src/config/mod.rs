@@ -1,18 +1,22 @@
 //! Drive files: TOML in, a checked [`DriveConfig`] out.
 //!
 //! Read in order: [`keys`] (the table of all keys), `parse` (text to values, all
-//! faults at once), `drive` (the values as structs), `check` (what cannot work, with
-//! the reason), [`state`].
+//! faults at once), `drive` and `disk` (the values as structs), `check` (what cannot
+//! work, with the reason), [`state`].
 //! The simulator's core never sees an optional value.
 
 mod check;
+mod disk;
 mod drive;
 mod fault;
 pub mod keys;
+mod keys_disk;
+mod near;
 mod parse;
 mod scope;
 pub mod state;
 
+pub use disk::{Disk, DiskConfig, QueueOrder};
 pub use drive::{
     Allocation, Channel, Gc, GcPolicy, Host, Interface, LogAssociation, LogBlockConfig,
     LogBlockFtl, LogVictim, MsrConfig, Nand, PageConfig, PageFtl, Scheduler,
@@ -33,6 +37,8 @@ pub enum Firmware {
     LogBlock(Box<LogBlockConfig>),
     /// Microsoft Research's extension of `DiskSim`.
     Msr(Box<MsrConfig>),
+    /// A hard disk.
+    Disk(Box<DiskConfig>),
 }
 
 /// A drive file, read and found workable.
@@ -70,9 +76,10 @@ impl DriveConfig {
 
     fn assemble(entries: &Entries) -> Self {
         let get = Getter { entries };
-        let firmware = match get.word("ftl.kind") {
-            "msr" => Firmware::Msr(Box::new(msr_config(&get))),
-            "log-block" => Firmware::LogBlock(Box::new(log_block_config(&get))),
+        let firmware = match parse::kind_of(entries) {
+            Some("disk") => Firmware::Disk(Box::new(disk::disk_config(&get))),
+            Some("msr") => Firmware::Msr(Box::new(msr_config(&get))),
+            Some("log-block") => Firmware::LogBlock(Box::new(log_block_config(&get))),
             _ => Firmware::Page(Box::new(page_config(&get))),
         };
         Self {

@@ -202,20 +202,37 @@ fn is_plane_order(word: &str) -> bool {
     letters == ['C', 'D', 'P', 'W']
 }
 
-/// Adds defaults, and refuses what the firmware does not read and what is missing.
+/// What kind of drive it is: `disk` with a table `[disk]`, else what `ftl.kind` says. Where
+/// both are given the array decides, which only one of them has.
+pub(super) fn kind_of(entries: &Entries) -> Option<&str> {
+    let has = |table: &str| entries.keys().any(|path| path.starts_with(table));
+    match entries.get("ftl.kind").map(|entry| &entry.value) {
+        Some(Value::Word(kind)) if has("nand.") || !has("disk.") => Some(kind),
+        _ => has("disk.").then_some("disk"),
+    }
+}
+
+/// Adds defaults, and refuses what the drive does not read and what is missing.
 fn complete(entries: &mut Entries, faults: &mut Faults) {
-    let Some(Entry { value: Value::Word(firmware), .. }) = entries.get("ftl.kind").cloned() else {
-        let hint = format!("add [ftl] with kind = \"...\", one of {}", keys::FIRMWARES.join(", "));
+    let Some(kind) = kind_of(entries).map(str::to_owned) else {
+        let hint = format!(
+            "add [ftl] with kind = \"...\", one of {}, or for a hard disk a table [disk]",
+            keys::FIRMWARES.join(", ")
+        );
         faults.add(None, "ftl.kind", "is missing", Some(hint));
         return;
     };
+    let drive = match kind.as_str() {
+        "disk" => "a hard disk (a file with a table [disk])".to_owned(),
+        _ => format!("a drive of ftl.kind = \"{kind}\""),
+    };
     let high_given = entries.contains_key("gc.high_water_ratio");
     for key in KEYS {
-        let applies = key.scope.kinds().contains(&firmware.as_str());
+        let applies = key.scope.kinds().contains(&kind.as_str());
         match (applies, entries.get(key.path)) {
             (true, Some(_)) | (false, None) => {}
             (false, Some(entry)) => {
-                let message = format!("means nothing on a drive of ftl.kind = \"{firmware}\"");
+                let message = format!("means nothing on {drive}");
                 faults.add(entry.line, key.path, &message, Some("remove it".into()));
             }
             (true, None) => match default_value(key.default) {

@@ -35,7 +35,7 @@ impl MsrDrive {
     pub fn open(params: MsrParams, state: State, seed: u64) -> Result<Self, SimError> {
         let mut drive =
             Self::new(params, seed).map_err(|error| SimError::State(error.to_string()))?;
-        prepare::check_window(&drive, state)?;
+        prepare::check_window(drive.params().capacity_bytes(), state)?;
         prepare::write_on(&mut drive, state, seed)?;
         Ok(drive)
     }

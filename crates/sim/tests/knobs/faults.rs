@@ -1,7 +1,7 @@
 //! What is said of drive files that cannot work: which line, which key, what is expected.
 
-use crate::rig::{LOG_DRIVE, MSR_DRIVE, PAGE_DRIVE};
-use ssdscope_sim::config::keys::{FIRMWARES, KEYS, Kind, Scope};
+use crate::rig::{DISK_DRIVE, LOG_DRIVE, MSR_DRIVE, PAGE_DRIVE};
+use ssdscope_sim::config::keys::{FIRMWARES, Fallback, KEYS, Kind, Scope};
 use ssdscope_sim::{DriveConfig, SimError, State};
 
 /// The lines of the complaint about a file.
@@ -138,6 +138,7 @@ fn every_key_refuses_what_is_not_of_its_kind() {
         let drive = match key.scope {
             Scope::Msr => MSR_DRIVE,
             Scope::LogBlock => LOG_DRIVE,
+            Scope::Disk => DISK_DRIVE,
             _ => PAGE_DRIVE,
         };
         let wrong = if key.kind == Kind::Text { "7" } else { "[\"?\"]" };
@@ -155,12 +156,14 @@ fn a_missing_key_is_named_with_what_it_is_for() {
     assert_eq!(lines.len(), 1);
     assert!(lines[0].contains("ftl.kind: is missing"), "{lines:?}");
     let missing = complaint("ftl.kind = \"page\"", &[]).len();
-    let required = KEYS.iter().filter(|key| {
-        key.default == ssdscope_sim::config::keys::Fallback::Required
-            && key.path != "ftl.kind"
-            && key.scope.kinds().contains(&"page")
-    });
-    assert_eq!(missing, required.count(), "all of them at once");
+    let required = |kind: &str| {
+        let read = KEYS.iter().filter(|key| key.scope.kinds().contains(&kind));
+        let required = read.filter(|key| key.default == Fallback::Required);
+        required.filter(|key| key.path != "ftl.kind").count()
+    };
+    assert_eq!(missing, required("page"), "all of them at once");
+    // One of the disk's is there, which is what makes it a disk.
+    assert_eq!(complaint("disk.rpm = 5400", &[]).len(), required("disk") - 1);
     assert_eq!(complaint("", &[]).len(), 1, "without a firmware nothing more is known");
 }
 
@@ -178,9 +181,11 @@ fn a_key_of_another_firmware_is_refused() {
         let expected = format!("means nothing on a drive of ftl.kind = \"{kind}\" (remove it)");
         assert!(lines[0].ends_with(&expected), "{lines:?}");
     }
-    for key in KEYS.iter().filter(|key| key.scope != Scope::All) {
+    for key in KEYS {
         let kinds = key.scope.kinds();
-        let other = FIRMWARES.iter().find(|kind| !kinds.contains(kind)).unwrap();
+        let Some(other) = FIRMWARES.iter().find(|kind| !kinds.contains(kind)) else {
+            continue;
+        };
         let minimal = "channel.ns_per_byte = 1\n[nand]\nchannels = 1\nblocks_per_plane = 64\n\
                        pages_per_block = 8\npage_bytes = 4096\nread_ns = 1\nprogram_ns = 2\n\
                        erase_ns = 3\n";
@@ -373,7 +378,7 @@ fn set_reads_words_sizes_and_numbers_and_refuses_the_rest() {
 
 #[test]
 fn a_state_that_does_not_fit_is_refused_when_opened() {
-    for drive in [PAGE_DRIVE, LOG_DRIVE, MSR_DRIVE] {
+    for drive in [PAGE_DRIVE, LOG_DRIVE, MSR_DRIVE, DISK_DRIVE] {
         let config = DriveConfig::parse(drive, "drive.toml", &[]).unwrap();
         let state = State::Steady { window_bytes: Some(1 << 40) };
         match ssdscope_sim::open(&config, Some(state), 1).err() {

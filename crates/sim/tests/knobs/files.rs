@@ -1,8 +1,8 @@
 //! What drive files may say: presets, defaults, every key set and read back.
 
-use crate::rig::{LOG_DRIVE, MSR_DRIVE, PAGE_DRIVE, config};
+use crate::rig::{DISK_DRIVE, LOG_DRIVE, MSR_DRIVE, PAGE_DRIVE, config};
 use serde_json::Value;
-use ssdscope_sim::config::keys::{FIRMWARES, Fallback, KEYS, Key, Kind};
+use ssdscope_sim::config::keys::{Fallback, KEYS, KINDS, Key, Kind};
 use ssdscope_sim::{DriveConfig, State};
 use std::path::PathBuf;
 
@@ -14,9 +14,6 @@ fn presets() -> Vec<PathBuf> {
     files.sort();
     files
 }
-
-const DRIVES: [(&str, &str); 3] =
-    [(PAGE_DRIVE, "page"), (LOG_DRIVE, "log-block"), (MSR_DRIVE, "msr")];
 
 #[test]
 fn every_preset_is_read_and_opens() {
@@ -39,17 +36,21 @@ fn lookup<'a>(resolved: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(resolved, |value, name| value.get(name))
 }
 
-fn applies(key: &Key, firmware: &str) -> bool {
-    key.scope.kinds().contains(&firmware)
+fn applies(key: &Key, kind: &str) -> bool {
+    key.scope.kinds().contains(&kind)
 }
+
+/// The small drives, by kind.
+const DRIVES: [(&str, &str); 4] =
+    [(PAGE_DRIVE, "page"), (LOG_DRIVE, "log-block"), (MSR_DRIVE, "msr"), (DISK_DRIVE, "disk")];
 
 #[test]
 fn a_resolved_drive_holds_the_keys_it_reads_and_no_others() {
-    for (text, firmware) in DRIVES {
+    for (text, kind) in DRIVES {
         let config = config(text, &[]);
         for key in KEYS {
             let value = lookup(config.resolved(), key.path);
-            assert_eq!(value.is_some(), applies(key, firmware), "{}", key.path);
+            assert_eq!(value.is_some(), applies(key, kind), "{}", key.path);
         }
     }
 }
@@ -57,7 +58,7 @@ fn a_resolved_drive_holds_the_keys_it_reads_and_no_others() {
 #[test]
 fn what_a_file_leaves_out_is_the_documented_default() {
     // The shortest drive: what is required, and nothing else.
-    let required = |firmware: &str| {
+    let flash = |firmware: &str| {
         format!(
             "ftl.kind = \"{firmware}\"\n{}channel.ns_per_byte = 1\n[nand]\nchannels = 1\n\
              blocks_per_plane = 200\npages_per_block = 8\npage_bytes = 4096\nread_ns = 1\n\
@@ -65,9 +66,13 @@ fn what_a_file_leaves_out_is_the_documented_default() {
             if firmware == "log-block" { "ftl.merge_unit_bytes = 32768\n" } else { "" }
         )
     };
-    for firmware in FIRMWARES.iter().copied() {
-        let config = config(&required(firmware), &[]);
-        for key in KEYS.iter().filter(|key| applies(key, firmware)) {
+    let disk = "[disk]\nrpm = 6000\nsurfaces = 1\ncylinders = 16\nouter_sectors_per_track = 8\n\
+                inner_sectors_per_track = 8\nseek_track_ns = 1\nseek_average_ns = 2\n\
+                seek_full_ns = 3\n";
+    for kind in KINDS.iter().copied() {
+        let text = if kind == "disk" { disk.to_owned() } else { flash(kind) };
+        let config = config(&text, &[]);
+        for key in KEYS.iter().filter(|key| applies(key, kind)) {
             let found = lookup(config.resolved(), key.path).unwrap();
             let expected = match key.default {
                 Fallback::Required => continue,
@@ -92,6 +97,13 @@ fn another(key: &Key) -> (String, Value) {
         ("gc.low_water_ratio", _) => ("0.051".into(), Value::from(0.051)),
         ("ftl.merge_unit_bytes", _) => number(2 * 32_768),
         ("ftl.placement_pages", _) => number(3),
+        ("disk.inner_sectors_per_track", _) => number(60),
+        ("disk.outer_sectors_per_track", _) => number(110),
+        ("disk.cylinders", _) => number(77),
+        ("disk.read_cache_bytes", _) => ("2m".into(), Value::from(2 << 20)),
+        ("disk.seek_track_ns", _) => number(1_100_000),
+        ("disk.seek_average_ns", _) => number(3_300_000),
+        ("disk.seek_full_ns", _) => number(6_600_000),
         ("gc.policy", _) => ("wear-aware".into(), Value::from("wear-aware")),
         (_, Kind::Count(low, high)) => number((low + 7).min(high)),
         (_, Kind::Bytes(low, high)) => number((4 * low.max(64)).min(high)),
@@ -113,22 +125,22 @@ fn another(key: &Key) -> (String, Value) {
 
 #[test]
 fn every_key_can_be_set_and_is_read_back() {
-    for (text, firmware) in DRIVES {
+    for (text, kind) in DRIVES {
         // Large enough for any of the values.
-        let roomy = ["nand.channels=2", "nand.planes=4", "nand.blocks_per_plane=48"];
-        let before = config(text, &roomy);
-        for key in KEYS.iter().filter(|key| applies(key, firmware) && key.path != "ftl.kind") {
+        let roomy = match kind {
+            "disk" => &["disk.cylinders=300", "disk.read_cache_bytes=1m"][..],
+            _ => &["nand.channels=2", "nand.planes=4", "nand.blocks_per_plane=48"],
+        };
+        let before = config(text, roomy);
+        for key in KEYS.iter().filter(|key| applies(key, kind) && key.path != "ftl.kind") {
             let (set, expected) = another(key);
             let set = format!("{}={set}", key.path);
-            let mut sets = [&roomy[..], &[&set]].concat();
+            let mut sets = [roomy, &[&set]].concat();
             // A merge unit is whole blocks, whatever their size.
-            let bigger_block = ["nand.page_bytes", "nand.pages_per_block"].contains(&key.path);
-            if firmware == "log-block" && bigger_block {
-                sets.push(if key.path == "nand.page_bytes" {
-                    "ftl.merge_unit_bytes=64k"
-                } else {
-                    "ftl.merge_unit_bytes=36k"
-                });
+            match (kind, key.path) {
+                ("log-block", "nand.page_bytes") => sets.push("ftl.merge_unit_bytes=64k"),
+                ("log-block", "nand.pages_per_block") => sets.push("ftl.merge_unit_bytes=36k"),
+                _ => {}
             }
             let after = config(text, &sets);
             assert_eq!(lookup(after.resolved(), key.path), Some(&expected), "{set}");

@@ -19,17 +19,17 @@ knobs! {
 /// The `nvme` link as arithmetic: a message is cut into packets, each with framing, and
 /// a packet's bytes are spread over the lanes.
 #[derive(Clone, Copy)]
-struct Nvme {
-    lanes: u64,
-    lane_bytes_per_second: f64,
-    payload: u64,
-    overhead: u64,
+pub struct Nvme {
+    pub lanes: u64,
+    pub lane_bytes_per_second: f64,
+    pub payload: u64,
+    pub overhead: u64,
 }
 
-const USUAL: Nvme = Nvme { lanes: 4, lane_bytes_per_second: 1e9, payload: 128, overhead: 28 };
+pub const USUAL: Nvme = Nvme { lanes: 4, lane_bytes_per_second: 1e9, payload: 128, overhead: 28 };
 
 impl Nvme {
-    fn message_ns(self, mut bytes: u64) -> u64 {
+    pub fn message_ns(self, mut bytes: u64) -> u64 {
         let mut lane_bytes = 0;
         while bytes > 0 {
             let packet = bytes.min(self.payload);
@@ -40,7 +40,7 @@ impl Nvme {
     }
 
     /// Doorbell, the drive's request for the command, the command.
-    fn command_ns(self) -> u64 {
+    pub fn command_ns(self) -> u64 {
         self.message_ns(2) + self.message_ns(4) + self.message_ns(72)
     }
 

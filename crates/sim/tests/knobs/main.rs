@@ -7,9 +7,11 @@
 //! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`: page-mapped drives;
 //! * `log_block`, `log_block_hardware`: log-block drives; `merges`: what merges cost;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
+//! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
 //!   recomputed from the log; `tight`: drives with the least to spare;
-//! * `files`, `faults`, `log_block_faults`: what drive files may say, and what is said of wrong ones.
+//! * `files`, `faults`, `log_block_faults`, `disk_faults`: what drive files may say, and what
+//!   is said of wrong ones.
 //!
 //! To add a key: write its test, and name both in the table of the file it belongs to.
 #![allow(
@@ -31,6 +33,11 @@ macro_rules! knobs {
 
 mod channel;
 mod counters;
+mod disk;
+mod disk_caches;
+mod disk_faults;
+mod disk_host;
+mod disk_physics;
 mod faults;
 mod files;
 mod ftl;
@@ -49,7 +56,7 @@ mod scheduler;
 mod tight;
 mod top;
 
-use ssdscope_sim::config::keys::KEYS;
+use ssdscope_sim::config::keys::{KEYS, KINDS};
 
 #[test]
 fn every_key_has_a_test_on_every_firmware_that_reads_it() {
@@ -64,16 +71,18 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         scheduler::KEYS,
     ]
     .concat();
-    let untested = |tested: &[&str], kind: &str| -> Vec<&str> {
-        let read = KEYS.iter().filter(|key| key.scope.kinds().contains(&kind));
-        read.map(|key| key.path).filter(|path| !tested.contains(path)).collect()
-    };
-    let none: [&str; 0] = [];
     let log_block = [log_block::KEYS, log_block_hardware::KEYS].concat();
-    assert_eq!(untested(&page, "page"), none, "keys of page-mapped drives without a test");
-    assert_eq!(untested(&log_block, "log-block"), none, "keys of log-block drives without a test");
-    assert_eq!(untested(msr::KEYS, "msr"), none, "keys of msr drives without a test");
-    for path in page.iter().chain(&log_block).chain(msr::KEYS) {
+    let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS].concat();
+    let tested =
+        [("page", &page[..]), ("log-block", &log_block), ("msr", msr::KEYS), ("disk", &disk)];
+    assert_eq!(tested.map(|(kind, _)| kind), KINDS);
+    for (kind, tested) in tested {
+        let read = KEYS.iter().filter(|key| key.scope.kinds().contains(&kind));
+        let untested: Vec<_> =
+            read.map(|key| key.path).filter(|path| !tested.contains(path)).collect();
+        assert!(untested.is_empty(), "keys of {kind} drives without a test: {untested:?}");
+    }
+    for path in tested.iter().flat_map(|(_, tested)| *tested) {
         assert!(KEYS.iter().any(|key| key.path == *path), "{path} is tested and does not exist");
     }
 }

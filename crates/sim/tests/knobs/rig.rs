@@ -90,6 +90,27 @@ kind = "msr"
 reserve_ratio = 0.25
 "#;
 
+/// Revolutions of 10 ms; four zones of 10 cylinders with tracks of 100, 90, 80 and 70
+/// sectors, so that an outer sector takes 100 us. No cache.
+pub const DISK_DRIVE: &str = r#"
+description = "one platter"
+default_state = "fresh"
+[disk]
+rpm = 6000
+surfaces = 2
+cylinders = 40
+zones = 4
+outer_sectors_per_track = 100
+inner_sectors_per_track = 70
+seek_track_ns = 1_000_000
+seek_average_ns = 3_500_000
+seek_full_ns = 6_000_000
+head_switch_ns = 500_000
+[host]
+bytes_per_second = 1e9
+command_ns = 1_000
+"#;
+
 pub const PAGE: u64 = 4096;
 pub const COMMAND: u64 = 1_000;
 /// A page on the host link, at a nanosecond a byte.
@@ -121,6 +142,16 @@ pub const fn write(page: u64) -> Ask {
 }
 
 pub const FLUSH: Ask = (Op::Flush, 0, 0);
+
+/// A read of one sector.
+pub const fn read_sector(sector: u64) -> Ask {
+    (Op::Read, sector * 512, 512)
+}
+
+/// A write of one sector.
+pub const fn write_sector(sector: u64) -> Ask {
+    (Op::Write, sector * 512, 512)
+}
 
 pub fn config(text: &str, sets: &[&str]) -> DriveConfig {
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
@@ -157,6 +188,16 @@ impl Rig {
     /// The drive with the firmware of the SSD extension.
     pub fn msr(sets: &[&str]) -> Self {
         Self::open(MSR_DRIVE, sets, None)
+    }
+
+    /// The hard disk.
+    pub fn disk(sets: &[&str]) -> Self {
+        Self::open(DISK_DRIVE, sets, None)
+    }
+
+    /// An independent copy.
+    pub fn fork(&self) -> Self {
+        Self { device: self.device.fork().unwrap(), asked: self.asked }
     }
 
     pub fn capacity(&self) -> u64 {

@@ -1,0 +1,241 @@
+//! A hard disk as a host sees it.
+
+use super::ahead::Ahead;
+use super::dirty::Dirty;
+use super::geometry::Geometry;
+use super::medium::{Arm, Medium};
+use super::seek::SeekError;
+use super::segments::Segments;
+use super::serve::Command;
+use crate::config::{DiskConfig, QueueOrder, State};
+use crate::error::SimError;
+use crate::link::Link;
+use crate::prepare::check_window;
+use crate::slab::Slab;
+use ssdscope_io::device::check_request;
+use ssdscope_io::rng::Stream;
+use ssdscope_io::{
+    ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Request, Snapshot,
+};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What the arm is doing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    /// For which command; `None` is emptying the write-back cache.
+    pub command: Option<u32>,
+    pub start_ns: u64,
+    pub end_ns: u64,
+}
+
+/// A simulated hard disk.
+#[derive(Clone, Debug)]
+pub struct HardDisk {
+    info: DeviceInfo,
+    pub(super) medium: Medium,
+    pub(super) arm: Arm,
+    pub(super) link: Link,
+    pub(super) queue_depth: usize,
+    pub(super) queue_order: QueueOrder,
+    pub(super) firmware_ns: u64,
+    pub(super) firmware_free_ns: u64,
+    pub(super) read_ahead_sectors: u64,
+    pub(super) requests: Slab<Command>,
+    /// Not yet in the drive.
+    pub(super) outside: VecDeque<u32>,
+    /// Commands in the drive.
+    pub(super) inside: usize,
+    /// A flush is in the drive, and nobody else comes in.
+    pub(super) flushing: bool,
+    /// On their way through the controller, and when they are through.
+    pub(super) arriving: VecDeque<(u64, u32)>,
+    /// For the arm, by arrival.
+    pub(super) waiting: Vec<u32>,
+    /// Writes that wait for room in the write-back cache.
+    pub(super) no_room: VecDeque<u32>,
+    /// The flush that waits for the write-back cache to be empty.
+    pub(super) flush: Option<u32>,
+    pub(super) work: Option<Work>,
+    pub(super) ahead: Option<Ahead>,
+    pub(super) segments: Segments,
+    pub(super) dirty: Dirty,
+    /// Time that the arm has spent on emptying the write-back cache.
+    pub(super) stored_ns: u64,
+    /// Whether that is what it did last.
+    pub(super) stored_last: bool,
+    /// How often it did something else while that was wanted.
+    pub(super) store_passed: u32,
+    pub(super) now_ns: u64,
+    /// Shared by all forks, to know their snapshots.
+    family: Arc<()>,
+}
+
+impl HardDisk {
+    /// The disk that `config` describes, its arm on the outermost cylinder. The seed says
+    /// how the spindle stands.
+    ///
+    /// # Errors
+    /// If its seek times do not belong to one curve.
+    pub fn new(config: &DiskConfig, seed: u64) -> Result<Self, SeekError> {
+        let (disk, host) = (&config.disk, &config.host);
+        let medium = Medium {
+            geometry: Geometry::new(disk),
+            seek: disk.seek_curve()?,
+            head_switch_ns: disk.head_switch_ns,
+            write_settle_ns: disk.write_settle_ns,
+            phase_ns: Stream::new(seed, "spindle").below(disk.rotation_ns()),
+        };
+        let info = DeviceInfo {
+            kind: DeviceKind::Simulated,
+            capacity_bytes: config.capacity_bytes(),
+            logical_block_bytes: host.logical_block_bytes.into(),
+            clock: ClockKind::Virtual,
+            writable: true,
+            discard: false,
+            attribution: true,
+            snapshot: true,
+        };
+        Ok(Self {
+            info,
+            medium,
+            arm: Arm::default(),
+            link: Link::new(host),
+            queue_depth: host.queue_depth as usize,
+            queue_order: disk.queue_order,
+            firmware_ns: host.firmware_ns,
+            firmware_free_ns: 0,
+            read_ahead_sectors: disk.read_ahead_bytes / 512,
+            requests: Slab::default(),
+            outside: VecDeque::new(),
+            inside: 0,
+            flushing: false,
+            arriving: VecDeque::new(),
+            waiting: Vec::new(),
+            no_room: VecDeque::new(),
+            flush: None,
+            work: None,
+            ahead: None,
+            segments: Segments::new(disk.read_cache_segments, disk.segment_bytes() / 512),
+            dirty: Dirty::new(disk.write_cache_bytes / 512),
+            stored_ns: 0,
+            stored_last: false,
+            store_passed: 0,
+            now_ns: 0,
+            family: Arc::new(()),
+        })
+    }
+
+    /// A disk in a state: writing in place leaves no trace, so every state is the same.
+    ///
+    /// # Errors
+    /// If its seek times do not belong to one curve, or the state's window is larger than
+    /// the disk.
+    pub fn open(config: &DiskConfig, state: State, seed: u64) -> Result<Self, SimError> {
+        let disk = Self::new(config, seed).map_err(|error| SimError::State(error.to_string()))?;
+        check_window(disk.info.capacity_bytes, state)?;
+        Ok(disk)
+    }
+
+    /// When the drive itself does something next; `u64::MAX` if nothing will happen.
+    fn next_time_ns(&self) -> u64 {
+        let arriving = self.arriving.front().map_or(u64::MAX, |entry| entry.0);
+        let work = self.work.map_or(u64::MAX, |work| work.end_ns);
+        let ahead = self.ahead.map_or(u64::MAX, |ahead| ahead.done_ns);
+        arriving.min(work).min(ahead)
+    }
+
+    /// Does what the drive itself does at one instant: the arm ends its work, the
+    /// controller hands over.
+    fn happen(&mut self, time_ns: u64) {
+        self.now_ns = time_ns;
+        if let Some(work) = self.work.filter(|work| work.end_ns == time_ns) {
+            self.end_work(work);
+        }
+        while let Some(&(at_ns, slot)) = self.arriving.front()
+            && at_ns == time_ns
+        {
+            self.arriving.pop_front();
+            self.arrive(slot);
+        }
+        self.catch_up();
+        self.kick();
+    }
+}
+
+impl Device for HardDisk {
+    fn info(&self) -> DeviceInfo {
+        self.info.clone()
+    }
+
+    fn now(&self) -> Nanos {
+        Nanos(self.now_ns)
+    }
+
+    fn submit(&mut self, now: Nanos, request: Request) -> Result<(), DeviceError> {
+        check_request(&self.info, &request)?;
+        debug_assert!(now.0 >= self.now_ns, "a request from the past");
+        self.take_in(now.0.max(self.now_ns), &request);
+        Ok(())
+    }
+
+    fn next_event(&self) -> Option<Nanos> {
+        let time_ns = self.next_time_ns().min(self.link.next_time_ns());
+        (time_ns != u64::MAX).then_some(Nanos(time_ns))
+    }
+
+    fn advance(&mut self, to: Nanos, completions: &mut Vec<Completion>) -> Result<(), DeviceError> {
+        if to == Nanos::MAX && self.in_flight() == 0 {
+            return Ok(());
+        }
+        let before = completions.len();
+        let mut until_ns = to.0.min(u64::MAX - 1);
+        loop {
+            let time_ns = self.next_time_ns();
+            // Messages of an instant come before what the drive does at it.
+            if let Some((at_ns, delivery)) = self.link.deliver(time_ns.min(until_ns)) {
+                self.now_ns = at_ns;
+                self.delivered(delivery, completions);
+                if completions.len() > before {
+                    until_ns = at_ns;
+                }
+            } else if time_ns <= until_ns {
+                self.happen(time_ns);
+            } else {
+                break;
+            }
+        }
+        if completions.len() > before {
+            return Ok(());
+        }
+        if to == Nanos::MAX {
+            let waiting = self.in_flight();
+            let reason = format!("{waiting} requests wait for nothing: a fault of the simulator");
+            return Err(DeviceError::Stuck(reason));
+        }
+        self.now_ns = self.now_ns.max(to.0);
+        Ok(())
+    }
+
+    fn in_flight(&self) -> usize {
+        self.inside + self.outside.len()
+    }
+
+    fn snapshot(&self) -> Option<Snapshot> {
+        Some(Snapshot(Arc::new(self.clone())))
+    }
+
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), DeviceError> {
+        match snapshot.0.downcast_ref::<Self>() {
+            Some(saved) if Arc::ptr_eq(&saved.family, &self.family) => {
+                self.clone_from(saved);
+                Ok(())
+            }
+            _ => Err(DeviceError::Unsupported("restoring a snapshot of another drive")),
+        }
+    }
+
+    fn fork(&self) -> Option<Box<dyn Device>> {
+        Some(Box::new(self.clone()))
+    }
+}

@@ -1,0 +1,190 @@
+//! Commands on their way: queue, link, controller, cache or arm, and back.
+
+use super::device::HardDisk;
+use crate::link::Delivery;
+use ssdscope_io::{Attribution, Cause, Completion, Nanos, Op, Outcome, Request};
+use std::ops::Range;
+
+/// A request of the host, from submission to answer.
+#[derive(Clone, Debug)]
+pub(super) struct Command {
+    id: u64,
+    pub op: Op,
+    fua: bool,
+    /// Its sectors.
+    pub span: Range<u64>,
+    submitted_ns: u64,
+    /// When it had arrived where it is.
+    pub arrived_ns: u64,
+    /// What the arm had spent on the write-back cache by then.
+    pub stored_before_ns: u64,
+    /// How often the arm chose somebody else.
+    pub passed: u32,
+    pub attribution: Attribution,
+}
+
+impl HardDisk {
+    /// Accepts a request at `now_ns`: into the drive, or behind others before it.
+    pub(super) fn take_in(&mut self, now_ns: u64, request: &Request) {
+        let slot = self.requests.insert(Command {
+            id: request.id,
+            op: request.op,
+            fua: request.fua,
+            span: request.lba.0..request.lba.0 + request.sectors.0,
+            submitted_ns: now_ns,
+            arrived_ns: 0,
+            stored_before_ns: 0,
+            passed: 0,
+            attribution: Attribution::ZERO,
+        });
+        self.outside.push_back(slot);
+        self.admit(now_ns);
+    }
+
+    /// Fetches what may come into the drive. A flush is not queued (ATA): it waits for the
+    /// commands before it, and those after it wait for its end.
+    fn admit(&mut self, now_ns: u64) {
+        while let Some(&slot) = self.outside.front() {
+            let flush = self.requests[slot].op == Op::Flush;
+            if self.inside >= self.queue_depth || self.flushing || (flush && self.inside > 0) {
+                return;
+            }
+            self.outside.pop_front();
+            self.inside += 1;
+            self.flushing = flush;
+            let request = &mut self.requests[slot];
+            let data_bytes = match request.op {
+                Op::Write => (request.span.end - request.span.start) * 512,
+                _ => 0,
+            };
+            let queued_ns = self.link.issue(now_ns, slot, data_bytes);
+            request.attribution[Cause::HostQueue] = now_ns - request.submitted_ns + queued_ns;
+        }
+    }
+
+    /// What the link has brought.
+    pub(super) fn delivered(&mut self, delivery: Delivery, completions: &mut Vec<Completion>) {
+        match delivery {
+            Delivery::InDrive(slot) => self.enter(slot),
+            Delivery::AtHost(slot) => completions.push(self.leave(slot)),
+        }
+    }
+
+    /// A command and its data are in the drive: on to the controller.
+    fn enter(&mut self, slot: u32) {
+        let request = &mut self.requests[slot];
+        let spent_ns = self.now_ns - request.submitted_ns;
+        request.attribution[Cause::Link] = spent_ns - request.attribution[Cause::HostQueue];
+        request.arrived_ns = self.now_ns;
+        if self.firmware_ns == 0 {
+            self.arrive(slot);
+            return;
+        }
+        self.firmware_free_ns = self.now_ns.max(self.firmware_free_ns) + self.firmware_ns;
+        self.arriving.push_back((self.firmware_free_ns, slot));
+    }
+
+    /// The controller has read a command.
+    pub(super) fn arrive(&mut self, slot: u32) {
+        let stored_before_ns = self.stored_ns(self.now_ns);
+        let request = &mut self.requests[slot];
+        request.attribution[Cause::Firmware] = self.now_ns - request.arrived_ns;
+        request.arrived_ns = self.now_ns;
+        request.stored_before_ns = stored_before_ns;
+        match request.op {
+            Op::Read => self.read(slot),
+            Op::Write => self.write(slot),
+            Op::Flush if self.dirty.is_clean() => self.answer(slot, 0),
+            Op::Flush => self.flush = Some(slot),
+            Op::Discard => unreachable!("refused when it was submitted"),
+        }
+        self.kick();
+    }
+
+    fn read(&mut self, slot: u32) {
+        let span = self.requests[slot].span.clone();
+        let data_bytes = (span.end - span.start) * 512;
+        if self.dirty.holds(&span) {
+            self.answer(slot, data_bytes);
+            return;
+        }
+        self.catch_up();
+        if let Some(held_to) = self.segments.hit(&span) {
+            self.stay_ahead(span.end, held_to);
+            self.answer(slot, data_bytes);
+        } else {
+            self.waiting.push(slot);
+        }
+    }
+
+    fn write(&mut self, slot: u32) {
+        let Command { span, fua, .. } = self.requests[slot].clone();
+        let sectors = span.end - span.start;
+        self.catch_up();
+        self.segments.forget(&span);
+        // What is being read ahead is older than this write.
+        self.ahead = self.ahead.filter(|at| at.limit <= span.start || span.end <= at.next);
+        if fua || sectors > self.dirty.room {
+            self.dirty.cut(&span);
+            self.waiting.push(slot);
+            // What it replaced need not be written: that makes room too.
+            self.room_was_made();
+        } else if self.no_room.is_empty() && self.dirty.fits(sectors) {
+            self.dirty.put(span);
+            self.answer(slot, 0);
+        } else {
+            self.no_room.push_back(slot);
+        }
+    }
+
+    /// The write-back cache holds less: those who waited for that go on.
+    pub(super) fn room_was_made(&mut self) {
+        while let Some(&slot) = self.no_room.front() {
+            let span = self.requests[slot].span.clone();
+            if !self.dirty.fits(span.end - span.start) {
+                return;
+            }
+            self.no_room.pop_front();
+            self.dirty.put(span);
+            self.end_buffer_wait(slot);
+        }
+        if self.dirty.is_clean()
+            && let Some(slot) = self.flush.take()
+        {
+            self.end_buffer_wait(slot);
+        }
+    }
+
+    fn end_buffer_wait(&mut self, slot: u32) {
+        let request = &mut self.requests[slot];
+        request.attribution[Cause::Buffer] += self.now_ns - request.arrived_ns;
+        self.answer(slot, 0);
+    }
+
+    /// Sends the answer of a command whose work is done now.
+    pub(super) fn answer(&mut self, slot: u32, data_bytes: u64) {
+        self.requests[slot].arrived_ns = self.now_ns;
+        self.link.answer(self.now_ns, slot, data_bytes);
+    }
+
+    /// The host sees an answer; the place in the drive goes to the next in the queue.
+    fn leave(&mut self, slot: u32) -> Completion {
+        let request = &mut self.requests[slot];
+        request.attribution[Cause::Link] += self.now_ns - request.arrived_ns;
+        let completion = Completion {
+            id: request.id,
+            submitted: Nanos(request.submitted_ns),
+            completed: Nanos(self.now_ns),
+            outcome: Outcome::Done,
+            attribution: request.attribution,
+        };
+        debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
+        if request.op == Op::Flush {
+            self.flushing = false;
+        }
+        self.requests.remove(slot);
+        self.inside -= 1;
+        self.admit(self.now_ns);
+        completion
+    }
+}
