@@ -10,7 +10,7 @@
 //! * [`geometry`]: channels, ways, dies, planes, blocks, pages and their numbers;
 //! * [`events`], [`ring`], [`slab`], [`cow`], [`rounding`]: pending events, queues,
 //!   reusable slots, arrays that are cheap to copy, whole numbers;
-//! * [`link`]: the host's link;
+//! * [`link`], [`clock`]: the host's link, and how time passes behind it;
 //! * [`ftl`], [`gc`]: the page-mapped translation layer, and which block to collect;
 //! * [`logblock`]: the log-block translation layer: data blocks, log blocks, merges;
 //! * [`flash`]: the array in time: dies, channels, commands;
@@ -22,6 +22,7 @@
 //! Everything outside sees only [`open`], which gives a
 //! [`Device`](ssdscope_io::Device).
 
+pub mod clock;
 pub mod config;
 pub mod cow;
 pub mod drive;

@@ -26,6 +26,7 @@ mod swarm;
 #[cfg(test)]
 mod swarm_log;
 
+use crate::clock::{self, Linked};
 use crate::config::Host;
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
@@ -132,29 +133,6 @@ impl<S: Scheme> Drive<S> {
         }
     }
 
-    /// When the drive itself does something next; `u64::MAX` if nothing will happen.
-    #[inline]
-    fn next_time_ns(&self) -> u64 {
-        let arriving = self.arriving.front().map_or(u64::MAX, |entry| entry.0);
-        self.events.next_time_ns().min(arriving)
-    }
-
-    /// Does what the drive itself does at one instant: the array moves on, the firmware
-    /// hands over.
-    #[inline]
-    fn happen(&mut self, time_ns: u64) {
-        self.now_ns = time_ns;
-        while let Some(event) = self.events.pop_at(time_ns) {
-            self.handle(event);
-        }
-        while let Some(&(at_ns, slot)) = self.arriving.front()
-            && at_ns == time_ns
-        {
-            self.arriving.pop_front();
-            self.arrive(slot);
-        }
-    }
-
     #[inline]
     fn handle(&mut self, event: Event) {
         let now_ns = self.now_ns;
@@ -180,8 +158,48 @@ impl<S: Scheme> Drive<S> {
             Event::Idle(quiet) => S::idle_timer(self, quiet),
         }
     }
+}
 
-    /// Why the drive has requests but nothing to do.
+impl<S: Scheme> Linked for Drive<S> {
+    fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    fn now_ns(&mut self) -> &mut u64 {
+        &mut self.now_ns
+    }
+
+    fn unanswered(&self) -> usize {
+        self.inside + self.outside.len()
+    }
+
+    #[inline]
+    fn next_time_ns(&self) -> u64 {
+        let arriving = self.arriving.front().map_or(u64::MAX, |entry| entry.0);
+        self.events.next_time_ns().min(arriving)
+    }
+
+    #[inline]
+    fn happen(&mut self, time_ns: u64) {
+        self.now_ns = time_ns;
+        while let Some(event) = self.events.pop_at(time_ns) {
+            self.handle(event);
+        }
+        while let Some(&(at_ns, slot)) = self.arriving.front()
+            && at_ns == time_ns
+        {
+            self.arriving.pop_front();
+            self.arrive(slot);
+        }
+    }
+
+    fn delivered(&mut self, delivery: Delivery, completions: &mut Vec<Completion>) {
+        match delivery {
+            Delivery::InDrive(slot) => self.enter(slot),
+            Delivery::AtHost(slot) => completions.push(self.deliver(slot)),
+        }
+    }
+
     fn why_stuck(&self) -> DeviceError {
         let reason = S::why_stuck(self).unwrap_or_else(|| {
             format!("{} requests wait for nothing: a fault of the simulator", self.inside)
@@ -212,41 +230,11 @@ impl<S: Scheme> Device for Drive<S> {
     }
 
     fn advance(&mut self, to: Nanos, completions: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        if to == Nanos::MAX && self.in_flight() == 0 {
-            return Ok(());
-        }
-        let before = completions.len();
-        let mut until_ns = to.0.min(u64::MAX - 1);
-        loop {
-            let time_ns = self.next_time_ns();
-            // Messages of an instant come before what the drive does at it.
-            if let Some((at_ns, delivery)) = self.link.deliver(time_ns.min(until_ns)) {
-                self.now_ns = at_ns;
-                match delivery {
-                    Delivery::InDrive(slot) => self.enter(slot),
-                    Delivery::AtHost(slot) => {
-                        completions.push(self.deliver(slot));
-                        until_ns = at_ns;
-                    }
-                }
-            } else if time_ns <= until_ns {
-                self.happen(time_ns);
-            } else {
-                break;
-            }
-        }
-        if completions.len() > before {
-            return Ok(());
-        }
-        if to != Nanos::MAX {
-            self.now_ns = self.now_ns.max(to.0);
-            return Ok(());
-        }
-        Err(self.why_stuck())
+        clock::advance(self, to, completions)
     }
 
     fn in_flight(&self) -> usize {
-        self.inside + self.outside.len()
+        self.unanswered()
     }
 
     fn counters(&self) -> Option<Counters> {

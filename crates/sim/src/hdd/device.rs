@@ -7,9 +7,10 @@ use super::medium::{Arm, Medium};
 use super::seek::SeekError;
 use super::segments::Segments;
 use super::serve::Command;
+use crate::clock::{self, Linked};
 use crate::config::{DiskConfig, QueueOrder, State};
 use crate::error::SimError;
-use crate::link::Link;
+use crate::link::{Delivery, Link};
 use crate::prepare::check_window;
 use crate::slab::Slab;
 use ssdscope_io::device::check_request;
@@ -136,8 +137,21 @@ impl HardDisk {
         check_window(disk.info.capacity_bytes, state)?;
         Ok(disk)
     }
+}
 
-    /// When the drive itself does something next; `u64::MAX` if nothing will happen.
+impl Linked for HardDisk {
+    fn link(&mut self) -> &mut Link {
+        &mut self.link
+    }
+
+    fn now_ns(&mut self) -> &mut u64 {
+        &mut self.now_ns
+    }
+
+    fn unanswered(&self) -> usize {
+        self.inside + self.outside.len()
+    }
+
     fn next_time_ns(&self) -> u64 {
         let arriving = self.arriving.front().map_or(u64::MAX, |entry| entry.0);
         let work = self.work.map_or(u64::MAX, |work| work.end_ns);
@@ -145,8 +159,6 @@ impl HardDisk {
         arriving.min(work).min(ahead)
     }
 
-    /// Does what the drive itself does at one instant: the arm ends its work, the
-    /// controller hands over.
     fn happen(&mut self, time_ns: u64) {
         self.now_ns = time_ns;
         if let Some(work) = self.work.filter(|work| work.end_ns == time_ns) {
@@ -160,6 +172,18 @@ impl HardDisk {
         }
         self.catch_up();
         self.kick();
+    }
+
+    fn delivered(&mut self, delivery: Delivery, completions: &mut Vec<Completion>) {
+        match delivery {
+            Delivery::InDrive(slot) => self.enter(slot),
+            Delivery::AtHost(slot) => completions.push(self.leave(slot)),
+        }
+    }
+
+    fn why_stuck(&self) -> DeviceError {
+        let waiting = self.unanswered();
+        DeviceError::Stuck(format!("{waiting} requests wait for nothing: a fault of the simulator"))
     }
 }
 
@@ -185,40 +209,11 @@ impl Device for HardDisk {
     }
 
     fn advance(&mut self, to: Nanos, completions: &mut Vec<Completion>) -> Result<(), DeviceError> {
-        if to == Nanos::MAX && self.in_flight() == 0 {
-            return Ok(());
-        }
-        let before = completions.len();
-        let mut until_ns = to.0.min(u64::MAX - 1);
-        loop {
-            let time_ns = self.next_time_ns();
-            // Messages of an instant come before what the drive does at it.
-            if let Some((at_ns, delivery)) = self.link.deliver(time_ns.min(until_ns)) {
-                self.now_ns = at_ns;
-                self.delivered(delivery, completions);
-                if completions.len() > before {
-                    until_ns = at_ns;
-                }
-            } else if time_ns <= until_ns {
-                self.happen(time_ns);
-            } else {
-                break;
-            }
-        }
-        if completions.len() > before {
-            return Ok(());
-        }
-        if to == Nanos::MAX {
-            let waiting = self.in_flight();
-            let reason = format!("{waiting} requests wait for nothing: a fault of the simulator");
-            return Err(DeviceError::Stuck(reason));
-        }
-        self.now_ns = self.now_ns.max(to.0);
-        Ok(())
+        clock::advance(self, to, completions)
     }
 
     fn in_flight(&self) -> usize {
-        self.inside + self.outside.len()
+        self.unanswered()
     }
 
     fn snapshot(&self) -> Option<Snapshot> {

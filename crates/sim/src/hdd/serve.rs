@@ -1,7 +1,6 @@
 //! Commands on their way: queue, link, controller, cache or arm, and back.
 
 use super::device::HardDisk;
-use crate::link::Delivery;
 use ssdscope_io::{Attribution, Cause, Completion, Nanos, Op, Outcome, Request};
 use std::ops::Range;
 
@@ -62,16 +61,8 @@ impl HardDisk {
         }
     }
 
-    /// What the link has brought.
-    pub(super) fn delivered(&mut self, delivery: Delivery, completions: &mut Vec<Completion>) {
-        match delivery {
-            Delivery::InDrive(slot) => self.enter(slot),
-            Delivery::AtHost(slot) => completions.push(self.leave(slot)),
-        }
-    }
-
     /// A command and its data are in the drive: on to the controller.
-    fn enter(&mut self, slot: u32) {
+    pub(super) fn enter(&mut self, slot: u32) {
         let request = &mut self.requests[slot];
         let spent_ns = self.now_ns - request.submitted_ns;
         request.attribution[Cause::Link] = spent_ns - request.attribution[Cause::HostQueue];
@@ -168,7 +159,7 @@ impl HardDisk {
     }
 
     /// The host sees an answer; the place in the drive goes to the next in the queue.
-    fn leave(&mut self, slot: u32) -> Completion {
+    pub(super) fn leave(&mut self, slot: u32) -> Completion {
         let request = &mut self.requests[slot];
         request.attribution[Cause::Link] += self.now_ns - request.arrived_ns;
         let completion = Completion {
