@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -55,7 +56,7 @@ UNITS: dict[str, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(ABC):
     """What is common to all answers.
 
     Attributes
@@ -100,8 +101,9 @@ class Finding:
             "probe": self.probe,
         } | self._specific()
 
+    @abstractmethod
     def _specific(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """Keys that only this kind of answer fills."""
 
 
 @dataclass(frozen=True, kw_only=True)
