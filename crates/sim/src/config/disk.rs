@@ -1,6 +1,7 @@
 //! What the drive file of a hard disk says, as plain structs.
 
-use super::{Getter, Host};
+use super::get::Getter;
+use super::host::{self, Host};
 use crate::hdd::{Geometry, SeekCurve, SeekError};
 
 /// Which command the arm serves next.
@@ -103,5 +104,5 @@ pub(super) fn disk_config(get: &Getter) -> DiskConfig {
         read_ahead_bytes: get.long("disk.read_ahead_bytes"),
         write_cache_bytes: get.long("disk.write_cache_bytes"),
     };
-    DiskConfig { disk, host: super::host(get) }
+    DiskConfig { disk, host: host::host(get) }
 }

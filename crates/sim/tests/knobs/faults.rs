@@ -50,7 +50,7 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest() {
     check_line(
         "[host]",
         "[hots]",
-        &["hots: unknown table", "did you mean [host]?", "nand, channel, host, ftl, gc"],
+        &["hots: unknown table", "did you mean [host]?", "nand, channel, scheduler, host, ftl"],
     );
     let far = complaint(PAGE_DRIVE, &["zzzzzzzzzzzzzzzzzz=2"]);
     assert_eq!(far, ["--set: zzzzzzzzzzzzzzzzzz: unknown key"], "nothing is near enough");

@@ -1,13 +1,13 @@
 //! The keys of the table `[disk]`, which makes a drive file that of a hard disk.
 
-use super::keys::Fallback::{Int, Required, Word};
-use super::keys::Kind::{Bytes, Choice, Count, Nanos};
-use super::keys::{Key, Scope, key};
+use super::Fallback::{Int, Required, Word};
+use super::Kind::{Bytes, Choice, Count, Nanos};
+use super::{Key, Scope, key};
 
 const fn disk(
     path: &'static str,
-    kind: super::keys::Kind,
-    default: super::keys::Fallback,
+    kind: super::Kind,
+    default: super::Fallback,
     doc: &'static str,
 ) -> Key {
     key(path, kind, default, Scope::Disk, doc)

@@ -1,0 +1,88 @@
+//! What parses but cannot work: refused here with the reason and both values. A file for
+//! each kind of drive; here what they share.
+
+mod disk;
+mod log_block;
+mod msr;
+mod page;
+
+use super::parse::Entries;
+use super::{DriveConfig, Faults, Firmware, Host, Nand, State};
+
+/// Adds a fault for everything that contradicts itself.
+pub(super) fn check(config: &DriveConfig, entries: &Entries, faults: &mut Faults) {
+    let mut checker = Checker { entries, faults };
+    match &config.firmware {
+        Firmware::Page(page) => checker.check_page(page, config.default_state),
+        Firmware::LogBlock(log) => checker.check_log_block(log, config.default_state),
+        Firmware::Msr(msr) => checker.check_msr(msr, config.default_state),
+        Firmware::Disk(disk) => checker.check_disk(disk, config.default_state),
+    }
+}
+
+struct Checker<'a> {
+    entries: &'a Entries,
+    faults: &'a mut Faults,
+}
+
+impl Checker<'_> {
+    pub(super) fn fault(&mut self, key: &str, message: &str) {
+        let line = self.entries.get(key).and_then(|entry| entry.line);
+        let (message, hint) = match message.split_once("\n\nhint: ") {
+            Some((message, hint)) => (message, Some(hint.to_owned())),
+            None => (message, None),
+        };
+        self.faults.add(line, key, message, hint);
+    }
+
+    pub(super) fn check_nand(&mut self, nand: &Nand) -> bool {
+        if !nand.page_bytes.is_multiple_of(512) {
+            let message = format!("{} is not a multiple of 512 bytes", nand.page_bytes);
+            self.fault("nand.page_bytes", &message);
+        }
+        let pages = [nand.channels, nand.ways, nand.dies, nand.planes]
+            .iter()
+            .chain(&[nand.blocks_per_plane, nand.pages_per_block])
+            .map(|&factor| u64::from(factor))
+            .product::<u64>();
+        if pages >= u64::from(u32::MAX) {
+            let message = format!(
+                "the drive has {pages} pages; at most {} can be addressed (use larger pages)",
+                u32::MAX - 1
+            );
+            self.fault("nand.blocks_per_plane", &message);
+            return false;
+        }
+        true
+    }
+
+    /// The array and the link of a page-mapped or log-block drive.
+    pub(super) fn check_hardware(&mut self, nand: &Nand, host: &Host) -> bool {
+        if !self.check_nand(nand) {
+            return false;
+        }
+        if nand.ways * nand.dies > 64 {
+            let message =
+                format!("{} ways x {} dies is over 64 on a channel", nand.ways, nand.dies);
+            self.fault("nand.ways", &message);
+        }
+        let block = host.logical_block_bytes;
+        if !nand.page_bytes.is_multiple_of(block) {
+            let message = format!(
+                "{block} does not divide the page of nand.page_bytes = {}",
+                nand.page_bytes
+            );
+            self.fault("host.logical_block_bytes", &message);
+        }
+        true
+    }
+
+    pub(super) fn check_state(&mut self, state: State, capacity_bytes: u64) {
+        let State::Steady { window_bytes: Some(window) } = state else { return };
+        if window > capacity_bytes {
+            let message =
+                format!("the window of {window} bytes is larger than the drive ({capacity_bytes})");
+            self.fault("default_state", &message);
+        }
+    }
+}

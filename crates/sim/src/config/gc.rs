@@ -1,0 +1,60 @@
+//! Freeing space: table `[gc]`.
+
+use super::get::Getter;
+
+/// Which blocks are collected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GcPolicy {
+    /// The one with the fewest valid pages.
+    Greedy,
+    /// Greedy, sparing worn blocks and giving them cold data.
+    WearAware,
+    /// The one with the most space gained per page moved, weighted by its age.
+    CostBenefit,
+    /// The one filled longest ago.
+    Fifo,
+    /// Any.
+    Random,
+    /// The best of a few drawn at random.
+    DChoices,
+}
+
+/// Garbage collection of a page-mapped drive.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct Gc {
+    pub policy: GcPolicy,
+    pub choices: u32,
+    pub low_water_ratio: f64,
+    pub high_water_ratio: f64,
+    pub min_free_blocks: u32,
+    pub stop_writes_blocks: u32,
+    pub max_victims: u32,
+    pub background: bool,
+    pub idle_ns: u64,
+}
+
+pub(super) fn gc_policy(get: &Getter) -> GcPolicy {
+    match get.word("gc.policy") {
+        "wear-aware" => GcPolicy::WearAware,
+        "cost-benefit" => GcPolicy::CostBenefit,
+        "fifo" => GcPolicy::Fifo,
+        "random" => GcPolicy::Random,
+        "d-choices" => GcPolicy::DChoices,
+        _ => GcPolicy::Greedy,
+    }
+}
+
+pub(super) fn gc(get: &Getter) -> Gc {
+    Gc {
+        policy: gc_policy(get),
+        choices: get.int("gc.choices"),
+        low_water_ratio: get.float("gc.low_water_ratio"),
+        high_water_ratio: get.float("gc.high_water_ratio"),
+        min_free_blocks: get.int("gc.min_free_blocks"),
+        stop_writes_blocks: get.int("gc.stop_writes_blocks"),
+        max_victims: get.int("gc.max_victims"),
+        background: get.flag("gc.background"),
+        idle_ns: get.long("gc.idle_ns"),
+    }
+}

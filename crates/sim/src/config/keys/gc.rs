@@ -1,0 +1,55 @@
+//! The keys of the table `[gc]`: freeing space.
+
+use super::Fallback::{Bool, Float, Int, Word};
+use super::Kind::{Choice, Count, Flag, Nanos, Ratio};
+use super::Scope::{Collecting, Page};
+use super::{Key, key};
+
+/// This part of the table.
+pub(super) const KEYS: &[Key] = &[
+    key(
+        "gc.policy",
+        Choice(&["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]),
+        Word("greedy"),
+        Collecting,
+        "which block is collected (msr: greedy or wear-aware)",
+    ),
+    key(
+        "gc.choices",
+        Count(1, 4096),
+        Int(10),
+        Page,
+        "how many blocks the policy d-choices draws, to take the best",
+    ),
+    key(
+        "gc.low_water_ratio",
+        Ratio(0.0, 0.99),
+        Float(0.05),
+        Collecting,
+        "share of a plane's blocks: collection starts when fewer are free",
+    ),
+    key(
+        "gc.high_water_ratio",
+        Ratio(0.0, 0.99),
+        Float(0.06),
+        Page,
+        "share of a plane's blocks: collection in the background stops when so many are free",
+    ),
+    key("gc.min_free_blocks", Count(2, 65_536), Int(4), Page, "least low-water mark, in blocks"),
+    key(
+        "gc.stop_writes_blocks",
+        Count(1, 65_536),
+        Int(2),
+        Page,
+        "with fewer free blocks in its plane a write waits",
+    ),
+    key("gc.max_victims", Count(1, 64), Int(1), Page, "blocks of a plane collected at once"),
+    key(
+        "gc.background",
+        Flag,
+        Bool(false),
+        Collecting,
+        "page: also collect when idle; msr: clean even if no request waits",
+    ),
+    key("gc.idle_ns", Nanos, Int(100_000_000), Page, "idle time before background collection"),
+];

@@ -1,0 +1,44 @@
+//! The keys of the table `[host]`: the link and the controller.
+
+use super::Fallback::{Float, Int, Word};
+use super::Kind::{Bytes, Choice, Count, Nanos, Rate};
+use super::Scope::{All, Linked};
+use super::{Key, key};
+
+/// This part of the table.
+pub(super) const KEYS: &[Key] = &[
+    key("host.interface", Choice(&["simple", "nvme"]), Word("simple"), Linked, "the host link"),
+    key(
+        "host.logical_block_bytes",
+        Bytes(512, 65_536),
+        Int(512),
+        Linked,
+        "smallest request and its alignment",
+    ),
+    key(
+        "host.queue_depth",
+        Count(1, 65_536),
+        Int(256),
+        Linked,
+        "commands inside the drive at once",
+    ),
+    key("host.firmware_ns", Nanos, Int(0), Linked, "controller time of a command, one at a time"),
+    key(
+        "host.bytes_per_second",
+        Rate(1.0, 1e15),
+        Float(600e6),
+        All,
+        "data rate of a simple link, both directions sharing it",
+    ),
+    key("host.command_ns", Nanos, Int(0), Linked, "time of a command on a simple link"),
+    key("host.lanes", Count(1, 16), Int(4), Linked, "PCIe lanes of an nvme link"),
+    key(
+        "host.lane_bytes_per_second",
+        Rate(1.0, 1e15),
+        Float(1e9),
+        Linked,
+        "data rate of a lane, each direction by itself",
+    ),
+    key("host.packet_payload_bytes", Bytes(64, 4096), Int(128), Linked, "payload of a PCIe packet"),
+    key("host.packet_overhead_bytes", Bytes(0, 256), Int(28), Linked, "framing of a PCIe packet"),
+];

@@ -1,0 +1,94 @@
+//! The flash array: tables `[nand]`, `[channel]`, `[scheduler]`.
+
+use super::get::Getter;
+
+/// The flash array's shape and times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct Nand {
+    pub channels: u32,
+    pub ways: u32,
+    pub dies: u32,
+    pub planes: u32,
+    pub blocks_per_plane: u32,
+    pub pages_per_block: u32,
+    pub page_bytes: u32,
+    pub spare_bytes: u32,
+    pub read_ns: u64,
+    pub program_ns: u64,
+    pub erase_ns: u64,
+    pub endurance_erases: u32,
+}
+
+impl Nand {
+    /// Bytes of data in a physical block.
+    #[must_use]
+    pub const fn block_bytes(&self) -> u64 {
+        self.pages_per_block as u64 * self.page_bytes as u64
+    }
+}
+
+/// Cycles on a flash channel.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct Channel {
+    pub ns_per_byte: f64,
+    pub read_command_ns: u64,
+    pub read_command_extra_plane_ns: u64,
+    pub program_command_ns: u64,
+    pub program_command_extra_plane_ns: u64,
+    pub erase_command_ns: u64,
+    pub ready_busy_ns: u64,
+}
+
+/// How commands reach the dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct Scheduler {
+    pub read_first: bool,
+    pub host_first: bool,
+    pub multi_plane: bool,
+    pub die_interleave: bool,
+}
+
+pub(super) fn nand(get: &Getter) -> Nand {
+    Nand {
+        channels: get.int("nand.channels"),
+        ways: get.int("nand.ways"),
+        dies: get.int("nand.dies"),
+        planes: get.int("nand.planes"),
+        blocks_per_plane: get.int("nand.blocks_per_plane"),
+        pages_per_block: get.int("nand.pages_per_block"),
+        page_bytes: get.int("nand.page_bytes"),
+        spare_bytes: if get.has("nand.spare_bytes") { get.int("nand.spare_bytes") } else { 0 },
+        read_ns: get.long("nand.read_ns"),
+        program_ns: get.long("nand.program_ns"),
+        erase_ns: get.long("nand.erase_ns"),
+        endurance_erases: if get.has("nand.endurance_erases") {
+            get.int("nand.endurance_erases")
+        } else {
+            u32::MAX
+        },
+    }
+}
+
+pub(super) fn channel(get: &Getter) -> Channel {
+    Channel {
+        ns_per_byte: get.float("channel.ns_per_byte"),
+        read_command_ns: get.long("channel.read_command_ns"),
+        read_command_extra_plane_ns: get.long("channel.read_command_extra_plane_ns"),
+        program_command_ns: get.long("channel.program_command_ns"),
+        program_command_extra_plane_ns: get.long("channel.program_command_extra_plane_ns"),
+        erase_command_ns: get.long("channel.erase_command_ns"),
+        ready_busy_ns: get.long("channel.ready_busy_ns"),
+    }
+}
+
+pub(super) fn scheduler(get: &Getter) -> Scheduler {
+    Scheduler {
+        read_first: get.flag("scheduler.read_first"),
+        host_first: get.flag("scheduler.host_first"),
+        multi_plane: get.flag("scheduler.multi_plane"),
+        die_interleave: get.flag("scheduler.die_interleave"),
+    }
+}
