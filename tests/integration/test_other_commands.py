@@ -50,6 +50,25 @@ def test_a_copy_of_a_preset_is_the_preset(cli, tmp_path: Path, name: str) -> Non
     assert original["read"] == copied["read"]
 
 
+@pytest.mark.parametrize("name", preset_names())
+def test_a_drive_is_drawn_with_the_origin_of_its_values(
+    cli, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    drawing = cli("drives", "show", name).out.splitlines()
+    assert max(map(len, drawing)) <= 80
+    document = cli("drives", "show", name, "-o", "json").document
+    values = {each["key"]: each for each in document["values"]}
+    for table in ("host", "nand" if "nand" in document["drive"] else "disk"):
+        for key, value in document["drive"][table].items():
+            assert values[f"{table}.{key}"]["value"] == value
+            rows = [line for line in drawing if f"{key} " in line]
+            assert rows, key
+    assert {each["source"] for each in values.values()} <= {"line", "table", "head", "default"}
+    for each in values.values():
+        assert (each["line"] is None) == (each["source"] == "default"), each
+
+
 def test_the_resolved_drive_can_be_fed_back(cli, tmp_path: Path) -> None:
     fed = tmp_path / "resolved.toml"
     shown = cli("config", "show", "sim:mqsim-8g", "--set", "nand.read_ns=50000")

@@ -1,13 +1,16 @@
 """``ssdscope drives``: the simulated drives that ship, and drive files of one's own."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, table
 from ssdscope.errors import EXIT_DONE, EXIT_USAGE, UsageError
+
+if TYPE_CHECKING:
+    from ssdscope.targets.provenance import Comments
 
 app = typer.Typer(
     name="drives", help="List, show and check simulated drives.", no_args_is_help=True
@@ -43,21 +46,26 @@ def show(
     ] = False,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Show a drive, with every default filled in."""
+    """Draw a drive's inside, and say of every value where it comes from."""
+    import shutil
+
+    from ssdscope.cli.drawing import draw
     from ssdscope.results.record import envelope
-    from ssdscope.targets.opening import read_drive, resolve_drive
+    from ssdscope.targets.opening import open_target, read_drive, resolve_drive
+    from ssdscope.targets.provenance import read_comments
 
     uri = _uri(drive)
+    text, _ = read_drive(uri)
     if toml:
-        emit(read_drive(uri)[0].rstrip("\n"))
+        emit(text.rstrip("\n"))
         return EXIT_DONE
-    resolved = resolve_drive(uri)
+    resolved, comments = resolve_drive(uri), read_comments(text)
+    capacity_bytes = open_target(uri, state="fresh").capacity_bytes
     if output_format == "json":
-        emit_json({**envelope(), "uri": uri, "drive": resolved})
+        shown = {"uri": uri, "capacity_bytes": capacity_bytes, "head": comments.head}
+        emit_json({**envelope(), **shown, "drive": resolved, "values": _values(resolved, comments)})
     else:
-        from ssdscope.cli.toml_text import to_toml
-
-        emit(to_toml(resolved))
+        emit(draw(resolved, comments, capacity_bytes, shutil.get_terminal_size().columns))
     return EXIT_DONE
 
 
@@ -91,6 +99,21 @@ def keys(output_format: options.OutputFormat = "normal") -> int:
         ]
         emit(table(("key", "type", "unit", "default", "meaning"), rows, left=5))
     return EXIT_DONE
+
+
+def _values(resolved: dict[str, Any], comments: "Comments") -> list[dict[str, Any]]:
+    """List every value under its dotted key, with what the drive file says of it."""
+    from dataclasses import asdict
+
+    flat: dict[str, Any] = {}
+    for name, value in resolved.items():
+        if isinstance(value, dict):
+            flat |= {f"{name}.{key}": each for key, each in value.items()}
+        else:
+            flat[name] = value
+    return [
+        {"key": key, "value": value, **asdict(comments.origin(key))} for key, value in flat.items()
+    ]
 
 
 def _uri(drive: str) -> str:
