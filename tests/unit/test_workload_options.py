@@ -28,6 +28,7 @@ def test_every_option_sets_its_field() -> None:
         "fua": True,
         "percentage_random": "50%",
         "stride": "64k",
+        "random_start": True,
         "ramp_ios": "10",
     }
     assert typed.keys() == OPTIONS.keys()
@@ -49,14 +50,18 @@ def test_every_option_sets_its_field() -> None:
         fua=True,
         percentage_random=50,
         stride_bytes=65536,
+        random_start=True,
         ramp_requests=10,
         seed=9,
     )
 
 
-def test_reads_and_writes_may_differ_in_size() -> None:
-    workload = workload_from_options({"rw": "rw", "bs": "4k,16k"}, seed=1)
+def test_reads_and_writes_may_differ() -> None:
+    pairs = {"bs": "4k,16k", "percentage_random": "100,0", "stride": "0,64k"}
+    workload = workload_from_options({"rw": "rw", **pairs}, seed=1)
     assert (workload.read_block_bytes, workload.write_block_bytes) == (4096, 16384)
+    assert (workload.read_percentage_random, workload.write_percentage_random) == (100, 0)
+    assert (workload.read_stride_bytes, workload.write_stride_bytes) == (0, 65536)
 
 
 def test_what_is_not_given_is_the_default() -> None:

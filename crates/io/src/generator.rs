@@ -4,12 +4,13 @@
 //! choice that is no choice (100 % reads) draws nothing. A sequential request
 //! starts where the last one of its direction ended, plus the stride, and starts
 //! over where it would leave the region, as fio does; random ones fall on multiples
-//! of their size, counted from the start of the region.
+//! of their size, counted from the start of the region, and so does the first
+//! sequential one of each direction if the start is to be random.
 
 use crate::request::Op;
 use crate::rng::Stream;
 use crate::units::{Bytes, Lba, Sectors};
-use crate::workload::{JobLimits, Plan, Region};
+use crate::workload::{JobLimits, Plan, Region, Shape};
 
 /// Why a job made its last request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,34 +38,34 @@ pub struct Generated {
 #[derive(Clone, Debug)]
 struct Track {
     region: Region,
-    sectors: Sectors,
-    stride: Sectors,
+    shape: Shape,
     blocks: u64,
     next: Lba,
 }
 
 impl Track {
-    fn new(region: Region, sectors: Sectors, stride: Sectors) -> Self {
-        let blocks = region.sectors.0 / sectors.0.max(1);
-        Self { region, sectors, stride, blocks, next: region.start }
+    fn new(region: Region, shape: Shape, start: Option<&mut Stream>) -> Self {
+        let blocks = region.sectors.0 / shape.sectors.0.max(1);
+        let skipped = start.map_or(0, |starts| starts.below(blocks.max(1)) * shape.sectors.0);
+        Self { region, shape, blocks, next: region.start + Sectors(skipped) }
     }
 
     #[inline]
     fn random(&mut self, offsets: &mut Stream) -> Lba {
         let block = offsets.below(self.blocks);
-        self.step_from(self.region.start + Sectors(block * self.sectors.0))
+        self.step_from(self.region.start + Sectors(block * self.shape.sectors.0))
     }
 
     #[inline]
     fn sequential(&mut self) -> Lba {
-        let fits = self.next + self.sectors <= self.region.start + self.region.sectors;
+        let fits = self.next + self.shape.sectors <= self.region.start + self.region.sectors;
         let lba = if fits { self.next } else { self.region.start };
         self.step_from(lba)
     }
 
     #[inline]
     fn step_from(&mut self, lba: Lba) -> Lba {
-        self.next = lba + self.sectors + self.stride;
+        self.next = lba + self.shape.sectors + self.shape.stride;
         lba
     }
 }
@@ -75,7 +76,6 @@ pub struct Generator {
     reads: Track,
     writes: Track,
     read_percent: u64,
-    random_percent: u64,
     fsync_every: u64,
     writes_since_flush: u64,
     left: JobLimits,
@@ -89,11 +89,14 @@ impl Generator {
     #[must_use]
     pub fn new(plan: &Plan, job: u64) -> Self {
         let stream = |name: &str| Stream::new(plan.workload.seed, &format!("job{job}/{name}"));
+        let mut starts = stream("starts");
+        let mut track = |shape| {
+            Track::new(plan.region, shape, plan.workload.random_start.then_some(&mut starts))
+        };
         Self {
-            reads: Track::new(plan.region, plan.read_sectors, plan.stride),
-            writes: Track::new(plan.region, plan.write_sectors, plan.stride),
+            reads: track(plan.reads),
+            writes: track(plan.writes),
             read_percent: plan.read_percent,
-            random_percent: plan.random_percent,
             fsync_every: plan.workload.fsync_every,
             writes_since_flush: 0,
             left: plan.limits,
@@ -114,9 +117,9 @@ impl Generator {
         }
         let is_read = percent(&mut self.directions, self.read_percent);
         let track = if is_read { &mut self.reads } else { &mut self.writes };
-        let sectors = track.sectors;
+        let sectors = track.shape.sectors;
         let measured = take(&mut self.left, sectors)?;
-        let lba = if percent(&mut self.places, self.random_percent) {
+        let lba = if percent(&mut self.places, track.shape.random_percent) {
             track.random(&mut self.offsets)
         } else {
             track.sequential()
@@ -246,6 +249,52 @@ mod tests {
             requests.iter().filter(|r| r.op == Op::Read).map(|r| r.lba.0).collect();
         let sequential = reads.windows(2).filter(|pair| pair[1] == pair[0] + 8).count();
         assert!((10_100..11_000).contains(&sequential), "{sequential} of {}", reads.len());
+    }
+
+    #[test]
+    fn reads_and_writes_have_their_own_randomness_and_stride() {
+        let mut workload = Workload::new(Pattern::Rw);
+        workload.size_bytes = Some(1 << 20);
+        workload.requests = Some(2_000);
+        workload.read_percentage_random = Some(100);
+        workload.write_stride_bytes = Some(12_288);
+        let requests = all(&workload);
+        let of = |op: Op| -> Vec<u64> {
+            requests.iter().filter(|r| r.op == op).map(|r| r.lba.byte_offset().0).collect()
+        };
+        let expected: Vec<u64> = (0..64).map(|step| step * 16_384).cycle().take(1_000).collect();
+        let writes = of(Op::Write);
+        assert_eq!(writes[..900], expected[..900], "every write 12 KiB behind the one before");
+        let in_order = of(Op::Read).windows(2).filter(|pair| pair[1] == pair[0] + 4096).count();
+        assert!(in_order < 20, "{in_order} random reads in order");
+        // The same for both is what the plain key says.
+        workload.read_percentage_random = None;
+        workload.read_stride_bytes = Some(0);
+        workload.write_stride_bytes = None;
+        workload.stride_bytes = 12_288;
+        let requests = all(&workload);
+        let reads = requests.iter().filter(|r| r.op == Op::Read).map(|r| r.lba.byte_offset().0);
+        assert!(reads.enumerate().all(|(step, at)| at == step as u64 * 4096 % (1 << 20)));
+    }
+
+    #[test]
+    fn a_random_start_is_a_block_of_the_region_and_goes_on_in_order() {
+        let mut workload = Workload::new(Pattern::Read);
+        workload.offset_bytes = 8192;
+        workload.size_bytes = Some(50 * 4096);
+        workload.requests = Some(60);
+        workload.random_start = true;
+        let mut starts = std::collections::BTreeSet::new();
+        for seed in 0..400 {
+            workload.seed = seed;
+            let offsets = offsets(&workload);
+            starts.insert(offsets[0]);
+            for pair in offsets.windows(2) {
+                let wrapped = pair[0] == 8192 + 49 * 4096;
+                assert_eq!(pair[1], if wrapped { 8192 } else { pair[0] + 4096 });
+            }
+        }
+        assert_eq!(starts, (0..50).map(|block| 8192 + block * 4096).collect());
     }
 
     #[test]

@@ -8,7 +8,7 @@
 mod plan;
 
 pub(crate) use plan::LONGEST_SPAN;
-pub use plan::{JobLimits, Plan, Region};
+pub use plan::{JobLimits, Plan, Region, Shape};
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -118,9 +118,24 @@ pub struct Workload {
     /// Random requests in a hundred; default: 100 for random patterns, else 0.
     #[serde(default)]
     pub percentage_random: Option<u64>,
-    /// Gap from the end of a sequential request to the start of the next.
+    /// The same of the reads, where different.
+    #[serde(default)]
+    pub read_percentage_random: Option<u64>,
+    /// The same of the writes, where different.
+    #[serde(default)]
+    pub write_percentage_random: Option<u64>,
+    /// Gap from the end of a sequential request to the start of the next of its direction.
     #[serde(default)]
     pub stride_bytes: u64,
+    /// The gap between reads, where different.
+    #[serde(default)]
+    pub read_stride_bytes: Option<u64>,
+    /// The gap between writes, where different.
+    #[serde(default)]
+    pub write_stride_bytes: Option<u64>,
+    /// Sequential reads and writes begin at a random block of the region, not at its start.
+    #[serde(default)]
+    pub random_start: bool,
     /// Requests each job makes before those that count.
     #[serde(default)]
     pub ramp_requests: u64,
@@ -164,7 +179,12 @@ impl Workload {
             fsync_every: 0,
             fua: false,
             percentage_random: None,
+            read_percentage_random: None,
+            write_percentage_random: None,
             stride_bytes: 0,
+            read_stride_bytes: None,
+            write_stride_bytes: None,
+            random_start: false,
             ramp_requests: 0,
             seed: one(),
         }

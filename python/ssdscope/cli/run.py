@@ -59,11 +59,15 @@ def run(
     fsync: Annotated[str | None, _option("fsync", "N", "A flush after so many writes.")] = None,
     fua: Annotated[bool, typer.Option("--fua", help="Writes are durable when served.")] = False,
     percentage_random: Annotated[
-        str | None, _option("percentage-random", "PERCENT", "Share of random offsets.")
+        str | None,
+        _option("percentage-random", "PERCENT[,PERCENT]", "Share of random offsets."),
     ] = None,
     stride: Annotated[
-        str | None, _option("stride", "SIZE", "Gap between one request and the next.")
+        str | None, _option("stride", "SIZE[,SIZE]", "Gap between one request and the next.")
     ] = None,
+    random_start: Annotated[
+        bool, typer.Option("--random-start", help="Sequential requests begin anywhere.")
+    ] = False,
     ramp_ios: Annotated[
         str | None, _option("ramp-ios", "N", "Requests before measuring begins.")
     ] = None,

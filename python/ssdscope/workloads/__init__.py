@@ -9,6 +9,8 @@
 `preconditioning`
     Filling and ageing a drive through its front door, simulated or real. Imported by its own
     name, so that reading a plan does not load what drives need.
+`grid`
+    The 12,000 workloads of huang2011, subsets of them, and runs on a drive. Likewise.
 """
 
 from ssdscope.workloads.replaying import ReplayOptions

@@ -57,9 +57,13 @@ OPTIONS = {
     "fua": Option("fua", _switch),
     "percentage_random": Option("percentage_random", parse_whole_percent),
     "stride": Option("stride_bytes", parse_size),
+    "random_start": Option("random_start", _switch),
     "ramp_ios": Option("ramp_requests", _whole_number),
 }
 """Options by name, underscores as fio's; the command line takes dashes too."""
+
+PAIRS = ("bs", "percentage_random", "stride")
+"""Options that may differ between reads and writes: ``READ,WRITE``, as fio has it."""
 
 
 def on_command_line(name: str) -> str:
@@ -70,10 +74,15 @@ def on_command_line(name: str) -> str:
 def in_option_names(error: UsageError, where: Callable[[str], str] = on_command_line) -> UsageError:
     """Say what a driver found wrong with a plan in the names the plan was written in.
 
-    The driver begins each line with a field; both block sizes come from one option.
+    The driver begins each line with a field; those of reads and of writes come from one option.
     """
     names = {option.field: name for name, option in OPTIONS.items()}
-    names |= {"read_block_bytes": "bs", "write_block_bytes": "bs"}
+    names |= {
+        f"{direction}_{option.field}": name
+        for name, option in OPTIONS.items()
+        if name in PAIRS
+        for direction in ("read", "write")
+    }
     lines = []
     for line in error.message.splitlines():
         field, colon, rest = line.partition(":")
@@ -94,7 +103,7 @@ def workload_from_options(
     ----------
     options
         Values by name, as text or plain numbers; None stands for "not given".
-        ``bs`` may be two sizes, ``READ,WRITE``.
+        Those of `PAIRS` may be two, ``READ,WRITE``.
     seed
         Of the workload.
     where
@@ -124,10 +133,13 @@ def workload_from_options(
 
 
 def _fields(name: str, text: str) -> dict[str, Any]:
-    if name == "bs" and "," in text:
-        read, _, write = text.partition(",")
-        return {"read_block_bytes": parse_size(read), "write_block_bytes": parse_size(write)}
     option = OPTIONS[name]
+    if name in PAIRS and "," in text:
+        read, _, write = text.partition(",")
+        return {
+            f"read_{option.field}": option.parse(read),
+            f"write_{option.field}": option.parse(write),
+        }
     return {option.field: option.parse(text)}
 
 

@@ -46,8 +46,14 @@ class Workload:
         Writes are durable when they complete.
     percentage_random
         Share of random offsets; None for 100 in ``rand*`` patterns and 0 in the others.
+    read_percentage_random, write_percentage_random
+        Shares where reads and writes differ; None for `percentage_random`.
     stride_bytes
-        Gap from the end of a sequential request to the start of the next.
+        Gap from the end of a sequential request to the start of the next of its direction.
+    read_stride_bytes, write_stride_bytes
+        Gaps where reads and writes differ; None for `stride_bytes`.
+    random_start
+        Sequential reads and writes begin at a random block of the region, not at its start.
     ramp_requests
         Requests issued first and left out of the statistics.
     seed
@@ -72,7 +78,12 @@ class Workload:
     fsync_every: int = 0
     fua: bool = False
     percentage_random: int | None = None
+    read_percentage_random: int | None = None
+    write_percentage_random: int | None = None
     stride_bytes: int = 0
+    read_stride_bytes: int | None = None
+    write_stride_bytes: int | None = None
+    random_start: bool = False
     ramp_requests: int = 0
     seed: int = 1
 

@@ -22,6 +22,17 @@ pub struct Region {
     pub sectors: Sectors,
 }
 
+/// What the requests of one direction are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Their length.
+    pub sectors: Sectors,
+    /// Random places in a hundred requests.
+    pub random_percent: u64,
+    /// Gap between sequential requests.
+    pub stride: Sectors,
+}
+
 /// What ends a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobLimits {
@@ -40,16 +51,12 @@ pub struct Plan {
     pub workload: Workload,
     /// Where requests fall.
     pub region: Region,
-    /// Length of a read.
-    pub read_sectors: Sectors,
-    /// Length of a write.
-    pub write_sectors: Sectors,
+    /// What reads are like.
+    pub reads: Shape,
+    /// What writes are like.
+    pub writes: Shape,
     /// Reads in a hundred requests.
     pub read_percent: u64,
-    /// Random places in a hundred requests.
-    pub random_percent: u64,
-    /// Gap between sequential requests.
-    pub stride: Sectors,
     /// What ends each job.
     pub limits: JobLimits,
     /// How long new requests are issued.
@@ -63,7 +70,12 @@ impl Workload {
         let mut full = self.clone();
         full.read_block_bytes.get_or_insert(self.block_bytes);
         full.write_block_bytes.get_or_insert(self.block_bytes);
-        full.percentage_random.get_or_insert(if self.rw.is_random() { 100 } else { 0 });
+        let random_percent =
+            *full.percentage_random.get_or_insert(if self.rw.is_random() { 100 } else { 0 });
+        full.read_percentage_random.get_or_insert(random_percent);
+        full.write_percentage_random.get_or_insert(random_percent);
+        full.read_stride_bytes.get_or_insert(self.stride_bytes);
+        full.write_stride_bytes.get_or_insert(self.stride_bytes);
         let rest = info.capacity_bytes.saturating_sub(self.offset_bytes);
         let size_bytes = *full.size_bytes.get_or_insert(rest);
         if !self.rw.is_mixed() {
@@ -93,16 +105,27 @@ impl Workload {
             return Err(WorkloadError { faults: check.faults });
         }
         let sectors = |bytes: u64| Sectors(bytes / SECTOR_BYTES);
+        let shape = |block: Option<u64>, random: Option<u64>, stride: Option<u64>| Shape {
+            sectors: sectors(block.unwrap_or(0)),
+            random_percent: random.unwrap_or(0),
+            stride: sectors(stride.unwrap_or(0)),
+        };
         Ok(Plan {
             region: Region {
                 start: Lba(full.offset_bytes / SECTOR_BYTES),
                 sectors: sectors(full.size_bytes.unwrap_or(0)),
             },
-            read_sectors: sectors(full.read_block_bytes.unwrap_or(0)),
-            write_sectors: sectors(full.write_block_bytes.unwrap_or(0)),
+            reads: shape(
+                full.read_block_bytes,
+                full.read_percentage_random,
+                full.read_stride_bytes,
+            ),
+            writes: shape(
+                full.write_block_bytes,
+                full.write_percentage_random,
+                full.write_stride_bytes,
+            ),
             read_percent: full.read_percent,
-            random_percent: full.percentage_random.unwrap_or(0),
-            stride: sectors(full.stride_bytes),
             limits: JobLimits {
                 ramp_requests: full.ramp_requests,
                 requests: full.requests.unwrap_or(u64::MAX),
@@ -162,7 +185,13 @@ impl Check {
         within("numjobs", full.numjobs, 1, MOST_JOBS);
         within("thinktime_ns", full.thinktime_ns, 0, LONGEST_SPAN.0);
         within("read_percent", full.read_percent, 0, 100);
-        within("percentage_random", full.percentage_random.unwrap_or(0), 0, 100);
+        for (field, share) in [
+            ("percentage_random", full.percentage_random),
+            ("read_percentage_random", full.read_percentage_random),
+            ("write_percentage_random", full.write_percentage_random),
+        ] {
+            within(field, share.unwrap_or(0), 0, 100);
+        }
         let in_flight = full.iodepth.saturating_mul(full.numjobs);
         self.require(in_flight <= MOST_IN_FLIGHT, "iodepth", || {
             format!("times numjobs is {in_flight} requests in flight, more than {MOST_IN_FLIGHT}")
@@ -176,7 +205,8 @@ impl Check {
             ("read_block_bytes", full.read_block_bytes.unwrap_or(0)),
             ("write_block_bytes", full.write_block_bytes.unwrap_or(0)),
             ("offset_bytes", full.offset_bytes),
-            ("stride_bytes", full.stride_bytes),
+            ("read_stride_bytes", full.read_stride_bytes.unwrap_or(0)),
+            ("write_stride_bytes", full.write_stride_bytes.unwrap_or(0)),
         ] {
             self.require(bytes.is_multiple_of(unit_bytes), field, || {
                 format!("{bytes} is not a multiple of the drive's {unit_bytes}-byte blocks")
@@ -249,7 +279,7 @@ mod tests {
         workload.offset_bytes = 4096;
         let plan = workload.plan(&drive()).unwrap();
         assert_eq!(plan.region, Region { start: Lba(8), sectors: Sectors(2048 - 8) });
-        assert_eq!((plan.read_percent, plan.random_percent), (0, 100));
+        assert_eq!((plan.read_percent, plan.writes.random_percent), (0, 100));
         assert_eq!(plan.limits.bytes, Bytes((1 << 20) - 4096), "the region once");
         workload.until_ci = Some(0.05);
         let limits = workload.plan(&drive()).unwrap().limits;

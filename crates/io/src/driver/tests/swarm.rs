@@ -33,6 +33,9 @@ fn drawn_workload(draw: &mut Stream) -> Workload {
     plan.offset_bytes = 512 * draw.below(100);
     plan.size_bytes = Some((1 << 20) + 512 * draw.below(1000));
     plan.percentage_random = Some(draw.below(101));
+    plan.write_percentage_random = Some(draw.below(101)).filter(|share| share % 2 == 0);
+    plan.write_stride_bytes = Some(512 * draw.below(60)).filter(|stride| stride % 1024 == 0);
+    plan.random_start = draw.below(2) == 0;
     plan.seed = draw.next_u64();
     plan
 }

@@ -1,0 +1,291 @@
+"""The 12,000 workloads of huang2011, and runs of them on a drive.
+
+The paper gives the values of each characteristic and the count of runs, not the list. This is
+the only reading that makes 12,000: five shares of writes, five sizes of writes and of reads and
+four queue depths, each with 24 access patterns. Nine of those mix sequential and random places,
+fifteen leave gaps instead; "the workloads use one access pattern at each time". Each run starts
+at a random offset and ends when the mean latency is known to 1 %, or after the paper's minute.
+
+At a share of 0 or 100 % one direction's characteristics mean nothing: `Vector.effective` blanks
+them, which leaves 7,480 workloads that differ. A split for held-out data has to go by those.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, astuple, dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from ssdscope.errors import DeviceError
+from ssdscope.targets.device import Device
+from ssdscope.targets.records import DeviceInfo, DirectionStats, RunResult
+from ssdscope.workloads.workload import Workload
+
+KIB = 1024
+WRITE_RATIOS = (0, 25, 50, 75, 100)
+SIZES_BYTES = tuple(kib * KIB for kib in (1, 4, 16, 64, 256))
+DEPTHS = (1, 4, 16, 64)
+RANDOM_PERCENTS = (0, 50, 100)
+STRIDES_BYTES = tuple(kib * KIB for kib in (1, 64, 128, 256))
+
+Progress = Callable[[int, int], None]
+"""Told how many runs are done, and of how many."""
+
+
+@dataclass(frozen=True, order=True)
+class Vector:
+    """A workload of huang2011, by the paper's names.
+
+    Attributes
+    ----------
+    wr_ratio
+        Writes in a hundred requests.
+    q_dep
+        Requests in flight.
+    wr_size, rd_size
+        Bytes of a request.
+    wr_rand, rd_rand
+        Random places in a hundred requests of the direction.
+    wr_stride, rd_stride
+        Bytes from the end of a request to the start of the next of its direction.
+    """
+
+    wr_ratio: int
+    q_dep: int
+    wr_size: int
+    rd_size: int
+    wr_rand: int = 0
+    rd_rand: int = 0
+    wr_stride: int = 0
+    rd_stride: int = 0
+
+    def effective(self) -> "Vector":
+        """Blank what no request of this workload shows."""
+        if self.wr_ratio == 0:
+            return replace(self, wr_size=0, wr_rand=0, wr_stride=0)
+        if self.wr_ratio == 100:
+            return replace(self, rd_size=0, rd_rand=0, rd_stride=0)
+        return self
+
+    def fits(self, info: DeviceInfo) -> bool:
+        """Whether the drive takes such requests: whole blocks, and writes if there are any."""
+        shown = self.effective()
+        lengths = (shown.wr_size, shown.rd_size, shown.wr_stride, shown.rd_stride)
+        aligned = all(length % info.logical_block_bytes == 0 for length in lengths)
+        return aligned and (info.writable or self.wr_ratio == 0)
+
+    def workload(self, stop: "Stop", seed: int) -> Workload:
+        """Make the plan for the driver."""
+        return Workload(
+            rw={0: "read", 100: "write"}.get(self.wr_ratio, "rw"),
+            read_percent=100 - self.wr_ratio,
+            iodepth=self.q_dep,
+            read_block_bytes=self.rd_size,
+            write_block_bytes=self.wr_size,
+            read_percentage_random=self.rd_rand,
+            write_percentage_random=self.wr_rand,
+            read_stride_bytes=self.rd_stride,
+            write_stride_bytes=self.wr_stride,
+            random_start=True,
+            until_ci=stop.until_ci,
+            runtime_ns=stop.runtime_ns,
+            seed=seed,
+        )
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a run ends: whichever comes first.
+
+    Attributes
+    ----------
+    until_ci
+        The 95 % interval of the mean latency of each direction is within this share of it.
+    runtime_ns
+        Time on the drive's own clock.
+    """
+
+    until_ci: float = 0.01
+    runtime_ns: int = 60_000_000_000
+
+
+PAPER_STOP = Stop()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A workload and what it came to, over reads and writes together.
+
+    Attributes
+    ----------
+    failure
+        Why there are no numbers, if there are none.
+    """
+
+    vector: Vector
+    requests: int = 0
+    latency_ns: float = float("nan")
+    iops: float = float("nan")
+    bandwidth_bytes_per_s: float = float("nan")
+    elapsed_ns: int = 0
+    failure: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Flatten into one object, with the characteristics first."""
+        values = asdict(self)
+        return {**values.pop("vector"), **values}
+
+
+def grid() -> list[Vector]:
+    """List the 12,000 workloads, always in the same order."""
+    random = [
+        {"wr_rand": write, "rd_rand": read}
+        for write, read in itertools.product(RANDOM_PERCENTS, repeat=2)
+    ]
+    gaps = [
+        {"wr_stride": write, "rd_stride": read}
+        for write, read in itertools.product(STRIDES_BYTES, repeat=2)
+        if (write, read) != (KIB, KIB)
+    ]
+    return [
+        Vector(wr_ratio, q_dep, wr_size, rd_size, **pattern)
+        for wr_ratio, wr_size, rd_size, q_dep, pattern in itertools.product(
+            WRITE_RATIOS, SIZES_BYTES, SIZES_BYTES, DEPTHS, [*random, *gaps]
+        )
+    ]
+
+
+def subset(count: int, seed: int) -> list[Vector]:
+    """Draw workloads of the grid, none twice, in the order of the grid."""
+    every = grid()
+    chosen = np.random.default_rng(seed).choice(len(every), size=count, replace=False)
+    return [every[index] for index in sorted(chosen)]
+
+
+def split(vectors: Sequence[Vector], info: DeviceInfo) -> tuple[list[Vector], int]:
+    """Part what a drive can run from what it cannot.
+
+    Returns
+    -------
+    runnable, skipped
+        The workloads that fit, and how many do not: those of 1 KB on a drive of 4 KiB blocks,
+        those that write where writing is not allowed.
+    """
+    runnable = [vector for vector in vectors if vector.fits(info)]
+    return runnable, len(vectors) - len(runnable)
+
+
+def run(
+    device: Device,
+    vectors: Sequence[Vector],
+    *,
+    seed: int,
+    stop: Stop = PAPER_STOP,
+    jobs: int = -1,
+    progress: Progress = lambda _done, _of: None,
+) -> Iterator[Row]:
+    """Run workloads on a drive.
+
+    Parameters
+    ----------
+    device
+        The drive, in the state that each run is to begin in. If it can be forked, each run
+        gets a copy of its own; otherwise one run follows the other, as in the paper.
+    vectors
+        What to run; all must fit (`split`).
+    seed
+        Of every run; two workloads never share one.
+    stop
+        When each run ends.
+    jobs
+        Runs at a time on copies of the drive; -1 for all cores.
+    progress
+        Called after each run.
+
+    Yields
+    ------
+    Row
+        One per workload, in order. A run in which the drive fails has the reason in it.
+
+    Raises
+    ------
+    UsageError
+        If a workload does not fit the drive.
+    """
+    from joblib import Parallel, delayed
+
+    alone = not device.info.snapshot
+    # A run is one call into Rust that lets go of Python, so threads are enough.
+    workers = Parallel(n_jobs=1 if alone else jobs, prefer="threads", return_as="generator")
+    tasks = (
+        delayed(measure)(device if alone else device.fork(), vector, stop, _seed(seed, vector))
+        for vector in vectors
+    )
+    rows = workers(tasks)
+    try:
+        for done, row in enumerate(rows, start=1):
+            progress(done, len(vectors))
+            yield row
+    finally:
+        rows.close()
+
+
+def measure(device: Device, vector: Vector, stop: Stop, seed: int) -> Row:
+    """Run one workload.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C: half a run is not what the caller asked for.
+    """
+    try:
+        result = device.run(vector.workload(stop, seed))
+    except DeviceError as error:
+        return Row(vector, failure=error.message)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return _row(vector, result)
+
+
+def means(rows: Sequence[Row]) -> dict[str, float]:
+    """Average latency, IOPS and bandwidth over runs, as the paper's tables do; failures left out.
+
+    Returns
+    -------
+    dict
+        ``latency_ns, iops, bandwidth_bytes_per_s``.
+    """
+    fine = [row for row in rows if not row.failure]
+    names = ("latency_ns", "iops", "bandwidth_bytes_per_s")
+    return {name: float(np.mean([getattr(row, name) for row in fine])) for name in names}
+
+
+def _row(vector: Vector, result: RunResult) -> Row:
+    served = [each for each in (result.read, result.write) if each is not None]
+    requests = sum(each.requests for each in served)
+    if requests == 0 or result.elapsed_ns == 0:
+        return Row(vector, failure="no request was served in the time allowed")
+    seconds = result.elapsed_ns / 1e9
+    return Row(
+        vector,
+        requests=requests,
+        latency_ns=sum(map(_time_ns, served)) / requests,
+        iops=requests / seconds,
+        bandwidth_bytes_per_s=sum(each.bytes for each in served) / seconds,
+        elapsed_ns=result.elapsed_ns,
+    )
+
+
+def _time_ns(direction: DirectionStats) -> float:
+    return direction.requests * direction.latency_ns.mean
+
+
+def _seed(seed: int, vector: Vector) -> int:
+    """Give each workload a seed of its own, whichever others run beside it."""
+    place = np.random.SeedSequence([seed, *astuple(vector)])
+    return int(place.generate_state(1, np.uint64)[0] >> np.uint64(12))
+
+
+COLUMNS = tuple(each.name for each in fields(Vector))
+"""Names of the characteristics, in the order of a `Vector`."""
