@@ -26,6 +26,7 @@ impl From<&Key> for KeyRecord {
             Kind::Count(..) => ("count", None),
             Kind::Bytes(..) => ("bytes", Some("bytes")),
             Kind::Nanos => ("time", Some("ns")),
+            Kind::NanosList(_) => ("times", Some("ns")),
             Kind::Rate(..) => ("rate", None),
             Kind::Ratio(..) => ("ratio", None),
             Kind::Flag => ("flag", None),

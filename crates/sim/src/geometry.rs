@@ -159,6 +159,8 @@ mod tests {
             spare_bytes: 0,
             read_ns: 1,
             program_ns: 1,
+            read_by_type_ns: Vec::new(),
+            program_by_type_ns: Vec::new(),
             erase_ns: 1,
             endurance_erases: 1,
         })

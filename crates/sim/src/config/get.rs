@@ -36,6 +36,13 @@ impl Getter<'_> {
         }
     }
 
+    pub fn list(&self, path: &str) -> &[u64] {
+        match self.value(path) {
+            Value::List(numbers) => numbers,
+            other => panic!("{path} is {other:?}, not a list"),
+        }
+    }
+
     pub fn flag(&self, path: &str) -> bool {
         matches!(self.value(path), Value::Bool(true))
     }

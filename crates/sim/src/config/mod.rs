@@ -106,6 +106,7 @@ fn nested(entries: &Entries) -> Json {
             Value::Float(number) => Json::from(*number),
             Value::Bool(flag) => Json::from(*flag),
             Value::Word(word) => Json::from(word.as_str()),
+            Value::List(numbers) => Json::from(numbers.as_slice()),
         };
         match path.split_once('.') {
             None => drop(root.insert((*path).to_owned(), value)),

@@ -16,6 +16,8 @@ pub struct Nand {
     pub spare_bytes: u32,
     pub read_ns: u64,
     pub program_ns: u64,
+    pub read_by_type_ns: Vec<u64>,
+    pub program_by_type_ns: Vec<u64>,
     pub erase_ns: u64,
     pub endurance_erases: u32,
 }
@@ -48,7 +50,9 @@ pub struct Scheduler {
     pub read_first: bool,
     pub host_first: bool,
     pub multi_plane: bool,
+    pub multi_plane_erase: bool,
     pub die_interleave: bool,
+    pub way_interleave: bool,
 }
 
 pub(super) fn nand(get: &Getter) -> Nand {
@@ -63,6 +67,8 @@ pub(super) fn nand(get: &Getter) -> Nand {
         spare_bytes: if get.has("nand.spare_bytes") { get.int("nand.spare_bytes") } else { 0 },
         read_ns: get.long("nand.read_ns"),
         program_ns: get.long("nand.program_ns"),
+        read_by_type_ns: types(get, "nand.read_by_type_ns"),
+        program_by_type_ns: types(get, "nand.program_by_type_ns"),
         erase_ns: get.long("nand.erase_ns"),
         endurance_erases: if get.has("nand.endurance_erases") {
             get.int("nand.endurance_erases")
@@ -70,6 +76,11 @@ pub(super) fn nand(get: &Getter) -> Nand {
             u32::MAX
         },
     }
+}
+
+/// Times by type of page, of a firmware that knows types.
+fn types(get: &Getter, path: &str) -> Vec<u64> {
+    if get.has(path) { get.list(path).to_vec() } else { Vec::new() }
 }
 
 pub(super) fn channel(get: &Getter) -> Channel {
@@ -89,6 +100,8 @@ pub(super) fn scheduler(get: &Getter) -> Scheduler {
         read_first: get.flag("scheduler.read_first"),
         host_first: get.flag("scheduler.host_first"),
         multi_plane: get.flag("scheduler.multi_plane"),
+        multi_plane_erase: get.flag("scheduler.multi_plane_erase"),
         die_interleave: get.flag("scheduler.die_interleave"),
+        way_interleave: get.flag("scheduler.way_interleave"),
     }
 }

@@ -17,6 +17,7 @@ pub(super) enum Value {
     Float(f64),
     Bool(bool),
     Word(String),
+    List(Vec<u64>),
 }
 
 /// A value and where it stands.
@@ -158,10 +159,12 @@ fn convert(key: &Key, value: &TomlValue) -> Result<Value, String> {
             .filter(|number| (low..=high).contains(number))
             .map(Value::Int)
             .ok_or_else(found),
-        // An hour is longer than anything a drive does; more would overflow a long run.
-        Kind::Nanos => whole(value)
-            .filter(|&number| number <= 3_600_000_000_000)
-            .map(Value::Int)
+        Kind::Nanos => nanos(value).map(Value::Int).ok_or_else(found),
+        Kind::NanosList(most) => value
+            .as_array()
+            .filter(|list| list.len() <= most)
+            .and_then(|list| list.iter().map(nanos).collect())
+            .map(Value::List)
             .ok_or_else(found),
         Kind::Rate(low, high) | Kind::Ratio(low, high) => number(value)
             .filter(|number| (low..=high).contains(number))
@@ -185,6 +188,11 @@ fn convert(key: &Key, value: &TomlValue) -> Result<Value, String> {
 
 fn whole(value: &TomlValue) -> Option<u64> {
     value.as_integer().and_then(|number| u64::try_from(number).ok())
+}
+
+/// An hour is longer than anything a drive does; more would overflow a long run.
+fn nanos(value: &TomlValue) -> Option<u64> {
+    whole(value).filter(|&number| number <= 3_600_000_000_000)
 }
 
 fn number(value: &TomlValue) -> Option<f64> {
@@ -268,6 +276,7 @@ fn default_value(default: Fallback) -> Option<Value> {
         Fallback::Float(number) => Some(Value::Float(number)),
         Fallback::Bool(flag) => Some(Value::Bool(flag)),
         Fallback::Word(word) => Some(Value::Word(word.into())),
+        Fallback::List(numbers) => Some(Value::List(numbers.to_vec())),
     }
 }
 

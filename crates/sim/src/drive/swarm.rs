@@ -9,8 +9,25 @@ use ssdscope_io::rng::Stream;
 use ssdscope_io::{Completion, Device, Lba, Nanos, Op, Request, Sectors};
 use std::fmt::Write as _;
 
+/// More of the tables `[nand]` and `[scheduler]`, as any drive with an array may have it.
+pub(super) fn draw_array(random: &mut Stream) -> [String; 2] {
+    let mut pick = |values: &[&'static str]| values[random.below(values.len() as u64) as usize];
+    let nand = format!(
+        "read_by_type_ns = {}\nprogram_by_type_ns = {}\n",
+        pick(&["[]", "[40000]", "[40000, 60001, 90000]"]),
+        pick(&["[]", "[250000, 900001]"]),
+    );
+    let scheduler = format!(
+        "multi_plane_erase = {}\nway_interleave = {}\n",
+        pick(&["true", "false"]),
+        pick(&["true", "true", "false"]),
+    );
+    [nand, scheduler]
+}
+
 /// A drive file drawn from `random`.
 fn draw_drive(random: &mut Stream) -> String {
+    let [nand, scheduler] = draw_array(random);
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let mut text = String::new();
     let page_bytes = pick(&[512, 2048, 4096, 6144, 16_384]);
@@ -19,7 +36,7 @@ fn draw_drive(random: &mut Stream) -> String {
         text,
         "over_provisioning_ratio = {}\n[nand]\nchannels = {}\nways = {}\ndies = {}\nplanes = {}\n\
          blocks_per_plane = {}\npages_per_block = {}\npage_bytes = {page_bytes}\n\
-         read_ns = 50000\nprogram_ns = {}\nerase_ns = 1500000\nendurance_erases = {}\n",
+         read_ns = 50000\nprogram_ns = {}\nerase_ns = 1500000\nendurance_erases = {}\n{nand}",
         pick(&[50, 100, 200]) as f64 / 100.0,
         pick(&[1, 2, 3]),
         pick(&[1, 2]),
@@ -48,7 +65,8 @@ fn draw_drive(random: &mut Stream) -> String {
         text,
         "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
          max_victims = {}\nbackground = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
-         [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n",
+         [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n\
+         {scheduler}",
         ["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]
             [pick(&[0, 1, 2, 3, 4, 5]) as usize],
         (stop + pick(&[0, 1, 2])).max(2),

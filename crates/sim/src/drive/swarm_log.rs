@@ -1,7 +1,7 @@
 //! Swarm tests of log-block drives: as [`swarm`](super::swarm), with their own books.
 
 use super::LogBlockDrive;
-use super::swarm::{Run, check_served, run};
+use super::swarm::{Run, check_served, draw_array, run};
 use crate::config::{DriveConfig, Firmware, State};
 use crate::ftl::Translation;
 use crate::geometry::Ppn;
@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 
 /// A drive file drawn from `random`.
 fn draw_drive(random: &mut Stream) -> String {
+    let [nand, scheduler] = draw_array(random);
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let (channels, planes) = (pick(&[1, 2, 3]), pick(&[1, 2]));
     let (pages, page_bytes) = (pick(&[4, 8, 15]), pick(&[1024, 2048, 4096, 6144]));
@@ -23,11 +24,11 @@ fn draw_drive(random: &mut Stream) -> String {
         text,
         "over_provisioning_ratio = {}\n[nand]\nchannels = {channels}\nways = 1\ndies = 1\n\
          planes = {planes}\nblocks_per_plane = {}\npages_per_block = {pages}\n\
-         page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n\
+         page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n{nand}\
          [channel]\nns_per_byte = {}\n[host]\nqueue_depth = {}\nfirmware_ns = {}\n\
          [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
          log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n\
-         [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\n",
+         [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\n{scheduler}",
         pick(&[100, 200]) as f64 / 100.0,
         pick(&[20, 24, 33]),
         pick(&[3, 25]),

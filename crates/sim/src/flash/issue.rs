@@ -46,7 +46,8 @@ impl Flash {
             Work::Erase => (times.erase_command_ns, times.erase_ns),
             Work::HostRead | Work::RmwRead | Work::GcRead => {
                 self.pages_read += u64::from(planes);
-                (times.read_command_ns + extra * times.read_extra_plane_ns, times.read_ns)
+                let array_ns = times.read.of(|| self.geometry.page_of(self.commands[first].page));
+                (times.read_command_ns + extra * times.read_extra_plane_ns, array_ns)
             }
             Work::HostProgram | Work::GcProgram => {
                 self.pages_programmed += u64::from(planes);
@@ -57,7 +58,8 @@ impl Flash {
                     slot = self.commands[slot].next;
                 }
                 let command_ns = times.program_command_ns + extra * times.program_extra_plane_ns;
-                (command_ns + data_ns, times.program_ns)
+                let place = || self.geometry.page_of(self.commands[first].page);
+                (command_ns + data_ns, times.program.of(place))
             }
         }
     }
@@ -75,28 +77,34 @@ impl Flash {
     }
 
     /// Links to `first` the commands that one multi-plane command can carry with it:
-    /// same kind and die, other planes, same page offset; from its own queue, then from
-    /// that of the same kind of work for the other party. Returns the number of planes.
+    /// same kind and die, other planes, same page offset unless it erases; from its own
+    /// queue, then from that of the same kind of work for the other party. Returns the
+    /// number of planes.
     fn add_companions(&mut self, unit_index: u32, queue: usize, first: u32) -> u32 {
         let spot = self.commands[first].spot;
         let (first_spot, beside) = self.spots.beside(spot);
         if beside == 0 {
             return 1;
         }
+        // An erase must not pass a read that arrived before it, of the same block perhaps.
+        let erases = queue == Work::Erase.queue();
+        let latest = if erases { self.first_read(unit_index) } else { u64::MAX };
         let mut taken = 1_u32 << (spot - first_spot);
         let mut planes = 1;
         let mut last = first;
-        // Queues 0 and 1 are reads, 2 and 3 programs.
-        for source in [queue, queue ^ 1] {
+        // Queues 0 and 1 are reads, 2 and 3 programs; erases have one of their own.
+        let sources = [queue, if erases { queue } else { queue ^ 1 }];
+        for source in sources {
             let mut before = NONE;
             let mut slot = self.units[unit_index as usize].queues[source].head;
             for _ in 0..COMPANION_SCAN {
                 if slot == NONE || planes > beside {
                     break;
                 }
-                let Command { spot, next, .. } = self.commands[slot];
+                let Command { spot, next, order, .. } = self.commands[slot];
                 let plane = spot.wrapping_sub(first_spot);
-                if plane < self.geometry.planes_per_die && taken & (1 << plane) == 0 {
+                let fits = plane < self.geometry.planes_per_die && order < latest;
+                if fits && taken & (1 << plane) == 0 {
                     self.remove(unit_index, source, before, slot);
                     self.commands[slot].next = NONE;
                     self.commands[last].next = slot;
@@ -110,6 +118,13 @@ impl Flash {
             }
         }
         planes
+    }
+
+    /// When the first of the waiting reads arrived, in order of arrival; if none waits, never.
+    fn first_read(&self, unit_index: u32) -> u64 {
+        let queues = &self.units[unit_index as usize].queues[..2];
+        let heads = queues.iter().map(|queue| queue.head).filter(|&head| head != NONE);
+        heads.map(|head| self.commands[head].order).min().unwrap_or(u64::MAX)
     }
 
     /// Takes `slot`, which stands behind `before`, out of a queue.

@@ -1,71 +1,37 @@
 //! The flash array: commands wait for their die, cross their channel, work.
 //!
 //! A *unit* is what executes one command at a time: a die, or a whole chip where
-//! the drive cannot interleave dies. Rules, as `MQSim` (FAST'18) has them:
+//! the drive cannot interleave dies, or all chips of a channel where not even these. Rules, as `MQSim` (FAST'18) has them:
 //!
 //! * waiting read data have the channel before new commands;
 //! * else the units of a channel take turns;
 //! * within a unit reads go before programs before erases (`scheduler.read_first`;
 //!   without it, in order of arrival), the host's before collection's or after
 //!   (`scheduler.host_first`);
-//! * one command may serve several planes of a die at the same page offset.
+//! * one command may read or program several planes of a die at the same page offset,
+//!   or erase blocks of several.
 //!
 //! [`command`] is what waits and works, [`spots`] where, [`unit`] the dies, [`channel`]
-//! the wires; this module issues. It knows nothing of mapping: it is handed commands and hands
+//! the wires; [`times`] how long it takes; this module issues. It knows nothing of mapping: it is handed commands and hands
 //! back finished ones.
 
 pub mod channel;
 pub mod command;
 mod issue;
 pub mod spots;
+mod times;
 pub mod unit;
 
 use crate::config::{Channel as ChannelTimes, Nand, Scheduler};
 use crate::events::{Event, EventQueue};
 use crate::geometry::{Geometry, PlaneId};
-use crate::rounding::nearest;
 use crate::slab::Slab;
 use channel::Channel;
 use command::{Command, NONE};
 use spots::Spots;
 use ssdscope_io::Counters;
+use times::Times;
 use unit::Unit;
-
-/// Times of the array and its channels.
-#[derive(Clone, Debug)]
-struct Times {
-    read_ns: u64,
-    program_ns: u64,
-    erase_ns: u64,
-    read_command_ns: u64,
-    read_extra_plane_ns: u64,
-    program_command_ns: u64,
-    program_extra_plane_ns: u64,
-    erase_command_ns: u64,
-    /// Time of 0, 1, 2 ... sectors on a channel, spare bytes included.
-    transfer_ns: Vec<u64>,
-}
-
-impl Times {
-    fn new(nand: &Nand, channel: &ChannelTimes) -> Self {
-        let sectors_per_page = nand.page_bytes / 512;
-        let page_ns = f64::from(nand.page_bytes + nand.spare_bytes) * channel.ns_per_byte;
-        let share = |sectors: u32| f64::from(sectors) / f64::from(sectors_per_page);
-        Self {
-            read_ns: nand.read_ns + channel.ready_busy_ns,
-            program_ns: nand.program_ns,
-            erase_ns: nand.erase_ns,
-            read_command_ns: channel.read_command_ns,
-            read_extra_plane_ns: channel.read_command_extra_plane_ns,
-            program_command_ns: channel.program_command_ns,
-            program_extra_plane_ns: channel.program_command_extra_plane_ns,
-            erase_command_ns: channel.erase_command_ns,
-            transfer_ns: (0..=sectors_per_page)
-                .map(|sectors| nearest(page_ns * share(sectors)))
-                .collect(),
-        }
-    }
-}
 
 /// The order in which the queues of a unit are served.
 const fn urgency(scheduler: &Scheduler) -> &'static [usize] {
@@ -101,7 +67,11 @@ impl Flash {
     #[must_use]
     pub fn new(nand: &Nand, channel: &ChannelTimes, scheduler: Scheduler) -> Self {
         let geometry = Geometry::new(nand);
-        let dies_per_unit = if scheduler.die_interleave { 1 } else { geometry.dies };
+        let dies_per_unit = match (scheduler.way_interleave, scheduler.die_interleave) {
+            (true, true) => 1,
+            (true, false) => geometry.dies,
+            (false, _) => geometry.ways * geometry.dies,
+        };
         let units_per_channel = geometry.ways * geometry.dies / dies_per_unit;
         let unit_count = units_per_channel * geometry.channels;
         Self {
@@ -112,7 +82,7 @@ impl Flash {
             units_per_channel,
             planes_per_unit: dies_per_unit * geometry.planes_per_die,
             urgency: urgency(&scheduler),
-            spots: Spots::new(&geometry, scheduler.multi_plane),
+            spots: Spots::new(&geometry, &scheduler),
             arrivals: 0,
             pages_read: 0,
             pages_programmed: 0,

@@ -1,30 +1,44 @@
 //! Where commands wait that could share a multi-plane command.
 //!
-//! A *spot* is a kind of work (reading, programming), a die, a page offset and a plane.
-//! Commands at spots that differ only in the plane, which have consecutive numbers, can
-//! go together. How many wait at each spot is counted, so that the queues are searched
+//! A *spot* is a kind of work (erasing, reading, programming), a die, a plane and, unless
+//! it erases, a page offset. Commands at spots that differ only in the plane, which have
+//! consecutive numbers, can go together: first come those of erases, then of reads. How many wait at each spot is counted, so that the queues are searched
 //! only if there is something to be found.
 
 use super::command::{NONE, Work};
+use crate::config::Scheduler;
 use crate::geometry::{Geometry, Ppn};
 
 /// The spots of an array, and how many commands wait at each.
 #[derive(Clone, Debug)]
 pub struct Spots {
-    /// Empty where the array has no multi-plane commands.
+    /// Empty where the array has no multi-plane commands; without those that read and
+    /// program, only the spots of erases.
     waiting: Vec<u16>,
+    erases: bool,
+    pages: bool,
+    planes: u32,
     dies: u32,
     planes_per_die: u32,
 }
 
 impl Spots {
-    /// Nobody waits. Without `multi_plane` no command has a spot.
+    /// Nobody waits. What has no multi-plane commands has no spots either.
     #[must_use]
-    pub fn new(geometry: &Geometry, multi_plane: bool) -> Self {
-        let spots = 2 * geometry.plane_count * geometry.pages_per_block;
-        let used = multi_plane && geometry.planes_per_die > 1;
+    pub fn new(geometry: &Geometry, scheduler: &Scheduler) -> Self {
+        let several = geometry.planes_per_die > 1;
+        let erases = several && scheduler.multi_plane_erase;
+        let pages = several && scheduler.multi_plane;
+        let spots = match (erases, pages) {
+            (false, false) => 0,
+            (true, false) => geometry.plane_count,
+            (_, true) => geometry.plane_count * (1 + 2 * geometry.pages_per_block),
+        };
         Self {
-            waiting: vec![0; if used { spots as usize } else { 0 }],
+            waiting: vec![0; spots as usize],
+            erases,
+            pages,
+            planes: geometry.plane_count,
             dies: geometry.plane_count / geometry.planes_per_die,
             planes_per_die: geometry.planes_per_die,
         }
@@ -34,13 +48,18 @@ impl Spots {
     #[inline]
     #[must_use]
     pub fn of(&self, work: Work, page: Ppn, geometry: &Geometry) -> u32 {
-        if self.waiting.is_empty() || work == Work::Erase {
+        let erases = work == Work::Erase;
+        if !(if erases { self.erases } else { self.pages }) {
             return NONE;
         }
         let plane = geometry.plane_of(page).0;
+        if erases {
+            return plane;
+        }
         let (die, plane) = (plane / self.planes_per_die, plane % self.planes_per_die);
         let die = if work.is_read() { die } else { die + self.dies };
-        (die * geometry.pages_per_block + geometry.page_of(page).0) * self.planes_per_die + plane
+        let offset = die * geometry.pages_per_block + geometry.page_of(page).0;
+        self.planes + offset * self.planes_per_die + plane
     }
 
     /// A command begins to wait at `spot`.

@@ -17,7 +17,7 @@ impl Default for Queue {
     }
 }
 
-/// A die, or a chip whose dies do not overlap.
+/// A die, or a chip whose dies do not overlap, or the chips of a channel that do not.
 #[derive(Clone, Debug)]
 pub struct Unit {
     /// What waits, by kind of work.

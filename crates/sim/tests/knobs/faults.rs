@@ -194,6 +194,7 @@ fn a_key_of_another_firmware_is_refused() {
         let value = match key.kind {
             Kind::Count(low, _) | Kind::Bytes(low, _) => low.to_string(),
             Kind::Nanos | Kind::Rate(..) => "1".to_owned(),
+            Kind::NanosList(_) => "[1]".to_owned(),
             Kind::Ratio(..) => "0.5".to_owned(),
             Kind::Flag => "true".to_owned(),
             Kind::Choice(words) => words[0].to_owned(),
@@ -209,6 +210,11 @@ fn a_key_of_another_firmware_is_refused() {
 type Impossible = (&'static str, &'static [&'static str], &'static str);
 
 const IMPOSSIBLE: &[Impossible] = &[
+    (
+        "nand.program_by_type_ns",
+        &["nand.program_by_type_ns=[1, 2, 3, 4, 5, 6, 7, 8, 9]"],
+        "names 9 types of page, but a block has only nand.pages_per_block = 8 pages",
+    ),
     (
         "over_provisioning_ratio",
         &["over_provisioning_ratio=0"],

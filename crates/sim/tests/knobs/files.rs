@@ -108,6 +108,7 @@ fn another(key: &Key) -> (String, Value) {
         (_, Kind::Count(low, high)) => number((low + 7).min(high)),
         (_, Kind::Bytes(low, high)) => number((4 * low.max(64)).min(high)),
         (_, Kind::Nanos) => number(123_456),
+        (_, Kind::NanosList(_)) => ("[1, 20, 3]".into(), Value::from(vec![1, 20, 3])),
         (_, Kind::Rate(..)) => ("1.5".into(), Value::from(1.5)),
         (_, Kind::Ratio(..)) => ("0.5".into(), Value::from(0.5)),
         (_, Kind::Flag) => {

@@ -4,8 +4,8 @@
 //! * here: the count. A key of the table in `config::keys` without a test fails
 //!   the suite by name, once per firmware that reads it;
 //! * `rig`: the small drives of these tests, and how they are driven;
-//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`: page-mapped drives;
-//! * `log_block`, `log_block_hardware`: log-block drives; `merges`: what merges cost;
+//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`, `array`: page-mapped drives;
+//! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
@@ -31,6 +31,7 @@ macro_rules! knobs {
     };
 }
 
+mod array;
 mod channel;
 mod counters;
 mod disk;
@@ -44,6 +45,7 @@ mod ftl;
 mod gc;
 mod host;
 mod log_block;
+mod log_block_array;
 mod log_block_faults;
 mod log_block_hardware;
 mod merges;
@@ -69,9 +71,10 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         gc::KEYS,
         pace::KEYS,
         scheduler::KEYS,
+        array::KEYS,
     ]
     .concat();
-    let log_block = [log_block::KEYS, log_block_hardware::KEYS].concat();
+    let log_block = [log_block::KEYS, log_block_hardware::KEYS, log_block_array::KEYS].concat();
     let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS].concat();
     let tested =
         [("page", &page[..]), ("log-block", &log_block), ("msr", msr::KEYS), ("disk", &disk)];

@@ -66,6 +66,19 @@ impl Checker<'_> {
                 format!("{} ways x {} dies is over 64 on a channel", nand.ways, nand.dies);
             self.fault("nand.ways", &message);
         }
+        for (key, types) in [
+            ("nand.read_by_type_ns", &nand.read_by_type_ns),
+            ("nand.program_by_type_ns", &nand.program_by_type_ns),
+        ] {
+            if types.len() > nand.pages_per_block as usize {
+                let message = format!(
+                    "names {} types of page, but a block has only nand.pages_per_block = {} pages",
+                    types.len(),
+                    nand.pages_per_block
+                );
+                self.fault(key, &message);
+            }
+        }
         let block = host.logical_block_bytes;
         if !nand.page_bytes.is_multiple_of(block) {
             let message = format!(

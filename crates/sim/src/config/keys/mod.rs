@@ -21,6 +21,8 @@ pub enum Kind {
     Bytes(u64, u64),
     /// Whole nanoseconds.
     Nanos,
+    /// A list of at most so many times in whole nanoseconds.
+    NanosList(usize),
     /// A number within bounds above zero, both included: so that the time of a request stays
     /// far below the end of the clock.
     Rate(f64, f64),
@@ -46,6 +48,9 @@ impl Kind {
             Self::Count(low, high) => format!("a whole number from {low} to {high}"),
             Self::Bytes(low, high) => format!("whole bytes from {low} to {high}"),
             Self::Nanos => "whole nanoseconds, 0 or more".into(),
+            Self::NanosList(most) => {
+                format!("a list of at most {most} times in whole nanoseconds, as [60000, 90000]")
+            }
             Self::Rate(low, high) => format!("a number from {low} to {high:e}"),
             Self::Ratio(low, high) => format!("a share from {low} to {high}"),
             Self::Flag => "true or false".into(),
@@ -71,6 +76,8 @@ pub enum Fallback {
     Bool(bool),
     /// A word.
     Word(&'static str),
+    /// A list of whole numbers.
+    List(&'static [u64]),
 }
 
 /// A key of a drive file.

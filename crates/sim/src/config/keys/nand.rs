@@ -1,7 +1,7 @@
 //! The keys of the flash array: tables `[nand]`, `[channel]` and `[scheduler]`.
 
-use super::Fallback::{Bool, Int, Required};
-use super::Kind::{Bytes, Count, Flag, Nanos, Rate};
+use super::Fallback::{Bool, Int, List, Required};
+use super::Kind::{Bytes, Count, Flag, Nanos, NanosList, Rate};
 use super::Scope::{Array, Collecting, Flash};
 use super::{Key, key};
 
@@ -29,6 +29,21 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key("nand.read_ns", Nanos, Required, Flash, "array time of a page read"),
     key("nand.program_ns", Nanos, Required, Flash, "array time of a page program"),
+    key(
+        "nand.read_by_type_ns",
+        NanosList(16),
+        List(&[]),
+        Array,
+        "array time of a read by type of page: page p of a block is of type p mod their number; \
+         empty: read_ns for all",
+    ),
+    key(
+        "nand.program_by_type_ns",
+        NanosList(16),
+        List(&[]),
+        Array,
+        "array time of a program by type of page, likewise; empty: program_ns for all",
+    ),
     key("nand.erase_ns", Nanos, Required, Flash, "array time of a block erase"),
     key(
         "nand.endurance_erases",
@@ -77,5 +92,19 @@ pub(super) const KEYS: &[Key] = &[
         Bool(true),
         Array,
         "the dies of a chip work at the same time",
+    ),
+    key(
+        "scheduler.way_interleave",
+        Flag,
+        Bool(true),
+        Array,
+        "the chips of a channel work at the same time; else one command at a time on a channel",
+    ),
+    key(
+        "scheduler.multi_plane_erase",
+        Flag,
+        Bool(false),
+        Array,
+        "one command erases blocks of several planes of a die",
     ),
 ];

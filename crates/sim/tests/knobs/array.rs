@@ -1,0 +1,87 @@
+//! What newer chips and controllers can do besides: types of pages, erases of several planes.
+
+use crate::rig::{
+    ERASE, PAGE, PROGRAM_ARRAY, PROGRAM_COMMAND, READ, READ_ARRAY, READ_COMMAND, Rig, TRANSFER,
+    WRITE, read, write,
+};
+use ssdscope_io::{Cause, Op};
+
+knobs! {
+    "nand.read_by_type_ns" => a_read_takes_the_time_of_its_type,
+    "nand.program_by_type_ns" => a_program_takes_the_time_of_its_type,
+    "scheduler.way_interleave" => chips_of_a_channel_overlap,
+    "scheduler.multi_plane_erase" => one_command_erases_on_several_planes,
+}
+
+/// Times of a cell of three bits, and the type of a page: its place in a block of eight.
+const TYPES: [u64; 3] = [40_000, 60_001, 90_000];
+const fn of_type(page: u64) -> u64 {
+    TYPES[(page % 8 % 3) as usize]
+}
+
+fn a_read_takes_the_time_of_its_type() {
+    let set = "nand.read_by_type_ns=[40000, 60001, 90000]";
+    let mut rig = Rig::filled(&[set]);
+    for page in 0..64 {
+        let done = rig.one(read(page));
+        assert_eq!(done.attribution[Cause::Nand], of_type(page), "{page}");
+        assert_eq!(done.latency().0, READ - READ_ARRAY + of_type(page), "{page}");
+    }
+    assert_eq!(rig.latency_ns(write(0)), WRITE, "programs are as ever");
+    // The planes of a command share the place in the block, and so the type.
+    let mut rig = Rig::filled(&["nand.planes=4", set]);
+    for page in 0..8 {
+        let expected = READ_COMMAND + of_type(page) + 4 * TRANSFER;
+        assert_eq!(rig.latency_ns((Op::Read, page * 4 * PAGE, 4 * PAGE)), expected, "{page}");
+    }
+    assert_eq!(Rig::filled(&["nand.read_by_type_ns=[]"]).latency_ns(read(2)), READ);
+    let mut rig = Rig::filled(&[set, "channel.ready_busy_ns=77"]);
+    assert_eq!(rig.latency_ns(read(1)), READ - READ_ARRAY + 60_001 + 77);
+}
+
+fn a_program_takes_the_time_of_its_type() {
+    let set = "nand.program_by_type_ns=[40000, 60001, 90000]";
+    let mut rig = Rig::page(&[&crate::rig::NO_LINK[..], &[set]].concat());
+    for page in 0..64 {
+        let done = rig.one(write(page));
+        assert_eq!(done.attribution[Cause::Nand], of_type(page), "{page}");
+        assert_eq!(done.latency().0, WRITE - PROGRAM_ARRAY + of_type(page), "{page}");
+        assert_eq!(rig.latency_ns(read(page)), READ, "reads are as ever");
+    }
+    let mut rig = Rig::page(&[&crate::rig::NO_LINK[..], &["nand.planes=4", set]].concat());
+    for page in 0..8 {
+        let expected = PROGRAM_COMMAND + 4 * TRANSFER + of_type(page);
+        assert_eq!(rig.latency_ns((Op::Write, page * 4 * PAGE, 4 * PAGE)), expected, "{page}");
+    }
+}
+
+fn chips_of_a_channel_overlap() {
+    for (flag, expected) in [
+        ("true", [READ + TRANSFER, 2 * (WRITE - PROGRAM_ARRAY) + PROGRAM_ARRAY]),
+        ("false", [2 * READ, 2 * WRITE]),
+    ] {
+        let set = format!("scheduler.way_interleave={flag}");
+        let two = |key: &str| {
+            let mut rig = Rig::filled(&[key, &set]);
+            [Op::Read, Op::Write].map(|op| rig.latency_ns((op, 0, 2 * PAGE)))
+        };
+        assert_eq!(two("nand.ways=2"), expected, "{set}");
+        assert_eq!(two("nand.dies=2"), expected, "dies are of a chip: {set}");
+        assert_eq!(two("nand.channels=2"), [READ, WRITE], "channels do in any case: {set}");
+    }
+}
+
+fn one_command_erases_on_several_planes() {
+    for (flag, commands) in [("true", 1), ("false", 4)] {
+        let sets = ["nand.planes=4", "gc.background=true", "gc.idle_ns=1000"];
+        let more = ["gc.high_water_ratio=0.5", &format!("scheduler.multi_plane_erase={flag}")];
+        let mut rig =
+            Rig::filled(&[sets, [more[0], more[1], "scheduler.multi_plane=false"]].concat());
+        // Nothing is valid any more, and every plane is one block short when it gets quiet.
+        rig.one((Op::Discard, 0, rig.capacity()));
+        let counters = rig.rest();
+        assert_eq!((counters.block_erases, counters.gc_pages_moved), (4, 0), "{flag}");
+        assert_eq!(counters.die_busy_ns, [commands * ERASE], "{flag}");
+        assert_eq!(counters.multi_plane_commands, u64::from(commands == 1), "{flag}");
+    }
+}
