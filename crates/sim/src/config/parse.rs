@@ -9,6 +9,8 @@ use toml_edit::{Document, Item, Table, Value as TomlValue};
 
 /// How much of a line a message repeats.
 const QUOTED_CHARS: usize = 60;
+/// Commands that ATA can queue: their tags are five bits.
+pub(super) const NCQ_TAGS: u64 = 32;
 
 /// A checked value.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,6 +237,7 @@ fn complete(entries: &mut Entries, faults: &mut Faults) {
         _ => format!("a drive of ftl.kind = \"{kind}\""),
     };
     let high_given = entries.contains_key("gc.high_water_ratio");
+    let depth_given = entries.contains_key("host.queue_depth");
     for key in KEYS {
         let applies = key.scope.kinds().contains(&kind.as_str());
         match (applies, entries.get(key.path)) {
@@ -257,6 +260,9 @@ fn complete(entries: &mut Entries, faults: &mut Faults) {
     if !high_given {
         raise_high_water(entries);
     }
+    if !depth_given {
+        lower_queue_depth(entries);
+    }
 }
 
 /// A high-water mark nobody asked for is no lower than the low-water mark somebody did.
@@ -266,6 +272,16 @@ fn raise_high_water(entries: &mut Entries) {
         && let Value::Float(high) = &mut high.value
     {
         *high = high.max(low);
+    }
+}
+
+/// A queue depth nobody asked for is what the link can queue.
+fn lower_queue_depth(entries: &mut Entries) {
+    let interface = entries.get("host.interface").map(|entry| entry.value.clone());
+    if interface == Some(Value::Word("sata".into()))
+        && let Some(depth) = entries.get_mut("host.queue_depth")
+    {
+        depth.value = Value::Int(NCQ_TAGS);
     }
 }
 

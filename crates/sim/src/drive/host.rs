@@ -35,22 +35,19 @@ impl<S: Scheme> Drive<S> {
             arrived_ns: 0,
             attribution: Attribution::ZERO,
         });
-        if self.inside >= self.queue_depth {
-            self.outside.push_back(slot);
-        } else {
+        if self.gate.enter(slot, request.op) {
             self.bring_in(slot, now_ns);
         }
     }
 
     /// Fetches a command over the link and runs it through the firmware.
     fn bring_in(&mut self, slot: u32, now_ns: u64) {
-        self.inside += 1;
         let request = &mut self.requests[slot];
         let data_bytes = match request.op {
             Op::Write => u64::from(request.sectors) * 512,
             _ => 0,
         };
-        let queued_ns = self.link.issue(now_ns, slot, data_bytes);
+        let queued_ns = self.link.issue(now_ns, slot, request.op, data_bytes);
         request.attribution[Cause::HostQueue] = now_ns - request.submitted_ns + queued_ns;
     }
 
@@ -112,8 +109,9 @@ impl<S: Scheme> Drive<S> {
 
     /// Sends the answer of a request whose work is done now.
     pub(super) fn answer(&mut self, slot: u32, data_bytes: u64) {
-        self.requests[slot].arrived_ns = self.now_ns;
-        self.link.answer(self.now_ns, slot, data_bytes);
+        let request = &mut self.requests[slot];
+        request.arrived_ns = self.now_ns;
+        self.link.answer(self.now_ns, slot, request.op, data_bytes);
     }
 
     /// A write is done: flushes behind it wait for one less.
@@ -151,10 +149,11 @@ impl<S: Scheme> Drive<S> {
         };
         debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
         self.requests.remove(slot);
-        self.inside -= 1;
-        if let Some(next) = self.outside.pop_front() {
+        self.gate.leave();
+        while let Some(next) = self.gate.admit() {
             self.bring_in(next, self.now_ns);
-        } else if self.inside == 0 {
+        }
+        if self.gate.inside() == 0 {
             S::fall_quiet(self);
         }
         completion

@@ -32,6 +32,7 @@ use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::command::NONE;
 use crate::ftl::Translation;
+use crate::link::gate::Gate;
 use crate::link::{Delivery, Link};
 use crate::slab::Slab;
 use host::HostRequest;
@@ -66,7 +67,6 @@ pub struct Drive<S: Scheme> {
     family: Arc<()>,
     info: DeviceInfo,
     firmware_ns: u64,
-    queue_depth: usize,
     now_ns: u64,
     events: EventQueue,
     link: Link,
@@ -76,10 +76,7 @@ pub struct Drive<S: Scheme> {
     work: S,
     flash: Flash,
     requests: Slab<HostRequest>,
-    /// Requests beyond the queue depth, first come first.
-    outside: VecDeque<u32>,
-    /// Requests in the drive.
-    inside: usize,
+    gate: Gate,
     /// Requests in the firmware: (time they leave it, request), in order of time.
     arriving: VecDeque<(u64, u32)>,
     /// Flushes that wait for earlier writes.
@@ -111,15 +108,13 @@ impl<S: Scheme> Drive<S> {
                 snapshot: true,
             },
             firmware_ns: host.firmware_ns,
-            queue_depth: host.queue_depth as usize,
             now_ns: 0,
             events: EventQueue::default(),
             link: Link::new(host),
             firmware_free_ns: 0,
             flash,
             requests: Slab::default(),
-            outside: VecDeque::new(),
-            inside: 0,
+            gate: host.gate(),
             arriving: VecDeque::new(),
             flushes: Vec::new(),
             writes_seen: 0,
@@ -170,7 +165,7 @@ impl<S: Scheme> Linked for Drive<S> {
     }
 
     fn unanswered(&self) -> usize {
-        self.inside + self.outside.len()
+        self.gate.unanswered()
     }
 
     #[inline]
@@ -202,7 +197,7 @@ impl<S: Scheme> Linked for Drive<S> {
 
     fn why_stuck(&self) -> DeviceError {
         let reason = S::why_stuck(self).unwrap_or_else(|| {
-            format!("{} requests wait for nothing: a fault of the simulator", self.inside)
+            format!("{} requests wait for nothing: a fault of the simulator", self.gate.inside())
         });
         DeviceError::Stuck(reason)
     }

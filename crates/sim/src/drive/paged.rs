@@ -169,7 +169,7 @@ impl Scheme for Collecting {
     }
 
     fn idle_timer(drive: &mut PageDrive, quiet: u32) {
-        if quiet == drive.work.quiet && drive.inside == 0 {
+        if quiet == drive.work.quiet && drive.gate.inside() == 0 {
             drive.collect_when_idle();
         }
     }

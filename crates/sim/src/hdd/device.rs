@@ -10,6 +10,7 @@ use super::serve::Command;
 use crate::clock::{self, Linked};
 use crate::config::{DiskConfig, QueueOrder, State};
 use crate::error::SimError;
+use crate::link::gate::Gate;
 use crate::link::{Delivery, Link};
 use crate::prepare::check_window;
 use crate::slab::Slab;
@@ -37,18 +38,13 @@ pub struct HardDisk {
     pub(super) medium: Medium,
     pub(super) arm: Arm,
     pub(super) link: Link,
-    pub(super) queue_depth: usize,
     pub(super) queue_order: QueueOrder,
     pub(super) firmware_ns: u64,
     pub(super) firmware_free_ns: u64,
     pub(super) read_ahead_sectors: u64,
     pub(super) requests: Slab<Command>,
-    /// Not yet in the drive.
-    pub(super) outside: VecDeque<u32>,
-    /// Commands in the drive.
-    pub(super) inside: usize,
-    /// A flush is in the drive, and nobody else comes in.
-    pub(super) flushing: bool,
+    /// A flush is alone in the drive, whatever the interface.
+    pub(super) gate: Gate,
     /// On their way through the controller, and when they are through.
     pub(super) arriving: VecDeque<(u64, u32)>,
     /// For the arm, by arrival.
@@ -102,15 +98,12 @@ impl HardDisk {
             medium,
             arm: Arm::default(),
             link: Link::new(host),
-            queue_depth: host.queue_depth as usize,
             queue_order: disk.queue_order,
             firmware_ns: host.firmware_ns,
             firmware_free_ns: 0,
             read_ahead_sectors: disk.read_ahead_bytes / 512,
             requests: Slab::default(),
-            outside: VecDeque::new(),
-            inside: 0,
-            flushing: false,
+            gate: Gate::new(host.queue_depth, true),
             arriving: VecDeque::new(),
             waiting: Vec::new(),
             no_room: VecDeque::new(),
@@ -149,7 +142,7 @@ impl Linked for HardDisk {
     }
 
     fn unanswered(&self) -> usize {
-        self.inside + self.outside.len()
+        self.gate.unanswered()
     }
 
     fn next_time_ns(&self) -> u64 {

@@ -36,29 +36,20 @@ impl HardDisk {
             passed: 0,
             attribution: Attribution::ZERO,
         });
-        self.outside.push_back(slot);
-        self.admit(now_ns);
+        if self.gate.enter(slot, request.op) {
+            self.bring_in(slot, now_ns);
+        }
     }
 
-    /// Fetches what may come into the drive. A flush is not queued (ATA): it waits for the
-    /// commands before it, and those after it wait for its end.
-    fn admit(&mut self, now_ns: u64) {
-        while let Some(&slot) = self.outside.front() {
-            let flush = self.requests[slot].op == Op::Flush;
-            if self.inside >= self.queue_depth || self.flushing || (flush && self.inside > 0) {
-                return;
-            }
-            self.outside.pop_front();
-            self.inside += 1;
-            self.flushing = flush;
-            let request = &mut self.requests[slot];
-            let data_bytes = match request.op {
-                Op::Write => (request.span.end - request.span.start) * 512,
-                _ => 0,
-            };
-            let queued_ns = self.link.issue(now_ns, slot, data_bytes);
-            request.attribution[Cause::HostQueue] = now_ns - request.submitted_ns + queued_ns;
-        }
+    /// Fetches a command over the link.
+    fn bring_in(&mut self, slot: u32, now_ns: u64) {
+        let request = &mut self.requests[slot];
+        let data_bytes = match request.op {
+            Op::Write => (request.span.end - request.span.start) * 512,
+            _ => 0,
+        };
+        let queued_ns = self.link.issue(now_ns, slot, request.op, data_bytes);
+        request.attribution[Cause::HostQueue] = now_ns - request.submitted_ns + queued_ns;
     }
 
     /// A command and its data are in the drive: on to the controller.
@@ -154,8 +145,9 @@ impl HardDisk {
 
     /// Sends the answer of a command whose work is done now.
     pub(super) fn answer(&mut self, slot: u32, data_bytes: u64) {
-        self.requests[slot].arrived_ns = self.now_ns;
-        self.link.answer(self.now_ns, slot, data_bytes);
+        let request = &mut self.requests[slot];
+        request.arrived_ns = self.now_ns;
+        self.link.answer(self.now_ns, slot, request.op, data_bytes);
     }
 
     /// The host sees an answer; the place in the drive goes to the next in the queue.
@@ -170,12 +162,11 @@ impl HardDisk {
             attribution: request.attribution,
         };
         debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
-        if request.op == Op::Flush {
-            self.flushing = false;
-        }
         self.requests.remove(slot);
-        self.inside -= 1;
-        self.admit(self.now_ns);
+        self.gate.leave();
+        while let Some(next) = self.gate.admit() {
+            self.bring_in(next, self.now_ns);
+        }
         completion
     }
 }

@@ -8,6 +8,7 @@
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
+//! * `sata`: Serial ATA, on every drive behind a link;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
 //!   recomputed from the log; `tight`: drives with the least to spare;
 //! * `files`, `faults`, `log_block_faults`, `disk_faults`: what drive files may say, and what
@@ -54,6 +55,7 @@ mod nand;
 mod pace;
 mod physics;
 mod rig;
+mod sata;
 mod scheduler;
 mod tight;
 mod top;
@@ -67,6 +69,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         nand::KEYS,
         channel::KEYS,
         host::KEYS,
+        sata::KEYS,
         ftl::KEYS,
         gc::KEYS,
         pace::KEYS,
@@ -74,8 +77,13 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         array::KEYS,
     ]
     .concat();
+<<<<<<< HEAD
     let log_block = [log_block::KEYS, log_block_hardware::KEYS, log_block_array::KEYS].concat();
     let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS].concat();
+=======
+    let log_block = [log_block::KEYS, log_block_hardware::KEYS, sata::KEYS].concat();
+    let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS, sata::KEYS].concat();
+>>>>>>> 87c7ad1 (Speak Serial ATA frame by frame, with native command queuing or without)
     let tested =
         [("page", &page[..]), ("log-block", &log_block), ("msr", msr::KEYS), ("disk", &disk)];
     assert_eq!(tested.map(|(kind, _)| kind), KINDS);

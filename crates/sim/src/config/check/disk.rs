@@ -7,6 +7,7 @@ use crate::hdd::SeekError;
 impl Checker<'_> {
     pub(super) fn check_disk(&mut self, config: &DiskConfig, state: State) {
         let disk = &config.disk;
+        self.check_link(&config.host);
         match disk.seek_curve() {
             Ok(_) => {}
             Err(error @ SeekError::Falling { .. }) => {

@@ -6,8 +6,8 @@ mod log_block;
 mod msr;
 mod page;
 
-use super::parse::Entries;
-use super::{DriveConfig, Faults, Firmware, Host, Nand, State};
+use super::parse::{Entries, NCQ_TAGS};
+use super::{DriveConfig, Faults, Firmware, Host, Interface, Nand, State};
 
 /// Adds a fault for everything that contradicts itself.
 pub(super) fn check(config: &DriveConfig, entries: &Entries, faults: &mut Faults) {
@@ -79,6 +79,7 @@ impl Checker<'_> {
                 self.fault(key, &message);
             }
         }
+        self.check_link(host);
         let block = host.logical_block_bytes;
         if !nand.page_bytes.is_multiple_of(block) {
             let message = format!(
@@ -88,6 +89,18 @@ impl Checker<'_> {
             self.fault("host.logical_block_bytes", &message);
         }
         true
+    }
+
+    /// What the link of any drive behind one cannot be.
+    pub(super) fn check_link(&mut self, host: &Host) {
+        let sata = matches!(host.interface, Interface::Sata { .. });
+        if sata && u64::from(host.queue_depth) > NCQ_TAGS {
+            let message = format!(
+                "{} commands are more than the {NCQ_TAGS} that host.interface = \"sata\" queues",
+                host.queue_depth
+            );
+            self.fault("host.queue_depth", &message);
+        }
     }
 
     pub(super) fn check_state(&mut self, state: State, capacity_bytes: u64) {

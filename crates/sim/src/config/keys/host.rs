@@ -1,13 +1,19 @@
 //! The keys of the table `[host]`: the link and the controller.
 
-use super::Fallback::{Float, Int, Word};
-use super::Kind::{Bytes, Choice, Count, Nanos, Rate};
+use super::Fallback::{Bool, Float, Int, Word};
+use super::Kind::{Bytes, Choice, Count, Flag, Nanos, Rate};
 use super::Scope::{All, Linked};
 use super::{Key, key};
 
 /// This part of the table.
 pub(super) const KEYS: &[Key] = &[
-    key("host.interface", Choice(&["simple", "nvme"]), Word("simple"), Linked, "the host link"),
+    key(
+        "host.interface",
+        Choice(&["simple", "nvme", "sata"]),
+        Word("simple"),
+        Linked,
+        "the host link",
+    ),
     key(
         "host.logical_block_bytes",
         Bytes(512, 65_536),
@@ -28,9 +34,10 @@ pub(super) const KEYS: &[Key] = &[
         Rate(1.0, 1e15),
         Float(600e6),
         All,
-        "data rate of a simple link, both directions sharing it",
+        "data rate of a simple or sata link, both directions sharing it",
     ),
-    key("host.command_ns", Nanos, Int(0), Linked, "time of a command on a simple link"),
+    key("host.command_ns", Nanos, Int(0), Linked, "time of a command on a simple or sata link"),
+    key("host.ncq", Flag, Bool(true), Linked, "queue commands on a sata link; off: one at a time"),
     key("host.lanes", Count(1, 16), Int(4), Linked, "PCIe lanes of an nvme link"),
     key(
         "host.lane_bytes_per_second",
