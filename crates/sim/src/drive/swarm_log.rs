@@ -24,13 +24,9 @@ fn draw_drive(random: &mut Stream) -> String {
         text,
         "over_provisioning_ratio = {}\n[nand]\nchannels = {channels}\nways = 1\ndies = 1\n\
          planes = {planes}\nblocks_per_plane = {}\npages_per_block = {pages}\n\
-<<<<<<< HEAD
          page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n{nand}\
-         [channel]\nns_per_byte = {}\n[host]\nqueue_depth = {}\nfirmware_ns = {}\n\
-=======
-         page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n\
-         [channel]\nns_per_byte = {}\n[host]\ninterface = \"{}\"\nncq = {}\nqueue_depth = {}\nfirmware_ns = {}\n\
->>>>>>> 87c7ad1 (Speak Serial ATA frame by frame, with native command queuing or without)
+         [channel]\nns_per_byte = {}\n[host]\ninterface = \"{}\"\nncq = {}\nqueue_depth = {}\n\
+         firmware_ns = {}\n\
          [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
          log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n\
          [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\n{scheduler}",

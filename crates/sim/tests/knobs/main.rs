@@ -77,13 +77,9 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         array::KEYS,
     ]
     .concat();
-<<<<<<< HEAD
-    let log_block = [log_block::KEYS, log_block_hardware::KEYS, log_block_array::KEYS].concat();
-    let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS].concat();
-=======
-    let log_block = [log_block::KEYS, log_block_hardware::KEYS, sata::KEYS].concat();
+    let log_block =
+        [log_block::KEYS, log_block_hardware::KEYS, log_block_array::KEYS, sata::KEYS].concat();
     let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS, sata::KEYS].concat();
->>>>>>> 87c7ad1 (Speak Serial ATA frame by frame, with native command queuing or without)
     let tested =
         [("page", &page[..]), ("log-block", &log_block), ("msr", msr::KEYS), ("disk", &disk)];
     assert_eq!(tested.map(|(kind, _)| kind), KINDS);
