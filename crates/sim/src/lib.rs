@@ -8,6 +8,7 @@
 //!
 //! * [`config`]: drive files (TOML), every key in one table, errors for people;
 //! * [`geometry`]: channels, ways, dies, planes, blocks, pages and their numbers;
+//! * [`layout`]: where the translation layer's pages lie on physical ones;
 //! * [`events`], [`ring`], [`slab`], [`cow`], [`rounding`]: pending events, queues,
 //!   reusable slots, arrays that are cheap to copy, whole numbers;
 //! * [`link`], [`clock`]: the host's link, and how time passes behind it;
@@ -33,6 +34,7 @@ pub mod ftl;
 pub mod gc;
 pub mod geometry;
 pub mod hdd;
+pub mod layout;
 pub mod link;
 pub mod logblock;
 pub mod msr;

@@ -2,6 +2,7 @@
 
 use super::get::Getter;
 use super::host::{self, Host};
+use super::layout::{self, UnitLayout};
 use super::nand::{self, Channel, Nand, Scheduler};
 
 /// Which data blocks a log block takes pages of.
@@ -27,8 +28,8 @@ pub enum LogVictim {
 #[expect(missing_docs, reason = "each field is the key of the same name")]
 pub struct LogBlockFtl {
     pub over_provisioning_ratio: f64,
-    /// Four of the letters C, W, D, P.
-    pub plane_order: String,
+    /// The keys that say where pages lie.
+    pub layout: UnitLayout,
     pub merge_unit_bytes: u64,
     pub log_blocks: u32,
     pub log_association: LogAssociation,
@@ -53,7 +54,7 @@ pub(super) fn log_block_config(get: &Getter) -> LogBlockConfig {
         host: host::host(get),
         ftl: LogBlockFtl {
             over_provisioning_ratio: get.float("over_provisioning_ratio"),
-            plane_order: get.word("ftl.plane_order").to_owned(),
+            layout: layout::unit_layout(get),
             merge_unit_bytes: get.long("ftl.merge_unit_bytes"),
             log_blocks: get.int("ftl.log_blocks"),
             log_association: match get.word("ftl.log_association") {

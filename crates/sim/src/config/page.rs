@@ -3,6 +3,7 @@
 use super::gc::{self, Gc};
 use super::get::Getter;
 use super::host::{self, Host};
+use super::layout::{self, UnitLayout};
 use super::nand::{self, Channel, Nand, Scheduler};
 
 /// What picks the plane of a write.
@@ -20,9 +21,8 @@ pub enum Allocation {
 pub struct PageFtl {
     pub over_provisioning_ratio: f64,
     pub allocation: Allocation,
-    /// Four of the letters C, W, D, P.
-    pub plane_order: String,
-    pub placement_pages: u32,
+    /// The keys that say where pages lie.
+    pub layout: UnitLayout,
 }
 
 /// The keys of a page-mapped drive.
@@ -48,8 +48,7 @@ pub(super) fn page_config(get: &Getter) -> PageConfig {
                 "order" => Allocation::Order,
                 _ => Allocation::Address,
             },
-            plane_order: get.word("ftl.plane_order").to_owned(),
-            placement_pages: get.int("ftl.placement_pages"),
+            layout: layout::unit_layout(get),
         },
         gc: gc::gc(get),
         scheduler: nand::scheduler(get),

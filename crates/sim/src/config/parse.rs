@@ -246,14 +246,16 @@ fn complete(entries: &mut Entries, faults: &mut Faults) {
                 let message = format!("means nothing on {drive}");
                 faults.add(entry.line, key.path, &message, Some("remove it".into()));
             }
-            (true, None) => match default_value(key.default) {
+            (true, None) => match default_value(key.default, entries) {
                 Some(value) => {
                     entries.insert(key.path, Entry { value, line: None });
                 }
-                None => {
+                None if key.default == Fallback::Required => {
                     let message = format!("is missing: {}", key.doc);
                     faults.add(None, key.path, &message, None);
                 }
+                // The key it follows is missing, which has been said.
+                None => {}
             },
         }
     }
@@ -285,7 +287,7 @@ fn lower_queue_depth(entries: &mut Entries) {
     }
 }
 
-fn default_value(default: Fallback) -> Option<Value> {
+fn default_value(default: Fallback, entries: &Entries) -> Option<Value> {
     match default {
         Fallback::Required => None,
         Fallback::Int(number) => Some(Value::Int(number)),
@@ -293,6 +295,7 @@ fn default_value(default: Fallback) -> Option<Value> {
         Fallback::Bool(flag) => Some(Value::Bool(flag)),
         Fallback::Word(word) => Some(Value::Word(word.into())),
         Fallback::List(numbers) => Some(Value::List(numbers.to_vec())),
+        Fallback::SameAs(path) => entries.get(path).map(|entry| entry.value.clone()),
     }
 }
 

@@ -64,10 +64,11 @@ impl PageDrive {
             self.kick_touched();
             return;
         };
+        let pages = u64::from(self.ftl.layout().shape().pages);
         if self.work.jobs[job].for_wear {
-            self.tally.wear_pages_moved += 1;
+            self.tally.wear_pages_moved += pages;
         } else {
-            self.tally.gc_pages_moved += 1;
+            self.tally.gc_pages_moved += pages;
         }
         #[cfg(test)]
         self.shadow.relocate(old, new);
@@ -107,7 +108,7 @@ impl PageDrive {
         self.flash.commands.remove(slot);
         let Job { collection, .. } = self.work.jobs[job];
         self.work.jobs.remove(job);
-        self.tally.block_erases += 1;
+        self.tally.block_erases += u64::from(self.ftl.layout().shape().planes());
         self.ftl.end_collection(collection);
         let plane = collection.plane;
         if let Some(cold) = collection.cold

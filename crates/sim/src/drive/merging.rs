@@ -133,7 +133,8 @@ impl LogBlockDrive {
         if moved {
             self.shadow.relocate(from, to);
         }
-        self.tally.gc_pages_moved += u64::from(moved);
+        let pages = u64::from(self.ftl.layout().shape().pages);
+        self.tally.gc_pages_moved += if moved { pages } else { 0 };
         if let Some(job) = &mut self.work.job {
             job.read[index as usize] = if moved { slot } else { DROPPED };
         }
@@ -208,7 +209,7 @@ impl Scheme for Merging {
         match drive.flash.commands[slot].work {
             Work::GcRead => drive.copy_read(slot),
             Work::Erase => {
-                drive.tally.block_erases += 1;
+                drive.tally.block_erases += u64::from(drive.ftl.layout().shape().planes());
                 drive.end_step(slot);
             }
             _ => drive.end_step(slot),

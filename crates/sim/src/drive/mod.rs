@@ -5,6 +5,7 @@
 //! * here: the drive as a [`Device`], and its clock;
 //! * `host`: commands in, answers out;
 //! * `pages`: a request's pages become flash commands, and their ends its end;
+//! * `members`: a command on a mapping unit becomes those of its pages;
 //! * [`scheme`]: what it asks of the way it maps.
 //!
 //! The ways it can map:
@@ -15,6 +16,7 @@
 
 mod collect;
 mod host;
+mod members;
 pub mod merging;
 pub mod paged;
 mod pages;
@@ -25,6 +27,8 @@ mod shadow;
 mod swarm;
 #[cfg(test)]
 mod swarm_log;
+#[cfg(test)]
+mod swarm_units;
 
 use crate::clock::{self, Linked};
 use crate::config::Host;
@@ -43,7 +47,7 @@ use ssdscope_io::{
     ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Request,
     Snapshot, device::check_request,
 };
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 /// What the drive itself counts; the flash array counts its pages.
@@ -87,6 +91,8 @@ pub struct Drive<S: Scheme> {
     writes_at_work: u32,
     tally: Tally,
     touched: Vec<u32>,
+    /// By command that reads what a small write keeps: sectors on each member of the unit.
+    kept: BTreeMap<u32, Vec<u32>>,
     #[cfg(test)]
     shadow: shadow::Shadow,
 }
@@ -121,6 +127,7 @@ impl<S: Scheme> Drive<S> {
             writes_at_work: 0,
             tally: Tally::default(),
             touched: Vec::new(),
+            kept: BTreeMap::new(),
             #[cfg(test)]
             shadow: shadow::Shadow::of(&ftl),
             ftl,

@@ -2,7 +2,7 @@
 //! however the drive maps.
 
 use super::{Drive, Scheme};
-use crate::flash::command::{Command, Work};
+use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::{Lpn, Ppn};
 use ssdscope_io::Op;
@@ -78,13 +78,15 @@ impl<S: Scheme> Drive<S> {
     /// In the same plane the chip keeps what was read in its register and only the
     /// host's sectors are sent; in another plane the whole page is.
     pub(super) fn read_before(&mut self, slot: u32, old: Ppn, kept_sectors: u32) {
-        self.tally.rmw_reads += 1;
-        let shape = *self.ftl.geometry();
+        let (shape, plain) = (*self.ftl.geometry(), self.ftl.layout().is_plain());
         let command = &mut self.flash.commands[slot];
         command.work = Work::RmwRead;
         command.sectors = kept_sectors;
-        if shape.plane_of(old) != shape.plane_of(command.page) {
-            command.span.1 += kept_sectors;
+        if plain {
+            self.tally.rmw_reads += 1;
+            if shape.plane_of(old) != shape.plane_of(command.page) {
+                command.span.1 += kept_sectors;
+            }
         }
         command.program_to = command.page;
         command.page = old;
@@ -96,7 +98,7 @@ impl<S: Scheme> Drive<S> {
         let shape = *self.ftl.geometry();
         let command = &mut self.flash.commands[slot];
         command.work = Work::HostProgram;
-        command.page = command.program_to;
+        std::mem::swap(&mut command.page, &mut command.program_to);
         command.sectors = command.span.1.min(shape.sectors_per_page);
         self.wait_for_unit(slot);
         self.kick_touched();
@@ -121,6 +123,9 @@ impl<S: Scheme> Drive<S> {
 
     /// A flash command has ended.
     pub(super) fn end_command(&mut self, slot: u32) {
+        if self.flash.commands[slot].member_of != NONE {
+            return self.end_member(slot);
+        }
         #[cfg(test)]
         self.shadow.end(&self.flash.commands[slot], self.ftl.geometry());
         match self.flash.commands[slot].work {
@@ -164,8 +169,19 @@ impl<S: Scheme> Drive<S> {
         self.wait_for_unit(slot);
     }
 
-    /// Lets a command wait for its unit; [`Drive::kick_touched`] then serves the channel.
+    /// Lets a command wait for its unit, or its members for theirs;
+    /// [`Drive::kick_touched`] then serves the channels.
     pub(super) fn wait_for_unit(&mut self, slot: u32) {
+        if self.ftl.layout().is_plain() {
+            self.queue(slot);
+        } else {
+            self.fan_out(slot);
+        }
+    }
+
+    /// Lets a command on a physical page wait.
+    #[inline]
+    pub(super) fn queue(&mut self, slot: u32) {
         let channel = self.flash.enqueue(slot, self.now_ns);
         if self.touched.last() != Some(&channel) {
             self.touched.push(channel);

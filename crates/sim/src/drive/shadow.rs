@@ -23,6 +23,8 @@ pub(super) struct Shadow {
     planned: BTreeMap<u32, Version>,
     /// What is in a page.
     content: BTreeMap<u32, Version>,
+    /// Physical pages of units that were programmed since their block was erased.
+    programmed: BTreeSet<u32>,
 }
 
 impl Shadow {
@@ -86,6 +88,21 @@ impl Shadow {
                     self.content.remove(&page);
                 }
             }
+        }
+    }
+
+    /// A command on one page of a unit has ended.
+    pub(super) fn end_member(&mut self, command: &Command, array: &Geometry) {
+        let page = command.page.0;
+        match command.work {
+            Work::HostProgram | Work::GcProgram => {
+                assert!(self.programmed.insert(page), "physical page {page} is programmed twice");
+            }
+            Work::Erase => {
+                assert!(page.is_multiple_of(array.pages_per_block));
+                self.programmed.retain(|at| !(page..page + array.pages_per_block).contains(at));
+            }
+            Work::HostRead | Work::RmwRead | Work::GcRead => {}
         }
     }
 

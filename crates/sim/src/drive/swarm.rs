@@ -3,6 +3,7 @@
 //! host must see. A failure prints the seed that repeats it.
 
 use super::shadow::check_blocks;
+use super::swarm_units::{Hardware, draw_lay};
 use super::{Drive, PageDrive, Scheme};
 use crate::config::{DriveConfig, Firmware, State};
 use ssdscope_io::rng::Stream;
@@ -32,18 +33,19 @@ fn draw_drive(random: &mut Stream) -> String {
     let mut text = String::new();
     let page_bytes = pick(&[512, 2048, 4096, 6144, 16_384]);
     let stop = pick(&[1, 2, 3]);
+    let (channels, ways) = (pick(&[1, 2, 3]), pick(&[1, 2]));
+    let (dies, planes) = (pick(&[1, 2]), pick(&[1, 2, 4]));
+    let pages_per_block = pick(&[4, 8, 15]);
+    let planes_in_all = channels * ways * dies * planes;
+    let shape = Hardware { channels, planes: planes_in_all, pages_per_block, page_bytes };
     let _ = write!(
         text,
-        "over_provisioning_ratio = {}\n[nand]\nchannels = {}\nways = {}\ndies = {}\nplanes = {}\n\
-         blocks_per_plane = {}\npages_per_block = {}\npage_bytes = {page_bytes}\n\
+        "over_provisioning_ratio = {}\n[nand]\nchannels = {channels}\nways = {ways}\n\
+         dies = {dies}\nplanes = {planes}\nblocks_per_plane = {}\n\
+         pages_per_block = {pages_per_block}\npage_bytes = {page_bytes}\n\
          read_ns = 50000\nprogram_ns = {}\nerase_ns = 1500000\nendurance_erases = {}\n{nand}",
         pick(&[50, 100, 200]) as f64 / 100.0,
-        pick(&[1, 2, 3]),
-        pick(&[1, 2]),
-        pick(&[1, 2]),
-        pick(&[1, 2, 4]),
         pick(&[20, 24, 33]),
-        pick(&[4, 8, 15]),
         pick(&[200_000, 700_000]),
         pick(&[20, 3000]),
     );
@@ -51,7 +53,7 @@ fn draw_drive(random: &mut Stream) -> String {
         text,
         "[channel]\nns_per_byte = {}\nread_command_ns = {}\nprogram_command_ns = 300\n\
          [host]\ninterface = \"{}\"\nqueue_depth = {}\nfirmware_ns = {}\n\
-         [ftl]\nkind = \"page\"\nallocation = \"{}\"\nplane_order = \"{}\"\nplacement_pages = {}\n",
+         [ftl]\nkind = \"page\"\nallocation = \"{}\"\nplane_order = \"{}\"\n",
         pick(&[3, 25]),
         pick(&[0, 290]),
         ["simple", "nvme", "sata"][pick(&[0, 1, 2]) as usize],
@@ -59,8 +61,9 @@ fn draw_drive(random: &mut Stream) -> String {
         pick(&[0, 700]),
         ["address", "order"][pick(&[0, 1]) as usize],
         ["CWDP", "PDWC", "WPCD"][pick(&[0, 1, 2]) as usize],
-        pick(&[1, 2, 5]),
     );
+    text.push_str(&draw_lay(random, shape));
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let _ = write!(
         text,
         "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\

@@ -2,6 +2,7 @@
 
 use super::LogBlockDrive;
 use super::swarm::{Run, check_served, draw_array, run};
+use super::swarm_units::{Hardware, draw_units};
 use crate::config::{DriveConfig, Firmware, State};
 use crate::ftl::Translation;
 use crate::geometry::Ppn;
@@ -17,8 +18,16 @@ fn draw_drive(random: &mut Stream) -> String {
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let (channels, planes) = (pick(&[1, 2, 3]), pick(&[1, 2]));
     let (pages, page_bytes) = (pick(&[4, 8, 15]), pick(&[1024, 2048, 4096, 6144]));
+    let shape =
+        Hardware { channels, planes: channels * planes, pages_per_block: pages, page_bytes };
     // A block, the blocks of the same place on all channels, or on all planes.
-    let width = pick(&[1, channels, channels * planes]);
+    let merged = pick(&[1, channels, channels * planes]);
+    let (units, unit_width) = match pick(&[0, 1]) {
+        0 => (String::new(), 1),
+        _ => draw_units(random, shape),
+    };
+    let width = if unit_width > merged { unit_width } else { merged };
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let mut text = String::new();
     let _ = write!(
         text,
@@ -28,7 +37,7 @@ fn draw_drive(random: &mut Stream) -> String {
          [channel]\nns_per_byte = {}\n[host]\ninterface = \"{}\"\nncq = {}\nqueue_depth = {}\n\
          firmware_ns = {}\n\
          [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
-         log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n\
+         log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n{units}\
          [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\n{scheduler}",
         pick(&[100, 200]) as f64 / 100.0,
         pick(&[20, 24, 33]),
@@ -103,7 +112,8 @@ fn random_log_block_drives_keep_every_page_and_every_nanosecond() {
         let written = run.pages_asked(Op::Write, drive.ftl.geometry().sectors_per_page);
         let page_bytes = u64::from(drive.ftl.geometry().page_bytes);
         let programmed = counters.flash_bytes_programmed / page_bytes;
-        assert_eq!(programmed, written + counters.gc_pages_moved);
+        let members = u64::from(drive.ftl.layout().shape().pages);
+        assert_eq!(programmed, written + counters.gc_pages_moved / members);
         switch += counters.merges.switch;
         partial += counters.merges.partial;
         full += counters.merges.full;

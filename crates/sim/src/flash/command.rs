@@ -86,7 +86,7 @@ pub struct Command {
     pub work: Work,
     /// The physical page (of an erase: the block's first).
     pub page: Ppn,
-    /// Of a read before a program: the page to program then.
+    /// Of a read before a program: the page to program then; of that program, the page read.
     pub program_to: Ppn,
     /// The logical page of a host command.
     pub logical: Lpn,
@@ -102,6 +102,10 @@ pub struct Command {
     pub order: u64,
     /// Where it waits for others to go with, see [`super::spots`]; or [`NONE`].
     pub spot: u32,
+    /// The command of the unit that it does a part of, or [`NONE`].
+    pub member_of: u32,
+    /// Of a command on a unit: its members that have not ended.
+    pub members: u32,
     /// Next command in the same list.
     pub next: u32,
     /// When its present phase began.
@@ -129,6 +133,8 @@ impl Command {
             span: (0, 0),
             order: 0,
             spot: NONE,
+            member_of: NONE,
+            members: 0,
             next: NONE,
             since_ns: now_ns,
             busy_before_ns: 0,

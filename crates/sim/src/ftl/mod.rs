@@ -19,6 +19,7 @@ pub use translation::Translation;
 use crate::config::{Allocation, PageConfig};
 use crate::gc::Policy;
 use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn, exported_pages};
+use crate::layout::Layout;
 use crate::rounding::share_of;
 use plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
 use translation::count_erases;
@@ -39,7 +40,9 @@ pub struct Placement {
 /// The translation layer.
 #[derive(Clone, Debug)]
 pub struct Ftl {
+    /// The array in mapping units: what `layout` makes of it.
     geometry: Geometry,
+    layout: Layout,
     map: PageMap,
     planes: PerPlane<Plane>,
     plane_order: Vec<PlaneId>,
@@ -59,7 +62,8 @@ impl Ftl {
     /// An empty drive.
     #[must_use]
     pub fn new(config: &PageConfig, seed: u64) -> Self {
-        let geometry = Geometry::new(&config.nand);
+        let layout = Layout::new(&config.nand, &config.ftl.layout);
+        let geometry = *layout.units();
         let exported_pages = exported_pages(&geometry, config.ftl.over_provisioning_ratio);
         let blocks = geometry.blocks_per_plane;
         let low_water_blocks =
@@ -67,9 +71,9 @@ impl Ftl {
         let mut ftl = Self {
             map: PageMap::new(&geometry, exported_pages),
             planes: PerPlane(vec![Plane::new(blocks); geometry.plane_count as usize]),
-            plane_order: geometry.planes_in_order(&config.ftl.plane_order),
+            plane_order: layout.plane_order().to_vec(),
             allocation: config.ftl.allocation,
-            placement_pages: config.ftl.placement_pages,
+            placement_pages: layout.shape().units_in_a_row,
             placed: 0,
             policy: Policy::new(&config.gc, config.nand.endurance_erases, seed),
             sealed: 0,
@@ -78,6 +82,7 @@ impl Ftl {
             stop_writes_blocks: config.gc.stop_writes_blocks,
             max_victims: config.gc.max_victims,
             geometry,
+            layout,
         };
         for plane in 0..geometry.plane_count {
             ftl.open_host_block(PlaneId(plane));
@@ -223,6 +228,11 @@ impl Translation for Ftl {
     }
 
     #[inline]
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    #[inline]
     fn map(&self) -> &PageMap {
         &self.map
     }
@@ -246,7 +256,7 @@ impl Translation for Ftl {
     fn erase_histogram(&self) -> Vec<u64> {
         let mut histogram = Vec::new();
         for &erases in self.planes.0.iter().flat_map(|plane| &plane.erases) {
-            count_erases(&mut histogram, erases, 1);
+            count_erases(&mut histogram, erases, u64::from(self.layout.shape().planes()));
         }
         histogram
     }

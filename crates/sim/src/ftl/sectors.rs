@@ -54,6 +54,23 @@ impl SectorMap {
         kept.count_ones()
     }
 
+    /// How many sectors of `page` hold data, of those from `first` up to `end`.
+    #[must_use]
+    pub fn count(&self, page: Lpn, first: u32, end: u32) -> u32 {
+        let start_bit = u64::from(page.0) * u64::from(self.bits_per_page);
+        let mut held = 0;
+        let mut bit = first;
+        while bit < end {
+            let position = start_bit + u64::from(bit);
+            let shift = (position % 64) as u32;
+            let count = (end - bit).min(64 - shift);
+            let word = self.words.get((position / 64) as usize);
+            held += (word >> shift & below(count)).count_ones();
+            bit += count;
+        }
+        held
+    }
+
     /// Forgets everything in `page`.
     pub fn clear(&mut self, page: Lpn) {
         let start_bit = u64::from(page.0) * u64::from(self.bits_per_page);
@@ -107,6 +124,8 @@ mod tests {
                     .enumerate()
                     .filter(|&(index, &written)| written && !span.contains(&index))
                     .count();
+                let within = flags[span.clone()].iter().filter(|&&written| written).count();
+                assert_eq!(map.count(Lpn(page), first, first + count), within as u32, "{sectors}");
                 assert_eq!(map.write(Lpn(page), first, count), outside as u32, "{sectors}");
                 flags[span].fill(true);
             }

@@ -2,12 +2,16 @@
 
 use super::map::PageMap;
 use crate::geometry::{Geometry, Lpn, Ppn};
+use crate::layout::Layout;
 use std::fmt::Debug;
 
 /// Where logical pages are. It knows no time.
 pub trait Translation: Clone + Debug + Send + Sync + 'static {
-    /// The array's shape.
+    /// The array in mapping units: the pages, blocks and planes that it works with.
     fn geometry(&self) -> &Geometry;
+
+    /// Where those lie.
+    fn layout(&self) -> &Layout;
 
     /// The newest version of every page.
     fn map(&self) -> &PageMap;

@@ -85,7 +85,8 @@ impl Ftl {
     #[must_use]
     pub fn stuck(&self, plane: PlaneId) -> SimError {
         let blocks = &self.planes[plane];
-        let shape = &self.geometry;
+        let shape = self.layout.array();
+        let plane = self.layout.first_plane(plane);
         let (dies, planes) = (shape.dies, shape.planes_per_die);
         SimError::Stuck {
             channel: plane.0 / (planes * dies * shape.ways),

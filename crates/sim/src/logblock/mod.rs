@@ -21,12 +21,14 @@ use crate::config::LogBlockConfig;
 use crate::ftl::translation::count_erases;
 use crate::ftl::{PageMap, Placement, Translation};
 use crate::geometry::{Geometry, Lpn, Ppn, exported_pages};
+use crate::layout::{Layout, Shape};
 use logs::{Logs, Room};
 use units::{Role, UnitId, Units};
 
 /// The translation layer.
 #[derive(Clone, Debug)]
 pub struct LogBlockFtl {
+    layout: Layout,
     map: PageMap,
     units: Units,
     logs: Logs,
@@ -42,16 +44,17 @@ impl LogBlockFtl {
     /// An empty drive.
     #[must_use]
     pub fn new(config: &LogBlockConfig) -> Self {
-        let geometry = Geometry::new(&config.nand);
-        let units = Units::new(geometry, &config.ftl.plane_order, config.blocks_per_unit());
+        let layout = Layout::new(&config.nand, &config.ftl.layout);
+        let units = Units::new(&layout, config.blocks_per_unit());
         let blocks = config.exported_units();
         Self {
-            map: PageMap::new(&geometry, blocks * units.pages()),
+            map: PageMap::new(layout.units(), blocks * units.pages()),
             logs: Logs::new(&config.ftl),
             data: vec![0; blocks as usize],
             units,
             written: 0,
             due: None,
+            layout,
         }
     }
 
@@ -134,6 +137,11 @@ impl Translation for LogBlockFtl {
     }
 
     #[inline]
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    #[inline]
     fn map(&self) -> &PageMap {
         &self.map
     }
@@ -152,8 +160,9 @@ impl Translation for LogBlockFtl {
 
     fn erase_histogram(&self) -> Vec<u64> {
         let mut histogram = Vec::new();
+        let blocks = u64::from(self.units.blocks() * self.layout.shape().planes());
         for &erases in self.units.erases() {
-            count_erases(&mut histogram, erases, u64::from(self.units.blocks()));
+            count_erases(&mut histogram, erases, blocks);
         }
         histogram
     }
@@ -166,22 +175,30 @@ impl Translation for LogBlockFtl {
 }
 
 impl LogBlockConfig {
-    /// Physical blocks of a merge unit.
+    /// The array in mapping units.
+    fn array(&self) -> Geometry {
+        Shape::new(&self.nand, &self.ftl.layout).geometry(&self.nand, self.nand.blocks_per_plane)
+    }
+
+    /// Blocks of the array of mapping units in a merge unit.
     #[must_use]
-    pub const fn blocks_per_unit(&self) -> u32 {
-        (self.ftl.merge_unit_bytes / self.nand.block_bytes()) as u32
+    pub fn blocks_per_unit(&self) -> u32 {
+        let array = self.array();
+        let block_bytes = u64::from(array.pages_per_block) * u64::from(array.page_bytes);
+        (self.ftl.merge_unit_bytes / block_bytes) as u32
     }
 
     /// Merge units of the whole array.
     #[must_use]
-    pub const fn units(&self) -> u32 {
-        Geometry::new(&self.nand).plane_count / self.blocks_per_unit() * self.nand.blocks_per_plane
+    pub fn units(&self) -> u32 {
+        self.array().plane_count / self.blocks_per_unit() * self.nand.blocks_per_plane
     }
 
     /// Merge units that the host sees: whole ones only.
     #[must_use]
     pub fn exported_units(&self) -> u32 {
-        let pages = exported_pages(&Geometry::new(&self.nand), self.ftl.over_provisioning_ratio);
-        pages / (self.blocks_per_unit() * self.nand.pages_per_block)
+        let array = self.array();
+        let pages = exported_pages(&array, self.ftl.over_provisioning_ratio);
+        pages / (self.blocks_per_unit() * array.pages_per_block)
     }
 }

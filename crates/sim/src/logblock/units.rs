@@ -1,9 +1,11 @@
 //! Merge units: the blocks that a log-block drive writes, maps and erases as one.
 //!
-//! A unit is the physical blocks of one index over some planes; its pages go round those
-//! planes, so that a unit written in order keeps all of them busy.
+//! A unit is the blocks of one index over some planes; its pages go round those planes, so
+//! many in a row, so that a unit written in order keeps all of them busy. Pages, blocks and
+//! planes are those of the drive's [`Layout`].
 
 use crate::geometry::{BlockId, Geometry, PageId, PlaneId, Ppn};
+use crate::layout::Layout;
 use std::collections::VecDeque;
 
 /// A merge unit.
@@ -31,6 +33,8 @@ pub struct Units {
     place_of_plane: Vec<u32>,
     /// Planes of a unit.
     width: u32,
+    /// Pages in a row on a plane.
+    in_a_row: u32,
     free: VecDeque<UnitId>,
     role: Vec<Role>,
     /// The first slot that was not written and may be.
@@ -40,10 +44,11 @@ pub struct Units {
 }
 
 impl Units {
-    /// Erased units of `width` blocks over planes that `plane_order` puts side by side.
+    /// Erased units of `width` blocks over planes that are visited one after the other.
     #[must_use]
-    pub fn new(geometry: Geometry, plane_order: &str, width: u32) -> Self {
-        let planes = geometry.planes_in_order(plane_order);
+    pub fn new(layout: &Layout, width: u32) -> Self {
+        let geometry = *layout.units();
+        let planes = layout.plane_order().to_vec();
         let mut place_of_plane = vec![0; planes.len()];
         for (place, plane) in planes.iter().enumerate() {
             place_of_plane[plane.0 as usize] = place as u32;
@@ -54,6 +59,7 @@ impl Units {
             planes,
             place_of_plane,
             width,
+            in_a_row: layout.shape().units_in_a_row,
             free: (0..count).map(UnitId).collect(),
             role: vec![Role::Free; count as usize],
             next: vec![0; count as usize],
@@ -80,7 +86,7 @@ impl Units {
         self.width * self.geometry.pages_per_block
     }
 
-    /// Physical blocks of a unit.
+    /// Blocks of a unit.
     #[must_use]
     pub const fn blocks(&self) -> u32 {
         self.width
@@ -94,8 +100,10 @@ impl Units {
     #[must_use]
     pub fn page(&self, unit: UnitId, slot: u32) -> Ppn {
         let (group, block) = (unit.0 % self.groups(), BlockId(unit.0 / self.groups()));
-        let plane = self.planes[(group * self.width + slot % self.width) as usize];
-        self.geometry.ppn(plane, block, PageId(slot / self.width))
+        let run = slot / self.in_a_row;
+        let plane = self.planes[(group * self.width + run % self.width) as usize];
+        let page = run / self.width * self.in_a_row + slot % self.in_a_row;
+        self.geometry.ppn(plane, block, PageId(page))
     }
 
     /// The unit of a page, and its slot there.
@@ -103,12 +111,14 @@ impl Units {
     pub fn place_of(&self, page: Ppn) -> (UnitId, u32) {
         let plane = self.place_of_plane[self.geometry.plane_of(page).0 as usize];
         let unit = self.geometry.block_of(page).0 * self.groups() + plane / self.width;
-        (UnitId(unit), self.geometry.page_of(page).0 * self.width + plane % self.width)
+        let page = self.geometry.page_of(page).0;
+        let run = page / self.in_a_row * self.width + plane % self.width;
+        (UnitId(unit), run * self.in_a_row + page % self.in_a_row)
     }
 
-    /// The first page of each physical block of a unit.
+    /// The first page of each block of a unit.
     pub fn first_pages(&self, unit: UnitId) -> impl Iterator<Item = Ppn> {
-        (0..self.width).map(move |slot| self.page(unit, slot))
+        (0..self.width).map(move |plane| self.page(unit, plane * self.in_a_row))
     }
 
     /// Takes the unit that has been free longest.

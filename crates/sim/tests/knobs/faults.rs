@@ -59,13 +59,7 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest() {
 #[test]
 fn a_part_that_a_later_version_brings_is_no_slip_of_the_pen() {
     let later = "comes with a later version; this one has no such part";
-    for key in [
-        "ftl.map_unit_bytes",
-        "write_buffer.bytes",
-        "read_cache.bytes",
-        "map.zone_bytes",
-        "map.resident_zones",
-    ] {
+    for key in ["write_buffer.bytes", "read_cache.bytes", "map.zone_bytes", "map.resident_zones"] {
         let set = format!("{key}=4096");
         assert_eq!(complaint(PAGE_DRIVE, &[set.as_str()]), [format!("--set: {key}: {later}")]);
     }
@@ -175,7 +169,7 @@ fn a_key_of_another_firmware_is_refused() {
         (MSR_DRIVE, "msr", "over_provisioning_ratio=0.1"),
         (PAGE_DRIVE, "page", "ftl.log_blocks=4"),
         (LOG_DRIVE, "log-block", "gc.policy=greedy"),
-        (LOG_DRIVE, "log-block", "ftl.placement_pages=2"),
+        (LOG_DRIVE, "log-block", "ftl.reclaim_unit_bytes=65536"),
     ] {
         let lines = complaint(drive, &[set]);
         let expected = format!("means nothing on a drive of ftl.kind = \"{kind}\" (remove it)");
@@ -266,6 +260,52 @@ const IMPOSSIBLE: &[Impossible] = &[
         "default_state",
         &["default_state=steady:1g"],
         "the window of 1073741824 bytes is larger than the drive (262144)",
+    ),
+    (
+        "ftl.map_unit_bytes",
+        &["ftl.map_unit_bytes=6144"],
+        "6144 is not a whole number of nand.page_bytes = 4096",
+    ),
+    (
+        "ftl.map_unit_bytes",
+        &["ftl.map_unit_bytes=12288"],
+        "12288 bytes take 3 pages of a block, which do not divide nand.pages_per_block = 8",
+    ),
+    (
+        "ftl.map_unit_bytes",
+        &["ftl.map_unit_bytes=12288", "nand.channels=4"],
+        "are on 3 planes in turn, which neither divide nor go evenly round the 4 planes",
+    ),
+    (
+        "ftl.placement_pages",
+        &["ftl.map_unit_bytes=16384", "ftl.placement_pages=3"],
+        "3 pages in a row neither divide nor hold whole units of 4 pages",
+    ),
+    (
+        "ftl.stripe_bytes",
+        &["ftl.stripe_bytes=8192"],
+        "8192 is no whole number of sectors that divides nand.page_bytes = 4096",
+    ),
+    ("ftl.stripe_bytes", &["ftl.stripe_bytes=768"], "768 is no whole number of sectors"),
+    (
+        "ftl.reclaim_unit_bytes",
+        &["ftl.reclaim_unit_bytes=40000"],
+        "40000 is not a whole number of 32768 bytes: the 1 blocks that a unit",
+    ),
+    (
+        "ftl.reclaim_unit_bytes",
+        &["ftl.reclaim_unit_bytes=98304", "nand.channels=4"],
+        "98304 is a block on each of 3 planes, which do not divide the 4 planes",
+    ),
+    (
+        "ftl.reclaim_unit_bytes",
+        &["ftl.reclaim_unit_bytes=536870912", "nand.pages_per_block=16384", "nand.channels=8"],
+        "536870912 holds 131072 units of ftl.map_unit_bytes = 4096; at most 65534",
+    ),
+    (
+        "ftl.reclaim_unit_bytes",
+        &["ftl.reclaim_unit_bytes=65536", "nand.channels=2", "ftl.placement_pages=3"],
+        "65536 cannot be filled by ftl.placement_pages = 3, which do not divide",
     ),
     (
         "ftl.placement_pages",

@@ -76,6 +76,7 @@ fn what_a_file_leaves_out_is_the_documented_default() {
             let found = lookup(config.resolved(), key.path).unwrap();
             let expected = match key.default {
                 Fallback::Required => continue,
+                Fallback::SameAs(path) => lookup(config.resolved(), path).unwrap().clone(),
                 default => serde_json::to_value(default).unwrap(),
             };
             assert_eq!(*found, expected, "{}", key.path);
@@ -96,7 +97,9 @@ fn another(key: &Key) -> (String, Value) {
         ("ftl.kind", _) => ("page".into(), Value::from("page")),
         ("gc.low_water_ratio", _) => ("0.051".into(), Value::from(0.051)),
         ("ftl.merge_unit_bytes", _) => number(2 * 32_768),
-        ("ftl.placement_pages", _) => number(3),
+        ("ftl.placement_pages", _) => number(2),
+        ("ftl.map_unit_bytes", _) => ("8k".into(), Value::from(8192)),
+        ("ftl.reclaim_unit_bytes", _) => number(32_768),
         ("disk.inner_sectors_per_track", _) => number(60),
         ("disk.outer_sectors_per_track", _) => number(110),
         ("disk.cylinders", _) => number(77),
@@ -137,8 +140,9 @@ fn every_key_can_be_set_and_is_read_back() {
             let (set, expected) = another(key);
             let set = format!("{}={set}", key.path);
             let mut sets = [roomy, &[&set]].concat();
-            // A merge unit is whole blocks, whatever their size.
+            // A merge unit is whole blocks, whatever their size, and whole mapping units.
             match (kind, key.path) {
+                ("log-block", "ftl.map_unit_bytes") => sets.push("ftl.placement_pages=2"),
                 ("log-block", "nand.page_bytes") => sets.push("ftl.merge_unit_bytes=64k"),
                 ("log-block", "nand.pages_per_block") => sets.push("ftl.merge_unit_bytes=36k"),
                 _ => {}

@@ -34,6 +34,22 @@ fn a_log_block_drive_that_cannot_work_is_refused_with_both_values() {
             "which do not divide the 3 planes",
         ),
         (
+            "ftl.merge_unit_bytes",
+            &["nand.channels=4", "ftl.map_unit_bytes=8192"],
+            "32768 is not a multiple of 65536 bytes: the 2 physical blocks that a unit of \
+             ftl.map_unit_bytes = 8192 lies on",
+        ),
+        (
+            "ftl.map_unit_bytes",
+            &["ftl.map_unit_bytes=65536"],
+            "65536 bytes take 16 pages of a block, which do not divide nand.pages_per_block = 8",
+        ),
+        (
+            "ftl.merge_unit_bytes",
+            &["ftl.placement_pages=3"],
+            "32768 cannot be filled by ftl.placement_pages = 3, which do not divide",
+        ),
+        (
             "over_provisioning_ratio",
             &["over_provisioning_ratio=100"],
             "100 leaves less than one merge unit of 32768 bytes",

@@ -59,6 +59,8 @@ mod sata;
 mod scheduler;
 mod tight;
 mod top;
+mod units;
+mod units_log_block;
 
 use ssdscope_sim::config::keys::{KEYS, KINDS};
 
@@ -75,10 +77,17 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         pace::KEYS,
         scheduler::KEYS,
         array::KEYS,
+        units::KEYS,
     ]
     .concat();
-    let log_block =
-        [log_block::KEYS, log_block_hardware::KEYS, log_block_array::KEYS, sata::KEYS].concat();
+    let log_block = [
+        log_block::KEYS,
+        log_block_hardware::KEYS,
+        log_block_array::KEYS,
+        units_log_block::KEYS,
+        sata::KEYS,
+    ]
+    .concat();
     let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS, sata::KEYS].concat();
     let tested =
         [("page", &page[..]), ("log-block", &log_block), ("msr", msr::KEYS), ("disk", &disk)];

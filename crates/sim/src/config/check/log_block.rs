@@ -2,34 +2,50 @@
 
 use super::super::{LogAssociation, LogBlockConfig, State};
 use super::Checker;
-use crate::geometry::Geometry;
 
 impl Checker<'_> {
     pub(super) fn check_log_block(&mut self, log: &LogBlockConfig, state: State) {
         if !self.check_hardware(&log.nand, &log.host) {
             return;
         }
-        let (unit, block) = (log.ftl.merge_unit_bytes, log.nand.block_bytes());
-        let planes = Geometry::new(&log.nand).plane_count;
-        if !unit.is_multiple_of(block) || unit == 0 {
-            let message = format!(
-                "{unit} is not a whole number of physical blocks of {block} bytes \
-                 (nand.pages_per_block x nand.page_bytes)"
-            );
-            self.fault("ftl.merge_unit_bytes", &message);
-            return;
-        }
-        if unit / block > u64::from(planes) || !planes.is_multiple_of(log.blocks_per_unit()) {
-            let message = format!(
-                "{unit} is {} physical blocks of {block} bytes, which do not divide the {planes} \
+        let Some(shape) = self.check_layout(&log.nand, &log.ftl.layout) else { return };
+        let (unit, rmw) = (log.ftl.merge_unit_bytes, log.ftl.layout.map_unit_bytes);
+        let array = shape.geometry(&log.nand, log.nand.blocks_per_plane);
+        let (planes, block) =
+            (array.plane_count, log.nand.block_bytes() * u64::from(shape.planes()));
+        let message = if !unit.is_multiple_of(log.nand.block_bytes()) || unit == 0 {
+            format!(
+                "{unit} is not a whole number of physical blocks of {} bytes \
+                 (nand.pages_per_block x nand.page_bytes)",
+                log.nand.block_bytes()
+            )
+        } else if !unit.is_multiple_of(block) {
+            format!(
+                "{unit} is not a multiple of {block} bytes: the {} physical blocks that a unit of \
+                 ftl.map_unit_bytes = {rmw} lies on",
+                shape.width
+            )
+        } else if unit / block > u64::from(planes) || !planes.is_multiple_of((unit / block) as u32)
+        {
+            let planes = planes * shape.planes();
+            format!(
+                "{unit} is {} physical blocks of {} bytes, which do not divide the {planes} \
                  planes of channels x ways x dies x planes",
-                unit / block
-            );
-            self.fault("ftl.merge_unit_bytes", &message);
+                unit / log.nand.block_bytes(),
+                log.nand.block_bytes()
+            )
+        } else if !array.pages_per_block.is_multiple_of(shape.units_in_a_row) {
+            format!(
+                "{unit} cannot be filled by ftl.placement_pages = {}, which do not divide \
+                 nand.pages_per_block = {}",
+                log.ftl.layout.placement_pages, log.nand.pages_per_block
+            )
+        } else {
+            self.check_log_blocks(log);
+            self.check_state(state, u64::from(log.exported_units()) * unit);
             return;
-        }
-        self.check_log_blocks(log);
-        self.check_state(state, u64::from(log.exported_units()) * unit);
+        };
+        self.fault("ftl.merge_unit_bytes", &message);
     }
 
     fn check_log_blocks(&mut self, log: &LogBlockConfig) {

@@ -2,6 +2,7 @@
 //! each kind of drive; here what they share.
 
 mod disk;
+mod layout;
 mod log_block;
 mod msr;
 mod page;

@@ -1,6 +1,6 @@
 //! The keys of how a drive maps: tables `[ftl]` and `[msr]`.
 
-use super::Fallback::{Float, Int, Required, Word};
+use super::Fallback::{Float, Int, Required, SameAs, Word};
 use super::Kind::{Bytes, Choice, Count, PlaneOrder, Ratio};
 use super::Scope::{Array, Flash, LogBlock, Msr, Page};
 use super::{FIRMWARES, Key, key};
@@ -26,8 +26,29 @@ pub(super) const KEYS: &[Key] = &[
         "ftl.placement_pages",
         Count(1, 16_384),
         Int(1),
+        Array,
+        "pages in a row on one plane before the next plane (k), inside a mapping unit too",
+    ),
+    key(
+        "ftl.map_unit_bytes",
+        Bytes(512, 1 << 30),
+        SameAs("nand.page_bytes"),
+        Array,
+        "what is mapped and written as one: a smaller write reads and rewrites the rest",
+    ),
+    key(
+        "ftl.stripe_bytes",
+        Bytes(512, 1 << 17),
+        SameAs("nand.page_bytes"),
+        Array,
+        "bytes of a mapping unit on one of its pages before the next page",
+    ),
+    key(
+        "ftl.reclaim_unit_bytes",
+        Bytes(0, 1 << 40),
+        Int(0),
         Page,
-        "pages in a row on one plane before the next plane (k)",
+        "bytes collected and erased as one, so many blocks side by side (0: no more than a unit's)",
     ),
     key(
         "ftl.merge_unit_bytes",

@@ -78,6 +78,8 @@ pub enum Fallback {
     Word(&'static str),
     /// A list of whole numbers.
     List(&'static [u64]),
+    /// The value of another key, which stands before it in the table.
+    SameAs(&'static str),
 }
 
 /// A key of a drive file.

@@ -1,0 +1,54 @@
+//! Where pages lie on the drives of the swarm tests.
+
+use ssdscope_io::rng::Stream;
+use std::fmt::Write as _;
+
+/// The hardware that mapping units are drawn for.
+#[derive(Clone, Copy)]
+pub(super) struct Hardware {
+    pub channels: u64,
+    /// Of all channels together.
+    pub planes: u64,
+    pub pages_per_block: u64,
+    pub page_bytes: u64,
+}
+
+impl Hardware {
+    pub const fn block_bytes(self) -> u64 {
+        self.pages_per_block * self.page_bytes
+    }
+}
+
+/// Keys of `[ftl]`: how mapping units lie; and the planes of one.
+pub(super) fn draw_units(random: &mut Stream, shape: Hardware) -> (String, u64) {
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    let Hardware { channels, planes, pages_per_block, page_bytes } = shape;
+    let rows = pick(&[1, 1, if pages_per_block == 15 { 3 } else { 2 }, pages_per_block]);
+    // One plane, a plane of every channel, or all of them, perhaps more than once.
+    let width = pick(&[1, 1, channels, planes]);
+    let in_a_row = if width == planes { pick(&[1, rows]) } else { rows };
+    let pages = width * rows;
+    // Units in a row that fill a block evenly.
+    let units_in_a_row = pick(&[1, 1, pages_per_block / rows]);
+    let placement = if width == 1 { pages * units_in_a_row } else { in_a_row };
+    let stripe_bytes =
+        if page_bytes.is_multiple_of(1024) { page_bytes / pick(&[1, 2]) } else { 512 };
+    let text = format!(
+        "map_unit_bytes = {}\nplacement_pages = {placement}\nstripe_bytes = {stripe_bytes}\n",
+        pages * page_bytes
+    );
+    (text, width)
+}
+
+/// Keys of `[ftl]`: where pages lie on a page-mapped drive, with superblocks on some.
+pub(super) fn draw_lay(random: &mut Stream, shape: Hardware) -> String {
+    if random.below(2) == 0 {
+        return format!("placement_pages = {}\n", [1, 2, 5][random.below(3) as usize]);
+    }
+    let (mut text, width) = draw_units(random, shape);
+    if random.below(2) == 0 {
+        let groups = [1, shape.planes / width][random.below(2) as usize];
+        let _ = writeln!(text, "reclaim_unit_bytes = {}", groups * width * shape.block_bytes());
+    }
+    text
+}
