@@ -16,6 +16,7 @@ EXAMPLES = """\b
 Examples:
   ssdscope reproduce machado2015 --seed 1
   ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
+  ssdscope reproduce kuo2009 --figure 25-28
 """
 
 _VERDICT_WIDTH = 11
@@ -29,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def reproduce(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="The study: machado2015.")],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The study: machado2015, kuo2009.")],
     figure: Annotated[
         str | None,
         typer.Option("--figure", metavar="LIST", help="Only these figures: 1, 3-7,9, wear."),

@@ -4,6 +4,8 @@
     What a study gives: figures, rows of paper / ours / verdict, data files.
 `machado2015`
     Size, collection policy and share of free blocks kept; four patterns, ten sizes.
+`kuo2009`
+    What effective blocks and pages, buffers and zones do to response times; seven drives.
 
 A new study is a module (or a package) with a `STUDY`, and one line in `_STUDIES` below. Every
 number in the column "ours" is computed from runs made now.
@@ -16,6 +18,7 @@ from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress, silent
+from ssdscope.studies.kuo2009 import STUDY as KUO2009
 from ssdscope.studies.machado2015 import STUDY as MACHADO2015
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Verdict
 from ssdscope.targets import Target
@@ -30,7 +33,7 @@ __all__ = [
     "run",
 ]
 
-_STUDIES = (MACHADO2015,)
+_STUDIES = (KUO2009, MACHADO2015)
 
 
 def registry() -> dict[str, StudyInfo]:

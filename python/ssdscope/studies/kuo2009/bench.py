@@ -1,0 +1,137 @@
+"""The drives of the study, and what is run on them: lists of requests, one at a time.
+
+A drive is prepared once and forked for every run, so that no run sees another's traces.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdscope.results import Log
+from ssdscope.targets import Device, open_target
+from ssdscope.targets.records import OP_READ, OP_WRITE
+
+KIB = 1 << 10
+MIB = 1 << 20
+SECTOR = 512
+
+Times = npt.NDArray[np.int64]
+
+
+@dataclass
+class Drives:
+    """The presets, opened at their first use."""
+
+    seed: int
+    _open: dict[tuple[str, tuple[str, ...]], Device] = field(default_factory=dict)
+
+    def fork(self, name: str, *sets: str) -> Device:
+        """Give a copy of a drive in its prepared state.
+
+        Parameters
+        ----------
+        name
+            The preset, without ``kuo-``.
+        sets
+            ``KEY=VALUE`` changes.
+        """
+        key = (name, sets)
+        if key not in self._open:
+            self._open[key] = open_target(f"sim:kuo-{name}", sets=sets, seed=self.seed).device
+        return self._open[key].fork()
+
+    def unbuffered(self, name: str, *sets: str) -> Device:
+        """Give a copy with its write buffer switched off, as the paper did by an ATA command."""
+        return self.fork(name, *sets)
+
+    def random(self, figure: str) -> np.random.Generator:
+        """Give a figure's own stream of random numbers."""
+        return np.random.default_rng([self.seed, *figure.encode()])
+
+
+@dataclass(frozen=True)
+class Served:
+    """A list of requests that was run.
+
+    Attributes
+    ----------
+    times_ns
+        Response times in the order of issue.
+    counts
+        What the drive counted meanwhile; merges under their kinds.
+    """
+
+    times_ns: Times
+    counts: dict[str, int]
+    log: Log
+
+    def share_ns(self, cause: str) -> Times:
+        """Give the part of each response time that a cause took."""
+        parts = self.log.attribution_ns or {}
+        return np.asarray(parts[cause], dtype=np.int64)
+
+
+def write(
+    device: Device, offsets: npt.ArrayLike, lengths: npt.ArrayLike, thinktime_ns: int = 0
+) -> Served:
+    """Write synchronously, one request after the other, and count."""
+    return _run(device, OP_WRITE, offsets, lengths, thinktime_ns)
+
+
+def read(device: Device, offsets: npt.ArrayLike, lengths: npt.ArrayLike) -> Served:
+    """Read synchronously, one request after the other, and count."""
+    return _run(device, OP_READ, offsets, lengths, 0)
+
+
+def _run(
+    device: Device, op: int, offsets: npt.ArrayLike, lengths: npt.ArrayLike, thinktime_ns: int
+) -> Served:
+    where = np.atleast_1d(np.asarray(offsets, dtype=np.int64))
+    bytes_each = np.broadcast_to(np.asarray(lengths, dtype=np.int64), where.shape)
+    logs: list[Log] = []
+
+    def serve() -> None:
+        ops = np.full(where.shape, op)
+        logs.append(device.run_list(ops, where, bytes_each, thinktime_ns=thinktime_ns))
+
+    counts = counted(device, serve)
+    return Served(logs[0].latency_ns, counts, logs[0])
+
+
+def counted(device: Device, action: Callable[[], object]) -> dict[str, int]:
+    """Do something, and give what the drive counted meanwhile."""
+    before = _counts(device)
+    action()
+    return {name: count - before[name] for name, count in _counts(device).items()}
+
+
+def _counts(device: Device) -> dict[str, int]:
+    counters: dict[str, Any] = device.counters() or {}
+    plain = {name: value for name, value in counters.items() if isinstance(value, int)}
+    merges: dict[str, int] = counters["merges"]
+    return plain | merges
+
+
+def slow(times_ns: Times) -> npt.NDArray[np.bool_]:
+    """Tell the slow requests of two kinds from the fast ones; none if all are alike.
+
+    The border is halfway (geometrically) between the shortest and the longest; there are two
+    kinds if these lie a factor of three apart.
+    """
+    low, high = float(times_ns.min()), float(times_ns.max())
+    if high < 3 * low:
+        return np.zeros(times_ns.shape, dtype=bool)
+    return np.asarray(times_ns > np.sqrt(low * high))
+
+
+def periods(marks: npt.NDArray[np.bool_]) -> list[int]:
+    """Give the distances from each marked request to the next."""
+    return [int(step) for step in np.diff(np.flatnonzero(marks))]
+
+
+def multiples(step_bytes: int, first_bytes: int, last_bytes: int) -> Sequence[int]:
+    """List sizes from first to last, both included."""
+    return range(first_bytes, last_bytes + 1, step_bytes)

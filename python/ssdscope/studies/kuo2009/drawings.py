@@ -1,0 +1,194 @@
+"""The pictures of pages, layouts, buffers and zones."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ssdscope.plots import LIGHT, style
+from ssdscope.studies.kuo2009.pictures import canvas, milliseconds, size, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class Costed(Protocol):
+    """What a write of one size takes."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+    @property
+    def mean_ns(self) -> float:
+        """Mean response time."""
+
+    @property
+    def rmw_ns(self) -> float:
+        """Time of it spent reading."""
+
+
+def small_writes(costs: Mapping[str, Sequence[Costed]], pages: Mapping[str, int]) -> "Figure":
+    """Draw figure 17: response times by size, and the part that goes into reading."""
+    figure, panels = canvas(len(costs))
+    for axes, (drive, points) in zip(panels, costs.items(), strict=True):
+        x = np.array([each.size for each in points]) / 1024
+        whole = np.array([each.mean_ns for each in points]) / 1e6
+        reading = np.array([each.rmw_ns for each in points]) / 1e6
+        width = 0.8 * (x[1] - x[0])
+        axes.bar(x, whole - reading, width, color=LIGHT.s1, label="write")
+        axes.bar(
+            x, reading, width, bottom=whole - reading, color=LIGHT.s2, label="read what is kept"
+        )
+        title(axes, f"{drive}, effective page {size(pages[drive])}")
+        axes.set_xlabel("written at once (KB)")
+        milliseconds(axes)
+        axes.set_ylim(top=1.25 * whole.max())
+        style.legend(axes, LIGHT, loc="upper left", ncols=2)
+    return figure
+
+
+def page_spans(
+    spans: Mapping[str, tuple[int, int]], times_ns: Iterable[float], page_sectors: int
+) -> "Figure":
+    """Draw figure 18: which sectors of which pages a write covers, and how long it takes."""
+    figure, (axes,) = canvas(1, width=6.4, height=2.2)
+    for row, ((label, (first, count)), time) in enumerate(
+        zip(spans.items(), times_ns, strict=True)
+    ):
+        touched = range(first // page_sectors, -(-(first + count) // page_sectors))
+        for page in touched:
+            start = page * page_sectors
+            partly = start < first or start + page_sectors > first + count
+            axes.barh(
+                row,
+                page_sectors,
+                0.8,
+                left=start,
+                facecolor="none",
+                edgecolor=LIGHT.s2 if partly else LIGHT.muted,
+                hatch="////" if partly else None,
+                linewidth=0.8,
+            )
+        axes.barh(row, count, 0.36, left=first, color=LIGHT.s1)
+        axes.text(16.4, row, f"{label}\n{time / 1e3:.0f} µs", va="center", fontsize=8.2)
+    _sector_axis(axes, 16, page_sectors)
+    axes.set_xlim(0, 21)
+    axes.set_yticks([])
+    axes.invert_yaxis()
+    title(axes, "hatched: read, modified and written")
+    return figure
+
+
+def _sector_axis(axes: "Axes", sectors: int, page_sectors: int, first: int = 0) -> None:
+    edges = np.arange(first, first + sectors + 1, page_sectors)
+    axes.set_xticks(edges, [str(edge) for edge in edges])
+    axes.set_xlabel("sector")
+
+
+def sequential_pieces(
+    streams: Mapping[str, tuple[Mapping[str, int], float]], blocks: int
+) -> "Figure":
+    """Draw figure 19: merges by kind, and time, of the same stream begun at two places."""
+    figure, (left, right) = canvas(2, width=3.6, height=2.7)
+    places = np.arange(len(streams))
+    bottom = np.zeros(len(streams))
+    for index, kind in enumerate(("switch", "partial", "full")):
+        heights = np.array([merges[kind] for merges, _ in streams.values()])
+        left.bar(places, heights, 0.5, bottom=bottom, color=LIGHT.series(index), label=kind)
+        bottom += heights
+    left.set_ylabel("merges")
+    style.legend(left, LIGHT, loc="upper right", ncols=1)
+    right.bar(places, [seconds for _, seconds in streams.values()], 0.5, color=LIGHT.s8)
+    right.set_ylabel("time (s)")
+    title(left, f"{blocks} blocks, 8 sectors at a time")
+    title(right, "time of the whole")
+    for axes in (left, right):
+        axes.set_xticks(places, list(streams))
+    return figure
+
+
+def sizes(size_bytes: Any, writes_ns: Any, reads_ns: Any, page: int) -> "Figure":
+    """Draw figure 36: response times of writes and reads by size."""
+    figure, panels = canvas(2)
+    for axes, times, colour, head in (
+        (panels[0], writes_ns, LIGHT.s2, "writes"),
+        (panels[1], reads_ns, LIGHT.s1, "reads"),
+    ):
+        x = size_bytes / 1024
+        axes.plot(x, times / 1e6, "o-", color=colour, markersize=2.6, linewidth=1)
+        whole = size_bytes % page == 0
+        axes.plot(
+            x[whole],
+            times[whole] / 1e6,
+            "D",
+            color=LIGHT.ink,
+            markersize=3.6,
+            label=f"multiples of {size(page)}",
+        )
+        axes.set_xlabel("size (KB)")
+        milliseconds(axes)
+        title(axes, head)
+    style.legend(panels[0], LIGHT, loc="lower right")
+    return figure
+
+
+class Placed(Protocol):
+    """A request of the layout example."""
+
+    @property
+    def number(self) -> int:
+        """Its number."""
+
+    @property
+    def first(self) -> int:
+        """Its first sector."""
+
+    @property
+    def sectors(self) -> int:
+        """Its length."""
+
+    def pages(self) -> range:
+        """Give the pages it touches."""
+
+
+def layout(requests: Sequence[Placed], page_sectors: int, block_pages: int, head: str) -> "Figure":
+    """Draw a step of figures 25 to 28: requests over the pages of the blocks they touch."""
+    block = page_sectors * block_pages
+    blocks = sorted({page // block_pages for each in requests for page in each.pages()})
+    figure, panels = canvas(len(blocks), width=8.8 / len(blocks), height=2.7)
+    for axes, number in zip(panels, blocks, strict=True):
+        for each in requests:
+            _request(axes, each, page_sectors, range(number * block, (number + 1) * block))
+        _sector_axis(axes, block, page_sectors, number * block)
+        axes.set_xlim(number * block, (number + 1) * block)
+        axes.set_ylim(len(requests) + 0.6, 0.4)
+        title(axes, f"block {number}")
+        axes.set_yticks(range(1, len(requests) + 1), [""] * len(requests))
+    panels[0].set_yticks(
+        range(1, len(requests) + 1), [f"request {each.number}" for each in requests]
+    )
+    figure.suptitle(f"{head} (hatched)", x=0.01, ha="left", fontsize=9.8, color=LIGHT.ink)
+    return figure
+
+
+def _request(axes: "Axes", request: Placed, page_sectors: int, shown: range) -> None:
+    """Draw one request, and hatch the pages that it covers in part."""
+    first, end = request.first, request.first + request.sectors
+    if end <= shown.start or first >= shown.stop:
+        return
+    for page in request.pages():
+        start = page * page_sectors
+        if start < first or start + page_sectors > end:
+            axes.barh(
+                request.number,
+                page_sectors,
+                0.8,
+                left=start,
+                facecolor="none",
+                edgecolor=LIGHT.s2,
+                hatch="/////",
+                linewidth=0.7,
+            )
+    axes.barh(request.number, request.sectors, 0.4, left=first, color=LIGHT.s1)
