@@ -42,6 +42,8 @@ pub struct Counters {
     pub merges: Merges,
     /// Parts of the mapping table loaded.
     pub map_loads: u64,
+    /// Changed parts of the mapping table written back.
+    pub map_write_backs: u64,
     /// Time each channel was busy.
     pub channel_busy_ns: Vec<u64>,
     /// Time each die was busy.
@@ -80,6 +82,7 @@ impl Counters {
                 full: self.merges.full - earlier.merges.full,
             },
             map_loads: self.map_loads - earlier.map_loads,
+            map_write_backs: self.map_write_backs - earlier.map_write_backs,
             channel_busy_ns: differences(&self.channel_busy_ns, &earlier.channel_busy_ns),
             die_busy_ns: differences(&self.die_busy_ns, &earlier.die_busy_ns),
             erase_histogram: self.erase_histogram.clone(),
@@ -97,7 +100,7 @@ fn differences(later: &[u64], earlier: &[u64]) -> Vec<u64> {
 
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Counters", 17)?;
+        let mut out = serializer.serialize_struct("Counters", 18)?;
         out.serialize_field("host_bytes_read", &self.host_bytes_read)?;
         out.serialize_field("host_bytes_written", &self.host_bytes_written)?;
         out.serialize_field("host_bytes_discarded", &self.host_bytes_discarded)?;
@@ -112,6 +115,7 @@ impl Serialize for Counters {
         out.serialize_field("multi_plane_commands", &self.multi_plane_commands)?;
         out.serialize_field("merges", &self.merges)?;
         out.serialize_field("map_loads", &self.map_loads)?;
+        out.serialize_field("map_write_backs", &self.map_write_backs)?;
         out.serialize_field("channel_busy_ns", &self.channel_busy_ns)?;
         out.serialize_field("die_busy_ns", &self.die_busy_ns)?;
         out.serialize_field("erase_histogram", &self.erase_histogram)?;

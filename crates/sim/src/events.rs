@@ -22,9 +22,11 @@ pub enum Event {
     ChannelFree(u32),
     /// The host has been quiet since the request with this number.
     Idle(u32),
+    /// A part of the mapping table is in RAM.
+    MapLoaded,
 }
 
-const LANES: usize = 5;
+const LANES: usize = 6;
 
 impl Event {
     #[inline]
@@ -35,12 +37,13 @@ impl Event {
             Self::DataOut(_) => 2,
             Self::ChannelFree(_) => 3,
             Self::Idle(_) => 4,
+            Self::MapLoaded => 5,
         }
     }
 }
 
 /// The priorities of the lanes, ascending: what frees a resource before what takes it.
-const PRIORITIES: [u8; LANES] = [0, 0, 1, 2, 3];
+const PRIORITIES: [u8; LANES] = [0, 0, 1, 2, 3, 4];
 
 /// A pending event.
 #[derive(Clone, Copy, Debug)]

@@ -14,6 +14,7 @@
 //! * [`link`], [`clock`]: the host's link, and how time passes behind it;
 //! * [`ftl`], [`gc`]: the page-mapped translation layer, and which block to collect;
 //! * [`logblock`]: the log-block translation layer: data blocks, log blocks, merges;
+//! * [`mapping`]: which part of the mapping table is in RAM;
 //! * [`flash`]: the array in time: dies, channels, commands;
 //! * [`prepare`]: the states a drive is opened in;
 //! * [`drive`]: a page-mapped or log-block drive put together;
@@ -37,6 +38,7 @@ pub mod hdd;
 pub mod layout;
 pub mod link;
 pub mod logblock;
+pub mod mapping;
 pub mod msr;
 pub mod prepare;
 pub mod ring;

@@ -27,6 +27,7 @@ fn add(total: &mut Counters, member: Counters) {
         multi_plane_commands,
         merges: Merges { switch, partial, full },
         map_loads,
+        map_write_backs,
         channel_busy_ns,
         die_busy_ns,
         erase_histogram,
@@ -46,6 +47,7 @@ fn add(total: &mut Counters, member: Counters) {
     total.merges.partial += partial;
     total.merges.full += full;
     total.map_loads += map_loads;
+    total.map_write_backs += map_write_backs;
     total.channel_busy_ns.extend(channel_busy_ns);
     total.die_busy_ns.extend(die_busy_ns);
     let longest = total.erase_histogram.len().max(erase_histogram.len());

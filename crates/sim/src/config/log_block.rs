@@ -3,6 +3,7 @@
 use super::get::Getter;
 use super::host::{self, Host};
 use super::layout::{self, UnitLayout};
+use super::map::{self, Mapping};
 use super::nand::{self, Channel, Nand, Scheduler};
 
 /// Which data blocks a log block takes pages of.
@@ -45,6 +46,7 @@ pub struct LogBlockConfig {
     pub host: Host,
     pub ftl: LogBlockFtl,
     pub scheduler: Scheduler,
+    pub map: Mapping,
 }
 
 pub(super) fn log_block_config(get: &Getter) -> LogBlockConfig {
@@ -67,5 +69,6 @@ pub(super) fn log_block_config(get: &Getter) -> LogBlockConfig {
             },
         },
         scheduler: nand::scheduler(get),
+        map: map::mapping(get),
     }
 }

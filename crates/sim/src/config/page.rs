@@ -4,6 +4,7 @@ use super::gc::{self, Gc};
 use super::get::Getter;
 use super::host::{self, Host};
 use super::layout::{self, UnitLayout};
+use super::map::{self, Mapping};
 use super::nand::{self, Channel, Nand, Scheduler};
 
 /// What picks the plane of a write.
@@ -35,6 +36,7 @@ pub struct PageConfig {
     pub ftl: PageFtl,
     pub gc: Gc,
     pub scheduler: Scheduler,
+    pub map: Mapping,
 }
 
 pub(super) fn page_config(get: &Getter) -> PageConfig {
@@ -52,5 +54,6 @@ pub(super) fn page_config(get: &Getter) -> PageConfig {
         },
         gc: gc::gc(get),
         scheduler: nand::scheduler(get),
+        map: map::mapping(get),
     }
 }

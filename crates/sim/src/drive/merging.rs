@@ -63,7 +63,7 @@ impl LogBlockDrive {
         let mut ftl = LogBlockFtl::new(config);
         prepare::bring(&mut ftl, state, seed)?;
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
-        Ok(Self::assemble(&config.host, flash, ftl, Merging::default()))
+        Ok(Self::assemble(&config.host, &config.map, flash, ftl, Merging::default()))
     }
 
     /// Places the writes that wait, in order, until a merge must come first; starts that

@@ -6,6 +6,7 @@
 //! * `host`: commands in, answers out;
 //! * `pages`: a request's pages become flash commands, and their ends its end;
 //! * `members`: a command on a mapping unit becomes those of its pages;
+//! * `lookup`: what waits for a part of the mapping table that is not in RAM;
 //! * [`scheme`]: what it asks of the way it maps.
 //!
 //! The ways it can map:
@@ -16,6 +17,7 @@
 
 mod collect;
 mod host;
+mod lookup;
 mod members;
 pub mod merging;
 pub mod paged;
@@ -31,13 +33,14 @@ mod swarm_log;
 mod swarm_units;
 
 use crate::clock::{self, Linked};
-use crate::config::Host;
+use crate::config::{Host, Mapping};
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::command::NONE;
 use crate::ftl::Translation;
 use crate::link::gate::Gate;
 use crate::link::{Delivery, Link};
+use crate::mapping::Table;
 use crate::slab::Slab;
 use host::HostRequest;
 pub use merging::LogBlockDrive;
@@ -62,6 +65,8 @@ struct Tally {
     wear_pages_moved: u64,
     rmw_reads: u64,
     merges: ssdscope_io::counters::Merges,
+    map_loads: u64,
+    map_write_backs: u64,
 }
 
 /// A simulated drive that maps by `S`.
@@ -79,6 +84,8 @@ pub struct Drive<S: Scheme> {
     /// What its upkeep has under way.
     work: S,
     flash: Flash,
+    /// What of the mapping table is in RAM.
+    table: Table,
     requests: Slab<HostRequest>,
     gate: Gate,
     /// Requests in the firmware: (time they leave it, request), in order of time.
@@ -99,7 +106,7 @@ pub struct Drive<S: Scheme> {
 
 impl<S: Scheme> Drive<S> {
     /// Puts a drive together whose state is prepared.
-    fn assemble(host: &Host, flash: Flash, ftl: S::Ftl, work: S) -> Self {
+    fn assemble(host: &Host, map: &Mapping, flash: Flash, ftl: S::Ftl, work: S) -> Self {
         let page_bytes = u64::from(ftl.geometry().page_bytes);
         Self {
             family: Arc::new(()),
@@ -119,6 +126,7 @@ impl<S: Scheme> Drive<S> {
             link: Link::new(host),
             firmware_free_ns: 0,
             flash,
+            table: Table::new(map, ftl.map().exported_pages(), page_bytes),
             requests: Slab::default(),
             gate: host.gate(),
             arriving: VecDeque::new(),
@@ -158,6 +166,7 @@ impl<S: Scheme> Drive<S> {
                 self.flash.channel_free(channel, now_ns, &mut self.events);
             }
             Event::Idle(quiet) => S::idle_timer(self, quiet),
+            Event::MapLoaded => self.map_loaded(),
         }
     }
 }
@@ -250,6 +259,8 @@ impl<S: Scheme> Device for Drive<S> {
             wear_pages_moved: self.tally.wear_pages_moved,
             rmw_reads: self.tally.rmw_reads,
             merges: self.tally.merges,
+            map_loads: self.tally.map_loads,
+            map_write_backs: self.tally.map_write_backs,
             erase_histogram: self.ftl.erase_histogram(),
             ..Counters::default()
         };

@@ -48,14 +48,14 @@ impl<S: Scheme> Drive<S> {
             command.span = (part.first, part.count);
             command.sectors = part.count;
             self.requests[slot].waits_for += 1;
-            self.start(command);
+            self.look_up(command);
         }
         self.kick_touched();
     }
 
     /// Finds a host command its place and lets it wait for its unit, or a program for
     /// a free block.
-    fn start(&mut self, command: Command) {
+    pub(super) fn start(&mut self, command: Command) {
         if command.work == Work::HostRead {
             self.read(command);
         } else {

@@ -80,7 +80,21 @@ fn draw_drive(random: &mut Stream) -> String {
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
     );
-    text
+    text + &draw_map(random, page_bytes * 4)
+}
+
+/// A table `[map]` drawn from `random`; zones are multiples of `step_bytes`.
+pub(super) fn draw_map(random: &mut Stream, step_bytes: u64) -> String {
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    format!(
+        "[map]\nkind = \"{}\"\nzone_bytes = {}\nresident_zones = {}\nload_ns = {}\n\
+         write_back_ns = {}\n",
+        ["ram", "zones"][pick(&[0, 1]) as usize],
+        step_bytes * pick(&[1, 2, 3]),
+        pick(&[1, 2, 9]),
+        pick(&[0, 40_000, 900_000]),
+        pick(&[0, 300_000]),
+    )
 }
 
 pub(super) fn open(text: &str, state: State, seed: u64) -> PageDrive {

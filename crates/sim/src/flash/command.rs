@@ -55,7 +55,7 @@ impl Work {
     }
 }
 
-/// Where a command's time went: the flash part of an [`Attribution`].
+/// Where a command's time went: the part of an [`Attribution`] behind the firmware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are causes")]
 pub struct Ledger {
@@ -65,6 +65,7 @@ pub struct Ledger {
     pub nand_ns: u64,
     pub rmw_ns: u64,
     pub gc_ns: u64,
+    pub map_ns: u64,
 }
 
 impl Ledger {
@@ -76,6 +77,7 @@ impl Ledger {
         attribution[Cause::Nand] += self.nand_ns;
         attribution[Cause::Rmw] += self.rmw_ns;
         attribution[upkeep] += self.gc_ns;
+        attribution[Cause::Map] += self.map_ns;
     }
 }
 

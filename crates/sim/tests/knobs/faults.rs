@@ -59,7 +59,7 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest() {
 #[test]
 fn a_part_that_a_later_version_brings_is_no_slip_of_the_pen() {
     let later = "comes with a later version; this one has no such part";
-    for key in ["write_buffer.bytes", "read_cache.bytes", "map.zone_bytes", "map.resident_zones"] {
+    for key in ["write_buffer.bytes", "read_cache.bytes"] {
         let set = format!("{key}=4096");
         assert_eq!(complaint(PAGE_DRIVE, &[set.as_str()]), [format!("--set: {key}: {later}")]);
     }

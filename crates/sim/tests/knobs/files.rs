@@ -100,6 +100,7 @@ fn another(key: &Key) -> (String, Value) {
         ("ftl.placement_pages", _) => number(2),
         ("ftl.map_unit_bytes", _) => ("8k".into(), Value::from(8192)),
         ("ftl.reclaim_unit_bytes", _) => number(32_768),
+        ("map.kind", _) => ("zones".into(), Value::from("zones")),
         ("disk.inner_sectors_per_track", _) => number(60),
         ("disk.outer_sectors_per_track", _) => number(110),
         ("disk.cylinders", _) => number(77),
@@ -127,13 +128,18 @@ fn another(key: &Key) -> (String, Value) {
     }
 }
 
+/// The zones are small enough for the drive.
+const ROOMY: [&str; 4] =
+    ["map.zone_bytes=64k", "nand.channels=2", "nand.planes=4", "nand.blocks_per_plane=48"];
+
 #[test]
 fn every_key_can_be_set_and_is_read_back() {
     for (text, kind) in DRIVES {
         // Large enough for any of the values.
         let roomy = match kind {
             "disk" => &["disk.cylinders=300", "disk.read_cache_bytes=1m"][..],
-            _ => &["nand.channels=2", "nand.planes=4", "nand.blocks_per_plane=48"],
+            "msr" => &ROOMY[1..],
+            _ => &ROOMY,
         };
         let before = config(text, roomy);
         for key in KEYS.iter().filter(|key| applies(key, kind) && key.path != "ftl.kind") {

@@ -5,6 +5,7 @@
 //!   the suite by name, once per firmware that reads it;
 //! * `rig`: the small drives of these tests, and how they are driven;
 //! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`, `array`: page-mapped drives;
+//! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
@@ -49,6 +50,7 @@ mod log_block;
 mod log_block_array;
 mod log_block_faults;
 mod log_block_hardware;
+mod map;
 mod merges;
 mod msr;
 mod nand;
@@ -73,6 +75,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         host::KEYS,
         sata::KEYS,
         ftl::KEYS,
+        map::KEYS,
         gc::KEYS,
         pace::KEYS,
         scheduler::KEYS,
@@ -85,6 +88,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         log_block_hardware::KEYS,
         log_block_array::KEYS,
         units_log_block::KEYS,
+        map::KEYS,
         sata::KEYS,
     ]
     .concat();

@@ -42,7 +42,10 @@ impl Checker<'_> {
             )
         } else {
             self.check_log_blocks(log);
-            self.check_state(state, u64::from(log.exported_units()) * unit);
+            let capacity_bytes = u64::from(log.exported_units()) * unit;
+            self.check_map(&log.map, capacity_bytes);
+            self.check_zone_units(&log.map, unit);
+            self.check_state(state, capacity_bytes);
             return;
         };
         self.fault("ftl.merge_unit_bytes", &message);

@@ -4,6 +4,7 @@
 mod disk;
 mod layout;
 mod log_block;
+mod map;
 mod msr;
 mod page;
 

@@ -16,6 +16,7 @@ impl Checker<'_> {
         let capacity_units = exported_pages(&units, page.ftl.over_provisioning_ratio);
         self.check_spare(page, &shape, &units, capacity_units);
         let capacity_bytes = u64::from(capacity_units) * u64::from(units.page_bytes);
+        self.check_map(&page.map, capacity_bytes);
         self.check_state(state, capacity_bytes);
     }
 

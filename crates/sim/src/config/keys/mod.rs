@@ -6,6 +6,7 @@ mod disk;
 mod ftl;
 mod gc;
 mod host;
+mod map;
 mod nand;
 
 pub use super::scope::{FIRMWARES, KINDS, Scope};
@@ -108,7 +109,8 @@ const fn key(
 }
 
 /// The parts of the table, in the order in which they are shown.
-const PARTS: &[&[Key]] = &[GENERAL, nand::KEYS, host::KEYS, ftl::KEYS, gc::KEYS, disk::KEYS];
+const PARTS: &[&[Key]] =
+    &[GENERAL, nand::KEYS, host::KEYS, ftl::KEYS, map::KEYS, gc::KEYS, disk::KEYS];
 
 const COUNT: usize = {
     let (mut count, mut part) = (0, 0);

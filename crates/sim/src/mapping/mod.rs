@@ -1,0 +1,39 @@
+//! Which part of the mapping table is in the controller's RAM.
+//!
+//! Where pages are is always known to `ftl` and `logblock`; what is kept here is only what
+//! of it the controller could look up without loading it first:
+//!
+//! * [`Table::Ram`]: all of it;
+//! * [`zones`]: the tables of a few spans of the address space, each loaded as a whole;
+//! * [`lru`]: what was used last, for all that has to give way to something;
+//! * [`waiting`]: the commands that wait for a part.
+//!
+//! None of it knows time; `drive` adds that.
+
+pub mod lru;
+pub mod waiting;
+pub mod zones;
+
+pub use zones::Zones;
+
+use crate::config::Mapping;
+
+/// The mapping table, as far as it is in RAM.
+#[derive(Clone, Debug)]
+pub enum Table {
+    /// All of it.
+    Ram,
+    /// By zones.
+    Zones(Box<Zones>),
+}
+
+impl Table {
+    /// With nothing of it loaded, for `pages` logical pages of `page_bytes`.
+    #[must_use]
+    pub fn new(mapping: &Mapping, pages: u32, page_bytes: u64) -> Self {
+        match mapping {
+            Mapping::Ram => Self::Ram,
+            Mapping::Zones(zones) => Self::Zones(Box::new(Zones::new(zones, pages, page_bytes))),
+        }
+    }
+}
