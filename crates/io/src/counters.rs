@@ -38,6 +38,8 @@ pub struct Counters {
     pub rmw_reads: u64,
     /// Commands that worked on several planes at once.
     pub multi_plane_commands: u64,
+    /// Programs and erases suspended for a read, as often as they were.
+    pub suspends: u64,
     /// Merges by kind.
     pub merges: Merges,
     /// Parts of the mapping table loaded.
@@ -76,6 +78,7 @@ impl Counters {
             wear_pages_moved: self.wear_pages_moved - earlier.wear_pages_moved,
             rmw_reads: self.rmw_reads - earlier.rmw_reads,
             multi_plane_commands: self.multi_plane_commands - earlier.multi_plane_commands,
+            suspends: self.suspends - earlier.suspends,
             merges: Merges {
                 switch: self.merges.switch - earlier.merges.switch,
                 partial: self.merges.partial - earlier.merges.partial,
@@ -113,6 +116,7 @@ impl Serialize for Counters {
         out.serialize_field("wear_pages_moved", &self.wear_pages_moved)?;
         out.serialize_field("rmw_reads", &self.rmw_reads)?;
         out.serialize_field("multi_plane_commands", &self.multi_plane_commands)?;
+        out.serialize_field("suspends", &self.suspends)?;
         out.serialize_field("merges", &self.merges)?;
         out.serialize_field("map_loads", &self.map_loads)?;
         out.serialize_field("map_write_backs", &self.map_write_backs)?;

@@ -115,6 +115,14 @@ impl EventQueue {
         Some(event)
     }
 
+    /// Removes an event that is pending once, if it is.
+    pub fn cancel(&mut self, event: Event) {
+        let lane = event.lane();
+        self.lanes[lane].remove(|entry| entry.event == event);
+        self.heads_ns[lane] = self.lanes[lane].front().map_or(NEVER, |first| first.time_ns);
+        self.find_next();
+    }
+
     /// Finds the lane of the next event: of equal times the one with the lowest priority
     /// number, and of the two that share a priority the one scheduled first.
     #[inline]
@@ -161,6 +169,19 @@ mod tests {
                 (5, Event::ChannelFree(1)),
             ]
         );
+    }
+
+    #[test]
+    fn a_cancelled_event_does_not_happen() {
+        let mut queue = EventQueue::default();
+        queue.schedule(5, Event::WriteDone(1));
+        queue.schedule(7, Event::WriteDone(2));
+        queue.schedule(6, Event::ReadDone(1));
+        queue.cancel(Event::WriteDone(1));
+        queue.cancel(Event::WriteDone(3));
+        let order: Vec<_> = std::iter::from_fn(|| pop(&mut queue)).collect();
+        assert_eq!(order, [(6, Event::ReadDone(1)), (7, Event::WriteDone(2))]);
+        assert_eq!(queue.next_time_ns(), u64::MAX);
     }
 
     #[test]

@@ -64,6 +64,20 @@ impl<T: Copy> Ring<T> {
         self.slots[place] = value;
     }
 
+    /// Removes the first of those that are `meant`, if there is one.
+    pub fn remove(&mut self, meant: impl Fn(&T) -> bool) {
+        let Some(found) =
+            (0..self.len).find(|&index| meant(&self.slots[self.wrapped(self.head + index)]))
+        else {
+            return;
+        };
+        self.len -= 1;
+        for index in found..self.len {
+            let (to, from) = (self.wrapped(self.head + index), self.wrapped(self.head + index + 1));
+            self.slots[to] = self.slots[from];
+        }
+    }
+
     #[inline]
     const fn wrapped(&self, place: usize) -> usize {
         place & (self.slots.len() - 1)
@@ -98,6 +112,19 @@ mod tests {
             }
             assert_eq!((ring.front(), ring.is_empty()), (plain.front(), plain.is_empty()));
         }
+    }
+
+    #[test]
+    fn what_is_removed_leaves_no_gap() {
+        let mut ring = Ring::default();
+        (0..3).for_each(|number| ring.push_back(number));
+        assert_eq!(ring.pop_front(), Some(0));
+        (3..6).for_each(|number| ring.push_back(number));
+        ring.remove(|&number| number == 3);
+        ring.remove(|&number| number == 9);
+        ring.remove(|&number| number == 5);
+        let left: Vec<_> = std::iter::from_fn(|| ring.pop_front()).collect();
+        assert_eq!(left, [1, 2, 4]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ fn add(total: &mut Counters, member: Counters) {
         wear_pages_moved,
         rmw_reads,
         multi_plane_commands,
+        suspends,
         merges: Merges { switch, partial, full },
         map_loads,
         map_write_backs,
@@ -43,6 +44,7 @@ fn add(total: &mut Counters, member: Counters) {
     total.wear_pages_moved += wear_pages_moved;
     total.rmw_reads += rmw_reads;
     total.multi_plane_commands += multi_plane_commands;
+    total.suspends += suspends;
     total.merges.switch += switch;
     total.merges.partial += partial;
     total.merges.full += full;

@@ -31,7 +31,7 @@ pub use layout::UnitLayout;
 pub use log_block::{LogAssociation, LogBlockConfig, LogBlockFtl, LogVictim};
 pub use map::{Mapping, ZoneMap};
 pub use msr::MsrConfig;
-pub use nand::{Channel, Nand, Scheduler};
+pub use nand::{Channel, Nand, Scheduler, Suspend};
 pub use page::{Allocation, PageConfig, PageFtl};
 pub use state::State;
 

@@ -43,6 +43,17 @@ pub struct Channel {
     pub ready_busy_ns: u64,
 }
 
+/// What a read of the host may stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suspend {
+    /// Nothing.
+    None,
+    /// Erases.
+    Erase,
+    /// Programs and erases.
+    ProgramAndErase,
+}
+
 /// How commands reach the dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is the key of the same name")]
@@ -53,6 +64,12 @@ pub struct Scheduler {
     pub multi_plane_erase: bool,
     pub die_interleave: bool,
     pub way_interleave: bool,
+    pub cached_read: bool,
+    pub cached_program: bool,
+    pub suspend: Suspend,
+    pub suspend_ns: u64,
+    pub resume_ns: u64,
+    pub suspend_reads: u32,
 }
 
 pub(super) fn nand(get: &Getter) -> Nand {
@@ -103,5 +120,15 @@ pub(super) fn scheduler(get: &Getter) -> Scheduler {
         multi_plane_erase: get.flag("scheduler.multi_plane_erase"),
         die_interleave: get.flag("scheduler.die_interleave"),
         way_interleave: get.flag("scheduler.way_interleave"),
+        cached_read: get.flag("scheduler.cached_read"),
+        cached_program: get.flag("scheduler.cached_program"),
+        suspend: match get.word("scheduler.suspend") {
+            "erase" => Suspend::Erase,
+            "program-and-erase" => Suspend::ProgramAndErase,
+            _ => Suspend::None,
+        },
+        suspend_ns: get.long("scheduler.suspend_ns"),
+        resume_ns: get.long("scheduler.resume_ns"),
+        suspend_reads: get.int("scheduler.suspend_reads"),
     }
 }

@@ -149,7 +149,7 @@ impl<S: Scheme> Drive<S> {
         match event {
             Event::ReadDone(unit) => self.flash.read_done(unit, now_ns, &mut self.events),
             Event::WriteDone(unit) => {
-                let mut slot = self.flash.write_done(unit, now_ns);
+                let mut slot = self.flash.write_done(unit, now_ns, &mut self.events);
                 while slot != NONE {
                     let next = self.flash.commands[slot].next;
                     self.end_command(slot);

@@ -182,7 +182,7 @@ impl<S: Scheme> Drive<S> {
     /// Lets a command on a physical page wait.
     #[inline]
     pub(super) fn queue(&mut self, slot: u32) {
-        let channel = self.flash.enqueue(slot, self.now_ns);
+        let channel = self.flash.enqueue(slot, self.now_ns, &mut self.events);
         if self.touched.last() != Some(&channel) {
             self.touched.push(channel);
         }

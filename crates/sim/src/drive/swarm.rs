@@ -11,7 +11,9 @@ use ssdscope_io::{Completion, Device, Lba, Nanos, Op, Request, Sectors};
 use std::fmt::Write as _;
 
 /// More of the tables `[nand]` and `[scheduler]`, as any drive with an array may have it.
-pub(super) fn draw_array(random: &mut Stream) -> [String; 2] {
+/// What is drawn of `[scheduler]` elsewhere comes first: whether reads do.
+pub(super) fn draw_array(random: &mut Stream, reads_first: bool) -> [String; 2] {
+    const SUSPEND: &[&str] = &["\"none\"", "\"erase\"", "\"program-and-erase\""];
     let mut pick = |values: &[&'static str]| values[random.below(values.len() as u64) as usize];
     let nand = format!(
         "read_by_type_ns = {}\nprogram_by_type_ns = {}\n",
@@ -19,16 +21,24 @@ pub(super) fn draw_array(random: &mut Stream) -> [String; 2] {
         pick(&["[]", "[250000, 900001]"]),
     );
     let scheduler = format!(
-        "multi_plane_erase = {}\nway_interleave = {}\n",
+        "multi_plane_erase = {}\nway_interleave = {}\ncached_read = {}\ncached_program = {}\n\
+         suspend = {}\nsuspend_ns = {}\nresume_ns = {}\nsuspend_reads = {}\n",
         pick(&["true", "false"]),
         pick(&["true", "true", "false"]),
+        pick(&["true", "false"]),
+        pick(&["true", "false"]),
+        if reads_first { pick(SUSPEND) } else { SUSPEND[0] },
+        pick(&["0", "30000", "500000"]),
+        pick(&["0", "20001"]),
+        pick(&["1", "2", "16"]),
     );
     [nand, scheduler]
 }
 
 /// A drive file drawn from `random`.
 fn draw_drive(random: &mut Stream) -> String {
-    let [nand, scheduler] = draw_array(random);
+    let read_first = random.below(3) > 0;
+    let [nand, scheduler] = draw_array(random, read_first);
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let mut text = String::new();
     let page_bytes = pick(&[512, 2048, 4096, 6144, 16_384]);
@@ -68,13 +78,12 @@ fn draw_drive(random: &mut Stream) -> String {
         text,
         "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
          max_victims = {}\nbackground = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
-         [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n\
+         [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n\
          {scheduler}",
         ["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]
             [pick(&[0, 1, 2, 3, 4, 5]) as usize],
         (stop + pick(&[0, 1, 2])).max(2),
         pick(&[1, 2, 5]),
-        pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,

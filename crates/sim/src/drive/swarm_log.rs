@@ -14,7 +14,8 @@ use std::fmt::Write as _;
 
 /// A drive file drawn from `random`.
 fn draw_drive(random: &mut Stream) -> String {
-    let [nand, scheduler] = draw_array(random);
+    let read_first = random.below(3) > 0;
+    let [nand, scheduler] = draw_array(random, read_first);
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let (channels, planes) = (pick(&[1, 2, 3]), pick(&[1, 2]));
     let (pages, page_bytes) = (pick(&[4, 8, 15]), pick(&[1024, 2048, 4096, 6144]));
@@ -38,7 +39,7 @@ fn draw_drive(random: &mut Stream) -> String {
          firmware_ns = {}\n\
          [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
          log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n{units}\
-         [scheduler]\nread_first = {}\nhost_first = {}\nmulti_plane = {}\n{scheduler}",
+         [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\n{scheduler}",
         pick(&[100, 200]) as f64 / 100.0,
         pick(&[20, 24, 33]),
         pick(&[3, 25]),
@@ -51,7 +52,6 @@ fn draw_drive(random: &mut Stream) -> String {
         ["one-to-one", "many-to-one"][pick(&[0, 1]) as usize],
         ["lru", "fifo"][pick(&[0, 1]) as usize],
         ["CWDP", "PDWC"][pick(&[0, 1]) as usize],
-        pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
     );

@@ -1,5 +1,6 @@
 //! One page's worth of flash work, and where its time went.
 
+use super::busy::Worked;
 use crate::geometry::{Lpn, Ppn};
 use ssdscope_io::{Attribution, Cause};
 
@@ -47,6 +48,13 @@ impl Work {
         matches!(self, Self::HostRead | Self::RmwRead | Self::GcRead)
     }
 
+    /// Whether data go into the array.
+    #[inline]
+    #[must_use]
+    pub const fn programs(self) -> bool {
+        matches!(self, Self::HostProgram | Self::GcProgram)
+    }
+
     /// Whether collection asked for it.
     #[inline]
     #[must_use]
@@ -66,6 +74,7 @@ pub struct Ledger {
     pub rmw_ns: u64,
     pub gc_ns: u64,
     pub map_ns: u64,
+    pub suspend_ns: u64,
 }
 
 impl Ledger {
@@ -78,6 +87,7 @@ impl Ledger {
         attribution[Cause::Rmw] += self.rmw_ns;
         attribution[upkeep] += self.gc_ns;
         attribution[Cause::Map] += self.map_ns;
+        attribution[Cause::Suspend] += self.suspend_ns;
     }
 }
 
@@ -112,10 +122,8 @@ pub struct Command {
     pub next: u32,
     /// When its present phase began.
     pub since_ns: u64,
-    /// What its unit had worked in total, and for collection, when it arrived.
-    pub busy_before_ns: u64,
-    /// See `busy_before_ns`.
-    pub gc_before_ns: u64,
+    /// What its unit had worked when it arrived.
+    pub worked_before: Worked,
     /// Where its time went so far.
     pub ledger: Ledger,
 }
@@ -139,26 +147,45 @@ impl Command {
             members: 0,
             next: NONE,
             since_ns: now_ns,
-            busy_before_ns: 0,
-            gc_before_ns: 0,
+            worked_before: Worked::default(),
             ledger: Ledger::default(),
         }
     }
 
-    /// Its unit takes it up, having worked `busy_ns` in total, `gc_ns` of that for
-    /// collection; command and data occupy the channel until `sent_ns`.
+    /// Its unit takes it up, having `worked` so much by now; command and data occupy the
+    /// channel until `sent_ns`.
     #[inline]
-    pub fn issued(&mut self, now_ns: u64, busy_ns: u64, gc_ns: u64, sent_ns: u64) {
-        let busy = busy_ns - self.busy_before_ns;
-        let gc = gc_ns - self.gc_before_ns;
-        self.ledger.gc_ns += gc;
-        self.ledger.die_wait_ns += busy - gc;
-        self.ledger.channel_wait_ns += now_ns - self.since_ns - busy;
+    pub fn issued(&mut self, now_ns: u64, worked: Worked, sent_ns: u64) {
+        let busy_ns = worked.all_ns - self.worked_before.all_ns;
+        let gc_ns = worked.gc_ns - self.worked_before.gc_ns;
+        let suspend_ns = worked.suspend_ns - self.worked_before.suspend_ns;
+        self.ledger.gc_ns += gc_ns;
+        self.ledger.suspend_ns += suspend_ns;
+        self.ledger.die_wait_ns += busy_ns - gc_ns - suspend_ns;
+        self.ledger.channel_wait_ns += now_ns - self.since_ns - busy_ns;
         self.spend_transfer(sent_ns - now_ns);
         self.since_ns = sent_ns;
     }
 
-    /// The array has finished with it.
+    /// Its data are in the register; the array is at something else, of collection or of the
+    /// host, until `until_ns`.
+    pub fn waited_for_array(&mut self, until_ns: u64, for_gc: bool) {
+        let waited_ns = until_ns.saturating_sub(self.since_ns);
+        if for_gc {
+            self.ledger.gc_ns += waited_ns;
+        } else {
+            self.ledger.die_wait_ns += waited_ns;
+        }
+        self.since_ns += waited_ns;
+    }
+
+    /// It was suspended, or what it waits for in the register, and goes on at `until_ns`.
+    pub fn suspended(&mut self, until_ns: u64) {
+        self.ledger.suspend_ns += until_ns - self.since_ns;
+        self.since_ns = until_ns;
+    }
+
+    /// The array has finished with it, or stops.
     #[inline]
     pub fn array_done(&mut self, now_ns: u64) {
         let worked = now_ns - self.since_ns;

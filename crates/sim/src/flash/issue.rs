@@ -1,53 +1,81 @@
 //! Issuing: which waiting command a unit takes up, and with which companions.
 
 use super::Flash;
+use super::busy::Doing;
 use super::command::{Command, NONE, QUEUES, Work};
+use super::unit::Takes;
 use crate::events::{Event, EventQueue};
+use crate::geometry::Ppn;
 
 /// How many waiting commands are looked through for companions on other planes.
 const COMPANION_SCAN: usize = 64;
 
 impl Flash {
-    /// Sends the next command of an idle unit over its free channel.
+    /// Sends the next command that a unit can take up over its free channel; returns when it
+    /// is sent.
     pub(super) fn issue(
         &mut self,
         channel_index: u32,
         unit_index: u32,
         now_ns: u64,
         events: &mut EventQueue,
-    ) {
-        let queue = self.next_queue(unit_index);
+    ) -> u64 {
+        let suspended = self.units[unit_index as usize].suspension.first != NONE;
+        let queue = if suspended { Work::HostRead.queue() } else { self.next_queue(unit_index) };
         let first = self.units[unit_index as usize].queues[queue].head;
         self.remove(unit_index, queue, NONE, first);
         self.commands[first].next = NONE;
         let Command { work, spot, .. } = self.commands[first];
         let planes = if spot == NONE { 1 } else { self.add_companions(unit_index, queue, first) };
-        let (command_ns, array_ns) = self.cost(first, work, planes);
-        let sent_ns = now_ns + command_ns;
-        let (busy_ns, gc_ns) = self.units[unit_index as usize].busy_so_far(now_ns);
-        let mut slot = first;
-        while slot != NONE {
-            let command = &mut self.commands[slot];
-            command.issued(now_ns, busy_ns, gc_ns, sent_ns);
-            slot = command.next;
-        }
-        self.units[unit_index as usize].work_on(first, now_ns, work.is_gc());
+        let sent_ns = now_ns + self.channel_time(first, work, planes);
+        let worked = self.units[unit_index as usize].clock.so_far(now_ns);
+        self.each(first, |command| command.issued(now_ns, worked, sent_ns));
         self.channels[channel_index as usize].occupy(now_ns, sent_ns);
-        let done = if work.is_read() { Event::ReadDone } else { Event::WriteDone };
-        events.schedule(sent_ns + array_ns, done(unit_index));
+        let unit = &mut self.units[unit_index as usize];
+        if unit.active == NONE {
+            self.start_array(unit_index, first, sent_ns, now_ns, events);
+        } else {
+            unit.loaded = first;
+            unit.takes = Takes::Nothing;
+        }
+        sent_ns
     }
 
-    /// Channel time before the array starts, and array time; counts the pages.
-    fn cost(&mut self, first: u32, work: Work, planes: u32) -> (u64, u64) {
+    /// The array of a unit works on the commands linked from `first`, from `from_ns` on.
+    pub(super) fn start_array(
+        &mut self,
+        unit_index: u32,
+        first: u32,
+        from_ns: u64,
+        now_ns: u64,
+        events: &mut EventQueue,
+    ) {
+        let Command { work, page, .. } = self.commands[first];
+        let until_ns = from_ns + self.array_time(work, page);
+        let unit = &mut self.units[unit_index as usize];
+        unit.active = first;
+        unit.takes = Takes::Nothing;
+        unit.array_from_ns = from_ns;
+        unit.array_until_ns = until_ns;
+        unit.clock.turn(now_ns, if work.is_gc() { Doing::Gc } else { Doing::Host });
+        unit.suspension.pass();
+        let done = if work.is_read() { Event::ReadDone } else { Event::WriteDone };
+        events.schedule(until_ns, done(unit_index));
+        if self.scheduler.cached_program {
+            self.may_load(unit_index);
+        }
+    }
+
+    /// Time on the channel before the array starts; counts the pages.
+    fn channel_time(&mut self, first: u32, work: Work, planes: u32) -> u64 {
         let extra = u64::from(planes - 1);
         self.multi_plane_commands += u64::from(planes > 1);
         let times = &self.times;
         match work {
-            Work::Erase => (times.erase_command_ns, times.erase_ns),
+            Work::Erase => times.erase_command_ns,
             Work::HostRead | Work::RmwRead | Work::GcRead => {
                 self.pages_read += u64::from(planes);
-                let array_ns = times.read.of(|| self.geometry.page_of(self.commands[first].page));
-                (times.read_command_ns + extra * times.read_extra_plane_ns, array_ns)
+                times.read_command_ns + extra * times.read_extra_plane_ns
             }
             Work::HostProgram | Work::GcProgram => {
                 self.pages_programmed += u64::from(planes);
@@ -57,15 +85,23 @@ impl Flash {
                     data_ns += times.transfer_ns[self.commands[slot].sectors as usize];
                     slot = self.commands[slot].next;
                 }
-                let command_ns = times.program_command_ns + extra * times.program_extra_plane_ns;
-                let place = || self.geometry.page_of(self.commands[first].page);
-                (command_ns + data_ns, times.program.of(place))
+                times.program_command_ns + extra * times.program_extra_plane_ns + data_ns
             }
         }
     }
 
+    /// Time of the array; planes of one command share the place in the block, and so the type.
+    fn array_time(&self, work: Work, page: Ppn) -> u64 {
+        let place = || self.geometry.page_of(page);
+        match work {
+            Work::Erase => self.times.erase_ns,
+            Work::HostRead | Work::RmwRead | Work::GcRead => self.times.read.of(place),
+            Work::HostProgram | Work::GcProgram => self.times.program.of(place),
+        }
+    }
+
     /// The queue whose first command goes next.
-    fn next_queue(&self, unit_index: u32) -> usize {
+    pub(super) fn next_queue(&self, unit_index: u32) -> usize {
         let queues = &self.units[unit_index as usize].queues;
         let waiting = (0..QUEUES).filter(|&queue| queues[queue].head != NONE);
         let chosen = if self.urgency.is_empty() {

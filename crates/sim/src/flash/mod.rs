@@ -11,27 +11,33 @@
 //! * one command may read or program several planes of a die at the same page offset,
 //!   or erase blocks of several.
 //!
-//! [`command`] is what waits and works, [`spots`] where, [`unit`] the dies, [`channel`]
-//! the wires; [`times`] how long it takes; this module issues. It knows nothing of mapping: it is handed commands and hands
-//! back finished ones.
+//! [`command`] is what waits and works, [`spots`] where, [`unit`] the dies, [`channel`] the
+//! wires, `times` how long it takes, [`busy`] how long it took; `issue` picks what goes next,
+//! `register` overlaps it with what goes before, [`suspend`] lets reads pass. This module
+//! connects them. It knows nothing of mapping: it is handed commands and hands back finished
+//! ones.
 
+pub mod busy;
 pub mod channel;
 pub mod command;
 mod issue;
+mod register;
 pub mod spots;
+pub mod suspend;
 mod times;
 pub mod unit;
 
-use crate::config::{Channel as ChannelTimes, Nand, Scheduler};
+use crate::config::{Channel as ChannelTimes, Nand, Scheduler, Suspend};
 use crate::events::{Event, EventQueue};
 use crate::geometry::{Geometry, PlaneId};
 use crate::slab::Slab;
+use busy::Doing;
 use channel::Channel;
-use command::{Command, NONE};
+use command::{Command, NONE, Work};
 use spots::Spots;
 use ssdscope_io::Counters;
 use times::Times;
-use unit::Unit;
+use unit::{Takes, Unit};
 
 /// The order in which the queues of a unit are served.
 const fn urgency(scheduler: &Scheduler) -> &'static [usize] {
@@ -55,11 +61,13 @@ pub struct Flash {
     planes_per_unit: u32,
     /// Queues of a unit, most urgent first; empty: in order of arrival.
     urgency: &'static [usize],
+    scheduler: Scheduler,
     spots: Spots,
     arrivals: u64,
     pages_read: u64,
     pages_programmed: u64,
     multi_plane_commands: u64,
+    suspends: u64,
 }
 
 impl Flash {
@@ -87,6 +95,8 @@ impl Flash {
             pages_read: 0,
             pages_programmed: 0,
             multi_plane_commands: 0,
+            suspends: 0,
+            scheduler,
             geometry,
         }
     }
@@ -99,7 +109,7 @@ impl Flash {
     }
 
     /// Lets a command wait for the unit of its page; returns the channel to [`Flash::kick`].
-    pub fn enqueue(&mut self, slot: u32, now_ns: u64) -> u32 {
+    pub fn enqueue(&mut self, slot: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
         let Command { page, work, .. } = self.commands[slot];
         let unit_index = self.unit_of(self.geometry.plane_of(page));
         let spot = self.spots.of(work, page, &self.geometry);
@@ -113,13 +123,22 @@ impl Flash {
         command.spot = spot;
         command.since_ns = now_ns;
         command.next = NONE;
-        (command.busy_before_ns, command.gc_before_ns) = unit.busy_so_far(now_ns);
+        command.worked_before = unit.clock.so_far(now_ns);
         self.arrivals += 1;
-        if unit.is_idle() {
-            self.channels[channel as usize].waiting |= 1 << (unit_index % self.units_per_channel);
-        }
+        let takes = unit.takes;
         if tail != NONE {
             self.commands[tail].next = slot;
+        }
+        match takes {
+            Takes::Anything => {
+                let bit = 1 << (unit_index % self.units_per_channel);
+                self.channels[channel as usize].waiting |= bit;
+            }
+            Takes::Nothing => {}
+            Takes::Programs | Takes::HostReads => self.refresh(unit_index),
+        }
+        if self.scheduler.suspend != Suspend::None && work.queue() == Work::HostRead.queue() {
+            self.suspend_for_read(unit_index, now_ns, events);
         }
         channel
     }
@@ -167,45 +186,58 @@ impl Flash {
 
     /// A unit's array has read: the data wait for the channel.
     pub fn read_done(&mut self, unit: u32, now_ns: u64, events: &mut EventQueue) {
-        self.array_done(unit, now_ns);
-        let channel = self.channel_of(unit);
-        self.channels[channel as usize].ready.push_back(unit);
-        self.kick(channel, now_ns, events);
-    }
-
-    /// A unit's array has programmed or erased, and rests: returns the first of the
-    /// finished commands, which are linked.
-    pub fn write_done(&mut self, unit: u32, now_ns: u64) -> u32 {
-        let first = self.array_done(unit, now_ns);
-        self.units[unit as usize].active = NONE;
-        self.rest(unit, now_ns);
-        first
-    }
-
-    fn array_done(&mut self, unit: u32, now_ns: u64) -> u32 {
         let first = self.units[unit as usize].active;
-        let mut slot = first;
-        while slot != NONE {
-            let command = &mut self.commands[slot];
-            command.array_done(now_ns);
-            slot = command.next;
+        self.each(first, |command| command.array_done(now_ns));
+        let channel = self.channel_of(unit);
+        if self.units[unit as usize].outgoing == NONE {
+            self.send_out(unit);
+            self.kick(channel, now_ns, events);
+        } else {
+            self.units[unit as usize].sensed = true;
+        }
+    }
+
+    /// A unit's array has programmed or erased, or was stopped: returns the first of the
+    /// finished commands, which are linked, if any.
+    pub fn write_done(&mut self, unit: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
+        if self.stopped(unit, now_ns, events) {
+            return NONE;
+        }
+        let first = std::mem::replace(&mut self.units[unit as usize].active, NONE);
+        self.each(first, |command| command.array_done(now_ns));
+        if self.units[unit as usize].loaded == NONE {
+            self.rest(unit, now_ns, events);
+        } else {
+            self.start_loaded(unit, now_ns, events);
         }
         first
+    }
+
+    /// What the array of a unit has read waits to go out.
+    fn send_out(&mut self, unit_index: u32) {
+        let unit = &mut self.units[unit_index as usize];
+        unit.outgoing = std::mem::replace(&mut unit.active, NONE);
+        unit.sensed = false;
+        let channel = unit_index / self.units_per_channel;
+        self.channels[channel as usize].ready.push_back(unit_index);
     }
 
     /// The data of a unit's read have crossed the channel: returns the finished read.
     pub fn data_out(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
         let channel_index = unit_index / self.units_per_channel;
         self.channels[channel_index as usize].will_wake = false;
-        let slot = self.units[unit_index as usize].active;
+        let unit = &mut self.units[unit_index as usize];
+        let slot = unit.outgoing;
         let next = self.commands[slot].next;
         self.commands[slot].transferred(now_ns);
-        self.units[unit_index as usize].active = next;
-        if next == NONE {
-            self.rest(unit_index, now_ns);
-        } else {
+        unit.outgoing = next;
+        if next != NONE {
             // The other planes of the same command have waited just as long.
             self.start_data_out(channel_index, unit_index, now_ns, events);
+        } else if unit.sensed {
+            self.send_out(unit_index);
+        } else if unit.active == NONE {
+            self.rest(unit_index, now_ns, events);
         }
         slot
     }
@@ -224,23 +256,62 @@ impl Flash {
         now_ns: u64,
         events: &mut EventQueue,
     ) {
-        let slot = self.units[unit_index as usize].active;
+        let from_ns = if self.scheduler.cached_read {
+            self.read_ahead(channel_index, unit_index, now_ns, events)
+        } else {
+            now_ns
+        };
+        let slot = self.units[unit_index as usize].outgoing;
         let command = &mut self.commands[slot];
-        command.channel_granted(now_ns);
-        let until_ns = now_ns + self.times.transfer_ns[command.sectors as usize];
+        command.channel_granted(from_ns);
+        let until_ns = from_ns + self.times.transfer_ns[command.sectors as usize];
         let channel = &mut self.channels[channel_index as usize];
-        channel.occupy(now_ns, until_ns);
+        channel.occupy(from_ns, until_ns);
         channel.will_wake = true;
         events.schedule(until_ns, Event::DataOut(unit_index));
     }
 
-    /// A unit has nothing more to do for its command.
-    fn rest(&mut self, unit_index: u32, now_ns: u64) {
+    /// A unit has nothing more to do for what it had taken up.
+    fn rest(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) {
         let unit = &mut self.units[unit_index as usize];
-        unit.rest(now_ns);
+        if unit.suspension.first != NONE {
+            self.serve_or_resume(unit_index, now_ns, events);
+            return;
+        }
+        unit.takes = Takes::Anything;
+        unit.clock.turn(now_ns, Doing::Rest);
         if unit.queued > 0 {
             let channel = unit_index / self.units_per_channel;
             self.channels[channel as usize].waiting |= 1 << (unit_index % self.units_per_channel);
+        }
+    }
+
+    /// Lets a unit wait for its channel if it can take up what it would next, else not.
+    fn refresh(&mut self, unit_index: u32) {
+        let unit = &self.units[unit_index as usize];
+        let waits = match unit.takes {
+            Takes::Nothing => false,
+            Takes::Anything => unit.queued > 0,
+            Takes::Programs => {
+                let next = self.next_queue(unit_index);
+                unit.queues[next].head != NONE
+                    && self.commands[unit.queues[next].head].work.programs()
+            }
+            Takes::HostReads => self.may_read(unit_index),
+        };
+        let bit = 1 << (unit_index % self.units_per_channel);
+        let waiting = &mut self.channels[(unit_index / self.units_per_channel) as usize].waiting;
+        *waiting = if waits { *waiting | bit } else { *waiting & !bit };
+    }
+
+    /// Does something to every command linked from `first`.
+    #[inline]
+    fn each(&mut self, first: u32, mut act: impl FnMut(&mut Command)) {
+        let mut slot = first;
+        while slot != NONE {
+            let command = &mut self.commands[slot];
+            act(command);
+            slot = command.next;
         }
     }
 
@@ -256,8 +327,10 @@ impl Flash {
         counters.flash_bytes_read = self.pages_read * page_bytes;
         counters.flash_bytes_programmed = self.pages_programmed * page_bytes;
         counters.multi_plane_commands = self.multi_plane_commands;
+        counters.suspends = self.suspends;
         counters.channel_busy_ns =
             self.channels.iter().map(|channel| channel.busy_so_far(now_ns)).collect();
-        counters.die_busy_ns = self.units.iter().map(|unit| unit.busy_so_far(now_ns).0).collect();
+        counters.die_busy_ns =
+            self.units.iter().map(|unit| unit.clock.so_far(now_ns).all_ns).collect();
     }
 }

@@ -1,6 +1,9 @@
-//! A unit: one command at a time, a queue per kind of work.
+//! A unit: a queue per kind of work, an array that does one thing at a time, and, on the way
+//! to it and from it, a register.
 
+use super::busy::BusyClock;
 use super::command::{NONE, QUEUES};
+use super::suspend::Suspension;
 
 /// A list of commands, linked through them.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +20,19 @@ impl Default for Queue {
     }
 }
 
+/// What a unit could take up next by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// Nothing: it works.
+    Nothing,
+    /// Anything: it rests.
+    Anything,
+    /// The data of a program, while the array programs.
+    Programs,
+    /// A read of the host, for which a program or erase is suspended.
+    HostReads,
+}
+
 /// A die, or a chip whose dies do not overlap, or the chips of a channel that do not.
 #[derive(Clone, Debug)]
 pub struct Unit {
@@ -24,15 +40,24 @@ pub struct Unit {
     pub queues: [Queue; QUEUES],
     /// How many wait.
     pub queued: u32,
-    /// What is being worked on (linked), or [`NONE`].
+    /// What it could take up now.
+    pub takes: Takes,
+    /// What the array works on (linked), or [`NONE`].
     pub active: u32,
-    /// Work done before the present command, in total and for collection.
-    busy_ns: u64,
-    gc_ns: u64,
-    /// When the present command was taken up.
-    since_ns: u64,
-    for_gc: bool,
-    idle: bool,
+    /// When the array begins and ends with it.
+    pub array_from_ns: u64,
+    /// See `array_from_ns`.
+    pub array_until_ns: u64,
+    /// Whether `active` is read and waits for what was read before it to go out.
+    pub sensed: bool,
+    /// What is read, and goes out over the channel or waits for it (linked), or [`NONE`].
+    pub outgoing: u32,
+    /// What is programmed next (linked), its data in the cache register; or [`NONE`].
+    pub loaded: u32,
+    /// A program or erase suspended.
+    pub suspension: Suspension,
+    /// What it has worked so far.
+    pub clock: BusyClock,
 }
 
 impl Default for Unit {
@@ -40,35 +65,20 @@ impl Default for Unit {
         Self {
             queues: [Queue::default(); QUEUES],
             queued: 0,
+            takes: Takes::Anything,
             active: NONE,
-            busy_ns: 0,
-            gc_ns: 0,
-            since_ns: 0,
-            for_gc: false,
-            idle: true,
+            array_from_ns: 0,
+            array_until_ns: 0,
+            sensed: false,
+            outgoing: NONE,
+            loaded: NONE,
+            suspension: Suspension::default(),
+            clock: BusyClock::default(),
         }
     }
 }
 
 impl Unit {
-    /// Whether it could take a command.
-    #[inline]
-    #[must_use]
-    pub const fn is_idle(&self) -> bool {
-        self.idle
-    }
-
-    /// Work done until `now_ns`: in total, and for collection.
-    #[inline]
-    #[must_use]
-    pub const fn busy_so_far(&self, now_ns: u64) -> (u64, u64) {
-        if self.idle {
-            return (self.busy_ns, self.gc_ns);
-        }
-        let present = now_ns - self.since_ns;
-        (self.busy_ns + present, self.gc_ns + if self.for_gc { present } else { 0 })
-    }
-
     /// Puts a command at the end of a queue; the caller links it to the former tail.
     #[inline]
     pub fn append(&mut self, queue: usize, slot: u32) {
@@ -78,21 +88,5 @@ impl Unit {
         }
         queue.tail = slot;
         self.queued += 1;
-    }
-
-    /// Takes up the commands linked from `first`.
-    #[inline]
-    pub fn work_on(&mut self, first: u32, now_ns: u64, for_gc: bool) {
-        self.active = first;
-        self.since_ns = now_ns;
-        self.for_gc = for_gc;
-        self.idle = false;
-    }
-
-    /// Has nothing more to do for its command.
-    #[inline]
-    pub fn rest(&mut self, now_ns: u64) {
-        (self.busy_ns, self.gc_ns) = self.busy_so_far(now_ns);
-        self.idle = true;
     }
 }

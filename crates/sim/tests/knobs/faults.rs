@@ -205,6 +205,11 @@ type Impossible = (&'static str, &'static [&'static str], &'static str);
 
 const IMPOSSIBLE: &[Impossible] = &[
     (
+        "scheduler.suspend",
+        &["scheduler.suspend=erase", "scheduler.read_first=false"],
+        "with scheduler.read_first = false it must not even pass what waits",
+    ),
+    (
         "nand.program_by_type_ns",
         &["nand.program_by_type_ns=[1, 2, 3, 4, 5, 6, 7, 8, 9]"],
         "names 9 types of page, but a block has only nand.pages_per_block = 8 pages",

@@ -11,6 +11,12 @@ knobs! {
     "nand.program_by_type_ns" => a_program_takes_the_time_of_its_type,
     "scheduler.way_interleave" => chips_of_a_channel_overlap,
     "scheduler.multi_plane_erase" => one_command_erases_a_unit,
+    "scheduler.cached_read" => the_next_page_is_read_while_data_go_out,
+    "scheduler.cached_program" => data_come_in_while_the_array_programs,
+    "scheduler.suspend" => a_read_stops_an_erase_or_a_program,
+    "scheduler.suspend_ns" => stopping_takes_its_time,
+    "scheduler.resume_ns" => going_on_takes_its_time,
+    "scheduler.suspend_reads" => an_erase_lets_so_many_reads_pass,
 }
 
 fn a_read_takes_the_time_of_its_type() {
@@ -46,4 +52,61 @@ fn one_command_erases_a_unit() {
         assert_eq!(wait, commands * ERASE, "{flag}");
         assert_eq!(rig.rest().block_erases, 4, "{flag}");
     }
+}
+
+fn the_next_page_is_read_while_data_go_out() {
+    for (flag, step) in [("false", READ), ("true", READ - TRANSFER)] {
+        let mut rig = Rig::logged(&[&format!("scheduler.cached_read={flag}")]);
+        assert_eq!(rig.latency_ns((Op::Read, 0, 8 * PAGE)), READ + 7 * step, "{flag}");
+    }
+}
+
+fn data_come_in_while_the_array_programs() {
+    for (flag, step) in [("false", WRITE), ("true", PROGRAM_ARRAY)] {
+        let cached = format!("scheduler.cached_program={flag}");
+        let mut rig = Rig::open(LOG_DRIVE, &[&NO_LINK[..], &[&cached]].concat(), None);
+        assert_eq!(rig.latency_ns((Op::Write, 0, 8 * PAGE)), WRITE + 7 * step, "{flag}");
+    }
+}
+
+/// Reads that arrive together in the midst of a switch merge's erase, and a write that waits
+/// for it: when each is answered.
+fn amid_an_erase(sets: &[&str], reads: u64) -> (Vec<u64>, u64) {
+    let mut rig = Rig::logged(sets);
+    rig.write_pages(0..8);
+    rig.then(write(20), 100_000);
+    (0..reads).for_each(|page| rig.submit(read(40 + page)));
+    let done = rig.drain();
+    let found = done[1..].iter().map(|one| one.latency().0).collect();
+    (found, done[0].attribution[Cause::Merge])
+}
+
+fn a_read_stops_an_erase_or_a_program() {
+    let left = ERASE - 100_000;
+    assert_eq!(amid_an_erase(&["scheduler.suspend=none"], 1), (vec![left + READ], ERASE));
+    for mode in ["erase", "program-and-erase"] {
+        let mode = format!("scheduler.suspend={mode}");
+        assert_eq!(amid_an_erase(&[&mode], 1), (vec![READ], ERASE + READ), "{mode}");
+    }
+    for (mode, wait) in [("erase", WRITE - 100_000), ("program-and-erase", 0)] {
+        let mut rig = Rig::logged(&[&format!("scheduler.suspend={mode}")]);
+        rig.then(write(9), 100_000).submit(read(40));
+        assert_eq!(rig.drain()[1].latency().0, wait + READ, "{mode}");
+    }
+}
+
+fn stopping_takes_its_time() {
+    let sets = ["scheduler.suspend=erase", "scheduler.suspend_ns=7000"];
+    assert_eq!(amid_an_erase(&sets, 1), (vec![7000 + READ], ERASE + 7000 + READ));
+}
+
+fn going_on_takes_its_time() {
+    let sets = ["scheduler.suspend=erase", "scheduler.resume_ns=7000"];
+    assert_eq!(amid_an_erase(&sets, 1), (vec![READ], ERASE + READ + 7000));
+}
+
+fn an_erase_lets_so_many_reads_pass() {
+    let sets = ["scheduler.suspend=erase", "scheduler.suspend_reads=2"];
+    let behind = 2 * READ + ERASE - 100_000 + READ;
+    assert_eq!(amid_an_erase(&sets, 3), (vec![READ, 2 * READ, behind], ERASE + 2 * READ));
 }

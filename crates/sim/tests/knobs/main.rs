@@ -4,7 +4,8 @@
 //! * here: the count. A key of the table in `config::keys` without a test fails
 //!   the suite by name, once per firmware that reads it;
 //! * `rig`: the small drives of these tests, and how they are driven;
-//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`, `array`: page-mapped drives;
+//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`, `array`, `cached`,
+//!   `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
@@ -34,6 +35,7 @@ macro_rules! knobs {
 }
 
 mod array;
+mod cached;
 mod channel;
 mod counters;
 mod disk;
@@ -59,6 +61,7 @@ mod physics;
 mod rig;
 mod sata;
 mod scheduler;
+mod suspend;
 mod tight;
 mod top;
 mod units;
@@ -81,6 +84,8 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         scheduler::KEYS,
         array::KEYS,
         units::KEYS,
+        cached::KEYS,
+        suspend::KEYS,
     ]
     .concat();
     let log_block = [

@@ -195,6 +195,11 @@ impl Rig {
         Self::open(DISK_DRIVE, sets, None)
     }
 
+    /// The number of the last thing asked.
+    pub const fn last_id(&self) -> u64 {
+        self.asked - 1
+    }
+
     /// An independent copy.
     pub fn fork(&self) -> Self {
         Self { device: self.device.fork().unwrap(), asked: self.asked }
@@ -209,6 +214,13 @@ impl Rig {
         let request = Request { id: self.asked, op, lba, sectors, fua: false };
         self.asked += 1;
         self.device.submit(self.device.now(), request).unwrap();
+    }
+
+    /// Asks and lets time pass, in which nothing is answered.
+    pub fn then(&mut self, ask: Ask, ns: u64) -> &mut Self {
+        self.submit(ask);
+        self.idle(ns);
+        self
     }
 
     /// Waits for all that is in flight; by order of asking.

@@ -8,6 +8,7 @@ impl Checker<'_> {
         if !self.check_hardware(&log.nand, &log.host) {
             return;
         }
+        self.check_scheduler(&log.scheduler);
         let Some(shape) = self.check_layout(&log.nand, &log.ftl.layout) else { return };
         let (unit, rmw) = (log.ftl.merge_unit_bytes, log.ftl.layout.map_unit_bytes);
         let array = shape.geometry(&log.nand, log.nand.blocks_per_plane);

@@ -9,7 +9,7 @@ mod msr;
 mod page;
 
 use super::parse::{Entries, NCQ_TAGS};
-use super::{DriveConfig, Faults, Firmware, Host, Interface, Nand, State};
+use super::{DriveConfig, Faults, Firmware, Host, Interface, Nand, Scheduler, State, Suspend};
 
 /// Adds a fault for everything that contradicts itself.
 pub(super) fn check(config: &DriveConfig, entries: &Entries, faults: &mut Faults) {
@@ -102,6 +102,16 @@ impl Checker<'_> {
                 host.queue_depth
             );
             self.fault("host.queue_depth", &message);
+        }
+    }
+
+    pub(super) fn check_scheduler(&mut self, scheduler: &Scheduler) {
+        if scheduler.suspend != Suspend::None && !scheduler.read_first {
+            self.fault(
+                "scheduler.suspend",
+                "lets a read pass what a die is at, but with scheduler.read_first = false it \
+                 must not even pass what waits\n\nhint: suspend = \"none\", or read_first = true",
+            );
         }
     }
 

@@ -10,6 +10,7 @@ impl Checker<'_> {
         if !self.check_hardware(&page.nand, &page.host) {
             return;
         }
+        self.check_scheduler(&page.scheduler);
         self.check_water(page);
         let Some(shape) = self.check_layout(&page.nand, &page.ftl.layout) else { return };
         let units = shape.geometry(&page.nand, page.nand.blocks_per_plane);

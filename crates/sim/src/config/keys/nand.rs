@@ -1,7 +1,7 @@
 //! The keys of the flash array: tables `[nand]`, `[channel]` and `[scheduler]`.
 
-use super::Fallback::{Bool, Int, List, Required};
-use super::Kind::{Bytes, Count, Flag, Nanos, NanosList, Rate};
+use super::Fallback::{Bool, Int, List, Required, Word};
+use super::Kind::{Bytes, Choice, Count, Flag, Nanos, NanosList, Rate};
 use super::Scope::{Array, Collecting, Flash};
 use super::{Key, key};
 
@@ -106,5 +106,35 @@ pub(super) const KEYS: &[Key] = &[
         Bool(false),
         Array,
         "one command erases blocks of several planes of a die",
+    ),
+    key(
+        "scheduler.cached_read",
+        Flag,
+        Bool(false),
+        Array,
+        "a die reads the next page while the data of the one before cross the channel",
+    ),
+    key(
+        "scheduler.cached_program",
+        Flag,
+        Bool(false),
+        Array,
+        "the data of the next program cross the channel while a die programs",
+    ),
+    key(
+        "scheduler.suspend",
+        Choice(&["none", "erase", "program-and-erase"]),
+        Word("none"),
+        Array,
+        "what a read of the host stops that the die is at, to go on with it afterwards",
+    ),
+    key("scheduler.suspend_ns", Nanos, Int(0), Array, "time it takes to suspend"),
+    key("scheduler.resume_ns", Nanos, Int(0), Array, "time it takes to go on after a suspension"),
+    key(
+        "scheduler.suspend_reads",
+        Count(1, 65_536),
+        Int(16),
+        Array,
+        "reads that may pass one program or erase by suspending it; then it goes on to its end",
     ),
 ];
