@@ -34,6 +34,7 @@ _MAKERS: dict[str, Callable[[Drives, Path], FigureResult]] = {
     "9": randoms.figure_9,
     "14": block.figure_14,
     "15": randoms.figure_15,
+    "17": page.figure_17,
     "18": page.figure_18,
     "19": page.figure_19,
     "31": block.figure_31,
