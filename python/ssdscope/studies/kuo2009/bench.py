@@ -40,7 +40,10 @@ class Drives:
         """
         key = (name, sets)
         if key not in self._open:
-            self._open[key] = open_target(f"sim:kuo-{name}", sets=sets, seed=self.seed).device
+            device = open_target(f"sim:kuo-{name}", sets=sets, seed=self.seed).device
+            # A drive just switched on loads its mapping table: not what is measured here.
+            read(device, 0, SECTOR)
+            self._open[key] = device
         return self._open[key].fork()
 
     def unbuffered(self, name: str, *sets: str) -> Device:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from ssdscope.plots import LIGHT, style
-from ssdscope.studies.kuo2009.pictures import canvas, milliseconds, size, title
+from ssdscope.studies.kuo2009.pictures import canvas, dots, mark, milliseconds, size, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,3 +192,36 @@ def _request(axes: "Axes", request: Placed, page_sectors: int, shown: range) -> 
                 linewidth=0.7,
             )
     axes.barh(request.number, request.sectors, 0.4, left=first, color=LIGHT.s1)
+
+
+class Reads(Protocol):
+    """Random reads within some zones."""
+
+    @property
+    def zones(self) -> float:
+        """The range, in zones."""
+
+    @property
+    def times_ns(self) -> Any:
+        """Response times."""
+
+
+def zones(inside: Reads, over: Reads, runs: Sequence[Reads], zone: int) -> "Figure":
+    """Draw figure 24: response times within and over zones, and their mean by range."""
+    figure, (left, right) = canvas(2)
+    for reads, colour in ((over, LIGHT.s2), (inside, LIGHT.s1)):
+        label = f"within {reads.zones:g} zone{'' if reads.zones == 1 else 's'}"
+        dots(left, reads.times_ns, colour, label)
+    milliseconds(left)
+    left.set_ylim(top=1.2 * max(float(each.times_ns.max()) for each in runs) / 1e6)
+    style.legend(left, LIGHT, loc="upper left", ncols=2)
+    title(left, "random reads of 4 KB")
+    x = [each.zones * zone for each in runs]
+    means = [float(each.times_ns.mean()) / 1e6 for each in runs]
+    right.plot(x, means, "o-", color=LIGHT.s1, markersize=4, linewidth=1.3)
+    style.log_sizes(right, x)
+    milliseconds(right)
+    mark(right, zone, f"zone, {size(zone)}")
+    right.set_xlabel("range of the reads (bytes)")
+    right.set_ylabel("mean response time (ms)")
+    return figure

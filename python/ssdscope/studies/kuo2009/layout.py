@@ -27,6 +27,7 @@ DRIVE = (
     f"nand.pages_per_block={BLOCK_PAGES}",
     f"ftl.merge_unit_bytes={BLOCK_PAGES * PAGE_SECTORS * SECTOR}",
     f"ftl.map_unit_bytes={PAGE_SECTORS * SECTOR}",
+    "map.kind=ram",
 )
 """The Transcend SLC's chip and firmware with the example's pages and blocks."""
 EVICTING = 1024

@@ -14,8 +14,8 @@ from ssdscope.studies.record import FigureResult
 DRIVE = "transcend-slc"
 PAGE = 4 * KIB
 """The effective page of the drive, as the paper found it (figure 35)."""
-WRITES = 8
-"""Of each size, a block apart: few enough that no log block is collected."""
+PLACES = np.arange(8) * 8 * MIB
+"""Where each size is written and read: in different blocks, fewer than there are log blocks."""
 
 FOUR_SECTORS = ("ftl.map_unit_bytes=2k",)
 """The paper's examples have effective pages of four sectors: here, one physical page."""
@@ -40,33 +40,31 @@ class SizeCost:
     programmed: float
 
 
-def write_cost(drives: Drives, drive: str, size: int, block: int, *sets: str) -> SizeCost:
-    """Write one size at the beginnings of blocks, without the write buffer."""
-    served = write(drives.unbuffered(drive, *sets), np.arange(WRITES) * 2 * block, size)
+def write_cost(drives: Drives, drive: str, size: int, *sets: str) -> SizeCost:
+    """Write one size from edges of pages on, without the write buffer."""
+    device = drives.unbuffered(drive, *sets)
+    read(device, PLACES, SECTOR)  # so that the mapping table is there
+    served = write(device, PLACES, size)
     return SizeCost(
         size,
         float(served.times_ns.mean()),
         float(served.share_ns("rmw").mean()),
-        served.counts["flash_bytes_programmed"] / WRITES,
+        served.counts["flash_bytes_programmed"] / PLACES.size,
     )
 
 
 def figure_17(drives: Drives, folder: Path) -> FigureResult:
     """Draw writes below the effective page: response time, and what reading takes of it."""
     pages = {DRIVE: PAGE, "samsung-slc": 16 * KIB}
-    blocks = {DRIVE: MIB, "samsung-slc": 4 * MIB}
     costs = {
-        drive: [
-            write_cost(drives, drive, size, blocks[drive])
-            for size in multiples(SECTOR, SECTOR, page)
-        ]
+        drive: [write_cost(drives, drive, size) for size in multiples(SECTOR, SECTOR, page)]
         for drive, page in pages.items()
     }
     small, whole = costs[DRIVE][:-1], costs[DRIVE][-1]
     ratios = [each.mean_ns / whole.mean_ns for each in small]
     rewritten = {each.programmed for each in small}
     large = costs["samsung-slc"][0].mean_ns
-    smaller = write_cost(drives, "samsung-slc", SECTOR, 4 * MIB, "ftl.map_unit_bytes=4k").mean_ns
+    smaller = write_cost(drives, "samsung-slc", SECTOR, "ftl.map_unit_bytes=4k").mean_ns
     rows = [
         stated(
             "a write below the effective page against one of a whole page",
@@ -199,9 +197,10 @@ def _told(merges: dict[str, int]) -> str:
 def figure_36(drives: Drives, folder: Path) -> FigureResult:
     """Draw response times of writes and reads by size, in steps of 1 KB."""
     sizes = np.array(multiples(KIB, KIB, 64 * KIB))
-    writes = np.array([write_cost(drives, DRIVE, int(each), MIB).mean_ns for each in sizes])
-    places = np.arange(WRITES) * 2 * MIB
-    reads = np.array([read(drives.fork(DRIVE), places, each).times_ns.mean() for each in sizes])
+    writes = np.array([write_cost(drives, DRIVE, int(each)).mean_ns for each in sizes])
+    reads = np.array(
+        [read(drives.fork(DRIVE), PLACES, int(each)).times_ns.mean() for each in sizes]
+    )
     teeth = [kib for kib in range(4, 64, 4) if writes[kib - 1] < min(writes[kib - 2], writes[kib])]
     fit = np.polyfit(sizes, reads, 1)
     off = np.abs(reads - np.polyval(fit, sizes)) / reads
