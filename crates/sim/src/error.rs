@@ -11,6 +11,9 @@ pub enum SimError {
     /// The state does not fit the drive.
     #[error("{0}")]
     State(String),
+    /// More blocks are bad than the drive can spare.
+    #[error("{0}")]
+    BadBlocks(String),
     /// Collection can free nothing in a plane that must be written.
     #[error(
         "channel {channel}, way {way}, die {die}, plane {plane} is stuck: {free_blocks} free blocks, \

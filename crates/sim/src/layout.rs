@@ -16,9 +16,11 @@
 //! With `ftl.reclaim_unit_bytes` the planes of several units side by side are one to the
 //! translation layer: its block is a superblock, whose units go round them, and which is
 //! collected and erased as one. Sectors go round the pages of a unit by `ftl.stripe_bytes`.
+//! Where blocks are bad from the factory, block i of a plane is its i-th good one.
 
 use crate::config::{Nand, UnitLayout};
 use crate::geometry::{BlockId, Geometry, PageId, PlaneId, Ppn};
+use ssdscope_io::rng::Stream;
 use std::sync::Arc;
 
 /// The sizes that a drive file gives: how many pages make a unit, and how they lie.
@@ -118,15 +120,20 @@ pub struct Layout {
     /// The planes of the translation layer, in the order in which it is to visit them.
     plane_order: Arc<[PlaneId]>,
     stripe_sectors: u32,
+    /// Of each plane the good blocks that are used, as many on all; none: all are good.
+    good_blocks: Option<Arc<[BlockId]>>,
 }
 
 impl Layout {
-    /// Of a checked drive.
+    /// Of a checked drive, whose bad blocks the seed decides.
     #[must_use]
-    pub fn new(nand: &Nand, keys: &UnitLayout) -> Self {
+    pub fn new(nand: &Nand, keys: &UnitLayout, seed: u64) -> Self {
         let shape = Shape::new(nand, keys);
         let array = Geometry::new(nand);
-        let units = shape.geometry(nand, nand.blocks_per_plane);
+        let good = (nand.bad_block_ratio > 0.0).then(|| good_blocks(nand, seed));
+        let used = good.iter().flatten().map(Vec::len).min();
+        let used = used.map_or(nand.blocks_per_plane, |blocks| blocks as u32);
+        let units = shape.geometry(nand, used);
         let in_order = array.planes_in_order(&keys.plane_order);
         let numbered: Vec<PlaneId> = (0..units.plane_count).map(PlaneId).collect();
         // Planes that stay single keep their numbers, and are visited in the order asked for.
@@ -136,10 +143,13 @@ impl Layout {
             shape,
             array,
             units,
-            plain: shape.pages == 1 && shape.groups == 1,
+            plain: shape.pages == 1 && shape.groups == 1 && good.is_none(),
             planes: planes.into(),
             plane_order: plane_order.into(),
             stripe_sectors: keys.stripe_bytes / 512,
+            good_blocks: good.map(|planes| {
+                planes.iter().flat_map(|blocks| &blocks[..used as usize]).copied().collect()
+            }),
         }
     }
 
@@ -194,7 +204,16 @@ impl Layout {
         let run = member / in_a_row;
         let plane = self.planes[(place.first_plane + run % width) as usize];
         let row = place.first_row + run / width * in_a_row + member % in_a_row;
-        self.array.ppn(plane, place.block, PageId(row))
+        self.array.ppn(plane, self.block_on(plane, place.block), PageId(row))
+    }
+
+    /// Which block of a physical plane a block number stands for.
+    #[inline]
+    fn block_on(&self, plane: PlaneId, block: BlockId) -> BlockId {
+        match &self.good_blocks {
+            None => block,
+            Some(good) => good[(plane.0 * self.units.blocks_per_plane + block.0) as usize],
+        }
     }
 
     /// The first page of each physical block of a block of the translation layer.
@@ -203,7 +222,10 @@ impl Layout {
         let Shape { width, groups, .. } = self.shape;
         let group = move |group| (group * self.units.plane_count + plane.0) * width;
         let planes = (0..groups).flat_map(move |number| group(number)..group(number) + width);
-        planes.map(move |index| self.array.ppn(self.planes[index as usize], block, PageId(0)))
+        planes.map(move |index| {
+            let plane = self.planes[index as usize];
+            self.array.ppn(plane, self.block_on(plane, block), PageId(0))
+        })
     }
 
     /// The first physical plane of one of the translation layer's.
@@ -239,6 +261,16 @@ impl Layout {
     }
 }
 
+/// The good blocks of each plane: every block is bad with the same probability.
+fn good_blocks(nand: &Nand, seed: u64) -> Vec<Vec<BlockId>> {
+    let mut random = Stream::new(seed, "nand.bad-blocks");
+    let mut plane = || {
+        let blocks = (0..nand.blocks_per_plane).map(BlockId);
+        blocks.filter(|_| random.unit() >= nand.bad_block_ratio).collect()
+    };
+    (0..Geometry::new(nand).plane_count).map(|_| plane()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,16 +278,17 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// Twelve planes of four blocks of six pages, three channels first.
-    fn layout(keys: &[(&str, u64)]) -> Layout {
-        let sets: Vec<String> =
+    fn layout(bad: &str, keys: &[(&str, u64)]) -> Layout {
+        let mut sets: Vec<String> =
             keys.iter().map(|(key, value)| format!("ftl.{key}={value}")).collect();
+        sets.extend((!bad.is_empty()).then(|| format!("nand.bad_block_ratio={bad}")));
         let text = "over_provisioning_ratio = 6.0\n[nand]\nchannels = 3\nways = 2\nplanes = 2\n\
                     blocks_per_plane = 40\npages_per_block = 6\npage_bytes = 4096\nread_ns = 1\n\
                     program_ns = 2\nerase_ns = 3\n[channel]\nns_per_byte = 1\n\
                     [ftl]\nkind = \"page\"\n[gc]\nstop_writes_blocks = 1\nmin_free_blocks = 2\n";
         let config = DriveConfig::parse(text, "test", &sets).unwrap_or_else(|why| panic!("{why}"));
         match config.firmware {
-            Firmware::Page(page) => Layout::new(&page.nand, &page.ftl.layout),
+            Firmware::Page(page) => Layout::new(&page.nand, &page.ftl.layout, 1),
             _ => panic!("not page-mapped"),
         }
     }
@@ -276,7 +309,7 @@ mod tests {
     #[test]
     fn every_page_is_a_member_of_one_unit() {
         for keys in KEYS {
-            let layout = layout(keys);
+            let layout = layout("", keys);
             let units = *layout.units();
             let mut seen = BTreeSet::new();
             for unit in (0..units.page_count).map(Ppn) {
@@ -292,9 +325,25 @@ mod tests {
     }
 
     #[test]
+    fn a_block_is_the_so_manieth_good_one_of_its_plane() {
+        let layout = layout("0.2", &[]);
+        let good = layout.good_blocks.as_ref().unwrap();
+        let used = layout.units().blocks_per_plane as usize;
+        assert!(used < 36 && good.len() == 12 * used, "{used}");
+        for (plane, blocks) in good.chunks(used).enumerate() {
+            assert!(blocks.is_sorted_by(|low, high| low < high) && blocks[used - 1].0 < 40);
+            for (block, &on) in (0..).zip(blocks) {
+                let unit = layout.units().ppn(PlaneId(plane as u32), BlockId(block), PageId(2));
+                let page = layout.member(layout.place(unit), 0);
+                assert_eq!(page, layout.array().ppn(PlaneId(plane as u32), on, PageId(2)));
+            }
+        }
+    }
+
+    #[test]
     fn a_block_of_units_is_made_of_the_blocks_that_are_erased_with_it() {
-        for keys in KEYS {
-            let layout = layout(keys);
+        for (keys, bad) in KEYS.iter().flat_map(|keys| [(keys, ""), (keys, "0.1")]) {
+            let layout = layout(bad, keys);
             let (units, array) = (*layout.units(), *layout.array());
             let firsts = (0..units.page_count).step_by(units.pages_per_block as usize);
             for first in firsts {
@@ -316,7 +365,7 @@ mod tests {
     #[test]
     fn sectors_are_shared_out_as_the_stripes_say() {
         for stripe in [512, 1024, 2048, 4096] {
-            let layout = layout(&[("map_unit_bytes", 3 * 4096), ("stripe_bytes", stripe)]);
+            let layout = layout("", &[("map_unit_bytes", 3 * 4096), ("stripe_bytes", stripe)]);
             let owners: Vec<u32> = layout
                 .stripes()
                 .flat_map(|stripe| (stripe.first..stripe.end).map(move |_| stripe.member))
@@ -340,7 +389,7 @@ mod tests {
     #[test]
     fn pages_go_round_the_planes_in_order_whatever_is_collected_as_one() {
         let visited = |keys: &[(&str, u64)]| -> Vec<PlaneId> {
-            let layout = layout(keys);
+            let layout = layout("", keys);
             let units = *layout.units();
             let turns = layout.array().plane_count;
             let place = |turn: u32| {

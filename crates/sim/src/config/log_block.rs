@@ -4,7 +4,9 @@ use super::get::Getter;
 use super::host::{self, Host};
 use super::layout::{self, UnitLayout};
 use super::map::{self, Mapping};
-use super::nand::{self, Channel, Nand, Scheduler};
+use super::nand::{self, Channel, Lack, Nand, Scheduler};
+use crate::geometry::{Geometry, exported_pages};
+use crate::layout::Shape;
 
 /// Which data blocks a log block takes pages of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,49 @@ pub struct LogBlockConfig {
     pub ftl: LogBlockFtl,
     pub scheduler: Scheduler,
     pub map: Mapping,
+}
+
+impl LogBlockConfig {
+    /// The array in mapping units.
+    fn array(&self) -> Geometry {
+        Shape::new(&self.nand, &self.ftl.layout).geometry(&self.nand, self.nand.blocks_per_plane)
+    }
+
+    /// Blocks of the array of mapping units in a merge unit.
+    #[must_use]
+    pub fn blocks_per_unit(&self) -> u32 {
+        let array = self.array();
+        let block_bytes = u64::from(array.pages_per_block) * u64::from(array.page_bytes);
+        (self.ftl.merge_unit_bytes / block_bytes) as u32
+    }
+
+    /// Merge units of an array of so many blocks in each plane.
+    #[must_use]
+    pub fn units(&self, blocks_per_plane: u32) -> u32 {
+        self.array().plane_count / self.blocks_per_unit() * blocks_per_plane
+    }
+
+    /// What is wrong if so many blocks of a plane are too few.
+    pub(crate) fn lack_of_blocks(&self, blocks_per_plane: u32) -> Option<Lack> {
+        let (units, exported) = (self.units(blocks_per_plane), self.exported_units());
+        let spare = units.saturating_sub(exported);
+        (self.ftl.log_blocks >= spare).then(|| Lack {
+            key: "ftl.log_blocks",
+            reason: format!(
+                "{} log blocks and one to merge into are more than the {spare} spare blocks that \
+                 over_provisioning_ratio = {} leaves of {units}",
+                self.ftl.log_blocks, self.ftl.over_provisioning_ratio,
+            ),
+        })
+    }
+
+    /// Merge units that the host sees: whole ones only.
+    #[must_use]
+    pub fn exported_units(&self) -> u32 {
+        let array = self.array();
+        let pages = exported_pages(&array, self.ftl.over_provisioning_ratio);
+        pages / (self.blocks_per_unit() * array.pages_per_block)
+    }
 }
 
 pub(super) fn log_block_config(get: &Getter) -> LogBlockConfig {

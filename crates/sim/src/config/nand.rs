@@ -1,9 +1,11 @@
 //! The flash array: tables `[nand]`, `[channel]`, `[scheduler]`.
 
 use super::get::Getter;
+use crate::error::SimError;
+use crate::rounding::nearest;
 
 /// The flash array's shape and times.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "each field is the key of the same name")]
 pub struct Nand {
     pub channels: u32,
@@ -20,6 +22,7 @@ pub struct Nand {
     pub program_by_type_ns: Vec<u64>,
     pub erase_ns: u64,
     pub endurance_erases: u32,
+    pub bad_block_ratio: f64,
 }
 
 impl Nand {
@@ -27,6 +30,30 @@ impl Nand {
     #[must_use]
     pub const fn block_bytes(&self) -> u64 {
         self.pages_per_block as u64 * self.page_bytes as u64
+    }
+
+    /// Good blocks of a plane, on average.
+    #[must_use]
+    pub fn good_blocks(&self) -> u32 {
+        self.blocks_per_plane
+            - nearest(f64::from(self.blocks_per_plane) * self.bad_block_ratio) as u32
+    }
+}
+
+/// Why a plane has too few blocks, and the key at fault.
+#[derive(Clone, Debug)]
+pub(crate) struct Lack {
+    pub key: &'static str,
+    pub reason: String,
+}
+
+impl Lack {
+    /// The same of a drive whose bad blocks turned out to be too many.
+    pub(crate) fn of_good_blocks(&self, ratio: f64, seed: u64) -> SimError {
+        SimError::BadBlocks(format!(
+            "too many bad blocks with nand.bad_block_ratio = {ratio} and seed {seed}; {}: {}",
+            self.key, self.reason
+        ))
     }
 }
 
@@ -91,6 +118,11 @@ pub(super) fn nand(get: &Getter) -> Nand {
             get.int("nand.endurance_erases")
         } else {
             u32::MAX
+        },
+        bad_block_ratio: if get.has("nand.bad_block_ratio") {
+            get.float("nand.bad_block_ratio")
+        } else {
+            0.0
         },
     }
 }

@@ -5,7 +5,9 @@ use super::get::Getter;
 use super::host::{self, Host};
 use super::layout::{self, UnitLayout};
 use super::map::{self, Mapping};
-use super::nand::{self, Channel, Nand, Scheduler};
+use super::nand::{self, Channel, Lack, Nand, Scheduler};
+use crate::geometry::exported_pages;
+use crate::layout::Shape;
 
 /// What picks the plane of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +39,59 @@ pub struct PageConfig {
     pub gc: Gc,
     pub scheduler: Scheduler,
     pub map: Mapping,
+}
+
+impl PageConfig {
+    /// Pages of the translation layer that the host sees, however many blocks are bad.
+    #[must_use]
+    pub fn exported_pages(&self) -> u32 {
+        let shape = Shape::new(&self.nand, &self.ftl.layout);
+        let all = shape.geometry(&self.nand, self.nand.blocks_per_plane);
+        exported_pages(&all, self.ftl.over_provisioning_ratio)
+    }
+
+    /// What is wrong, and with which key, if so many blocks of a plane are too few.
+    pub(crate) fn lack_of_blocks(&self, blocks: u32) -> Option<Lack> {
+        let shape = Shape::new(&self.nand, &self.ftl.layout);
+        let units = shape.geometry(&self.nand, blocks);
+        let exported = self.exported_pages();
+        let even = exported.div_ceil(units.plane_count);
+        let fullest = match self.ftl.allocation {
+            Allocation::Address => fullest_plane(shape.units_in_a_row, exported, units.plane_count),
+            // In order of arrival they spread.
+            Allocation::Order => even,
+        };
+        let spare_of = |pages: u32| blocks.saturating_sub(pages.div_ceil(units.pages_per_block));
+        // Two write frontiers, and one block more than the number that stops writes.
+        let stop = self.gc.stop_writes_blocks;
+        let needed = stop + 3;
+        if spare_of(even) < needed {
+            let reason = format!(
+                "{} leaves {} spare blocks in a plane of {blocks}, but {needed} are needed \
+                 (gc.stop_writes_blocks = {stop} + 2 being written + 1 to clean with)",
+                self.ftl.over_provisioning_ratio,
+                spare_of(even),
+            );
+            return Some(Lack { key: "over_provisioning_ratio", reason });
+        }
+        (spare_of(fullest) < needed).then(|| Lack {
+            key: "ftl.placement_pages",
+            reason: format!(
+                "{} in a row on a plane give one of them {fullest} of the {exported} exported \
+                 pages; its {} pages leave {} spare blocks, but {needed} are needed",
+                self.ftl.layout.placement_pages,
+                units.pages_per_plane,
+                spare_of(fullest)
+            ),
+        })
+    }
+}
+
+/// The most exported pages that any plane has by address.
+fn fullest_plane(in_a_row: u32, exported: u32, planes: u32) -> u32 {
+    let round = u64::from(in_a_row) * u64::from(planes);
+    let (rounds, rest) = (u64::from(exported) / round, u64::from(exported) % round);
+    (rounds * u64::from(in_a_row) + rest.min(in_a_row.into())) as u32
 }
 
 pub(super) fn page_config(get: &Getter) -> PageConfig {

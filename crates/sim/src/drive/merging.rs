@@ -58,9 +58,12 @@ impl LogBlockDrive {
     /// Opens a drive in a state.
     ///
     /// # Errors
-    /// If the state's window is larger than the drive.
+    /// If the state's window is larger than the drive, or too many blocks are bad.
     pub fn new(config: &LogBlockConfig, state: State, seed: u64) -> Result<Self, SimError> {
-        let mut ftl = LogBlockFtl::new(config);
+        let mut ftl = LogBlockFtl::new(config, seed);
+        if let Some(lack) = config.lack_of_blocks(ftl.geometry().blocks_per_plane) {
+            return Err(lack.of_good_blocks(config.nand.bad_block_ratio, seed));
+        }
         prepare::bring(&mut ftl, state, seed)?;
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
         Ok(Self::assemble(&config.host, &config.map, flash, ftl, Merging::default()))

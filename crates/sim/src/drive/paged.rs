@@ -58,9 +58,13 @@ impl PageDrive {
     /// Opens a drive in a state.
     ///
     /// # Errors
-    /// If the state's window is larger than the drive, or preparing it gets stuck.
+    /// If the state's window is larger than the drive, too many blocks are bad, or preparing
+    /// it gets stuck.
     pub fn new(config: &PageConfig, state: State, seed: u64) -> Result<Self, SimError> {
         let mut ftl = Ftl::new(config, seed);
+        if let Some(lack) = config.lack_of_blocks(ftl.geometry().blocks_per_plane) {
+            return Err(lack.of_good_blocks(config.nand.bad_block_ratio, seed));
+        }
         prepare::bring(&mut ftl, state, seed)?;
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
         let work = Collecting::new(&config.gc, ftl.geometry().plane_count);

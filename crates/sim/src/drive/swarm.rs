@@ -43,6 +43,9 @@ fn draw_drive(random: &mut Stream) -> String {
     let mut text = String::new();
     let page_bytes = pick(&[512, 2048, 4096, 6144, 16_384]);
     let stop = pick(&[1, 2, 3]);
+    // Half as many blocks more than are exported leave none to be bad.
+    let spare = pick(&[50, 100, 200]);
+    let bad = if spare == 50 { 0.0 } else { pick(&[0, 2]) as f64 / 100.0 };
     let (channels, ways) = (pick(&[1, 2, 3]), pick(&[1, 2]));
     let (dies, planes) = (pick(&[1, 2]), pick(&[1, 2, 4]));
     let pages_per_block = pick(&[4, 8, 15]);
@@ -53,8 +56,9 @@ fn draw_drive(random: &mut Stream) -> String {
         "over_provisioning_ratio = {}\n[nand]\nchannels = {channels}\nways = {ways}\n\
          dies = {dies}\nplanes = {planes}\nblocks_per_plane = {}\n\
          pages_per_block = {pages_per_block}\npage_bytes = {page_bytes}\n\
-         read_ns = 50000\nprogram_ns = {}\nerase_ns = 1500000\nendurance_erases = {}\n{nand}",
-        pick(&[50, 100, 200]) as f64 / 100.0,
+         read_ns = 50000\nprogram_ns = {}\nerase_ns = 1500000\nendurance_erases = {}\n\
+         bad_block_ratio = {bad}\n{nand}",
+        spare as f64 / 100.0,
         pick(&[20, 24, 33]),
         pick(&[200_000, 700_000]),
         pick(&[20, 3000]),

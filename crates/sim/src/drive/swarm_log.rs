@@ -29,18 +29,21 @@ fn draw_drive(random: &mut Stream) -> String {
     };
     let width = if unit_width > merged { unit_width } else { merged };
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    let spare = pick(&[100, 200]);
+    let bad = if spare == 100 { 0.0 } else { pick(&[0, 2]) as f64 / 100.0 };
     let mut text = String::new();
     let _ = write!(
         text,
         "over_provisioning_ratio = {}\n[nand]\nchannels = {channels}\nways = 1\ndies = 1\n\
          planes = {planes}\nblocks_per_plane = {}\npages_per_block = {pages}\n\
-         page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n{nand}\
+         page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n\
+         bad_block_ratio = {bad}\n{nand}\
          [channel]\nns_per_byte = {}\n[host]\ninterface = \"{}\"\nncq = {}\nqueue_depth = {}\n\
          firmware_ns = {}\n\
          [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
          log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n{units}\
          [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\n{scheduler}",
-        pick(&[100, 200]) as f64 / 100.0,
+        spare as f64 / 100.0,
         pick(&[20, 24, 33]),
         pick(&[3, 25]),
         ["simple", "nvme", "sata"][pick(&[0, 1, 2]) as usize],

@@ -18,7 +18,7 @@ pub use translation::Translation;
 
 use crate::config::{Allocation, PageConfig};
 use crate::gc::Policy;
-use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn, exported_pages};
+use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn};
 use crate::layout::Layout;
 use crate::rounding::share_of;
 use plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
@@ -62,9 +62,9 @@ impl Ftl {
     /// An empty drive.
     #[must_use]
     pub fn new(config: &PageConfig, seed: u64) -> Self {
-        let layout = Layout::new(&config.nand, &config.ftl.layout);
+        let layout = Layout::new(&config.nand, &config.ftl.layout, seed);
         let geometry = *layout.units();
-        let exported_pages = exported_pages(&geometry, config.ftl.over_provisioning_ratio);
+        let exported_pages = config.exported_pages();
         let blocks = geometry.blocks_per_plane;
         let low_water_blocks =
             share_of(blocks, config.gc.low_water_ratio).max(config.gc.min_free_blocks);

@@ -20,8 +20,8 @@ pub use merge::{Merge, MergeKind};
 use crate::config::LogBlockConfig;
 use crate::ftl::translation::count_erases;
 use crate::ftl::{PageMap, Placement, Translation};
-use crate::geometry::{Geometry, Lpn, Ppn, exported_pages};
-use crate::layout::{Layout, Shape};
+use crate::geometry::{Geometry, Lpn, Ppn};
+use crate::layout::Layout;
 use logs::{Logs, Room};
 use units::{Role, UnitId, Units};
 
@@ -43,8 +43,8 @@ pub struct LogBlockFtl {
 impl LogBlockFtl {
     /// An empty drive.
     #[must_use]
-    pub fn new(config: &LogBlockConfig) -> Self {
-        let layout = Layout::new(&config.nand, &config.ftl.layout);
+    pub fn new(config: &LogBlockConfig, seed: u64) -> Self {
+        let layout = Layout::new(&config.nand, &config.ftl.layout, seed);
         let units = Units::new(&layout, config.blocks_per_unit());
         let blocks = config.exported_units();
         Self {
@@ -171,34 +171,5 @@ impl Translation for LogBlockFtl {
     fn is_written(&self, page: Ppn) -> bool {
         let (unit, slot) = self.units.place_of(page);
         self.units.role(unit) != Role::Free && slot < self.units.next(unit)
-    }
-}
-
-impl LogBlockConfig {
-    /// The array in mapping units.
-    fn array(&self) -> Geometry {
-        Shape::new(&self.nand, &self.ftl.layout).geometry(&self.nand, self.nand.blocks_per_plane)
-    }
-
-    /// Blocks of the array of mapping units in a merge unit.
-    #[must_use]
-    pub fn blocks_per_unit(&self) -> u32 {
-        let array = self.array();
-        let block_bytes = u64::from(array.pages_per_block) * u64::from(array.page_bytes);
-        (self.ftl.merge_unit_bytes / block_bytes) as u32
-    }
-
-    /// Merge units of the whole array.
-    #[must_use]
-    pub fn units(&self) -> u32 {
-        self.array().plane_count / self.blocks_per_unit() * self.nand.blocks_per_plane
-    }
-
-    /// Merge units that the host sees: whole ones only.
-    #[must_use]
-    pub fn exported_units(&self) -> u32 {
-        let array = self.array();
-        let pages = exported_pages(&array, self.ftl.over_provisioning_ratio);
-        pages / (self.blocks_per_unit() * array.pages_per_block)
     }
 }

@@ -98,6 +98,7 @@ fn another(key: &Key) -> (String, Value) {
         ("gc.low_water_ratio", _) => ("0.051".into(), Value::from(0.051)),
         ("ftl.merge_unit_bytes", _) => number(2 * 32_768),
         ("ftl.placement_pages", _) => number(2),
+        ("nand.bad_block_ratio", _) => ("0.125".into(), Value::from(0.125)),
         ("ftl.map_unit_bytes", _) => ("8k".into(), Value::from(8192)),
         ("ftl.reclaim_unit_bytes", _) => number(32_768),
         ("map.kind", _) => ("zones".into(), Value::from("zones")),

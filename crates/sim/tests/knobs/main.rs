@@ -35,6 +35,7 @@ macro_rules! knobs {
 }
 
 mod array;
+mod bad_blocks;
 mod cached;
 mod channel;
 mod counters;
@@ -86,6 +87,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         units::KEYS,
         cached::KEYS,
         suspend::KEYS,
+        bad_blocks::KEYS,
     ]
     .concat();
     let log_block = [
@@ -94,6 +96,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         log_block_array::KEYS,
         units_log_block::KEYS,
         map::KEYS,
+        bad_blocks::KEYS,
         sata::KEYS,
     ]
     .concat();

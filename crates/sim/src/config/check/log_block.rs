@@ -54,22 +54,14 @@ impl Checker<'_> {
 
     fn check_log_blocks(&mut self, log: &LogBlockConfig) {
         let (ftl, exported) = (&log.ftl, log.exported_units());
-        let spare = log.units() - exported;
         if exported == 0 {
             let message = format!(
                 "{} leaves less than one merge unit of {} bytes to export",
                 ftl.over_provisioning_ratio, ftl.merge_unit_bytes
             );
             self.fault("over_provisioning_ratio", &message);
-        } else if ftl.log_blocks >= spare {
-            let message = format!(
-                "{} log blocks and one to merge into are more than the {spare} spare blocks that \
-                 over_provisioning_ratio = {} leaves of {}",
-                ftl.log_blocks,
-                ftl.over_provisioning_ratio,
-                log.units()
-            );
-            self.fault("ftl.log_blocks", &message);
+        } else if let Some(lack) = log.lack_of_blocks(log.nand.good_blocks()) {
+            self.fault_of_lack(&lack, &log.nand);
         }
         if ftl.log_association == LogAssociation::ManyToOne && ftl.log_blocks < 2 {
             let message = "1 is too few for ftl.log_association = \"many-to-one\", which keeps one \

@@ -8,6 +8,7 @@ mod map;
 mod msr;
 mod page;
 
+use super::nand::Lack;
 use super::parse::{Entries, NCQ_TAGS};
 use super::{DriveConfig, Faults, Firmware, Host, Interface, Nand, Scheduler, State, Suspend};
 
@@ -113,6 +114,17 @@ impl Checker<'_> {
                  must not even pass what waits\n\nhint: suspend = \"none\", or read_first = true",
             );
         }
+    }
+
+    /// Too few blocks, and where some are bad, the share of those.
+    pub(super) fn fault_of_lack(&mut self, lack: &Lack, nand: &Nand) {
+        let (bad, all) = (nand.bad_block_ratio, nand.blocks_per_plane);
+        let less = if bad > 0.0 {
+            format!("; nand.bad_block_ratio = {bad} takes some of its {all}")
+        } else {
+            String::new()
+        };
+        self.fault(lack.key, &format!("{}{less}", lack.reason));
     }
 
     pub(super) fn check_state(&mut self, state: State, capacity_bytes: u64) {

@@ -1,7 +1,7 @@
 //! The keys of the flash array: tables `[nand]`, `[channel]` and `[scheduler]`.
 
-use super::Fallback::{Bool, Int, List, Required, Word};
-use super::Kind::{Bytes, Choice, Count, Flag, Nanos, NanosList, Rate};
+use super::Fallback::{Bool, Float, Int, List, Required, Word};
+use super::Kind::{Bytes, Choice, Count, Flag, Nanos, NanosList, Rate, Ratio};
 use super::Scope::{Array, Collecting, Flash};
 use super::{Key, key};
 
@@ -51,6 +51,13 @@ pub(super) const KEYS: &[Key] = &[
         Int(3000),
         Collecting,
         "erases a block is made for: the life that wear-aware collection evens out",
+    ),
+    key(
+        "nand.bad_block_ratio",
+        Ratio(0.0, 0.5),
+        Float(0.0),
+        Array,
+        "share of blocks that are bad from the factory, drawn from the seed; taken from the spare",
     ),
     key("channel.ns_per_byte", Rate(1e-3, 1e6), Required, Flash, "time of a byte on a channel"),
     key("channel.read_command_ns", Nanos, Int(0), Array, "command and address cycles of a read"),
