@@ -24,6 +24,10 @@ pub enum Event {
     Idle(u32),
     /// A part of the mapping table is in RAM.
     MapLoaded,
+    /// The same, for the write buffer.
+    BufferIdle(u32),
+    /// The data of a request have been copied between link and memory.
+    Copied(u32),
 }
 
 const LANES: usize = 6;
@@ -36,7 +40,7 @@ impl Event {
             Self::WriteDone(_) => 1,
             Self::DataOut(_) => 2,
             Self::ChannelFree(_) => 3,
-            Self::Idle(_) => 4,
+            Self::Idle(_) | Self::BufferIdle(_) | Self::Copied(_) => 4,
             Self::MapLoaded => 5,
         }
     }

@@ -15,6 +15,7 @@
 //! * [`ftl`], [`gc`]: the page-mapped translation layer, and which block to collect;
 //! * [`logblock`]: the log-block translation layer: data blocks, log blocks, merges;
 //! * [`mapping`]: which part of the mapping table is in RAM;
+//! * [`cache`]: the write buffer: what waits between firmware and flash;
 //! * [`flash`]: the array in time: dies, channels, commands;
 //! * [`prepare`]: the states a drive is opened in;
 //! * [`drive`]: a page-mapped or log-block drive put together;
@@ -24,6 +25,7 @@
 //! Everything outside sees only [`open`], which gives a
 //! [`Device`](ssdscope_io::Device).
 
+pub mod cache;
 pub mod clock;
 pub mod config;
 pub mod cow;

@@ -29,6 +29,8 @@ fn add(total: &mut Counters, member: Counters) {
         merges: Merges { switch, partial, full },
         map_loads,
         map_write_backs,
+        buffer_coalesced_bytes,
+        buffer_read_bytes,
         channel_busy_ns,
         die_busy_ns,
         erase_histogram,
@@ -50,6 +52,8 @@ fn add(total: &mut Counters, member: Counters) {
     total.merges.full += full;
     total.map_loads += map_loads;
     total.map_write_backs += map_write_backs;
+    total.buffer_coalesced_bytes += buffer_coalesced_bytes;
+    total.buffer_read_bytes += buffer_read_bytes;
     total.channel_busy_ns.extend(channel_busy_ns);
     total.die_busy_ns.extend(die_busy_ns);
     let longest = total.erase_histogram.len().max(erase_histogram.len());

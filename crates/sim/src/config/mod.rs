@@ -5,6 +5,7 @@
 //! work, with the reason), [`state`].
 //! The simulator's core never sees an optional value.
 
+mod cache;
 mod check;
 mod disk;
 mod fault;
@@ -23,6 +24,7 @@ mod parse;
 mod scope;
 pub mod state;
 
+pub use cache::{Drain, DrainOrder, WriteBufferConfig};
 pub use disk::{Disk, DiskConfig, QueueOrder};
 pub use fault::{Fault, Faults};
 pub use gc::{Gc, GcPolicy};

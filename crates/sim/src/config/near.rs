@@ -4,7 +4,7 @@ use super::keys::{KEYS, Key};
 
 /// Keys of the contract whose mechanism this version does not have: said so, rather than
 /// taken for slips of the pen.
-const LATER: &[&str] = &["write_buffer", "read_cache"];
+const LATER: &[&str] = &["read_cache"];
 
 /// Whether a key, or its table, belongs to a mechanism of a later version.
 pub(super) fn is_later(path: &str) -> bool {

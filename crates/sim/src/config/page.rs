@@ -1,5 +1,6 @@
 //! Page-mapped drives.
 
+use super::cache::{self, WriteBufferConfig};
 use super::gc::{self, Gc};
 use super::get::Getter;
 use super::host::{self, Host};
@@ -39,6 +40,7 @@ pub struct PageConfig {
     pub gc: Gc,
     pub scheduler: Scheduler,
     pub map: Mapping,
+    pub write_buffer: WriteBufferConfig,
 }
 
 impl PageConfig {
@@ -110,5 +112,6 @@ pub(super) fn page_config(get: &Getter) -> PageConfig {
         gc: gc::gc(get),
         scheduler: nand::scheduler(get),
         map: map::mapping(get),
+        write_buffer: cache::write_buffer(get),
     }
 }

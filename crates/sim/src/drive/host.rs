@@ -2,12 +2,24 @@
 
 use super::{Drive, Scheme};
 use ssdscope_io::{Attribution, Cause, Completion, Lba, Nanos, Op, Outcome, Request};
+use std::ops::Range;
 
-/// A request of the host, from submission to answer.
+/// Whose request it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The host's.
+    Host,
+    /// Ours: from the write buffer to flash.
+    Store,
+}
+
+/// A request, from submission to answer.
 #[derive(Clone, Debug)]
 pub(super) struct HostRequest {
     pub id: u64,
     pub op: Op,
+    pub role: Role,
+    pub fua: bool,
     pub lba: Lba,
     pub sectors: u32,
     /// Pages, or for a flush earlier writes, still to be waited for.
@@ -20,13 +32,23 @@ pub(super) struct HostRequest {
     pub attribution: Attribution,
 }
 
+impl HostRequest {
+    /// Its sectors.
+    pub fn span(&self) -> Range<u64> {
+        self.lba.0..self.lba.0 + u64::from(self.sectors)
+    }
+}
+
 impl<S: Scheme> Drive<S> {
     /// Accepts a request at `now_ns`: into the drive, or behind others before it.
     pub(super) fn take_in(&mut self, now_ns: u64, request: Request) {
         self.work.wake();
+        self.wake_buffer();
         let slot = self.requests.insert(HostRequest {
             id: request.id,
             op: request.op,
+            role: Role::Host,
+            fua: request.fua,
             lba: request.lba,
             sectors: request.sectors.0 as u32,
             waits_for: 0,
@@ -77,19 +99,30 @@ impl<S: Scheme> Drive<S> {
         match request.op {
             Op::Read => {
                 self.tally.host_bytes_read += bytes;
-                self.read_pages(slot);
+                if self.is_buffered() {
+                    self.read_through(slot);
+                } else {
+                    self.read_pages(slot);
+                }
             }
             Op::Write => {
                 self.tally.host_bytes_written += bytes;
+                if self.is_buffered() {
+                    return self.enter_buffer(slot);
+                }
                 self.writes_seen += 1;
                 self.requests[slot].write_number = self.writes_seen;
                 self.write_pages(slot);
             }
             Op::Discard => {
                 self.tally.host_bytes_discarded += bytes;
+                if self.is_buffered() {
+                    return self.enter_buffer(slot);
+                }
                 self.discard_pages(slot);
                 self.answer(slot, 0);
             }
+            Op::Flush if self.is_buffered() => self.enter_buffer(slot),
             Op::Flush => self.flush(slot),
         }
     }
@@ -155,6 +188,7 @@ impl<S: Scheme> Drive<S> {
         }
         if self.gate.inside() == 0 {
             S::fall_quiet(self);
+            self.buffer_falls_quiet();
         }
         completion
     }

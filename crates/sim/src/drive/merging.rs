@@ -66,7 +66,8 @@ impl LogBlockDrive {
         }
         prepare::bring(&mut ftl, state, seed)?;
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
-        Ok(Self::assemble(&config.host, &config.map, flash, ftl, Merging::default()))
+        let work = Merging::default();
+        Ok(Self::assemble(&config.host, &config.map, &config.write_buffer, flash, ftl, work))
     }
 
     /// Places the writes that wait, in order, until a merge must come first; starts that

@@ -4,6 +4,7 @@
 //!
 //! * here: the drive as a [`Device`], and its clock;
 //! * `host`: commands in, answers out;
+//! * `buffer`: what waits in memory between the two;
 //! * `pages`: a request's pages become flash commands, and their ends its end;
 //! * `members`: a command on a mapping unit becomes those of its pages;
 //! * `lookup`: what waits for a part of the mapping table that is not in RAM;
@@ -15,6 +16,7 @@
 //!   foreground and when idle;
 //! * [`merging`]: log blocks, and their merges in time.
 
+mod buffer;
 mod collect;
 mod host;
 mod lookup;
@@ -26,6 +28,8 @@ pub mod scheme;
 #[cfg(test)]
 mod shadow;
 #[cfg(test)]
+mod shadow_host;
+#[cfg(test)]
 mod swarm;
 #[cfg(test)]
 mod swarm_log;
@@ -33,7 +37,7 @@ mod swarm_log;
 mod swarm_units;
 
 use crate::clock::{self, Linked};
-use crate::config::{Host, Mapping};
+use crate::config::{Host, Mapping, WriteBufferConfig};
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::command::NONE;
@@ -42,6 +46,7 @@ use crate::link::gate::Gate;
 use crate::link::{Delivery, Link};
 use crate::mapping::Table;
 use crate::slab::Slab;
+use buffer::Buffer;
 use host::HostRequest;
 pub use merging::LogBlockDrive;
 pub use paged::PageDrive;
@@ -83,6 +88,7 @@ pub struct Drive<S: Scheme> {
     ftl: S::Ftl,
     /// What its upkeep has under way.
     work: S,
+    buffer: Option<Box<Buffer>>,
     flash: Flash,
     /// What of the mapping table is in RAM.
     table: Table,
@@ -106,7 +112,14 @@ pub struct Drive<S: Scheme> {
 
 impl<S: Scheme> Drive<S> {
     /// Puts a drive together whose state is prepared.
-    fn assemble(host: &Host, map: &Mapping, flash: Flash, ftl: S::Ftl, work: S) -> Self {
+    fn assemble(
+        host: &Host,
+        map: &Mapping,
+        buffer: &WriteBufferConfig,
+        flash: Flash,
+        ftl: S::Ftl,
+        work: S,
+    ) -> Self {
         let page_bytes = u64::from(ftl.geometry().page_bytes);
         Self {
             family: Arc::new(()),
@@ -138,6 +151,7 @@ impl<S: Scheme> Drive<S> {
             kept: BTreeMap::new(),
             #[cfg(test)]
             shadow: shadow::Shadow::of(&ftl),
+            buffer: Buffer::new(buffer, ftl.geometry().sectors_per_page, ftl.run_pages()),
             ftl,
             work,
         }
@@ -167,6 +181,8 @@ impl<S: Scheme> Drive<S> {
             }
             Event::Idle(quiet) => S::idle_timer(self, quiet),
             Event::MapLoaded => self.map_loaded(),
+            Event::BufferIdle(quiet) => self.buffer_idle(quiet),
+            Event::Copied(slot) => self.copied(slot),
         }
     }
 }
@@ -261,6 +277,11 @@ impl<S: Scheme> Device for Drive<S> {
             merges: self.tally.merges,
             map_loads: self.tally.map_loads,
             map_write_backs: self.tally.map_write_backs,
+            buffer_coalesced_bytes: self
+                .buffer
+                .as_ref()
+                .map_or(0, |buffer| buffer.coalesced_bytes()),
+            buffer_read_bytes: self.buffer.as_ref().map_or(0, |buffer| buffer.read_bytes()),
             erase_histogram: self.ftl.erase_histogram(),
             ..Counters::default()
         };

@@ -68,7 +68,7 @@ impl PageDrive {
         prepare::bring(&mut ftl, state, seed)?;
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
         let work = Collecting::new(&config.gc, ftl.geometry().plane_count);
-        Ok(Self::assemble(&config.host, &config.map, flash, ftl, work))
+        Ok(Self::assemble(&config.host, &config.map, &config.write_buffer, flash, ftl, work))
     }
 
     /// Gives a host program its page, and reads first what it does not replace.

@@ -1,11 +1,13 @@
 //! A request's pages become flash commands, and the end of the last one its end,
 //! however the drive maps.
 
+use super::host::Role;
 use super::{Drive, Scheme};
 use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::{Lpn, Ppn};
 use ssdscope_io::Op;
+use std::ops::Range;
 
 /// The part of one logical page that a request covers.
 #[derive(Clone, Copy, Debug)]
@@ -15,10 +17,10 @@ struct Part {
     count: u32,
 }
 
-/// The parts of `sectors` from `lba` on, page by page.
-fn parts(lba: u64, sectors: u32, sectors_per_page: u32) -> impl Iterator<Item = Part> {
+/// The parts of a span of sectors, page by page.
+fn parts(span: Range<u64>, sectors_per_page: u32) -> impl Iterator<Item = Part> {
     let per_page = u64::from(sectors_per_page);
-    let end = lba + u64::from(sectors);
+    let Range { start: lba, end } = span;
     (lba / per_page..end.div_ceil(per_page)).map(move |page| {
         let start = page * per_page;
         let first = lba.max(start) - start;
@@ -29,19 +31,23 @@ fn parts(lba: u64, sectors: u32, sectors_per_page: u32) -> impl Iterator<Item = 
 
 impl<S: Scheme> Drive<S> {
     pub(super) fn read_pages(&mut self, slot: u32) {
-        self.start_pages(slot, Work::HostRead);
+        let span = self.requests[slot].span();
+        self.start_pages(slot, Work::HostRead, span);
+        self.kick_touched();
     }
 
     pub(super) fn write_pages(&mut self, slot: u32) {
         self.writes_at_work += 1;
-        self.start_pages(slot, Work::HostProgram);
+        let span = self.requests[slot].span();
+        self.start_pages(slot, Work::HostProgram, span);
+        self.kick_touched();
     }
 
-    /// Makes a command of every page of a request and starts it.
-    fn start_pages(&mut self, slot: u32, work: Work) {
-        let request = &self.requests[slot];
+    /// Makes a command of every page of a span of a request and starts it. The caller
+    /// serves the channels.
+    pub(super) fn start_pages(&mut self, slot: u32, work: Work, span: Range<u64>) {
         let per_page = self.ftl.geometry().sectors_per_page;
-        for part in parts(request.lba.0, request.sectors, per_page) {
+        for part in parts(span, per_page) {
             let mut command = Command::new(work, Ppn(0), self.now_ns);
             command.request = slot;
             command.logical = part.page;
@@ -50,7 +56,6 @@ impl<S: Scheme> Drive<S> {
             self.requests[slot].waits_for += 1;
             self.look_up(command);
         }
-        self.kick_touched();
     }
 
     /// Finds a host command its place and lets it wait for its unit, or a program for
@@ -129,19 +134,25 @@ impl<S: Scheme> Drive<S> {
         #[cfg(test)]
         self.shadow.end(&self.flash.commands[slot], self.ftl.geometry());
         match self.flash.commands[slot].work {
-            Work::HostRead => self.end_page(slot),
+            Work::HostRead => {
+                self.end_page(slot);
+            }
             Work::RmwRead => self.program_after_read(slot),
             Work::HostProgram => {
                 let page = self.flash.commands[slot].page;
-                self.end_page(slot);
+                let stored = self.end_page(slot);
                 S::written(self, page);
+                if let Some(piece) = stored {
+                    self.piece_stored(piece);
+                }
             }
             Work::GcRead | Work::GcProgram | Work::Erase => S::end_upkeep(self, slot),
         }
     }
 
-    /// One page of a request is done; with the last one, the request.
-    fn end_page(&mut self, command_slot: u32) {
+    /// One page of a request is done; with the last one, the request. Returns it if it
+    /// was not the host's.
+    fn end_page(&mut self, command_slot: u32) -> Option<u32> {
         let (slot, ledger) = {
             let command = &self.flash.commands[command_slot];
             (command.request, command.ledger)
@@ -150,10 +161,13 @@ impl<S: Scheme> Drive<S> {
         let request = &mut self.requests[slot];
         request.waits_for -= 1;
         if request.waits_for > 0 {
-            return;
+            return None;
         }
         // The chain of waits and work that ends here is that of the last page.
         ledger.add_to(&mut request.attribution, S::UPKEEP);
+        if request.role == Role::Store {
+            return Some(slot);
+        }
         let (op, bytes, number) =
             (request.op, u64::from(request.sectors) * 512, request.write_number);
         if op == Op::Read {
@@ -162,6 +176,7 @@ impl<S: Scheme> Drive<S> {
             self.answer(slot, 0);
             self.write_done(number);
         }
+        None
     }
 
     pub(super) fn enqueue(&mut self, command: Command) {
@@ -203,7 +218,7 @@ mod tests {
     #[test]
     fn a_request_is_cut_at_page_edges() {
         let cut: Vec<_> =
-            parts(14, 20, 16).map(|part| (part.page.0, part.first, part.count)).collect();
+            parts(14..34, 16).map(|part| (part.page.0, part.first, part.count)).collect();
         assert_eq!(cut, [(0, 14, 2), (1, 0, 16), (2, 0, 2)]);
     }
 }

@@ -2,6 +2,7 @@
 //! every program, move and erase is followed page by page with plain maps, and the
 //! drive's own tables are checked against it.
 
+use super::shadow_host::HostShadow;
 use crate::flash::command::{Command, Work};
 use crate::ftl::plane::{BlockState, NOT_A_VICTIM};
 use crate::ftl::{Ftl, Translation};
@@ -25,6 +26,8 @@ pub(super) struct Shadow {
     content: BTreeMap<u32, Version>,
     /// Physical pages of units that were programmed since their block was erased.
     programmed: BTreeSet<u32>,
+    /// What the host wrote, where there is a write buffer.
+    pub(super) host: HostShadow,
 }
 
 impl Shadow {

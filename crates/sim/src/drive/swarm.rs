@@ -35,6 +35,26 @@ pub(super) fn draw_array(random: &mut Stream, reads_first: bool) -> [String; 2] 
     [nand, scheduler]
 }
 
+/// The table of a write buffer drawn from `random`, a third of the time none.
+pub(super) fn draw_buffer(random: &mut Stream, page_bytes: u64) -> String {
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    let unit_bytes = pick(&[512, 1536, 4096, 6144, page_bytes, 2 * page_bytes]);
+    let units = pick(&[0, 0, 1, 3, 20, 60]) * page_bytes.div_ceil(unit_bytes);
+    format!(
+        "[write_buffer]\nbytes = {}\nunit_bytes = {unit_bytes}\ndrain = \"{}\"\norder = \"{}\"\n\
+         high_water_ratio = {}\nidle_ns = {}\nconcurrent_drains = {}\nns_per_byte = {}\n\
+         power_loss_protected = {}\n",
+        units * unit_bytes,
+        ["eager", "high-water", "full", "idle"][pick(&[0, 1, 2, 3]) as usize],
+        ["sequential-runs", "fifo", "lru"][pick(&[0, 1, 2]) as usize],
+        pick(&[0, 5, 9]) as f64 / 10.0,
+        pick(&[0, 100_000]),
+        pick(&[1, 2, 50]),
+        pick(&[0, 1, 7]),
+        pick(&[0, 0, 1]) == 1,
+    )
+}
+
 /// A drive file drawn from `random`.
 fn draw_drive(random: &mut Stream) -> String {
     let read_first = random.below(3) > 0;
@@ -93,7 +113,7 @@ fn draw_drive(random: &mut Stream) -> String {
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
     );
-    text + &draw_map(random, page_bytes * 4)
+    text + &draw_map(random, page_bytes * 4) + &draw_buffer(random, page_bytes)
 }
 
 /// A table `[map]` drawn from `random`; zones are multiples of `step_bytes`.
@@ -144,6 +164,9 @@ pub(super) fn check_served<S: Scheme>(run: &Run<S>, count: u64) {
     for completion in &run.completions {
         assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
     }
+    if run.drive.buffer.as_ref().is_some_and(|buffer| buffer.is_empty_after_flush()) {
+        run.drive.shadow.host.check_all_stored();
+    }
 }
 
 /// Keeps up to `depth` random requests in flight until `count` were served.
@@ -168,7 +191,8 @@ pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u6
                 _ => Op::Read,
             };
             let sectors = Sectors(if op == Op::Flush { 0 } else { sectors });
-            let request = Request { id: next, op, lba, sectors, fua: false };
+            let fua = op == Op::Write && random.below(8) == 0;
+            let request = Request { id: next, op, lba, sectors, fua };
             drive.submit(drive.now(), request).unwrap();
             asked.push(request);
             next += 1;
@@ -182,6 +206,13 @@ pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u6
             }
             drive.advance(to.max(drive.now()), &mut completions).unwrap();
         }
+    }
+    if drive.buffer.is_some() {
+        let flush =
+            Request { id: count, op: Op::Flush, lba: Lba(0), sectors: Sectors(0), fua: false };
+        drive.submit(drive.now(), flush).unwrap();
+        drive.advance(Nanos::MAX, &mut completions).unwrap();
+        assert_eq!(completions.pop().map(|last| last.id), Some(count));
     }
     // Let background work end too.
     drive.advance(drive.now() + Nanos(60_000_000_000), &mut completions).unwrap();

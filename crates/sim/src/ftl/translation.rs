@@ -19,6 +19,11 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
     /// Where a page that was never written is read: any place with the right timing.
     fn unwritten_place(&mut self, page: Lpn) -> Ppn;
 
+    /// How many pages it is best to write in a row: one on every plane.
+    fn run_pages(&self) -> u32 {
+        self.geometry().plane_count * self.layout().shape().groups
+    }
+
     /// Forgets a logical page; says whether it held anything.
     fn discard(&mut self, page: Lpn) -> bool;
 

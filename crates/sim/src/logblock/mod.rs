@@ -151,6 +151,11 @@ impl Translation for LogBlockFtl {
         self.units.page(UnitId(page.0 / self.units.pages()), page.0 % self.units.pages())
     }
 
+    /// A merge unit: written as a whole it needs no copy.
+    fn run_pages(&self) -> u32 {
+        self.units.pages()
+    }
+
     fn discard(&mut self, page: Lpn) -> bool {
         let Some(old) = self.map.lookup(page) else { return false };
         self.units.lose(old);

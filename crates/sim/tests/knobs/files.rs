@@ -102,6 +102,7 @@ fn another(key: &Key) -> (String, Value) {
         ("ftl.map_unit_bytes", _) => ("8k".into(), Value::from(8192)),
         ("ftl.reclaim_unit_bytes", _) => number(32_768),
         ("map.kind", _) => ("zones".into(), Value::from("zones")),
+        ("write_buffer.bytes", _) => ("1m".into(), Value::from(1 << 20)),
         ("disk.inner_sectors_per_track", _) => number(60),
         ("disk.outer_sectors_per_track", _) => number(110),
         ("disk.cylinders", _) => number(77),

@@ -8,6 +8,7 @@
 //!   `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
+//! * `write_buffer`: on both of these;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
 //! * `sata`: Serial ATA, on every drive behind a link;
@@ -67,6 +68,7 @@ mod tight;
 mod top;
 mod units;
 mod units_log_block;
+mod write_buffer;
 
 use ssdscope_sim::config::keys::{KEYS, KINDS};
 
@@ -88,6 +90,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         cached::KEYS,
         suspend::KEYS,
         bad_blocks::KEYS,
+        write_buffer::KEYS,
     ]
     .concat();
     let log_block = [
@@ -98,6 +101,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         map::KEYS,
         bad_blocks::KEYS,
         sata::KEYS,
+        write_buffer::KEYS,
     ]
     .concat();
     let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS, sata::KEYS].concat();

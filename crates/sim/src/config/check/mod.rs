@@ -1,6 +1,7 @@
 //! What parses but cannot work: refused here with the reason and both values. A file for
 //! each kind of drive; here what they share.
 
+mod cache;
 mod disk;
 mod layout;
 mod log_block;

@@ -2,6 +2,7 @@
 //! the documentation and the "no dead knobs" test read. What a key is stands here; the keys
 //! themselves stand in a file for each group of tables.
 
+mod cache;
 mod disk;
 mod ftl;
 mod gc;
@@ -110,7 +111,7 @@ const fn key(
 
 /// The parts of the table, in the order in which they are shown.
 const PARTS: &[&[Key]] =
-    &[GENERAL, nand::KEYS, host::KEYS, ftl::KEYS, map::KEYS, gc::KEYS, disk::KEYS];
+    &[GENERAL, nand::KEYS, host::KEYS, ftl::KEYS, map::KEYS, gc::KEYS, cache::KEYS, disk::KEYS];
 
 const COUNT: usize = {
     let (mut count, mut part) = (0, 0);

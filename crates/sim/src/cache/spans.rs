@@ -1,0 +1,142 @@
+//! Sets of sectors, kept as runs.
+
+use std::ops::Range;
+
+/// A set of sectors: runs in order, never touching each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spans {
+    runs: Vec<Range<u64>>,
+    sectors: u64,
+}
+
+impl Spans {
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// How many sectors are in it.
+    #[must_use]
+    pub const fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// The runs, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &Range<u64>> {
+        self.runs.iter()
+    }
+
+    /// From its first sector to its last.
+    #[must_use]
+    pub fn hull(&self) -> Range<u64> {
+        let start = self.runs.first().map_or(0, |run| run.start);
+        start..self.runs.last().map_or(start, |run| run.end)
+    }
+
+    /// The places of the runs that share a sector with `span`.
+    fn sharing(&self, span: &Range<u64>) -> Range<usize> {
+        let from = self.runs.partition_point(|run| run.end <= span.start);
+        let count = self.runs[from..].partition_point(|run| run.start < span.end);
+        from..from + count
+    }
+
+    /// Whether any sector of `span` is in it.
+    #[must_use]
+    pub fn overlaps(&self, span: &Range<u64>) -> bool {
+        !self.sharing(span).is_empty()
+    }
+
+    /// The part of it that lies in `span`.
+    pub fn within(&self, span: Range<u64>) -> impl Iterator<Item = Range<u64>> + '_ {
+        let place = self.sharing(&span);
+        self.runs[place].iter().map(move |run| run.start.max(span.start)..run.end.min(span.end))
+    }
+
+    /// How many sectors of `span` are in it.
+    #[must_use]
+    pub fn sectors_within(&self, span: Range<u64>) -> u64 {
+        self.within(span).map(|run| run.end - run.start).sum()
+    }
+
+    /// Adds `span`.
+    pub fn insert(&mut self, span: Range<u64>) {
+        if span.is_empty() {
+            return;
+        }
+        // Runs that only touch are joined too.
+        let from = self.runs.partition_point(|run| run.end < span.start);
+        let count = self.runs[from..].partition_point(|run| run.start <= span.end);
+        let place = from..from + count;
+        let joined = &self.runs[place.clone()];
+        let start = joined.first().map_or(span.start, |run| run.start.min(span.start));
+        let end = joined.last().map_or(span.end, |run| run.end.max(span.end));
+        let before: u64 = joined.iter().map(|run| run.end - run.start).sum();
+        self.runs.splice(place, std::iter::once(start..end));
+        self.sectors += end - start - before;
+    }
+
+    /// Takes `span` out.
+    pub fn cut(&mut self, span: &Range<u64>) {
+        let place = if span.is_empty() { 0..0 } else { self.sharing(span) };
+        let Some((first, last)) =
+            self.runs[place.clone()].first().zip(self.runs[place.clone()].last())
+        else {
+            return;
+        };
+        let rests = [first.start..span.start, span.end..last.end];
+        let before: u64 = self.runs[place.clone()].iter().map(|run| run.end - run.start).sum();
+        let rests = rests.into_iter().filter(|rest| !rest.is_empty());
+        let after: u64 = rests.clone().map(|rest| rest.end - rest.start).sum();
+        self.runs.splice(place, rests);
+        self.sectors -= before - after;
+    }
+
+    /// Takes everything out that is in `other`.
+    pub fn cut_all(&mut self, other: &Self) {
+        for run in &other.runs {
+            self.cut(run);
+        }
+    }
+}
+
+impl From<Range<u64>> for Spans {
+    fn from(span: Range<u64>) -> Self {
+        let mut spans = Self::default();
+        spans.insert(span);
+        spans
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ssdscope_io::rng::Stream;
+
+    #[test]
+    fn it_agrees_with_a_plain_list_of_flags() {
+        let mut random = Stream::new(1, "spans");
+        let (mut spans, mut plain) = (Spans::default(), vec![false; 200]);
+        for _ in 0..5000 {
+            let start = random.below(200) as usize;
+            let end = (start + random.below(30) as usize).min(200);
+            let range = start as u64..end as u64;
+            let insert = random.below(2) == 0;
+            if insert {
+                spans.insert(range.clone());
+            } else {
+                spans.cut(&range);
+            }
+            plain[start..end].fill(insert);
+            let listed = (0..200_u64).map(|at| spans.overlaps(&(at..at + 1)));
+            assert!(listed.eq(plain.iter().copied()), "{range:?}");
+            assert_eq!(spans.sectors(), plain.iter().filter(|&&flag| flag).count() as u64);
+            assert!(spans.runs.windows(2).all(|pair| pair[0].end < pair[1].start));
+            let inside = plain[50..120].iter().filter(|&&flag| flag).count() as u64;
+            assert_eq!(spans.sectors_within(50..120), inside);
+        }
+        let mut rest = Spans::from(0..200);
+        rest.cut_all(&spans);
+        assert_eq!(rest.sectors() + spans.sectors(), 200);
+    }
+}

@@ -1,0 +1,357 @@
+//! The write buffer: which sectors wait in memory for their way to flash, how much room
+//! they take, and which go next.
+//!
+//! Room is given in whole management *units*. What goes to flash together is a *run*:
+//! the waiting sectors of one *group* of units. With `order = "sequential-runs"` a group
+//! spans what the flash is written in best (a merge unit; a page on every plane), and the
+//! fullest group goes first, so that a run that fills it comes before any other; else it
+//! is as little as whole units and whole pages allow, and the order is that of time. A run
+//! is sent in *pieces* of whole units and pages, each of which gives back its room by
+//! itself.
+//!
+//! What is written again while it is on its way takes room again, and goes only after it.
+
+use super::Spans;
+use crate::config::{Drain, DrainOrder, WriteBufferConfig};
+use crate::rounding::share_of;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// What waits, and what is on its way, of a group.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    waiting: Spans,
+    /// Units that what waits takes.
+    waiting_units: u64,
+    /// Number of the first write since anything waits, and of the last.
+    since: u64,
+    last: u64,
+    moving: Spans,
+    /// Number of the first write of what is on its way.
+    moving_since: u64,
+}
+
+/// A run that is to be sent.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its pieces, in order: what to write of each.
+    pub pieces: Vec<Spans>,
+}
+
+/// The write buffer. Sectors and units are numbered from the beginning of the drive.
+#[derive(Clone, Debug)]
+pub struct WriteBuffer {
+    unit_sectors: u64,
+    piece_sectors: u64,
+    group_sectors: u64,
+    units: u64,
+    high_water_units: u64,
+    drain: Drain,
+    order: DrainOrder,
+    groups: BTreeMap<u64, Group>,
+    /// Groups of which something waits and nothing is on its way: (rank, group).
+    next: BTreeSet<((u64, u64), u64)>,
+    /// (number of the first write, group) of all that waits or is on its way.
+    ages: BTreeSet<(u64, u64)>,
+    waiting_units: u64,
+    moving_units: u64,
+    /// Writes taken in so far.
+    writes: u64,
+    coalesced_sectors: u64,
+}
+
+const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+const fn least_common_multiple(a: u64, b: u64) -> u64 {
+    a / greatest_common_divisor(a, b) * b
+}
+
+impl WriteBuffer {
+    /// An empty buffer before flash that is written in pages, best so many in a row.
+    #[must_use]
+    pub fn new(config: &WriteBufferConfig, page_sectors: u64, run_pages: u64) -> Self {
+        let unit_sectors = config.unit_bytes / 512;
+        let piece_sectors = least_common_multiple(unit_sectors, page_sectors);
+        let group_sectors = match config.order {
+            DrainOrder::SequentialRuns => {
+                least_common_multiple(piece_sectors, page_sectors * run_pages)
+            }
+            DrainOrder::Fifo | DrainOrder::Lru => piece_sectors,
+        };
+        let units = config.bytes / config.unit_bytes;
+        Self {
+            unit_sectors,
+            piece_sectors,
+            group_sectors,
+            units,
+            high_water_units: share_of(units as u32, config.high_water_ratio).into(),
+            drain: config.drain,
+            order: config.order,
+            groups: BTreeMap::new(),
+            next: BTreeSet::new(),
+            ages: BTreeSet::new(),
+            waiting_units: 0,
+            moving_units: 0,
+            writes: 0,
+            coalesced_sectors: 0,
+        }
+    }
+
+    /// Whether nothing waits and nothing is on its way.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// Sectors that were overwritten here, and so never written to flash.
+    #[must_use]
+    pub const fn coalesced_sectors(&self) -> u64 {
+        self.coalesced_sectors
+    }
+
+    const fn free_units(&self) -> u64 {
+        self.units - self.waiting_units - self.moving_units
+    }
+
+    /// The number of the last write taken in.
+    #[must_use]
+    pub const fn last_write(&self) -> u64 {
+        self.writes
+    }
+
+    /// Takes in as much of `span` from its beginning as there is room for; returns where
+    /// that ends.
+    pub fn put(&mut self, span: Range<u64>) -> u64 {
+        self.writes += 1;
+        let mut at = span.start;
+        while at < span.end {
+            let number = at / self.group_sectors;
+            let end = ((number + 1) * self.group_sectors).min(span.end);
+            let taken = self.put_in_group(number, at..end);
+            at = taken;
+            if taken < end {
+                break;
+            }
+        }
+        at
+    }
+
+    fn put_in_group(&mut self, number: u64, span: Range<u64>) -> u64 {
+        let mut group = self.groups.remove(&number).unwrap_or_default();
+        self.unlist(number, &group);
+        let mut at = span.start;
+        while at < span.end {
+            let unit = at / self.unit_sectors * self.unit_sectors;
+            let unit = unit..unit + self.unit_sectors;
+            let end = unit.end.min(span.end);
+            if !group.waiting.overlaps(&unit) {
+                if self.free_units() == 0 {
+                    break;
+                }
+                group.waiting_units += 1;
+                self.waiting_units += 1;
+            }
+            at = end;
+        }
+        let taken = span.start..at;
+        if !taken.is_empty() {
+            if group.waiting.is_empty() {
+                group.since = self.writes;
+            }
+            group.last = self.writes;
+            self.coalesced_sectors += group.waiting.sectors_within(taken.clone());
+            group.waiting.insert(taken);
+        }
+        self.relist(number, group);
+        at
+    }
+
+    /// Takes a group out of the lists of what waits.
+    fn unlist(&mut self, number: u64, group: &Group) {
+        if !group.waiting.is_empty() {
+            self.ages.remove(&(group.since, number));
+            self.next.remove(&(self.rank(group), number));
+        }
+    }
+
+    /// Puts a group back where it belongs.
+    fn relist(&mut self, number: u64, group: Group) {
+        if group.waiting.is_empty() && group.moving.is_empty() {
+            return;
+        }
+        if !group.waiting.is_empty() {
+            self.ages.insert((group.since, number));
+            if group.moving.is_empty() {
+                self.next.insert((self.rank(&group), number));
+            }
+        }
+        self.groups.insert(number, group);
+    }
+
+    /// The lower, the sooner a group goes to flash.
+    const fn rank(&self, group: &Group) -> (u64, u64) {
+        match self.order {
+            DrainOrder::SequentialRuns => {
+                (self.group_sectors - group.waiting.sectors(), group.since)
+            }
+            DrainOrder::Fifo => (group.since, 0),
+            DrainOrder::Lru => (group.last, 0),
+        }
+    }
+
+    /// What of `span` is not here.
+    #[must_use]
+    pub fn missing(&self, span: Range<u64>) -> Spans {
+        let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
+        let mut missing = Spans::from(span);
+        for (_, group) in self.groups.range(groups) {
+            missing.cut_all(&group.waiting);
+            missing.cut_all(&group.moving);
+        }
+        missing
+    }
+
+    /// Whether anything of `span` is on its way.
+    #[must_use]
+    pub fn is_moving(&self, span: &Range<u64>) -> bool {
+        let groups = span.start / self.group_sectors..=span.end / self.group_sectors;
+        self.groups.range(groups).any(|(_, group)| group.moving.overlaps(span))
+    }
+
+    /// Forgets what waits of `span`, of which nothing may be on its way.
+    pub fn forget(&mut self, span: &Range<u64>) {
+        let groups = span.start / self.group_sectors..=span.end / self.group_sectors;
+        let touched: Vec<u64> = self.groups.range(groups).map(|(&number, _)| number).collect();
+        for number in touched {
+            let Some(mut group) = self.groups.remove(&number) else { continue };
+            self.unlist(number, &group);
+            group.waiting.cut(span);
+            let left = self.units_of(group.waiting.iter());
+            self.waiting_units -= group.waiting_units - left;
+            group.waiting_units = left;
+            self.relist(number, group);
+        }
+    }
+
+    /// How many units runs, in order, have a part in.
+    fn units_of<'a>(&self, runs: impl Iterator<Item = &'a Range<u64>>) -> u64 {
+        let (mut units, mut counted_to) = (0, 0);
+        for run in runs {
+            let first = (run.start / self.unit_sectors).max(counted_to);
+            let end = run.end.div_ceil(self.unit_sectors);
+            units += end.saturating_sub(first);
+            counted_to = end;
+        }
+        units
+    }
+
+    /// Whether something should go to flash though nobody waits for it.
+    #[must_use]
+    pub fn wants_to_drain(&self, idle: bool) -> bool {
+        match self.drain {
+            Drain::Eager => true,
+            Drain::HighWater => self.waiting_units > self.high_water_units,
+            Drain::Full => false,
+            Drain::Idle => idle,
+        }
+    }
+
+    /// Whether what is on its way leaves room for so many more sectors.
+    #[must_use]
+    pub const fn will_fit(&self, sectors: u64) -> bool {
+        self.free_units() + self.moving_units >= sectors.div_ceil(self.unit_sectors)
+    }
+
+    /// Whether all that was taken in up to write number `last`, of `span` if given, is in
+    /// flash.
+    #[must_use]
+    pub fn is_stored(&self, last: u64, span: Option<&Range<u64>>) -> bool {
+        let Some(span) = span else {
+            return self.ages.first().is_none_or(|&(since, _)| since > last);
+        };
+        let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
+        self.groups.range(groups).all(|(_, group)| {
+            (group.waiting.is_empty() || group.since > last)
+                && (group.moving.is_empty() || group.moving_since > last)
+        })
+    }
+
+    /// Sends the next run by order.
+    pub fn send_next(&mut self) -> Option<Run> {
+        let &(_, number) = self.next.first()?;
+        self.send(number)
+    }
+
+    /// Sends the oldest run that [`WriteBuffer::is_stored`] still waits for and that can go.
+    pub fn send_unstored(&mut self, last: u64, span: Option<&Range<u64>>) -> Option<Run> {
+        let number = match span {
+            None => {
+                let old = self.ages.iter().take_while(|&&(since, _)| since <= last);
+                old.map(|&(_, number)| number).find(|number| self.groups[number].can_go(last))?
+            }
+            Some(span) => {
+                let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
+                *self.groups.range(groups).find(|(_, group)| group.can_go(last))?.0
+            }
+        };
+        self.send(number)
+    }
+
+    fn send(&mut self, number: u64) -> Option<Run> {
+        let mut group = self.groups.remove(&number)?;
+        self.unlist(number, &group);
+        group.moving = std::mem::take(&mut group.waiting);
+        group.moving_since = group.since;
+        self.ages.insert((group.moving_since, number));
+        self.waiting_units -= group.waiting_units;
+        self.moving_units += group.waiting_units;
+        group.waiting_units = 0;
+        let mut pieces: Vec<Spans> = Vec::new();
+        let mut last_piece = None;
+        for run in group.moving.iter() {
+            let mut at = run.start;
+            while at < run.end {
+                let piece = at / self.piece_sectors;
+                let end = ((piece + 1) * self.piece_sectors).min(run.end);
+                match pieces.last_mut() {
+                    Some(parts) if last_piece == Some(piece) => parts.insert(at..end),
+                    _ => pieces.push(Spans::from(at..end)),
+                }
+                last_piece = Some(piece);
+                at = end;
+            }
+        }
+        self.groups.insert(number, group);
+        Some(Run { pieces })
+    }
+
+    /// The piece that `sector` lies in is in flash; returns whether its whole run is.
+    pub fn stored(&mut self, sector: u64) -> bool {
+        let start = sector / self.piece_sectors * self.piece_sectors;
+        let piece = start..start + self.piece_sectors;
+        let number = sector / self.group_sectors;
+        let Some(mut group) = self.groups.remove(&number) else { return false };
+        let parts: Vec<_> = group.moving.within(piece.clone()).collect();
+        self.moving_units -= self.units_of(parts.iter());
+        group.moving.cut(&piece);
+        let done = group.moving.is_empty();
+        if done {
+            self.ages.remove(&(group.moving_since, number));
+        }
+        // With nothing on its way any more, what waits may go.
+        self.relist(number, group);
+        done
+    }
+}
+
+impl Group {
+    /// Whether what waits is no younger than write `last` and nothing is in its way.
+    const fn can_go(&self, last: u64) -> bool {
+        !self.waiting.is_empty() && self.since <= last && self.moving.is_empty()
+    }
+}

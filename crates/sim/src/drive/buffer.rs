@@ -1,0 +1,365 @@
+//! The write buffer in time. A write is acknowledged when its data are in the buffer; with
+//! no room they enter piece by piece as room is made, in the order of arrival. What goes
+//! to flash does so through the same pages as the host's writes, as requests of our own.
+//!
+//! * A flush waits until everything taken in before it is in flash, and a forced write
+//!   until its own data are; a protected buffer is as durable as flash, so neither waits.
+//! * A discard forgets what waits, and waits for what is on its way.
+//! * What is read is in the buffer until it is in flash.
+//!
+//! Of a wait for room, or of a flush, as much as the run that ended it had itself waited
+//! for collection (or a merge) counts as that, and the rest as `buffer`.
+
+use super::host::{HostRequest, Role};
+use super::{Drive, Scheme};
+use crate::cache::{Run, Spans, WriteBuffer};
+use crate::config::{Drain, WriteBufferConfig};
+use crate::events::Event;
+use crate::flash::command::Work;
+use crate::ftl::Translation;
+use crate::rounding::nearest;
+use ssdscope_io::{Attribution, Cause, Lba, Op};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A request of the host that waits for room, or behind one that does.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    request: u32,
+    /// The first sector of a write that found no room yet.
+    next: u64,
+}
+
+/// Somebody who waits for data to be in flash.
+#[derive(Clone, Debug)]
+struct Sync {
+    request: u32,
+    /// The number of the last write that matters.
+    last: u64,
+    /// Where, if not everywhere.
+    span: Option<Range<u64>>,
+}
+
+/// The write buffer of a drive, and who waits for it.
+#[derive(Clone, Debug)]
+pub(super) struct Buffer {
+    store: WriteBuffer,
+    protected: bool,
+    concurrent_drains: u32,
+    ns_per_byte: f64,
+    /// How long the host must be quiet before it is emptied, if it is then.
+    idle_ns: Option<u64>,
+    /// When the memory has copied all it was asked to.
+    copied_ns: u64,
+    waiting: VecDeque<Waiting>,
+    /// Sectors of writes that found no room yet.
+    waiting_sectors: u64,
+    syncs: Vec<Sync>,
+    /// Runs on their way to flash.
+    runs: u32,
+    /// Counts arrivals, so that an idle timer knows whether it is stale.
+    quiet: u32,
+    /// Whether the host has been quiet for long enough.
+    idle: bool,
+    /// Sectors that reads took from it.
+    read_sectors: u64,
+}
+
+impl Buffer {
+    /// The buffer that a drive file describes, before flash of such pages, best written so
+    /// many in a row; none if it has no bytes.
+    pub fn new(config: &WriteBufferConfig, page_sectors: u32, run_pages: u32) -> Option<Box<Self>> {
+        (config.bytes > 0).then(|| {
+            Box::new(Self {
+                store: WriteBuffer::new(config, page_sectors.into(), run_pages.into()),
+                protected: config.power_loss_protected,
+                concurrent_drains: config.concurrent_drains,
+                ns_per_byte: config.ns_per_byte,
+                idle_ns: (config.drain == Drain::Idle).then_some(config.idle_ns),
+                copied_ns: 0,
+                waiting: VecDeque::new(),
+                waiting_sectors: 0,
+                syncs: Vec::new(),
+                runs: 0,
+                quiet: 0,
+                idle: false,
+                read_sectors: 0,
+            })
+        })
+    }
+
+    /// Bytes overwritten in the buffer.
+    pub const fn coalesced_bytes(&self) -> u64 {
+        self.store.coalesced_sectors() * 512
+    }
+
+    /// Bytes that reads took from it.
+    pub const fn read_bytes(&self) -> u64 {
+        self.read_sectors * 512
+    }
+
+    /// At rest after a flush: whether it is empty, as it must be unless it is protected.
+    #[cfg(test)]
+    pub fn is_empty_after_flush(&self) -> bool {
+        assert!(self.waiting.is_empty() && self.syncs.is_empty() && self.runs == 0);
+        assert!(self.protected || self.store.is_empty());
+        self.store.is_empty()
+    }
+
+    /// The next run to send, if one should be.
+    fn next_run(&mut self) -> Option<Run> {
+        if self.runs >= self.concurrent_drains {
+            return None;
+        }
+        let store = &mut self.store;
+        let unstored = |sync: &Sync| store.send_unstored(sync.last, sync.span.as_ref());
+        self.syncs.iter().find_map(unstored).or_else(|| {
+            let needs_room = !self.store.will_fit(self.waiting_sectors);
+            (needs_room || self.store.wants_to_drain(self.idle))
+                .then(|| self.store.send_next())
+                .flatten()
+        })
+    }
+}
+
+impl<S: Scheme> Drive<S> {
+    /// Whether writes go through a buffer.
+    #[inline]
+    pub(super) const fn is_buffered(&self) -> bool {
+        self.buffer.is_some()
+    }
+
+    /// A write, a discard or a flush reaches the buffer.
+    pub(super) fn enter_buffer(&mut self, slot: u32) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let request = &self.requests[slot];
+        if request.op == Op::Flush && buffer.protected {
+            return self.answer(slot, 0);
+        }
+        if request.op == Op::Write {
+            buffer.waiting_sectors += u64::from(request.sectors);
+        }
+        buffer.waiting.push_back(Waiting { request: slot, next: request.lba.0 });
+        if buffer.waiting.len() == 1 {
+            self.go_on_buffering(0);
+        } else {
+            self.send_runs();
+        }
+    }
+
+    /// Lets those who wait go on, in order, as far as they can; `upkeep_ns` is what the
+    /// drive's upkeep had delayed what they waited for.
+    fn go_on_buffering(&mut self, upkeep_ns: u64) {
+        while let Some(buffer) = &mut self.buffer
+            && let Some(&Waiting { request: slot, next }) = buffer.waiting.front()
+        {
+            let span = self.requests[slot].span();
+            match self.requests[slot].op {
+                Op::Write => {
+                    let taken_to = buffer.store.put(next..span.end);
+                    buffer.waiting_sectors -= taken_to - next;
+                    #[cfg(test)]
+                    self.shadow.host.put(next..taken_to);
+                    if taken_to > next {
+                        buffer.waiting[0].next = taken_to;
+                        self.end_wait(slot, upkeep_ns);
+                    }
+                    if taken_to < span.end {
+                        break;
+                    }
+                }
+                Op::Discard if buffer.store.is_moving(&span) => break,
+                _ => self.end_wait(slot, upkeep_ns),
+            }
+            self.leave_queue(slot);
+        }
+        self.send_runs();
+    }
+
+    /// The request at the head of the queue has what it waited for.
+    fn leave_queue(&mut self, slot: u32) {
+        let Some(buffer) = &mut self.buffer else { return };
+        buffer.waiting.pop_front();
+        let span = self.requests[slot].span();
+        match self.requests[slot].op {
+            Op::Discard => {
+                let page = u64::from(self.ftl.geometry().sectors_per_page);
+                let whole = span.start.next_multiple_of(page)..span.end / page * page;
+                if !whole.is_empty() {
+                    #[cfg(test)]
+                    self.shadow.host.discard(&whole);
+                    buffer.store.forget(&whole);
+                }
+                self.discard_pages(slot);
+                self.answer(slot, 0);
+            }
+            Op::Flush => self.wait_for_flash(slot, None),
+            Op::Write | Op::Read => self.copy(slot),
+        }
+    }
+
+    /// Copies a request's data between link and memory, one request at a time.
+    pub(super) fn copy(&mut self, slot: u32) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let bytes = f64::from(self.requests[slot].sectors) * 512.0;
+        let span_ns = nearest(bytes * buffer.ns_per_byte);
+        buffer.copied_ns = self.now_ns.max(buffer.copied_ns) + span_ns;
+        if buffer.copied_ns == self.now_ns {
+            self.copied(slot);
+        } else {
+            self.events.schedule(buffer.copied_ns, Event::Copied(slot));
+        }
+    }
+
+    /// A request's data are copied: it is done, unless it was forced.
+    pub(super) fn copied(&mut self, slot: u32) {
+        let Some(buffer) = &self.buffer else { return };
+        let must_be_stored = self.requests[slot].fua && !buffer.protected;
+        self.end_wait(slot, 0);
+        let request = &self.requests[slot];
+        match request.op {
+            Op::Read => self.answer(slot, u64::from(request.sectors) * 512),
+            _ if must_be_stored => {
+                let span = request.span();
+                self.wait_for_flash(slot, Some(span));
+                self.send_runs();
+            }
+            _ => self.answer(slot, 0),
+        }
+    }
+
+    /// Lets a request wait until what was taken in so far, in `span` or anywhere, is in
+    /// flash. The caller sends what must be sent for that.
+    fn wait_for_flash(&mut self, slot: u32, span: Option<Range<u64>>) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let last = buffer.store.last_write();
+        #[cfg(test)]
+        self.shadow.host.promise(slot, span.as_ref());
+        buffer.syncs.push(Sync { request: slot, last, span });
+        self.answer_stored(0);
+    }
+
+    /// Answers those for whom enough is in flash.
+    fn answer_stored(&mut self, upkeep_ns: u64) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let mut done = Vec::new();
+        buffer.syncs.retain(|sync| {
+            let stored = buffer.store.is_stored(sync.last, sync.span.as_ref());
+            if stored {
+                done.push(sync.request);
+            }
+            !stored
+        });
+        for slot in done {
+            #[cfg(test)]
+            self.shadow.host.keep_promise(slot);
+            self.end_wait(slot, upkeep_ns);
+            self.answer(slot, 0);
+        }
+    }
+
+    /// A request of the host has what it waited for since it arrived where it is.
+    fn end_wait(&mut self, slot: u32, upkeep_ns: u64) {
+        let request = &mut self.requests[slot];
+        let waited_ns = self.now_ns - request.arrived_ns;
+        let upkeep_ns = upkeep_ns.min(waited_ns);
+        request.attribution[S::UPKEEP] += upkeep_ns;
+        request.attribution[Cause::Buffer] += waited_ns - upkeep_ns;
+        request.arrived_ns = self.now_ns;
+    }
+
+    /// Sends to flash what should go there now.
+    fn send_runs(&mut self) {
+        while let Some(buffer) = &mut self.buffer
+            && let Some(run) = buffer.next_run()
+        {
+            buffer.runs += 1;
+            run.pieces.into_iter().for_each(|parts| self.send_piece(&parts));
+        }
+        self.kick_touched();
+    }
+
+    fn send_piece(&mut self, parts: &Spans) {
+        let span = parts.hull();
+        let slot = self.requests.insert(HostRequest {
+            id: 0,
+            op: Op::Write,
+            role: Role::Store,
+            fua: false,
+            lba: Lba(span.start),
+            sectors: (span.end - span.start) as u32,
+            waits_for: 0,
+            write_number: 0,
+            submitted_ns: self.now_ns,
+            arrived_ns: self.now_ns,
+            attribution: Attribution::ZERO,
+        });
+        for part in parts.iter() {
+            #[cfg(test)]
+            self.shadow.host.send(slot, part);
+            self.start_pages(slot, Work::HostProgram, part.clone());
+        }
+    }
+
+    /// A piece is in flash: its room is free.
+    pub(super) fn piece_stored(&mut self, slot: u32) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let HostRequest { lba, attribution, .. } = self.requests[slot];
+        self.requests.remove(slot);
+        #[cfg(test)]
+        self.shadow.host.stored(slot);
+        if buffer.store.stored(lba.0) {
+            buffer.runs -= 1;
+        }
+        let upkeep_ns = attribution[S::UPKEEP];
+        self.answer_stored(upkeep_ns);
+        self.go_on_buffering(upkeep_ns);
+    }
+
+    /// A read takes from the buffer what is there, and the rest from flash. What is copied
+    /// meanwhile is hidden behind the flash.
+    pub(super) fn read_through(&mut self, slot: u32) {
+        let Some(buffer) = &mut self.buffer else { return };
+        let span = self.requests[slot].span();
+        let missing = buffer.store.missing(span.clone());
+        buffer.read_sectors += span.end - span.start - missing.sectors();
+        #[cfg(test)]
+        self.shadow.host.check_read(&missing);
+        if missing.is_empty() {
+            return self.copy(slot);
+        }
+        for part in missing.iter() {
+            self.start_pages(slot, Work::HostRead, part.clone());
+        }
+        self.kick_touched();
+    }
+
+    /// The host asks for something: the buffer is not idle.
+    pub(super) fn wake_buffer(&mut self) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.quiet = buffer.quiet.wrapping_add(1);
+            buffer.idle = false;
+        }
+    }
+
+    /// The last request in the drive has been answered.
+    pub(super) fn buffer_falls_quiet(&mut self) {
+        if let Some(buffer) = &self.buffer
+            && let Some(idle_ns) = buffer.idle_ns
+        {
+            let at_ns = self.now_ns + idle_ns;
+            self.events.schedule(at_ns, Event::BufferIdle(buffer.quiet));
+        }
+    }
+
+    /// The host may have been quiet for `write_buffer.idle_ns`.
+    pub(super) fn buffer_idle(&mut self, quiet: u32) {
+        if let Some(buffer) = &mut self.buffer
+            && buffer.quiet == quiet
+            && self.gate.inside() == 0
+        {
+            buffer.idle = true;
+            self.send_runs();
+        }
+    }
+}

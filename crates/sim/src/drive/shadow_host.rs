@@ -1,0 +1,79 @@
+//! A second account of what the host wrote, sector by sector: what it was told is safe, what
+//! is in the write buffer, what is in flash.
+
+use crate::cache::Spans;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Versions by sector.
+type Versions = BTreeMap<u64, u64>;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct HostShadow {
+    versions: u64,
+    /// The newest version of all that was written and not discarded.
+    newest: Versions,
+    /// What of it is in flash.
+    stored: Versions,
+    /// By request: what it carries to flash.
+    sent: BTreeMap<u32, Vec<(u64, u64)>>,
+    /// By flush or forced write: what it must find in flash.
+    promised: BTreeMap<u32, Versions>,
+    /// The last version that was discarded.
+    discarded: Versions,
+}
+
+impl HostShadow {
+    pub(super) fn put(&mut self, span: Range<u64>) {
+        self.versions += 1;
+        self.newest.extend(span.map(|sector| (sector, self.versions)));
+    }
+
+    pub(super) fn discard(&mut self, span: &Range<u64>) {
+        for sector in span.clone() {
+            self.stored.remove(&sector);
+            if let Some(version) = self.newest.remove(&sector) {
+                self.discarded.insert(sector, version);
+            }
+        }
+    }
+
+    pub(super) fn send(&mut self, request: u32, span: &Range<u64>) {
+        let carried = span.clone().map(|sector| (sector, self.newest[&sector]));
+        self.sent.entry(request).or_default().extend(carried);
+    }
+
+    pub(super) fn stored(&mut self, request: u32) {
+        for (sector, version) in self.sent.remove(&request).unwrap() {
+            let before = self.stored.insert(sector, version);
+            assert!(before < Some(version), "sector {sector} went back from {before:?}");
+        }
+    }
+
+    /// A request waits until what was written so far is in flash, in `span` or everywhere.
+    pub(super) fn promise(&mut self, request: u32, span: Option<&Range<u64>>) {
+        let counts = |sector: &u64| span.is_none_or(|span| span.contains(sector));
+        let promised = self.newest.iter().filter(|(sector, _)| counts(sector));
+        self.promised.insert(request, promised.map(|(&s, &v)| (s, v)).collect());
+    }
+
+    pub(super) fn keep_promise(&mut self, request: u32) {
+        for (sector, version) in self.promised.remove(&request).unwrap() {
+            let discarded = self.discarded.get(&sector) >= Some(&version);
+            let kept = self.stored.get(&sector) >= Some(&version);
+            assert!(kept || discarded, "sector {sector} was lost by a flush");
+        }
+    }
+
+    /// What a read takes from flash is there.
+    pub(super) fn check_read(&self, from_flash: &Spans) {
+        for sector in from_flash.iter().cloned().flatten() {
+            assert_eq!(self.newest.get(&sector), self.stored.get(&sector), "sector {sector}");
+        }
+    }
+
+    /// Everything is in flash.
+    pub(super) fn check_all_stored(&self) {
+        assert_eq!(self.newest, self.stored);
+    }
+}
