@@ -47,7 +47,8 @@ test: system setup lint test-rust check-stubs test-python ## Run everything CI r
 
 test-rust:
 	cargo test --workspace --quiet
-	cargo test --release --quiet -p ssdscope-sim --test determinism
+	cargo test --release --quiet -p ssdscope-sim --test determinism --test theory
+	cargo test --release --quiet -p ssdscope-sim --lib ten_million
 
 test-python:
 	$(RUN) pytest

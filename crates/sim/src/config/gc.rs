@@ -1,6 +1,7 @@
 //! Freeing space: table `[gc]`.
 
 use super::get::Getter;
+use crate::rounding::share_of;
 
 /// Which blocks are collected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,16 @@ pub struct Gc {
     pub max_victims: u32,
     pub background: bool,
     pub idle_ns: u64,
+    pub preemptible: bool,
+    pub urgent_blocks: u32,
+}
+
+impl Gc {
+    /// The low-water mark of a plane of `blocks` blocks.
+    #[must_use]
+    pub fn low_water_blocks(&self, blocks: u32) -> u32 {
+        share_of(blocks, self.low_water_ratio).max(self.min_free_blocks)
+    }
 }
 
 pub(super) fn gc_policy(get: &Getter) -> GcPolicy {
@@ -56,5 +67,7 @@ pub(super) fn gc(get: &Getter) -> Gc {
         max_victims: get.int("gc.max_victims"),
         background: get.flag("gc.background"),
         idle_ns: get.long("gc.idle_ns"),
+        preemptible: get.flag("gc.preemptible"),
+        urgent_blocks: get.int("gc.urgent_blocks"),
     }
 }

@@ -17,6 +17,7 @@ impl PageDrive {
     /// Starts to collect a block of `plane`, if one is worth it.
     pub(super) fn collect(&mut self, plane: PlaneId) {
         if let Some(collection) = self.ftl.begin_collection(plane) {
+            self.note_urgency(plane);
             self.start_job(collection, false);
         }
     }
@@ -76,8 +77,10 @@ impl PageDrive {
         command.work = Work::GcProgram;
         command.page = new;
         self.wait_for_unit(slot);
+        let plane = self.ftl.geometry().plane_of(new);
+        self.note_urgency(plane);
         if filled_block {
-            self.consider(self.ftl.geometry().plane_of(new));
+            self.consider(plane);
         }
         self.kick_touched();
     }
@@ -116,6 +119,7 @@ impl PageDrive {
         {
             self.start_job(next, true);
         }
+        self.note_urgency(plane);
         self.resume_stalled(self.ftl.stall_queue(plane));
         if self.work.idle && self.ftl.below_high_water(plane) {
             self.collect(plane);

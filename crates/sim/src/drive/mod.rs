@@ -18,6 +18,8 @@
 
 mod buffer;
 mod collect;
+#[cfg(test)]
+mod endurance_run;
 mod host;
 mod lookup;
 mod members;

@@ -7,7 +7,7 @@ use crate::error::SimError;
 use crate::flash::Flash;
 use crate::flash::command::{Command, Work};
 use crate::ftl::{Collection, Ftl, Translation};
-use crate::geometry::{PerPlane, PlaneId, Ppn};
+use crate::geometry::{BlockId, PageId, PerPlane, PlaneId, Ppn};
 use crate::prepare;
 use crate::slab::Slab;
 use ssdscope_io::Cause;
@@ -39,6 +39,9 @@ pub struct Collecting {
     pub(super) quiet: u32,
     /// Whether background collection is at work.
     pub(super) idle: bool,
+    /// Where collection yields to the host: the planes in which it does not, as the flash
+    /// array was told. Empty where it never does.
+    urgent: PerPlane<bool>,
 }
 
 impl Collecting {
@@ -50,6 +53,7 @@ impl Collecting {
             idle_ns: gc.idle_ns,
             quiet: 0,
             idle: false,
+            urgent: PerPlane(vec![false; if gc.preemptible { planes as usize } else { 0 }]),
         }
     }
 }
@@ -66,15 +70,40 @@ impl PageDrive {
             return Err(lack.of_good_blocks(config.nand.bad_block_ratio, seed));
         }
         prepare::bring(&mut ftl, state, seed)?;
-        let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
-        let work = Collecting::new(&config.gc, ftl.geometry().plane_count);
-        Ok(Self::assemble(&config.host, &config.map, &config.write_buffer, flash, ftl, work))
+        let mut flash = Flash::new(&config.nand, &config.channel, config.scheduler);
+        if config.gc.preemptible {
+            flash.let_collection_yield();
+        }
+        let planes = ftl.geometry().plane_count;
+        let work = Collecting::new(&config.gc, planes);
+        let mut drive =
+            Self::assemble(&config.host, &config.map, &config.write_buffer, flash, ftl, work);
+        (0..planes).for_each(|plane| drive.note_urgency(PlaneId(plane)));
+        Ok(drive)
+    }
+
+    /// Tells the flash array whether collection in `plane` may still yield: after every
+    /// change of its free blocks.
+    pub(super) fn note_urgency(&mut self, plane: PlaneId) {
+        if self.work.urgent.0.is_empty() {
+            return;
+        }
+        let urgent = self.ftl.is_urgent(plane);
+        if urgent != self.work.urgent[plane] {
+            self.work.urgent[plane] = urgent;
+            let layout = self.ftl.layout();
+            let first = self.ftl.geometry().ppn(plane, BlockId(0), PageId(0));
+            for block in layout.blocks(first) {
+                self.flash.set_urgent(layout.array().plane_of(block), urgent);
+            }
+        }
     }
 
     /// Gives a host program its page, and reads first what it does not replace.
     fn place(&mut self, mut command: Command, plane: PlaneId) {
         let (first, count) = command.span;
         let placed = self.ftl.place(command.logical, first, count, plane);
+        self.note_urgency(plane);
         command.page = placed.page;
         #[cfg(test)]
         self.shadow.write(command.logical, placed.page);

@@ -102,12 +102,14 @@ fn draw_drive(random: &mut Stream) -> String {
         text,
         "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
          max_victims = {}\nbackground = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
+         preemptible = {}\nurgent_blocks = {stop}\n\
          [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n\
          {scheduler}",
         ["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]
             [pick(&[0, 1, 2, 3, 4, 5]) as usize],
-        (stop + pick(&[0, 1, 2])).max(2),
+        (stop + pick(&[1, 2])).max(2),
         pick(&[1, 2, 5]),
+        pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,

@@ -26,6 +26,12 @@ pub enum Work {
 
 /// Queues of a unit.
 pub const QUEUES: usize = 5;
+/// Those of the host, reads first.
+pub const HOST: &[usize] = &[0, 2];
+/// Those of pages that collection moves, reads first.
+pub const MOVES: &[usize] = &[1, 3];
+/// That of erases.
+pub const ERASES: usize = 4;
 
 impl Work {
     /// The queue it waits in; lower ones go first.

@@ -2,7 +2,7 @@
 
 use super::Flash;
 use super::busy::Doing;
-use super::command::{Command, NONE, QUEUES, Work};
+use super::command::{Command, ERASES, HOST, MOVES, NONE, Work};
 use super::unit::Takes;
 use crate::events::{Event, EventQueue};
 use crate::geometry::Ppn;
@@ -102,14 +102,39 @@ impl Flash {
 
     /// The queue whose first command goes next.
     pub(super) fn next_queue(&self, unit_index: u32) -> usize {
-        let queues = &self.units[unit_index as usize].queues;
-        let waiting = (0..QUEUES).filter(|&queue| queues[queue].head != NONE);
-        let chosen = if self.urgency.is_empty() {
-            waiting.min_by_key(|&queue| self.commands[queues[queue].head].order)
+        let chosen = if self.collection_yields {
+            let hurried = self.units[unit_index as usize].urgent_planes > 0;
+            if hurried {
+                let moves = self.first_of(unit_index, MOVES);
+                // An erase may not pass a read that came before it: of what it erases.
+                let rest = moves.or_else(|| self.oldest_of(unit_index, &[HOST[0], ERASES]));
+                rest.or_else(|| self.first_of(unit_index, HOST))
+            } else {
+                let host = self.first_of(unit_index, HOST);
+                let moves = host.or_else(|| self.first_of(unit_index, MOVES));
+                moves.or_else(|| self.first_of(unit_index, &[ERASES]))
+            }
         } else {
-            self.urgency.iter().copied().find(|&queue| queues[queue].head != NONE)
+            self.first_of(unit_index, self.urgency)
         };
         chosen.unwrap_or(0)
+    }
+
+    /// The queue among `queues`, given most urgent first, whose first command goes next.
+    #[inline]
+    fn first_of(&self, unit_index: u32, queues: &[usize]) -> Option<usize> {
+        if !self.scheduler.read_first {
+            return self.oldest_of(unit_index, queues);
+        }
+        let heads = &self.units[unit_index as usize].queues;
+        queues.iter().copied().find(|&queue| heads[queue].head != NONE)
+    }
+
+    /// The queue among `queues` whose first command has waited longest.
+    fn oldest_of(&self, unit_index: u32, queues: &[usize]) -> Option<usize> {
+        let heads = &self.units[unit_index as usize].queues;
+        let waiting = queues.iter().copied().filter(|&queue| heads[queue].head != NONE);
+        waiting.min_by_key(|&queue| self.commands[heads[queue].head].order)
     }
 
     /// Links to `first` the commands that one multi-plane command can carry with it:

@@ -7,7 +7,7 @@
 //! * else the units of a channel take turns;
 //! * within a unit reads go before programs before erases (`scheduler.read_first`;
 //!   without it, in order of arrival), the host's before collection's or after
-//!   (`scheduler.host_first`);
+//!   (`scheduler.host_first`), or as `gc.preemptible` has it;
 //! * one command may read or program several planes of a die at the same page offset,
 //!   or erase blocks of several.
 //!
@@ -42,8 +42,7 @@ use unit::{Takes, Unit};
 /// The order in which the queues of a unit are served.
 const fn urgency(scheduler: &Scheduler) -> &'static [usize] {
     match (scheduler.read_first, scheduler.host_first) {
-        (false, _) => &[],
-        (true, true) => &[0, 1, 2, 3, 4],
+        (false, _) | (true, true) => &[0, 1, 2, 3, 4],
         (true, false) => &[1, 0, 3, 2, 4],
     }
 }
@@ -59,9 +58,11 @@ pub struct Flash {
     channels: Vec<Channel>,
     units_per_channel: u32,
     planes_per_unit: u32,
-    /// Queues of a unit, most urgent first; empty: in order of arrival.
+    /// Queues of a unit, most urgent first.
     urgency: &'static [usize],
     scheduler: Scheduler,
+    /// Collection's queues go behind the host's, except where it is urgent.
+    collection_yields: bool,
     spots: Spots,
     arrivals: u64,
     pages_read: u64,
@@ -90,6 +91,7 @@ impl Flash {
             units_per_channel,
             planes_per_unit: dies_per_unit * geometry.planes_per_die,
             urgency: urgency(&scheduler),
+            collection_yields: false,
             spots: Spots::new(&geometry, &scheduler),
             arrivals: 0,
             pages_read: 0,
@@ -106,6 +108,20 @@ impl Flash {
     #[must_use]
     pub const fn unit_of(&self, plane: PlaneId) -> u32 {
         plane.0 / self.planes_per_unit
+    }
+
+    /// From now on collection yields to the host between its steps, except in units with
+    /// a plane that [`Flash::set_urgent`] names.
+    pub const fn let_collection_yield(&mut self) {
+        self.collection_yields = true;
+    }
+
+    /// Whether collection yields in the unit of `plane` depends on this of all its planes;
+    /// the caller says when it changes.
+    pub fn set_urgent(&mut self, plane: PlaneId, urgent: bool) {
+        let unit = self.unit_of(plane);
+        let planes = &mut self.units[unit as usize].urgent_planes;
+        *planes = if urgent { *planes + 1 } else { *planes - 1 };
     }
 
     /// Lets a command wait for the unit of its page; returns the channel to [`Flash::kick`].

@@ -42,6 +42,8 @@ pub struct Unit {
     pub queued: u32,
     /// What it could take up now.
     pub takes: Takes,
+    /// Its planes in which collection must not yield to the host.
+    pub urgent_planes: u32,
     /// What the array works on (linked), or [`NONE`].
     pub active: u32,
     /// When the array begins and ends with it.
@@ -66,6 +68,7 @@ impl Default for Unit {
             queues: [Queue::default(); QUEUES],
             queued: 0,
             takes: Takes::Anything,
+            urgent_planes: 0,
             active: NONE,
             array_from_ns: 0,
             array_until_ns: 0,

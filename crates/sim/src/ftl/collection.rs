@@ -29,6 +29,13 @@ impl Ftl {
         self.planes[plane].free.len() < self.high_water_blocks as usize
     }
 
+    /// Whether collection in `plane` may not yield to the host: so few blocks are free, or
+    /// writes wait for it.
+    #[must_use]
+    pub fn is_urgent(&self, plane: PlaneId) -> bool {
+        self.planes[plane].free.len() < self.urgent_blocks as usize || !self.can_write(plane)
+    }
+
     /// Starts collecting a block of `plane`, if one is worth it and there is room.
     pub fn begin_collection(&mut self, plane_id: PlaneId) -> Option<Collection> {
         let pages = self.geometry.pages_per_block;

@@ -56,6 +56,7 @@ pub struct Ftl {
     high_water_blocks: u32,
     stop_writes_blocks: u32,
     max_victims: u32,
+    urgent_blocks: u32,
 }
 
 impl Ftl {
@@ -66,8 +67,7 @@ impl Ftl {
         let geometry = *layout.units();
         let exported_pages = config.exported_pages();
         let blocks = geometry.blocks_per_plane;
-        let low_water_blocks =
-            share_of(blocks, config.gc.low_water_ratio).max(config.gc.min_free_blocks);
+        let low_water_blocks = config.gc.low_water_blocks(blocks);
         let mut ftl = Self {
             map: PageMap::new(&geometry, exported_pages),
             planes: PerPlane(vec![Plane::new(blocks); geometry.plane_count as usize]),
@@ -81,6 +81,7 @@ impl Ftl {
             high_water_blocks: share_of(blocks, config.gc.high_water_ratio).max(low_water_blocks),
             stop_writes_blocks: config.gc.stop_writes_blocks,
             max_victims: config.gc.max_victims,
+            urgent_blocks: config.gc.urgent_blocks,
             geometry,
             layout,
         };

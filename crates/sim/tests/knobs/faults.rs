@@ -241,6 +241,16 @@ const IMPOSSIBLE: &[Impossible] = &[
         "0.2 is below gc.low_water_ratio = 0.3",
     ),
     (
+        "gc.urgent_blocks",
+        &["gc.preemptible=true", "gc.urgent_blocks=4", "gc.min_free_blocks=4"],
+        "4 is not below the low-water mark of 4 blocks (gc.low_water_ratio = 0.05",
+    ),
+    (
+        "gc.urgent_blocks",
+        &["gc.preemptible=true", "gc.min_free_blocks=4", "gc.stop_writes_blocks=3"],
+        "2 is below gc.stop_writes_blocks = 3: collection would yield while writes wait",
+    ),
+    (
         "nand.page_bytes",
         &["nand.page_bytes=4000", "host.logical_block_bytes=1000"],
         "4000 is not a multiple of 512 bytes",

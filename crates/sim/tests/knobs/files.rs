@@ -152,6 +152,8 @@ fn every_key_can_be_set_and_is_read_back() {
             match (kind, key.path) {
                 ("log-block", "ftl.map_unit_bytes") => sets.push("ftl.placement_pages=2"),
                 ("log-block", "nand.page_bytes") => sets.push("ftl.merge_unit_bytes=64k"),
+                // Else nothing would ever yield.
+                ("page", "gc.preemptible") => sets.push("gc.min_free_blocks=4"),
                 ("log-block", "nand.pages_per_block") => sets.push("ftl.merge_unit_bytes=36k"),
                 _ => {}
             }

@@ -4,7 +4,7 @@
 //! * here: the count. A key of the table in `config::keys` without a test fails
 //!   the suite by name, once per firmware that reads it;
 //! * `rig`: the small drives of these tests, and how they are driven;
-//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `scheduler`, `array`, `cached`,
+//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `scheduler`, `array`, `cached`,
 //!   `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
@@ -60,6 +60,7 @@ mod msr;
 mod nand;
 mod pace;
 mod physics;
+mod preemption;
 mod rig;
 mod sata;
 mod scheduler;
@@ -84,6 +85,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         map::KEYS,
         gc::KEYS,
         pace::KEYS,
+        preemption::KEYS,
         scheduler::KEYS,
         array::KEYS,
         units::KEYS,

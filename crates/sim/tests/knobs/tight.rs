@@ -27,6 +27,8 @@ fn draw(random: &mut Stream) -> Option<DriveConfig> {
         format!("gc.stop_writes_blocks={stop}"),
         format!("gc.min_free_blocks={}", (stop + pick(&[0, 1, 2, 6])).max(2)),
         format!("gc.max_victims={}", pick(&[1, 2, 4, 10])),
+        format!("gc.preemptible={}", pick(&[0, 1]) == 1),
+        format!("gc.urgent_blocks={stop}"),
         format!("gc.background={}", pick(&[0, 1]) == 1),
         format!("scheduler.read_first={}", pick(&[0, 1]) == 1),
         format!("scheduler.host_first={}", pick(&[0, 1]) == 1),

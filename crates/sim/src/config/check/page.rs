@@ -34,12 +34,36 @@ impl Checker<'_> {
             );
             self.fault("gc.min_free_blocks", &message);
         }
+        self.check_urgency(page);
         if gc.high_water_ratio < gc.low_water_ratio {
             let message = format!(
                 "{} is below gc.low_water_ratio = {}",
                 gc.high_water_ratio, gc.low_water_ratio
             );
             self.fault("gc.high_water_ratio", &message);
+        }
+    }
+
+    fn check_urgency(&mut self, page: &PageConfig) {
+        let gc = &page.gc;
+        if !gc.preemptible {
+            return;
+        }
+        let low = gc.low_water_blocks(page.nand.blocks_per_plane);
+        if gc.urgent_blocks >= low {
+            let message = format!(
+                "{} is not below the low-water mark of {low} blocks (gc.low_water_ratio = {}, \
+                 gc.min_free_blocks = {}): collection would never yield",
+                gc.urgent_blocks, gc.low_water_ratio, gc.min_free_blocks
+            );
+            self.fault("gc.urgent_blocks", &message);
+        } else if gc.urgent_blocks < gc.stop_writes_blocks {
+            let message = format!(
+                "{} is below gc.stop_writes_blocks = {}: collection would yield while writes wait \
+                 for it",
+                gc.urgent_blocks, gc.stop_writes_blocks
+            );
+            self.fault("gc.urgent_blocks", &message);
         }
     }
 }

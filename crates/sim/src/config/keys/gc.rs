@@ -51,5 +51,19 @@ pub(super) const KEYS: &[Key] = &[
         Collecting,
         "page: also collect when idle; msr: clean even if no request waits",
     ),
+    key(
+        "gc.preemptible",
+        Flag,
+        Bool(false),
+        Page,
+        "between its steps collection yields to all that the host waits for on the die",
+    ),
+    key(
+        "gc.urgent_blocks",
+        Count(1, 65_536),
+        Int(2),
+        Page,
+        "with gc.preemptible: with fewer free blocks in a plane collection goes first",
+    ),
     key("gc.idle_ns", Nanos, Int(100_000_000), Page, "idle time before background collection"),
 ];
