@@ -56,6 +56,21 @@ pub struct DeviceInfo {
     pub snapshot: bool,
 }
 
+/// The submission queues of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Queues {
+    /// How many there are.
+    pub count: u16,
+    /// Whether a queue's [`Priority`](crate::Priority) makes a difference.
+    pub priorities: bool,
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self { count: 1, priorities: false }
+    }
+}
+
 /// A device's state as an opaque handle: only the device that made it can read it.
 #[derive(Clone)]
 pub struct Snapshot(pub Arc<dyn Any + Send + Sync>);
@@ -119,6 +134,11 @@ pub enum DeviceError {
 pub trait Device: Send {
     /// What a host knows beforehand.
     fn info(&self) -> DeviceInfo;
+
+    /// The queues that commands can come through.
+    fn queues(&self) -> Queues {
+        Queues::default()
+    }
 
     /// The present instant on the device's clock.
     fn now(&self) -> Nanos;

@@ -38,7 +38,7 @@ pub mod workload;
 
 pub use attribution::{Attribution, Cause};
 pub use counters::Counters;
-pub use device::{ClockKind, Device, DeviceError, DeviceInfo, DeviceKind, Snapshot};
+pub use device::{ClockKind, Device, DeviceError, DeviceInfo, DeviceKind, Queues, Snapshot};
 pub use driver::{
     Failure, LogKeeper, Progress, ReplayMode, ReplayOptions, RequestList, RunError, RunObserver,
     Unobserved, replay, run_list, run_workload,
@@ -46,7 +46,7 @@ pub use driver::{
 pub use log::LogChunk;
 pub use null::NullDevice;
 pub use raid0::{Raid0, Raid0Error};
-pub use request::{Completion, Op, Outcome, Request};
+pub use request::{Completion, Op, Outcome, Priority, Queue, Request};
 pub use summary::RunSummary;
 pub use trace::{TimedRequest, TraceError};
 pub use units::{Bytes, Lba, Nanos, SECTOR_BYTES, Sectors};

@@ -20,7 +20,7 @@ use layout::Layout;
 
 use crate::attribution::Attribution;
 use crate::counters::Counters;
-use crate::device::{ClockKind, Device, DeviceError, DeviceInfo, Snapshot, check_request};
+use crate::device::{ClockKind, Device, DeviceError, DeviceInfo, Queues, Snapshot, check_request};
 use crate::request::{Completion, Op, Outcome, Request};
 use crate::units::{Lba, Nanos, Sectors};
 use std::sync::Arc;
@@ -257,6 +257,16 @@ fn synchronize(members: Vec<Box<dyn Device>>, clock: ClockKind) -> Result<Vec<Me
 impl Device for Raid0 {
     fn info(&self) -> DeviceInfo {
         self.info.clone()
+    }
+
+    /// As many as every member has; each part goes through the queue of the whole.
+    fn queues(&self) -> Queues {
+        let all = self.members.iter().map(|member| member.device.queues());
+        all.reduce(|one, other| Queues {
+            count: one.count.min(other.count),
+            priorities: one.priorities && other.priorities,
+        })
+        .unwrap_or_default()
     }
 
     fn now(&self) -> Nanos {

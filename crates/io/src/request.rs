@@ -19,6 +19,33 @@ pub enum Op {
     Discard = 3,
 }
 
+/// How urgent the commands of a submission queue are, as NVMe's weighted round robin has it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+#[repr(u8)]
+pub enum Priority {
+    /// Before all others.
+    Urgent = 0,
+    /// Four commands in a round.
+    High = 1,
+    /// Two commands in a round.
+    #[default]
+    Medium = 2,
+    /// One command in a round.
+    Low = 3,
+}
+
+/// The submission queue of a command. A device with one queue ignores it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queue {
+    /// Its number; devices count modulo the queues they have.
+    pub index: u16,
+    /// Its class, where the device tells classes apart.
+    pub priority: Priority,
+}
+
 /// One command of the host. The caller picks `id`, which comes back unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -32,19 +59,28 @@ pub struct Request {
     pub sectors: Sectors,
     /// Force unit access: a write is acknowledged only when it is durable.
     pub fua: bool,
+    /// Through which queue it comes.
+    pub queue: Queue,
 }
 
 impl Request {
+    /// A request through the first queue.
+    #[must_use]
+    pub const fn new(id: u64, op: Op, lba: Lba, sectors: Sectors) -> Self {
+        let queue = Queue { index: 0, priority: Priority::Medium };
+        Self { id, op, lba, sectors, fua: false, queue }
+    }
+
     /// A read of `sectors` from `lba`.
     #[must_use]
     pub const fn read(id: u64, lba: Lba, sectors: Sectors) -> Self {
-        Self { id, op: Op::Read, lba, sectors, fua: false }
+        Self::new(id, Op::Read, lba, sectors)
     }
 
     /// A write of `sectors` at `lba`.
     #[must_use]
     pub const fn write(id: u64, lba: Lba, sectors: Sectors) -> Self {
-        Self { id, op: Op::Write, lba, sectors, fua: false }
+        Self::new(id, Op::Write, lba, sectors)
     }
 
     /// The length in bytes.

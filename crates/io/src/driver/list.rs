@@ -40,7 +40,7 @@ impl RequestList<'_> {
             return None;
         }
         let lba = Lba(offset_bytes / SECTOR_BYTES);
-        Some(Request { id: index as u64, op, lba, sectors, fua: false })
+        Some(Request::new(index as u64, op, lba, sectors))
     }
 
     /// Refuses the whole list if any request of it cannot be served.

@@ -202,7 +202,7 @@ impl<'a> Session<'a> {
             lateness.record(self.now.saturating_sub(planned.due).0);
         }
         let &Planned { due, op, lba, sectors, fua, measured } = planned;
-        let request = Request { id: u64::from(slot), op, lba, sectors, fua };
+        let request = Request { fua, ..Request::new(u64::from(slot), op, lba, sectors) };
         if let Err(error) = self.device.submit(self.now, request) {
             self.break_off(error.into());
             return;

@@ -1,7 +1,6 @@
 //! The link to the host and the controller: table `[host]`.
 
 use super::get::Getter;
-use crate::link::gate::Gate;
 
 /// The link to the host.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,16 +24,48 @@ pub enum Interface {
         lane_bytes_per_second: f64,
         packet_payload_bytes: u32,
         packet_overhead_bytes: u32,
+        queues: HostQueues,
     },
     /// Frames on one half-duplex wire.
     Sata { bytes_per_second: f64, command_ns: u64, ncq: bool },
 }
 
+/// The submission queues of an `nvme` link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostQueues {
+    /// `host.queues`
+    pub count: u16,
+    /// `host.fetch_size`; 0 = no limit of a queue's own.
+    pub fetch_size: u32,
+    /// `host.arbitration = "priority"`
+    pub priorities: bool,
+}
+
+impl HostQueues {
+    /// One queue, as any link has.
+    pub const ONE: Self = Self { count: 1, fetch_size: 0, priorities: false };
+}
+
 impl Host {
-    /// The gate in front of a solid-state drive.
+    /// The queues in front of the drive.
     #[must_use]
-    pub const fn gate(&self) -> Gate {
-        Gate::new(self.queue_depth, matches!(self.interface, Interface::Sata { .. }))
+    pub const fn queues(&self) -> HostQueues {
+        match self.interface {
+            Interface::Nvme { queues, .. } => queues,
+            _ => HostQueues::ONE,
+        }
+    }
+}
+
+/// Disks have no keys of queues.
+fn queues(get: &Getter) -> HostQueues {
+    if !get.has("host.queues") {
+        return HostQueues::ONE;
+    }
+    HostQueues {
+        count: get.int("host.queues") as u16,
+        fetch_size: get.int("host.fetch_size"),
+        priorities: get.word("host.arbitration") == "priority",
     }
 }
 
@@ -47,6 +78,7 @@ pub(super) fn host(get: &Getter) -> Host {
             lane_bytes_per_second: get.float("host.lane_bytes_per_second"),
             packet_payload_bytes: get.int("host.packet_payload_bytes"),
             packet_overhead_bytes: get.int("host.packet_overhead_bytes"),
+            queues: queues(get),
         },
         "sata" => Interface::Sata { bytes_per_second, command_ns, ncq: get.flag("host.ncq") },
         _ => Interface::Simple { bytes_per_second, command_ns },

@@ -28,7 +28,7 @@ pub use cache::{Drain, DrainOrder, WriteBufferConfig};
 pub use disk::{Disk, DiskConfig, QueueOrder};
 pub use fault::{Fault, Faults};
 pub use gc::{Gc, GcPolicy};
-pub use host::{Host, Interface};
+pub use host::{Host, HostQueues, Interface};
 pub use layout::UnitLayout;
 pub use log_block::{LogAssociation, LogBlockConfig, LogBlockFtl, LogVictim};
 pub use map::{Mapping, ZoneMap};

@@ -283,6 +283,7 @@ impl<S: Scheme> Drive<S> {
         let span = parts.hull();
         let slot = self.requests.insert(HostRequest {
             id: 0,
+            queue: 0,
             op: Op::Write,
             role: Role::Store,
             fua: false,

@@ -49,7 +49,7 @@ fn ten_million_mixed_requests_under_collection_are_served() {
             let length = if random.below(8) == 0 { 3 } else { 8 };
             let lba = Lba(8 * random.below(sectors / 8));
             written += u64::from(op == Op::Write);
-            let request = Request { id: asked, op, lba, sectors: Sectors(length), fua: false };
+            let request = Request::new(asked, op, lba, Sectors(length));
             drive.submit(drive.now(), request).unwrap();
             asked += 1;
         }

@@ -17,6 +17,7 @@ pub(super) enum Role {
 #[derive(Clone, Debug)]
 pub(super) struct HostRequest {
     pub id: u64,
+    pub queue: u16,
     pub op: Op,
     pub role: Role,
     pub fua: bool,
@@ -46,6 +47,7 @@ impl<S: Scheme> Drive<S> {
         self.wake_buffer();
         let slot = self.requests.insert(HostRequest {
             id: request.id,
+            queue: request.queue.index,
             op: request.op,
             role: Role::Host,
             fua: request.fua,
@@ -57,7 +59,7 @@ impl<S: Scheme> Drive<S> {
             arrived_ns: 0,
             attribution: Attribution::ZERO,
         });
-        if self.gate.enter(slot, request.op) {
+        if self.gate.enter(slot, request.op, request.queue) {
             self.bring_in(slot, now_ns);
         }
     }
@@ -181,8 +183,8 @@ impl<S: Scheme> Drive<S> {
             attribution: request.attribution,
         };
         debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
+        self.gate.leave(request.queue);
         self.requests.remove(slot);
-        self.gate.leave();
         while let Some(next) = self.gate.admit() {
             self.bring_in(next, self.now_ns);
         }

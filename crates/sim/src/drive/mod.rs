@@ -39,7 +39,7 @@ mod swarm_log;
 mod swarm_units;
 
 use crate::clock::{self, Linked};
-use crate::config::{Host, Mapping, WriteBufferConfig};
+use crate::config::{Host, Interface, Mapping, WriteBufferConfig};
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::command::NONE;
@@ -54,8 +54,8 @@ pub use merging::LogBlockDrive;
 pub use paged::PageDrive;
 use scheme::Scheme;
 use ssdscope_io::{
-    ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Request,
-    Snapshot, device::check_request,
+    ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Queues,
+    Request, Snapshot, device::check_request,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -96,6 +96,7 @@ pub struct Drive<S: Scheme> {
     table: Table,
     requests: Slab<HostRequest>,
     gate: Gate,
+    queues: Queues,
     /// Requests in the firmware: (time they leave it, request), in order of time.
     arriving: VecDeque<(u64, u32)>,
     /// Flushes that wait for earlier writes.
@@ -123,6 +124,7 @@ impl<S: Scheme> Drive<S> {
         work: S,
     ) -> Self {
         let page_bytes = u64::from(ftl.geometry().page_bytes);
+        let queues = host.queues();
         Self {
             family: Arc::new(()),
             info: DeviceInfo {
@@ -143,7 +145,8 @@ impl<S: Scheme> Drive<S> {
             flash,
             table: Table::new(map, ftl.map().exported_pages(), page_bytes),
             requests: Slab::default(),
-            gate: host.gate(),
+            gate: Gate::new(host, matches!(host.interface, Interface::Sata { .. })),
+            queues: Queues { count: queues.count, priorities: queues.priorities },
             arriving: VecDeque::new(),
             flushes: Vec::new(),
             writes_seen: 0,
@@ -240,6 +243,10 @@ impl<S: Scheme> Linked for Drive<S> {
 impl<S: Scheme> Device for Drive<S> {
     fn info(&self) -> DeviceInfo {
         self.info.clone()
+    }
+
+    fn queues(&self) -> Queues {
+        self.queues
     }
 
     fn now(&self) -> Nanos {

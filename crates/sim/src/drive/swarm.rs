@@ -7,7 +7,7 @@ use super::swarm_units::{Hardware, draw_lay};
 use super::{Drive, PageDrive, Scheme};
 use crate::config::{DriveConfig, Firmware, State};
 use ssdscope_io::rng::Stream;
-use ssdscope_io::{Completion, Device, Lba, Nanos, Op, Request, Sectors};
+use ssdscope_io::{Completion, Device, Lba, Nanos, Op, Priority, Queue, Request, Sectors};
 use std::fmt::Write as _;
 
 /// More of the tables `[nand]` and `[scheduler]`, as any drive with an array may have it.
@@ -55,6 +55,21 @@ pub(super) fn draw_buffer(random: &mut Stream, page_bytes: u64) -> String {
     )
 }
 
+/// A link, one of each kind.
+pub(super) fn draw_link(pick: &mut impl FnMut(&[u64]) -> u64) -> String {
+    match pick(&[0, 1, 2, 3]) {
+        0 => "interface = \"simple\"\n".to_owned(),
+        1 => format!("interface = \"sata\"\nncq = {}\n", pick(&[0, 1]) == 1),
+        2 => "interface = \"nvme\"\n".to_owned(),
+        _ => format!(
+            "interface = \"nvme\"\nqueues = {}\nfetch_size = {}\narbitration = \"{}\"\n",
+            pick(&[2, 3, 8]),
+            pick(&[0, 1, 5]),
+            ["round-robin", "priority"][pick(&[0, 1]) as usize],
+        ),
+    }
+}
+
 /// A drive file drawn from `random`.
 fn draw_drive(random: &mut Stream) -> String {
     let read_first = random.below(3) > 0;
@@ -86,11 +101,11 @@ fn draw_drive(random: &mut Stream) -> String {
     let _ = write!(
         text,
         "[channel]\nns_per_byte = {}\nread_command_ns = {}\nprogram_command_ns = 300\n\
-         [host]\ninterface = \"{}\"\nqueue_depth = {}\nfirmware_ns = {}\n\
+         [host]\n{}queue_depth = {}\nfirmware_ns = {}\n\
          [ftl]\nkind = \"page\"\nallocation = \"{}\"\nplane_order = \"{}\"\n",
         pick(&[3, 25]),
         pick(&[0, 290]),
-        ["simple", "nvme", "sata"][pick(&[0, 1, 2]) as usize],
+        draw_link(&mut pick),
         pick(&[1, 4, 32]),
         pick(&[0, 700]),
         ["address", "order"][pick(&[0, 1]) as usize],
@@ -194,7 +209,11 @@ pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u6
             };
             let sectors = Sectors(if op == Op::Flush { 0 } else { sectors });
             let fua = op == Op::Write && random.below(8) == 0;
-            let request = Request { id: next, op, lba, sectors, fua };
+            let index = random.below(5) as u16;
+            let priority = [Priority::Urgent, Priority::High, Priority::Medium, Priority::Low]
+                [usize::from(index) % 4];
+            let queue = Queue { index, priority };
+            let request = Request { fua, queue, ..Request::new(next, op, lba, sectors) };
             drive.submit(drive.now(), request).unwrap();
             asked.push(request);
             next += 1;
@@ -210,8 +229,7 @@ pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u6
         }
     }
     if drive.buffer.is_some() {
-        let flush =
-            Request { id: count, op: Op::Flush, lba: Lba(0), sectors: Sectors(0), fua: false };
+        let flush = Request::new(count, Op::Flush, Lba(0), Sectors(0));
         drive.submit(drive.now(), flush).unwrap();
         drive.advance(Nanos::MAX, &mut completions).unwrap();
         assert_eq!(completions.pop().map(|last| last.id), Some(count));

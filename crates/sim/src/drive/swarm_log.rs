@@ -1,7 +1,7 @@
 //! Swarm tests of log-block drives: as [`swarm`](super::swarm), with their own books.
 
 use super::LogBlockDrive;
-use super::swarm::{Run, check_served, draw_array, draw_buffer, draw_map, run};
+use super::swarm::{Run, check_served, draw_array, draw_buffer, draw_link, draw_map, run};
 use super::swarm_units::{Hardware, draw_units};
 use crate::config::{DriveConfig, Firmware, State};
 use crate::ftl::Translation;
@@ -38,7 +38,7 @@ fn draw_drive(random: &mut Stream) -> String {
          planes = {planes}\nblocks_per_plane = {}\npages_per_block = {pages}\n\
          page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n\
          bad_block_ratio = {bad}\n{nand}\
-         [channel]\nns_per_byte = {}\n[host]\ninterface = \"{}\"\nncq = {}\nqueue_depth = {}\n\
+         [channel]\nns_per_byte = {}\n[host]\n{}queue_depth = {}\n\
          firmware_ns = {}\n\
          [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
          log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n{units}\
@@ -46,8 +46,7 @@ fn draw_drive(random: &mut Stream) -> String {
         spare as f64 / 100.0,
         pick(&[20, 24, 33]),
         pick(&[3, 25]),
-        ["simple", "nvme", "sata"][pick(&[0, 1, 2]) as usize],
-        pick(&[0, 1]) == 1,
+        draw_link(&mut pick),
         pick(&[1, 4, 32]),
         pick(&[0, 700]),
         width * pages * page_bytes,

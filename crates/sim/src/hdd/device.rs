@@ -103,7 +103,7 @@ impl HardDisk {
             firmware_free_ns: 0,
             read_ahead_sectors: disk.read_ahead_bytes / 512,
             requests: Slab::default(),
-            gate: Gate::new(host.queue_depth, true),
+            gate: Gate::new(host, true),
             arriving: VecDeque::new(),
             waiting: Vec::new(),
             no_room: VecDeque::new(),

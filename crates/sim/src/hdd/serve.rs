@@ -36,7 +36,7 @@ impl HardDisk {
             passed: 0,
             attribution: Attribution::ZERO,
         });
-        if self.gate.enter(slot, request.op) {
+        if self.gate.enter(slot, request.op, request.queue) {
             self.bring_in(slot, now_ns);
         }
     }
@@ -163,7 +163,7 @@ impl HardDisk {
         };
         debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
         self.requests.remove(slot);
-        self.gate.leave();
+        self.gate.leave(0);
         while let Some(next) = self.gate.admit() {
             self.bring_in(next, self.now_ns);
         }

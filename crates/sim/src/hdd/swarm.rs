@@ -67,7 +67,7 @@ fn run(disk: &mut HardDisk, random: &mut Stream, count: u64) -> Vec<Completion> 
             behind = lba + sectors;
             let fua = op == Op::Write && random.below(8) == 0;
             let sectors = Sectors(if op == Op::Flush { 0 } else { sectors });
-            let request = Request { id: next, op, lba: Lba(lba), sectors, fua };
+            let request = Request { fua, ..Request::new(next, op, Lba(lba), sectors) };
             disk.submit(disk.now(), request).unwrap();
             next += 1;
         }

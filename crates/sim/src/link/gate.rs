@@ -4,7 +4,9 @@
 //! served. A command that must be alone (on ATA: one that is not queued) waits until those
 //! before it have left, and those after it wait until it has left.
 
-use ssdscope_io::Op;
+use super::arbiter::Arbiter;
+use crate::config::Host;
+use ssdscope_io::{Op, Queue};
 use std::collections::VecDeque;
 
 /// The gate, and who waits in front of it.
@@ -19,26 +21,46 @@ pub struct Gate {
     held: bool,
     /// Requests in front, and whether each must be alone.
     outside: VecDeque<(u32, bool)>,
+    /// Where they wait instead, if there are several queues.
+    arbiter: Option<Box<Arbiter>>,
 }
 
 impl Gate {
-    /// The gate of a drive that takes `depth` commands, and whether it follows ATA, where
-    /// flushes and discards are not queued.
+    /// The gate of a drive, and whether it follows ATA, where flushes and discards are not
+    /// queued.
     #[must_use]
-    pub const fn new(depth: u32, ata: bool) -> Self {
-        Self { depth: depth as usize, ata, inside: 0, held: false, outside: VecDeque::new() }
+    pub fn new(host: &Host, ata: bool) -> Self {
+        let queues = host.queues();
+        let fetch_size = if queues.fetch_size == 0 { u32::MAX } else { queues.fetch_size };
+        let several = queues.count > 1;
+        let depth = if several { host.queue_depth } else { host.queue_depth.min(fetch_size) };
+        Self {
+            depth: depth as usize,
+            ata,
+            inside: 0,
+            held: false,
+            outside: VecDeque::new(),
+            arbiter: several.then(|| Box::new(Arbiter::new(&queues))),
+        }
     }
 
     /// Whether a command that has just been submitted is in; if not, it waits.
     #[inline]
-    pub fn enter(&mut self, request: u32, op: Op) -> bool {
+    pub fn enter(&mut self, request: u32, op: Op, queue: Queue) -> bool {
         let alone = self.ata && matches!(op, Op::Flush | Op::Discard);
-        if self.outside.is_empty() && self.has_room(alone) {
+        let room = self.has_room(alone);
+        let enters = match &mut self.arbiter {
+            None if room && self.outside.is_empty() => true,
+            None => {
+                self.outside.push_back((request, alone));
+                false
+            }
+            Some(arbiter) => arbiter.enter(request, queue, room),
+        };
+        if enters {
             self.take_in(alone);
-            return true;
         }
-        self.outside.push_back((request, alone));
-        false
+        enters
     }
 
     #[inline]
@@ -52,17 +74,25 @@ impl Gate {
         self.held = alone;
     }
 
-    /// A command has left.
+    /// A command of a queue has left.
     #[inline]
-    pub const fn leave(&mut self) {
+    pub fn leave(&mut self, queue: u16) {
         self.inside -= 1;
         self.held = false;
+        if let Some(arbiter) = &mut self.arbiter {
+            arbiter.leave(queue);
+        }
     }
 
     /// Lets in one of those that wait, if there is room; to be asked after
     /// [`Gate::leave`] until there is none.
     #[inline]
     pub fn admit(&mut self) -> Option<u32> {
+        if let Some(arbiter) = &mut self.arbiter {
+            let request = if self.inside < self.depth { arbiter.fetch() } else { None };
+            self.inside += usize::from(request.is_some());
+            return request;
+        }
         let &(request, alone) = self.outside.front()?;
         if !self.has_room(alone) {
             return None;
@@ -83,29 +113,40 @@ impl Gate {
     #[inline]
     #[must_use]
     pub fn unanswered(&self) -> usize {
-        self.inside + self.outside.len()
+        let apart = self.arbiter.as_ref().map_or(0, |arbiter| arbiter.waiting());
+        self.inside + self.outside.len() + apart
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::host;
     use super::*;
+    use crate::config::Interface;
+
+    fn gate(depth: u32, ata: bool) -> Gate {
+        let interface = Interface::Simple { bytes_per_second: 1e9, command_ns: 0 };
+        Gate::new(&Host { queue_depth: depth, ..host(interface) }, ata)
+    }
 
     #[test]
     fn who_must_be_alone_waits_for_all_before_and_is_waited_for_by_all_after() {
-        let mut gate = Gate::new(2, true);
-        assert!(gate.enter(0, Op::Read) && !gate.enter(1, Op::Flush));
-        assert!(!gate.enter(2, Op::Read) && !gate.enter(3, Op::Write));
+        let mut gate = gate(2, true);
+        let mut enter = |request, op| gate.enter(request, op, Queue::default());
+        assert!(enter(0, Op::Read) && !enter(1, Op::Flush));
+        assert!(!enter(2, Op::Read) && !enter(3, Op::Write));
         assert_eq!((gate.admit(), gate.inside(), gate.unanswered()), (None, 1, 4));
-        gate.leave();
+        gate.leave(0);
         assert_eq!((gate.admit(), gate.admit()), (Some(1), None));
-        gate.leave();
+        gate.leave(0);
         assert_eq!((gate.admit(), gate.admit(), gate.admit()), (Some(2), Some(3), None));
     }
+
     #[test]
     fn without_ata_everything_is_queued() {
-        let mut gate = Gate::new(3, false);
-        assert!(gate.enter(0, Op::Read) && gate.enter(1, Op::Flush) && gate.enter(2, Op::Discard));
-        assert!(!gate.enter(3, Op::Read));
+        let mut gate = gate(3, false);
+        let mut enter = |request, op| gate.enter(request, op, Queue::default());
+        assert!(enter(0, Op::Read) && enter(1, Op::Flush) && enter(2, Op::Discard));
+        assert!(!enter(3, Op::Read));
     }
 }

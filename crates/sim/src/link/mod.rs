@@ -3,8 +3,9 @@
 //!
 //! Three forms: [`simple`], one wire with a cost per command; [`nvme`], PCIe packets of
 //! queue pairs; [`sata`], the frames of Serial ATA. All send messages over [`direction`]s.
-//! [`gate`]: which command comes into the drive next.
+//! [`gate`]: which command comes into the drive next; [`arbiter`]: of which queue.
 
+mod arbiter;
 mod direction;
 pub mod gate;
 mod nvme;
@@ -59,6 +60,7 @@ impl Link {
                 lane_bytes_per_second,
                 packet_payload_bytes,
                 packet_overhead_bytes,
+                ..
             } => Wire::Nvme(Packets::new(
                 lanes,
                 lane_bytes_per_second,

@@ -132,7 +132,7 @@ mod tests {
     use super::super::Link;
     use super::super::testing::{link, next};
     use super::*;
-    use crate::config::Interface;
+    use crate::config::{HostQueues, Interface};
     use ssdscope_io::Op;
 
     fn nvme() -> Link {
@@ -141,6 +141,7 @@ mod tests {
             lane_bytes_per_second: 1e9,
             packet_payload_bytes: 128,
             packet_overhead_bytes: 28,
+            queues: HostQueues::ONE,
         })
     }
 

@@ -3,9 +3,14 @@
 use super::{Delivery, Link};
 use crate::config::{Host, Interface};
 
-/// A link with nothing else around it.
+/// A host behind nothing but an interface.
+pub(super) fn host(interface: Interface) -> Host {
+    Host { interface, logical_block_bytes: 512, queue_depth: 1, firmware_ns: 0 }
+}
+
+/// Its link.
 pub(super) fn link(interface: Interface) -> Link {
-    Link::new(&Host { interface, logical_block_bytes: 512, queue_depth: 1, firmware_ns: 0 })
+    Link::new(&host(interface))
 }
 
 /// Runs the link until it delivers something.

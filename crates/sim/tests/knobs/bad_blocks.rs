@@ -51,7 +51,7 @@ fn pages_before_collection(drive: &mut dyn Device) -> u64 {
     for page in 0.. {
         let (op, offset, bytes) = write(page);
         let (lba, sectors) = (Lba(offset / 512), Sectors(bytes / 512));
-        let request = Request { id: page, op, lba, sectors, fua: false };
+        let request = Request::new(page, op, lba, sectors);
         drive.submit(drive.now(), request).unwrap();
         while drive.in_flight() > 0 {
             drive.advance(Nanos::MAX, &mut done).unwrap();

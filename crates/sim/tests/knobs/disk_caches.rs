@@ -128,7 +128,7 @@ fn a_forced_write_goes_to_the_medium_and_replaces_what_was_cached() {
     rig.one(read_sector(0));
     rig.together(&[write_sector(50), write_sector(60)]);
     let (lba, sectors) = (Lba(60), Sectors(1));
-    let request = Request { id: 99, op: Op::Write, lba, sectors, fua: true };
+    let request = Request { fua: true, ..Request::write(99, lba, sectors) };
     rig.device.submit(rig.device.now(), request).unwrap();
     let forced = rig.drain()[0];
     assert_eq!(forced.attribution[Cause::Transfer], SECTOR);

@@ -11,7 +11,7 @@
 //! * `write_buffer`: on both of these;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
-//! * `sata`: Serial ATA, on every drive behind a link;
+//! * `sata`: Serial ATA, on every drive behind a link; `queues`: those of an nvme link;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
 //!   recomputed from the log; `tight`: drives with the least to spare;
 //! * `files`, `faults`, `log_block_faults`, `disk_faults`: what drive files may say, and what
@@ -61,6 +61,7 @@ mod nand;
 mod pace;
 mod physics;
 mod preemption;
+mod queues;
 mod rig;
 mod sata;
 mod scheduler;
@@ -81,6 +82,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         channel::KEYS,
         host::KEYS,
         sata::KEYS,
+        queues::KEYS,
         ftl::KEYS,
         map::KEYS,
         gc::KEYS,
@@ -104,6 +106,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         bad_blocks::KEYS,
         sata::KEYS,
         write_buffer::KEYS,
+        queues::KEYS,
     ]
     .concat();
     let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS, sata::KEYS].concat();

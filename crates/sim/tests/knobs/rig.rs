@@ -211,7 +211,7 @@ impl Rig {
 
     pub fn submit(&mut self, (op, offset, bytes): Ask) {
         let (lba, sectors) = (Lba(offset / 512), Sectors(bytes / 512));
-        let request = Request { id: self.asked, op, lba, sectors, fua: false };
+        let request = Request::new(self.asked, op, lba, sectors);
         self.asked += 1;
         self.device.submit(self.device.now(), request).unwrap();
     }

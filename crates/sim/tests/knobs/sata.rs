@@ -169,7 +169,7 @@ fn forced_writes_are_queued() {
     // The first is under the arm at once; of the others the nearer one comes first.
     for (id, sector) in [(101, 5), (102, 50), (103, 30)] {
         let (lba, sectors) = (Lba(sector), Sectors(1));
-        let request = Request { id, op: Op::Write, lba, sectors, fua: true };
+        let request = Request { fua: true, ..Request::write(id, lba, sectors) };
         rig.device.submit(rig.device.now(), request).unwrap();
     }
     let mut done = Vec::new();

@@ -204,7 +204,7 @@ fn a_copy_takes_so_long() {
 /// A write that must be durable when it is answered.
 fn forced(rig: &mut Rig, page: u64) -> Completion {
     let (lba, sectors) = (Lba(page * 8), Sectors(8));
-    let request = Request { id: 77, op: Op::Write, lba, sectors, fua: true };
+    let request = Request { fua: true, ..Request::write(77, lba, sectors) };
     rig.device.submit(rig.device.now(), request).unwrap();
     let mut done = Vec::new();
     rig.device.advance(Nanos::MAX, &mut done).unwrap();

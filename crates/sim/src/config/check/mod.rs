@@ -10,7 +10,7 @@ mod msr;
 mod page;
 
 use super::nand::Lack;
-use super::parse::{Entries, NCQ_TAGS};
+use super::parse::{Entries, NCQ_TAGS, Value};
 use super::{DriveConfig, Faults, Firmware, Host, Interface, Nand, Scheduler, State, Suspend};
 
 /// Adds a fault for everything that contradicts itself.
@@ -104,6 +104,21 @@ impl Checker<'_> {
                 host.queue_depth
             );
             self.fault("host.queue_depth", &message);
+        }
+        self.check_queues(host);
+    }
+
+    fn check_queues(&mut self, host: &Host) {
+        let value = |path| self.entries.get(path).map(|entry| entry.value.clone());
+        let several = value("host.queues").is_some_and(|count| count != Value::Int(1));
+        let priority = value("host.arbitration") == Some(Value::Word("priority".into()));
+        let nvme = matches!(host.interface, Interface::Nvme { .. });
+        if several && !nvme {
+            let message = "several queues need host.interface = \"nvme\"";
+            self.fault("host.queues", message);
+        } else if priority && !several {
+            let message = "\"priority\" is a choice between queues, but host.queues = 1";
+            self.fault("host.arbitration", message);
         }
     }
 

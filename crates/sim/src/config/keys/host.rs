@@ -2,7 +2,7 @@
 
 use super::Fallback::{Bool, Float, Int, Word};
 use super::Kind::{Bytes, Choice, Count, Flag, Nanos, Rate};
-use super::Scope::{All, Linked};
+use super::Scope::{All, Array, Linked};
 use super::{Key, key};
 
 /// This part of the table.
@@ -27,6 +27,21 @@ pub(super) const KEYS: &[Key] = &[
         Int(256),
         Linked,
         "commands inside the drive at once",
+    ),
+    key("host.queues", Count(1, 64), Int(1), Array, "submission queues of an nvme link"),
+    key(
+        "host.fetch_size",
+        Count(0, 65_536),
+        Int(0),
+        Array,
+        "commands of one queue inside the drive at once; 0 = host.queue_depth",
+    ),
+    key(
+        "host.arbitration",
+        Choice(&["round-robin", "priority"]),
+        Word("round-robin"),
+        Array,
+        "which queue's command is fetched next; priority = NVMe's weighted round robin",
     ),
     key("host.firmware_ns", Nanos, Int(0), Linked, "controller time of a command, one at a time"),
     key(
