@@ -67,10 +67,12 @@ def mark(axes: "Axes", at: float, text: str) -> None:
     )
 
 
-def dots(axes: "Axes", times: Times, colour: str, label: str = "") -> None:
+def dots(
+    axes: "Axes", times: Times, colour: str, label: str = "", *, size_points: float = 3.4
+) -> None:
     """Draw response times by the number of the request."""
     number = np.arange(1, times.size + 1)
-    axes.plot(number, times / 1e6, ".", color=colour, markersize=3.4, label=label)
+    axes.plot(number, times / 1e6, ".", color=colour, markersize=size_points, label=label)
     axes.set_xlabel("request")
 
 
