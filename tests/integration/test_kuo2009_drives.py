@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives, read, slow, write
+from ssdscope.studies.kuo2009.buffer import sweep
+from ssdscope.targets import resolve_drive
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +81,23 @@ def test_the_mtron_reads_a_little_longer_beyond_40_mb(drives: Drives) -> None:
     times = _far_reads(drives, "mtron-slc", range(20, 80))
     near, far = times[:20], times[20:]
     assert 1.05 < far.min() / near.max() < 1.6
+
+
+@pytest.mark.parametrize(("drive", "kib"), [("samsung-slc", 128), ("intel-mlc", 112)])
+def test_the_write_buffer_ends_where_the_paper_found_it(
+    drives: Drives, drive: str, kib: int
+) -> None:
+    """Table 5 and figure 37."""
+    found = sweep(drives, drive, range(8 * KIB, 257 * KIB, 8 * KIB))
+    assert found.knee == kib * KIB
+
+
+def test_the_knee_of_the_mtron_is_beyond_its_buffer_and_needs_random_writes(
+    drives: Drives,
+) -> None:
+    sizes = range(MIB, 33 * MIB, MIB)
+    used = sweep(drives, "mtron-slc", sizes)
+    assert used.knee == 20 * MIB
+    assert sweep(drives, "mtron-slc", sizes, used=False).knee is None
+    # What leaves it while it is filled makes the difference.
+    assert resolve_drive("sim:kuo-mtron-slc")["write_buffer"]["bytes"] == 12 * MIB

@@ -10,6 +10,8 @@ detectors are not part of this study yet.
     Effective blocks: figures 14 and 31; 9, 15, 32 and 33.
 `page`
     Effective pages: figures 17, 18, 19 and 36.
+`buffer`
+    Write buffers: figures 21 and 22.
 `zone`
     Zones of the mapping table: figure 24.
 `layout`
@@ -24,7 +26,7 @@ from pathlib import Path
 
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies.kuo2009 import block, layout, page, randoms, zone
+from ssdscope.studies.kuo2009 import block, buffer, layout, page, randoms, zone
 from ssdscope.studies.kuo2009.bench import Drives
 from ssdscope.studies.kuo2009.sheet import TITLES
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
@@ -39,6 +41,8 @@ _MAKERS: dict[str, Callable[[Drives, Path], FigureResult]] = {
     "17": page.figure_17,
     "18": page.figure_18,
     "19": page.figure_19,
+    "21": buffer.figure_21,
+    "22": buffer.figure_22,
     "24": zone.figure_24,
     "31": block.figure_31,
     "32": randoms.figure_32,

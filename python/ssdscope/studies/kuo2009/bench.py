@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ssdscope.results import Log
 from ssdscope.targets import Device, open_target
-from ssdscope.targets.records import OP_READ, OP_WRITE
+from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE, Column
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -48,7 +48,7 @@ class Drives:
 
     def unbuffered(self, name: str, *sets: str) -> Device:
         """Give a copy with its write buffer switched off, as the paper did by an ATA command."""
-        return self.fork(name, *sets)
+        return self.fork(name, *sets, "write_buffer.bytes=0")
 
     def random(self, figure: str) -> np.random.Generator:
         """Give a figure's own stream of random numbers."""
@@ -71,36 +71,50 @@ class Served:
     counts: dict[str, int]
     log: Log
 
+    @property
+    def elapsed_ns(self) -> int:
+        """Time from the first request's issue to the last one's end."""
+        return int(self.log.complete_ns.max() - self.log.submit_ns.min())
+
     def share_ns(self, cause: str) -> Times:
         """Give the part of each response time that a cause took."""
         parts = self.log.attribution_ns or {}
         return np.asarray(parts[cause], dtype=np.int64)
 
 
-def write(
-    device: Device, offsets: npt.ArrayLike, lengths: npt.ArrayLike, thinktime_ns: int = 0
-) -> Served:
+def write(device: Device, offsets: npt.ArrayLike, lengths: npt.ArrayLike) -> Served:
     """Write synchronously, one request after the other, and count."""
-    return _run(device, OP_WRITE, offsets, lengths, thinktime_ns)
+    return _run(device, OP_WRITE, offsets, lengths)
+
+
+def flush(device: Device) -> None:
+    """Have everything written be put into flash."""
+    device.run_list([OP_FLUSH], [0], [0])
+
+
+def flushed(device: Device, offsets: npt.ArrayLike, length: int) -> Served:
+    """Write synchronously, then flush; the flush is part of the list, and of the counts."""
+    where = np.append(np.asarray(offsets, dtype=np.int64), 0)
+    ops = np.full(where.shape, OP_WRITE)
+    lengths = np.full(where.shape, length)
+    ops[-1], lengths[-1] = OP_FLUSH, 0
+    return _serve(device, ops, where, lengths)
 
 
 def read(device: Device, offsets: npt.ArrayLike, lengths: npt.ArrayLike) -> Served:
     """Read synchronously, one request after the other, and count."""
-    return _run(device, OP_READ, offsets, lengths, 0)
+    return _run(device, OP_READ, offsets, lengths)
 
 
-def _run(
-    device: Device, op: int, offsets: npt.ArrayLike, lengths: npt.ArrayLike, thinktime_ns: int
-) -> Served:
+def _run(device: Device, op: int, offsets: npt.ArrayLike, lengths: npt.ArrayLike) -> Served:
     where = np.atleast_1d(np.asarray(offsets, dtype=np.int64))
     bytes_each = np.broadcast_to(np.asarray(lengths, dtype=np.int64), where.shape)
+    return _serve(device, np.full(where.shape, op), where, bytes_each)
+
+
+def _serve(device: Device, ops: Column, offsets: Column, lengths: Column) -> Served:
     logs: list[Log] = []
-
-    def serve() -> None:
-        ops = np.full(where.shape, op)
-        logs.append(device.run_list(ops, where, bytes_each, thinktime_ns=thinktime_ns))
-
-    counts = counted(device, serve)
+    counts = counted(device, lambda: logs.append(device.run_list(ops, offsets, lengths)))
     return Served(logs[0].latency_ns, counts, logs[0])
 
 

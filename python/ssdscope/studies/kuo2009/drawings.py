@@ -88,9 +88,9 @@ def _sector_axis(axes: "Axes", sectors: int, page_sectors: int, first: int = 0) 
 
 
 def sequential_pieces(
-    streams: Mapping[str, tuple[Mapping[str, int], float]], blocks: int
+    streams: Mapping[str, tuple[Mapping[str, int], float]], head: str
 ) -> "Figure":
-    """Draw figure 19: merges by kind, and time, of the same stream begun at two places."""
+    """Draw figure 19: merges by kind, and time, of streams that differ in one thing."""
     figure, (left, right) = canvas(2, width=3.6, height=2.7)
     places = np.arange(len(streams))
     bottom = np.zeros(len(streams))
@@ -99,10 +99,11 @@ def sequential_pieces(
         left.bar(places, heights, 0.5, bottom=bottom, color=LIGHT.series(index), label=kind)
         bottom += heights
     left.set_ylabel("merges")
-    style.legend(left, LIGHT, loc="upper right", ncols=1)
+    left.set_ylim(top=1.25 * bottom.max())
+    style.legend(left, LIGHT, loc="upper left", ncols=3)
     right.bar(places, [seconds for _, seconds in streams.values()], 0.5, color=LIGHT.s8)
     right.set_ylabel("time (s)")
-    title(left, f"{blocks} blocks, 8 sectors at a time")
+    title(left, head)
     title(right, "time of the whole")
     for axes in (left, right):
         axes.set_xticks(places, list(streams))
@@ -226,3 +227,44 @@ def zones(inside: Reads, over: Reads, runs: Sequence[Reads], zone: int) -> "Figu
     right.set_xlabel("range of the reads (bytes)")
     right.set_ylabel("mean response time (ms)")
     return figure
+
+
+class Swept(Protocol):
+    """Response times by how much is written at once."""
+
+    @property
+    def label(self) -> str:
+        """The drive."""
+
+    @property
+    def sizes(self) -> Any:
+        """Bytes."""
+
+    @property
+    def times_ns(self) -> Any:
+        """Response times."""
+
+    @property
+    def knee(self) -> int | None:
+        """The last size before the times leave their line."""
+
+
+def buffers(runs: Sequence[Swept]) -> "Figure":
+    """Draw figure 22: one panel for each run."""
+    figure, panels = canvas(2, rows=2, height=2.5)
+    for axes, run in zip(panels, runs, strict=True):
+        large = run.sizes[-1] >= 1 << 20
+        scale, unit = (1 << 20, "MB") if large else (1 << 10, "KB")
+        axes.plot(run.sizes / scale, run.times_ns / 1e6, "o-", color=LIGHT.s1, markersize=2.8)
+        milliseconds(axes)
+        if run.knee is not None:
+            mark(axes, run.knee / scale, size(run.knee))
+        axes.set_xlabel(f"written at once ({unit})")
+        title(axes, run.label)
+    return figure
+
+
+def reordered(merges: Mapping[str, Mapping[str, int]], times_ns: Mapping[str, int]) -> "Figure":
+    """Draw figure 21: merges by kind, and time, with the write buffer off and on."""
+    streams = {f"buffer {name}": (counts, times_ns[name] / 1e9) for name, counts in merges.items()}
+    return sequential_pieces(streams, "pages out of order")

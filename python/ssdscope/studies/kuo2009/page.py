@@ -185,7 +185,7 @@ def figure_19(drives: Drives, folder: Path) -> FigureResult:
             f"from sector {first}": (merges[first], total)
             for first, total in zip(stream, totals, strict=True)
         },
-        blocks,
+        f"{blocks} blocks, 8 sectors at a time",
     )
     return hand_in("19", rows, picture, columns, folder)
 
