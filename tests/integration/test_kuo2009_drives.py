@@ -7,7 +7,7 @@ import pytest
 
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives, read, slow, write
 from ssdscope.studies.kuo2009.buffer import sweep
-from ssdscope.targets import resolve_drive
+from ssdscope.targets.opening import resolve_drive
 
 
 @pytest.fixture(scope="module")
