@@ -23,6 +23,7 @@ mod page;
 mod parse;
 mod scope;
 pub mod state;
+mod wear;
 
 pub use cache::{Drain, DrainOrder, WriteBufferConfig};
 pub use disk::{Disk, DiskConfig, QueueOrder};
@@ -36,6 +37,7 @@ pub use msr::MsrConfig;
 pub use nand::{Channel, Nand, Scheduler, Suspend};
 pub use page::{Allocation, PageConfig, PageFtl};
 pub use state::State;
+pub use wear::Wear;
 
 use get::Getter;
 use parse::{Entries, Value};

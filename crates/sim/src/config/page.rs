@@ -7,6 +7,7 @@ use super::host::{self, Host};
 use super::layout::{self, UnitLayout};
 use super::map::{self, Mapping};
 use super::nand::{self, Channel, Lack, Nand, Scheduler};
+use super::wear::{self, Wear};
 use crate::geometry::exported_pages;
 use crate::layout::Shape;
 
@@ -38,6 +39,7 @@ pub struct PageConfig {
     pub host: Host,
     pub ftl: PageFtl,
     pub gc: Gc,
+    pub wear: Wear,
     pub scheduler: Scheduler,
     pub map: Mapping,
     pub write_buffer: WriteBufferConfig,
@@ -110,6 +112,7 @@ pub(super) fn page_config(get: &Getter) -> PageConfig {
             layout: layout::unit_layout(get),
         },
         gc: gc::gc(get),
+        wear: wear::wear(get),
         scheduler: nand::scheduler(get),
         map: map::mapping(get),
         write_buffer: cache::write_buffer(get),

@@ -18,7 +18,7 @@ impl PageDrive {
     pub(super) fn collect(&mut self, plane: PlaneId) {
         if let Some(collection) = self.ftl.begin_collection(plane) {
             self.note_urgency(plane);
-            self.start_job(collection, false);
+            self.start_job(collection);
         }
     }
 
@@ -36,11 +36,11 @@ impl PageDrive {
         }
     }
 
-    fn start_job(&mut self, collection: Collection, for_wear: bool) {
-        self.tally.gc_runs += u64::from(!for_wear);
+    fn start_job(&mut self, collection: Collection) {
+        self.tally.gc_runs += u64::from(!collection.for_wear);
         let mut pages = Vec::new();
         self.ftl.valid_pages(collection.plane, collection.victim, &mut pages);
-        let job = self.work.jobs.insert(Job { collection, moves: pages.len() as u32, for_wear });
+        let job = self.work.jobs.insert(Job { collection, moves: pages.len() as u32 });
         if pages.is_empty() {
             self.erase(job);
             return;
@@ -66,7 +66,7 @@ impl PageDrive {
             return;
         };
         let pages = u64::from(self.ftl.layout().shape().pages);
-        if self.work.jobs[job].for_wear {
+        if self.work.jobs[job].collection.for_wear {
             self.tally.wear_pages_moved += pages;
         } else {
             self.tally.gc_pages_moved += pages;
@@ -112,12 +112,9 @@ impl PageDrive {
         let Job { collection, .. } = self.work.jobs[job];
         self.work.jobs.remove(job);
         self.tally.block_erases += u64::from(self.ftl.layout().shape().planes());
-        self.ftl.end_collection(collection);
         let plane = collection.plane;
-        if let Some(cold) = collection.cold
-            && let Some(next) = self.ftl.begin_cold_move(plane, cold)
-        {
-            self.start_job(next, true);
+        if let Some(next) = self.ftl.end_collection(collection) {
+            self.start_job(next);
         }
         self.note_urgency(plane);
         self.resume_stalled(self.ftl.stall_queue(plane));

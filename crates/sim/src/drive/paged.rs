@@ -22,8 +22,6 @@ pub(super) struct Job {
     pub collection: Collection,
     /// Pages read or programmed that have not ended.
     pub moves: u32,
-    /// Whether it evens out wear rather than frees space.
-    pub for_wear: bool,
 }
 
 /// What collection has under way.

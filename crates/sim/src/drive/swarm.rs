@@ -118,6 +118,7 @@ fn draw_drive(random: &mut Stream) -> String {
         "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
          max_victims = {}\nbackground = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
          preemptible = {}\nurgent_blocks = {stop}\n\
+         [wear]\ndynamic = {}\nstatic_spread_erases = {}\n\
          [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n\
          {scheduler}",
         ["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]
@@ -126,6 +127,8 @@ fn draw_drive(random: &mut Stream) -> String {
         pick(&[1, 2, 5]),
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1, 5]),
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,

@@ -14,6 +14,8 @@ pub struct Collection {
     pub victim: BlockId,
     /// A cold block to be moved into it afterwards.
     pub cold: Option<BlockId>,
+    /// Whether it evens out wear rather than frees space.
+    pub for_wear: bool,
 }
 
 impl Ftl {
@@ -49,18 +51,23 @@ impl Ftl {
             return None;
         }
         self.mark_collecting(plane_id, choice.victim);
-        Some(Collection { plane: plane_id, victim: choice.victim, cold: choice.cold })
+        Some(Collection {
+            plane: plane_id,
+            victim: choice.victim,
+            cold: choice.cold,
+            for_wear: false,
+        })
     }
 
     /// Goes on from an erased worn block to the cold one that is to fill it, if that
     /// is still there to be moved.
-    pub fn begin_cold_move(&mut self, plane: PlaneId, cold: BlockId) -> Option<Collection> {
+    fn begin_cold_move(&mut self, plane: PlaneId, cold: BlockId) -> Option<Collection> {
         if self.planes[plane].victim_keys[cold.0 as usize] == NOT_A_VICTIM {
             self.planes[plane].release_kept();
             return None;
         }
         self.mark_collecting(plane, cold);
-        Some(Collection { plane, victim: cold, cold: None })
+        Some(Collection { plane, victim: cold, cold: None, for_wear: true })
     }
 
     fn mark_collecting(&mut self, plane: PlaneId, block: BlockId) {
@@ -98,24 +105,37 @@ impl Ftl {
 
     fn open_gc_block(&mut self, plane: PlaneId) -> Frontier {
         let plane = &mut self.planes[plane];
-        let block = plane.kept_for_cold.pop_front().or_else(|| plane.free.pop_front());
+        let dynamic = self.wear.dynamic;
+        let block = plane
+            .kept_for_cold
+            .pop_front()
+            .or_else(|| if dynamic { plane.take_most_worn() } else { plane.free.pop_front() });
         let block = block.expect("begin_collection keeps room for what it starts");
         plane.state[block.0 as usize] = BlockState::Open;
         Frontier { block, next: PageId(0) }
     }
 
-    /// The victim is erased: it is free again, or kept for the cold data to come.
-    pub fn end_collection(&mut self, done: Collection) {
+    /// The victim is erased: it is free again, or kept for cold data, which are then moved
+    /// next.
+    pub fn end_collection(&mut self, done: Collection) -> Option<Collection> {
+        let spread_erases = self.wear.static_spread_erases;
         let plane = &mut self.planes[done.plane];
         let index = done.victim.0 as usize;
         plane.erases[index] += 1;
         plane.state[index] = BlockState::Free;
         plane.collecting -= 1;
-        if done.cold.is_some() {
+        if let Some(cold) = done.cold {
             plane.kept_for_cold.push_back(done.victim);
-        } else {
-            plane.free.push_back(done.victim);
-            plane.release_kept();
+            return self.begin_cold_move(done.plane, cold);
         }
+        plane.free.push_back(done.victim);
+        plane.release_kept();
+        if spread_erases == 0 || done.for_wear {
+            return None;
+        }
+        let cold = plane.resting_too_long(spread_erases)?;
+        let worn = plane.take_most_worn()?;
+        plane.kept_for_cold.push_back(worn);
+        self.begin_cold_move(done.plane, cold)
     }
 }

@@ -1,8 +1,8 @@
 //! The page-mapped translation layer: where every logical page is, where the next
 //! one goes, what collection may take. It knows no time; `drive` adds that.
 //!
-//! [`plane`] is the bookkeeping of blocks, `collection` frees blocks, `untimed` does
-//! whole writes at once for preparing states. [`translation`], [`map`] and [`sectors`]
+//! [`plane`] is the bookkeeping of blocks, `collection` frees blocks, `wear` spreads
+//! erases over them, `untimed` does whole writes at once for preparing states. [`translation`], [`map`] and [`sectors`]
 //! (where pages are, which of their sectors were written) serve the log-block layer too.
 
 mod collection;
@@ -11,12 +11,13 @@ pub mod plane;
 pub mod sectors;
 pub mod translation;
 mod untimed;
+mod wear;
 
 pub use collection::Collection;
 pub use map::PageMap;
 pub use translation::Translation;
 
-use crate::config::{Allocation, PageConfig};
+use crate::config::{Allocation, PageConfig, Wear};
 use crate::gc::Policy;
 use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn};
 use crate::layout::Layout;
@@ -57,6 +58,7 @@ pub struct Ftl {
     stop_writes_blocks: u32,
     max_victims: u32,
     urgent_blocks: u32,
+    wear: Wear,
 }
 
 impl Ftl {
@@ -82,6 +84,7 @@ impl Ftl {
             stop_writes_blocks: config.gc.stop_writes_blocks,
             max_victims: config.gc.max_victims,
             urgent_blocks: config.gc.urgent_blocks,
+            wear: config.wear,
             geometry,
             layout,
         };
@@ -151,7 +154,9 @@ impl Ftl {
             return;
         }
         let plane = &mut self.planes[plane];
-        if let Some(block) = plane.free.pop_front() {
+        let block =
+            if self.wear.dynamic { plane.take_least_worn() } else { plane.free.pop_front() };
+        if let Some(block) = block {
             plane.state[block.0 as usize] = BlockState::Open;
             plane.host = Some(Frontier { block, next: PageId(0) });
         }

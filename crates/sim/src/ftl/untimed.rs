@@ -75,8 +75,7 @@ impl Ftl {
                     done.filled_blocks += u32::from(filled_block);
                 }
             }
-            self.end_collection(collection);
-            next = collection.cold.and_then(|cold| self.begin_cold_move(plane, cold));
+            next = self.end_collection(collection);
         }
         Some(done)
     }

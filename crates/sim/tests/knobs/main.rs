@@ -4,7 +4,8 @@
 //! * here: the count. A key of the table in `config::keys` without a test fails
 //!   the suite by name, once per firmware that reads it;
 //! * `rig`: the small drives of these tests, and how they are driven;
-//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `scheduler`, `array`, `cached`,
+//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `wear`,
+//!   `scheduler`, `array`, `cached`,
 //!   `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
@@ -70,6 +71,7 @@ mod tight;
 mod top;
 mod units;
 mod units_log_block;
+mod wear;
 mod write_buffer;
 
 use ssdscope_sim::config::keys::{KEYS, KINDS};
@@ -88,6 +90,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         gc::KEYS,
         pace::KEYS,
         preemption::KEYS,
+        wear::KEYS,
         scheduler::KEYS,
         array::KEYS,
         units::KEYS,

@@ -27,6 +27,8 @@ fn draw(random: &mut Stream) -> Option<DriveConfig> {
         format!("gc.stop_writes_blocks={stop}"),
         format!("gc.min_free_blocks={}", (stop + pick(&[0, 1, 2, 6])).max(2)),
         format!("gc.max_victims={}", pick(&[1, 2, 4, 10])),
+        format!("wear.dynamic={}", pick(&[0, 1]) == 1),
+        format!("wear.static_spread_erases={}", pick(&[0, 0, 1, 7])),
         format!("gc.preemptible={}", pick(&[0, 1]) == 1),
         format!("gc.urgent_blocks={stop}"),
         format!("gc.background={}", pick(&[0, 1]) == 1),

@@ -9,6 +9,7 @@ mod gc;
 mod host;
 mod map;
 mod nand;
+mod wear;
 
 pub use super::scope::{FIRMWARES, KINDS, Scope};
 use serde::Serialize;
@@ -110,8 +111,17 @@ const fn key(
 }
 
 /// The parts of the table, in the order in which they are shown.
-const PARTS: &[&[Key]] =
-    &[GENERAL, nand::KEYS, host::KEYS, ftl::KEYS, map::KEYS, gc::KEYS, cache::KEYS, disk::KEYS];
+const PARTS: &[&[Key]] = &[
+    GENERAL,
+    nand::KEYS,
+    host::KEYS,
+    ftl::KEYS,
+    map::KEYS,
+    gc::KEYS,
+    wear::KEYS,
+    cache::KEYS,
+    disk::KEYS,
+];
 
 const COUNT: usize = {
     let (mut count, mut part) = (0, 0);
