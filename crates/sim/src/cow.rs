@@ -74,6 +74,20 @@ impl<T: Copy + Default> CowArray<T> {
         }
     }
 
+    /// Sets all entries to `pattern`, again and again. Chunks that come out alike are one.
+    ///
+    /// # Panics
+    /// If the pattern's length is no power of two.
+    pub fn fill(&mut self, pattern: &[T]) {
+        assert!(pattern.len().is_power_of_two(), "{} entries", pattern.len());
+        let kinds: Vec<_> = (0..pattern.len().div_ceil(CHUNK))
+            .map(|kind| chunk_of(pattern, kind * CHUNK))
+            .collect();
+        for (number, chunk) in self.chunks.iter_mut().enumerate() {
+            *chunk = Some(Arc::clone(&kinds[number % kinds.len()]));
+        }
+    }
+
     /// The first index at or after `index` whose chunk was ever written, to step
     /// over what is certainly default; `len` if there is none.
     #[must_use]
@@ -106,6 +120,12 @@ fn blank<T: Copy + Default>() -> Arc<[T; CHUNK]> {
 
 #[cold]
 #[inline(never)]
+fn chunk_of<T: Copy>(pattern: &[T], from: usize) -> Arc<[T; CHUNK]> {
+    Arc::new(std::array::from_fn(|index| pattern[(from + index) % pattern.len()]))
+}
+
+#[cold]
+#[inline(never)]
 fn copy<T: Copy>(chunk: &mut Arc<[T; CHUNK]>) {
     *chunk = Arc::new(**chunk);
 }
@@ -126,6 +146,21 @@ mod tests {
         assert_eq!((original.get(5), copy.get(5)), (5, 99));
         assert_eq!(copy.chunks_owned(), 1);
         assert_eq!(copy.get(9 * CHUNK), 9 * CHUNK as u32);
+    }
+
+    #[test]
+    fn filling_repeats_the_pattern() {
+        for length in [1, 4, 4 * CHUNK] {
+            let pattern: Vec<u32> = (0..length as u32).map(|value| value + 3).collect();
+            let mut array = CowArray::new(9 * CHUNK + 5);
+            array.fill(&pattern);
+            assert!((0..array.len()).all(|index| array.get(index) == pattern[index % length]));
+            array.set(CHUNK + 1, 0);
+            assert_eq!(
+                (array.get(CHUNK + 1), array.get(5 * CHUNK + 1)),
+                (0, pattern[(CHUNK + 1) % length])
+            );
+        }
     }
 
     #[test]

@@ -22,7 +22,14 @@ pub trait Prepare {
     fn spare_pages(&self) -> u32;
     /// Bytes of a page.
     fn page_bytes(&self) -> u32;
-    /// Writes one whole page; returns how many pages collection moved for it.
+    /// Writes every page once, in order, on a drive that was never written.
+    ///
+    /// # Errors
+    /// If collection can free nothing.
+    fn fill(&mut self) -> Result<(), SimError> {
+        (0..self.pages()).try_for_each(|page| self.write_page(page).map(drop))
+    }
+    /// Writes one whole page again; returns how many pages collection moved for it.
     ///
     /// # Errors
     /// If collection can free nothing.
@@ -37,18 +44,10 @@ pub fn bring(drive: &mut impl Prepare, state: State, seed: u64) -> Result<(), Si
     let capacity_bytes = u64::from(drive.pages()) * u64::from(drive.page_bytes());
     check_window(capacity_bytes, state)?;
     if state != State::Fresh {
-        fill(drive)?;
+        drive.fill()?;
         write_on(drive, state, seed)?;
     }
     Ok(())
-}
-
-/// Writes every page once, in order.
-///
-/// # Errors
-/// If collection can free nothing.
-pub fn fill(drive: &mut impl Prepare) -> Result<(), SimError> {
-    (0..drive.pages()).try_for_each(|page| drive.write_page(page).map(drop))
 }
 
 /// Brings a drive, all of whose pages are written, from `sequential` into `state`.

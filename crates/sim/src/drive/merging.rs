@@ -11,7 +11,7 @@ use crate::flash::Flash;
 use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::Ppn;
-use crate::logblock::{LogBlockFtl, Merge, MergeKind};
+use crate::logblock::{LogBlockFtl, Merge, MergeKind, Outline};
 use crate::prepare;
 use ssdscope_io::Cause;
 use std::collections::VecDeque;
@@ -60,11 +60,13 @@ impl LogBlockDrive {
     /// # Errors
     /// If the state's window is larger than the drive, or too many blocks are bad.
     pub fn new(config: &LogBlockConfig, state: State, seed: u64) -> Result<Self, SimError> {
-        let mut ftl = LogBlockFtl::new(config, seed);
+        let ftl = LogBlockFtl::new(config, seed);
         if let Some(lack) = config.lack_of_blocks(ftl.geometry().blocks_per_plane) {
             return Err(lack.of_good_blocks(config.nand.bad_block_ratio, seed));
         }
-        prepare::bring(&mut ftl, state, seed)?;
+        let mut outline = Outline::new(ftl);
+        prepare::bring(&mut outline, state, seed)?;
+        let ftl = outline.finish();
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
         let work = Merging::default();
         Ok(Self::assemble(&config.host, &config.map, &config.write_buffer, flash, ftl, work))

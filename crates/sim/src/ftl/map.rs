@@ -67,6 +67,11 @@ impl PageMap {
         self.forward.set(page.0 as usize, new.0 + 1);
     }
 
+    /// Notes that a physical page was given a logical one, wherever that is now.
+    pub fn note_given(&mut self, page: Ppn, given: Lpn) {
+        self.reverse.set(page.0 as usize, given.0 + 1);
+    }
+
     /// Forgets a logical page.
     pub fn forget(&mut self, page: Lpn) {
         self.forward.set(page.0 as usize, 0);

@@ -168,6 +168,13 @@ impl Ftl {
     /// # Panics
     /// If [`Ftl::can_write`] is false.
     pub fn place(&mut self, page: Lpn, first: u32, count: u32, plane: PlaneId) -> Placement {
+        let kept_sectors = self.map.sectors.write(page, first, count);
+        Placement { kept_sectors, ..self.place_whole(page, plane) }
+    }
+
+    /// Puts a logical page, all of whose sectors are known to hold data or about to, into
+    /// `plane`.
+    fn place_whole(&mut self, page: Lpn, plane: PlaneId) -> Placement {
         if self.planes[plane].host.is_none() {
             self.open_host_block(plane);
         }
@@ -181,12 +188,11 @@ impl Ftl {
         }
         self.placed += 1;
         let old = self.map.lookup(page);
-        let kept_sectors = self.map.sectors.write(page, first, count);
         if let Some(old) = old {
             self.invalidate(old);
         }
         self.map.put(page, new);
-        Placement { page: new, old, kept_sectors, filled_block }
+        Placement { page: new, old, kept_sectors: 0, filled_block }
     }
 
     /// Takes the next page of a frontier; says whether it was the last one.

@@ -54,6 +54,17 @@ impl SectorMap {
         kept.count_ones()
     }
 
+    /// Marks every sector of every page as written.
+    pub fn fill(&mut self) {
+        let mut pattern = vec![0_u64; (self.bits_per_page / 64).max(1) as usize];
+        for page in (0..64_u32.max(self.bits_per_page)).step_by(self.bits_per_page as usize) {
+            for sector in page..page + self.sectors_per_page {
+                pattern[(sector / 64) as usize] |= 1 << (sector % 64);
+            }
+        }
+        self.words.fill(&pattern);
+    }
+
     /// How many sectors of `page` hold data, of those from `first` up to `end`.
     #[must_use]
     pub fn count(&self, page: Lpn, first: u32, end: u32) -> u32 {
@@ -101,6 +112,24 @@ const fn below(bit: u32) -> u64 {
 mod tests {
     use super::*;
     use ssdscope_io::rng::Stream;
+
+    #[test]
+    fn filling_is_writing_every_page() {
+        for sectors in [1, 4, 12, 16, 64, 96, 128, 2048] {
+            let (mut written, mut filled) =
+                (SectorMap::new(9, sectors), SectorMap::new(9, sectors));
+            filled.fill();
+            for page in (0..9).map(Lpn) {
+                assert_eq!(written.write(page, 0, sectors), 0);
+                assert_eq!(filled.count(page, 0, sectors), sectors);
+                for (first, count) in [(0, 1), (sectors / 2, sectors / 2)] {
+                    let [kept, expected] =
+                        [&mut filled, &mut written].map(|map| map.write(page, first, count));
+                    assert_eq!(kept, expected, "{sectors}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn it_agrees_with_a_plain_list_of_flags() {

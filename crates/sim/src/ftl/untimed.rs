@@ -19,6 +19,12 @@ impl Prepare for Ftl {
         self.geometry.page_bytes
     }
 
+    fn fill(&mut self) -> Result<(), SimError> {
+        self.map.sectors.fill();
+        (0..self.pages()).try_for_each(|page| self.write_page(page).map(drop))
+    }
+
+    /// Its sectors hold data since the drive was filled.
     fn write_page(&mut self, page: u32) -> Result<u32, SimError> {
         let page = Lpn(page);
         let mut moved = 0;
@@ -29,7 +35,7 @@ impl Prepare for Ftl {
             moved += collected.ok_or_else(|| self.stuck(plane))?.moved_pages;
             plane = self.plane_for(page);
         }
-        let placement = self.place(page, 0, self.geometry.sectors_per_page, plane);
+        let placement = self.place_whole(page, plane);
         self.programmed(placement.page);
         if placement.filled_block {
             moved += self.keep_up(plane);

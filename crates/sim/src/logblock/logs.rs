@@ -18,6 +18,8 @@ pub struct Log {
     pub opened: u64,
     /// The same at the last write to it.
     pub written: u64,
+    /// Slots before this one hold nothing valid.
+    pub first: u32,
 }
 
 /// Where a page that must go to a log block can go.
@@ -104,13 +106,21 @@ impl Logs {
 
     /// Takes a unit as a log block at the `written`th write.
     pub fn add(&mut self, unit: UnitId, owner: Option<u32>, written: u64) {
-        self.open.push(Log { unit, owner, opened: written, written });
+        self.open.push(Log { unit, owner, opened: written, written, first: 0 });
     }
 
-    /// Notes the `written`th write, which went to `unit`.
-    pub fn touch(&mut self, unit: UnitId, written: u64) {
+    /// Notes the `written`th write, which went to `unit`; says whether that belongs to one
+    /// data block.
+    pub fn touch(&mut self, unit: UnitId, written: u64) -> bool {
+        let Some(log) = self.open.iter_mut().find(|log| log.unit == unit) else { return false };
+        log.written = written;
+        log.owner.is_some()
+    }
+
+    /// Notes that the slots of a log block before `slot` hold nothing valid any more.
+    pub fn skip_to(&mut self, unit: UnitId, slot: u32) {
         if let Some(log) = self.open.iter_mut().find(|log| log.unit == unit) {
-            log.written = written;
+            log.first = slot;
         }
     }
 

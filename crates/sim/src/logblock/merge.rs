@@ -7,7 +7,7 @@
 //! The old data block is erased, and after a full merge the log block, as soon as nothing
 //! in it is valid: a shared one takes a full merge for every logical block in it. A log
 //! block in which nothing is valid (discarded, or merged with others) is only erased.
-//! `drive` gives a merge its time, `untimed` does it at once.
+//! `drive` gives a merge its time.
 
 use super::LogBlockFtl;
 use super::units::{Role, UnitId};
@@ -77,13 +77,16 @@ impl LogBlockFtl {
     }
 
     /// The logical block to merge a log block with: its own, or that of its first page.
-    fn block_in(&self, log: UnitId) -> u32 {
-        let owner = self.logs.find(log).and_then(|log| log.owner);
-        owner.unwrap_or_else(|| {
-            let mut pages = (0..self.units.next(log)).map(|slot| self.units.page(log, slot));
-            let first = pages.find_map(|page| self.map().holds(page));
-            first.expect("the caller asked whether anything is valid").0 / self.units.pages()
-        })
+    fn block_in(&mut self, log: UnitId) -> u32 {
+        let open = self.logs.find(log).expect("log blocks due are in use");
+        if let Some(block) = open.owner {
+            return block;
+        }
+        let mut slots = open.first..self.units.next(log);
+        let held = |slot| Some((slot, self.map.holds(self.units.page(log, slot))?));
+        let (slot, page) = slots.find_map(held).expect("the caller asked whether any is valid");
+        self.logs.skip_to(log, slot);
+        page.0 / self.units.pages()
     }
 
     /// Whether a log block holds the beginning of a logical block in order, and nothing

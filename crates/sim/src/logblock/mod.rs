@@ -3,7 +3,7 @@
 //! are merged back when another one is needed. It knows no time; `drive` adds that.
 //!
 //! [`units`] are the blocks, [`logs`] says which log block a page goes to, [`victim`]
-//! which one is merged, [`merge`] how, `untimed` does whole writes at once.
+//! which one is merged, [`merge`] how, `outline` prepares states in no time.
 //!
 //! A page goes straight into its data block as long as that is erased from there on, so
 //! that filling a drive in order needs no log. A log block that takes the pages of one
@@ -11,11 +11,12 @@
 
 pub mod logs;
 pub mod merge;
+mod outline;
 pub mod units;
-mod untimed;
 pub mod victim;
 
 pub use merge::{Merge, MergeKind};
+pub use outline::Outline;
 
 use crate::config::LogBlockConfig;
 use crate::ftl::translation::count_erases;
@@ -90,16 +91,21 @@ impl LogBlockFtl {
             self.units.lose(old);
         }
         self.units.gain(new);
-        self.units.advance(unit, slot + 1);
         self.map.put(page, new);
+        let filled_block = self.placed(unit, slot);
+        Some(Placement { page: new, old, kept_sectors, filled_block })
+    }
+
+    /// A page was put in a slot: says whether that was the last one of its unit.
+    fn placed(&mut self, unit: UnitId, slot: u32) -> bool {
+        self.units.advance(unit, slot + 1);
         self.written += 1;
         let filled_block = slot + 1 == self.units.pages();
         if self.units.role(unit) == Role::Log {
-            self.logs.touch(unit, self.written);
-            let owned = self.logs.find(unit).is_some_and(|log| log.owner.is_some());
+            let owned = self.logs.touch(unit, self.written);
             self.due = (filled_block && owned).then_some(unit);
         }
-        Some(Placement { page: new, old, kept_sectors, filled_block })
+        filled_block
     }
 
     /// Where a write of `page` goes; nowhere if a merge must come first.

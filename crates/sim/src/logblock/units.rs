@@ -183,6 +183,16 @@ impl Units {
         self.valid[unit.0 as usize] -= 1;
     }
 
+    /// So many more pages of a unit do.
+    pub fn gain_in(&mut self, unit: UnitId, pages: u32) {
+        self.valid[unit.0 as usize] += pages;
+    }
+
+    /// So many pages of a unit do no longer.
+    pub fn lose_of(&mut self, unit: UnitId, pages: u32) {
+        self.valid[unit.0 as usize] -= pages;
+    }
+
     /// Erase counts, by unit.
     #[must_use]
     pub fn erases(&self) -> &[u32] {

@@ -24,7 +24,13 @@ mod tests {
 
     #[test]
     fn the_longest_unwritten_or_the_longest_open() {
-        let log = |unit, opened, written| Log { unit: UnitId(unit), owner: None, opened, written };
+        let log = |unit, opened, written| Log {
+            unit: UnitId(unit),
+            owner: None,
+            opened,
+            written,
+            first: 0,
+        };
         let logs = [log(1, 5, 9), log(2, 6, 6), log(3, 7, 8)];
         assert_eq!(choose(LogVictim::Lru, logs.iter()), UnitId(2));
         assert_eq!(choose(LogVictim::Fifo, logs.iter()), UnitId(1));
