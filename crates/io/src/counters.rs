@@ -50,6 +50,10 @@ pub struct Counters {
     pub buffer_coalesced_bytes: u64,
     /// Bytes that reads took from the write buffer.
     pub buffer_read_bytes: u64,
+    /// Bytes that reads took from the read cache.
+    pub cache_read_bytes: u64,
+    /// Bytes read ahead into the read cache.
+    pub read_ahead_bytes: u64,
     /// Time each channel was busy.
     pub channel_busy_ns: Vec<u64>,
     /// Time each die was busy.
@@ -92,6 +96,8 @@ impl Counters {
             map_write_backs: self.map_write_backs - earlier.map_write_backs,
             buffer_coalesced_bytes: self.buffer_coalesced_bytes - earlier.buffer_coalesced_bytes,
             buffer_read_bytes: self.buffer_read_bytes - earlier.buffer_read_bytes,
+            cache_read_bytes: self.cache_read_bytes - earlier.cache_read_bytes,
+            read_ahead_bytes: self.read_ahead_bytes - earlier.read_ahead_bytes,
             channel_busy_ns: differences(&self.channel_busy_ns, &earlier.channel_busy_ns),
             die_busy_ns: differences(&self.die_busy_ns, &earlier.die_busy_ns),
             erase_histogram: self.erase_histogram.clone(),
@@ -109,7 +115,7 @@ fn differences(later: &[u64], earlier: &[u64]) -> Vec<u64> {
 
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Counters", 20)?;
+        let mut out = serializer.serialize_struct("Counters", 23)?;
         out.serialize_field("host_bytes_read", &self.host_bytes_read)?;
         out.serialize_field("host_bytes_written", &self.host_bytes_written)?;
         out.serialize_field("host_bytes_discarded", &self.host_bytes_discarded)?;
@@ -128,6 +134,8 @@ impl Serialize for Counters {
         out.serialize_field("map_write_backs", &self.map_write_backs)?;
         out.serialize_field("buffer_coalesced_bytes", &self.buffer_coalesced_bytes)?;
         out.serialize_field("buffer_read_bytes", &self.buffer_read_bytes)?;
+        out.serialize_field("cache_read_bytes", &self.cache_read_bytes)?;
+        out.serialize_field("read_ahead_bytes", &self.read_ahead_bytes)?;
         out.serialize_field("channel_busy_ns", &self.channel_busy_ns)?;
         out.serialize_field("die_busy_ns", &self.die_busy_ns)?;
         out.serialize_field("erase_histogram", &self.erase_histogram)?;

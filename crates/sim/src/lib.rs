@@ -15,7 +15,7 @@
 //! * [`ftl`], [`gc`]: the page-mapped translation layer, and which block to collect;
 //! * [`logblock`]: the log-block translation layer: data blocks, log blocks, merges;
 //! * [`mapping`]: which part of the mapping table is in RAM;
-//! * [`cache`]: the write buffer: what waits between firmware and flash;
+//! * [`cache`]: write buffer, read cache, read-ahead: what is in the drive's memory;
 //! * [`flash`]: the array in time: dies, channels, commands;
 //! * [`prepare`]: the states a drive is opened in;
 //! * [`drive`]: a page-mapped or log-block drive put together;

@@ -31,6 +31,8 @@ fn add(total: &mut Counters, member: Counters) {
         map_write_backs,
         buffer_coalesced_bytes,
         buffer_read_bytes,
+        cache_read_bytes,
+        read_ahead_bytes,
         channel_busy_ns,
         die_busy_ns,
         erase_histogram,
@@ -54,6 +56,8 @@ fn add(total: &mut Counters, member: Counters) {
     total.map_write_backs += map_write_backs;
     total.buffer_coalesced_bytes += buffer_coalesced_bytes;
     total.buffer_read_bytes += buffer_read_bytes;
+    total.cache_read_bytes += cache_read_bytes;
+    total.read_ahead_bytes += read_ahead_bytes;
     total.channel_busy_ns.extend(channel_busy_ns);
     total.die_busy_ns.extend(die_busy_ns);
     let longest = total.erase_histogram.len().max(erase_histogram.len());

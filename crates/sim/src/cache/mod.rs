@@ -2,10 +2,15 @@
 //! `drive` adds that.
 //!
 //! * [`spans`]: sets of sectors;
-//! * [`write`](mod@write): the write buffer: what is in it, and what goes to flash next.
+//! * [`write`](mod@write): the write buffer: what is in it, and what goes to flash next;
+//! * [`read`]: the read cache; [`ahead`]: what to read ahead into it.
 
+pub mod ahead;
+pub mod read;
 pub mod spans;
 pub mod write;
 
+pub use ahead::ReadAhead;
+pub use read::ReadCache;
 pub use spans::Spans;
 pub use write::{Run, WriteBuffer};

@@ -59,6 +59,27 @@ impl Spans {
         self.within(span).map(|run| run.end - run.start).sum()
     }
 
+    /// Its parts in each step of so many sectors, counted from the beginning of the drive.
+    #[must_use]
+    pub fn in_steps(&self, step_sectors: u64) -> Vec<Self> {
+        let mut parts: Vec<Self> = Vec::new();
+        let mut last_step = None;
+        for run in &self.runs {
+            let mut at = run.start;
+            while at < run.end {
+                let step = at / step_sectors;
+                let end = ((step + 1) * step_sectors).min(run.end);
+                match parts.last_mut() {
+                    Some(part) if last_step == Some(step) => part.insert(at..end),
+                    _ => parts.push(Self::from(at..end)),
+                }
+                last_step = Some(step);
+                at = end;
+            }
+        }
+        parts
+    }
+
     /// Adds `span`.
     pub fn insert(&mut self, span: Range<u64>) {
         if span.is_empty() {
@@ -135,6 +156,10 @@ mod tests {
             let inside = plain[50..120].iter().filter(|&&flag| flag).count() as u64;
             assert_eq!(spans.sectors_within(50..120), inside);
         }
+        let parts = spans.in_steps(7);
+        assert_eq!(parts.iter().map(Spans::sectors).sum::<u64>(), spans.sectors());
+        assert!(parts.iter().all(|part| part.hull().start / 7 == (part.hull().end - 1) / 7));
+        assert!(parts.windows(2).all(|two| two[0].hull().start / 7 < two[1].hull().start / 7));
         let mut rest = Spans::from(0..200);
         rest.cut_all(&spans);
         assert_eq!(rest.sectors() + spans.sectors(), 200);

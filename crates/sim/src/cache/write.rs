@@ -206,9 +206,9 @@ impl WriteBuffer {
 
     /// What of `span` is not here.
     #[must_use]
-    pub fn missing(&self, span: Range<u64>) -> Spans {
+    pub fn missing(&self, span: &Range<u64>) -> Spans {
         let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
-        let mut missing = Spans::from(span);
+        let mut missing = Spans::from(span.clone());
         for (_, group) in self.groups.range(groups) {
             missing.cut_all(&group.waiting);
             missing.cut_all(&group.moving);
@@ -311,21 +311,7 @@ impl WriteBuffer {
         self.waiting_units -= group.waiting_units;
         self.moving_units += group.waiting_units;
         group.waiting_units = 0;
-        let mut pieces: Vec<Spans> = Vec::new();
-        let mut last_piece = None;
-        for run in group.moving.iter() {
-            let mut at = run.start;
-            while at < run.end {
-                let piece = at / self.piece_sectors;
-                let end = ((piece + 1) * self.piece_sectors).min(run.end);
-                match pieces.last_mut() {
-                    Some(parts) if last_piece == Some(piece) => parts.insert(at..end),
-                    _ => pieces.push(Spans::from(at..end)),
-                }
-                last_piece = Some(piece);
-                at = end;
-            }
-        }
+        let pieces = group.moving.in_steps(self.piece_sectors);
         self.groups.insert(number, group);
         Some(Run { pieces })
     }

@@ -1,4 +1,4 @@
-//! What a drive keeps in its memory: table `[write_buffer]`.
+//! What a drive keeps in its memory: tables `[write_buffer]` and `[read_cache]`.
 
 use super::get::Getter;
 
@@ -41,7 +41,7 @@ pub struct WriteBufferConfig {
     pub power_loss_protected: bool,
 }
 
-pub(super) fn write_buffer(get: &Getter) -> WriteBufferConfig {
+fn write_buffer(get: &Getter) -> WriteBufferConfig {
     WriteBufferConfig {
         bytes: get.long("write_buffer.bytes"),
         unit_bytes: get.long("write_buffer.unit_bytes"),
@@ -62,4 +62,35 @@ pub(super) fn write_buffer(get: &Getter) -> WriteBufferConfig {
         ns_per_byte: get.float("write_buffer.ns_per_byte"),
         power_loss_protected: get.flag("write_buffer.power_loss_protected"),
     }
+}
+
+/// The read cache.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct ReadCacheConfig {
+    pub bytes: u64,
+    pub unit_bytes: u64,
+    pub read_ahead_bytes: u64,
+    pub ns_per_byte: f64,
+}
+
+fn read_cache(get: &Getter) -> ReadCacheConfig {
+    ReadCacheConfig {
+        bytes: get.long("read_cache.bytes"),
+        unit_bytes: get.long("read_cache.unit_bytes"),
+        read_ahead_bytes: get.long("read_cache.read_ahead_bytes"),
+        ns_per_byte: get.float("read_cache.ns_per_byte"),
+    }
+}
+
+/// Both.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each field is a table of the file")]
+pub struct CacheConfig {
+    pub write_buffer: WriteBufferConfig,
+    pub read_cache: ReadCacheConfig,
+}
+
+pub(super) fn caches(get: &Getter) -> CacheConfig {
+    CacheConfig { write_buffer: write_buffer(get), read_cache: read_cache(get) }
 }

@@ -54,22 +54,11 @@ impl Faults {
     }
 
     pub(super) fn add_unknown(&mut self, line: Option<usize>, path: &str) {
-        if near::is_later(path) {
-            return self.add(
-                line,
-                path,
-                "comes with a later version; this one has no such part",
-                None,
-            );
-        }
         let hint = near::nearest(path).map(|near| format!("did you mean {near}?"));
         self.add(line, path, "unknown key", hint);
     }
 
     pub(super) fn add_unknown_table(&mut self, line: Option<usize>, path: &str, known: &[&str]) {
-        if near::is_later(path) {
-            return self.add_unknown(line, path);
-        }
         let near = near::nearest_table(path).map(|near| format!("did you mean [{near}]? "));
         let all = format!("the tables of a drive file are {}", known.join(", "));
         self.add(line, path, "unknown table", Some(near.unwrap_or_default() + &all));

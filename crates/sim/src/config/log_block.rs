@@ -1,6 +1,6 @@
 //! Drives with log blocks.
 
-use super::cache::{self, WriteBufferConfig};
+use super::cache::{self, CacheConfig};
 use super::get::Getter;
 use super::host::{self, Host};
 use super::layout::{self, UnitLayout};
@@ -50,7 +50,7 @@ pub struct LogBlockConfig {
     pub ftl: LogBlockFtl,
     pub scheduler: Scheduler,
     pub map: Mapping,
-    pub write_buffer: WriteBufferConfig,
+    pub caches: CacheConfig,
 }
 
 impl LogBlockConfig {
@@ -117,6 +117,6 @@ pub(super) fn log_block_config(get: &Getter) -> LogBlockConfig {
         },
         scheduler: nand::scheduler(get),
         map: map::mapping(get),
-        write_buffer: cache::write_buffer(get),
+        caches: cache::caches(get),
     }
 }

@@ -25,7 +25,7 @@ mod scope;
 pub mod state;
 mod wear;
 
-pub use cache::{Drain, DrainOrder, WriteBufferConfig};
+pub use cache::{CacheConfig, Drain, DrainOrder, ReadCacheConfig, WriteBufferConfig};
 pub use disk::{Disk, DiskConfig, QueueOrder};
 pub use fault::{Fault, Faults};
 pub use gc::{Gc, GcPolicy};

@@ -2,16 +2,6 @@
 
 use super::keys::{KEYS, Key};
 
-/// Keys of the contract whose mechanism this version does not have: said so, rather than
-/// taken for slips of the pen.
-const LATER: &[&str] = &["read_cache"];
-
-/// Whether a key, or its table, belongs to a mechanism of a later version.
-pub(super) fn is_later(path: &str) -> bool {
-    let table = path.split_once('.').map_or(path, |(table, _)| table);
-    LATER.contains(&path) || LATER.contains(&table)
-}
-
 /// The table whose name is nearest to `name`, if any is near enough to be meant.
 pub(super) fn nearest_table(name: &str) -> Option<&'static str> {
     let tables = KEYS.iter().filter_map(|key| key.path.split_once('.').map(|(table, _)| table));
@@ -56,7 +46,7 @@ mod tests {
         assert_eq!(nearest("blocks_per_plane"), Some("nand.blocks_per_plane"));
         assert_eq!(nearest("gc.polcy"), Some("gc.policy"));
         assert_eq!(nearest("zzzzzzzzzzzzzzzzzzzzzz"), None);
-        assert_eq!(nearest("read_cache.byte"), Some("disk.read_cache_bytes"));
+        assert_eq!(nearest("read_cache.byte"), Some("read_cache.bytes"));
         assert_eq!(nearest_table("nnad"), Some("nand"));
         assert_eq!(nearest_table("plumbing"), None);
     }

@@ -1,6 +1,6 @@
 //! Page-mapped drives.
 
-use super::cache::{self, WriteBufferConfig};
+use super::cache::{self, CacheConfig};
 use super::gc::{self, Gc};
 use super::get::Getter;
 use super::host::{self, Host};
@@ -42,7 +42,7 @@ pub struct PageConfig {
     pub wear: Wear,
     pub scheduler: Scheduler,
     pub map: Mapping,
-    pub write_buffer: WriteBufferConfig,
+    pub caches: CacheConfig,
 }
 
 impl PageConfig {
@@ -115,6 +115,6 @@ pub(super) fn page_config(get: &Getter) -> PageConfig {
         wear: wear::wear(get),
         scheduler: nand::scheduler(get),
         map: map::mapping(get),
-        write_buffer: cache::write_buffer(get),
+        caches: cache::caches(get),
     }
 }

@@ -11,14 +11,14 @@
 //! for collection (or a merge) counts as that, and the rest as `buffer`.
 
 use super::host::{HostRequest, Role};
+use super::memory::Memory;
 use super::{Drive, Scheme};
 use crate::cache::{Run, Spans, WriteBuffer};
 use crate::config::{Drain, WriteBufferConfig};
 use crate::events::Event;
 use crate::flash::command::Work;
 use crate::ftl::Translation;
-use crate::rounding::nearest;
-use ssdscope_io::{Attribution, Cause, Lba, Op};
+use ssdscope_io::{Cause, Counters, Op};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -46,11 +46,9 @@ pub(super) struct Buffer {
     store: WriteBuffer,
     protected: bool,
     concurrent_drains: u32,
-    ns_per_byte: f64,
+    pub memory: Memory,
     /// How long the host must be quiet before it is emptied, if it is then.
     idle_ns: Option<u64>,
-    /// When the memory has copied all it was asked to.
-    copied_ns: u64,
     waiting: VecDeque<Waiting>,
     /// Sectors of writes that found no room yet.
     waiting_sectors: u64,
@@ -74,9 +72,8 @@ impl Buffer {
                 store: WriteBuffer::new(config, page_sectors.into(), run_pages.into()),
                 protected: config.power_loss_protected,
                 concurrent_drains: config.concurrent_drains,
-                ns_per_byte: config.ns_per_byte,
+                memory: Memory::new(config.ns_per_byte),
                 idle_ns: (config.drain == Drain::Idle).then_some(config.idle_ns),
-                copied_ns: 0,
                 waiting: VecDeque::new(),
                 waiting_sectors: 0,
                 syncs: Vec::new(),
@@ -88,14 +85,22 @@ impl Buffer {
         })
     }
 
-    /// Bytes overwritten in the buffer.
-    pub const fn coalesced_bytes(&self) -> u64 {
-        self.store.coalesced_sectors() * 512
+    /// What of `span` must come from flash.
+    pub fn missing(&self, span: &Range<u64>) -> Spans {
+        self.store.missing(span)
     }
 
-    /// Bytes that reads took from it.
-    pub const fn read_bytes(&self) -> u64 {
-        self.read_sectors * 512
+    /// As [`Buffer::missing`], for a read of the host.
+    pub fn read(&mut self, span: &Range<u64>) -> Spans {
+        let missing = self.store.missing(span);
+        self.read_sectors += span.end - span.start - missing.sectors();
+        missing
+    }
+
+    /// Adds what it counted to a drive's counters.
+    pub const fn count(&self, counters: &mut Counters) {
+        counters.buffer_coalesced_bytes = self.store.coalesced_sectors() * 512;
+        counters.buffer_read_bytes = self.read_sectors * 512;
     }
 
     /// At rest after a flush: whether it is empty, as it must be unless it is protected.
@@ -162,6 +167,7 @@ impl<S: Scheme> Drive<S> {
                     self.shadow.host.put(next..taken_to);
                     if taken_to > next {
                         buffer.waiting[0].next = taken_to;
+                        self.forget_cached(&(next..taken_to));
                         self.end_wait(slot, upkeep_ns);
                     }
                     if taken_to < span.end {
@@ -186,35 +192,36 @@ impl<S: Scheme> Drive<S> {
                 let page = u64::from(self.ftl.geometry().sectors_per_page);
                 let whole = span.start.next_multiple_of(page)..span.end / page * page;
                 if !whole.is_empty() {
-                    #[cfg(test)]
-                    self.shadow.host.discard(&whole);
                     buffer.store.forget(&whole);
                 }
                 self.discard_pages(slot);
                 self.answer(slot, 0);
             }
             Op::Flush => self.wait_for_flash(slot, None),
-            Op::Write | Op::Read => self.copy(slot),
+            Op::Write | Op::Read => self.copy_in(slot),
         }
     }
 
-    /// Copies a request's data between link and memory, one request at a time.
-    pub(super) fn copy(&mut self, slot: u32) {
+    /// Copies a write's data into the buffer.
+    fn copy_in(&mut self, slot: u32) {
         let Some(buffer) = &mut self.buffer else { return };
-        let bytes = f64::from(self.requests[slot].sectors) * 512.0;
-        let span_ns = nearest(bytes * buffer.ns_per_byte);
-        buffer.copied_ns = self.now_ns.max(buffer.copied_ns) + span_ns;
-        if buffer.copied_ns == self.now_ns {
+        let done_ns = buffer.memory.copy(self.now_ns, self.requests[slot].sectors);
+        self.copied_at(slot, done_ns);
+    }
+
+    /// A request's data will have been copied at an instant.
+    pub(super) fn copied_at(&mut self, slot: u32, done_ns: u64) {
+        if done_ns == self.now_ns {
             self.copied(slot);
         } else {
-            self.events.schedule(buffer.copied_ns, Event::Copied(slot));
+            self.events.schedule(done_ns, Event::Copied(slot));
         }
     }
 
     /// A request's data are copied: it is done, unless it was forced.
     pub(super) fn copied(&mut self, slot: u32) {
-        let Some(buffer) = &self.buffer else { return };
-        let must_be_stored = self.requests[slot].fua && !buffer.protected;
+        let protected = self.buffer.as_ref().is_none_or(|buffer| buffer.protected);
+        let must_be_stored = self.requests[slot].fua && !protected;
         self.end_wait(slot, 0);
         let request = &self.requests[slot];
         match request.op {
@@ -281,20 +288,7 @@ impl<S: Scheme> Drive<S> {
 
     fn send_piece(&mut self, parts: &Spans) {
         let span = parts.hull();
-        let slot = self.requests.insert(HostRequest {
-            id: 0,
-            queue: 0,
-            op: Op::Write,
-            role: Role::Store,
-            fua: false,
-            lba: Lba(span.start),
-            sectors: (span.end - span.start) as u32,
-            waits_for: 0,
-            write_number: 0,
-            submitted_ns: self.now_ns,
-            arrived_ns: self.now_ns,
-            attribution: Attribution::ZERO,
-        });
+        let slot = self.own_request(Role::Store, Op::Write, span);
         for part in parts.iter() {
             #[cfg(test)]
             self.shadow.host.send(slot, part);
@@ -315,24 +309,6 @@ impl<S: Scheme> Drive<S> {
         let upkeep_ns = attribution[S::UPKEEP];
         self.answer_stored(upkeep_ns);
         self.go_on_buffering(upkeep_ns);
-    }
-
-    /// A read takes from the buffer what is there, and the rest from flash. What is copied
-    /// meanwhile is hidden behind the flash.
-    pub(super) fn read_through(&mut self, slot: u32) {
-        let Some(buffer) = &mut self.buffer else { return };
-        let span = self.requests[slot].span();
-        let missing = buffer.store.missing(span.clone());
-        buffer.read_sectors += span.end - span.start - missing.sectors();
-        #[cfg(test)]
-        self.shadow.host.check_read(&missing);
-        if missing.is_empty() {
-            return self.copy(slot);
-        }
-        for part in missing.iter() {
-            self.start_pages(slot, Work::HostRead, part.clone());
-        }
-        self.kick_touched();
     }
 
     /// The host asks for something: the buffer is not idle.

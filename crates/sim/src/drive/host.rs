@@ -11,6 +11,8 @@ pub(super) enum Role {
     Host,
     /// Ours: from the write buffer to flash.
     Store,
+    /// Ours: from flash to the read cache, ahead of the host.
+    Ahead,
 }
 
 /// A request, from submission to answer.
@@ -64,6 +66,24 @@ impl<S: Scheme> Drive<S> {
         }
     }
 
+    /// A request of our own, which no host sees.
+    pub(super) fn own_request(&mut self, role: Role, op: Op, span: Range<u64>) -> u32 {
+        self.requests.insert(HostRequest {
+            id: 0,
+            queue: 0,
+            op,
+            role,
+            fua: false,
+            lba: Lba(span.start),
+            sectors: (span.end - span.start) as u32,
+            waits_for: 0,
+            write_number: 0,
+            submitted_ns: self.now_ns,
+            arrived_ns: self.now_ns,
+            attribution: Attribution::ZERO,
+        })
+    }
+
     /// Fetches a command over the link and runs it through the firmware.
     fn bring_in(&mut self, slot: u32, now_ns: u64) {
         let request = &mut self.requests[slot];
@@ -101,7 +121,7 @@ impl<S: Scheme> Drive<S> {
         match request.op {
             Op::Read => {
                 self.tally.host_bytes_read += bytes;
-                if self.is_buffered() {
+                if self.reads_memory() {
                     self.read_through(slot);
                 } else {
                     self.read_pages(slot);

@@ -22,7 +22,7 @@ impl<S: Scheme> Drive<S> {
         match &mut self.table {
             Table::Ram => true,
             Table::Zones(zones) => {
-                zones.touch(zones.zone_of(command.logical), command.work != Work::HostRead)
+                zones.touch(zones.zone_of(command.logical), command.work == Work::HostProgram)
             }
         }
     }

@@ -13,7 +13,7 @@ impl<S: Scheme> Drive<S> {
     /// Lets the members of a command on a unit wait for theirs.
     pub(super) fn fan_out(&mut self, slot: u32) {
         match self.flash.commands[slot].work {
-            Work::HostRead => self.read_span(slot),
+            Work::HostRead | Work::AheadRead => self.read_span(slot),
             Work::RmwRead => self.read_kept(slot),
             Work::HostProgram => self.program_span(slot),
             Work::GcRead | Work::GcProgram => self.move_whole(slot),

@@ -69,7 +69,7 @@ impl LogBlockDrive {
         let ftl = outline.finish();
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
         let work = Merging::default();
-        Ok(Self::assemble(&config.host, &config.map, &config.write_buffer, flash, ftl, work))
+        Ok(Self::assemble(&config.host, &config.map, &config.caches, flash, ftl, work))
     }
 
     /// Places the writes that wait, in order, until a merge must come first; starts that

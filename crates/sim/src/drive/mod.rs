@@ -4,7 +4,8 @@
 //!
 //! * here: the drive as a [`Device`], and its clock;
 //! * `host`: commands in, answers out;
-//! * `buffer`: what waits in memory between the two;
+//! * `buffer`: writes that wait in memory between the two; `reading`: reads that find their
+//!   data there; `memory`: how long a copy takes;
 //! * `pages`: a request's pages become flash commands, and their ends its end;
 //! * `members`: a command on a mapping unit becomes those of its pages;
 //! * `lookup`: what waits for a part of the mapping table that is not in RAM;
@@ -23,9 +24,11 @@ mod endurance_run;
 mod host;
 mod lookup;
 mod members;
+mod memory;
 pub mod merging;
 pub mod paged;
 mod pages;
+mod reading;
 pub mod scheme;
 #[cfg(test)]
 mod shadow;
@@ -39,7 +42,7 @@ mod swarm_log;
 mod swarm_units;
 
 use crate::clock::{self, Linked};
-use crate::config::{Host, Interface, Mapping, WriteBufferConfig};
+use crate::config::{CacheConfig, Host, Interface, Mapping};
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::command::NONE;
@@ -52,6 +55,7 @@ use buffer::Buffer;
 use host::HostRequest;
 pub use merging::LogBlockDrive;
 pub use paged::PageDrive;
+use reading::Cached;
 use scheme::Scheme;
 use ssdscope_io::{
     ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Queues,
@@ -91,6 +95,7 @@ pub struct Drive<S: Scheme> {
     /// What its upkeep has under way.
     work: S,
     buffer: Option<Box<Buffer>>,
+    cache: Option<Box<Cached>>,
     flash: Flash,
     /// What of the mapping table is in RAM.
     table: Table,
@@ -118,18 +123,20 @@ impl<S: Scheme> Drive<S> {
     fn assemble(
         host: &Host,
         map: &Mapping,
-        buffer: &WriteBufferConfig,
+        caches: &CacheConfig,
         flash: Flash,
         ftl: S::Ftl,
         work: S,
     ) -> Self {
+        let page_sectors = ftl.geometry().sectors_per_page;
         let page_bytes = u64::from(ftl.geometry().page_bytes);
         let queues = host.queues();
+        let capacity_bytes = u64::from(ftl.map().exported_pages()) * page_bytes;
         Self {
             family: Arc::new(()),
             info: DeviceInfo {
                 kind: DeviceKind::Simulated,
-                capacity_bytes: u64::from(ftl.map().exported_pages()) * page_bytes,
+                capacity_bytes,
                 logical_block_bytes: u64::from(host.logical_block_bytes),
                 clock: ClockKind::Virtual,
                 writable: true,
@@ -156,7 +163,8 @@ impl<S: Scheme> Drive<S> {
             kept: BTreeMap::new(),
             #[cfg(test)]
             shadow: shadow::Shadow::of(&ftl),
-            buffer: Buffer::new(buffer, ftl.geometry().sectors_per_page, ftl.run_pages()),
+            buffer: Buffer::new(&caches.write_buffer, page_sectors, ftl.run_pages()),
+            cache: Cached::new(&caches.read_cache, page_sectors, capacity_bytes / 512),
             ftl,
             work,
         }
@@ -286,15 +294,16 @@ impl<S: Scheme> Device for Drive<S> {
             merges: self.tally.merges,
             map_loads: self.tally.map_loads,
             map_write_backs: self.tally.map_write_backs,
-            buffer_coalesced_bytes: self
-                .buffer
-                .as_ref()
-                .map_or(0, |buffer| buffer.coalesced_bytes()),
-            buffer_read_bytes: self.buffer.as_ref().map_or(0, |buffer| buffer.read_bytes()),
             erase_histogram: self.ftl.erase_histogram(),
             ..Counters::default()
         };
         self.flash.count(self.now_ns, &mut counters);
+        if let Some(buffer) = &self.buffer {
+            buffer.count(&mut counters);
+        }
+        if let Some(cache) = &self.cache {
+            cache.count(&mut counters);
+        }
         Some(counters)
     }
 

@@ -74,8 +74,7 @@ impl PageDrive {
         }
         let planes = ftl.geometry().plane_count;
         let work = Collecting::new(&config.gc, planes);
-        let mut drive =
-            Self::assemble(&config.host, &config.map, &config.write_buffer, flash, ftl, work);
+        let mut drive = Self::assemble(&config.host, &config.map, &config.caches, flash, ftl, work);
         (0..planes).for_each(|plane| drive.note_urgency(PlaneId(plane)));
         Ok(drive)
     }

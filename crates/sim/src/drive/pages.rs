@@ -61,10 +61,10 @@ impl<S: Scheme> Drive<S> {
     /// Finds a host command its place and lets it wait for its unit, or a program for
     /// a free block.
     pub(super) fn start(&mut self, command: Command) {
-        if command.work == Work::HostRead {
-            self.read(command);
-        } else {
+        if command.work == Work::HostProgram {
             S::write(self, command);
+        } else {
+            self.read(command);
         }
     }
 
@@ -115,6 +115,11 @@ impl<S: Scheme> Drive<S> {
             let request = &self.requests[slot];
             (request.lba.0, request.lba.0 + u64::from(request.sectors))
         };
+        self.forget_cached(&(lba..end));
+        #[cfg(test)]
+        self.shadow
+            .host
+            .discard(lba.next_multiple_of(whole.into())..end / u64::from(whole) * u64::from(whole));
         let mut page = Lpn(lba.div_ceil(u64::from(whole)) as u32);
         let last = Lpn((end / u64::from(whole)) as u32);
         while page < last {
@@ -134,8 +139,10 @@ impl<S: Scheme> Drive<S> {
         #[cfg(test)]
         self.shadow.end(&self.flash.commands[slot], self.ftl.geometry());
         match self.flash.commands[slot].work {
-            Work::HostRead => {
-                self.end_page(slot);
+            Work::HostRead | Work::AheadRead => {
+                if let Some(ahead) = self.end_page(slot) {
+                    self.ahead_fetched(ahead);
+                }
             }
             Work::RmwRead => self.program_after_read(slot),
             Work::HostProgram => {
@@ -165,14 +172,18 @@ impl<S: Scheme> Drive<S> {
         }
         // The chain of waits and work that ends here is that of the last page.
         ledger.add_to(&mut request.attribution, S::UPKEEP);
-        if request.role == Role::Store {
+        if request.role != Role::Host {
             return Some(slot);
         }
         let (op, bytes, number) =
             (request.op, u64::from(request.sectors) * 512, request.write_number);
         if op == Op::Read {
+            if self.cache.is_some() {
+                self.host_fetched(slot);
+            }
             self.answer(slot, bytes);
         } else {
+            self.write_ended(slot);
             self.answer(slot, 0);
             self.write_done(number);
         }

@@ -78,7 +78,9 @@ impl Shadow {
     pub(super) fn end(&mut self, command: &Command, geometry: &Geometry) {
         let page = command.page;
         match command.work {
-            Work::HostRead | Work::RmwRead => self.check_read(page, command.logical),
+            Work::HostRead | Work::AheadRead | Work::RmwRead => {
+                self.check_read(page, command.logical);
+            }
             Work::GcRead => assert!(self.content.contains_key(&page.0), "{page:?} read empty"),
             Work::HostProgram | Work::GcProgram => {
                 let version = self.planned.remove(&page.0);
@@ -105,7 +107,7 @@ impl Shadow {
                 assert!(page.is_multiple_of(array.pages_per_block));
                 self.programmed.retain(|at| !(page..page + array.pages_per_block).contains(at));
             }
-            Work::HostRead | Work::RmwRead | Work::GcRead => {}
+            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead => {}
         }
     }
 

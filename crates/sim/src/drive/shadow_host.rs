@@ -21,6 +21,10 @@ pub(super) struct HostShadow {
     promised: BTreeMap<u32, Versions>,
     /// The last version that was discarded.
     discarded: Versions,
+    /// By request: what it reads on its way to the read cache; 0 is what nobody wrote.
+    fetches: BTreeMap<u32, Versions>,
+    /// What was put in the read cache.
+    cached: Versions,
 }
 
 impl HostShadow {
@@ -29,8 +33,14 @@ impl HostShadow {
         self.newest.extend(span.map(|sector| (sector, self.versions)));
     }
 
-    pub(super) fn discard(&mut self, span: &Range<u64>) {
-        for sector in span.clone() {
+    /// A write has ended in flash without having been in the buffer.
+    pub(super) fn write_through(&mut self, span: Range<u64>) {
+        self.put(span.clone());
+        self.stored.extend(span.map(|sector| (sector, self.versions)));
+    }
+
+    pub(super) fn discard(&mut self, span: Range<u64>) {
+        for sector in span {
             self.stored.remove(&sector);
             if let Some(version) = self.newest.remove(&sector) {
                 self.discarded.insert(sector, version);
@@ -65,10 +75,30 @@ impl HostShadow {
         }
     }
 
-    /// What a read takes from flash is there.
-    pub(super) fn check_read(&self, from_flash: &Spans) {
-        for sector in from_flash.iter().cloned().flatten() {
-            assert_eq!(self.newest.get(&sector), self.stored.get(&sector), "sector {sector}");
+    pub(super) fn fetch(&mut self, request: u32, span: &Spans) {
+        let version = |sector| (sector, self.newest.get(&sector).copied().unwrap_or(0));
+        self.fetches.insert(request, span.iter().cloned().flatten().map(version).collect());
+    }
+
+    /// What a request has read and nobody wrote meanwhile is in the read cache.
+    pub(super) fn fetched(&mut self, request: u32, valid: &Spans) {
+        let read = self.fetches.remove(&request).unwrap();
+        self.cached.extend(valid.iter().cloned().flatten().map(|sector| (sector, read[&sector])));
+    }
+
+    /// Of a read that finds `unbuffered` not in the buffer, what it takes from flash is
+    /// there, and what it takes from the read cache is the newest.
+    pub(super) fn check_read(&self, unbuffered: &Spans, from_flash: &Spans) {
+        for sector in unbuffered.iter().cloned().flatten() {
+            let newest = self.newest.get(&sector).copied();
+            if from_flash.overlaps(&(sector..sector + 1)) {
+                assert_eq!(newest, self.stored.get(&sector).copied(), "sector {sector}");
+            } else {
+                let cached = self.fetches.values().chain([&self.cached]);
+                let mut versions = cached.filter_map(|held| held.get(&sector));
+                let newest = newest.unwrap_or(0);
+                assert!(versions.any(|&version| version == newest), "sector {sector} is old");
+            }
         }
     }
 

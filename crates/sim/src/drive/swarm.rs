@@ -35,15 +35,18 @@ pub(super) fn draw_array(random: &mut Stream, reads_first: bool) -> [String; 2] 
     [nand, scheduler]
 }
 
-/// The table of a write buffer drawn from `random`, a third of the time none.
-pub(super) fn draw_buffer(random: &mut Stream, page_bytes: u64) -> String {
+/// The tables of the caches drawn from `random`, a third of the time none of the one, or of
+/// the other.
+pub(super) fn draw_caches(random: &mut Stream, page_bytes: u64) -> String {
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let unit_bytes = pick(&[512, 1536, 4096, 6144, page_bytes, 2 * page_bytes]);
+    let cached = pick(&[0, 4, 50]);
     let units = pick(&[0, 0, 1, 3, 20, 60]) * page_bytes.div_ceil(unit_bytes);
     format!(
         "[write_buffer]\nbytes = {}\nunit_bytes = {unit_bytes}\ndrain = \"{}\"\norder = \"{}\"\n\
          high_water_ratio = {}\nidle_ns = {}\nconcurrent_drains = {}\nns_per_byte = {}\n\
-         power_loss_protected = {}\n",
+         power_loss_protected = {}\n[read_cache]\nbytes = {}\nunit_bytes = {unit_bytes}\n\
+         read_ahead_bytes = {}\nns_per_byte = {}\n",
         units * unit_bytes,
         ["eager", "high-water", "full", "idle"][pick(&[0, 1, 2, 3]) as usize],
         ["sequential-runs", "fifo", "lru"][pick(&[0, 1, 2]) as usize],
@@ -52,6 +55,9 @@ pub(super) fn draw_buffer(random: &mut Stream, page_bytes: u64) -> String {
         pick(&[1, 2, 50]),
         pick(&[0, 1, 7]),
         pick(&[0, 0, 1]) == 1,
+        cached * unit_bytes,
+        pick(&[0, cached / 2, cached]) * unit_bytes,
+        pick(&[0, 3]),
     )
 }
 
@@ -133,7 +139,7 @@ fn draw_drive(random: &mut Stream) -> String {
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
     );
-    text + &draw_map(random, page_bytes * 4) + &draw_buffer(random, page_bytes)
+    text + &draw_map(random, page_bytes * 4) + &draw_caches(random, page_bytes)
 }
 
 /// A table `[map]` drawn from `random`; zones are multiples of `step_bytes`.
@@ -184,6 +190,7 @@ pub(super) fn check_served<S: Scheme>(run: &Run<S>, count: u64) {
     for completion in &run.completions {
         assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
     }
+    assert!(run.drive.cache.as_ref().is_none_or(|cache| cache.is_at_rest()));
     if run.drive.buffer.as_ref().is_some_and(|buffer| buffer.is_empty_after_flush()) {
         run.drive.shadow.host.check_all_stored();
     }
@@ -231,7 +238,7 @@ pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u6
             drive.advance(to.max(drive.now()), &mut completions).unwrap();
         }
     }
-    if drive.buffer.is_some() {
+    if drive.reads_memory() {
         let flush = Request::new(count, Op::Flush, Lba(0), Sectors(0));
         drive.submit(drive.now(), flush).unwrap();
         drive.advance(Nanos::MAX, &mut completions).unwrap();

@@ -1,7 +1,7 @@
 //! Swarm tests of log-block drives: as [`swarm`](super::swarm), with their own books.
 
 use super::LogBlockDrive;
-use super::swarm::{Run, check_served, draw_array, draw_buffer, draw_link, draw_map, run};
+use super::swarm::{Run, check_served, draw_array, draw_caches, draw_link, draw_map, run};
 use super::swarm_units::{Hardware, draw_units};
 use crate::config::{DriveConfig, Firmware, State};
 use crate::ftl::Translation;
@@ -57,7 +57,7 @@ fn draw_drive(random: &mut Stream) -> String {
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
     );
-    text + &draw_map(random, width * pages * page_bytes) + &draw_buffer(random, page_bytes)
+    text + &draw_map(random, width * pages * page_bytes) + &draw_caches(random, page_bytes)
 }
 
 fn open(text: &str, state: State) -> LogBlockDrive {

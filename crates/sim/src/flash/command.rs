@@ -12,6 +12,8 @@ pub const NONE: u32 = u32::MAX;
 pub enum Work {
     /// Read for the host.
     HostRead,
+    /// Read ahead of the host.
+    AheadRead,
     /// Read what a small write of the host does not replace.
     RmwRead,
     /// Program for the host.
@@ -40,7 +42,8 @@ impl Work {
     pub const fn queue(self) -> usize {
         match self {
             Self::HostRead | Self::RmwRead => 0,
-            Self::GcRead => 1,
+            // Nobody waits for either yet.
+            Self::AheadRead | Self::GcRead => 1,
             Self::HostProgram => 2,
             Self::GcProgram => 3,
             Self::Erase => 4,
@@ -51,7 +54,7 @@ impl Work {
     #[inline]
     #[must_use]
     pub const fn is_read(self) -> bool {
-        matches!(self, Self::HostRead | Self::RmwRead | Self::GcRead)
+        matches!(self, Self::HostRead | Self::AheadRead | Self::RmwRead | Self::GcRead)
     }
 
     /// Whether data go into the array.

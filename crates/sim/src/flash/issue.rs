@@ -73,7 +73,7 @@ impl Flash {
         let times = &self.times;
         match work {
             Work::Erase => times.erase_command_ns,
-            Work::HostRead | Work::RmwRead | Work::GcRead => {
+            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead => {
                 self.pages_read += u64::from(planes);
                 times.read_command_ns + extra * times.read_extra_plane_ns
             }
@@ -95,7 +95,9 @@ impl Flash {
         let place = || self.geometry.page_of(page);
         match work {
             Work::Erase => self.times.erase_ns,
-            Work::HostRead | Work::RmwRead | Work::GcRead => self.times.read.of(place),
+            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead => {
+                self.times.read.of(place)
+            }
             Work::HostProgram | Work::GcProgram => self.times.program.of(place),
         }
     }

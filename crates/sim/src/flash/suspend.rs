@@ -60,7 +60,8 @@ impl Flash {
             return;
         }
         let allowed = match (self.scheduler.suspend, self.commands[unit.active].work) {
-            (Suspend::None, _) | (_, Work::HostRead | Work::RmwRead | Work::GcRead) => false,
+            (Suspend::None, _)
+            | (_, Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead) => false,
             (_, Work::Erase) => true,
             (mode, Work::HostProgram | Work::GcProgram) => mode == Suspend::ProgramAndErase,
         };

@@ -57,18 +57,6 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest() {
 }
 
 #[test]
-fn a_part_that_a_later_version_brings_is_no_slip_of_the_pen() {
-    let later = "comes with a later version; this one has no such part";
-    for key in ["read_cache.bytes", "read_cache.unit_bytes"] {
-        let set = format!("{key}=4096");
-        assert_eq!(complaint(PAGE_DRIVE, &[set.as_str()]), [format!("--set: {key}: {later}")]);
-    }
-    let text = format!("{PAGE_DRIVE}\n[read_cache]\nbytes = 1\n");
-    let lines = complaint(&text, &[]);
-    assert!(lines[0].contains("read_cache: ") && lines[0].ends_with(later), "{lines:?}");
-}
-
-#[test]
 fn what_is_not_toml_is_shown() {
     let doubled = PAGE_DRIVE.replace("channels = 1", "channels = 1\nchannels = 2");
     let lines = complaint(&doubled, &[]);

@@ -102,7 +102,8 @@ fn another(key: &Key) -> (String, Value) {
         ("ftl.map_unit_bytes", _) => ("8k".into(), Value::from(8192)),
         ("ftl.reclaim_unit_bytes", _) => number(32_768),
         ("map.kind", _) => ("zones".into(), Value::from("zones")),
-        ("write_buffer.bytes", _) => ("1m".into(), Value::from(1 << 20)),
+        ("read_cache.read_ahead_bytes", _) => number(8192),
+        ("write_buffer.bytes" | "read_cache.bytes", _) => ("1m".into(), Value::from(1 << 20)),
         ("disk.inner_sectors_per_track", _) => number(60),
         ("disk.outer_sectors_per_track", _) => number(110),
         ("disk.cylinders", _) => number(77),
@@ -151,6 +152,7 @@ fn every_key_can_be_set_and_is_read_back() {
             // A merge unit is whole blocks, whatever their size, and whole mapping units.
             match (kind, key.path) {
                 ("log-block", "ftl.map_unit_bytes") => sets.push("ftl.placement_pages=2"),
+                (_, "read_cache.read_ahead_bytes") => sets.push("read_cache.bytes=2m"),
                 ("log-block", "nand.page_bytes") => sets.push("ftl.merge_unit_bytes=64k"),
                 // Else nothing would ever yield.
                 ("page", "gc.preemptible") => sets.push("gc.min_free_blocks=4"),

@@ -9,7 +9,7 @@
 //!   `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
-//! * `write_buffer`: on both of these;
+//! * `write_buffer`, `read_cache`: on both of these;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
 //! * `sata`: Serial ATA, on every drive behind a link; `queues`: those of an nvme link;
@@ -63,6 +63,7 @@ mod pace;
 mod physics;
 mod preemption;
 mod queues;
+mod read_cache;
 mod rig;
 mod sata;
 mod scheduler;
@@ -97,6 +98,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         cached::KEYS,
         suspend::KEYS,
         bad_blocks::KEYS,
+        read_cache::KEYS,
         write_buffer::KEYS,
     ]
     .concat();
@@ -108,6 +110,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         map::KEYS,
         bad_blocks::KEYS,
         sata::KEYS,
+        read_cache::KEYS,
         write_buffer::KEYS,
         queues::KEYS,
     ]

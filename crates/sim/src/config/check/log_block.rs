@@ -9,7 +9,7 @@ impl Checker<'_> {
             return;
         }
         self.check_scheduler(&log.scheduler);
-        self.check_write_buffer(&log.write_buffer, &log.nand);
+        self.check_caches(&log.caches, &log.nand);
         let Some(shape) = self.check_layout(&log.nand, &log.ftl.layout) else { return };
         let (unit, rmw) = (log.ftl.merge_unit_bytes, log.ftl.layout.map_unit_bytes);
         let array = shape.geometry(&log.nand, log.nand.blocks_per_plane);

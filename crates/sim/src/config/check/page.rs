@@ -10,7 +10,7 @@ impl Checker<'_> {
         }
         self.check_scheduler(&page.scheduler);
         self.check_water(page);
-        self.check_write_buffer(&page.write_buffer, &page.nand);
+        self.check_caches(&page.caches, &page.nand);
         let Some(shape) = self.check_layout(&page.nand, &page.ftl.layout) else { return };
         let exported = page.exported_pages();
         if exported == 0 {

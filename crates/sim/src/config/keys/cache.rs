@@ -1,4 +1,4 @@
-//! The keys of the table `[write_buffer]`.
+//! The keys of the tables `[write_buffer]` and `[read_cache]`.
 
 use super::Fallback::{Bool, Float, Int, Word};
 use super::Kind::{Bytes, Choice, Count, Flag, Nanos, Rate, Ratio};
@@ -69,5 +69,33 @@ pub(super) const KEYS: &[Key] = &[
         Bool(false),
         Array,
         "as durable as flash, so that a flush or a forced write waits for nothing",
+    ),
+    key(
+        "read_cache.bytes",
+        Bytes(0, 1 << 40),
+        Int(0),
+        Array,
+        "memory that keeps what was read, the longest unused going first; 0 is none",
+    ),
+    key(
+        "read_cache.unit_bytes",
+        Bytes(512, 1 << 30),
+        Int(4096),
+        Array,
+        "management unit: room is taken in whole ones",
+    ),
+    key(
+        "read_cache.read_ahead_bytes",
+        Bytes(0, 1 << 40),
+        Int(0),
+        Array,
+        "how far ahead of reads that follow each other it is filled; 0 is not at all",
+    ),
+    key(
+        "read_cache.ns_per_byte",
+        Rate(0.0, 1e6),
+        Float(0.0),
+        Array,
+        "time to copy a byte out of it, one request at a time",
     ),
 ];
