@@ -159,7 +159,7 @@ fn check_plane(ftl: &Ftl, id: PlaneId) {
         let index = block.0 as usize;
         let mut pages = Vec::new();
         ftl.valid_pages(id, block, &mut pages);
-        assert_eq!(pages.len(), usize::from(plane.valid[index]), "{id:?} {block:?}");
+        assert_eq!(pages.len(), plane.valid[index] as usize, "{id:?} {block:?}");
         assert_eq!(plane.programming[index], 0);
         let sealed = plane.state[index] == BlockState::Sealed;
         let key = if sealed { plane.valid[index] } else { NOT_A_VICTIM };

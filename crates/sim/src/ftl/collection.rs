@@ -46,7 +46,7 @@ impl Ftl {
             return None;
         }
         let choice = self.policy.choose(plane, pages, self.sealed)?;
-        let valid = u32::from(plane.valid[choice.victim.0 as usize]);
+        let valid = plane.valid[choice.victim.0 as usize];
         if plane.gc_room(pages) < plane.moves_left + valid {
             return None;
         }
@@ -75,7 +75,7 @@ impl Ftl {
         plane.state[block.0 as usize] = BlockState::Collecting;
         plane.victim_keys[block.0 as usize] = NOT_A_VICTIM;
         plane.collecting += 1;
-        plane.moves_left += u32::from(plane.valid[block.0 as usize]);
+        plane.moves_left += plane.valid[block.0 as usize];
     }
 
     /// Appends the valid pages of a block to `pages`, in page order.

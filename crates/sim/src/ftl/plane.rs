@@ -4,7 +4,7 @@ use crate::geometry::{BlockId, PageId};
 use std::collections::VecDeque;
 
 /// A block's key is its number of valid pages if it may be collected, else this.
-pub const NOT_A_VICTIM: u16 = u16::MAX;
+pub const NOT_A_VICTIM: u32 = u32::MAX;
 
 /// A block being written and the next page to write in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +41,11 @@ pub struct Plane {
     pub gc: Option<Frontier>,
     /// [`NOT_A_VICTIM`], or the valid pages of a block that may be collected: a
     /// compact array, since victim choice scans it.
-    pub victim_keys: Vec<u16>,
+    pub victim_keys: Vec<u32>,
     /// Valid pages.
-    pub valid: Vec<u16>,
+    pub valid: Vec<u32>,
     /// Pages given out whose programming has not ended.
-    pub programming: Vec<u16>,
+    pub programming: Vec<u32>,
     /// What each block is doing.
     pub state: Vec<BlockState>,
     /// Erases so far.

@@ -8,8 +8,8 @@ use crate::geometry::BlockId;
 #[must_use]
 pub fn fewest_valid(plane: &Plane, pages_per_block: u32) -> Option<BlockId> {
     // A fold rather than `min`, which the compiler does not make vector code of.
-    let least = plane.victim_keys.iter().copied().fold(NOT_A_VICTIM, u16::min);
-    if u32::from(least) >= pages_per_block {
+    let least = plane.victim_keys.iter().copied().fold(NOT_A_VICTIM, u32::min);
+    if least >= pages_per_block {
         return None;
     }
     let index = plane.victim_keys.iter().position(|&key| key == least)?;

@@ -30,7 +30,7 @@ pub struct Candidate {
     /// The block.
     pub block: BlockId,
     /// Pages that would have to be moved.
-    pub valid: u16,
+    pub valid: u32,
 }
 
 impl Candidate {
@@ -42,7 +42,7 @@ impl Candidate {
 /// All candidates of a plane, by number.
 pub fn candidates(plane: &Plane, pages_per_block: u32) -> impl Iterator<Item = Candidate> {
     let keys = plane.victim_keys.iter().copied().enumerate();
-    keys.filter(move |&(_, key)| key != NOT_A_VICTIM && u32::from(key) < pages_per_block)
+    keys.filter(move |&(_, key)| key != NOT_A_VICTIM && key < pages_per_block)
         .map(|(index, valid)| Candidate { block: BlockId(index as u32), valid })
 }
 
@@ -103,7 +103,7 @@ mod tests {
     use crate::ftl::plane::BlockState;
 
     /// Sealed blocks of ten pages with so many valid, filled in the order given.
-    fn plane(valid: &[u16], filled: &[u64]) -> Plane {
+    fn plane(valid: &[u32], filled: &[u64]) -> Plane {
         let mut plane = Plane::new(valid.len() as u32);
         plane.free.clear();
         plane.valid = valid.to_vec();
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn more_choices_come_closer_to_greedy() {
-        let valid: Vec<u16> = (1..=99).collect();
+        let valid: Vec<u32> = (1..=99).collect();
         let plane = plane(&valid, &[0; 99]);
         let mut stream = Stream::new(1, "test");
         let mut mean = |draws| {

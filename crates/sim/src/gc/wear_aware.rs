@@ -51,7 +51,7 @@ impl WearAware {
         let mut candidates = plane.victim_keys.clone();
         let victim = loop {
             let least = *candidates.iter().min()?;
-            if u32::from(least) >= pages_per_block {
+            if least >= pages_per_block {
                 // Only worn ones are left: the least bad of them, or nothing.
                 break *passed_over.first()?;
             }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::ftl::plane::BlockState;
 
-    fn plane(erases: &[u32], valid: &[u16]) -> Plane {
+    fn plane(erases: &[u32], valid: &[u32]) -> Plane {
         let mut plane = Plane::new(erases.len() as u32);
         plane.free.clear();
         plane.erases = erases.to_vec();

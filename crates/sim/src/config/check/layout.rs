@@ -5,9 +5,6 @@ use super::Checker;
 use crate::geometry::Geometry;
 use crate::layout::Shape;
 
-/// Pages of a block that the translation layer can count, one number being taken.
-const BLOCK_PAGES_MAX: u64 = u16::MAX as u64 - 1;
-
 impl Checker<'_> {
     /// The shape of mapping units, if there can be such.
     pub(super) fn check_layout(&mut self, nand: &Nand, keys: &UnitLayout) -> Option<Shape> {
@@ -78,7 +75,6 @@ impl Checker<'_> {
         let planes = Geometry::new(nand).plane_count;
         let least = u64::from(shape.width) * nand.block_bytes();
         let groups = reclaim / least;
-        let units = groups * u64::from(nand.pages_per_block / shape.rows());
         let message = if !reclaim.is_multiple_of(least) {
             format!(
                 "{reclaim} is not a whole number of {least} bytes: the {} blocks that a unit of \
@@ -90,12 +86,6 @@ impl Checker<'_> {
                 "{reclaim} is a block on each of {} planes, which do not divide the {planes} \
                  planes of channels x ways x dies x planes",
                 groups * u64::from(shape.width)
-            )
-        } else if units > BLOCK_PAGES_MAX {
-            format!(
-                "{reclaim} holds {units} units of ftl.map_unit_bytes = {}; at most \
-                 {BLOCK_PAGES_MAX} can be collected as one (use larger units)",
-                keys.map_unit_bytes
             )
         } else if groups > 1
             && !(nand.pages_per_block / shape.rows()).is_multiple_of(shape.units_in_a_row)
