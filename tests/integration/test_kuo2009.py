@@ -1,6 +1,7 @@
 """The study of 2009 on the presets of its drives: effects, and the layout example counted."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
@@ -95,10 +96,31 @@ def test_pictures_and_data_are_there(study: studies.StudyResult) -> None:
             assert len(list(csv.DictReader(file))) >= 2
 
 
-def test_the_figures_are_of_the_papers_own_drives(tmp_path: Path) -> None:
-    target = open_target("sim:mqsim-8g", seed=1)
-    with pytest.raises(UsageError, match="--target does not apply"):
-        studies.run("kuo2009", out_dir=tmp_path, target=target)
+def test_what_times_alone_tell_can_be_asked_of_another_drive(tmp_path: Path) -> None:
+    target = open_target("sim:mqsim-8g", state="sequential", seed=1)
+    result = studies.run("kuo2009", out_dir=tmp_path, target=target, seed=1)
+    assert result.target == "sim:mqsim-8g"
+    assert [figure.id for figure in result.figures] == ["9", "31", "32", "36"]
+    # A page-mapped drive has no effective block.
+    rows = {row.what: row.verdict for figure in result.figures for row in figure.rows}
+    assert rows["a random write of 4 KB in sequential writes of 2 MB"] == Verdict.DIFFERS
+    assert rows["random over a range far beyond an effective block"] == Verdict.DIFFERS
+    # No number that JSON does not have.
+    json.loads(json.dumps(result.to_json(), allow_nan=False))
+
+
+@pytest.mark.parametrize(
+    ("uri", "figures", "said"),
+    [
+        ("sim:mqsim-8g", ["28"], "counts inside"),
+        ("null:1g", None, "too few for writes"),
+    ],
+)
+def test_targets_that_cannot_be_measured_are_refused(
+    tmp_path: Path, uri: str, figures: list[str] | None, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        studies.run("kuo2009", out_dir=tmp_path, target=open_target(uri), figures=figures)
 
 
 SECTORS = {

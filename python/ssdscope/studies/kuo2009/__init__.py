@@ -21,6 +21,7 @@ detectors are not part of this study yet.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.kuo2009 import block, buffer, layout, page, randoms, zone
 from ssdscope.studies.kuo2009.bench import Drives
 from ssdscope.studies.kuo2009.sheet import TITLES
-from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
+from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult, Verdict
 from ssdscope.targets import Target
 
 KEY = "kuo2009"
@@ -52,26 +53,59 @@ _MAKERS: dict[str, Callable[[Drives, Path], FigureResult]] = {
 }
 
 
+_BY_TIMES_ALONE = ("9", "31", "32", "36")
+"""Figures whose claims need nothing but response times, of one drive: for any target."""
+
+
 def run(
     wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
 ) -> StudyResult:
-    """Measure the figures wanted on the paper's own drives."""
+    """Measure the figures wanted on the paper's own drives, or those that can be on a target."""
+    drives, uri = Drives(seed), None
     if target is not None:
-        raise UsageError(
-            f"the figures of {KEY} are about the paper's own drives: --target does not apply"
-        )
-    drives = Drives(seed)
+        drives, uri, wanted = Drives(seed, target.device), target.uri, _on_target(wanted, target)
     figures: list[FigureResult] = []
     try:
         for done, name in enumerate(wanted):
             progress(f"figure {name}", done / len(wanted))
-            figures.append(_MAKERS[name](drives, folder))
+            made = _MAKERS[name](drives, folder)
+            figures.append(made if target is None else _of_another_drive(made))
     except KeyboardInterrupt:
-        return StudyResult(KEY, figures, seed, interrupted=True)
+        return StudyResult(KEY, figures, seed, uri, interrupted=True)
     except OutputError as error:
-        error.partial = StudyResult(KEY, figures, seed)
+        error.partial = StudyResult(KEY, figures, seed, uri)
         raise
-    return StudyResult(KEY, figures, seed)
+    return StudyResult(KEY, figures, seed, uri)
+
+
+def _on_target(wanted: Sequence[str], target: Target) -> list[str]:
+    """Choose the figures that can be measured on a target."""
+    chosen = [name for name in wanted if name in _BY_TIMES_ALONE]
+    if not chosen:
+        raise UsageError(
+            f"figure {wanted[0]!r} counts inside the paper's own drives",
+            hint=f"on a target there are figures {', '.join(_BY_TIMES_ALONE)}",
+        )
+    if not target.device.info.writable:
+        raise UsageError(
+            f"target {target.uri!r} is open for reading only, and figures "
+            f"{', '.join(chosen)} write",
+            hint="allow it with --destroy-data TOKEN; doctor --identify prints the token",
+        )
+    if target.capacity_bytes < block.LEAST_BYTES:
+        raise UsageError(
+            f"target {target.uri!r} holds {target.capacity_bytes} bytes: too few for writes "
+            f"{block.DISTANCE} apart",
+            hint=f"use one of at least {block.LEAST_BYTES} bytes",
+        )
+    return chosen
+
+
+def _of_another_drive(figure: FigureResult) -> FigureResult:
+    """Say of what differs on a target that it need not be as on the paper's drive."""
+    why = "this is not the paper's drive"
+    rows = [replace(row, why=why) if row.verdict == Verdict.DIFFERS else row for row in figure.rows]
+    return replace(figure, rows=rows, notes=[])
 
 
 STUDY = StudyInfo(

@@ -23,9 +23,16 @@ Times = npt.NDArray[np.int64]
 
 @dataclass
 class Drives:
-    """The presets, opened at their first use."""
+    """The presets, opened at their first use.
+
+    Attributes
+    ----------
+    target
+        A drive to measure in place of all of them, as it is; None for the presets.
+    """
 
     seed: int
+    target: Device | None = None
     _open: dict[tuple[str, tuple[str, ...]], Device] = field(default_factory=dict)
 
     def fork(self, name: str, *sets: str) -> Device:
@@ -38,6 +45,8 @@ class Drives:
         sets
             ``KEY=VALUE`` changes.
         """
+        if self.target is not None:
+            return self.target.fork() if self.target.info.snapshot else self.target
         key = (name, sets)
         if key not in self._open:
             device = open_target(f"sim:kuo-{name}", sets=sets, seed=self.seed).device
@@ -64,7 +73,7 @@ class Served:
     times_ns
         Response times in the order of issue.
     counts
-        What the drive counted meanwhile; merges under their kinds.
+        What the drive counted meanwhile; merges under their kinds. Empty if it does not count.
     """
 
     times_ns: Times
@@ -126,7 +135,7 @@ def counted(device: Device, action: Callable[[], object]) -> dict[str, int]:
 
 
 def _counts(device: Device) -> dict[str, int]:
-    counters: dict[str, Any] = device.counters() or {}
+    counters: dict[str, Any] = device.counters() or {"merges": {}}
     plain = {name: value for name, value in counters.items() if isinstance(value, int)}
     merges: dict[str, int] = counters["merges"]
     return plain | merges

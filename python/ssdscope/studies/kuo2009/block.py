@@ -19,6 +19,8 @@ DISTANCE = 64 * MIB
 WRITES = 48
 SETTLED = 24
 """Writes left out: after them every log block is in use."""
+LEAST_BYTES = WRITES * DISTANCE
+"""What a drive must hold for such writes."""
 SMALL = 4 * KIB
 
 
@@ -31,7 +33,7 @@ class Point:
     rate
         Bytes per second.
     moved
-        Pages that collection moved for each write.
+        Pages that collection moved for each write; NaN if the drive does not say.
     """
 
     size: int
@@ -57,7 +59,8 @@ def _point(drives: Drives, size: int, shift: int) -> Point:
     served = write(device, offsets[SETTLED:], size)
     seconds = served.times_ns.sum() / 1e9
     count = WRITES - SETTLED
-    return Point(size, shift, count * size / seconds, served.counts["gc_pages_moved"] / count)
+    moved = served.counts.get("gc_pages_moved", float("nan")) / count
+    return Point(size, shift, count * size / seconds, moved)
 
 
 def figure_14(drives: Drives, folder: Path) -> FigureResult:
@@ -115,7 +118,7 @@ def figure_31(drives: Drives, folder: Path) -> FigureResult:
     drop = max(each.rate for each in by_place if not each.whole) / min(aligned)
     rows = [
         stated(
-            "(A) Transcend SLC, writes of 1 MB that do not begin at a multiple of 1 MB",
+            "(A) writes of 1 MB that do not begin at a multiple of 1 MB",
             "far slower",
             f"at most {100 * drop:.0f} % of the rate at multiples",
             drop < 0.7,

@@ -95,6 +95,11 @@ def figure_15(drives: Drives, folder: Path) -> FigureResult:
     return hand_in("15", rows, picture, columns, folder)
 
 
+LOG_BLOCKS = (
+    "as many effective blocks as there are log blocks can each have one; the text gives one block "
+    "as the limit and does not say how many log blocks there are, and this drive's number is "
+    "assumed"
+)
 RANGES = tuple(64 * KIB << step for step in range(14))
 """From a part of an effective block to half a GB."""
 
@@ -116,7 +121,8 @@ def figure_32(drives: Drives, folder: Path) -> FigureResult:
     inside = max(each.mean_ns for each in ranges if each.bytes <= BLOCK)
     typical = max(each.median_ns for each in ranges if each.bytes <= BLOCK)
     wide = ranges[-1].mean_ns
-    knee = next(each.bytes for each in ranges if each.mean_ns > np.sqrt(whole * wide))
+    late = [each.bytes for each in ranges if each.mean_ns > max(np.sqrt(whole * wide), 2 * whole)]
+    knee = late[0] if late else None
     rows = [
         stated(
             "random within an effective block against sequential writes of as much data",
@@ -134,11 +140,9 @@ def figure_32(drives: Drives, folder: Path) -> FigureResult:
         stated(
             "where it becomes slow",
             "beyond one effective block",
-            f"between {knee // 2 // MIB} and {knee // MIB} MB",
+            "nowhere" if knee is None else f"between {knee // 2 // MIB} and {knee // MIB} MB",
             knee == 2 * BLOCK,
-            "as many effective blocks as there are log blocks can each have one; the text gives "
-            "one block as the limit and does not say how many log blocks there are, and this "
-            "drive's number is assumed",
+            LOG_BLOCKS if knee else "",
         ),
     ]
     columns: Columns = {

@@ -1,6 +1,7 @@
 """How a figure is handed in: its claims, its picture, its numbers."""
 
 import csv
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -50,7 +51,12 @@ def stated(what: str, paper: str, ours: str, holds: bool, why: str = "") -> Clai
 def number(
     what: str, paper: float, ours: float, unit: str, *, within: float = 0.0, why: str = ""
 ) -> Claim:
-    """Compare a number, which agrees if it is off by no more than a share `within`."""
+    """Compare a number, which agrees if it is off by no more than a share `within`.
+
+    One that was not found is NaN.
+    """
+    if math.isnan(ours):
+        return Claim(what, paper, "none found", unit, Verdict.DIFFERS, NO_REASON)
     ours = round(ours, 3)
     if abs(ours - paper) <= within * abs(paper):
         return Claim(what, paper, ours, unit, Verdict.AGREES)
