@@ -197,6 +197,12 @@ impl Layout {
         Place { first_plane: group * shape.width, block, first_row: row * shape.rows() }
     }
 
+    /// Whether each member of one unit lies on the plane of the same member of the other.
+    #[must_use]
+    pub fn on_the_same_planes(&self, one: Ppn, other: Ppn) -> bool {
+        self.place(one).first_plane == self.place(other).first_plane
+    }
+
     /// The physical page that is the `member`th of a unit.
     #[must_use]
     pub fn member(&self, place: Place, member: u32) -> Ppn {

@@ -33,6 +33,7 @@ pub struct Gc {
     pub max_victims: u32,
     pub background: bool,
     pub idle_ns: u64,
+    pub copyback: bool,
     pub preemptible: bool,
     pub urgent_blocks: u32,
 }
@@ -69,5 +70,6 @@ pub(super) fn gc(get: &Getter) -> Gc {
         idle_ns: get.long("gc.idle_ns"),
         preemptible: get.flag("gc.preemptible"),
         urgent_blocks: get.int("gc.urgent_blocks"),
+        copyback: get.flag("gc.copyback"),
     }
 }

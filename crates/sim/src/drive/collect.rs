@@ -1,6 +1,7 @@
 //! Garbage collection in time. A block is collected by reading its valid pages,
 //! programming them elsewhere in the plane, and erasing it; the commands wait for
-//! the die like any other.
+//! the die like any other. With `gc.copyback` a page gets its new place when the collection
+//! begins, and its die moves it there by itself if that is on the same plane.
 //!
 //! In the foreground a block is considered whenever the host has filled one and
 //! free blocks are below the low-water mark, and again after each erase as long as
@@ -11,7 +12,7 @@ use super::paged::{Job, PageDrive};
 use crate::events::Event;
 use crate::flash::command::{Command, Work};
 use crate::ftl::{Collection, Translation};
-use crate::geometry::{PageId, PlaneId};
+use crate::geometry::{PageId, PlaneId, Ppn};
 
 impl PageDrive {
     /// Starts to collect a block of `plane`, if one is worth it.
@@ -45,26 +46,34 @@ impl PageDrive {
             self.erase(job);
             return;
         }
+        let mut filled_block = false;
         for page in pages {
             let mut command = Command::new(Work::GcRead, page, self.now_ns);
             command.job = job;
             command.sectors = self.ftl.geometry().sectors_per_page;
+            if self.work.copyback
+                && let Some((new, filled)) = self.relocate(page, job)
+            {
+                filled_block |= filled;
+                command.program_to = new;
+                if self.ftl.layout().on_the_same_planes(page, new) {
+                    command.work = Work::GcCopy;
+                }
+            }
             self.enqueue(command);
+        }
+        if self.work.copyback {
+            self.note_urgency(collection.plane);
+        }
+        if filled_block {
+            self.consider(collection.plane);
         }
     }
 
-    /// A page being collected is read: on to its new place, unless the host has
-    /// replaced it meanwhile.
-    pub(super) fn move_page(&mut self, slot: u32) {
-        let (old, job) = {
-            let command = &self.flash.commands[slot];
-            (command.page, command.job)
-        };
-        let Some((new, filled_block)) = self.ftl.relocate(old) else {
-            self.end_move(slot);
-            self.kick_touched();
-            return;
-        };
+    /// Finds a page being collected its new place, unless the host has replaced it; says
+    /// also whether that filled a block.
+    fn relocate(&mut self, old: Ppn, job: u32) -> Option<(Ppn, bool)> {
+        let (new, filled_block) = self.ftl.relocate(old)?;
         let pages = u64::from(self.ftl.layout().shape().pages);
         if self.work.jobs[job].collection.for_wear {
             self.tally.wear_pages_moved += pages;
@@ -73,6 +82,20 @@ impl PageDrive {
         }
         #[cfg(test)]
         self.shadow.relocate(old, new);
+        Some((new, filled_block))
+    }
+
+    /// A page being collected is read: on to its new place, unless the host has
+    /// replaced it meanwhile.
+    pub(super) fn move_page(&mut self, slot: u32) {
+        let Command { page: old, program_to, job, .. } = self.flash.commands[slot];
+        let place =
+            if self.work.copyback { Some((program_to, false)) } else { self.relocate(old, job) };
+        let Some((new, filled_block)) = place else {
+            self.end_move(slot);
+            self.kick_touched();
+            return;
+        };
         let command: &mut Command = &mut self.flash.commands[slot];
         command.work = Work::GcProgram;
         command.page = new;

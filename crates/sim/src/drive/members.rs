@@ -17,6 +17,7 @@ impl<S: Scheme> Drive<S> {
             Work::RmwRead => self.read_kept(slot),
             Work::HostProgram => self.program_span(slot),
             Work::GcRead | Work::GcProgram => self.move_whole(slot),
+            Work::GcCopy => self.copy_whole(slot),
             Work::Erase => self.erase_blocks(slot),
         }
     }
@@ -79,6 +80,18 @@ impl<S: Scheme> Drive<S> {
         }
     }
 
+    fn copy_whole(&mut self, slot: u32) {
+        let Command { page, program_to, .. } = self.flash.commands[slot];
+        let (from, to) = (self.ftl.layout().place(page), self.ftl.layout().place(program_to));
+        for member in 0..self.ftl.layout().shape().pages {
+            let layout = self.ftl.layout();
+            let (page, program_to) = (layout.member(from, member), layout.member(to, member));
+            let mut command = self.member_of(slot, page, 0);
+            command.program_to = program_to;
+            self.start_member(command);
+        }
+    }
+
     fn erase_blocks(&mut self, slot: u32) {
         let blocks: Vec<Ppn> = self.ftl.layout().blocks(self.flash.commands[slot].page).collect();
         for block in blocks {
@@ -87,12 +100,22 @@ impl<S: Scheme> Drive<S> {
     }
 
     fn add_member(&mut self, slot: u32, page: Ppn, sectors: u32) {
+        let command = self.member_of(slot, page, sectors);
+        self.start_member(command);
+    }
+
+    /// A further member of a command.
+    fn member_of(&mut self, slot: u32, page: Ppn, sectors: u32) -> Command {
         let whole = &mut self.flash.commands[slot];
         whole.members += 1;
         let mut command = Command::new(whole.work, page, self.now_ns);
         command.ledger = whole.ledger;
         command.member_of = slot;
         command.sectors = sectors;
+        command
+    }
+
+    fn start_member(&mut self, command: Command) {
         let member = self.flash.commands.insert(command);
         self.queue(member);
     }

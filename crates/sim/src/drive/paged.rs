@@ -32,6 +32,8 @@ pub struct Collecting {
     pub(super) stalled: PerPlane<VecDeque<u32>>,
     /// Whether blocks are collected when the host is quiet, and for how long first.
     pub(super) background: bool,
+    /// Whether pages move within their plane without the channel, where they can.
+    pub(super) copyback: bool,
     pub(super) idle_ns: u64,
     /// Counts arrivals, so that an idle timer knows whether it is stale.
     pub(super) quiet: u32,
@@ -48,6 +50,7 @@ impl Collecting {
             jobs: Slab::default(),
             stalled: PerPlane(vec![VecDeque::new(); planes as usize]),
             background: gc.background,
+            copyback: gc.copyback,
             idle_ns: gc.idle_ns,
             quiet: 0,
             idle: false,
@@ -167,12 +170,12 @@ impl Scheme for Collecting {
     }
 
     fn end_upkeep(drive: &mut PageDrive, slot: u32) {
-        let Command { work, page, .. } = drive.flash.commands[slot];
+        let Command { work, page, program_to, .. } = drive.flash.commands[slot];
         match work {
             Work::GcRead => drive.move_page(slot),
-            Work::GcProgram => {
+            Work::GcProgram | Work::GcCopy => {
                 drive.end_move(slot);
-                drive.programmed(page);
+                drive.programmed(if work == Work::GcCopy { program_to } else { page });
             }
             _ => drive.end_collection(slot),
         }

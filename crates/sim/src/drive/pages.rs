@@ -153,7 +153,9 @@ impl<S: Scheme> Drive<S> {
                     self.piece_stored(piece);
                 }
             }
-            Work::GcRead | Work::GcProgram | Work::Erase => S::end_upkeep(self, slot),
+            Work::GcRead | Work::GcProgram | Work::GcCopy | Work::Erase => {
+                S::end_upkeep(self, slot);
+            }
         }
     }
 

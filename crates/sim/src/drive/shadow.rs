@@ -86,6 +86,12 @@ impl Shadow {
                 let version = self.planned.remove(&page.0);
                 self.content.insert(page.0, version.expect("programs are planned"));
             }
+            Work::GcCopy => {
+                assert!(self.content.contains_key(&page.0), "{page:?} copied empty");
+                let to = command.program_to.0;
+                let version = self.planned.remove(&to);
+                self.content.insert(to, version.expect("copies are planned"));
+            }
             Work::Erase => {
                 let pages = page.0..page.0 + geometry.pages_per_block;
                 for page in pages {
@@ -102,6 +108,11 @@ impl Shadow {
         match command.work {
             Work::HostProgram | Work::GcProgram => {
                 assert!(self.programmed.insert(page), "physical page {page} is programmed twice");
+            }
+            Work::GcCopy => {
+                let to = command.program_to.0;
+                assert_eq!(array.plane_of(command.page), array.plane_of(command.program_to));
+                assert!(self.programmed.insert(to), "physical page {to} is programmed twice");
             }
             Work::Erase => {
                 assert!(page.is_multiple_of(array.pages_per_block));

@@ -122,7 +122,7 @@ fn draw_drive(random: &mut Stream) -> String {
     let _ = write!(
         text,
         "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
-         max_victims = {}\nbackground = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
+         max_victims = {}\nbackground = {}\ncopyback = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
          preemptible = {}\nurgent_blocks = {stop}\n\
          [wear]\ndynamic = {}\nstatic_spread_erases = {}\n\
          [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n\

@@ -22,6 +22,8 @@ pub enum Work {
     GcRead,
     /// Program a page being collected.
     GcProgram,
+    /// Move a page being collected within its plane, without the channel.
+    GcCopy,
     /// Erase a collected block.
     Erase,
 }
@@ -45,7 +47,7 @@ impl Work {
             // Nobody waits for either yet.
             Self::AheadRead | Self::GcRead => 1,
             Self::HostProgram => 2,
-            Self::GcProgram => 3,
+            Self::GcProgram | Self::GcCopy => 3,
             Self::Erase => 4,
         }
     }
@@ -57,7 +59,7 @@ impl Work {
         matches!(self, Self::HostRead | Self::AheadRead | Self::RmwRead | Self::GcRead)
     }
 
-    /// Whether data go into the array.
+    /// Whether data come in over the channel, into the array.
     #[inline]
     #[must_use]
     pub const fn programs(self) -> bool {
@@ -68,7 +70,7 @@ impl Work {
     #[inline]
     #[must_use]
     pub const fn is_gc(self) -> bool {
-        matches!(self, Self::GcRead | Self::GcProgram | Self::Erase)
+        matches!(self, Self::GcRead | Self::GcProgram | Self::GcCopy | Self::Erase)
     }
 }
 
@@ -108,6 +110,7 @@ pub struct Command {
     /// The physical page (of an erase: the block's first).
     pub page: Ppn,
     /// Of a read before a program: the page to program then; of that program, the page read.
+    /// Of a copy: the page it goes to.
     pub program_to: Ppn,
     /// The logical page of a host command.
     pub logical: Lpn,

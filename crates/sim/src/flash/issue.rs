@@ -5,7 +5,6 @@ use super::busy::Doing;
 use super::command::{Command, ERASES, HOST, MOVES, NONE, Work};
 use super::unit::Takes;
 use crate::events::{Event, EventQueue};
-use crate::geometry::Ppn;
 
 /// How many waiting commands are looked through for companions on other planes.
 const COMPANION_SCAN: usize = 64;
@@ -50,8 +49,8 @@ impl Flash {
         now_ns: u64,
         events: &mut EventQueue,
     ) {
-        let Command { work, page, .. } = self.commands[first];
-        let until_ns = from_ns + self.array_time(work, page);
+        let Command { work, .. } = self.commands[first];
+        let until_ns = from_ns + self.array_time(first);
         let unit = &mut self.units[unit_index as usize];
         unit.active = first;
         unit.takes = Takes::Nothing;
@@ -87,11 +86,20 @@ impl Flash {
                 }
                 times.program_command_ns + extra * times.program_extra_plane_ns + data_ns
             }
+            // Both commands go out together, and no data between them.
+            Work::GcCopy => {
+                self.pages_read += u64::from(planes);
+                self.pages_programmed += u64::from(planes);
+                let extra_ns = times.read_extra_plane_ns + times.program_extra_plane_ns;
+                times.read_command_ns + times.program_command_ns + extra * extra_ns
+            }
         }
     }
 
-    /// Time of the array; planes of one command share the place in the block, and so the type.
-    fn array_time(&self, work: Work, page: Ppn) -> u64 {
+    /// Time of the array. Planes of one command share the place in the block, and so the type;
+    /// of copies, only the place they go to.
+    fn array_time(&self, first: u32) -> u64 {
+        let Command { work, page, .. } = self.commands[first];
         let place = || self.geometry.page_of(page);
         match work {
             Work::Erase => self.times.erase_ns,
@@ -99,7 +107,20 @@ impl Flash {
                 self.times.read.of(place)
             }
             Work::HostProgram | Work::GcProgram => self.times.program.of(place),
+            Work::GcCopy => self.copy_time(first),
         }
+    }
+
+    /// The longest of the reads, and the program.
+    fn copy_time(&self, first: u32) -> u64 {
+        let (mut read_ns, mut slot) = (0, first);
+        while slot != NONE {
+            let Command { page, next, .. } = self.commands[slot];
+            read_ns = read_ns.max(self.times.read.of(|| self.geometry.page_of(page)));
+            slot = next;
+        }
+        let to = self.commands[first].program_to;
+        read_ns + self.times.program.of(|| self.geometry.page_of(to))
     }
 
     /// The queue whose first command goes next.

@@ -122,13 +122,16 @@ impl Flash {
         let unit = self.unit_of(plane);
         let planes = &mut self.units[unit as usize].urgent_planes;
         *planes = if urgent { *planes + 1 } else { *planes - 1 };
+        if self.units[unit as usize].takes == Takes::Programs {
+            self.refresh(unit);
+        }
     }
 
     /// Lets a command wait for the unit of its page; returns the channel to [`Flash::kick`].
     pub fn enqueue(&mut self, slot: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
         let Command { page, work, .. } = self.commands[slot];
         let unit_index = self.unit_of(self.geometry.plane_of(page));
-        let spot = self.spots.of(work, page, &self.geometry);
+        let spot = self.spots.of(&self.commands[slot], &self.geometry);
         self.spots.enter(spot);
         let channel = self.channel_of(unit_index);
         let unit = &mut self.units[unit_index as usize];

@@ -1,13 +1,14 @@
 //! Where commands wait that could share a multi-plane command.
 //!
-//! A *spot* is a kind of work (erasing, reading, programming), a die, a plane and, unless
-//! it erases, a page offset. Commands at spots that differ only in the plane, which have
-//! consecutive numbers, can go together: first come those of erases, then of reads. How many wait at each spot is counted, so that the queues are searched
+//! A *spot* is a kind of work (erasing, reading, programming, copying), a die, a plane and,
+//! unless it erases, a page offset; of a copy, that of the page it goes to. Commands at spots
+//! that differ only in the plane, which have consecutive numbers, can go together: first come
+//! those of erases, then of reads. How many wait at each spot is counted, so that the queues are searched
 //! only if there is something to be found.
 
-use super::command::{NONE, Work};
+use super::command::{Command, NONE, Work};
 use crate::config::Scheduler;
-use crate::geometry::{Geometry, Ppn};
+use crate::geometry::Geometry;
 
 /// The spots of an array, and how many commands wait at each.
 #[derive(Clone, Debug)]
@@ -32,7 +33,7 @@ impl Spots {
         let spots = match (erases, pages) {
             (false, false) => 0,
             (true, false) => geometry.plane_count,
-            (_, true) => geometry.plane_count * (1 + 2 * geometry.pages_per_block),
+            (_, true) => geometry.plane_count * (1 + 3 * geometry.pages_per_block),
         };
         Self {
             waiting: vec![0; spots as usize],
@@ -47,18 +48,22 @@ impl Spots {
     /// The spot of a command, or [`NONE`] if it goes alone in any case.
     #[inline]
     #[must_use]
-    pub fn of(&self, work: Work, page: Ppn, geometry: &Geometry) -> u32 {
-        let erases = work == Work::Erase;
+    pub fn of(&self, command: &Command, geometry: &Geometry) -> u32 {
+        let erases = command.work == Work::Erase;
         if !(if erases { self.erases } else { self.pages }) {
             return NONE;
         }
+        let (kind, page) = match command.work {
+            Work::HostRead | Work::RmwRead | Work::GcRead => (0, command.page),
+            Work::HostProgram | Work::GcProgram | Work::Erase => (1, command.page),
+            Work::GcCopy => (2, command.program_to),
+        };
         let plane = geometry.plane_of(page).0;
         if erases {
             return plane;
         }
         let (die, plane) = (plane / self.planes_per_die, plane % self.planes_per_die);
-        let die = if work.is_read() { die } else { die + self.dies };
-        let offset = die * geometry.pages_per_block + geometry.page_of(page).0;
+        let offset = (die + kind * self.dies) * geometry.pages_per_block + geometry.page_of(page).0;
         self.planes + offset * self.planes_per_die + plane
     }
 

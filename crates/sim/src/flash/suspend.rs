@@ -63,7 +63,9 @@ impl Flash {
             (Suspend::None, _)
             | (_, Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead) => false,
             (_, Work::Erase) => true,
-            (mode, Work::HostProgram | Work::GcProgram) => mode == Suspend::ProgramAndErase,
+            (mode, Work::HostProgram | Work::GcProgram | Work::GcCopy) => {
+                mode == Suspend::ProgramAndErase
+            }
         };
         // Nothing is stopped before its data are in.
         let from_ns = now_ns.max(unit.array_from_ns);

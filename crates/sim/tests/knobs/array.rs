@@ -1,4 +1,5 @@
-//! What newer chips and controllers can do besides: types of pages, erases of several planes.
+//! What newer chips and controllers can do besides: types of pages, erases of several planes,
+//! pages that move without the channel.
 
 use crate::rig::{
     ERASE, PAGE, PROGRAM_ARRAY, PROGRAM_COMMAND, READ, READ_ARRAY, READ_COMMAND, Rig, TRANSFER,
@@ -11,6 +12,7 @@ knobs! {
     "nand.program_by_type_ns" => a_program_takes_the_time_of_its_type,
     "scheduler.way_interleave" => chips_of_a_channel_overlap,
     "scheduler.multi_plane_erase" => one_command_erases_on_several_planes,
+    "gc.copyback" => what_is_collected_does_not_cross_the_channel,
 }
 
 /// Times of a cell of three bits, and the type of a page: its place in a block of eight.
@@ -84,4 +86,50 @@ fn one_command_erases_on_several_planes() {
         assert_eq!(counters.die_busy_ns, [commands * ERASE], "{flag}");
         assert_eq!(counters.multi_plane_commands, u64::from(commands == 1), "{flag}");
     }
+}
+
+/// Cycles of an erase on the channel.
+const ERASE_COMMAND: u64 = 200;
+
+fn what_is_collected_does_not_cross_the_channel() {
+    let commands = READ_COMMAND + PROGRAM_COMMAND;
+    for (flag, data) in [("false", 2 * TRANSFER), ("true", 0)] {
+        let copyback = format!("gc.copyback={flag}");
+        // Three pages are moved, as for `scheduler.host_first`, and nothing else happens.
+        let mut rig =
+            Rig::page(&[&crate::rig::NO_LINK[..], &["gc.min_free_blocks=6", &copyback]].concat());
+        rig.write_pages((0..64).chain(8..13).chain(32..37).chain(48..53));
+        let before = rig.rest();
+        rig.one(write(0));
+        let done = rig.rest().since(&before);
+        assert_eq!((done.gc_pages_moved, done.flash_bytes_read), (3, 3 * PAGE), "{flag}");
+        let moving = 3 * (commands + data + READ_ARRAY + PROGRAM_ARRAY);
+        assert_eq!(done.die_busy_ns, [WRITE + moving + ERASE], "{flag}");
+        // Under load, on mapping units of a page and of a page on each of two planes.
+        for unit in [1, 2] {
+            let units = format!("ftl.map_unit_bytes={}", unit * PAGE);
+            let sets = ["nand.planes=2", "scheduler.multi_plane=false", &units, &copyback];
+            let mut rig = Rig::filled(&sets);
+            let bytes = unit * PAGE;
+            rig.run(&format!(r#"{{"rw": "randwrite", "block_bytes": {bytes}, "requests": 900}}"#));
+            let counters = rig.rest();
+            let (moved, erased) = (counters.gc_pages_moved, counters.block_erases);
+            assert!(moved > 100, "{moved} pages moved");
+            let host = 900 * unit * (PROGRAM_COMMAND + TRANSFER);
+            let expected = host + moved * (commands + data) + erased * ERASE_COMMAND;
+            assert_eq!(counters.channel_busy_ns, [expected], "{flag}, {unit} pages");
+            assert_eq!(counters.flash_bytes_programmed, (900 * unit + moved) * PAGE, "{flag}");
+        }
+    }
+    // Planes move pages in one command, if they go to the same place in their blocks.
+    let mut rig = Rig::filled(&["nand.planes=2", "ftl.map_unit_bytes=8192", "gc.copyback=true"]);
+    rig.run(r#"{"rw": "randwrite", "block_bytes": 8192, "requests": 900}"#);
+    let counters = rig.rest();
+    let commands = 900 + counters.gc_pages_moved / 2;
+    assert_eq!(counters.multi_plane_commands, commands);
+    let work = 900 * (WRITE + TRANSFER)
+        + counters.gc_pages_moved / 2
+            * (READ_COMMAND + PROGRAM_COMMAND + READ_ARRAY + PROGRAM_ARRAY)
+        + counters.block_erases * ERASE;
+    assert_eq!(counters.die_busy_ns, [work]);
 }

@@ -65,5 +65,12 @@ pub(super) const KEYS: &[Key] = &[
         Page,
         "with gc.preemptible: with fewer free blocks in a plane collection goes first",
     ),
+    key(
+        "gc.copyback",
+        Flag,
+        Bool(false),
+        Page,
+        "a die moves pages being collected by itself: they do not cross the channel",
+    ),
     key("gc.idle_ns", Nanos, Int(100_000_000), Page, "idle time before background collection"),
 ];
