@@ -138,6 +138,7 @@ fn draw_drive(random: &mut Stream) -> String {
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
     );
     text + &draw_map(random, page_bytes * 4) + &draw_caches(random, page_bytes)
 }
