@@ -210,7 +210,10 @@ impl<S: Scheme> Drive<S> {
     /// Lets a command on a physical page wait.
     #[inline]
     pub(super) fn queue(&mut self, slot: u32) {
-        let channel = self.flash.enqueue(slot, self.now_ns, &mut self.events);
+        let channel = self.flash.enqueue(slot, self.now_ns);
+        if self.flash.has_suspension() {
+            self.flash.suspend_for(slot, self.now_ns, &mut self.events);
+        }
         if self.touched.last() != Some(&channel) {
             self.touched.push(channel);
         }

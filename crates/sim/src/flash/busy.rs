@@ -30,7 +30,8 @@ pub struct BusyClock {
     before: Worked,
     since_ns: u64,
     doing: Doing,
-    /// A span of the present, perhaps still to come, that goes to suspending or resuming.
+    /// A span of the present, perhaps still to come, that goes to suspending or resuming;
+    /// it ends at 0 if there is none.
     held_from_ns: u64,
     held_until_ns: u64,
 }
@@ -57,13 +58,12 @@ impl BusyClock {
             return worked;
         }
         let present_ns = now_ns - self.since_ns;
-        let held_ns = if self.held_from_ns < self.held_until_ns {
-            now_ns.clamp(self.held_from_ns, self.held_until_ns) - self.held_from_ns
-        } else {
-            0
-        };
         worked.all_ns += present_ns;
-        worked.suspend_ns += held_ns;
+        let mut held_ns = 0;
+        if self.held_until_ns > 0 {
+            held_ns = now_ns.clamp(self.held_from_ns, self.held_until_ns) - self.held_from_ns;
+            worked.suspend_ns += held_ns;
+        }
         if self.doing == Doing::Gc {
             worked.gc_ns += present_ns - held_ns;
         }
@@ -79,9 +79,15 @@ impl BusyClock {
     /// It turns to something else.
     #[inline]
     pub fn turn(&mut self, now_ns: u64, doing: Doing) {
-        self.before = self.so_far(now_ns);
+        if self.doing != Doing::Rest {
+            self.before = self.so_far(now_ns);
+        }
+        if self.held_until_ns > now_ns {
+            self.held_from_ns = self.held_from_ns.max(now_ns);
+        } else {
+            self.held_until_ns = 0;
+        }
         self.since_ns = now_ns;
-        self.held_from_ns = self.held_from_ns.max(now_ns);
         self.doing = doing;
     }
 

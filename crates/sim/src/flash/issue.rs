@@ -41,6 +41,8 @@ impl Flash {
     }
 
     /// The array of a unit works on the commands linked from `first`, from `from_ns` on.
+    #[expect(clippy::inline_always, reason = "the one frequent call of several")]
+    #[inline(always)]
     pub(super) fn start_array(
         &mut self,
         unit_index: u32,
@@ -66,6 +68,7 @@ impl Flash {
     }
 
     /// Time on the channel before the array starts; counts the pages.
+    #[inline]
     fn channel_time(&mut self, first: u32, work: Work, planes: u32) -> u64 {
         let extra = u64::from(planes - 1);
         self.multi_plane_commands += u64::from(planes > 1);
@@ -98,6 +101,7 @@ impl Flash {
 
     /// Time of the array. Planes of one command share the place in the block, and so the type;
     /// of copies, only the place they go to.
+    #[inline]
     fn array_time(&self, first: u32) -> u64 {
         let Command { work, page, .. } = self.commands[first];
         let place = || self.geometry.page_of(page);
@@ -112,6 +116,7 @@ impl Flash {
     }
 
     /// The longest of the reads, and the program.
+    #[cold]
     fn copy_time(&self, first: u32) -> u64 {
         let (mut read_ns, mut slot) = (0, first);
         while slot != NONE {
@@ -124,6 +129,8 @@ impl Flash {
     }
 
     /// The queue whose first command goes next.
+    #[expect(clippy::inline_always, reason = "the one frequent call of several")]
+    #[inline(always)]
     pub(super) fn next_queue(&self, unit_index: u32) -> usize {
         let chosen = if self.collection_yields {
             let hurried = self.units[unit_index as usize].urgent_planes > 0;

@@ -27,13 +27,13 @@ pub mod suspend;
 mod times;
 pub mod unit;
 
-use crate::config::{Channel as ChannelTimes, Nand, Scheduler, Suspend};
+use crate::config::{Channel as ChannelTimes, Nand, Scheduler};
 use crate::events::{Event, EventQueue};
 use crate::geometry::{Geometry, PlaneId};
 use crate::slab::Slab;
 use busy::Doing;
 use channel::Channel;
-use command::{Command, NONE, Work};
+use command::{Command, NONE};
 use spots::Spots;
 use ssdscope_io::Counters;
 use times::Times;
@@ -128,7 +128,7 @@ impl Flash {
     }
 
     /// Lets a command wait for the unit of its page; returns the channel to [`Flash::kick`].
-    pub fn enqueue(&mut self, slot: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
+    pub fn enqueue(&mut self, slot: u32, now_ns: u64) -> u32 {
         let Command { page, work, .. } = self.commands[slot];
         let unit_index = self.unit_of(self.geometry.plane_of(page));
         let spot = self.spots.of(&self.commands[slot], &self.geometry);
@@ -155,9 +155,6 @@ impl Flash {
             }
             Takes::Nothing => {}
             Takes::Programs | Takes::HostReads => self.refresh(unit_index),
-        }
-        if self.scheduler.suspend != Suspend::None && work.queue() == Work::HostRead.queue() {
-            self.suspend_for_read(unit_index, now_ns, events);
         }
         channel
     }
@@ -233,6 +230,8 @@ impl Flash {
     }
 
     /// What the array of a unit has read waits to go out.
+    #[expect(clippy::inline_always, reason = "the one frequent call of several")]
+    #[inline(always)]
     fn send_out(&mut self, unit_index: u32) {
         let unit = &mut self.units[unit_index as usize];
         unit.outgoing = std::mem::replace(&mut unit.active, NONE);
@@ -242,6 +241,7 @@ impl Flash {
     }
 
     /// The data of a unit's read have crossed the channel: returns the finished read.
+    #[inline]
     pub fn data_out(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
         let channel_index = unit_index / self.units_per_channel;
         self.channels[channel_index as usize].will_wake = false;
@@ -268,6 +268,7 @@ impl Flash {
         unit / self.units_per_channel
     }
 
+    #[inline]
     fn start_data_out(
         &mut self,
         channel_index: u32,
@@ -291,6 +292,8 @@ impl Flash {
     }
 
     /// A unit has nothing more to do for what it had taken up.
+    #[expect(clippy::inline_always, reason = "the one frequent call of several")]
+    #[inline(always)]
     fn rest(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) {
         let unit = &mut self.units[unit_index as usize];
         if unit.suspension.first != NONE {
@@ -306,6 +309,7 @@ impl Flash {
     }
 
     /// Lets a unit wait for its channel if it can take up what it would next, else not.
+    #[inline(never)]
     fn refresh(&mut self, unit_index: u32) {
         let unit = &self.units[unit_index as usize];
         let waits = match unit.takes {

@@ -15,6 +15,7 @@ use crate::events::EventQueue;
 impl Flash {
     /// Sends the command of the next read to a unit whose data are about to go out, if its
     /// array is free for it; returns when the data can follow.
+    #[inline(never)]
     pub(super) fn read_ahead(
         &mut self,
         channel_index: u32,
@@ -36,7 +37,7 @@ impl Flash {
 
     /// The array of a unit programs: the data of the next program may come in, if there is a
     /// cache register for them.
-    #[inline]
+    #[inline(never)]
     pub(super) fn may_load(&mut self, unit_index: u32) {
         let unit = &mut self.units[unit_index as usize];
         let programs = self.scheduler.cached_program && self.commands[unit.active].work.programs();
@@ -47,6 +48,7 @@ impl Flash {
     }
 
     /// The array of a unit is free for the program whose data are loaded, or coming in.
+    #[inline(never)]
     pub(super) fn start_loaded(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) {
         let unit = &mut self.units[unit_index as usize];
         let first = std::mem::replace(&mut unit.loaded, NONE);

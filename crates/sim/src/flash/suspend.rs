@@ -8,7 +8,7 @@
 
 use super::Flash;
 use super::busy::Doing;
-use super::command::{NONE, Work};
+use super::command::{Command, NONE, Work};
 use super::unit::Takes;
 use crate::config::Suspend;
 use crate::events::{Event, EventQueue};
@@ -47,14 +47,22 @@ impl Suspension {
 }
 
 impl Flash {
-    /// A read of the host begins to wait: suspends what its unit is at, if that may be and is
-    /// worth it.
-    pub(super) fn suspend_for_read(
-        &mut self,
-        unit_index: u32,
-        now_ns: u64,
-        events: &mut EventQueue,
-    ) {
+    /// Whether a read of the host may suspend anything.
+    #[inline]
+    #[must_use]
+    pub fn has_suspension(&self) -> bool {
+        self.scheduler.suspend != Suspend::None
+    }
+
+    /// A command has begun to wait: if it is a read of the host, suspends what its unit is at,
+    /// where that may be and is worth it.
+    #[inline(never)]
+    pub fn suspend_for(&mut self, slot: u32, now_ns: u64, events: &mut EventQueue) {
+        let Command { work, page, .. } = self.commands[slot];
+        if work.queue() != Work::HostRead.queue() {
+            return;
+        }
+        let unit_index = self.unit_of(self.geometry.plane_of(page));
         let unit = &mut self.units[unit_index as usize];
         if unit.active == NONE || unit.suspension.stopping {
             return;
@@ -89,6 +97,7 @@ impl Flash {
 
     /// If the array of a unit has come to rest because it was stopped, lets the reads pass;
     /// says whether that is so.
+    #[inline]
     pub(super) fn stopped(
         &mut self,
         unit_index: u32,
@@ -108,6 +117,7 @@ impl Flash {
 
     /// A unit with something suspended has nothing else to do: takes the next read of the
     /// host, or goes on with what is suspended.
+    #[inline(never)]
     pub(super) fn serve_or_resume(
         &mut self,
         unit_index: u32,
@@ -131,6 +141,7 @@ impl Flash {
         unit.queues[0].head != NONE && unit.suspension.has_room(self.scheduler.suspend_reads)
     }
 
+    #[inline(never)]
     fn resume(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) {
         let from_ns = now_ns + self.scheduler.resume_ns;
         let unit = &mut self.units[unit_index as usize];

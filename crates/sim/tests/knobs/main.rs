@@ -40,6 +40,8 @@ mod array;
 mod bad_blocks;
 mod cached;
 mod channel;
+mod chip;
+mod claims;
 mod counters;
 mod disk;
 mod disk_caches;
