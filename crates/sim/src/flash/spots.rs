@@ -54,7 +54,7 @@ impl Spots {
             return NONE;
         }
         let (kind, page) = match command.work {
-            Work::HostRead | Work::RmwRead | Work::GcRead => (0, command.page),
+            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead => (0, command.page),
             Work::HostProgram | Work::GcProgram | Work::Erase => (1, command.page),
             Work::GcCopy => (2, command.program_to),
         };
