@@ -101,3 +101,16 @@ def test_the_knee_of_the_mtron_is_beyond_its_buffer_and_needs_random_writes(
     assert sweep(drives, "mtron-slc", sizes, used=False).knee is None
     # What leaves it while it is filled makes the difference.
     assert resolve_drive("sim:kuo-mtron-slc")["write_buffer"]["bytes"] == 12 * MIB
+
+
+def test_the_read_cache_of_the_samsung_holds_256_kb(drives: Drives) -> None:
+    """Figure 38: the same data read again and again."""
+    rates = {}
+    for size in range(32 * KIB, 513 * KIB, 32 * KIB):
+        device = drives.fork("samsung-slc")
+        steps = np.arange(0, size, 32 * KIB)
+        read(device, steps, 32 * KIB)
+        rates[size] = float(read(device, steps, 32 * KIB).times_ns.mean())
+    held = [each for size, each in rates.items() if size <= 256 * KIB]
+    assert max(held) < 1.01 * min(held)
+    assert all(each > 1.1 * max(held) for size, each in rates.items() if size > 256 * KIB)

@@ -13,6 +13,7 @@ from ssdscope.units import format_capacity, format_duration
 
 WIDTH_MIN, WIDTH_MAX = 60, 110
 _WAYS_DRAWN = 4
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 _BARE = ("kind", "policy", "interface", "bytes", "bytes_per_second", "ns_per_byte")
 """Keys whose value says by itself what it is."""
 _OUTSIDE = ("nand", "channel", "host", "disk")
@@ -223,7 +224,11 @@ def _values(
                 said = "not said"
             yield from _hanging(lead, said, width)
         if silent:
-            yield from _hanging("  default  ", ", ".join(silent), width)
+            # A key and its value stay on one line.
+            unbroken = ", ".join(each.replace(" ", _NO_BREAK) for each in silent)
+            yield from (
+                line.replace(_NO_BREAK, " ") for line in _hanging("  default  ", unbroken, width)
+            )
 
 
 def _hanging(lead: str, text: str, width: int) -> list[str]:
