@@ -35,7 +35,7 @@ pub enum Cause {
     Gc = 10,
     /// Waiting for a merge of log blocks.
     Merge = 11,
-    /// Waiting for a suspended program or erase to resume.
+    /// Waiting for a die to suspend a program or erase, or suspended oneself.
     Suspend = 12,
     /// Seek, head switch and rotation of a hard disk.
     Mechanical = 13,

@@ -9,9 +9,13 @@ use ssdscope_sim::State;
 /// Checks that off and on take what the closed forms say, and that the table says so too.
 fn check(claim: &str, measured_ns: [u64; 2], expected_ns: [u64; 2]) {
     assert_eq!(measured_ns, expected_ns, "{claim}");
+    check_row(claim, measured_ns.map(|ns| format!("{:.1}", ns as f64 / 1000.0)));
+}
+
+/// Checks that the table says what was measured off and on.
+fn check_row(claim: &str, [off, on]: [String; 2]) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulator.md");
     let table = std::fs::read_to_string(path).unwrap();
-    let [off, on] = measured_ns.map(|ns| format!("{:.1}", ns as f64 / 1000.0));
     let ends = format!("| {off} | {on} |");
     println!("| {claim} ... {ends}");
     let row = table.lines().find(|line| line.starts_with(&format!("| {claim} ")));
@@ -111,4 +115,77 @@ fn pages_of_a_cell_differ() {
         (0..3).map(|page| rig.latency_ns((Op::Read, page * PAGE, PAGE))).sum()
     });
     check("times by page type", measured, [3 * READ, 3 * TRANSFER + 20_000 + 35_000 + 65_000]);
+}
+
+#[test]
+fn a_hybrid_map_merges() {
+    // A page of each of eight blocks overwritten, and three log blocks to do it in.
+    let overwritten = |mut rig: Rig| {
+        rig.write_pages((0..8).map(|block| 8 * block + 5));
+        rig.rest().merges
+    };
+    let merges = [Rig::filled(&[]), Rig::logged(&[])].map(overwritten);
+    assert!(merges.iter().all(|merges| merges.switch + merges.partial == 0));
+    assert_eq!(merges.map(|merges| merges.full), [0, 8 - 3]);
+    check_row("hybrid map", merges.map(|merges| merges.full.to_string()));
+}
+
+#[test]
+fn wear_is_levelled() {
+    // Three quarters of the data rest, the others are overwritten all the time.
+    let unevenness = |spread: u64| {
+        let sets = [format!("wear.static_spread_erases={spread}")];
+        let mut rig = chips(&[&sets[0]], State::Sequential);
+        let hot = rig.capacity() / 4;
+        rig.run(&format!(
+            r#"{{"rw": "randwrite", "block_bytes": 2048, "size_bytes": {hot}, "requests": 40000}}"#
+        ));
+        let erases = rig.rest().erase_histogram;
+        erases.len() - 1 - erases.iter().position(|&blocks| blocks > 0).unwrap()
+    };
+    let measured = [0, 4].map(unevenness);
+    assert!(measured[0] > 10 && (4..=6).contains(&measured[1]), "{measured:?}");
+    check_row("wear levelling", measured.map(|erases| erases.to_string()));
+}
+
+/// Reads and writes mixed, 256 at once, from a state on: served, and blocks collected.
+fn mixed(state: State) -> [u64; 2] {
+    let mut rig = chips(&["over_provisioning_ratio=0.25"], state);
+    let mixed = r#"{"rw": "randrw", "block_bytes": 2048, "iodepth": 256, "requests": 20000,
+        "size_bytes": 1048576}"#;
+    let workload = if state == State::Fresh {
+        // As many as a drive never written has room for.
+        mixed.replace("20000", "3000")
+    } else {
+        mixed.to_owned()
+    };
+    let served = rig.run(&workload).requests;
+    [served, rig.rest().gc_runs]
+}
+
+#[test]
+fn collection_meets_mixed_traffic() {
+    let [[served, none], [all, collected]] = [State::Fresh, State::Random].map(mixed);
+    assert_eq!((served, none, all), (3000, 0, 20_000), "every request is served");
+    assert!(collected > 100, "{collected}");
+    check_row("collection under mixed load", [none, collected].map(|runs| runs.to_string()));
+}
+
+#[test]
+fn a_drive_is_opened_in_its_settled_state() {
+    // Write amplification of the first overwrites, and of those after them.
+    let amplification = |state: State| {
+        let mut rig = chips(&["over_provisioning_ratio=0.25"], state);
+        let workload = r#"{"rw": "randwrite", "block_bytes": 2048, "requests": 20000}"#;
+        let first = rig.run(workload).counters.unwrap().waf().unwrap();
+        let more = rig.run(&workload.replace("20000", "20001")).counters.unwrap();
+        (first, more.waf().unwrap())
+    };
+    let fresh = amplification(State::Fresh);
+    let steady = amplification(State::Steady { window_bytes: None });
+    assert!(fresh.1 > 1.2 * fresh.0, "a fresh drive is not settled: {fresh:?}");
+    assert!((steady.0 / steady.1 - 1.0).abs() < 0.03, "a steady one is: {steady:?}");
+    let measured =
+        [fresh, steady].map(|(first, more)| format!("{:+.1} %", (more / first - 1.0) * 100.0));
+    check_row("preconditioning", measured);
 }

@@ -302,11 +302,6 @@ const IMPOSSIBLE: &[Impossible] = &[
     ),
     (
         "ftl.reclaim_unit_bytes",
-        &["ftl.reclaim_unit_bytes=536870912", "nand.pages_per_block=16384", "nand.channels=8"],
-        "536870912 holds 131072 units of ftl.map_unit_bytes = 4096; at most 65534",
-    ),
-    (
-        "ftl.reclaim_unit_bytes",
         &["ftl.reclaim_unit_bytes=65536", "nand.channels=2", "ftl.placement_pages=3"],
         "65536 cannot be filled by ftl.placement_pages = 3, which do not divide",
     ),
