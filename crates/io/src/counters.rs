@@ -54,6 +54,10 @@ pub struct Counters {
     pub cache_read_bytes: u64,
     /// Bytes read ahead into the read cache.
     pub read_ahead_bytes: u64,
+    /// Blocks retired since the drive was made; a state, so never a difference.
+    pub retired_blocks: u64,
+    /// Whether the drive has reached its end of life and can only be read; a state.
+    pub read_only: bool,
     /// Time each channel was busy.
     pub channel_busy_ns: Vec<u64>,
     /// Time each die was busy.
@@ -98,6 +102,8 @@ impl Counters {
             buffer_read_bytes: self.buffer_read_bytes - earlier.buffer_read_bytes,
             cache_read_bytes: self.cache_read_bytes - earlier.cache_read_bytes,
             read_ahead_bytes: self.read_ahead_bytes - earlier.read_ahead_bytes,
+            retired_blocks: self.retired_blocks,
+            read_only: self.read_only,
             channel_busy_ns: differences(&self.channel_busy_ns, &earlier.channel_busy_ns),
             die_busy_ns: differences(&self.die_busy_ns, &earlier.die_busy_ns),
             erase_histogram: self.erase_histogram.clone(),
@@ -115,7 +121,7 @@ fn differences(later: &[u64], earlier: &[u64]) -> Vec<u64> {
 
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Counters", 23)?;
+        let mut out = serializer.serialize_struct("Counters", 25)?;
         out.serialize_field("host_bytes_read", &self.host_bytes_read)?;
         out.serialize_field("host_bytes_written", &self.host_bytes_written)?;
         out.serialize_field("host_bytes_discarded", &self.host_bytes_discarded)?;
@@ -136,6 +142,8 @@ impl Serialize for Counters {
         out.serialize_field("buffer_read_bytes", &self.buffer_read_bytes)?;
         out.serialize_field("cache_read_bytes", &self.cache_read_bytes)?;
         out.serialize_field("read_ahead_bytes", &self.read_ahead_bytes)?;
+        out.serialize_field("retired_blocks", &self.retired_blocks)?;
+        out.serialize_field("read_only", &self.read_only)?;
         out.serialize_field("channel_busy_ns", &self.channel_busy_ns)?;
         out.serialize_field("die_busy_ns", &self.die_busy_ns)?;
         out.serialize_field("erase_histogram", &self.erase_histogram)?;

@@ -29,6 +29,14 @@ pub enum SimError {
         free_blocks: u32,
         stop_writes_blocks: u32,
     },
+    /// So much was written that the blocks left cannot take more.
+    #[error(
+        "the drive reaches its end of life before it is in that state: too many blocks were erased \
+         nand.endurance_erases = {endurance_erases} times (raise it, or open the drive in a state \
+         that writes less)"
+    )]
+    #[expect(missing_docs, reason = "the message names it")]
+    WornOut { endurance_erases: u32 },
     /// The firmware of the SSD extension can make no progress, in its own words.
     #[error("{0}")]
     Livelock(String),

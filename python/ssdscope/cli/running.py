@@ -98,6 +98,7 @@ def execute(
         failure = _keep(log, record) or failure
         _tell(show, record)
     session.repeat(seed)
+    _tell_end_of_life(result)
     if failure is not None:
         error(failure.message, failure.hint)
         return failure.exit_code
@@ -145,6 +146,17 @@ def _tell(show: Presentation, record: dict[str, Any]) -> None:
         from ssdscope.cli.tables import run_text
 
         emit(run_text(show.title, record))
+
+
+def _tell_end_of_life(result: "RunResult") -> None:
+    """Say so if the drive takes no writes any more, which the errors alone do not tell."""
+    counters = result.summary.get("counters") or {}
+    if counters.get("read_only"):
+        note(
+            "the drive has reached its end of life and can only be read: "
+            f"{counters['retired_blocks']:,} of its blocks were erased as often as they are "
+            "made for (nand.endurance_erases)"
+        )
 
 
 def _exit_code(result: "RunResult", *, wanted_ci: float | None) -> int:

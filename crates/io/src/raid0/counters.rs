@@ -33,6 +33,8 @@ fn add(total: &mut Counters, member: Counters) {
         buffer_read_bytes,
         cache_read_bytes,
         read_ahead_bytes,
+        retired_blocks,
+        read_only,
         channel_busy_ns,
         die_busy_ns,
         erase_histogram,
@@ -58,6 +60,8 @@ fn add(total: &mut Counters, member: Counters) {
     total.buffer_read_bytes += buffer_read_bytes;
     total.cache_read_bytes += cache_read_bytes;
     total.read_ahead_bytes += read_ahead_bytes;
+    total.retired_blocks += retired_blocks;
+    total.read_only |= read_only;
     total.channel_busy_ns.extend(channel_busy_ns);
     total.die_busy_ns.extend(die_busy_ns);
     let longest = total.erase_histogram.len().max(erase_histogram.len());

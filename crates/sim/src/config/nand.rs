@@ -114,11 +114,7 @@ pub(super) fn nand(get: &Getter) -> Nand {
         read_by_type_ns: types(get, "nand.read_by_type_ns"),
         program_by_type_ns: types(get, "nand.program_by_type_ns"),
         erase_ns: get.long("nand.erase_ns"),
-        endurance_erases: if get.has("nand.endurance_erases") {
-            get.int("nand.endurance_erases")
-        } else {
-            u32::MAX
-        },
+        endurance_erases: get.int("nand.endurance_erases"),
         bad_block_ratio: if get.has("nand.bad_block_ratio") {
             get.float("nand.bad_block_ratio")
         } else {

@@ -61,6 +61,8 @@ pub(super) struct Buffer {
     idle: bool,
     /// Sectors that reads took from it.
     read_sectors: u64,
+    /// Nothing more can be sent: the drive can only be read.
+    given_up: bool,
 }
 
 impl Buffer {
@@ -81,6 +83,7 @@ impl Buffer {
                 quiet: 0,
                 idle: false,
                 read_sectors: 0,
+                given_up: false,
             })
         })
     }
@@ -106,14 +109,18 @@ impl Buffer {
     /// At rest after a flush: whether it is empty, as it must be unless it is protected.
     #[cfg(test)]
     pub fn is_empty_after_flush(&self) -> bool {
-        assert!(self.waiting.is_empty() && self.syncs.is_empty() && self.runs == 0);
+        assert!(self.waiting.is_empty() && self.syncs.is_empty());
+        if self.given_up {
+            return false;
+        }
+        assert!(self.runs == 0);
         assert!(self.protected || self.store.is_empty());
         self.store.is_empty()
     }
 
     /// The next run to send, if one should be.
     fn next_run(&mut self) -> Option<Run> {
-        if self.runs >= self.concurrent_drains {
+        if self.runs >= self.concurrent_drains || self.given_up {
             return None;
         }
         let store = &mut self.store;
@@ -309,6 +316,28 @@ impl<S: Scheme> Drive<S> {
         let upkeep_ns = attribution[S::UPKEEP];
         self.answer_stored(upkeep_ns);
         self.go_on_buffering(upkeep_ns);
+    }
+
+    /// Whether there are data in it that will never be in flash. Only of a drive that can
+    /// only be read.
+    pub(super) fn holds_what_has_no_place(&self) -> bool {
+        self.buffer.as_ref().is_some_and(|buffer| !buffer.protected && !buffer.store.is_empty())
+    }
+
+    /// The drive can only be read from now on: those who wait for room or for flash fail.
+    pub(super) fn give_up_buffering(&mut self) {
+        let Some(buffer) = &mut self.buffer else { return };
+        buffer.given_up = true;
+        buffer.waiting_sectors = 0;
+        let waiting = std::mem::take(&mut buffer.waiting);
+        let syncs = std::mem::take(&mut buffer.syncs);
+        let waiting = waiting.into_iter().map(|waiting| waiting.request);
+        for slot in waiting.chain(syncs.into_iter().map(|sync| sync.request)) {
+            #[cfg(test)]
+            self.shadow.host.break_promise(slot);
+            self.end_wait(slot, u64::MAX);
+            self.fail(slot);
+        }
     }
 
     /// The host asks for something: the buffer is not idle.

@@ -17,6 +17,9 @@ use crate::geometry::{PageId, PlaneId, Ppn};
 impl PageDrive {
     /// Starts to collect a block of `plane`, if one is worth it.
     pub(super) fn collect(&mut self, plane: PlaneId) {
+        if self.is_read_only() {
+            return;
+        }
         if let Some(collection) = self.ftl.begin_collection(plane) {
             self.note_urgency(plane);
             self.start_job(collection);

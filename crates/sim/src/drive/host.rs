@@ -33,6 +33,7 @@ pub(super) struct HostRequest {
     /// When it had arrived where it is: in the drive, in its firmware, at the answer.
     pub arrived_ns: u64,
     pub attribution: Attribution,
+    pub outcome: Outcome,
 }
 
 impl HostRequest {
@@ -60,6 +61,7 @@ impl<S: Scheme> Drive<S> {
             submitted_ns: now_ns,
             arrived_ns: 0,
             attribution: Attribution::ZERO,
+            outcome: Outcome::Done,
         });
         if self.gate.enter(slot, request.op, request.queue) {
             self.bring_in(slot, now_ns);
@@ -81,6 +83,7 @@ impl<S: Scheme> Drive<S> {
             submitted_ns: self.now_ns,
             arrived_ns: self.now_ns,
             attribution: Attribution::ZERO,
+            outcome: Outcome::Done,
         })
     }
 
@@ -116,6 +119,9 @@ impl<S: Scheme> Drive<S> {
         let request = &mut self.requests[slot];
         request.attribution[Cause::Firmware] = now_ns - request.arrived_ns;
         request.arrived_ns = now_ns;
+        if self.refuse(slot) {
+            return;
+        }
         let request = &self.requests[slot];
         let bytes = u64::from(request.sectors) * 512;
         match request.op {
@@ -199,7 +205,7 @@ impl<S: Scheme> Drive<S> {
             id: request.id,
             submitted: Nanos(request.submitted_ns),
             completed: Nanos(self.now_ns),
-            outcome: Outcome::Done,
+            outcome: request.outcome,
             attribution: request.attribution,
         };
         debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");

@@ -84,7 +84,12 @@ impl LogBlockDrive {
             }
             let Some(&slot) = self.work.waiting.front() else { break };
             let Command { logical, span: (first, count), .. } = self.flash.commands[slot];
-            let Some(placed) = self.ftl.place(logical, first, count) else { continue };
+            let Some(placed) = self.ftl.place(logical, first, count) else {
+                if self.ftl.is_exhausted() {
+                    return self.end_life();
+                }
+                continue;
+            };
             self.work.waiting.pop_front();
             self.work.programs += 1;
             let command = &mut self.flash.commands[slot];
@@ -101,7 +106,9 @@ impl LogBlockDrive {
     }
 
     fn start_merge(&mut self) {
-        let Some(mut merge) = self.ftl.begin_merge() else { return };
+        let Some(mut merge) = self.ftl.begin_merge() else {
+            return self.end_life();
+        };
         self.tally.gc_runs += 1;
         let merges = &mut self.tally.merges;
         match merge.kind {
@@ -220,6 +227,10 @@ impl Scheme for Merging {
             }
             _ => drive.end_step(slot),
         }
+    }
+
+    fn give_up(drive: &mut LogBlockDrive) -> Vec<u32> {
+        drive.work.waiting.drain(..).collect()
     }
 
     fn why_stuck(drive: &LogBlockDrive) -> Option<String> {

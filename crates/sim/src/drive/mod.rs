@@ -19,6 +19,7 @@
 
 mod buffer;
 mod collect;
+mod end_of_life;
 #[cfg(test)]
 mod endurance_run;
 mod host;
@@ -111,6 +112,8 @@ pub struct Drive<S: Scheme> {
     /// Writes arrived and not done.
     writes_at_work: u32,
     tally: Tally,
+    /// It has reached its end of life.
+    read_only: bool,
     touched: Vec<u32>,
     /// By command that reads what a small write keeps: sectors on each member of the unit.
     kept: BTreeMap<u32, Vec<u32>>,
@@ -159,6 +162,7 @@ impl<S: Scheme> Drive<S> {
             writes_seen: 0,
             writes_at_work: 0,
             tally: Tally::default(),
+            read_only: false,
             touched: Vec::new(),
             kept: BTreeMap::new(),
             #[cfg(test)]
@@ -295,6 +299,8 @@ impl<S: Scheme> Device for Drive<S> {
             map_loads: self.tally.map_loads,
             map_write_backs: self.tally.map_write_backs,
             erase_histogram: self.ftl.erase_histogram(),
+            retired_blocks: self.ftl.retired_blocks(),
+            read_only: self.read_only,
             ..Counters::default()
         };
         self.flash.count(self.now_ns, &mut counters);

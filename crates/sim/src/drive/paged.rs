@@ -125,6 +125,7 @@ impl PageDrive {
             let to = self.ftl.plane_for(self.flash.commands[slot].logical);
             if !self.ftl.can_write(to) {
                 self.collect_behind(queue);
+                self.end_life_if_worn_out(queue);
                 return;
             }
             self.work.stalled[queue].pop_front();
@@ -143,7 +144,16 @@ impl PageDrive {
         if !self.work.stalled[queue].is_empty() && self.ftl.plane(plane).collecting == 0 {
             // The block just completed may be what collection was waiting for.
             self.collect(plane);
+            self.end_life_if_worn_out(queue);
             self.kick_touched();
+        }
+    }
+
+    /// Writes wait in a queue: if nothing is under way that could give them room, blocks
+    /// retired being the reason, the drive is at its end.
+    fn end_life_if_worn_out(&mut self, queue: PlaneId) {
+        if self.ftl.retired_blocks() > 0 && self.ftl.is_dead(queue) {
+            self.end_life();
         }
     }
 }
@@ -162,6 +172,7 @@ impl Scheme for Collecting {
             let queue = drive.ftl.stall_queue(plane);
             drive.work.stalled[queue].push_back(waiting);
             drive.collect_behind(queue);
+            drive.end_life_if_worn_out(queue);
         }
     }
 
@@ -205,6 +216,10 @@ impl Scheme for Collecting {
         if quiet == drive.work.quiet && drive.gate.inside() == 0 {
             drive.collect_when_idle();
         }
+    }
+
+    fn give_up(drive: &mut PageDrive) -> Vec<u32> {
+        drive.work.stalled.0.iter_mut().flat_map(std::mem::take).collect()
     }
 
     fn why_stuck(drive: &PageDrive) -> Option<String> {

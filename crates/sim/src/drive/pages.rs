@@ -6,7 +6,7 @@ use super::{Drive, Scheme};
 use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::{Lpn, Ppn};
-use ssdscope_io::Op;
+use ssdscope_io::{Op, Outcome};
 use std::ops::Range;
 
 /// The part of one logical page that a request covers.
@@ -47,13 +47,14 @@ impl<S: Scheme> Drive<S> {
     /// serves the channels.
     pub(super) fn start_pages(&mut self, slot: u32, work: Work, span: Range<u64>) {
         let per_page = self.ftl.geometry().sectors_per_page;
+        // All of them beforehand: a page may fail at once.
+        self.requests[slot].waits_for += parts(span.clone(), per_page).count() as u32;
         for part in parts(span, per_page) {
             let mut command = Command::new(work, Ppn(0), self.now_ns);
             command.request = slot;
             command.logical = part.page;
             command.span = (part.first, part.count);
             command.sectors = part.count;
-            self.requests[slot].waits_for += 1;
             self.look_up(command);
         }
     }
@@ -61,10 +62,13 @@ impl<S: Scheme> Drive<S> {
     /// Finds a host command its place and lets it wait for its unit, or a program for
     /// a free block.
     pub(super) fn start(&mut self, command: Command) {
-        if command.work == Work::HostProgram {
-            S::write(self, command);
-        } else {
+        if command.work != Work::HostProgram {
             self.read(command);
+        } else if self.is_read_only() {
+            let slot = self.flash.commands.insert(command);
+            self.fail_page(slot);
+        } else {
+            S::write(self, command);
         }
     }
 
@@ -161,7 +165,7 @@ impl<S: Scheme> Drive<S> {
 
     /// One page of a request is done; with the last one, the request. Returns it if it
     /// was not the host's.
-    fn end_page(&mut self, command_slot: u32) -> Option<u32> {
+    pub(super) fn end_page(&mut self, command_slot: u32) -> Option<u32> {
         let (slot, ledger) = {
             let command = &self.flash.commands[command_slot];
             (command.request, command.ledger)
@@ -175,7 +179,8 @@ impl<S: Scheme> Drive<S> {
         // The chain of waits and work that ends here is that of the last page.
         ledger.add_to(&mut request.attribution, S::UPKEEP);
         if request.role != Role::Host {
-            return Some(slot);
+            // What found no place stays in the buffer.
+            return (request.outcome == Outcome::Done).then_some(slot);
         }
         let (op, bytes, number) =
             (request.op, u64::from(request.sectors) * 512, request.write_number);

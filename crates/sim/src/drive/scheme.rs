@@ -37,6 +37,9 @@ pub trait Scheme: Sized + Clone + Debug + Send + Sync + 'static {
     /// The idle timer set with number `quiet` has run out.
     fn idle_timer(_drive: &mut Drive<Self>, _quiet: u32) {}
 
+    /// The drive has become read-only: the programs that wait for a place.
+    fn give_up(drive: &mut Drive<Self>) -> Vec<u32>;
+
     /// Why writes can make no progress, if any wait.
     fn why_stuck(drive: &Drive<Self>) -> Option<String>;
 }

@@ -67,6 +67,11 @@ impl HostShadow {
         self.promised.insert(request, promised.map(|(&s, &v)| (s, v)).collect());
     }
 
+    /// It failed instead.
+    pub(super) fn break_promise(&mut self, request: u32) {
+        self.promised.remove(&request);
+    }
+
     pub(super) fn keep_promise(&mut self, request: u32) {
         for (sector, version) in self.promised.remove(&request).unwrap() {
             let discarded = self.discarded.get(&sector) >= Some(&version);

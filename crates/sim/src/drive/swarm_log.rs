@@ -13,7 +13,7 @@ use ssdscope_io::{Device, Nanos, Op};
 use std::fmt::Write as _;
 
 /// A drive file drawn from `random`.
-fn draw_drive(random: &mut Stream) -> String {
+fn draw_drive(random: &mut Stream, endurance: u64) -> String {
     let read_first = random.below(3) > 0;
     let [nand, scheduler] = draw_array(random, read_first);
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
@@ -37,7 +37,7 @@ fn draw_drive(random: &mut Stream) -> String {
         "over_provisioning_ratio = {}\n[nand]\nchannels = {channels}\nways = 1\ndies = 1\n\
          planes = {planes}\nblocks_per_plane = {}\npages_per_block = {pages}\n\
          page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n\
-         bad_block_ratio = {bad}\n{nand}\
+         bad_block_ratio = {bad}\nendurance_erases = {endurance}\n{nand}\
          [channel]\nns_per_byte = {}\n[host]\n{}queue_depth = {}\n\
          firmware_ns = {}\n\
          [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
@@ -83,27 +83,31 @@ fn check_units(ftl: &LogBlockFtl) {
             assert!(units.role(unit) == Role::Log || logical.0 % units.pages() == slot);
         }
     }
-    let mut roles = [0; 3];
+    let mut roles = [0; 4];
     for unit in (0..units.count()).map(UnitId) {
         assert_eq!(units.valid(unit), used[unit.0 as usize], "{unit:?}");
         roles[units.role(unit) as usize] += 1;
     }
-    let [free, data, logs] = roles;
+    let [free, data, logs, retired] = roles;
     assert_eq!(free, units.free_count());
     assert_eq!((data, logs), (ftl.data_blocks(), ftl.logs_in_use()), "every unit has its use");
-    assert!(free > 0, "one is left to merge into");
+    assert_eq!(retired, units.retired_count() as usize);
+    assert!(free > 0 || ftl.is_exhausted(), "one is left to merge into");
 }
 
 #[test]
 fn random_log_block_drives_keep_every_page_and_every_nanosecond() {
     let first_seed = std::env::var("SSDSCOPE_SWARM_SEED").ok().map(|seed| seed.parse().unwrap());
     let seeds = first_seed.map_or(0..60, |seed: u64| seed..seed + 1);
-    let (mut switch, mut partial, mut full) = (0, 0, 0);
+    let (mut switch, mut partial, mut full, mut worn_out) = (0, 0, 0, 0);
     for seed in seeds {
         println!("SSDSCOPE_SWARM_SEED={seed}");
         let mut random = Stream::new(seed, "swarm.log");
-        let text = draw_drive(&mut random);
-        let state = [State::Fresh, State::Sequential, State::Random][random.below(3) as usize];
+        let endurance = [6, 40, 3000, 3000][random.below(4) as usize];
+        let text = draw_drive(&mut random, endurance);
+        let states = [State::Fresh, State::Sequential, State::Random];
+        // A drive that will not live long is not aged beforehand.
+        let state = states[if endurance < 3000 { 0 } else { random.below(3) as usize }];
         let run = run(open(&text, state), &mut random, 1500);
         check_served(&run, 1500);
         let drive = &run.drive;
@@ -115,21 +119,23 @@ fn random_log_block_drives_keep_every_page_and_every_nanosecond() {
         let page_bytes = u64::from(drive.ftl.geometry().page_bytes);
         let programmed = counters.flash_bytes_programmed / page_bytes;
         let members = u64::from(drive.ftl.layout().shape().pages);
-        if drive.buffer.is_none() {
+        worn_out += u32::from(counters.read_only);
+        if drive.buffer.is_none() && !counters.read_only {
             assert_eq!(programmed, written + counters.gc_pages_moved / members);
         }
         switch += counters.merges.switch;
         partial += counters.merges.partial;
         full += counters.merges.full;
     }
-    println!("{switch} switch, {partial} partial, {full} full merges");
+    println!("{switch} switch, {partial} partial, {full} full merges, {worn_out} worn out");
+    assert!(first_seed.is_some() || worn_out > 5);
 }
 
 #[test]
 fn a_fork_of_a_log_block_drive_goes_on_exactly_like_its_original() {
     for seed in 0..10 {
         let mut random = Stream::new(seed, "fork.log");
-        let text = draw_drive(&mut random);
+        let text = draw_drive(&mut random, 3000);
         let mut drive = open(&text, State::Random);
         let saved = drive.snapshot().unwrap();
         let (mut other, mut again) = (random.clone(), random.clone());

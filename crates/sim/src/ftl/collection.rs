@@ -2,7 +2,7 @@
 //! `untimed` does it at once.
 
 use super::Ftl;
-use super::plane::{BlockState, Frontier, NOT_A_VICTIM};
+use super::plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
 use crate::geometry::{BlockId, PageId, PlaneId, Ppn};
 
 /// A block to collect.
@@ -115,15 +115,31 @@ impl Ftl {
         Frontier { block, next: PageId(0) }
     }
 
+    /// Whether nothing is under way that could give the writes of a queue room.
+    #[must_use]
+    pub fn is_dead(&self, queue: PlaneId) -> bool {
+        let at_rest = |plane: &Plane| {
+            plane.collecting == 0 && plane.programming.iter().all(|&pages| pages == 0)
+        };
+        self.planes_behind(queue)
+            .all(|plane| !self.can_write(plane) && at_rest(&self.planes[plane]))
+    }
+
     /// The victim is erased: it is free again, or kept for cold data, which are then moved
-    /// next.
+    /// next, or retired.
     pub fn end_collection(&mut self, done: Collection) -> Option<Collection> {
         let spread_erases = self.wear.static_spread_erases;
         let plane = &mut self.planes[done.plane];
         let index = done.victim.0 as usize;
         plane.erases[index] += 1;
-        plane.state[index] = BlockState::Free;
         plane.collecting -= 1;
+        if plane.erases[index] >= self.endurance_erases {
+            plane.state[index] = BlockState::Retired;
+            plane.release_kept();
+            self.retired += 1;
+            return None;
+        }
+        plane.state[index] = BlockState::Free;
         if let Some(cold) = done.cold {
             plane.kept_for_cold.push_back(done.victim);
             return self.begin_cold_move(done.plane, cold);

@@ -58,6 +58,8 @@ pub struct Ftl {
     stop_writes_blocks: u32,
     max_victims: u32,
     urgent_blocks: u32,
+    endurance_erases: u32,
+    retired: u64,
     wear: Wear,
 }
 
@@ -84,6 +86,8 @@ impl Ftl {
             stop_writes_blocks: config.gc.stop_writes_blocks,
             max_victims: config.gc.max_victims,
             urgent_blocks: config.gc.urgent_blocks,
+            endurance_erases: config.nand.endurance_erases,
+            retired: 0,
             wear: config.wear,
             geometry,
             layout,
@@ -273,13 +277,17 @@ impl Translation for Ftl {
         histogram
     }
 
+    fn retired_blocks(&self) -> u64 {
+        self.retired * u64::from(self.layout.shape().planes())
+    }
+
     fn is_written(&self, page: Ppn) -> bool {
         let plane = &self.planes[self.geometry.plane_of(page)];
         let (block, offset) = (self.geometry.block_of(page), self.geometry.page_of(page));
         let beyond = |frontier: Option<Frontier>| {
             frontier.is_some_and(|open| open.block == block && open.next <= offset)
         };
-        plane.state[block.0 as usize] != BlockState::Free
+        !matches!(plane.state[block.0 as usize], BlockState::Free | BlockState::Retired)
             && !beyond(plane.host)
             && !beyond(plane.gc)
     }

@@ -26,6 +26,8 @@ pub enum BlockState {
     Sealed,
     /// Being collected.
     Collecting,
+    /// Erased as often as it is made for, and used no more.
+    Retired,
 }
 
 /// The bookkeeping of one plane. Arrays are indexed by block.

@@ -30,6 +30,9 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
     /// Number of physical blocks by erase count.
     fn erase_histogram(&self) -> Vec<u64>;
 
+    /// Physical blocks that were erased as often as they are made for.
+    fn retired_blocks(&self) -> u64;
+
     /// Whether a physical page was written since its block was erased.
     fn is_written(&self, page: Ppn) -> bool;
 }

@@ -32,7 +32,7 @@ impl Prepare for Ftl {
         while !self.can_write(plane) {
             let mut planes = self.planes_behind(self.stall_queue(plane));
             let collected = planes.find_map(|plane| self.collect_untimed(plane));
-            moved += collected.ok_or_else(|| self.stuck(plane))?.moved_pages;
+            moved += collected.ok_or_else(|| self.no_room(plane))?.moved_pages;
             plane = self.plane_for(page);
         }
         let placement = self.place_whole(page, plane);
@@ -84,6 +84,13 @@ impl Ftl {
             next = self.end_collection(collection);
         }
         Some(done)
+    }
+
+    fn no_room(&self, plane: PlaneId) -> SimError {
+        if self.retired > 0 {
+            return SimError::WornOut { endurance_erases: self.endurance_erases };
+        }
+        self.stuck(plane)
     }
 
     /// Why writes to `plane` can make no progress.

@@ -8,7 +8,7 @@
 //! the most erased free one. One such move for one collected block, so that the host never
 //! waits for a series of them.
 
-use super::plane::{NOT_A_VICTIM, Plane};
+use super::plane::{BlockState, NOT_A_VICTIM, Plane};
 use crate::geometry::BlockId;
 
 impl Plane {
@@ -29,7 +29,9 @@ impl Plane {
     /// The block to move if blocks may be `spread_erases` erases apart, and one is further.
     #[must_use]
     pub fn resting_too_long(&self, spread_erases: u32) -> Option<BlockId> {
-        let most = *self.erases.iter().max()?;
+        let in_use = self.erases.iter().zip(&self.state);
+        let in_use = in_use.filter(|&(_, &state)| state != BlockState::Retired);
+        let most = *in_use.map(|(erases, _)| erases).max()?;
         let filled =
             (0..self.erases.len()).filter(|&index| self.victim_keys[index] != NOT_A_VICTIM);
         let least = filled.min_by_key(|&index| (self.erases[index], self.sealed_at[index]))?;
@@ -40,7 +42,6 @@ impl Plane {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ftl::plane::BlockState;
 
     fn plane(erases: &[u32]) -> Plane {
         let mut plane = Plane::new(erases.len() as u32);

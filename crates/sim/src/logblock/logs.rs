@@ -93,6 +93,12 @@ impl Logs {
         }
     }
 
+    /// The one to merge first, whichever it is.
+    #[must_use]
+    pub fn next_victim(&self) -> Option<UnitId> {
+        (!self.open.is_empty()).then(|| victim::choose(self.victim, self.open.iter()))
+    }
+
     /// Where a page goes that does not continue a sequential write.
     fn shared_room(&self, pages: u32, next: impl Fn(UnitId) -> u32) -> Room {
         let shared = || self.open.iter().filter(|log| log.owner.is_none());

@@ -43,7 +43,7 @@ impl LogBlockFtl {
         self.due.is_some()
     }
 
-    /// Starts the merge that is due, if one is.
+    /// Starts the merge that is due, if one is, and there is a unit to merge into.
     pub fn begin_merge(&mut self) -> Option<Merge> {
         let log = self.due.take()?;
         if self.units.valid(log) == 0 {
@@ -57,6 +57,9 @@ impl LogBlockFtl {
             self.logs.remove(log);
             self.units.convert(log, Role::Data);
             (MergeKind::Partial, log)
+        } else if self.units.free_count() == 0 {
+            self.exhausted = true;
+            return None;
         } else {
             (MergeKind::Full, self.units.take_free(Role::Data))
         };

@@ -39,6 +39,8 @@ pub struct LogBlockFtl {
     written: u64,
     /// The log block that must be merged before the next write.
     due: Option<UnitId>,
+    /// Units are retired, and those left cannot take another write.
+    exhausted: bool,
 }
 
 impl LogBlockFtl {
@@ -46,7 +48,7 @@ impl LogBlockFtl {
     #[must_use]
     pub fn new(config: &LogBlockConfig, seed: u64) -> Self {
         let layout = Layout::new(&config.nand, &config.ftl.layout, seed);
-        let units = Units::new(&layout, config.blocks_per_unit());
+        let units = Units::new(&layout, config.blocks_per_unit(), config.nand.endurance_erases);
         let blocks = config.exported_units();
         Self {
             map: PageMap::new(layout.units(), blocks * units.pages()),
@@ -55,6 +57,7 @@ impl LogBlockFtl {
             units,
             written: 0,
             due: None,
+            exhausted: false,
             layout,
         }
     }
@@ -80,7 +83,7 @@ impl LogBlockFtl {
     /// Puts `count` sectors from `first` of a logical page somewhere, or nothing if a
     /// merge must come first, which is then due.
     pub fn place(&mut self, page: Lpn, first: u32, count: u32) -> Option<Placement> {
-        if self.due.is_some() {
+        if self.due.is_some() || self.exhausted {
             return None;
         }
         let (unit, slot) = self.slot_for(page)?;
@@ -108,14 +111,30 @@ impl LogBlockFtl {
         filled_block
     }
 
+    /// Takes a free unit, of which one must be left to merge into. Unless units are retired
+    /// there always are two; then logs are merged to free some, as long as there are any.
+    fn take_spare(&mut self, role: Role) -> Option<UnitId> {
+        if self.units.free_count() > 1 {
+            return Some(self.units.take_free(role));
+        }
+        self.due = self.logs.next_victim();
+        self.exhausted = self.due.is_none();
+        None
+    }
+
+    /// Whether units are retired and those left cannot take another write.
+    #[must_use]
+    pub const fn is_exhausted(&self) -> bool {
+        self.exhausted
+    }
+
     /// Where a write of `page` goes; nowhere if a merge must come first.
     fn slot_for(&mut self, page: Lpn) -> Option<(UnitId, u32)> {
         let (block, offset) = (page.0 / self.units.pages(), page.0 % self.units.pages());
-        let data = &mut self.data[block as usize];
-        if *data == 0 {
-            *data = self.units.take_free(Role::Data).0 + 1;
+        if self.data[block as usize] == 0 {
+            self.data[block as usize] = self.take_spare(Role::Data)?.0 + 1;
         }
-        let data = UnitId(*data - 1);
+        let data = UnitId(self.data[block as usize] - 1);
         if offset >= self.units.next(data) {
             return Some((data, offset));
         }
@@ -123,7 +142,7 @@ impl LogBlockFtl {
         let unit = match self.logs.room(block, offset, self.units.pages(), next) {
             Room::In(unit) => unit,
             Room::New(owner) => {
-                let unit = self.units.take_free(Role::Log);
+                let unit = self.take_spare(Role::Log)?;
                 self.logs.add(unit, owner, self.written);
                 unit
             }
@@ -178,9 +197,14 @@ impl Translation for LogBlockFtl {
         histogram
     }
 
+    fn retired_blocks(&self) -> u64 {
+        let units = u64::from(self.units.retired_count());
+        units * u64::from(self.units.blocks() * self.layout.shape().planes())
+    }
+
     /// Slots that were passed over count as written: they cannot be any more.
     fn is_written(&self, page: Ppn) -> bool {
         let (unit, slot) = self.units.place_of(page);
-        self.units.role(unit) != Role::Free && slot < self.units.next(unit)
+        !matches!(self.units.role(unit), Role::Free | Role::Retired) && slot < self.units.next(unit)
     }
 }

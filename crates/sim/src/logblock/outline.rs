@@ -78,7 +78,7 @@ impl Outline {
 
     /// Puts a page in a log block, or says that a merge must come first.
     fn place(&mut self, page: Lpn) -> bool {
-        if self.ftl.due.is_some() {
+        if self.ftl.due.is_some() || self.ftl.is_exhausted() {
             return false;
         }
         let Some((unit, slot)) = self.ftl.slot_for(page) else { return false };
@@ -108,7 +108,10 @@ impl Outline {
         }
         let block = self.block_in(log);
         let (old, pages) = (self.data_unit(block), self.ftl.units.pages());
-        let target = self.target(log, block);
+        let Some(target) = self.target(log, block) else {
+            self.ftl.exhausted = true;
+            return 0;
+        };
         let units = &mut self.ftl.units;
         let copied = pages - units.next(target);
         // Whatever a log block holds of it is at its own place from now on.
@@ -146,17 +149,18 @@ impl Outline {
     }
 
     /// The unit that a merge makes the data block: the log block itself if that holds the
-    /// beginning of the logical block in order.
-    fn target(&mut self, log: UnitId, block: u32) -> UnitId {
+    /// beginning of the logical block in order, or else a free one, if there is any.
+    fn target(&mut self, log: UnitId, block: u32) -> Option<UnitId> {
         let in_order = |entry: &&Entry| entry.unit == log && entry.slot == entry.offset;
         let entries = &self.logged[block as usize];
         if entries.iter().filter(in_order).count() < self.ftl.units.next(log) as usize {
-            return self.ftl.units.take_free(Role::Data);
+            let units = &mut self.ftl.units;
+            return (units.free_count() > 0).then(|| units.take_free(Role::Data));
         }
         self.ftl.logs.remove(log);
         self.written[log.0 as usize].clear();
         self.ftl.units.convert(log, Role::Data);
-        log
+        Some(log)
     }
 
     fn erase_log(&mut self, log: UnitId) {
@@ -196,6 +200,10 @@ impl Prepare for Outline {
     fn write_page(&mut self, page: u32) -> Result<u32, SimError> {
         let mut moved = 0;
         while !self.place(Lpn(page)) {
+            if self.ftl.is_exhausted() {
+                let endurance_erases = self.ftl.units.endurance_erases();
+                return Err(SimError::WornOut { endurance_erases });
+            }
             moved += self.merge();
         }
         Ok(moved + self.merge())

@@ -21,6 +21,8 @@ pub enum Role {
     Data,
     /// Holds newer versions of pages, in order of arrival.
     Log,
+    /// Erased as often as it is made for, and used no more.
+    Retired,
 }
 
 /// Where units lie, and what each is used for. Vectors are indexed by unit.
@@ -41,12 +43,14 @@ pub struct Units {
     next: Vec<u32>,
     valid: Vec<u32>,
     erases: Vec<u32>,
+    endurance_erases: u32,
+    retired: u32,
 }
 
 impl Units {
     /// Erased units of `width` blocks over planes that are visited one after the other.
     #[must_use]
-    pub fn new(layout: &Layout, width: u32) -> Self {
+    pub fn new(layout: &Layout, width: u32, endurance_erases: u32) -> Self {
         let geometry = *layout.units();
         let planes = layout.plane_order().to_vec();
         let mut place_of_plane = vec![0; planes.len()];
@@ -65,6 +69,8 @@ impl Units {
             next: vec![0; count as usize],
             valid: vec![0; count as usize],
             erases: vec![0; count as usize],
+            endurance_erases,
+            retired: 0,
         }
     }
 
@@ -136,13 +142,18 @@ impl Units {
         self.role[unit.0 as usize] = role;
     }
 
-    /// A unit's blocks are erased.
+    /// A unit's blocks are erased: it is free again, or retired.
     pub fn erased(&mut self, unit: UnitId) {
         let index = unit.0 as usize;
         debug_assert_eq!(self.valid[index], 0, "{unit:?} is erased with data in it");
-        self.role[index] = Role::Free;
         self.next[index] = 0;
         self.erases[index] += 1;
+        if self.erases[index] >= self.endurance_erases {
+            self.role[index] = Role::Retired;
+            self.retired += 1;
+            return;
+        }
+        self.role[index] = Role::Free;
         self.free.push_back(unit);
     }
 
@@ -191,6 +202,18 @@ impl Units {
     /// So many pages of a unit do no longer.
     pub fn lose_of(&mut self, unit: UnitId, pages: u32) {
         self.valid[unit.0 as usize] -= pages;
+    }
+
+    /// How often one may be erased.
+    #[must_use]
+    pub const fn endurance_erases(&self) -> u32 {
+        self.endurance_erases
+    }
+
+    /// How many are retired.
+    #[must_use]
+    pub const fn retired_count(&self) -> u32 {
+        self.retired
     }
 
     /// Erase counts, by unit.

@@ -4,7 +4,7 @@
 //! * here: the count. A key of the table in `config::keys` without a test fails
 //!   the suite by name, once per firmware that reads it;
 //! * `rig`: the small drives of these tests, and how they are driven;
-//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `wear`,
+//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `wear`, `end_of_life`,
 //!   `scheduler`, `array`, `cached`,
 //!   `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
@@ -48,6 +48,7 @@ mod disk_caches;
 mod disk_faults;
 mod disk_host;
 mod disk_physics;
+mod end_of_life;
 mod faults;
 mod files;
 mod ftl;
@@ -94,6 +95,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         pace::KEYS,
         preemption::KEYS,
         wear::KEYS,
+        end_of_life::PAGE_KEYS,
         scheduler::KEYS,
         array::KEYS,
         units::KEYS,
@@ -108,6 +110,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         log_block::KEYS,
         log_block_hardware::KEYS,
         log_block_array::KEYS,
+        end_of_life::LOG_KEYS,
         units_log_block::KEYS,
         map::KEYS,
         bad_blocks::KEYS,

@@ -1,11 +1,11 @@
 //! Drives with as little to spare as the check lets through: random overwrites must
-//! never get them stuck, whatever else is set.
+//! never get them stuck, whatever else is set, and wear them out at worst.
 
 use crate::rig::PAGE_DRIVE;
 use ssdscope_io::driver::Unobserved;
 use ssdscope_io::rng::Stream;
 use ssdscope_io::{Device, Workload, run_workload};
-use ssdscope_sim::{DriveConfig, State};
+use ssdscope_sim::{DriveConfig, SimError, State};
 
 /// A drive drawn from `random`, if it passes the check.
 fn draw(random: &mut Stream) -> Option<DriveConfig> {
@@ -51,7 +51,7 @@ fn overwrite(device: &mut dyn Device, random: &mut Stream) -> Option<String> {
 
 #[test]
 fn the_least_spare_that_is_accepted_is_enough() {
-    let (mut drives, mut stuck) = (0, Vec::new());
+    let (mut drives, mut worn_out, mut stuck) = (0, 0, Vec::new());
     for seed in 0..600 {
         let mut random = Stream::new(seed, "tight");
         let Some(config) = draw(&mut random) else { continue };
@@ -62,12 +62,17 @@ fn the_least_spare_that_is_accepted_is_enough() {
         match ssdscope_sim::open(&config, Some(state), seed) {
             Ok(mut device) => {
                 let reason = overwrite(&mut *device, &mut random);
+                let read_only = device.counters().unwrap().read_only;
+                worn_out += u32::from(read_only);
+                let reason = reason.filter(|_| !read_only);
                 stuck.extend(reason.map(|reason| format!("seed {seed}: {reason}")));
             }
+            Err(SimError::WornOut { .. }) => worn_out += 1,
             Err(error) => stuck.push(format!("seed {seed}, {state}: {error}")),
         }
     }
-    println!("{drives} drives");
+    println!("{drives} drives, {worn_out} of them worn out");
+    assert!((20..drives - 100).contains(&worn_out), "{worn_out}");
     assert!(drives > 150, "{drives}");
     assert!(stuck.is_empty(), "{stuck:#?}");
 }

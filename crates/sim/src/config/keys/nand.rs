@@ -2,7 +2,7 @@
 
 use super::Fallback::{Bool, Float, Int, List, Required, Word};
 use super::Kind::{Bytes, Choice, Count, Flag, Nanos, NanosList, Rate, Ratio};
-use super::Scope::{Array, Collecting, Flash};
+use super::Scope::{Array, Flash};
 use super::{Key, key};
 
 /// This part of the table.
@@ -49,8 +49,8 @@ pub(super) const KEYS: &[Key] = &[
         "nand.endurance_erases",
         Count(1, 1 << 30),
         Int(3000),
-        Collecting,
-        "erases a block is made for: the life that wear-aware collection evens out",
+        Flash,
+        "erases a block is made for: then it is retired (not by msr, which evens them out only)",
     ),
     key(
         "nand.bad_block_ratio",
