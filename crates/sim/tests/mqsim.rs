@@ -14,10 +14,12 @@ use ssdscope_io::summary::RunSummary;
 use ssdscope_io::{Device, Workload, run_workload};
 use ssdscope_sim::{DriveConfig, State};
 
-fn drive(name: &str) -> Box<dyn Device> {
+fn drive(name: &str, sets: &[&str]) -> Box<dyn Device> {
     let path = format!("{}/../../python/ssdscope/drives/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap();
-    let config = DriveConfig::parse(&text, name, &[]).unwrap();
+    let config =
+        DriveConfig::parse(&text, name, &sets.iter().map(ToString::to_string).collect::<Vec<_>>())
+            .unwrap();
     ssdscope_sim::open(&config, Some(State::Fresh), 1).unwrap()
 }
 
@@ -34,7 +36,17 @@ fn latency_us(summary: &RunSummary) -> (f64, f64, f64) {
 }
 
 fn check(name: &str, workload: &str, expected_us: (f64, f64, f64), exact: bool) {
-    let mut device = drive("mqsim-512g");
+    check_with(&[], name, workload, expected_us, exact);
+}
+
+fn check_with(
+    sets: &[&str],
+    name: &str,
+    workload: &str,
+    expected_us: (f64, f64, f64),
+    exact: bool,
+) {
+    let mut device = drive("mqsim-512g", sets);
     let found = latency_us(&run(&mut *device, workload));
     println!("{name}: found {found:?}, expected {expected_us:?}");
     let (mean, p50, p99) = (found.0, found.1, found.2);
@@ -83,6 +95,23 @@ fn random_reads_queue_as_in_mqsim() {
     }
 }
 
+/// A mapping cache of 2 MiB: every miss reads a sector of a mapping page first.
+const CACHED: [&str; 2] = ["map.kind=demand", "map.cache_bytes=2097152"];
+
+#[test]
+fn a_miss_of_the_mapping_cache_is_exact() {
+    let workload = r#"{"rw": "randread", "block_bytes": 4096, "requests": 2000}"#;
+    let name = "4k random read, depth 1, mapping cache";
+    check_with(&CACHED, name, workload, (165.752, 165.752, 165.752), true);
+}
+
+#[test]
+fn random_reads_miss_the_mapping_cache_as_in_mqsim() {
+    let workload = r#"{"rw": "randread", "block_bytes": 4096, "iodepth": 32, "requests": 1000000}"#;
+    let name = "4k random read, depth 32, mapping cache";
+    check_with(&CACHED, name, workload, (209.997, 173.614, 719.466), false);
+}
+
 #[test]
 fn sequential_reads_share_their_chips_as_in_mqsim() {
     let workload = r#"{"rw": "read", "block_bytes": 131072, "iodepth": 4, "requests": 50000}"#;
@@ -101,7 +130,7 @@ fn writes_queue_as_in_mqsim() {
 /// Uniform overwrites over a share of the logical space; the write amplification and
 /// the rate of the last quarter.
 fn overwrite(share: f64, requests: u64) -> (f64, f64) {
-    let mut device = drive("mqsim-8g");
+    let mut device = drive("mqsim-8g", &[]);
     let pages = device.info().capacity_bytes / 8192;
     let window = (pages as f64 * share) as u64 * 8192;
     let workload = |requests: u64, seed: u64| {

@@ -32,7 +32,7 @@ pub use gc::{Gc, GcPolicy};
 pub use host::{Host, HostQueues, Interface};
 pub use layout::UnitLayout;
 pub use log_block::{LogAssociation, LogBlockConfig, LogBlockFtl, LogVictim};
-pub use map::{Mapping, ZoneMap};
+pub use map::{DemandMap, Mapping, ZoneMap};
 pub use msr::MsrConfig;
 pub use nand::{Channel, Nand, Scheduler, Suspend};
 pub use page::{Allocation, PageConfig, PageFtl};

@@ -59,9 +59,11 @@ impl PageConfig {
         let shape = Shape::new(&self.nand, &self.ftl.layout);
         let units = shape.geometry(&self.nand, blocks);
         let exported = self.exported_pages();
-        let even = exported.div_ceil(units.plane_count);
+        // The table's own pages take room like any others.
+        let used = exported + self.map.pages_in_flash(exported, units.page_bytes);
+        let even = used.div_ceil(units.plane_count);
         let fullest = match self.ftl.allocation {
-            Allocation::Address => fullest_plane(shape.units_in_a_row, exported, units.plane_count),
+            Allocation::Address => fullest_plane(shape.units_in_a_row, used, units.plane_count),
             // In order of arrival they spread.
             Allocation::Order => even,
         };

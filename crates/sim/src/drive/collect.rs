@@ -85,6 +85,7 @@ impl PageDrive {
         }
         #[cfg(test)]
         self.shadow.relocate(old, new);
+        self.moved(new);
         Some((new, filled_block))
     }
 

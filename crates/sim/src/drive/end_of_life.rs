@@ -7,6 +7,7 @@
 //! there; as they are not in flash, flushes and forced writes that wait for them fail.
 
 use super::{Drive, Scheme};
+use crate::flash::command::Work;
 use ssdscope_io::{Op, Outcome};
 
 /// What a host is told of a drive that can only be read: the error number of Linux.
@@ -51,9 +52,13 @@ impl<S: Scheme> Drive<S> {
         self.give_up_buffering();
     }
 
-    /// A program of the host that waited finds no place.
+    /// A program that waited finds no place. A mapping page then stays in RAM for good.
     pub(super) fn fail_page(&mut self, command_slot: u32) {
         let command = &mut self.flash.commands[command_slot];
+        if command.work == Work::MapProgram {
+            self.flash.commands.remove(command_slot);
+            return;
+        }
         command.ledger.gc_ns += self.now_ns - command.since_ns;
         let request = command.request;
         self.requests[request].outcome = Outcome::Failed(EROFS);

@@ -1,10 +1,14 @@
 //! The mapping table in time: a page of the host goes on when its part of the table is in
-//! RAM, and waits until that is loaded otherwise.
+//! RAM, and waits until that is loaded otherwise: a zone by the loader, an entry by reading
+//! its mapping page.
 
 use super::{Drive, Scheme};
 use crate::events::Event;
 use crate::flash::command::{Command, NONE, Work};
+use crate::ftl::Translation;
+use crate::geometry::{Lpn, Ppn};
 use crate::mapping::Table;
+use crate::mapping::demand::WriteBack;
 
 impl<S: Scheme> Drive<S> {
     /// Starts a page command of the host, at once or when its part of the table is loaded.
@@ -19,12 +23,26 @@ impl<S: Scheme> Drive<S> {
 
     /// Uses the part of the table that a command needs, if it is there.
     fn is_in_ram(&mut self, command: &Command) -> bool {
+        let (page, changes) = (command.logical, self.changes_map(command));
         match &mut self.table {
             Table::Ram => true,
-            Table::Zones(zones) => {
-                zones.touch(zones.zone_of(command.logical), command.work == Work::HostProgram)
+            Table::Zones(zones) => zones.touch(zones.zone_of(page), changes),
+            Table::Demand(demand) => {
+                let found = demand.touch(page, changes);
+                if !found && demand.is_leaving(page) {
+                    self.add_entry(page, changes);
+                    return true;
+                }
+                found
             }
         }
+    }
+
+    /// Whether a command changes the part of the table that it needs.
+    fn changes_map(&self, command: &Command) -> bool {
+        command.work == Work::HostProgram
+            || matches!(&self.table, Table::Demand(demand) if demand.read_places())
+                && self.ftl.map().lookup(command.logical).is_none()
     }
 
     fn wait_for_map(&mut self, command: Command) {
@@ -37,6 +55,13 @@ impl<S: Scheme> Drive<S> {
                 if zones.waiting.add(zone, slot, &mut self.flash.commands) {
                     zones.ask(zone);
                     self.load_zone();
+                }
+            }
+            Table::Demand(demand) => {
+                let (wanted, sectors) = (demand.mapping_page(page), demand.sectors_to_load(page));
+                if demand.waiting.add(wanted.0, slot, &mut self.flash.commands) {
+                    self.tally.map_loads += 1;
+                    self.read_map(wanted, sectors);
                 }
             }
         }
@@ -65,6 +90,26 @@ impl<S: Scheme> Drive<S> {
         }
     }
 
+    /// Reads so many sectors of a mapping page, from the first one on.
+    fn read_map(&mut self, mapping_page: Lpn, (first, count): (u32, u32)) {
+        let mut command = Command::new(Work::MapRead, Ppn(0), self.now_ns);
+        command.logical = mapping_page;
+        command.span = (first, count);
+        command.sectors = count;
+        self.read(command);
+    }
+
+    /// A mapping page is read: what waited for entries of it goes on.
+    pub(super) fn map_read(&mut self, slot: u32) {
+        let mapping_page = self.flash.commands[slot].logical;
+        self.flash.commands.remove(slot);
+        if let Table::Demand(demand) = &mut self.table {
+            let first = demand.waiting.take(mapping_page.0);
+            self.go_on_from(first);
+            self.kick_touched();
+        }
+    }
+
     /// Starts the commands linked from `first`, which have waited for the table.
     fn go_on_from(&mut self, first: u32) {
         let mut slot = first;
@@ -74,9 +119,52 @@ impl<S: Scheme> Drive<S> {
             slot = command.next;
             command.ledger.map_ns += self.now_ns - command.since_ns;
             command.since_ns = self.now_ns;
-            let found = self.is_in_ram(&command);
-            debug_assert!(found, "what was just loaded is there");
+            let (page, changes) = (command.logical, self.changes_map(&command));
+            let known = self.is_in_ram(&command);
             self.start(command);
+            if !known {
+                self.add_entry(page, changes);
+            }
+        }
+    }
+
+    /// Adds an entry to those in RAM, and writes back what gives way to it.
+    fn add_entry(&mut self, page: Lpn, changes: bool) {
+        if let Table::Demand(demand) = &mut self.table
+            && let Some(WriteBack { page, first, count }) = demand.insert(page, changes)
+        {
+            if self.read_only {
+                return;
+            }
+            self.tally.map_write_backs += 1;
+            if !demand.programs() {
+                let sectors = demand.sectors_to_load(page);
+                return self.read_map(page, sectors);
+            }
+            let mut command = Command::new(Work::MapProgram, Ppn(0), self.now_ns);
+            command.logical = page;
+            command.span = (first, count);
+            command.sectors = count;
+            S::write(self, command);
+        }
+    }
+
+    /// A mapping page is programmed.
+    pub(super) fn map_written(&mut self, slot: u32) {
+        let Command { logical, page, .. } = self.flash.commands[slot];
+        self.flash.commands.remove(slot);
+        if let Table::Demand(demand) = &mut self.table {
+            demand.written_back(logical);
+        }
+        S::written(self, page);
+    }
+
+    /// Collection has moved what is now in `page`: an entry in RAM changes with it.
+    pub(super) fn moved(&mut self, page: Ppn) {
+        if let Table::Demand(demand) = &mut self.table
+            && let Some(logical) = self.ftl.map().was_given(page)
+        {
+            demand.moved(logical);
         }
     }
 }

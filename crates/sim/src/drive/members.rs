@@ -13,9 +13,9 @@ impl<S: Scheme> Drive<S> {
     /// Lets the members of a command on a unit wait for theirs.
     pub(super) fn fan_out(&mut self, slot: u32) {
         match self.flash.commands[slot].work {
-            Work::HostRead | Work::AheadRead => self.read_span(slot),
+            Work::HostRead | Work::AheadRead | Work::MapRead => self.read_span(slot),
             Work::RmwRead => self.read_kept(slot),
-            Work::HostProgram => self.program_span(slot),
+            Work::HostProgram | Work::MapProgram => self.program_span(slot),
             Work::GcRead | Work::GcProgram => self.move_whole(slot),
             Work::GcCopy => self.copy_whole(slot),
             Work::Erase => self.erase_blocks(slot),

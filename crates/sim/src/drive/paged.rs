@@ -2,12 +2,13 @@
 //! its plane has none, and collection (`collect`) makes some.
 
 use super::{Drive, Scheme};
-use crate::config::{Gc, PageConfig, State};
+use crate::config::{Gc, Mapping, PageConfig, State};
 use crate::error::SimError;
 use crate::flash::Flash;
 use crate::flash::command::{Command, Work};
 use crate::ftl::{Collection, Ftl, Translation};
 use crate::geometry::{BlockId, PageId, PerPlane, PlaneId, Ppn};
+use crate::mapping::untimed::Cached;
 use crate::prepare;
 use crate::slab::Slab;
 use ssdscope_io::Cause;
@@ -70,7 +71,13 @@ impl PageDrive {
         if let Some(lack) = config.lack_of_blocks(ftl.geometry().blocks_per_plane) {
             return Err(lack.of_good_blocks(config.nand.bad_block_ratio, seed));
         }
-        prepare::bring(&mut ftl, state, seed)?;
+        if let Mapping::Demand(demand) = &config.map {
+            let mut cached = Cached::new(&mut ftl, demand);
+            prepare::bring(&mut cached, state, seed)?;
+            cached.flush()?;
+        } else {
+            prepare::bring(&mut ftl, state, seed)?;
+        }
         let mut flash = Flash::new(&config.nand, &config.channel, config.scheduler);
         if config.gc.preemptible {
             flash.let_collection_yield();

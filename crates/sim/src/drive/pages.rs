@@ -72,7 +72,7 @@ impl<S: Scheme> Drive<S> {
         }
     }
 
-    fn read(&mut self, mut command: Command) {
+    pub(super) fn read(&mut self, mut command: Command) {
         let written = self.ftl.map().lookup(command.logical);
         command.page = written.unwrap_or_else(|| self.ftl.unwritten_place(command.logical));
         #[cfg(test)]
@@ -106,7 +106,8 @@ impl<S: Scheme> Drive<S> {
     fn program_after_read(&mut self, slot: u32) {
         let shape = *self.ftl.geometry();
         let command = &mut self.flash.commands[slot];
-        command.work = Work::HostProgram;
+        let own = command.logical.0 >= self.ftl.map().exported_pages();
+        command.work = if own { Work::MapProgram } else { Work::HostProgram };
         std::mem::swap(&mut command.page, &mut command.program_to);
         command.sectors = command.span.1.min(shape.sectors_per_page);
         self.wait_for_unit(slot);
@@ -160,6 +161,8 @@ impl<S: Scheme> Drive<S> {
             Work::GcRead | Work::GcProgram | Work::GcCopy | Work::Erase => {
                 S::end_upkeep(self, slot);
             }
+            Work::MapRead => self.map_read(slot),
+            Work::MapProgram => self.map_written(slot),
         }
     }
 

@@ -34,7 +34,7 @@ impl Shadow {
     /// For a drive whose state was prepared: what its tables say is taken as written.
     pub(super) fn of(ftl: &impl Translation) -> Self {
         let mut shadow = Self::default();
-        for page in (0..ftl.map().exported_pages()).map(Lpn) {
+        for page in (0..ftl.map().logical_pages()).map(Lpn) {
             if let Some(at) = ftl.map().lookup(page) {
                 shadow.newest.insert(page.0, 0);
                 shadow.content.insert(at.0, (page, 0));
@@ -78,11 +78,11 @@ impl Shadow {
     pub(super) fn end(&mut self, command: &Command, geometry: &Geometry) {
         let page = command.page;
         match command.work {
-            Work::HostRead | Work::AheadRead | Work::RmwRead => {
+            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::MapRead => {
                 self.check_read(page, command.logical);
             }
             Work::GcRead => assert!(self.content.contains_key(&page.0), "{page:?} read empty"),
-            Work::HostProgram | Work::GcProgram => {
+            Work::HostProgram | Work::GcProgram | Work::MapProgram => {
                 let version = self.planned.remove(&page.0);
                 self.content.insert(page.0, version.expect("programs are planned"));
             }
@@ -106,7 +106,7 @@ impl Shadow {
     pub(super) fn end_member(&mut self, command: &Command, array: &Geometry) {
         let page = command.page.0;
         match command.work {
-            Work::HostProgram | Work::GcProgram => {
+            Work::HostProgram | Work::GcProgram | Work::MapProgram => {
                 assert!(self.programmed.insert(page), "physical page {page} is programmed twice");
             }
             Work::GcCopy => {
@@ -118,7 +118,7 @@ impl Shadow {
                 assert!(page.is_multiple_of(array.pages_per_block));
                 self.programmed.retain(|at| !(page..page + array.pages_per_block).contains(at));
             }
-            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead => {}
+            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead | Work::MapRead => {}
         }
     }
 
@@ -141,7 +141,7 @@ impl Shadow {
     /// Compares with the map of a drive at rest.
     pub(super) fn check_at_rest(&self, ftl: &impl Translation) {
         let map = ftl.map();
-        for page in (0..map.exported_pages()).map(Lpn) {
+        for page in (0..map.logical_pages()).map(Lpn) {
             let expected = self.newest.get(&page.0).map(|&version| (page, version));
             let found = map.lookup(page).map(|at| self.content[&at.0]);
             assert_eq!(found, expected, "{page:?}");

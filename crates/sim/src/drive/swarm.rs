@@ -140,7 +140,7 @@ fn draw_drive(random: &mut Stream, endurance: &[u64]) -> String {
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
     );
-    text + &draw_map(random, page_bytes * 4) + &draw_caches(random, page_bytes)
+    text + &draw_page_map(random, page_bytes) + &draw_caches(random, page_bytes)
 }
 
 /// A table `[map]` drawn from `random`; zones are multiples of `step_bytes`.
@@ -154,6 +154,23 @@ pub(super) fn draw_map(random: &mut Stream, step_bytes: u64) -> String {
         pick(&[1, 2, 9]),
         pick(&[0, 40_000, 900_000]),
         pick(&[0, 300_000]),
+    )
+}
+
+/// A table `[map]` of a page-mapped drive.
+fn draw_page_map(random: &mut Stream, page_bytes: u64) -> String {
+    if random.below(2) == 0 {
+        return draw_map(random, page_bytes * 4);
+    }
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    format!(
+        "[map]\nkind = \"demand\"\ncache_bytes = {}\ncached_entry_bytes = 10\nentry_bytes = {}\n\
+         load_bytes = {}\nread_places = {}\nprogram_map = {}\n",
+        pick(&[10, 30, 100, 1_000_000]),
+        pick(&[4, 8, 16]),
+        pick(&[512, page_bytes]),
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1, 1]) == 1,
     )
 }
 

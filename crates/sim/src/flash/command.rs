@@ -26,6 +26,10 @@ pub enum Work {
     GcCopy,
     /// Erase a collected block.
     Erase,
+    /// Read a page of the mapping table.
+    MapRead,
+    /// Program a page of the mapping table.
+    MapProgram,
 }
 
 /// Queues of a unit.
@@ -43,10 +47,10 @@ impl Work {
     #[must_use]
     pub const fn queue(self) -> usize {
         match self {
-            Self::HostRead | Self::RmwRead => 0,
+            Self::HostRead | Self::RmwRead | Self::MapRead => 0,
             // Nobody waits for either yet.
             Self::AheadRead | Self::GcRead => 1,
-            Self::HostProgram => 2,
+            Self::HostProgram | Self::MapProgram => 2,
             Self::GcProgram | Self::GcCopy => 3,
             Self::Erase => 4,
         }
@@ -56,14 +60,17 @@ impl Work {
     #[inline]
     #[must_use]
     pub const fn is_read(self) -> bool {
-        matches!(self, Self::HostRead | Self::AheadRead | Self::RmwRead | Self::GcRead)
+        matches!(
+            self,
+            Self::HostRead | Self::AheadRead | Self::RmwRead | Self::GcRead | Self::MapRead
+        )
     }
 
     /// Whether data come in over the channel, into the array.
     #[inline]
     #[must_use]
     pub const fn programs(self) -> bool {
-        matches!(self, Self::HostProgram | Self::GcProgram)
+        matches!(self, Self::HostProgram | Self::GcProgram | Self::MapProgram)
     }
 
     /// Whether collection asked for it.

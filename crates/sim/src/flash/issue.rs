@@ -75,11 +75,18 @@ impl Flash {
         let times = &self.times;
         match work {
             Work::Erase => times.erase_command_ns,
-            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead => {
+            // Both commands go out together, and no data between them.
+            Work::GcCopy => {
+                self.pages_read += u64::from(planes);
+                self.pages_programmed += u64::from(planes);
+                let extra_ns = times.read_extra_plane_ns + times.program_extra_plane_ns;
+                times.read_command_ns + times.program_command_ns + extra * extra_ns
+            }
+            _ if work.is_read() => {
                 self.pages_read += u64::from(planes);
                 times.read_command_ns + extra * times.read_extra_plane_ns
             }
-            Work::HostProgram | Work::GcProgram => {
+            _ => {
                 self.pages_programmed += u64::from(planes);
                 let mut data_ns = 0;
                 let mut slot = first;
@@ -88,13 +95,6 @@ impl Flash {
                     slot = self.commands[slot].next;
                 }
                 times.program_command_ns + extra * times.program_extra_plane_ns + data_ns
-            }
-            // Both commands go out together, and no data between them.
-            Work::GcCopy => {
-                self.pages_read += u64::from(planes);
-                self.pages_programmed += u64::from(planes);
-                let extra_ns = times.read_extra_plane_ns + times.program_extra_plane_ns;
-                times.read_command_ns + times.program_command_ns + extra * extra_ns
             }
         }
     }
@@ -107,11 +107,9 @@ impl Flash {
         let place = || self.geometry.page_of(page);
         match work {
             Work::Erase => self.times.erase_ns,
-            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead => {
-                self.times.read.of(place)
-            }
-            Work::HostProgram | Work::GcProgram => self.times.program.of(place),
             Work::GcCopy => self.copy_time(first),
+            _ if work.is_read() => self.times.read.of(place),
+            _ => self.times.program.of(place),
         }
     }
 

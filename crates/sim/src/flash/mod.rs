@@ -7,7 +7,8 @@
 //! * else the units of a channel take turns;
 //! * within a unit reads go before programs before erases (`scheduler.read_first`;
 //!   without it, in order of arrival), the host's before collection's or after
-//!   (`scheduler.host_first`), or as `gc.preemptible` has it;
+//!   (`scheduler.host_first`), or as `gc.preemptible` has it; of the reads for the host
+//!   those of the mapping table first;
 //! * one command may read or program several planes of a die at the same page offset,
 //!   or erase blocks of several.
 //!
@@ -33,7 +34,7 @@ use crate::geometry::{Geometry, PlaneId};
 use crate::slab::Slab;
 use busy::Doing;
 use channel::Channel;
-use command::{Command, NONE};
+use command::{Command, NONE, Work};
 use spots::Spots;
 use ssdscope_io::Counters;
 use times::Times;
@@ -136,7 +137,6 @@ impl Flash {
         let channel = self.channel_of(unit_index);
         let unit = &mut self.units[unit_index as usize];
         let tail = unit.queues[work.queue()].tail;
-        unit.append(work.queue(), slot);
         let command = &mut self.commands[slot];
         command.order = self.arrivals;
         command.spot = spot;
@@ -145,8 +145,13 @@ impl Flash {
         command.worked_before = unit.clock.so_far(now_ns);
         self.arrivals += 1;
         let takes = unit.takes;
-        if tail != NONE {
-            self.commands[tail].next = slot;
+        if work == Work::MapRead && self.scheduler.read_first {
+            self.put_before_reads(unit_index, slot);
+        } else {
+            unit.append(work.queue(), slot);
+            if tail != NONE {
+                self.commands[tail].next = slot;
+            }
         }
         match takes {
             Takes::Anything => {
@@ -157,6 +162,29 @@ impl Flash {
             Takes::Programs | Takes::HostReads => self.refresh(unit_index),
         }
         channel
+    }
+
+    /// Puts a read of the mapping table before the reads of its queue that are not.
+    fn put_before_reads(&mut self, unit_index: u32, slot: u32) {
+        let unit = &mut self.units[unit_index as usize];
+        let queue = &mut unit.queues[Work::MapRead.queue()];
+        let (mut before, mut next) = (NONE, queue.head);
+        while next != NONE && self.commands[next].work == Work::MapRead {
+            (before, next) = (next, self.commands[next].next);
+        }
+        self.commands[slot].next = next;
+        if next == NONE {
+            queue.tail = slot;
+        } else {
+            // As old as what it passes, so that no erase takes that for younger than itself.
+            self.commands[slot].order = self.commands[next].order;
+        }
+        if before == NONE {
+            queue.head = slot;
+        } else {
+            self.commands[before].next = slot;
+        }
+        unit.queued += 1;
     }
 
     /// Uses a channel if it is free and somebody waits for it; if it is busy, sees to

@@ -54,9 +54,8 @@ impl Spots {
             return NONE;
         }
         let (kind, page) = match command.work {
-            Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead => (0, command.page),
-            Work::HostProgram | Work::GcProgram | Work::Erase => (1, command.page),
             Work::GcCopy => (2, command.program_to),
+            work => (u32::from(!work.is_read()), command.page),
         };
         let plane = geometry.plane_of(page).0;
         if erases {

@@ -68,12 +68,10 @@ impl Flash {
             return;
         }
         let allowed = match (self.scheduler.suspend, self.commands[unit.active].work) {
-            (Suspend::None, _)
-            | (_, Work::HostRead | Work::AheadRead | Work::RmwRead | Work::GcRead) => false,
+            (Suspend::None, _) => false,
+            (_, work) if work.is_read() => false,
             (_, Work::Erase) => true,
-            (mode, Work::HostProgram | Work::GcProgram | Work::GcCopy) => {
-                mode == Suspend::ProgramAndErase
-            }
+            (mode, _) => mode == Suspend::ProgramAndErase,
         };
         // Nothing is stopped before its data are in.
         let from_ns = now_ns.max(unit.array_from_ns);

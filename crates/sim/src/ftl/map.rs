@@ -17,25 +17,35 @@ pub struct PageMap {
     /// Which sectors of each logical page were ever written.
     pub sectors: SectorMap,
     exported_pages: u32,
+    logical_pages: u32,
 }
 
 impl PageMap {
-    /// Of an empty drive.
+    /// Of an empty drive with `own_pages` for itself, beyond those that it exports.
     #[must_use]
-    pub fn new(geometry: &Geometry, exported_pages: u32) -> Self {
+    pub fn new(geometry: &Geometry, exported_pages: u32, own_pages: u32) -> Self {
+        let logical_pages = exported_pages + own_pages;
         Self {
-            forward: CowArray::new(exported_pages as usize),
+            forward: CowArray::new(logical_pages as usize),
             reverse: CowArray::new(geometry.page_count as usize),
-            sectors: SectorMap::new(exported_pages, geometry.sectors_per_page),
+            sectors: SectorMap::new(logical_pages, geometry.sectors_per_page),
             exported_pages,
+            logical_pages,
         }
     }
 
-    /// Logical pages.
+    /// Logical pages of the host; the drive's own follow.
     #[inline]
     #[must_use]
     pub const fn exported_pages(&self) -> u32 {
         self.exported_pages
+    }
+
+    /// Logical pages of the host and of the drive.
+    #[inline]
+    #[must_use]
+    pub const fn logical_pages(&self) -> u32 {
+        self.logical_pages
     }
 
     /// Where a logical page is.

@@ -73,7 +73,11 @@ impl Ftl {
         let blocks = geometry.blocks_per_plane;
         let low_water_blocks = config.gc.low_water_blocks(blocks);
         let mut ftl = Self {
-            map: PageMap::new(&geometry, exported_pages),
+            map: PageMap::new(
+                &geometry,
+                exported_pages,
+                config.map.pages_in_flash(exported_pages, geometry.page_bytes),
+            ),
             planes: PerPlane(vec![Plane::new(blocks); geometry.plane_count as usize]),
             plane_order: layout.plane_order().to_vec(),
             allocation: config.ftl.allocation,

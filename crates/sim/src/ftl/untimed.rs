@@ -12,7 +12,7 @@ impl Prepare for Ftl {
     }
 
     fn spare_pages(&self) -> u32 {
-        self.geometry.page_count - self.map.exported_pages()
+        self.geometry.page_count - self.map.logical_pages()
     }
 
     fn page_bytes(&self) -> u32 {
@@ -20,7 +20,7 @@ impl Prepare for Ftl {
     }
 
     fn fill(&mut self) -> Result<(), SimError> {
-        self.map.sectors.fill();
+        self.mark_filled();
         (0..self.pages()).try_for_each(|page| self.write_page(page).map(drop))
     }
 
@@ -51,6 +51,11 @@ struct Collected {
 }
 
 impl Ftl {
+    /// Counts all sectors as holding data, as [`Prepare::write_page`] takes them to.
+    pub fn mark_filled(&mut self) {
+        self.map.sectors.fill();
+    }
+
     /// A block of `plane` has been filled: collects another one if free ones are few, and
     /// one more for each block that collection fills meanwhile, as happens in time. Returns
     /// the pages moved.

@@ -51,7 +51,7 @@ impl LogBlockFtl {
         let units = Units::new(&layout, config.blocks_per_unit(), config.nand.endurance_erases);
         let blocks = config.exported_units();
         Self {
-            map: PageMap::new(layout.units(), blocks * units.pages()),
+            map: PageMap::new(layout.units(), blocks * units.pages(), 0),
             logs: Logs::new(&config.ftl),
             data: vec![0; blocks as usize],
             units,

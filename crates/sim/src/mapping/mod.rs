@@ -5,15 +5,19 @@
 //!
 //! * [`Table::Ram`]: all of it;
 //! * [`zones`]: the tables of a few spans of the address space, each loaded as a whole;
+//! * [`demand`]: the entries used last, the others on pages in flash;
 //! * [`lru`]: what was used last, for all that has to give way to something;
 //! * [`waiting`]: the commands that wait for a part.
 //!
-//! None of it knows time; `drive` adds that.
+//! None of it knows time; `drive` adds that, and [`untimed`] prepares states.
 
+pub mod demand;
 pub mod lru;
+pub mod untimed;
 pub mod waiting;
 pub mod zones;
 
+pub use demand::Demand;
 pub use zones::Zones;
 
 use crate::config::Mapping;
@@ -25,6 +29,8 @@ pub enum Table {
     Ram,
     /// By zones.
     Zones(Box<Zones>),
+    /// By entries.
+    Demand(Box<Demand>),
 }
 
 impl Table {
@@ -34,6 +40,9 @@ impl Table {
         match mapping {
             Mapping::Ram => Self::Ram,
             Mapping::Zones(zones) => Self::Zones(Box::new(Zones::new(zones, pages, page_bytes))),
+            Mapping::Demand(demand) => {
+                Self::Demand(Box::new(Demand::new(demand, pages, page_bytes)))
+            }
         }
     }
 }

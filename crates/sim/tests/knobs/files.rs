@@ -101,6 +101,7 @@ fn another(key: &Key) -> (String, Value) {
         ("nand.bad_block_ratio", _) => ("0.125".into(), Value::from(0.125)),
         ("ftl.map_unit_bytes", _) => ("8k".into(), Value::from(8192)),
         ("ftl.reclaim_unit_bytes", _) => number(32_768),
+        ("map.entry_bytes" | "map.cached_entry_bytes", _) => number(12),
         ("map.kind", _) => ("zones".into(), Value::from("zones")),
         ("read_cache.read_ahead_bytes", _) => number(8192),
         ("write_buffer.bytes" | "read_cache.bytes", _) => ("1m".into(), Value::from(1 << 20)),

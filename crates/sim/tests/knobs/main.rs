@@ -8,6 +8,7 @@
 //!   `scheduler`, `array`, `cached`,
 //!   `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
+//!   `map_demand`: paged in on demand;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
 //! * `write_buffer`, `read_cache`: on both of these;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
@@ -59,6 +60,7 @@ mod log_block_array;
 mod log_block_faults;
 mod log_block_hardware;
 mod map;
+mod map_demand;
 mod merges;
 mod msr;
 mod nand;
@@ -91,6 +93,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         queues::KEYS,
         ftl::KEYS,
         map::KEYS,
+        map_demand::KEYS,
         gc::KEYS,
         pace::KEYS,
         preemption::KEYS,

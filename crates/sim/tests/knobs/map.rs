@@ -183,7 +183,7 @@ fn zones_that_cannot_be_are_refused_with_both_values() {
              ftl.merge_unit_bytes = 32768",
         ),
         (PAGE_DRIVE, &["map.resident_zones=0"], "expected a whole number from 1"),
-        (PAGE_DRIVE, &["map.kind=zone"], "expected one of ram, zones"),
+        (PAGE_DRIVE, &["map.kind=zone"], "expected one of ram, zones, demand"),
     ] {
         let lines = complaint(text, &[&ZONES, sets].concat());
         assert!(lines.len() == 1 && lines[0].contains(reason), "{sets:?}: {lines:?}");

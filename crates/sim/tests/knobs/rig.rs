@@ -265,6 +265,13 @@ impl Rig {
         }
     }
 
+    /// Reads pages one after the other.
+    pub fn read_pages(&mut self, pages: impl IntoIterator<Item = u64>) {
+        for page in pages {
+            self.one(read(page));
+        }
+    }
+
     /// Lets time pass with nothing asked.
     pub fn idle(&mut self, ns: u64) {
         let mut none = Vec::new();

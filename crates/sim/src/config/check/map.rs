@@ -1,6 +1,7 @@
 //! What the mapping table cannot be.
 
 use super::super::Mapping;
+use super::super::parse::Value;
 use super::Checker;
 
 impl Checker<'_> {
@@ -14,6 +15,36 @@ impl Checker<'_> {
                 zones.zone_bytes
             );
             self.fault("map.zone_bytes", &message);
+        }
+    }
+
+    /// A table on pages of `page_bytes` in flash.
+    pub(super) fn check_demand(&mut self, mapping: &Mapping, page_bytes: u64) {
+        let Mapping::Demand(demand) = mapping else { return };
+        if demand.cache_bytes < demand.cached_entry_bytes.into() {
+            let message = format!(
+                "{} bytes hold no entry of map.cached_entry_bytes = {}",
+                demand.cache_bytes, demand.cached_entry_bytes
+            );
+            self.fault("map.cache_bytes", &message);
+        }
+        if !demand.load_bytes.is_multiple_of(512) || demand.load_bytes > page_bytes {
+            let message = format!(
+                "{} is not a whole number of sectors of 512 bytes, or larger than the mapping \
+                 page of {page_bytes}",
+                demand.load_bytes
+            );
+            self.fault("map.load_bytes", &message);
+        }
+    }
+
+    /// Mapping pages lie between the data, which log blocks have no place for.
+    pub(super) fn check_no_demand(&mut self) {
+        let kind = self.entries.get("map.kind").map(|entry| &entry.value);
+        if kind == Some(&Value::Word("demand".into())) {
+            let message = "\"demand\" needs ftl.kind = \"page\": a log-block drive has no place \
+                           for mapping pages; it has \"ram\" and \"zones\"";
+            self.fault("map.kind", message);
         }
     }
 

@@ -22,6 +22,7 @@ impl Checker<'_> {
         let unit_bytes = u64::from(shape.pages) * u64::from(page.nand.page_bytes);
         let capacity_bytes = u64::from(exported) * unit_bytes;
         self.check_map(&page.map, capacity_bytes);
+        self.check_demand(&page.map, unit_bytes);
         self.check_state(state, capacity_bytes);
     }
 

@@ -1,18 +1,18 @@
 //! The keys of the table `[map]`: which part of the mapping table is in RAM.
 
-use super::Fallback::{Int, Word};
-use super::Kind::{Bytes, Choice, Count, Nanos};
-use super::Scope::Array;
+use super::Fallback::{Bool, Int, Word};
+use super::Kind::{Bytes, Choice, Count, Flag, Nanos};
+use super::Scope::{Array, Page};
 use super::{Key, key};
 
 /// This part of the table.
 pub(super) const KEYS: &[Key] = &[
     key(
         "map.kind",
-        Choice(&["ram", "zones"]),
+        Choice(&["ram", "zones", "demand"]),
         Word("ram"),
         Array,
-        "what of the mapping table is in RAM: all of it, or a few zones",
+        "what of the mapping table is in RAM: all of it, a few zones, or (page) the entries used last",
     ),
     key(
         "map.zone_bytes",
@@ -35,5 +35,35 @@ pub(super) const KEYS: &[Key] = &[
         Int(2_000_000),
         Array,
         "zones: writing a changed table back before another one takes its place",
+    ),
+    key(
+        "map.cache_bytes",
+        Bytes(1, 1 << 40),
+        Int(2 << 20),
+        Page,
+        "demand: RAM for entries of the table",
+    ),
+    key("map.cached_entry_bytes", Count(1, 512), Int(8), Page, "demand: an entry in RAM"),
+    key("map.entry_bytes", Count(1, 512), Int(8), Page, "demand: an entry on its mapping page"),
+    key(
+        "map.load_bytes",
+        Bytes(512, 131_072),
+        Int(512),
+        Page,
+        "demand: what a miss reads of a mapping page, in whole sectors",
+    ),
+    key(
+        "map.read_places",
+        Flag,
+        Bool(false),
+        Page,
+        "demand: reading what was never written changes its entry, as in MQSim",
+    ),
+    key(
+        "map.program_map",
+        Flag,
+        Bool(true),
+        Page,
+        "demand: what is written back is programmed; else it stays in RAM, a fault of MQSim",
     ),
 ];
