@@ -16,10 +16,12 @@
 //!
 //! Nothing here knows what is behind the door: no simulator, no kernel call.
 
+pub mod arrivals;
 pub mod attribution;
 pub mod counters;
 pub mod device;
 pub mod driver;
+pub mod flow;
 pub mod generator;
 pub mod histogram;
 pub mod interval;
@@ -36,13 +38,15 @@ pub mod trace;
 pub mod units;
 pub mod workload;
 
+pub use arrivals::Arrival;
 pub use attribution::{Attribution, Cause};
 pub use counters::Counters;
 pub use device::{ClockKind, Device, DeviceError, DeviceInfo, DeviceKind, Queues, Snapshot};
 pub use driver::{
     Failure, LogKeeper, Progress, ReplayMode, ReplayOptions, RequestList, RunError, RunObserver,
-    Unobserved, replay, run_list, run_workload,
+    Unobserved, replay, run_flows, run_list, run_workload,
 };
+pub use flow::{Flow, Flows, FlowsError};
 pub use log::LogChunk;
 pub use null::NullDevice;
 pub use raid0::{Raid0, Raid0Error};

@@ -15,6 +15,8 @@ pub const CHUNK_ROWS: usize = 65_536;
 pub struct LogRow<'a> {
     /// Its place in the order of issue, from 0.
     pub index: u64,
+    /// Its flow, in a run of several.
+    pub flow: u16,
     /// What it did.
     pub op: Op,
     /// First byte.
@@ -48,6 +50,8 @@ pub struct LogChunk {
     pub complete_ns: Vec<u64>,
     /// 0, or the errno of a failed request.
     pub error: Vec<i32>,
+    /// The place of its flow, in a run of several.
+    pub flow: Option<Vec<u16>>,
     /// A column per [`Cause`], where the device attributes.
     pub attribution_ns: Option<Box<[Vec<u64>; Cause::COUNT]>>,
 }
@@ -58,6 +62,13 @@ impl LogChunk {
     pub fn new(attribution: bool) -> Self {
         let attribution_ns = attribution.then(Default::default);
         Self { attribution_ns, ..Self::default() }
+    }
+
+    /// An empty chunk with the columns of another.
+    #[must_use]
+    pub fn like(other: &Self) -> Self {
+        let flow = other.flow.as_ref().map(|_| Vec::new());
+        Self { flow, ..Self::new(other.attribution_ns.is_some()) }
     }
 
     /// How many rows there are.
@@ -84,6 +95,9 @@ impl LogChunk {
             Outcome::Done => 0,
             Outcome::Failed(errno) => errno,
         });
+        if let Some(flow) = &mut self.flow {
+            flow.push(row.flow);
+        }
         if let Some(columns) = &mut self.attribution_ns {
             for (column, part_ns) in columns.iter_mut().zip(row.attribution.parts_ns()) {
                 column.push(*part_ns);
@@ -100,6 +114,7 @@ impl LogChunk {
         self.submit_ns.clear();
         self.complete_ns.clear();
         self.error.clear();
+        self.flow.iter_mut().for_each(Vec::clear);
         if let Some(columns) = &mut self.attribution_ns {
             columns.iter_mut().for_each(Vec::clear);
         }
@@ -114,6 +129,9 @@ impl LogChunk {
         self.submit_ns.extend_from_slice(&other.submit_ns);
         self.complete_ns.extend_from_slice(&other.complete_ns);
         self.error.extend_from_slice(&other.error);
+        if let (Some(ours), Some(theirs)) = (&mut self.flow, &other.flow) {
+            ours.extend_from_slice(theirs);
+        }
         if let (Some(ours), Some(theirs)) = (&mut self.attribution_ns, &other.attribution_ns) {
             for (column, more) in ours.iter_mut().zip(theirs.iter()) {
                 column.extend_from_slice(more);

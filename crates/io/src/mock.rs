@@ -6,7 +6,7 @@
 use crate::attribution::{Attribution, Cause};
 use crate::counters::Counters;
 use crate::device::{
-    ClockKind, Device, DeviceError, DeviceInfo, DeviceKind, Snapshot, check_request,
+    ClockKind, Device, DeviceError, DeviceInfo, DeviceKind, Queues, Snapshot, check_request,
 };
 use crate::request::{Completion, Op, Outcome, Request};
 use crate::units::Nanos;
@@ -31,6 +31,7 @@ pub enum Fault {
 #[derive(Clone, Debug)]
 pub struct MockDevice {
     pub info: DeviceInfo,
+    pub queues: Queues,
     pub base_ns: u64,
     pub ns_per_byte: u64,
     pub fault: Fault,
@@ -55,6 +56,7 @@ impl MockDevice {
                 attribution: true,
                 snapshot: true,
             },
+            queues: Queues::default(),
             base_ns,
             ns_per_byte,
             fault: Fault::None,
@@ -89,6 +91,10 @@ impl MockDevice {
 impl Device for MockDevice {
     fn info(&self) -> DeviceInfo {
         self.info.clone()
+    }
+
+    fn queues(&self) -> Queues {
+        self.queues
     }
 
     fn now(&self) -> Nanos {

@@ -4,6 +4,7 @@ use crate::attribution::Cause;
 use crate::counters::Counters;
 use crate::interval::IntervalMethod;
 use crate::recorder::{PercentileMethod, Recorder};
+use crate::request::Priority;
 use crate::workload::Workload;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -134,6 +135,35 @@ pub struct Lateness {
     pub max: u64,
 }
 
+/// One of several flows of a run. Everything counts from its first request after its ramp.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct FlowSummary {
+    /// What it is called.
+    pub name: String,
+    /// Its submission queue.
+    pub queue: u16,
+    /// The class of that.
+    pub priority: Priority,
+    /// Requests served, without flushes.
+    pub requests: u64,
+    /// First submission to last completion.
+    pub elapsed_ns: u64,
+    /// Reads, if any were served; rates are those of its own time.
+    pub read: Option<SectionSummary>,
+    /// Writes, if any were served.
+    pub write: Option<SectionSummary>,
+    /// Flushes, if any were served.
+    pub flush: Option<SectionSummary>,
+    /// Why it issued nothing more.
+    pub stopped_by: StopReason,
+    /// Requests that failed.
+    pub failed_requests: u64,
+    /// From which instant latencies count.
+    pub latency_from: LatencyFrom,
+    /// The workload with every default filled in.
+    pub workload: Workload,
+}
+
 /// A whole run. Everything counts from the first request after the ramp.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RunSummary {
@@ -166,4 +196,7 @@ pub struct RunSummary {
     /// The workload with every default filled in; absent for lists and traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workload: Option<Workload>,
+    /// The flows of a run of several; absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flows: Option<Vec<FlowSummary>>,
 }

@@ -7,9 +7,10 @@
 
 mod plan;
 
-pub(crate) use plan::LONGEST_SPAN;
 pub use plan::{JobLimits, Plan, Region, Shape};
+pub(crate) use plan::{LONGEST_SPAN, MOST_IN_FLIGHT};
 
+use crate::arrivals::Arrival;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -106,9 +107,12 @@ pub struct Workload {
     /// Pause between a completion and the request that takes its place.
     #[serde(default)]
     pub thinktime_ns: u64,
-    /// Most requests per second of each job.
+    /// Most requests per second of each job; with arrivals of their own, how many.
     #[serde(default)]
     pub rate_iops: Option<u64>,
+    /// What makes a job ask.
+    #[serde(default)]
+    pub arrival: Arrival,
     /// A flush after so many writes of a job; 0 = never.
     #[serde(default)]
     pub fsync_every: u64,
@@ -176,6 +180,7 @@ impl Workload {
             until_ci: None,
             thinktime_ns: 0,
             rate_iops: None,
+            arrival: Arrival::Closed,
             fsync_every: 0,
             fua: false,
             percentage_random: None,

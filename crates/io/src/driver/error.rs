@@ -1,6 +1,7 @@
 //! Why a run could not start, or did not come to its end.
 
 use crate::device::DeviceError;
+use crate::flow::FlowsError;
 use crate::summary::RunSummary;
 use crate::workload::WorkloadError;
 use std::error::Error;
@@ -48,6 +49,9 @@ pub enum RunError {
     /// The workload cannot run on this device; nothing was done.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// The flows cannot run on this device; nothing was done.
+    #[error(transparent)]
+    Flows(#[from] FlowsError),
     /// The device or the options do not allow a run; nothing was done.
     #[error("{0}")]
     Refused(String),
@@ -67,7 +71,7 @@ impl RunError {
     pub fn partial(&self) -> Option<&RunSummary> {
         match self {
             Self::Broken { partial, .. } => Some(partial),
-            Self::Workload(_) | Self::Refused(_) => None,
+            Self::Workload(_) | Self::Flows(_) | Self::Refused(_) => None,
         }
     }
 }

@@ -120,6 +120,6 @@ impl Source for Listed<'_> {
             None => free_at,
         };
         let Request { op, lba, sectors, fua, .. } = request;
-        Next::Request(Planned { due, op, lba, sectors, fua, measured: true })
+        Next::Request(Planned { due, op, lba, sectors, fua, measured: true, flow: 0 })
     }
 }

@@ -6,7 +6,8 @@
 //! * `session`: one run against one device: submitting, waiting, adding up, stopping;
 //! * `closed`: the loop that keeps a number of requests in flight;
 //! * `open`: the loop that submits at arrival times, whatever has completed;
-//! * [`run_workload`], [`run_list`], [`replay`]: synthetic workloads, explicit
+//! * `flows`: the loop of several workloads at the same time, open ones or closed;
+//! * [`run_workload`], [`run_flows`], [`run_list`], [`replay`]: synthetic workloads, explicit
 //!   requests and traces as sources for the two loops;
 //! * `tally`: sums; [`error`]: why a run did not come to its end.
 //!
@@ -16,6 +17,7 @@
 
 mod closed;
 pub mod error;
+mod flows;
 mod list;
 mod open;
 mod replay;
@@ -28,6 +30,7 @@ mod tally;
 mod tests;
 
 pub use error::{Failure, RunError};
+pub use flows::run_flows;
 pub use list::{RequestList, run_list};
 pub use replay::{ReplayMode, ReplayOptions, replay};
 pub use synthetic::run_workload;
@@ -93,7 +96,7 @@ pub struct LogKeeper {
 impl RunObserver for LogKeeper {
     fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
         if self.log.is_empty() {
-            self.log = LogChunk::new(chunk.attribution_ns.is_some());
+            self.log = LogChunk::like(chunk);
         }
         self.log.append(chunk);
         ControlFlow::Continue(())

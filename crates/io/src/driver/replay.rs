@@ -148,7 +148,15 @@ where
             Some(Ok(request)) => {
                 let due = self.due(request.arrival, free_at);
                 let TimedRequest { op, lba, sectors, .. } = request;
-                Next::Request(Planned { due, op, lba, sectors, fua: false, measured: true })
+                Next::Request(Planned {
+                    due,
+                    op,
+                    lba,
+                    sectors,
+                    fua: false,
+                    measured: true,
+                    flow: 0,
+                })
             }
         }
     }

@@ -5,7 +5,10 @@
 //! in flight and hands out either a summary or the failure together with what was
 //! measured.
 
+mod flows;
 mod report;
+
+pub use flows::FlowOfRun;
 
 use super::source::Planned;
 use super::tally::Tally;
@@ -14,7 +17,7 @@ use crate::counters::Counters;
 use crate::device::{ClockKind, Device};
 use crate::log::{CHUNK_ROWS, LogChunk, LogRow};
 use crate::recorder::Recorder;
-use crate::request::{Completion, Op, Outcome, Request};
+use crate::request::{Completion, Op, Outcome, Queue, Request};
 use crate::summary::{LatencyFrom, StopReason};
 use crate::units::{Bytes, Lba, Nanos, Sectors};
 
@@ -60,6 +63,7 @@ struct Flight {
     lba: Lba,
     sectors: Sectors,
     op: Op,
+    flow: u16,
     measured: bool,
     busy: bool,
 }
@@ -70,6 +74,7 @@ const IDLE: Flight = Flight {
     lba: Lba(0),
     sectors: Sectors::ZERO,
     op: Op::Read,
+    flow: 0,
     measured: false,
     busy: false,
 };
@@ -90,6 +95,8 @@ pub struct Session<'a> {
     measuring: bool,
     deadline: Nanos,
     tally: Tally,
+    /// In a run of several flows; empty otherwise.
+    flows: Vec<FlowOfRun>,
     log: Option<LogChunk>,
     counters_before: Option<Counters>,
     lateness: Option<Recorder>,
@@ -128,6 +135,7 @@ impl<'a> Session<'a> {
             measuring: false,
             deadline: Nanos::MAX,
             tally: Tally::new(info.attribution),
+            flows: Vec::new(),
             log: observer.wants_log().then(|| LogChunk::new(info.attribution)),
             counters_before: None,
             lateness: timed_by_wall.then(Recorder::default),
@@ -197,18 +205,21 @@ impl<'a> Session<'a> {
             self.stop(StopReason::Runtime);
             return;
         }
-        if let Some(lateness) = &mut self.lateness {
+        let arrives = self.latency_from(planned.flow) == LatencyFrom::Arrival;
+        if let Some(lateness) = self.lateness.as_mut().filter(|_| arrives) {
             self.now = self.device.now();
             lateness.record(self.now.saturating_sub(planned.due).0);
         }
-        let &Planned { due, op, lba, sectors, fua, measured } = planned;
-        let request = Request { fua, ..Request::new(u64::from(slot), op, lba, sectors) };
+        let &Planned { due, op, lba, sectors, fua, measured, flow } = planned;
+        let queue = self.flows.get(usize::from(flow)).map_or_else(Queue::default, |of| of.queue);
+        let request = Request { fua, queue, ..Request::new(u64::from(slot), op, lba, sectors) };
         if let Err(error) = self.device.submit(self.now, request) {
             self.break_off(error.into());
             return;
         }
         let index = self.issued;
-        self.flights[slot as usize] = Flight { due, index, lba, sectors, op, measured, busy: true };
+        self.flights[slot as usize] =
+            Flight { due, index, lba, sectors, op, flow, measured, busy: true };
         self.issued += 1;
         self.in_flight += 1;
     }
@@ -283,7 +294,7 @@ impl<'a> Session<'a> {
         flight.busy = false;
         let flight = *flight;
         self.in_flight -= 1;
-        let since = match self.goals.latency_from {
+        let since = match self.latency_from(flight.flow) {
             LatencyFrom::Submission => completion.submitted,
             LatencyFrom::Arrival => flight.due,
         };
@@ -301,10 +312,20 @@ impl<'a> Session<'a> {
             }
             Outcome::Failed(errno) => self.count_failure(errno, flight.measured),
         }
+        if flight.measured && !self.flows.is_empty() {
+            self.count_in_flow(&flight, since, completion);
+        }
         if flight.measured && self.log.is_some() {
             self.log_row(&flight, since, completion);
         }
         Some(completion.id as u32)
+    }
+
+    /// From where the latencies of a flow count; of all, where there are none.
+    #[inline]
+    fn latency_from(&self, flow: u16) -> LatencyFrom {
+        let flow = self.flows.get(usize::from(flow));
+        flow.map_or(self.goals.latency_from, |flow| flow.latency_from)
     }
 
     #[cold]
@@ -322,6 +343,7 @@ impl<'a> Session<'a> {
         let Some(log) = &mut self.log else { return };
         log.push(&LogRow {
             index: flight.index,
+            flow: flight.flow,
             op: flight.op,
             offset_bytes: flight.lba.byte_offset().0,
             bytes: flight.sectors.bytes().0,

@@ -16,6 +16,8 @@ pub struct Planned {
     pub fua: bool,
     /// Whether it counts: it comes after the ramp.
     pub measured: bool,
+    /// To which flow it belongs, in a run of several.
+    pub flow: u16,
 }
 
 /// What a source answers.

@@ -1,19 +1,23 @@
 //! A synthetic workload as a source for the closed loop.
 
 use super::closed::{self, Slots};
+use super::flows;
 use super::session::{Goals, Session};
 use super::source::{Next, Planned, Source};
 use super::{RunError, RunObserver};
+use crate::arrivals::{Arrival, Arrivals};
 use crate::device::Device;
 use crate::generator::{Exhausted, Generator};
 use crate::request::Op;
-use crate::summary::{LatencyFrom, RunSummary, StopReason};
+use crate::rng::Stream;
+use crate::summary::{RunSummary, StopReason};
 use crate::units::Nanos;
 use crate::workload::{Plan, Workload};
 
 /// Runs a workload to its end.
 ///
-/// Each job keeps `iodepth` requests in flight; what replaces a completed one is
+/// Each job keeps `iodepth` requests in flight (unless its requests arrive by themselves,
+/// [`Arrival`]); what replaces a completed one is
 /// issued at the completion, after the think time, and no earlier than the rate
 /// allows. The ramp's requests are issued alike and counted nowhere.
 ///
@@ -28,13 +32,11 @@ pub fn run_workload(
     let plan = workload.plan(&device.info())?;
     let mut session = Session::new(device, observer, goals(&plan))?;
     let full = &plan.workload;
-    let slots = Slots {
-        lanes: full.numjobs as u32,
-        depth: full.iodepth as u32,
-        think: Nanos(full.thinktime_ns),
+    let reason = if full.arrival == Arrival::Closed {
+        closed_loop(&mut session, &plan)
+    } else {
+        flows::drive(&mut session, &[&plan], false)
     };
-    let mut jobs = Jobs::new(&plan, session.now());
-    let reason = closed::drive(&mut session, &mut jobs, slots);
     match session.finish(reason) {
         Ok(mut summary) => {
             summary.workload = Some(plan.workload);
@@ -48,12 +50,23 @@ pub fn run_workload(
     }
 }
 
+fn closed_loop(session: &mut Session<'_>, plan: &Plan) -> StopReason {
+    let full = &plan.workload;
+    let slots = Slots {
+        lanes: full.numjobs as u32,
+        depth: full.iodepth as u32,
+        think: Nanos(full.thinktime_ns),
+    };
+    let mut jobs = Jobs::new(plan, session.now());
+    closed::drive(session, &mut jobs, slots)
+}
+
 fn goals(plan: &Plan) -> Goals {
     let full = &plan.workload;
     let ops = [(Op::Read, plan.read_percent > 0), (Op::Write, plan.read_percent < 100)];
     let ops = ops.into_iter().filter_map(|(op, used)| used.then_some(op)).collect();
     Goals {
-        latency_from: LatencyFrom::Submission,
+        latency_from: flows::latency_from(plan),
         runtime: plan.runtime,
         requests: full.requests.map(|requests| requests.saturating_mul(full.numjobs)),
         bytes: full.io_bytes.map(|bytes| bytes.saturating_mul(full.numjobs)),
@@ -64,26 +77,34 @@ fn goals(plan: &Plan) -> Goals {
 /// A job: what it asks, and when it may ask next.
 struct Job {
     generator: Generator,
-    issued: u64,
+    arrivals: Option<Arrivals>,
+}
+
+impl Job {
+    fn new(plan: &Plan, number: u64) -> Self {
+        let full = &plan.workload;
+        let arrivals = full.rate_iops.map(|rate_iops| match full.arrival {
+            Arrival::Closed | Arrival::Fixed => Arrivals::even(rate_iops),
+            Arrival::Poisson => {
+                let stream = Stream::new(full.seed, &format!("job{number}/arrivals"));
+                Arrivals::poisson(rate_iops, stream)
+            }
+        });
+        Self { generator: Generator::new(plan, number), arrivals }
+    }
 }
 
 /// All jobs of a workload, one per lane.
-struct Jobs {
+pub(super) struct Jobs {
     jobs: Vec<Job>,
     start: Nanos,
-    rate_iops: Option<u64>,
     fua: bool,
 }
 
 impl Jobs {
-    fn new(plan: &Plan, start: Nanos) -> Self {
-        let job = |number| Job { generator: Generator::new(plan, number), issued: 0 };
-        Self {
-            jobs: (0..plan.workload.numjobs).map(job).collect(),
-            start,
-            rate_iops: plan.workload.rate_iops,
-            fua: plan.workload.fua,
-        }
+    pub fn new(plan: &Plan, start: Nanos) -> Self {
+        let job = |number| Job::new(plan, number);
+        Self { jobs: (0..plan.workload.numjobs).map(job).collect(), start, fua: plan.workload.fua }
     }
 }
 
@@ -97,13 +118,10 @@ impl Source for Jobs {
             Err(Exhausted::Bytes) => return Next::End(StopReason::Bytes),
         };
         let mut due = free_at;
-        if let Some(rate_iops) = self.rate_iops
+        if let Some(arrivals) = &mut job.arrivals
             && request.op != Op::Flush
         {
-            // Request k of a job not before k / rate, computed without drift.
-            let offset_ns = u128::from(job.issued) * 1_000_000_000 / u128::from(rate_iops);
-            due = due.max(self.start + Nanos(offset_ns as u64));
-            job.issued += 1;
+            due = due.max(self.start + arrivals.next_time());
         }
         Next::Request(Planned {
             due,
@@ -112,6 +130,7 @@ impl Source for Jobs {
             sectors: request.sectors,
             fua: self.fua && request.op == Op::Write,
             measured: request.measured,
+            flow: 0,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod closed;
 mod faults;
+mod flows;
 mod helpers;
 mod open;
 mod swarm;

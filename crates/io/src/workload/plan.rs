@@ -1,13 +1,14 @@
 //! A workload checked against a drive, with every gap filled.
 
 use super::{MOST_REQUESTS_UNTIL_CI, Workload, WorkloadError, WorkloadFault};
+use crate::arrivals::Arrival;
 use crate::device::DeviceInfo;
 use crate::units::{Bytes, Lba, Nanos, SECTOR_BYTES, Sectors};
 
 /// Bounds that keep a slip of the finger from exhausting the machine.
 const MOST_IODEPTH: u64 = 65_536;
 const MOST_JOBS: u64 = 1_024;
-const MOST_IN_FLIGHT: u64 = 1 << 20;
+pub(crate) const MOST_IN_FLIGHT: u64 = 1 << 20;
 
 /// 31 years: longer pauses and later arrivals are refused, so that adding a few of
 /// them to a clock cannot overflow it.
@@ -192,10 +193,27 @@ impl Check {
         ] {
             within(field, share.unwrap_or(0), 0, 100);
         }
+        self.arrivals(full);
         let in_flight = full.iodepth.saturating_mul(full.numjobs);
         self.require(in_flight <= MOST_IN_FLIGHT, "iodepth", || {
             format!("times numjobs is {in_flight} requests in flight, more than {MOST_IN_FLIGHT}")
         });
+    }
+
+    /// Open arrivals need a rate, and leave nothing to what has been served.
+    fn arrivals(&mut self, full: &Workload) {
+        if full.arrival == Arrival::Closed {
+            return;
+        }
+        self.require(full.rate_iops.is_some(), "arrival", || {
+            "requests that arrive by themselves need rate_iops, how many a second".to_owned()
+        });
+        for (field, set) in [("iodepth", full.iodepth > 1), ("thinktime_ns", full.thinktime_ns > 0)]
+        {
+            self.require(!set, field, || {
+                "means nothing where requests arrive by themselves (arrival)".to_owned()
+            });
+        }
     }
 
     fn places(&mut self, full: &Workload, info: &DeviceInfo) {

@@ -31,6 +31,7 @@ impl Session<'_> {
     pub(super) fn report(&mut self) {
         self.unreported = 0;
         self.tally.spill();
+        self.spill_flows();
         if self.tally.served >= self.next_ci_check {
             self.next_ci_check =
                 self.tally.served + (self.tally.served / 8).max(REPORT_EVERY as u64);
@@ -125,6 +126,7 @@ impl Session<'_> {
             latency_from: self.goals.latency_from,
             lateness_ns,
             workload: None,
+            flows: self.summarize_flows(stopped_by),
         }
     }
 }

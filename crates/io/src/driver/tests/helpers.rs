@@ -1,6 +1,7 @@
 //! What the tests of the drivers share.
 
-use crate::driver::{LogKeeper, run_workload};
+use crate::driver::{LogKeeper, run_flows, run_workload};
+use crate::flow::Flows;
 use crate::log::LogChunk;
 use crate::mock::MockDevice;
 use crate::summary::{RunSummary, SectionSummary};
@@ -21,12 +22,55 @@ pub fn run(device: &mut MockDevice, workload: &Workload) -> (RunSummary, LogChun
     (summary, keeper.log)
 }
 
-/// Recomputes every rate, moment and percentile of a summary from the log.
-pub fn check_against_log(summary: &RunSummary, log: &LogChunk) {
-    let elapsed_ns = match (log.submit_ns.iter().min(), log.complete_ns.iter().max()) {
+/// Runs flows and keeps the log, which must agree with the summary and with that of each.
+pub fn run_together(device: &mut MockDevice, flows: &Flows) -> (RunSummary, LogChunk) {
+    let mut keeper = LogKeeper::default();
+    let summary = run_flows(device, flows, &mut keeper).unwrap();
+    check_against_log(&summary, &keeper.log);
+    for (place, flow) in (0..).zip(summary.flows.as_ref().unwrap()) {
+        let log = of_flow(&keeper.log, place);
+        let elapsed_ns = elapsed_ns(&log);
+        assert_eq!(flow.elapsed_ns, elapsed_ns, "{}", flow.name);
+        for (op, section) in [&flow.read, &flow.write, &flow.flush].into_iter().enumerate() {
+            check_section(section.as_ref(), &log, op as u8, elapsed_ns);
+        }
+        let failed = log.error.iter().filter(|&&errno| errno != 0).count();
+        assert_eq!(flow.failed_requests, failed as u64);
+        let flushes = flow.flush.as_ref().map_or(0, |flush| flush.requests);
+        assert_eq!(flow.requests + flushes + flow.failed_requests, log.len() as u64);
+    }
+    (summary, keeper.log)
+}
+
+/// The rows of one flow.
+pub fn of_flow(log: &LogChunk, flow: u16) -> LogChunk {
+    let mut some = LogChunk::new(log.attribution_ns.is_some());
+    let whose = |row: usize| log.flow.as_ref().map_or(0, |flows| flows[row]);
+    for row in (0..log.len()).filter(|&row| whose(row) == flow) {
+        some.index.push(log.index[row]);
+        some.op.push(log.op[row]);
+        some.offset_bytes.push(log.offset_bytes[row]);
+        some.bytes.push(log.bytes[row]);
+        some.submit_ns.push(log.submit_ns[row]);
+        some.complete_ns.push(log.complete_ns[row]);
+        some.error.push(log.error[row]);
+        if let (Some(ours), Some(all)) = (&mut some.attribution_ns, &log.attribution_ns) {
+            ours.iter_mut().zip(all.iter()).for_each(|(ours, all)| ours.push(all[row]));
+        }
+    }
+    some
+}
+
+fn elapsed_ns(log: &LogChunk) -> u64 {
+    match (log.submit_ns.iter().min(), log.complete_ns.iter().max()) {
         (Some(first), Some(last)) => last - first,
         _ => 0,
-    };
+    }
+}
+
+/// Recomputes every rate, moment and percentile of a summary from the log.
+pub fn check_against_log(summary: &RunSummary, log: &LogChunk) {
+    let elapsed_ns = elapsed_ns(log);
     assert_eq!(summary.elapsed_ns, elapsed_ns);
     let sections = [&summary.read, &summary.write, &summary.flush, &summary.discard];
     for (op, section) in sections.into_iter().enumerate() {
