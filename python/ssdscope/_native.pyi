@@ -75,6 +75,18 @@ class Device:
             If the drive fails.
         """
 
+    def run_flows(
+        self,
+        flows_json: str,
+        progress: Callable[[str], None] | None,
+        chunk: Callable[[dict[str, npt.NDArray[Any]]], None] | None,
+    ) -> str:
+        """Run several workloads at the same time; the summary as JSON.
+
+        As `run`. Of several flows the log has a column ``flow`` (uint16), and the summary a
+        list ``flows``.
+        """
+
     def run_list(
         self,
         ops: npt.NDArray[np.uint8],

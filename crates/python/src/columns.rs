@@ -16,6 +16,9 @@ pub fn log_dict<'py>(py: Python<'py>, log: &LogChunk) -> PyResult<Bound<'py, PyD
     set(&columns, "submit_ns", &log.submit_ns)?;
     set(&columns, "complete_ns", &log.complete_ns)?;
     set(&columns, "error", &log.error)?;
+    if let Some(flow) = &log.flow {
+        set(&columns, "flow", flow)?;
+    }
     if let Some(parts) = &log.attribution_ns {
         for (cause, part_ns) in Cause::ALL.into_iter().zip(parts.iter()) {
             set(&columns, &format!("attr_{}_ns", cause.name()), part_ns)?;

@@ -8,6 +8,7 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ssdscope_io::driver::{self, RequestList};
+use ssdscope_io::flow::Flows;
 use ssdscope_io::log::LogChunk;
 use ssdscope_io::workload::Workload;
 use ssdscope_io::{ClockKind, Device, Nanos, Snapshot};
@@ -97,6 +98,21 @@ impl PyDevice {
         let mut observer = PyObserver::new(progress, chunk);
         let summary =
             self.with(py, |device| driver::run_workload(device, &workload, &mut observer))?;
+        observer.into_result(py)?;
+        json(&summary.or_py()?)
+    }
+
+    /// Run several workloads at the same time; the summary as JSON.
+    fn run_flows(
+        &self,
+        py: Python<'_>,
+        flows_json: &str,
+        progress: Option<Py<PyAny>>,
+        chunk: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let flows = Flows::from_json(flows_json).or_py()?;
+        let mut observer = PyObserver::new(progress, chunk);
+        let summary = self.with(py, |device| driver::run_flows(device, &flows, &mut observer))?;
         observer.into_result(py)?;
         json(&summary.or_py()?)
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use ssdscope_host::HostError;
 use ssdscope_io::DeviceError as IoDeviceError;
 use ssdscope_io::driver::{Failure, RunError};
+use ssdscope_io::flow::FlowsError;
 use ssdscope_io::raid0::Raid0Error;
 use ssdscope_io::trace::TraceError as IoTraceError;
 use ssdscope_io::workload::WorkloadError;
@@ -71,6 +72,12 @@ impl IntoPy for Raid0Error {
 }
 
 impl IntoPy for WorkloadError {
+    fn into_py(self) -> PyErr {
+        UsageError::new_err(self.to_string())
+    }
+}
+
+impl IntoPy for FlowsError {
     fn into_py(self) -> PyErr {
         UsageError::new_err(self.to_string())
     }

@@ -1,6 +1,5 @@
 """``ssdscope run``: one workload, its statistics."""
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +13,8 @@ EXAMPLES = """\b
 Examples:
   ssdscope run sim:mqsim-8g --rw randread --bs 4k --iodepth 32 --number_ios 100000
   ssdscope run sim:msr-4gb --rw randwrite --bs 8k --until-ci 5% -o json
+  ssdscope run sim:mqsim-8g --runtime 50ms --flow "name=web rw=randread iodepth=8" \\
+    --flow "name=backup rw=write bs=128k iodepth=4"
   ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
 """
 
@@ -56,6 +57,10 @@ def run(
     rate_iops: Annotated[
         str | None, _option("rate-iops", "N", "At most so many requests a second.")
     ] = None,
+    arrival: Annotated[
+        str | None,
+        _option("arrival", "PROCESS", "closed, fixed or poisson: requests come at --rate-iops."),
+    ] = None,
     fsync: Annotated[str | None, _option("fsync", "N", "A flush after so many writes.")] = None,
     fua: Annotated[bool, typer.Option("--fua", help="Writes are durable when served.")] = False,
     percentage_random: Annotated[
@@ -71,6 +76,16 @@ def run(
     ramp_ios: Annotated[
         str | None, _option("ramp-ios", "N", "Requests before measuring begins.")
     ] = None,
+    flow: Annotated[
+        list[str] | None,
+        _option("flow", "WORDS", "One of several workloads at once, as option=value; repeatable."),
+    ] = None,
+    jobs: Annotated[
+        str | None, _option("jobs", "FILE.toml", "Several workloads at once, a table each.")
+    ] = None,
+    exitall: Annotated[
+        bool, typer.Option("--exitall", help="The first flow that ends stops the others.")
+    ] = False,
     log: options.Log = None,
     state: options.State = None,
     sets: options.Sets = None,
@@ -85,24 +100,37 @@ def run(
     Sizes are binary (4k = 4096 bytes), times carry a unit (80us). The run stops at whichever
     of --io-size, --number-ios, --runtime and --until-ci comes first, and without any of them
     after one pass over the region.
+
+    With --flow or --jobs several workloads run at the same time, each with its own
+    statistics; the other options then hold for every flow that does not say otherwise.
     """
+    from ssdscope.workloads.flow_options import in_flow_names, read_flows
+    from ssdscope.workloads.flows import Flows
     from ssdscope.workloads.options import OPTIONS, in_option_names, workload_from_options
 
     session: Session = context.obj
-    plan = workload_from_options({name: context.params[name] for name in OPTIONS}, seed=0)
+    typed = {name: context.params[name] for name in OPTIONS}
+    several = read_flows(flow or (), jobs, typed, exit_all=exitall)
+    plan = several or workload_from_options(typed, seed=0)
     used_seed = session.seed(seed)
-    workload = replace(plan, seed=used_seed)
+    plan = plan.seeded(used_seed)
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
         used_seed
     )
-    if workload.writes:
+    if plan.writes:
         require_writable(opened)
-    show = Presentation(f"{rw} {bs}", output_format, progress, log)
+    title = f"{len(several.flows)} flows" if several else f"{rw} {bs}"
+    show = Presentation(title, output_format, progress, log)
 
     def runner(on_progress: Any, on_chunk: Any) -> Any:
+        if isinstance(plan, Flows):
+            try:
+                return opened.device.run_flows(plan, progress=on_progress, chunk=on_chunk)
+            except UsageError as error:
+                raise in_flow_names(error) from error
         try:
-            return opened.device.run(workload, progress=on_progress, chunk=on_chunk)
+            return opened.device.run(plan, progress=on_progress, chunk=on_chunk)
         except UsageError as error:
             raise in_option_names(error) from error
 
-    return execute(session, opened, workload.to_dict(), used_seed, show, runner)
+    return execute(session, opened, plan.to_dict(), used_seed, show, runner)

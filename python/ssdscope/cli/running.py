@@ -90,7 +90,11 @@ def execute(
         log = None
         if show.log is not None:
             log = stack.enter_context(
-                LogWriter(show.log, attribution=target.device.info.attribution)
+                LogWriter(
+                    show.log,
+                    attribution=target.device.info.attribution,
+                    flows=len(workload.get("flows", ())) > 1,
+                )
             )
         with run_progress(show.progress, show.title) as progress:
             result, failure = _run(runner, progress, log)

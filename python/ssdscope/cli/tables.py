@@ -20,20 +20,36 @@ def run_text(title: str, record: dict[str, Any]) -> str:
         "",
         _directions(record),
     ]
-    parts += [_attribution(record, name) for name in ("read", "write") if record[name]]
+    for part, label in _parts(record):
+        parts += [_attribution(part, name, label) for name in ("read", "write") if part[name]]
     if record["counters"]:
         parts.append(_counters(record["counters"]))
     return "\n".join(part for part in parts if part is not None)
 
 
 def _directions(record: dict[str, Any]) -> str | None:
-    ran = [(name, record[name]) for name in ("read", "write") if record[name]]
+    ran = [
+        (f"{label}{name}", part[name])
+        for part, label in [*_parts(record), *_total(record)]
+        for name in ("read", "write")
+        if part[name]
+    ]
     if not ran:
         return "no reads and no writes were served"
     unit, scale = _latency_unit([stats["latency_ns"]["mean"] for _, stats in ran])
     header = ["", "IOPS", "MiB/s", f"mean {unit}", "±95 %"]
     header += [column.replace("_", ".") for column in _LATENCY_COLUMNS[1:]]
     return table(header, [[name, *_row(stats, scale)] for name, stats in ran])
+
+
+def _parts(record: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    """Give the flows of a run with what to put before their directions; or the run itself."""
+    flows = record.get("flows")
+    return [(flow, f"{flow['name']} ") for flow in flows] if flows else [(record, "")]
+
+
+def _total(record: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
+    return [(record, "all ")] if record.get("flows") else []
 
 
 def _row(stats: dict[str, Any], scale: float) -> list[str]:
@@ -60,7 +76,7 @@ def _latency_unit(means_ns: list[float]) -> tuple[str, float]:
     return ("ms", 1e6) if max(means_ns) >= 1e7 else ("us", 1e3)
 
 
-def _attribution(record: dict[str, Any], name: str) -> str | None:
+def _attribution(record: dict[str, Any], name: str, label: str) -> str | None:
     causes = record[name]["attribution_ns"]
     if not causes:
         return None
@@ -71,7 +87,7 @@ def _attribution(record: dict[str, Any], name: str) -> str | None:
         for cause, value in shown
         if total and value / total >= _ATTRIBUTION_SHARE_SHOWN
     ]
-    return f"{name} time went to: {', '.join(parts)}" if parts else None
+    return f"{label}{name} time went to: {', '.join(parts)}" if parts else None
 
 
 def _counters(counters: dict[str, Any]) -> str:

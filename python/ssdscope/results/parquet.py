@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.results.files import destination, is_special
 from ssdscope.targets import ATTRIBUTION_CAUSES, Log
-from ssdscope.targets.records import LOG_TYPES
+from ssdscope.targets.records import FLOW_TYPE, LOG_TYPES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +43,8 @@ class LogWriter:
         Where the log shall be, ending in ``.parquet``.
     attribution
         Whether the drive says where the time of a request went.
+    flows
+        Whether the run has several flows, so that a row says whose it is.
 
     Raises
     ------
@@ -50,7 +52,7 @@ class LogWriter:
         If the file cannot be created.
     """
 
-    def __init__(self, path: str | Path, *, attribution: bool) -> None:
+    def __init__(self, path: str | Path, *, attribution: bool, flows: bool = False) -> None:
         import pyarrow.parquet as pq
 
         if Path(path).suffix != ".parquet":
@@ -61,7 +63,7 @@ class LogWriter:
             raise UsageError(f"cannot write the log to {path}: it is not a plain file")
         self.summary_path = self.path.with_suffix(".json")
         self._part = self.path.with_name(self.path.name + ".part")
-        self._schema = _schema(attribution)
+        self._schema = _schema(attribution, flows)
         self._pending: list[Log] = []
         self._pending_rows = 0
         self._row_groups = 0
@@ -203,10 +205,12 @@ def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
     return log, None if text is None else json.loads(text)
 
 
-def _schema(attribution: bool) -> "pa.Schema":
+def _schema(attribution: bool, flows: bool) -> "pa.Schema":
     import pyarrow as pa
 
     columns = [(name, pa.type_for_alias(kind)) for name, kind in LOG_TYPES.items()]
+    if flows:
+        columns.append(("flow", pa.type_for_alias(FLOW_TYPE)))
     if attribution:
         columns += [(name, pa.uint64()) for name in _ATTRIBUTION_COLUMNS]
     return pa.schema(columns)

@@ -90,6 +90,40 @@ class Device:
                 self._native.run(plan.to_json(), _progress(progress), _chunk(chunk))
             )
 
+    def run_flows(
+        self,
+        plan: Plan,
+        *,
+        progress: ProgressCallback | None = None,
+        chunk: ChunkCallback | None = None,
+    ) -> RunResult:
+        """Run several workloads at the same time.
+
+        Parameters
+        ----------
+        plan
+            The flows.
+        progress, chunk
+            As in `run`; with several flows the log has a column ``flow``, the place of a
+            request's flow in the plan.
+
+        Returns
+        -------
+        RunResult
+            The summary of all together; each flow's own is in ``summary["flows"]``.
+
+        Raises
+        ------
+        UsageError
+            If a flow does not fit the drive; the message names it.
+        DeviceError
+            If the drive fails or can make no progress.
+        """
+        with translated_errors():
+            return RunResult.from_json(
+                self._native.run_flows(plan.to_json(), _progress(progress), _chunk(chunk))
+            )
+
     def run_logged(self, plan: Plan) -> tuple[RunResult, Log]:
         """Run one workload and keep the whole log in memory."""
         parts: list[Log] = []

@@ -50,6 +50,9 @@ in the order they were issued."""
 
 LOG_COLUMNS = tuple(LOG_TYPES)
 
+FLOW_TYPE = "uint16"
+"""Of the column ``flow``, which the log of a run of several flows has: the place of its flow."""
+
 
 @dataclass(frozen=True)
 class DeviceInfo:
@@ -193,8 +196,8 @@ class Log:
     Parameters
     ----------
     columns
-        `LOG_COLUMNS` and, of a drive that attributes, ``attr_<cause>_ns`` for each of
-        `ATTRIBUTION_CAUSES`. Shapes are (n,).
+        `LOG_COLUMNS`, of a run of several flows ``flow``, and, of a drive that attributes,
+        ``attr_<cause>_ns`` for each of `ATTRIBUTION_CAUSES`. Shapes are (n,).
     """
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
@@ -240,6 +243,11 @@ class Log:
     def error(self) -> Column:
         """The errno of failed requests, int32; 0 for served ones."""
         return self.columns["error"]
+
+    @property
+    def flow(self) -> Column | None:
+        """Place of each request's flow in the plan, uint16; None where there is one at most."""
+        return self.columns.get("flow")
 
     @cached_property
     def latency_ns(self) -> npt.NDArray[np.int64]:

@@ -2,8 +2,10 @@
 
 `workload`
     `Workload`: one synthetic workload, under fio's names where fio has one.
-`options`
-    A workload as people write it, on a command line or in a file.
+`flows`
+    `Flows`: several of them at the same time, each with a name and its own statistics.
+`options`, `flow_options`
+    A workload, or several, as people write them, on a command line or in a file.
 `replaying`
     `ReplayOptions`: how a trace is read, fitted to a drive and paced.
 `preconditioning`
@@ -13,7 +15,8 @@
     The 12,000 workloads of huang2011, subsets of them, and runs on a drive. Likewise.
 """
 
+from ssdscope.workloads.flows import Flow, Flows
 from ssdscope.workloads.replaying import ReplayOptions
 from ssdscope.workloads.workload import Workload
 
-__all__ = ["ReplayOptions", "Workload"]
+__all__ = ["Flow", "Flows", "ReplayOptions", "Workload"]

@@ -53,6 +53,7 @@ OPTIONS = {
     "until_ci": Option("until_ci", parse_percent),
     "thinktime": Option("thinktime_ns", parse_duration),
     "rate_iops": Option("rate_iops", parse_count),
+    "arrival": Option("arrival", str),
     "fsync": Option("fsync_every", _whole_number),
     "fua": Option("fua", _switch),
     "percentage_random": Option("percentage_random", parse_whole_percent),

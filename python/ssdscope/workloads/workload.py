@@ -1,12 +1,13 @@
 """One synthetic workload, mirrored to the JSON that the drivers in Rust take."""
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Self
 
 from ssdscope.errors import UsageError
 
 PATTERNS = ("read", "write", "randread", "randwrite", "rw", "randrw")
+ARRIVALS = ("closed", "fixed", "poisson")
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,11 @@ class Workload:
     thinktime_ns
         Pause of a job after each completion.
     rate_iops
-        Upper bound on requests per second of each job.
+        Upper bound on requests per second of each job; with arrivals of their own, how many.
+    arrival
+        ``closed``: a request takes the place of one that was served. ``fixed``, ``poisson``:
+        requests arrive evenly, or as a Poisson process, at `rate_iops`, whatever has been
+        served; latencies then count from the arrival.
     fsync_every
         A flush after so many writes; 0 for none.
     fua
@@ -75,6 +80,7 @@ class Workload:
     until_ci: float | None = None
     thinktime_ns: int = 0
     rate_iops: int | None = None
+    arrival: str = "closed"
     fsync_every: int = 0
     fua: bool = False
     percentage_random: int | None = None
@@ -93,6 +99,10 @@ class Workload:
             raise UsageError(
                 f"{self.rw!r} is not an access pattern", hint=f"use {', '.join(PATTERNS)}"
             )
+        if self.arrival not in ARRIVALS:
+            raise UsageError(
+                f"arrival: {self.arrival!r} is unknown", hint=f"use {', '.join(ARRIVALS)}"
+            )
         if self.until_ci is not None and not 0 < self.until_ci < 1:
             raise UsageError(
                 f"until_ci: an interval within {100 * self.until_ci:g}% of the mean cannot be "
@@ -104,6 +114,10 @@ class Workload:
     def writes(self) -> bool:
         """Whether the plan writes at all."""
         return self.rw not in ("read", "randread")
+
+    def seeded(self, seed: int) -> Self:
+        """Give the same plan with another seed."""
+        return replace(self, seed=seed)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the keys of the JSON form, every one of them."""

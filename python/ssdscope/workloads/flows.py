@@ -1,0 +1,79 @@
+"""Several workloads at the same time, mirrored to the JSON that the drivers in Rust take."""
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from ssdscope.errors import UsageError
+from ssdscope.workloads.workload import Workload
+
+PRIORITIES = ("urgent", "high", "medium", "low")
+_SEEDS = 2**63
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One of several workloads.
+
+    Attributes
+    ----------
+    name
+        What it is called in results.
+    workload
+        What it asks for.
+    priority
+        Class of its submission queue, one of `PRIORITIES`, on a drive that tells classes
+        apart; None for the default.
+    """
+
+    name: str
+    workload: Workload
+    priority: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a class that there is none of."""
+        if self.priority is not None and self.priority not in PRIORITIES:
+            raise UsageError(
+                f"priority: {self.priority!r} is unknown", hint=f"use {', '.join(PRIORITIES)}"
+            )
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Workloads that run side by side, flow ``i`` through submission queue ``i``.
+
+    Attributes
+    ----------
+    flows
+        At least one, of different names.
+    exit_all
+        As soon as one has made its last request the others make no more.
+    """
+
+    flows: tuple[Flow, ...]
+    exit_all: bool = False
+
+    @property
+    def writes(self) -> bool:
+        """Whether any of them writes."""
+        return any(flow.workload.writes for flow in self.flows)
+
+    def seeded(self, seed: int) -> Self:
+        """Give each flow a seed of its own: the first this one, the next the next."""
+        flows = (
+            replace(flow, workload=flow.workload.seeded((seed + number) % _SEEDS))
+            for number, flow in enumerate(self.flows)
+        )
+        return replace(self, flows=tuple(flows))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the keys of the JSON form, every one of them."""
+        flows = [
+            {"name": flow.name, "priority": flow.priority, "workload": flow.workload.to_dict()}
+            for flow in self.flows
+        ]
+        return {"flows": flows, "exit_all": self.exit_all}
+
+    def to_json(self) -> str:
+        """Write the plan for the driver."""
+        return json.dumps(self.to_dict())
