@@ -53,7 +53,9 @@ impl IntoPy for SimError {
         let message = self.to_string();
         match self {
             Self::Config(faults) => faults.into_py(),
-            Self::State(_) | Self::BadBlocks(_) => UsageError::new_err(message),
+            Self::State(_) | Self::BadBlocks(_) | Self::WornOut { .. } => {
+                UsageError::new_err(message)
+            }
             Self::Stuck { .. } | Self::Livelock(_) => DeviceError::new_err(message),
         }
     }
