@@ -46,6 +46,18 @@ impl Gc {
     }
 }
 
+/// Merging in idle time, on a log-block drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is the key of the same name")]
+pub struct IdleMerging {
+    pub background: bool,
+    pub idle_ns: u64,
+}
+
+pub(super) fn idle_merging(get: &Getter) -> IdleMerging {
+    IdleMerging { background: get.flag("gc.background"), idle_ns: get.long("gc.idle_ns") }
+}
+
 pub(super) fn gc_policy(get: &Getter) -> GcPolicy {
     match get.word("gc.policy") {
         "wear-aware" => GcPolicy::WearAware,

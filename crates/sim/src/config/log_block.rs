@@ -1,6 +1,7 @@
 //! Drives with log blocks.
 
 use super::cache::{self, CacheConfig};
+use super::gc::{self, IdleMerging};
 use super::get::Getter;
 use super::host::{self, Host};
 use super::layout::{self, UnitLayout};
@@ -48,6 +49,7 @@ pub struct LogBlockConfig {
     pub channel: Channel,
     pub host: Host,
     pub ftl: LogBlockFtl,
+    pub gc: IdleMerging,
     pub scheduler: Scheduler,
     pub map: Mapping,
     pub caches: CacheConfig,
@@ -115,6 +117,7 @@ pub(super) fn log_block_config(get: &Getter) -> LogBlockConfig {
                 _ => LogVictim::Lru,
             },
         },
+        gc: gc::idle_merging(get),
         scheduler: nand::scheduler(get),
         map: map::mapping(get),
         caches: cache::caches(get),

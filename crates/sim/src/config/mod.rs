@@ -28,7 +28,7 @@ mod wear;
 pub use cache::{CacheConfig, Drain, DrainOrder, ReadCacheConfig, WriteBufferConfig};
 pub use disk::{Disk, DiskConfig, QueueOrder};
 pub use fault::{Fault, Faults};
-pub use gc::{Gc, GcPolicy};
+pub use gc::{Gc, GcPolicy, IdleMerging};
 pub use host::{Host, HostQueues, Interface};
 pub use layout::UnitLayout;
 pub use log_block::{LogAssociation, LogBlockConfig, LogBlockFtl, LogVictim};

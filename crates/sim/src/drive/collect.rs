@@ -9,7 +9,6 @@
 //! `gc.idle_ns`, until the high-water mark is reached.
 
 use super::paged::{Job, PageDrive};
-use crate::events::Event;
 use crate::flash::command::{Command, Work};
 use crate::ftl::{Collection, Translation};
 use crate::geometry::{PageId, PlaneId, Ppn};
@@ -145,20 +144,14 @@ impl PageDrive {
         }
         self.note_urgency(plane);
         self.resume_stalled(self.ftl.stall_queue(plane));
-        if self.work.idle && self.ftl.below_high_water(plane) {
+        if self.work.idle.has_begun() && self.ftl.below_high_water(plane) {
             self.collect(plane);
         }
         self.kick_touched();
     }
 
-    pub(super) fn start_idle_timer(&mut self) {
-        let at_ns = self.now_ns + self.work.idle_ns;
-        self.events.schedule(at_ns, Event::Idle(self.work.quiet));
-    }
-
     /// The host has been quiet for `gc.idle_ns`.
     pub(super) fn collect_when_idle(&mut self) {
-        self.work.idle = true;
         for plane in (0..self.ftl.geometry().plane_count).map(PlaneId) {
             if self.ftl.below_high_water(plane) {
                 self.collect(plane);

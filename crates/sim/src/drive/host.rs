@@ -1,6 +1,7 @@
 //! Commands in, answers out: the queue, the link, the controller's processor.
 
 use super::{Drive, Scheme};
+use crate::flash::command::Ledger;
 use ssdscope_io::{Attribution, Cause, Completion, Lba, Nanos, Op, Outcome, Request};
 use std::ops::Range;
 
@@ -175,12 +176,15 @@ impl<S: Scheme> Drive<S> {
         self.link.answer(self.now_ns, slot, request.op, data_bytes);
     }
 
-    /// A write is done: flushes behind it wait for one less.
-    pub(super) fn write_done(&mut self, write_number: u64) {
+    /// A write is done, whose last page spent its time so: flushes behind it wait for one
+    /// less.
+    pub(super) fn write_done(&mut self, write_number: u64, ledger: &Ledger) {
         self.writes_at_work -= 1;
         if self.flushes.is_empty() {
             return;
         }
+        // Space is freed before a write is placed: the end of its time is its own.
+        let own_ns = ledger.total_ns() - ledger.gc_ns;
         let mut waiting = std::mem::take(&mut self.flushes);
         waiting.retain(|&slot| {
             let flush = &mut self.requests[slot];
@@ -188,7 +192,10 @@ impl<S: Scheme> Drive<S> {
                 flush.waits_for -= 1;
             }
             if flush.waits_for == 0 {
-                flush.attribution[Cause::DieWait] += self.now_ns - flush.arrived_ns;
+                let waited_ns = self.now_ns - flush.arrived_ns;
+                let upkeep_ns = waited_ns.saturating_sub(own_ns).min(ledger.gc_ns);
+                flush.attribution[S::UPKEEP] += upkeep_ns;
+                flush.attribution[Cause::DieWait] += waited_ns - upkeep_ns;
                 self.answer(slot, 0);
                 return false;
             }

@@ -1,9 +1,13 @@
 //! Log blocks in time. One merge at a time, as a small controller does it: it starts when
 //! the programs under way have ended, and writes wait until it has; reads go on.
 //!
+//! With `gc.background` log blocks are merged when the host has been quiet for `gc.idle_ns`
+//! too, the one that would be merged first for room first, until none is in use.
+//!
 //! The copies of a merge are read side by side and programmed in the order of their
 //! places, since pages of a block are; its erases follow.
 
+use super::idle::Idle;
 use super::{Drive, Scheme};
 use crate::config::{LogBlockConfig, State};
 use crate::error::SimError;
@@ -41,6 +45,8 @@ pub struct Merging {
     /// Programs of the host under way, with the reads before them.
     programs: u32,
     job: Option<Job>,
+    /// Whether the host is quiet, and log blocks are merged meanwhile.
+    idle: Idle,
 }
 
 #[cfg(test)]
@@ -68,12 +74,14 @@ impl LogBlockDrive {
         prepare::bring(&mut outline, state, seed)?;
         let ftl = outline.finish();
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
-        let work = Merging::default();
+        let idle = Idle::new(config.gc.background, config.gc.idle_ns);
+        let work = Merging { idle, ..Merging::default() };
         Ok(Self::assemble(&config.host, &config.map, &config.caches, flash, ftl, work))
     }
 
     /// Places the writes that wait, in order, until a merge must come first; starts that
-    /// as soon as nothing is being programmed. The caller serves the channels.
+    /// as soon as nothing is being programmed. If none waits and the host is quiet, merges
+    /// what will have to be. The caller serves the channels.
     fn go_on(&mut self) {
         while self.work.job.is_none() {
             if self.ftl.is_due() {
@@ -82,7 +90,12 @@ impl LogBlockDrive {
                 }
                 break;
             }
-            let Some(&slot) = self.work.waiting.front() else { break };
+            let Some(&slot) = self.work.waiting.front() else {
+                if self.work.idle.has_begun() && self.work.programs == 0 && self.ftl.make_due() {
+                    continue;
+                }
+                break;
+            };
             let Command { logical, span: (first, count), .. } = self.flash.commands[slot];
             let Some(placed) = self.ftl.place(logical, first, count) else {
                 if self.ftl.is_exhausted() {
@@ -231,6 +244,23 @@ impl Scheme for Merging {
 
     fn give_up(drive: &mut LogBlockDrive) -> Vec<u32> {
         drive.work.waiting.drain(..).collect()
+    }
+
+    fn wake(&mut self) {
+        self.idle.wake();
+    }
+
+    fn fall_quiet(drive: &mut LogBlockDrive) {
+        if let Some((at_ns, event)) = drive.work.idle.timer(drive.now_ns) {
+            drive.events.schedule(at_ns, event);
+        }
+    }
+
+    fn idle_timer(drive: &mut LogBlockDrive, quiet: u32) {
+        if drive.gate.inside() == 0 && drive.work.idle.begin(quiet) {
+            drive.go_on();
+            drive.kick_touched();
+        }
     }
 
     fn why_stuck(drive: &LogBlockDrive) -> Option<String> {

@@ -14,7 +14,7 @@
 //! The ways it can map:
 //!
 //! * [`paged`]: page mapping; `collect`: its garbage collection in time, in the
-//!   foreground and when idle;
+//!   foreground and when idle (`idle`);
 //! * [`merging`]: log blocks, and their merges in time.
 
 mod buffer;
@@ -23,6 +23,7 @@ mod end_of_life;
 #[cfg(test)]
 mod endurance_run;
 mod host;
+mod idle;
 mod lookup;
 mod members;
 mod memory;

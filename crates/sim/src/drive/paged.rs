@@ -1,6 +1,7 @@
 //! Page mapping in time: any free page of the right plane will do; a write waits while
 //! its plane has none, and collection (`collect`) makes some.
 
+use super::idle::Idle;
 use super::{Drive, Scheme};
 use crate::config::{Gc, Mapping, PageConfig, State};
 use crate::error::SimError;
@@ -31,15 +32,10 @@ pub struct Collecting {
     pub(super) jobs: Slab<Job>,
     /// Programs of the host that wait for a free block, by plane.
     pub(super) stalled: PerPlane<VecDeque<u32>>,
-    /// Whether blocks are collected when the host is quiet, and for how long first.
-    pub(super) background: bool,
     /// Whether pages move within their plane without the channel, where they can.
     pub(super) copyback: bool,
-    pub(super) idle_ns: u64,
-    /// Counts arrivals, so that an idle timer knows whether it is stale.
-    pub(super) quiet: u32,
-    /// Whether background collection is at work.
-    pub(super) idle: bool,
+    /// Whether the host is quiet, and blocks are collected in the background.
+    pub(super) idle: Idle,
     /// Where collection yields to the host: the planes in which it does not, as the flash
     /// array was told. Empty where it never does.
     urgent: PerPlane<bool>,
@@ -50,11 +46,8 @@ impl Collecting {
         Self {
             jobs: Slab::default(),
             stalled: PerPlane(vec![VecDeque::new(); planes as usize]),
-            background: gc.background,
             copyback: gc.copyback,
-            idle_ns: gc.idle_ns,
-            quiet: 0,
-            idle: false,
+            idle: Idle::new(gc.background, gc.idle_ns),
             urgent: PerPlane(vec![false; if gc.preemptible { planes as usize } else { 0 }]),
         }
     }
@@ -209,18 +202,17 @@ impl Scheme for Collecting {
     }
 
     fn wake(&mut self) {
-        self.quiet = self.quiet.wrapping_add(1);
-        self.idle = false;
+        self.idle.wake();
     }
 
     fn fall_quiet(drive: &mut PageDrive) {
-        if drive.work.background {
-            drive.start_idle_timer();
+        if let Some((at_ns, event)) = drive.work.idle.timer(drive.now_ns) {
+            drive.events.schedule(at_ns, event);
         }
     }
 
     fn idle_timer(drive: &mut PageDrive, quiet: u32) {
-        if quiet == drive.work.quiet && drive.gate.inside() == 0 {
+        if drive.gate.inside() == 0 && drive.work.idle.begin(quiet) {
             drive.collect_when_idle();
         }
     }

@@ -195,7 +195,7 @@ impl<S: Scheme> Drive<S> {
         } else {
             self.write_ended(slot);
             self.answer(slot, 0);
-            self.write_done(number);
+            self.write_done(number, &ledger);
         }
         None
     }

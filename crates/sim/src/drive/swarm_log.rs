@@ -42,6 +42,7 @@ fn draw_drive(random: &mut Stream, endurance: u64) -> String {
          firmware_ns = {}\n\
          [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
          log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n{units}\
+         [gc]\nbackground = {}\nidle_ns = 3000000\n\
          [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\n{scheduler}",
         spare as f64 / 100.0,
         pick(&[20, 24, 33]),
@@ -54,6 +55,7 @@ fn draw_drive(random: &mut Stream, endurance: u64) -> String {
         ["one-to-one", "many-to-one"][pick(&[0, 1]) as usize],
         ["lru", "fifo"][pick(&[0, 1]) as usize],
         ["CWDP", "PDWC"][pick(&[0, 1]) as usize],
+        pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
     );

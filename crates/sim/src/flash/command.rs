@@ -96,6 +96,13 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// The whole time.
+    #[must_use]
+    pub const fn total_ns(&self) -> u64 {
+        let waits_ns = self.channel_wait_ns + self.die_wait_ns + self.suspend_ns + self.map_ns;
+        waits_ns + self.transfer_ns + self.nand_ns + self.rmw_ns + self.gc_ns
+    }
+
     /// Adds this to the attribution of a request, on a drive that frees space by `upkeep`.
     pub fn add_to(&self, attribution: &mut Attribution, upkeep: Cause) {
         attribution[Cause::ChannelWait] += self.channel_wait_ns;

@@ -43,6 +43,15 @@ impl LogBlockFtl {
         self.due.is_some()
     }
 
+    /// Makes the merge due that would come next for room; says whether there is one, and a
+    /// unit to merge into.
+    pub fn make_due(&mut self) -> bool {
+        if self.units.free_count() > 0 {
+            self.due = self.due.or_else(|| self.logs.next_victim());
+        }
+        self.due.is_some()
+    }
+
     /// Starts the merge that is due, if one is, and there is a unit to merge into.
     pub fn begin_merge(&mut self) -> Option<Merge> {
         let log = self.due.take()?;

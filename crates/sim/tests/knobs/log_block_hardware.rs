@@ -275,5 +275,6 @@ fn dies_of_a_chip_overlap() {
 #[test]
 fn what_a_log_block_drive_does_not_read_it_does_not_show() {
     let resolved = config(LOG_DRIVE, &[]);
-    assert!(resolved.resolved().get("gc").is_none() && resolved.resolved().get("msr").is_none());
+    let tables = resolved.resolved();
+    assert!(tables["gc"].get("policy").is_none() && tables.get("msr").is_none());
 }

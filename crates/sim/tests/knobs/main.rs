@@ -55,6 +55,7 @@ mod files;
 mod ftl;
 mod gc;
 mod host;
+mod idle_merging;
 mod log_block;
 mod log_block_array;
 mod log_block_faults;
@@ -115,6 +116,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         log_block_array::KEYS,
         end_of_life::LOG_KEYS,
         units_log_block::KEYS,
+        idle_merging::KEYS,
         map::KEYS,
         bad_blocks::KEYS,
         sata::KEYS,

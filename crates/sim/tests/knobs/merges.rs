@@ -3,7 +3,7 @@
 //! One plane, so that all work is one after the other: merge units of 8 pages, three log
 //! blocks, every page written in order.
 
-use crate::rig::{ERASE, PAGE, READ, Rig, WRITE, read, write};
+use crate::rig::{ERASE, FLUSH, PAGE, READ, Rig, WRITE, read, write};
 use ssdscope_io::counters::Merges;
 use ssdscope_io::{Cause, Op};
 
@@ -40,6 +40,23 @@ fn a_beginning_rewritten_in_order_is_completed() {
         assert_eq!(counters.merges, merges(0, 1, 0), "{written} pages");
         assert_eq!((counters.gc_pages_moved, counters.block_erases), (copied, 1));
     }
+}
+
+#[test]
+fn a_flush_behind_a_merge_waits_for_the_merge_and_then_for_the_write() {
+    let mut rig = Rig::logged(&[]);
+    rig.write_pages([3, 11, 19]);
+    let merge = 8 * COPY + 2 * ERASE;
+    let flush = rig.together(&[write(27), FLUSH])[1];
+    assert_eq!(flush.attribution[Cause::Merge], merge);
+    assert_eq!(flush.attribution[Cause::DieWait], WRITE);
+    assert_eq!(flush.latency().0, merge + WRITE);
+    // One that comes when the merge is nearly over waits for the rest of it.
+    rig.submit(write(35));
+    rig.idle(merge - 5);
+    let flush = rig.together(&[FLUSH])[1];
+    assert_eq!(flush.attribution[Cause::Merge], 5);
+    assert_eq!(flush.latency().0, 5 + WRITE);
 }
 
 #[test]

@@ -272,7 +272,7 @@ impl Rig {
         }
     }
 
-    /// Lets time pass with nothing asked.
+    /// Lets time pass in which nothing is answered.
     pub fn idle(&mut self, ns: u64) {
         let mut none = Vec::new();
         self.device.advance(self.device.now() + Nanos(ns), &mut none).unwrap();

@@ -2,7 +2,7 @@
 
 use super::Fallback::{Bool, Float, Int, Word};
 use super::Kind::{Choice, Count, Flag, Nanos, Ratio};
-use super::Scope::{Collecting, Page};
+use super::Scope::{Array, Collecting, Flash, Page};
 use super::{Key, key};
 
 /// This part of the table.
@@ -48,8 +48,9 @@ pub(super) const KEYS: &[Key] = &[
         "gc.background",
         Flag,
         Bool(false),
-        Collecting,
-        "page: also collect when idle; msr: clean even if no request waits",
+        Flash,
+        "page: also collect when idle; log-block: also merge then; msr: clean even if no request \
+         waits",
     ),
     key(
         "gc.preemptible",
@@ -72,5 +73,11 @@ pub(super) const KEYS: &[Key] = &[
         Page,
         "a die moves pages being collected by itself: they do not cross the channel",
     ),
-    key("gc.idle_ns", Nanos, Int(100_000_000), Page, "idle time before background collection"),
+    key(
+        "gc.idle_ns",
+        Nanos,
+        Int(100_000_000),
+        Array,
+        "idle time before collection or merging in the background",
+    ),
 ];

@@ -1,0 +1,42 @@
+//! When the host has been quiet for so long that a drive frees space for later.
+
+use crate::events::Event;
+
+/// Whether it is idle time, and how that is found out.
+#[derive(Clone, Debug, Default)]
+pub struct Idle {
+    /// How long the host must have been quiet; none: idle time is not used.
+    after_ns: Option<u64>,
+    /// Counts arrivals, so that a timer knows whether it is stale.
+    arrivals: u32,
+    begun: bool,
+}
+
+impl Idle {
+    /// With `background`, idle time begins when the host has been quiet for `idle_ns`.
+    pub fn new(background: bool, idle_ns: u64) -> Self {
+        Self { after_ns: background.then_some(idle_ns), ..Self::default() }
+    }
+
+    /// Whether it is idle time.
+    pub const fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// The host asks for something.
+    pub fn wake(&mut self) {
+        self.arrivals = self.arrivals.wrapping_add(1);
+        self.begun = false;
+    }
+
+    /// The host has no more requests: the timer to be set, if any.
+    pub fn timer(&self, now_ns: u64) -> Option<(u64, Event)> {
+        self.after_ns.map(|idle_ns| (now_ns + idle_ns, Event::Idle(self.arrivals)))
+    }
+
+    /// A timer has run out: says whether idle time begins.
+    pub fn begin(&mut self, set_at_arrival: u32) -> bool {
+        self.begun |= set_at_arrival == self.arrivals;
+        set_at_arrival == self.arrivals
+    }
+}
