@@ -202,6 +202,8 @@ impl<S: Scheme> Drive<S> {
                     buffer.store.forget(&whole);
                 }
                 self.discard_pages(slot);
+                // It may be what a flush was waiting for.
+                self.answer_stored(0);
                 self.answer(slot, 0);
             }
             Op::Flush => self.wait_for_flash(slot, None),
