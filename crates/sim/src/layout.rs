@@ -15,7 +15,8 @@
 //!
 //! With `ftl.reclaim_unit_bytes` the planes of several units side by side are one to the
 //! translation layer: its block is a superblock, whose units go round them, and which is
-//! collected and erased as one. Sectors go round the pages of a unit by `ftl.stripe_bytes`.
+//! collected and erased as one. Sectors go round the pages of a unit by `ftl.stripe_bytes`. Units
+//! begin at multiples of their size, less `ftl.phase_bytes`.
 //! Where blocks are bad from the factory, block i of a plane is its i-th good one.
 
 use crate::config::{Nand, UnitLayout};
@@ -122,6 +123,7 @@ pub struct Layout {
     stripe_sectors: u32,
     /// Of each plane the good blocks that are used, as many on all; none: all are good.
     good_blocks: Option<Arc<[BlockId]>>,
+    phase_sectors: u64,
 }
 
 impl Layout {
@@ -150,6 +152,7 @@ impl Layout {
             good_blocks: good.map(|planes| {
                 planes.iter().flat_map(|blocks| &blocks[..used as usize]).copied().collect()
             }),
+            phase_sectors: keys.phase_bytes / 512,
         }
     }
 
@@ -169,6 +172,12 @@ impl Layout {
     #[must_use]
     pub const fn array(&self) -> &Geometry {
         &self.array
+    }
+
+    /// How far into the first unit the drive's first sector is.
+    #[must_use]
+    pub const fn phase_sectors(&self) -> u64 {
+        self.phase_sectors
     }
 
     /// The planes of the translation layer, in the order in which it is to visit them.

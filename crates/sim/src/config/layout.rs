@@ -10,6 +10,7 @@ pub struct UnitLayout {
     pub plane_order: String,
     pub placement_pages: u32,
     pub map_unit_bytes: u64,
+    pub phase_bytes: u64,
     pub stripe_bytes: u32,
     /// 0 on log-block drives, which have merge units.
     pub reclaim_unit_bytes: u64,
@@ -21,6 +22,7 @@ pub(super) fn unit_layout(get: &Getter) -> UnitLayout {
         plane_order: get.word("ftl.plane_order").to_owned(),
         placement_pages: get.int("ftl.placement_pages"),
         map_unit_bytes: get.long("ftl.map_unit_bytes"),
+        phase_bytes: get.long("ftl.phase_bytes"),
         stripe_bytes: get.int("ftl.stripe_bytes"),
         reclaim_unit_bytes: if get.has(reclaim) { get.long(reclaim) } else { 0 },
     }

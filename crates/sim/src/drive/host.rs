@@ -55,7 +55,7 @@ impl<S: Scheme> Drive<S> {
             op: request.op,
             role: Role::Host,
             fua: request.fua,
-            lba: request.lba,
+            lba: request.lba + self.phase,
             sectors: request.sectors.0 as u32,
             waits_for: 0,
             write_number: 0,

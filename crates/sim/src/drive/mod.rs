@@ -61,7 +61,7 @@ use reading::Cached;
 use scheme::Scheme;
 use ssdscope_io::{
     ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Queues,
-    Request, Snapshot, device::check_request,
+    Request, Sectors, Snapshot, device::check_request,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -89,6 +89,8 @@ pub struct Drive<S: Scheme> {
     family: Arc<()>,
     info: DeviceInfo,
     firmware_ns: u64,
+    /// What is added to the host's addresses: units do not begin with the drive.
+    phase: Sectors,
     now_ns: u64,
     events: EventQueue,
     link: Link,
@@ -135,12 +137,13 @@ impl<S: Scheme> Drive<S> {
         let page_sectors = ftl.geometry().sectors_per_page;
         let page_bytes = u64::from(ftl.geometry().page_bytes);
         let queues = host.queues();
-        let capacity_bytes = u64::from(ftl.map().exported_pages()) * page_bytes;
+        let phase = Sectors(ftl.layout().phase_sectors());
+        let mapped_bytes = u64::from(ftl.map().exported_pages()) * page_bytes;
         Self {
             family: Arc::new(()),
             info: DeviceInfo {
                 kind: DeviceKind::Simulated,
-                capacity_bytes,
+                capacity_bytes: mapped_bytes - phase.bytes().0,
                 logical_block_bytes: u64::from(host.logical_block_bytes),
                 clock: ClockKind::Virtual,
                 writable: true,
@@ -149,6 +152,7 @@ impl<S: Scheme> Drive<S> {
                 snapshot: true,
             },
             firmware_ns: host.firmware_ns,
+            phase,
             now_ns: 0,
             events: EventQueue::default(),
             link: Link::new(host),
@@ -169,7 +173,7 @@ impl<S: Scheme> Drive<S> {
             #[cfg(test)]
             shadow: shadow::Shadow::of(&ftl),
             buffer: Buffer::new(&caches.write_buffer, page_sectors, ftl.run_pages()),
-            cache: Cached::new(&caches.read_cache, page_sectors, capacity_bytes / 512),
+            cache: Cached::new(&caches.read_cache, page_sectors, mapped_bytes / 512),
             ftl,
             work,
         }

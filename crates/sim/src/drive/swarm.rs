@@ -194,8 +194,9 @@ impl<S: Scheme> Run<S> {
     pub fn pages_asked(&self, op: Op, sectors_per_page: u32) -> u64 {
         let per_page = u64::from(sectors_per_page);
         let asked = self.asked.iter().filter(|request| request.op == op);
-        let end = |request: &Request| request.lba.0 + request.sectors.0;
-        asked.map(|request| end(request).div_ceil(per_page) - request.lba.0 / per_page).sum()
+        let start = |request: &Request| (request.lba + self.drive.phase).0;
+        let end = |request: &Request| start(request) + request.sectors.0;
+        asked.map(|request| end(request).div_ceil(per_page) - start(request) / per_page).sum()
     }
 }
 

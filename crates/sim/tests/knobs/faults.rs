@@ -290,6 +290,7 @@ const IMPOSSIBLE: &[Impossible] = &[
         "8192 is no whole number of sectors that divides nand.page_bytes = 4096",
     ),
     ("ftl.stripe_bytes", &["ftl.stripe_bytes=768"], "768 is no whole number of sectors"),
+    ("ftl.phase_bytes", &["ftl.phase_bytes=4096"], "below ftl.map_unit_bytes = 4096"),
     (
         "ftl.reclaim_unit_bytes",
         &["ftl.reclaim_unit_bytes=40000"],

@@ -100,6 +100,7 @@ fn another(key: &Key) -> (String, Value) {
         ("ftl.placement_pages", _) => number(2),
         ("nand.bad_block_ratio", _) => ("0.125".into(), Value::from(0.125)),
         ("ftl.map_unit_bytes", _) => ("8k".into(), Value::from(8192)),
+        ("ftl.phase_bytes", _) => number(512),
         ("ftl.reclaim_unit_bytes", _) => number(32_768),
         ("map.entry_bytes" | "map.cached_entry_bytes", _) => number(12),
         ("map.kind", _) => ("zones".into(), Value::from("zones")),

@@ -10,6 +10,7 @@ use ssdscope_sim::State;
 
 knobs! {
     "ftl.map_unit_bytes" => a_small_write_rewrites_its_unit,
+    "ftl.phase_bytes" => units_begin_where_they_are_said_to,
     "ftl.stripe_bytes" => sectors_go_round_the_pages_of_a_unit,
     "ftl.reclaim_unit_bytes" => so_many_blocks_are_collected_as_one,
 }
@@ -44,6 +45,30 @@ fn a_small_write_rewrites_its_unit() {
             assert_eq!(counters.rmw_reads, pages);
             assert_eq!(counters.flash_bytes_read, pages * PAGE);
             assert_eq!(counters.flash_bytes_programmed, pages * PAGE);
+        }
+    }
+}
+
+fn units_begin_where_they_are_said_to() {
+    let [unit, placement] = on_one_plane(4);
+    let open = |phase: u64| {
+        let phase = format!("ftl.phase_bytes={}", phase * PAGE);
+        both(&[&unit, &placement, &phase])
+    };
+    for phase in 0..4 {
+        for (rig, whole) in open(phase).iter().zip(&open(0)) {
+            let lost = whole.capacity() - rig.capacity();
+            assert_eq!(lost, phase * PAGE);
+        }
+        for start in 0..4 {
+            for mut rig in open(phase) {
+                // Four pages in a row are a unit where one begins, and elsewhere parts of two.
+                rig.one((Op::Write, start * PAGE, 4 * PAGE));
+                let units = if (start + phase).is_multiple_of(4) { 1 } else { 2 };
+                let counters = rig.counters();
+                assert_eq!(counters.flash_bytes_programmed, units * 4 * PAGE, "{start} {phase}");
+                assert_eq!(counters.rmw_reads, (units - 1) * 4, "{start} {phase}");
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use ssdscope_io::counters::Merges;
 knobs! {
     "ftl.map_unit_bytes" => a_merge_copies_whole_units,
     "ftl.placement_pages" => so_many_pages_in_a_row_share_a_plane,
+    "ftl.phase_bytes" => merge_units_begin_with_a_mapping_unit,
     "ftl.stripe_bytes" => a_sector_read_is_one_page_whatever_the_stripes,
 }
 
@@ -25,6 +26,22 @@ fn a_merge_copies_whole_units() {
         assert_eq!(counters.merges, Merges { full: 1, ..Merges::default() });
         assert_eq!((counters.gc_pages_moved, counters.block_erases), (8, 2));
         assert_eq!(counters.rmw_reads, 0);
+    }
+}
+
+fn merge_units_begin_with_a_mapping_unit() {
+    for phase in 0..4 {
+        let mut rig = Rig::logged(&[
+            &unit_of(4),
+            "ftl.placement_pages=4",
+            &format!("ftl.phase_bytes={}", phase * PAGE),
+        ]);
+        // A merge unit of eight pages, written in order from where one begins: a switch.
+        rig.one((Op::Write, (8 - phase) * PAGE, 4 * PAGE));
+        rig.one((Op::Write, (12 - phase) * PAGE, 4 * PAGE));
+        let counters = rig.rest();
+        assert_eq!(counters.merges, Merges { switch: 1, ..Merges::default() }, "phase {phase}");
+        assert_eq!(counters.flash_bytes_programmed, 8 * PAGE);
     }
 }
 

@@ -27,6 +27,13 @@ impl Checker<'_> {
             self.fault("ftl.map_unit_bytes", &message);
             return None;
         }
+        if keys.phase_bytes >= unit || !keys.phase_bytes.is_multiple_of(512) {
+            let message = format!(
+                "{} is no whole number of sectors below ftl.map_unit_bytes = {unit}",
+                keys.phase_bytes
+            );
+            self.fault("ftl.phase_bytes", &message);
+        }
         let (pages, in_a_row) = (unit / page, u64::from(keys.placement_pages));
         if !pages.is_multiple_of(in_a_row) && !in_a_row.is_multiple_of(pages) {
             let message = format!(

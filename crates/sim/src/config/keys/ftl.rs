@@ -37,6 +37,13 @@ pub(super) const KEYS: &[Key] = &[
         "what is mapped and written as one: a smaller write reads and rewrites the rest",
     ),
     key(
+        "ftl.phase_bytes",
+        Bytes(0, 1 << 30),
+        Int(0),
+        Array,
+        "bytes of the first mapping unit before the drive's first byte, which nobody reaches",
+    ),
+    key(
         "ftl.stripe_bytes",
         Bytes(512, 1 << 17),
         SameAs("nand.page_bytes"),
