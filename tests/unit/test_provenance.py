@@ -78,3 +78,14 @@ def test_every_value_of_a_preset_is_found_and_spoken_for(name: str) -> None:
             assert origin.line is not None
             assert lines[origin.line - 1].startswith(key)
             assert origin.said, f"{name}: {table}.{key} has no provenance"
+
+
+def test_the_intel_is_one_drive_behind_three_hosts() -> None:
+    names = [name for name in ("ryu-c", "kuo-intel-mlc", "huang-ssd-i") if name in preset_names()]
+    assert len(names) >= 2
+    drives = [tomllib.loads(preset_text(name)) for name in names]
+    tables = [
+        {key: value for key, value in drive.items() if isinstance(value, dict) and key != "host"}
+        for drive in drives
+    ]
+    assert all(each == tables[0] for each in tables)

@@ -6,6 +6,8 @@
     Size, collection policy and share of free blocks kept; four patterns, ten sizes.
 `kuo2009`
     What effective blocks and pages, buffers and zones do to response times; seven drives.
+`ryu2009`
+    Three drives and where their management blocks are: ageing, shifted writes, a table of speeds.
 
 A new study is a module (or a package) with a `STUDY`, and one line in `_STUDIES` below. Every
 number in the column "ours" is computed from runs made now.
@@ -21,6 +23,7 @@ from ssdscope.probes.budget import StageProgress, silent
 from ssdscope.studies.kuo2009 import STUDY as KUO2009
 from ssdscope.studies.machado2015 import STUDY as MACHADO2015
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Verdict
+from ssdscope.studies.ryu2009 import STUDY as RYU2009
 from ssdscope.targets import Target
 
 __all__ = [
@@ -33,7 +36,7 @@ __all__ = [
     "run",
 ]
 
-_STUDIES = (KUO2009, MACHADO2015)
+_STUDIES = (KUO2009, MACHADO2015, RYU2009)
 
 
 def registry() -> dict[str, StudyInfo]:

@@ -1,0 +1,173 @@
+"""Ryu and Park: "Performance Evaluation of Solid-State Disks through Black-Box Approach" (2009).
+
+In Korean. Three drives, called A, B and C, and a hard disk; where their management blocks are and
+what follows from that. The presets `ryu-a`, `ryu-b`, `ryu-c` are fitted to figure 13.
+
+`ageing`, `ageing_claims`
+    Figures 2 and 3: new, and after months of use; ageing against the size of the block.
+`shift_write`
+    Figure 7: shifted writes.
+`allocation`
+    Order- or address-based: reads after random and after sequential writes.
+`equations`
+    Figure 12: response times from equations, corrected.
+`iozone`
+    Figure 13: the table.
+`read_size`
+    Figure 14: response time by read size.
+`figure`
+    The pictures.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from ssdscope.errors import OutputError, UsageError
+from ssdscope.probes.budget import StageProgress
+from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult
+from ssdscope.studies.ryu2009 import (
+    ageing,
+    ageing_claims,
+    allocation,
+    equations,
+    figure,
+    iozone,
+    read_size,
+    shift_write,
+)
+from ssdscope.targets import Target
+
+KEY = "ryu2009"
+FIGURES = {
+    "2": "Drive A new and after months of use",
+    "3": "Drive C new and after months of use",
+    "ageing": "Ageing against the size of the management block",
+    "7": "Shifted writes",
+    "allocation": "Sequential reads after random (T1) and after sequential writes (T2)",
+    "12": "Response time of a read by placement, from the equations",
+    "13": "Random reads and writes on the three drives",
+    "14": "Response time by read size",
+}
+_NEW_AND_AGED = (
+    "new: nothing but the test file was ever written. Aged: the rest filled in order, then as many "
+    "bytes as half the drive overwritten at random, a third each in 4, 16 and 64 KB. The drives "
+    "are cut down to 2 GB, B to 1 GB."
+)
+
+
+def run(
+    wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
+) -> StudyResult:
+    """Run the study."""
+    if target is not None:
+        raise UsageError(
+            "ryu2009 is about the paper's own drives: it takes no --target",
+            hint="run, probe and characterize look at other drives",
+        )
+    results: list[FigureResult] = []
+    study = _Study(folder, seed)
+    try:
+        for index, name in enumerate(wanted):
+            scaled = partial(_scaled, progress, index, len(wanted))
+            results.append(study.make(name, scaled))
+    except KeyboardInterrupt:
+        return StudyResult(KEY, results, seed, interrupted=True)
+    except OutputError as error:
+        error.partial = StudyResult(KEY, results, seed)
+        raise
+    return StudyResult(KEY, results, seed)
+
+
+def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:
+    progress(stage, (done + share) / count)
+
+
+class _Study:
+    """One run of the study: where it writes, and the lives of drives that figures share."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self.folder = folder
+        self.seed = seed
+        self._lives: dict[ageing.Subject, ageing.Life] = {}
+
+    def make(self, name: str, progress: StageProgress) -> FigureResult:
+        makers: dict[str, Callable[[StageProgress], FigureResult]] = {
+            "2": self._figure_2,
+            "3": self._figure_3,
+            "ageing": self._ageing,
+            "7": self._figure_7,
+            "allocation": self._allocation,
+            "12": self._figure_12,
+            "13": self._figure_13,
+            "14": self._figure_14,
+        }
+        return makers[name](progress)
+
+    def _path(self, name: str, suffix: str) -> Path:
+        return self.folder / f"{KEY}-{name}.{suffix}"
+
+    def _result(
+        self, name: str, rows: list[Claim], image: Path | None, data: Path | None, *notes: str
+    ) -> FigureResult:
+        return FigureResult(name, FIGURES[name], rows, image, data, list(notes))
+
+    def _live(
+        self, subjects: Sequence[ageing.Subject], progress: StageProgress
+    ) -> list[ageing.Life]:
+        """Watch drives age; those that another figure has watched already are not run again."""
+        missing = [each for each in subjects if each not in self._lives]
+        for life in ageing.live(missing, self.seed, progress):
+            self._lives[life.subject] = life
+        return [self._lives[each] for each in subjects]
+
+    def _figure_2(self, progress: StageProgress) -> FigureResult:
+        lives = self._live([ageing.A], progress)
+        image = figure.lives(lives, self._path("figure2", "svg"))
+        data = ageing.write_table(lives, self._path("figure2", "csv"))
+        return self._result("2", ageing_claims.of_drive(lives[0]), image, data, _NEW_AND_AGED)
+
+    def _figure_3(self, progress: StageProgress) -> FigureResult:
+        lives = self._live([ageing.A, ageing.C], progress)
+        rows = [*ageing_claims.of_drive(lives[1]), ageing_claims.small_writes(lives)]
+        image = figure.lives(lives[1:], self._path("figure3", "svg"))
+        data = ageing.write_table(lives[1:], self._path("figure3", "csv"))
+        return self._result("3", rows, image, data, _NEW_AND_AGED)
+
+    def _ageing(self, progress: StageProgress) -> FigureResult:
+        lives = self._live([ageing.A, ageing.B, ageing.C, *ageing.SWEEP], progress)
+        drives, sweep = lives[:3], lives[3:]
+        rows = [ageing_claims.drives_by_block(drives), *ageing_claims.sweep(sweep)]
+        image = figure.sweep(sweep, self._path("ageing", "svg"))
+        data = ageing.write_table(lives, self._path("ageing", "csv"))
+        return self._result("ageing", rows, image, data, _NEW_AND_AGED)
+
+    def _figure_7(self, progress: StageProgress) -> FigureResult:
+        points = shift_write.measure(self.seed, progress)
+        image = figure.shifted(points, self._path("figure7", "svg"))
+        data = shift_write.write_table(points, self._path("figure7", "csv"))
+        return self._result("7", shift_write.compare(points), image, data)
+
+    def _allocation(self, progress: StageProgress) -> FigureResult:
+        gaps = allocation.measure(self.seed, progress)
+        return self._result("allocation", allocation.compare(gaps), None, None)
+
+    def _figure_12(self, _progress: StageProgress) -> FigureResult:
+        image = figure.curves_12(self._path("figure12", "svg"))
+        data = equations.write_table(self._path("figure12", "csv"))
+        return self._result("12", equations.compare(), image, data)
+
+    def _figure_13(self, progress: StageProgress) -> FigureResult:
+        cells = iozone.measure(self.seed, progress)
+        image = figure.table_13(cells, self._path("figure13", "svg"))
+        data = iozone.write_table(cells, self._path("figure13", "csv"))
+        return self._result("13", iozone.compare(cells), image, data)
+
+    def _figure_14(self, progress: StageProgress) -> FigureResult:
+        curves = read_size.measure(self.seed, progress)
+        image = figure.curves_14(curves, self._path("figure14", "svg"))
+        data = read_size.write_table(curves, self._path("figure14", "csv"))
+        return self._result("14", read_size.compare(curves), image, data)
+
+
+STUDY = StudyInfo(KEY, "drives A, B and C and their management blocks (2009)", FIGURES, run)

@@ -1,0 +1,118 @@
+"""Order- or address-based allocation: sequential reads after random and after sequential writes.
+
+The paper's five steps, on the first gigabyte: write it in random order in pages, read it in order
+in four pages (T1), write it in order in pages, read it again (T2). A drive that places what is
+written in the order it comes in reads slower the first time. A and B showed almost no difference,
+C 15 %.
+
+The paper measured this with Iometer, on the drives themselves; figure 13, to which the presets are
+fitted, with iozone through a file system. So a command costs less here (`HOST`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ssdscope.probes.budget import StageProgress
+from ssdscope.studies.record import Claim, Verdict
+from ssdscope.targets import Device, open_target
+from ssdscope.workloads import Workload
+
+RANGE_BYTES = 1 << 30
+HOST = ("host.command_ns=20000",)
+"""A command without a file system; as in kuo-intel-mlc, where C is measured raw."""
+SMALL = 0.03
+"""Up to this gap two times are called the same."""
+TOLERANCE = 5.0
+"""Percentage points within which the gap of C is called the paper's."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A drive, its page and the gap that the paper found, in percent."""
+
+    drive: str
+    page_bytes: int
+    paper_percent: float
+
+
+SUBJECTS = (
+    Subject("ryu-a", 4096, 0.0),
+    Subject("ryu-b", 2048, 0.0),
+    Subject("ryu-c", 4096, 15.0),
+)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Mean time of a read after random (T1) and after sequential writes (T2)."""
+
+    subject: Subject
+    t1_ns: float
+    t2_ns: float
+
+    @property
+    def percent(self) -> float:
+        """How much longer T1 is than T2."""
+        return 100 * (self.t1_ns / self.t2_ns - 1)
+
+
+def measure(seed: int, progress: StageProgress) -> list[Gap]:
+    """Run the five steps on every drive."""
+    gaps = []
+    for subject in SUBJECTS:
+        gaps.append(gap(subject, seed))
+        progress(f"allocation: {subject.drive}", len(gaps) / len(SUBJECTS))
+    return gaps
+
+
+def gap(subject: Subject, seed: int, range_bytes: int = RANGE_BYTES) -> Gap:
+    """Run the five steps on a drive that was written once in order."""
+    target = open_target(f"sim:{subject.drive}", state="sequential", sets=HOST, seed=seed)
+    device = target.device
+    _write(device, "randwrite", subject, range_bytes, seed)
+    t1_ns = _read(device, subject, range_bytes)
+    _write(device, "write", subject, range_bytes, seed)
+    return Gap(subject, t1_ns, _read(device, subject, range_bytes))
+
+
+def _write(device: Device, rw: str, subject: Subject, range_bytes: int, seed: int) -> None:
+    plan = Workload(
+        rw=rw,
+        block_bytes=subject.page_bytes,
+        size_bytes=range_bytes,
+        io_bytes=range_bytes,
+        seed=seed,
+    )
+    if device.run(plan).interrupted:
+        raise KeyboardInterrupt
+
+
+def _read(device: Device, subject: Subject, range_bytes: int) -> float:
+    plan = Workload(rw="read", block_bytes=4 * subject.page_bytes, size_bytes=range_bytes)
+    result = device.run(plan)
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return result.only().latency_ns.mean
+
+
+def compare(gaps: Sequence[Gap]) -> list[Claim]:
+    """Give each drive's gap beside the paper's."""
+    return [_claim(each) for each in gaps]
+
+
+def _claim(found: Gap) -> Claim:
+    paper = found.subject.paper_percent
+    if paper:
+        holds = abs(found.percent - paper) <= TOLERANCE
+        what = "sequential reads are faster after sequential writes: order-based"
+    else:
+        holds = abs(found.percent) <= 100 * SMALL
+        what = "sequential reads do not care in which order was written: address-based"
+    return Claim(
+        f"{found.subject.drive}: {what}",
+        paper,
+        round(found.percent, 1),
+        "%",
+        Verdict.AGREES if holds else Verdict.DIFFERS,
+        "" if holds else "the gap is not the paper's",
+    )
