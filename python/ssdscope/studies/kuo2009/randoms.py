@@ -62,12 +62,12 @@ def figure_15(drives: Drives, folder: Path) -> FigureResult:
     over = random_writes(drives, "15 over", capacity, 400)
     onset = int(np.argmax(slow(over.times_ns)))
     after = slow(over.times_ns)[onset:]
-    filled = [int(each) for each in periods(slow(inside.times_ns))]
+    filled = periods(slow(inside.times_ns))
     rows = [
         number(
             "within an effective block: writes until the log block is full and collected",
             BLOCK / SMALL,
-            float(np.mean(filled)),
+            _mean(filled),
             "",
         ),
         stated(
