@@ -13,8 +13,7 @@ EXAMPLES = """\b
 Examples:
   ssdscope run sim:mqsim-8g --rw randread --bs 4k --iodepth 32 --number_ios 100000
   ssdscope run sim:msr-4gb --rw randwrite --bs 8k --until-ci 5% -o json
-  ssdscope run sim:mqsim-8g --runtime 50ms --flow "name=web rw=randread iodepth=8" \\
-    --flow "name=backup rw=write bs=128k iodepth=4"
+  ssdscope run sim:mqsim-8g --runtime 50ms --flow rw=randread --flow "rw=write bs=128k"
   ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
 """
 
