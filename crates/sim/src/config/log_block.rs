@@ -52,6 +52,8 @@ pub struct LogBlockConfig {
     pub gc: IdleMerging,
     pub scheduler: Scheduler,
     pub map: Mapping,
+    /// Whether each zone of the mapping table has its own log blocks and free units.
+    pub private_pools: bool,
     pub caches: CacheConfig,
 }
 
@@ -75,15 +77,29 @@ impl LogBlockConfig {
         self.array().plane_count / self.blocks_per_unit() * blocks_per_plane
     }
 
+    /// Exported merge units that share log blocks and free units: those of a zone, or all.
+    #[must_use]
+    pub fn units_per_pool(&self) -> u32 {
+        match &self.map {
+            Mapping::Zones(zones) if self.private_pools => {
+                let units = zones.zone_bytes / self.ftl.merge_unit_bytes;
+                u32::try_from(units).unwrap_or(u32::MAX).max(1)
+            }
+            _ => self.exported_units().max(1),
+        }
+    }
+
     /// What is wrong if so many blocks of a plane are too few.
     pub(crate) fn lack_of_blocks(&self, blocks_per_plane: u32) -> Option<Lack> {
         let (units, exported) = (self.units(blocks_per_plane), self.exported_units());
-        let spare = units.saturating_sub(exported);
+        let pools = exported.div_ceil(self.units_per_pool()).max(1);
+        let spare = units.saturating_sub(exported) / pools;
+        let each = if pools > 1 { format!(" for each of {pools} zones") } else { String::new() };
         (self.ftl.log_blocks >= spare).then(|| Lack {
             key: "ftl.log_blocks",
             reason: format!(
                 "{} log blocks and one to merge into are more than the {spare} spare blocks that \
-                 over_provisioning_ratio = {} leaves of {units}",
+                 over_provisioning_ratio = {} leaves of {units}{each}",
                 self.ftl.log_blocks, self.ftl.over_provisioning_ratio,
             ),
         })
@@ -120,6 +136,7 @@ pub(super) fn log_block_config(get: &Getter) -> LogBlockConfig {
         gc: gc::idle_merging(get),
         scheduler: nand::scheduler(get),
         map: map::mapping(get),
+        private_pools: get.flag("map.private_pools"),
         caches: cache::caches(get),
     }
 }

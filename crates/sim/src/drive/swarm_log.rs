@@ -31,27 +31,36 @@ fn draw_drive(random: &mut Stream, endurance: u64) -> String {
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let spare = pick(&[100, 200]);
     let bad = if spare == 100 { 0.0 } else { pick(&[0, 2]) as f64 / 100.0 };
+    let (blocks, logs) = (pick(&[20, 24, 33]), pick(&[2, 3, 8]));
+    let unit_bytes = width * pages * page_bytes;
+    // Two zones, the spare blocks of each enough for its own log blocks.
+    let exported = channels * planes / width * blocks * 100 / (100 + spare);
+    let map = match (logs, random.below(2)) {
+        (2 | 3, 0) => format!(
+            "[map]\nkind = \"zones\"\nzone_bytes = {}\nload_ns = 40000\nprivate_pools = true\n",
+            exported.div_ceil(2) * unit_bytes
+        ),
+        _ => draw_map(random, unit_bytes),
+    };
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     let mut text = String::new();
     let _ = write!(
         text,
         "over_provisioning_ratio = {}\n[nand]\nchannels = {channels}\nways = 1\ndies = 1\n\
-         planes = {planes}\nblocks_per_plane = {}\npages_per_block = {pages}\n\
+         planes = {planes}\nblocks_per_plane = {blocks}\npages_per_block = {pages}\n\
          page_bytes = {page_bytes}\nread_ns = 50000\nprogram_ns = 200000\nerase_ns = 1500000\n\
          bad_block_ratio = {bad}\nendurance_erases = {endurance}\n{nand}\
          [channel]\nns_per_byte = {}\n[host]\n{}queue_depth = {}\n\
          firmware_ns = {}\n\
-         [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {}\nlog_blocks = {}\n\
+         [ftl]\nkind = \"log-block\"\nmerge_unit_bytes = {unit_bytes}\nlog_blocks = {logs}\n\
          log_association = \"{}\"\nlog_victim = \"{}\"\nplane_order = \"{}\"\n{units}\
          [gc]\nbackground = {}\nidle_ns = 3000000\n\
          [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\n{scheduler}",
         spare as f64 / 100.0,
-        pick(&[20, 24, 33]),
         pick(&[3, 25]),
         draw_link(&mut pick),
         pick(&[1, 4, 32]),
         pick(&[0, 700]),
-        width * pages * page_bytes,
-        pick(&[2, 3, 8]),
         ["one-to-one", "many-to-one"][pick(&[0, 1]) as usize],
         ["lru", "fifo"][pick(&[0, 1]) as usize],
         ["CWDP", "PDWC"][pick(&[0, 1]) as usize],
@@ -59,7 +68,7 @@ fn draw_drive(random: &mut Stream, endurance: u64) -> String {
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
     );
-    text + &draw_map(random, width * pages * page_bytes) + &draw_caches(random, page_bytes)
+    text + &map + &draw_caches(random, page_bytes)
 }
 
 fn open(text: &str, state: State) -> LogBlockDrive {
@@ -91,10 +100,12 @@ fn check_units(ftl: &LogBlockFtl) {
         roles[units.role(unit) as usize] += 1;
     }
     let [free, data, logs, retired] = roles;
-    assert_eq!(free, units.free_count());
+    let pools = units.division().pools();
+    assert_eq!(free, (0..pools).map(|pool| units.free_count(pool)).sum::<usize>());
     assert_eq!((data, logs), (ftl.data_blocks(), ftl.logs_in_use()), "every unit has its use");
     assert_eq!(retired, units.retired_count() as usize);
-    assert!(free > 0 || ftl.is_exhausted(), "one is left to merge into");
+    let least = (0..pools).map(|pool| units.free_count(pool)).min();
+    assert!(least > Some(0) || ftl.is_exhausted(), "one is left to merge into");
 }
 
 #[test]

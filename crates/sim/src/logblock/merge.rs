@@ -43,11 +43,13 @@ impl LogBlockFtl {
         self.due.is_some()
     }
 
-    /// Makes the merge due that would come next for room; says whether there is one, and a
-    /// unit to merge into.
+    /// Makes the merge due that would come next for room, pool by pool; says whether there is
+    /// one, and a unit to merge into.
     pub fn make_due(&mut self) -> bool {
-        if self.units.free_count() > 0 {
-            self.due = self.due.or_else(|| self.logs.next_victim());
+        if self.due.is_none() {
+            let pools = 0..self.units.division().pools();
+            let mut ready = pools.filter(|&pool| self.units.free_count(pool) > 0);
+            self.due = ready.find_map(|pool| self.logs.next_victim(pool));
         }
         self.due.is_some()
     }
@@ -60,17 +62,18 @@ impl LogBlockFtl {
             return Some(Merge { kind: MergeKind::EraseOnly, copies: vec![], erases: vec![log] });
         }
         let block = self.block_in(log);
+        let pool = self.units.division().of_block(block);
         let old = self.data[block as usize].checked_sub(1).map(UnitId);
         let mut erases: Vec<UnitId> = old.into_iter().collect();
         let (kind, target) = if self.is_prefix(log, block) {
             self.logs.remove(log);
             self.units.convert(log, Role::Data);
             (MergeKind::Partial, log)
-        } else if self.units.free_count() == 0 {
+        } else if self.units.free_count(pool) == 0 {
             self.exhausted = true;
             return None;
         } else {
-            (MergeKind::Full, self.units.take_free(Role::Data))
+            (MergeKind::Full, self.units.take_free(pool, Role::Data))
         };
         self.data[block as usize] = target.0 + 1;
         let copies = self.copies_into(target, block);

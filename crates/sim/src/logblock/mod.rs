@@ -2,7 +2,7 @@
 //! block with every page at its own place; what is written again goes to log blocks, which
 //! are merged back when another one is needed. It knows no time; `drive` adds that.
 //!
-//! [`units`] are the blocks, [`logs`] says which log block a page goes to, [`victim`]
+//! [`units`] are the blocks, [`pools`] say which of them a logical block may use, [`logs`] says which log block a page goes to, [`victim`]
 //! which one is merged, [`merge`] how, `outline` prepares states in no time.
 //!
 //! A page goes straight into its data block as long as that is erased from there on, so
@@ -12,6 +12,7 @@
 pub mod logs;
 pub mod merge;
 mod outline;
+pub mod pools;
 pub mod units;
 pub mod victim;
 
@@ -23,7 +24,8 @@ use crate::ftl::translation::count_erases;
 use crate::ftl::{PageMap, Placement, Translation};
 use crate::geometry::{Geometry, Lpn, Ppn};
 use crate::layout::Layout;
-use logs::{Logs, Room};
+use logs::Room;
+use pools::Pools;
 use units::{Role, UnitId, Units};
 
 /// The translation layer.
@@ -32,7 +34,7 @@ pub struct LogBlockFtl {
     layout: Layout,
     map: PageMap,
     units: Units,
-    logs: Logs,
+    logs: Pools,
     /// Unit + 1 of each logical block; 0 = none yet.
     data: Vec<u32>,
     /// Writes placed so far.
@@ -48,11 +50,16 @@ impl LogBlockFtl {
     #[must_use]
     pub fn new(config: &LogBlockConfig, seed: u64) -> Self {
         let layout = Layout::new(&config.nand, &config.ftl.layout, seed);
-        let units = Units::new(&layout, config.blocks_per_unit(), config.nand.endurance_erases);
         let blocks = config.exported_units();
+        let units = Units::new(
+            &layout,
+            config.blocks_per_unit(),
+            (blocks, config.units_per_pool()),
+            config.nand.endurance_erases,
+        );
         Self {
             map: PageMap::new(layout.units(), blocks * units.pages(), 0),
-            logs: Logs::new(&config.ftl),
+            logs: Pools::new(&config.ftl, units.division().clone()),
             data: vec![0; blocks as usize],
             units,
             written: 0,
@@ -76,8 +83,8 @@ impl LogBlockFtl {
 
     /// Log blocks in use.
     #[must_use]
-    pub const fn logs_in_use(&self) -> usize {
-        self.logs.open().len()
+    pub fn logs_in_use(&self) -> usize {
+        self.logs.open().count()
     }
 
     /// Puts `count` sectors from `first` of a logical page somewhere, or nothing if a
@@ -111,13 +118,13 @@ impl LogBlockFtl {
         filled_block
     }
 
-    /// Takes a free unit, of which one must be left to merge into. Unless units are retired
+    /// Takes a free unit of a pool, of which one must be left to merge into. Unless units are retired
     /// there always are two; then logs are merged to free some, as long as there are any.
-    fn take_spare(&mut self, role: Role) -> Option<UnitId> {
-        if self.units.free_count() > 1 {
-            return Some(self.units.take_free(role));
+    fn take_spare(&mut self, pool: usize, role: Role) -> Option<UnitId> {
+        if self.units.free_count(pool) > 1 {
+            return Some(self.units.take_free(pool, role));
         }
-        self.due = self.logs.next_victim();
+        self.due = self.logs.next_victim(pool);
         self.exhausted = self.due.is_none();
         None
     }
@@ -131,8 +138,9 @@ impl LogBlockFtl {
     /// Where a write of `page` goes; nowhere if a merge must come first.
     fn slot_for(&mut self, page: Lpn) -> Option<(UnitId, u32)> {
         let (block, offset) = (page.0 / self.units.pages(), page.0 % self.units.pages());
+        let pool = self.units.division().of_block(block);
         if self.data[block as usize] == 0 {
-            self.data[block as usize] = self.take_spare(Role::Data)?.0 + 1;
+            self.data[block as usize] = self.take_spare(pool, Role::Data)?.0 + 1;
         }
         let data = UnitId(self.data[block as usize] - 1);
         if offset >= self.units.next(data) {
@@ -142,7 +150,7 @@ impl LogBlockFtl {
         let unit = match self.logs.room(block, offset, self.units.pages(), next) {
             Room::In(unit) => unit,
             Room::New(owner) => {
-                let unit = self.take_spare(Role::Log)?;
+                let unit = self.take_spare(pool, Role::Log)?;
                 self.logs.add(unit, owner, self.written);
                 unit
             }

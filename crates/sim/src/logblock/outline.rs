@@ -155,7 +155,8 @@ impl Outline {
         let entries = &self.logged[block as usize];
         if entries.iter().filter(in_order).count() < self.ftl.units.next(log) as usize {
             let units = &mut self.ftl.units;
-            return (units.free_count() > 0).then(|| units.take_free(Role::Data));
+            let pool = units.division().of_block(block);
+            return (units.free_count(pool) > 0).then(|| units.take_free(pool, Role::Data));
         }
         self.ftl.logs.remove(log);
         self.written[log.0 as usize].clear();
@@ -186,7 +187,8 @@ impl Prepare for Outline {
     fn fill(&mut self) -> Result<(), SimError> {
         let pages = self.ftl.units.pages();
         for block in 0..self.ftl.data.len() {
-            let unit = self.ftl.units.take_free(Role::Data);
+            let pool = self.ftl.units.division().of_block(block as u32);
+            let unit = self.ftl.units.take_free(pool, Role::Data);
             self.ftl.data[block] = unit.0 + 1;
             self.ftl.units.advance(unit, pages);
             self.ftl.units.gain_in(unit, pages);
@@ -269,10 +271,13 @@ mod tests {
             pick(&["", "placement_pages = 2\n", "map_unit_bytes = 12288\nplacement_pages = 2\n"]),
         );
         let pages = if text.contains("block = 2") { 2 } else { 8 };
-        let unit =
-            format!("ftl.merge_unit_bytes={}", 6144 * pages * [1, 4][random.below(2) as usize]);
-        let config =
-            DriveConfig::parse(&text, "test", &[unit]).unwrap_or_else(|why| panic!("{why}"));
+        let unit_bytes = 6144 * pages * [1, 4][random.below(2) as usize];
+        let mut sets = vec![format!("ftl.merge_unit_bytes={unit_bytes}")];
+        if !text.contains("blocks = 8") && random.below(2) == 0 {
+            sets.push(format!("map.zone_bytes={}", unit_bytes * 8));
+            sets.extend(["map.kind=zones", "map.private_pools=true"].map(str::to_owned));
+        }
+        let config = DriveConfig::parse(&text, "test", &sets).unwrap_or_else(|why| panic!("{why}"));
         match config.firmware {
             Firmware::LogBlock(log) => LogBlockFtl::new(&log, 1),
             _ => panic!("no log blocks"),

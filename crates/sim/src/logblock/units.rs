@@ -4,6 +4,7 @@
 //! many in a row, so that a unit written in order keeps all of them busy. Pages, blocks and
 //! planes are those of the drive's [`Layout`].
 
+use super::pools::Division;
 use crate::geometry::{BlockId, Geometry, PageId, PlaneId, Ppn};
 use crate::layout::Layout;
 use std::collections::VecDeque;
@@ -37,7 +38,9 @@ pub struct Units {
     width: u32,
     /// Pages in a row on a plane.
     in_a_row: u32,
-    free: VecDeque<UnitId>,
+    division: Division,
+    /// By pool.
+    free: Vec<VecDeque<UnitId>>,
     role: Vec<Role>,
     /// The first slot that was not written and may be.
     next: Vec<u32>,
@@ -48,9 +51,15 @@ pub struct Units {
 }
 
 impl Units {
-    /// Erased units of `width` blocks over planes that are visited one after the other.
+    /// Erased units of `width` blocks over planes that are visited one after the other; they
+    /// serve `blocks` logical blocks, so many of these to a pool.
     #[must_use]
-    pub fn new(layout: &Layout, width: u32, endurance_erases: u32) -> Self {
+    pub fn new(
+        layout: &Layout,
+        width: u32,
+        (blocks, blocks_per_pool): (u32, u32),
+        endurance_erases: u32,
+    ) -> Self {
         let geometry = *layout.units();
         let planes = layout.plane_order().to_vec();
         let mut place_of_plane = vec![0; planes.len()];
@@ -58,13 +67,19 @@ impl Units {
             place_of_plane[plane.0 as usize] = place as u32;
         }
         let count = geometry.plane_count / width * geometry.blocks_per_plane;
+        let division = Division::new(count, blocks, blocks_per_pool);
+        let mut free = vec![VecDeque::new(); division.pools()];
+        for unit in (0..count).map(UnitId) {
+            free[division.of_unit(unit)].push_back(unit);
+        }
         Self {
             geometry,
             planes,
             place_of_plane,
             width,
             in_a_row: layout.shape().units_in_a_row,
-            free: (0..count).map(UnitId).collect(),
+            division,
+            free,
             role: vec![Role::Free; count as usize],
             next: vec![0; count as usize],
             valid: vec![0; count as usize],
@@ -127,12 +142,18 @@ impl Units {
         (0..self.width).map(move |plane| self.page(unit, plane * self.in_a_row))
     }
 
-    /// Takes the unit that has been free longest.
+    /// How they are divided among pools.
+    #[must_use]
+    pub const fn division(&self) -> &Division {
+        &self.division
+    }
+
+    /// Takes the unit of a pool that has been free longest.
     ///
     /// # Panics
     /// If none is free, which a checked drive file rules out.
-    pub fn take_free(&mut self, role: Role) -> UnitId {
-        let unit = self.free.pop_front().expect("log blocks leave one unit to merge into");
+    pub fn take_free(&mut self, pool: usize, role: Role) -> UnitId {
+        let unit = self.free[pool].pop_front().expect("log blocks leave one unit to merge into");
         self.role[unit.0 as usize] = role;
         unit
     }
@@ -154,7 +175,7 @@ impl Units {
             return;
         }
         self.role[index] = Role::Free;
-        self.free.push_back(unit);
+        self.free[self.division.of_unit(unit)].push_back(unit);
     }
 
     /// What a unit is used for.
@@ -222,9 +243,9 @@ impl Units {
         &self.erases
     }
 
-    /// How many are free.
+    /// How many of a pool are free.
     #[must_use]
-    pub fn free_count(&self) -> usize {
-        self.free.len()
+    pub fn free_count(&self, pool: usize) -> usize {
+        self.free[pool].len()
     }
 }

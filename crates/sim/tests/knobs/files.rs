@@ -155,6 +155,9 @@ fn every_key_can_be_set_and_is_read_back() {
             match (kind, key.path) {
                 ("log-block", "ftl.map_unit_bytes") => sets.push("ftl.placement_pages=2"),
                 (_, "read_cache.read_ahead_bytes") => sets.push("read_cache.bytes=2m"),
+                ("log-block", "map.private_pools") => {
+                    sets.extend(["map.kind=zones", "map.zone_bytes=1m"]);
+                }
                 ("log-block", "nand.page_bytes") => sets.push("ftl.merge_unit_bytes=64k"),
                 // Else nothing would ever yield.
                 ("page", "gc.preemptible") => sets.push("gc.min_free_blocks=4"),

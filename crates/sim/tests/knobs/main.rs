@@ -8,7 +8,7 @@
 //!   `scheduler`, `array`, `cached`,
 //!   `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
-//!   `map_demand`: paged in on demand;
+//!   `map_demand`: paged in on demand; `map_pools`: with log blocks of its own;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
 //! * `write_buffer`, `read_cache`: on both of these;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
@@ -62,6 +62,7 @@ mod log_block_faults;
 mod log_block_hardware;
 mod map;
 mod map_demand;
+mod map_pools;
 mod merges;
 mod msr;
 mod nand;
@@ -118,6 +119,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         units_log_block::KEYS,
         idle_merging::KEYS,
         map::KEYS,
+        map_pools::KEYS,
         bad_blocks::KEYS,
         sata::KEYS,
         read_cache::KEYS,

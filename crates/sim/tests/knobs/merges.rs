@@ -7,7 +7,7 @@ use crate::rig::{ERASE, FLUSH, PAGE, READ, Rig, WRITE, read, write};
 use ssdscope_io::counters::Merges;
 use ssdscope_io::{Cause, Op};
 
-const COPY: u64 = READ + WRITE;
+pub const COPY: u64 = READ + WRITE;
 
 const fn merges(switch: u64, partial: u64, full: u64) -> Merges {
     Merges { switch, partial, full }

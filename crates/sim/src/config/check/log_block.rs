@@ -47,7 +47,7 @@ impl Checker<'_> {
             let capacity_bytes = u64::from(log.exported_units()) * unit;
             self.check_no_demand();
             self.check_map(&log.map, capacity_bytes);
-            self.check_zone_units(&log.map, unit);
+            self.check_zone_units(log);
             self.check_state(state, capacity_bytes);
             return;
         };

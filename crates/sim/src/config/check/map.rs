@@ -1,7 +1,7 @@
 //! What the mapping table cannot be.
 
-use super::super::Mapping;
 use super::super::parse::Value;
+use super::super::{LogBlockConfig, Mapping};
 use super::Checker;
 
 impl Checker<'_> {
@@ -49,7 +49,12 @@ impl Checker<'_> {
     }
 
     /// Log blocks are merged within a zone, which must therefore be whole merge units.
-    pub(super) fn check_zone_units(&mut self, mapping: &Mapping, merge_unit_bytes: u64) {
+    pub(super) fn check_zone_units(&mut self, log: &LogBlockConfig) {
+        let (mapping, merge_unit_bytes) = (&log.map, log.ftl.merge_unit_bytes);
+        if log.private_pools && !matches!(mapping, Mapping::Zones(_)) {
+            let message = "true needs map.kind = \"zones\": it gives each zone its own blocks";
+            self.fault("map.private_pools", message);
+        }
         if let Mapping::Zones(zones) = mapping
             && !zones.zone_bytes.is_multiple_of(merge_unit_bytes)
         {

@@ -2,7 +2,7 @@
 
 use super::Fallback::{Bool, Int, Word};
 use super::Kind::{Bytes, Choice, Count, Flag, Nanos};
-use super::Scope::{Array, Page};
+use super::Scope::{Array, LogBlock, Page};
 use super::{Key, key};
 
 /// This part of the table.
@@ -35,6 +35,13 @@ pub(super) const KEYS: &[Key] = &[
         Int(2_000_000),
         Array,
         "zones: writing a changed table back before another one takes its place",
+    ),
+    key(
+        "map.private_pools",
+        Flag,
+        Bool(false),
+        LogBlock,
+        "zones: each has ftl.log_blocks of its own, and its share of the spare blocks",
     ),
     key(
         "map.cache_bytes",
