@@ -34,6 +34,8 @@ pub struct Counters {
     pub gc_pages_moved: u64,
     /// Pages moved to even out wear.
     pub wear_pages_moved: u64,
+    /// Pages moved from blocks with one bit per cell to others.
+    pub pslc_pages_folded: u64,
     /// Pages read because a write covered only a part of them.
     pub rmw_reads: u64,
     /// Commands that worked on several planes at once.
@@ -88,6 +90,7 @@ impl Counters {
             gc_runs: self.gc_runs - earlier.gc_runs,
             gc_pages_moved: self.gc_pages_moved - earlier.gc_pages_moved,
             wear_pages_moved: self.wear_pages_moved - earlier.wear_pages_moved,
+            pslc_pages_folded: self.pslc_pages_folded - earlier.pslc_pages_folded,
             rmw_reads: self.rmw_reads - earlier.rmw_reads,
             multi_plane_commands: self.multi_plane_commands - earlier.multi_plane_commands,
             suspends: self.suspends - earlier.suspends,
@@ -121,7 +124,7 @@ fn differences(later: &[u64], earlier: &[u64]) -> Vec<u64> {
 
 impl Serialize for Counters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut out = serializer.serialize_struct("Counters", 25)?;
+        let mut out = serializer.serialize_struct("Counters", 26)?;
         out.serialize_field("host_bytes_read", &self.host_bytes_read)?;
         out.serialize_field("host_bytes_written", &self.host_bytes_written)?;
         out.serialize_field("host_bytes_discarded", &self.host_bytes_discarded)?;
@@ -132,6 +135,7 @@ impl Serialize for Counters {
         out.serialize_field("gc_runs", &self.gc_runs)?;
         out.serialize_field("gc_pages_moved", &self.gc_pages_moved)?;
         out.serialize_field("wear_pages_moved", &self.wear_pages_moved)?;
+        out.serialize_field("pslc_pages_folded", &self.pslc_pages_folded)?;
         out.serialize_field("rmw_reads", &self.rmw_reads)?;
         out.serialize_field("multi_plane_commands", &self.multi_plane_commands)?;
         out.serialize_field("suspends", &self.suspends)?;

@@ -163,6 +163,7 @@ mod tests {
             program_by_type_ns: Vec::new(),
             erase_ns: 1,
             endurance_erases: 1,
+            bits_per_cell: 1,
             bad_block_ratio: 0.0,
         })
     }

@@ -23,6 +23,7 @@ fn add(total: &mut Counters, member: Counters) {
         gc_runs,
         gc_pages_moved,
         wear_pages_moved,
+        pslc_pages_folded,
         rmw_reads,
         multi_plane_commands,
         suspends,
@@ -48,6 +49,7 @@ fn add(total: &mut Counters, member: Counters) {
     total.gc_runs += gc_runs;
     total.gc_pages_moved += gc_pages_moved;
     total.wear_pages_moved += wear_pages_moved;
+    total.pslc_pages_folded += pslc_pages_folded;
     total.rmw_reads += rmw_reads;
     total.multi_plane_commands += multi_plane_commands;
     total.suspends += suspends;

@@ -21,6 +21,7 @@ mod nand;
 mod near;
 mod page;
 mod parse;
+mod pslc;
 mod scope;
 pub mod state;
 mod wear;
@@ -36,6 +37,7 @@ pub use map::{DemandMap, Mapping, ZoneMap};
 pub use msr::MsrConfig;
 pub use nand::{Channel, Nand, Scheduler, Suspend};
 pub use page::{Allocation, PageConfig, PageFtl};
+pub use pslc::{Overflow, Pslc};
 pub use state::State;
 pub use wear::Wear;
 

@@ -22,6 +22,7 @@ pub struct Nand {
     pub program_by_type_ns: Vec<u64>,
     pub erase_ns: u64,
     pub endurance_erases: u32,
+    pub bits_per_cell: u32,
     pub bad_block_ratio: f64,
 }
 
@@ -115,6 +116,11 @@ pub(super) fn nand(get: &Getter) -> Nand {
         program_by_type_ns: types(get, "nand.program_by_type_ns"),
         erase_ns: get.long("nand.erase_ns"),
         endurance_erases: get.int("nand.endurance_erases"),
+        bits_per_cell: if get.has("nand.bits_per_cell") {
+            get.int("nand.bits_per_cell")
+        } else {
+            1
+        },
         bad_block_ratio: if get.has("nand.bad_block_ratio") {
             get.float("nand.bad_block_ratio")
         } else {

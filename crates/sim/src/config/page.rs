@@ -7,6 +7,7 @@ use super::host::{self, Host};
 use super::layout::{self, UnitLayout};
 use super::map::{self, Mapping};
 use super::nand::{self, Channel, Lack, Nand, Scheduler};
+use super::pslc::{self, Pslc};
 use super::wear::{self, Wear};
 use crate::geometry::exported_pages;
 use crate::layout::Shape;
@@ -40,6 +41,7 @@ pub struct PageConfig {
     pub ftl: PageFtl,
     pub gc: Gc,
     pub wear: Wear,
+    pub pslc: Pslc,
     pub scheduler: Scheduler,
     pub map: Mapping,
     pub caches: CacheConfig,
@@ -57,6 +59,9 @@ impl PageConfig {
     /// What is wrong, and with which key, if so many blocks of a plane are too few.
     pub(crate) fn lack_of_blocks(&self, blocks: u32) -> Option<Lack> {
         let shape = Shape::new(&self.nand, &self.ftl.layout);
+        let region =
+            if self.pslc.bytes > 0 { self.pslc.blocks(&self.nand, &self.ftl.layout) } else { 0 };
+        let blocks = blocks.saturating_sub(region);
         let units = shape.geometry(&self.nand, blocks);
         let exported = self.exported_pages();
         // The table's own pages take room like any others.
@@ -74,9 +79,14 @@ impl PageConfig {
         if spare_of(even) < needed {
             let reason = format!(
                 "{} leaves {} spare blocks in a plane of {blocks}, but {needed} are needed \
-                 (gc.stop_writes_blocks = {stop} + 2 being written + 1 to clean with)",
+                 (gc.stop_writes_blocks = {stop} + 2 being written + 1 to clean with){}",
                 self.ftl.over_provisioning_ratio,
                 spare_of(even),
+                if region > 0 {
+                    format!("; pslc.bytes = {} takes {region}", self.pslc.bytes)
+                } else {
+                    String::new()
+                },
             );
             return Some(Lack { key: "over_provisioning_ratio", reason });
         }
@@ -115,6 +125,7 @@ pub(super) fn page_config(get: &Getter) -> PageConfig {
         },
         gc: gc::gc(get),
         wear: wear::wear(get),
+        pslc: pslc::pslc(get),
         scheduler: nand::scheduler(get),
         map: map::mapping(get),
         caches: cache::caches(get),

@@ -10,7 +10,7 @@
 
 use super::paged::{Job, PageDrive};
 use crate::flash::command::{Command, Work};
-use crate::ftl::{Collection, Translation};
+use crate::ftl::{Collection, Purpose, Translation};
 use crate::geometry::{PageId, PlaneId, Ppn};
 
 impl PageDrive {
@@ -35,12 +35,48 @@ impl PageDrive {
     /// Starts to collect where that lets a queue of waiting writes move on.
     pub(super) fn collect_behind(&mut self, queue: PlaneId) {
         for plane in self.ftl.planes_behind(queue) {
+            self.make_room(plane);
+        }
+    }
+
+    /// Starts what gives waiting writes room in `plane`: folding where they only go to
+    /// the region, collection where that has no room itself, or else.
+    pub(super) fn make_room(&mut self, plane: PlaneId) {
+        if !self.ftl.only_region() {
+            self.collect(plane);
+        } else {
+            self.fold(plane);
+        }
+    }
+
+    /// Starts folding a block of `plane`, or to make room for that.
+    fn fold(&mut self, plane: PlaneId) {
+        if self.is_read_only() {
+            return;
+        }
+        if let Some(fold) = self.ftl.begin_fold(plane, self.work.idle.has_begun()) {
+            self.note_urgency(plane);
+            self.start_job(fold);
+        } else if self.ftl.fold_lacks_room(plane) {
             self.collect(plane);
         }
     }
 
+    /// Goes on with what the drive does while the host is quiet.
+    pub(super) fn go_on_idle(&mut self, plane: PlaneId) {
+        if !self.work.idle.has_begun() {
+            return;
+        }
+        if self.work.background && self.ftl.below_high_water(plane) {
+            self.collect(plane);
+        }
+        if self.ftl.folds_when_idle() && self.ftl.has_to_fold(plane) {
+            self.fold(plane);
+        }
+    }
+
     fn start_job(&mut self, collection: Collection) {
-        self.tally.gc_runs += u64::from(!collection.for_wear);
+        self.tally.gc_runs += u64::from(collection.purpose == Purpose::Space);
         let mut pages = Vec::new();
         self.ftl.valid_pages(collection.plane, collection.victim, &mut pages);
         let job = self.work.jobs.insert(Job { collection, moves: pages.len() as u32 });
@@ -48,14 +84,13 @@ impl PageDrive {
             self.erase(job);
             return;
         }
+        let copyback = self.copies_back(collection.purpose);
         let mut filled_block = false;
         for page in pages {
             let mut command = Command::new(Work::GcRead, page, self.now_ns);
             command.job = job;
             command.sectors = self.ftl.geometry().sectors_per_page;
-            if self.work.copyback
-                && let Some((new, filled)) = self.relocate(page, job)
-            {
+            if copyback && let Some((new, filled)) = self.relocate(page, job) {
                 filled_block |= filled;
                 command.program_to = new;
                 if self.ftl.layout().on_the_same_planes(page, new) {
@@ -64,7 +99,7 @@ impl PageDrive {
             }
             self.enqueue(command);
         }
-        if self.work.copyback {
+        if copyback {
             self.note_urgency(collection.plane);
         }
         if filled_block {
@@ -72,16 +107,22 @@ impl PageDrive {
         }
     }
 
+    /// Whether pages are moved within their plane: not from one bit per cell to more.
+    fn copies_back(&self, purpose: Purpose) -> bool {
+        self.work.copyback && purpose != Purpose::Fold
+    }
+
     /// Finds a page being collected its new place, unless the host has replaced it; says
     /// also whether that filled a block.
     fn relocate(&mut self, old: Ppn, job: u32) -> Option<(Ppn, bool)> {
         let (new, filled_block) = self.ftl.relocate(old)?;
         let pages = u64::from(self.ftl.layout().shape().pages);
-        if self.work.jobs[job].collection.for_wear {
-            self.tally.wear_pages_moved += pages;
-        } else {
-            self.tally.gc_pages_moved += pages;
-        }
+        let count = match self.work.jobs[job].collection.purpose {
+            Purpose::Space => &mut self.tally.gc_pages_moved,
+            Purpose::Wear => &mut self.tally.wear_pages_moved,
+            Purpose::Fold => &mut self.tally.pslc_pages_folded,
+        };
+        *count += pages;
         #[cfg(test)]
         self.shadow.relocate(old, new);
         self.moved(new);
@@ -92,8 +133,8 @@ impl PageDrive {
     /// replaced it meanwhile.
     pub(super) fn move_page(&mut self, slot: u32) {
         let Command { page: old, program_to, job, .. } = self.flash.commands[slot];
-        let place =
-            if self.work.copyback { Some((program_to, false)) } else { self.relocate(old, job) };
+        let copyback = self.copies_back(self.work.jobs[job].collection.purpose);
+        let place = if copyback { Some((program_to, false)) } else { self.relocate(old, job) };
         let Some((new, filled_block)) = place else {
             self.end_move(slot);
             self.kick_touched();
@@ -144,18 +185,14 @@ impl PageDrive {
         }
         self.note_urgency(plane);
         self.resume_stalled(self.ftl.stall_queue(plane));
-        if self.work.idle.has_begun() && self.ftl.below_high_water(plane) {
-            self.collect(plane);
-        }
+        self.go_on_idle(plane);
         self.kick_touched();
     }
 
     /// The host has been quiet for `gc.idle_ns`.
     pub(super) fn collect_when_idle(&mut self) {
         for plane in (0..self.ftl.geometry().plane_count).map(PlaneId) {
-            if self.ftl.below_high_water(plane) {
-                self.collect(plane);
-            }
+            self.go_on_idle(plane);
         }
         self.kick_touched();
     }

@@ -110,6 +110,7 @@ impl<S: Scheme> Drive<S> {
         whole.members += 1;
         let mut command = Command::new(whole.work, page, self.now_ns);
         command.ledger = whole.ledger;
+        command.one_bit = whole.one_bit;
         command.member_of = slot;
         command.sectors = sectors;
         command

@@ -34,6 +34,8 @@ pub struct Collecting {
     pub(super) stalled: PerPlane<VecDeque<u32>>,
     /// Whether pages move within their plane without the channel, where they can.
     pub(super) copyback: bool,
+    /// Whether blocks are collected when the host is quiet.
+    pub(super) background: bool,
     /// Whether the host is quiet, and blocks are collected in the background.
     pub(super) idle: Idle,
     /// Where collection yields to the host: the planes in which it does not, as the flash
@@ -42,12 +44,13 @@ pub struct Collecting {
 }
 
 impl Collecting {
-    fn new(gc: &Gc, planes: u32) -> Self {
+    fn new(gc: &Gc, folds_when_idle: bool, planes: u32) -> Self {
         Self {
             jobs: Slab::default(),
             stalled: PerPlane(vec![VecDeque::new(); planes as usize]),
             copyback: gc.copyback,
-            idle: Idle::new(gc.background, gc.idle_ns),
+            background: gc.background,
+            idle: Idle::new(gc.background || folds_when_idle, gc.idle_ns),
             urgent: PerPlane(vec![false; if gc.preemptible { planes as usize } else { 0 }]),
         }
     }
@@ -71,12 +74,14 @@ impl PageDrive {
         } else {
             prepare::bring(&mut ftl, state, seed)?;
         }
+        ftl.come_to_rest();
         let mut flash = Flash::new(&config.nand, &config.channel, config.scheduler);
         if config.gc.preemptible {
             flash.let_collection_yield();
         }
+        flash.set_one_bit_times(config.pslc.read_ns, config.pslc.program_ns);
         let planes = ftl.geometry().plane_count;
-        let work = Collecting::new(&config.gc, planes);
+        let work = Collecting::new(&config.gc, ftl.folds_when_idle(), planes);
         let mut drive = Self::assemble(&config.host, &config.map, &config.caches, flash, ftl, work);
         (0..planes).for_each(|plane| drive.note_urgency(PlaneId(plane)));
         Ok(drive)
@@ -143,8 +148,11 @@ impl PageDrive {
         let queue = self.ftl.stall_queue(plane);
         if !self.work.stalled[queue].is_empty() && self.ftl.plane(plane).collecting == 0 {
             // The block just completed may be what collection was waiting for.
-            self.collect(plane);
+            self.make_room(plane);
             self.end_life_if_worn_out(queue);
+            self.kick_touched();
+        } else if self.work.idle.has_begun() && self.ftl.has_to_fold(plane) {
+            self.go_on_idle(plane);
             self.kick_touched();
         }
     }

@@ -208,6 +208,7 @@ impl<S: Scheme> Drive<S> {
     /// Lets a command wait for its unit, or its members for theirs;
     /// [`Drive::kick_touched`] then serves the channels.
     pub(super) fn wait_for_unit(&mut self, slot: u32) {
+        self.flash.commands[slot].one_bit = self.ftl.is_one_bit(self.flash.commands[slot].page);
         if self.ftl.layout().is_plain() {
             self.queue(slot);
         } else {

@@ -162,8 +162,11 @@ pub(super) fn check_blocks(ftl: &Ftl) {
 fn check_plane(ftl: &Ftl, id: PlaneId) {
     let plane = ftl.plane(id);
     let count = |wanted: BlockState| plane.state.iter().filter(|&&state| state == wanted).count();
-    assert_eq!(plane.free.len() + plane.kept_for_cold.len(), count(BlockState::Free));
-    let open = usize::from(plane.host.is_some()) + usize::from(plane.gc.is_some());
+    assert_eq!(
+        plane.free.len() + plane.kept_for_cold.len() + plane.region.free.len(),
+        count(BlockState::Free)
+    );
+    let open = [plane.host, plane.gc, plane.region.open].iter().flatten().count();
     assert_eq!(count(BlockState::Open), open);
     assert_eq!((count(BlockState::Collecting), plane.collecting, plane.moves_left), (0, 0, 0));
     for block in (0..ftl.geometry().blocks_per_plane).map(BlockId) {

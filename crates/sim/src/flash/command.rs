@@ -130,6 +130,8 @@ pub struct Command {
     pub logical: Lpn,
     /// The host request it is a part of, or [`NONE`].
     pub request: u32,
+    /// Whether its page is in a block with one bit per cell.
+    pub one_bit: bool,
     /// The collection it is a part of, or [`NONE`].
     pub job: u32,
     /// Sectors that cross the channel.
@@ -164,6 +166,7 @@ impl Command {
             program_to: page,
             logical: Lpn(0),
             request: NONE,
+            one_bit: false,
             job: NONE,
             sectors: 0,
             span: (0, 0),

@@ -103,10 +103,12 @@ impl Flash {
     /// of copies, only the place they go to.
     #[inline]
     fn array_time(&self, first: u32) -> u64 {
-        let Command { work, page, .. } = self.commands[first];
+        let Command { work, page, one_bit, .. } = self.commands[first];
         let place = || self.geometry.page_of(page);
         match work {
             Work::Erase => self.times.erase_ns,
+            _ if one_bit && work.is_read() => self.times.one_bit_read_ns,
+            _ if one_bit => self.times.one_bit_program_ns,
             Work::GcCopy => self.copy_time(first),
             _ if work.is_read() => self.times.read.of(place),
             _ => self.times.program.of(place),
@@ -170,7 +172,7 @@ impl Flash {
     /// queue, then from that of the same kind of work for the other party. Returns the
     /// number of planes.
     fn add_companions(&mut self, unit_index: u32, queue: usize, first: u32) -> u32 {
-        let spot = self.commands[first].spot;
+        let Command { spot, one_bit, .. } = self.commands[first];
         let (first_spot, beside) = self.spots.beside(spot);
         if beside == 0 {
             return 1;
@@ -190,9 +192,11 @@ impl Flash {
                 if slot == NONE || planes > beside {
                     break;
                 }
-                let Command { spot, next, order, .. } = self.commands[slot];
+                let Command { spot, next, order, one_bit: mode, .. } = self.commands[slot];
                 let plane = spot.wrapping_sub(first_spot);
-                let fits = plane < self.geometry.planes_per_die && order < latest;
+                let fits = plane < self.geometry.planes_per_die
+                    && order < latest
+                    && (erases || mode == one_bit);
                 if fits && taken & (1 << plane) == 0 {
                     self.remove(unit_index, source, before, slot);
                     self.commands[slot].next = NONE;

@@ -111,6 +111,12 @@ impl Flash {
         plane.0 / self.planes_per_unit
     }
 
+    /// How long pages in blocks with one bit per cell take, if there are any.
+    pub const fn set_one_bit_times(&mut self, read_ns: u64, program_ns: u64) {
+        self.times.one_bit_read_ns += read_ns;
+        self.times.one_bit_program_ns = program_ns;
+    }
+
     /// From now on collection yields to the host between its steps, except in units with
     /// a plane that [`Flash::set_urgent`] names.
     pub const fn let_collection_yield(&mut self) {

@@ -10,6 +10,9 @@ pub(super) struct Times {
     pub read: ByType,
     pub program: ByType,
     pub erase_ns: u64,
+    /// Of pages in blocks with one bit per cell.
+    pub one_bit_read_ns: u64,
+    pub one_bit_program_ns: u64,
     pub read_command_ns: u64,
     pub read_extra_plane_ns: u64,
     pub program_command_ns: u64,
@@ -28,6 +31,8 @@ impl Times {
             read: ByType::new(nand.read_ns, &nand.read_by_type_ns, channel.ready_busy_ns),
             program: ByType::new(nand.program_ns, &nand.program_by_type_ns, 0),
             erase_ns: nand.erase_ns,
+            one_bit_read_ns: channel.ready_busy_ns,
+            one_bit_program_ns: 0,
             read_command_ns: channel.read_command_ns,
             read_extra_plane_ns: channel.read_command_extra_plane_ns,
             program_command_ns: channel.program_command_ns,

@@ -14,8 +14,19 @@ pub struct Collection {
     pub victim: BlockId,
     /// A cold block to be moved into it afterwards.
     pub cold: Option<BlockId>,
-    /// Whether it evens out wear rather than frees space.
-    pub for_wear: bool,
+    /// What for.
+    pub purpose: Purpose,
+}
+
+/// What a block is collected for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To free space.
+    Space,
+    /// To even out wear.
+    Wear,
+    /// To empty a block with one bit per cell.
+    Fold,
 }
 
 impl Ftl {
@@ -55,7 +66,7 @@ impl Ftl {
             plane: plane_id,
             victim: choice.victim,
             cold: choice.cold,
-            for_wear: false,
+            purpose: Purpose::Space,
         })
     }
 
@@ -67,7 +78,7 @@ impl Ftl {
             return None;
         }
         self.mark_collecting(plane, cold);
-        Some(Collection { plane, victim: cold, cold: None, for_wear: true })
+        Some(Collection { plane, victim: cold, cold: None, purpose: Purpose::Wear })
     }
 
     fn mark_collecting(&mut self, plane: PlaneId, block: BlockId) {
@@ -119,7 +130,9 @@ impl Ftl {
     #[must_use]
     pub fn is_dead(&self, queue: PlaneId) -> bool {
         let at_rest = |plane: &Plane| {
-            plane.collecting == 0 && plane.programming.iter().all(|&pages| pages == 0)
+            plane.collecting == 0
+                && !plane.region.folding
+                && plane.programming.iter().all(|&pages| pages == 0)
         };
         self.planes_behind(queue)
             .all(|plane| !self.can_write(plane) && at_rest(&self.planes[plane]))
@@ -128,6 +141,10 @@ impl Ftl {
     /// The victim is erased: it is free again, or kept for cold data, which are then moved
     /// next, or retired.
     pub fn end_collection(&mut self, done: Collection) -> Option<Collection> {
+        if done.purpose == Purpose::Fold {
+            self.end_fold(done);
+            return None;
+        }
         let spread_erases = self.wear.static_spread_erases;
         let plane = &mut self.planes[done.plane];
         let index = done.victim.0 as usize;
@@ -146,10 +163,10 @@ impl Ftl {
         }
         plane.free.push_back(done.victim);
         plane.release_kept();
-        if spread_erases == 0 || done.for_wear {
+        if spread_erases == 0 || done.purpose == Purpose::Wear {
             return None;
         }
-        let cold = plane.resting_too_long(spread_erases)?;
+        let cold = plane.resting_too_long(self.region.blocks, spread_erases)?;
         let worn = plane.take_most_worn()?;
         plane.kept_for_cold.push_back(worn);
         self.begin_cold_move(done.plane, cold)

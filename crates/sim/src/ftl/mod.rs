@@ -2,18 +2,19 @@
 //! one goes, what collection may take. It knows no time; `drive` adds that.
 //!
 //! [`plane`] is the bookkeeping of blocks, `collection` frees blocks, `wear` spreads
-//! erases over them, `untimed` does whole writes at once for preparing states. [`translation`], [`map`] and [`sectors`]
+//! erases over them, [`pslc`] is a region with one bit per cell, `untimed` does whole writes at once for preparing states. [`translation`], [`map`] and [`sectors`]
 //! (where pages are, which of their sectors were written) serve the log-block layer too.
 
 mod collection;
 pub mod map;
 pub mod plane;
+pub mod pslc;
 pub mod sectors;
 pub mod translation;
 mod untimed;
 mod wear;
 
-pub use collection::Collection;
+pub use collection::{Collection, Purpose};
 pub use map::PageMap;
 pub use translation::Translation;
 
@@ -23,6 +24,7 @@ use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn};
 use crate::layout::Layout;
 use crate::rounding::share_of;
 use plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
+use pslc::Region;
 use translation::count_erases;
 
 /// Where a written page goes.
@@ -61,6 +63,7 @@ pub struct Ftl {
     endurance_erases: u32,
     retired: u64,
     wear: Wear,
+    region: Region,
 }
 
 impl Ftl {
@@ -93,10 +96,14 @@ impl Ftl {
             endurance_erases: config.nand.endurance_erases,
             retired: 0,
             wear: config.wear,
+            region: Region::new(config),
             geometry,
             layout,
         };
         for plane in 0..geometry.plane_count {
+            let blocks = &mut ftl.planes[PlaneId(plane)];
+            let region = blocks.free.len().min(ftl.region.blocks as usize);
+            blocks.region.free = blocks.free.drain(..region).collect();
             ftl.open_host_block(PlaneId(plane));
         }
         ftl
@@ -145,7 +152,11 @@ impl Ftl {
     #[must_use]
     pub fn can_write(&self, plane: PlaneId) -> bool {
         let plane = &self.planes[plane];
-        plane.free.len() >= self.stop_writes_blocks as usize
+        if self.region_has_room(plane) {
+            return true;
+        }
+        !self.only_region()
+            && plane.free.len() >= self.stop_writes_blocks as usize
             && (plane.host.is_some() || self.may_open(plane))
     }
 
@@ -153,8 +164,13 @@ impl Ftl {
     /// what it began, or if it rests, to begin with any block that is not full.
     fn may_open(&self, plane: &Plane) -> bool {
         let pages = self.geometry.pages_per_block;
-        let needed = if plane.collecting > 0 { plane.moves_left } else { pages - 1 };
-        !plane.free.is_empty() && plane.gc_room(pages) >= needed + pages
+        !plane.free.is_empty() && plane.gc_room(pages) >= self.room_kept(plane) + pages
+    }
+
+    /// Pages of room that must be left in a plane whatever else is put there.
+    fn room_kept(&self, plane: &Plane) -> u32 {
+        let to_begin = if plane.collecting > 0 { 0 } else { self.geometry.pages_per_block - 1 };
+        plane.moves_left + to_begin
     }
 
     fn open_host_block(&mut self, plane: PlaneId) {
@@ -183,6 +199,9 @@ impl Ftl {
     /// Puts a logical page, all of whose sectors are known to hold data or about to, into
     /// `plane`.
     fn place_whole(&mut self, page: Lpn, plane: PlaneId) -> Placement {
+        if self.region_has_room(&self.planes[plane]) {
+            return self.place_in_region(page, plane);
+        }
         if self.planes[plane].host.is_none() {
             self.open_host_block(plane);
         }
@@ -194,6 +213,11 @@ impl Ftl {
         } else if let Some(frontier) = &mut self.planes[plane].host {
             frontier.next.0 += 1;
         }
+        self.replace(page, new, filled_block)
+    }
+
+    /// A logical page of the host has a new place.
+    fn replace(&mut self, page: Lpn, new: Ppn, filled_block: bool) -> Placement {
         self.placed += 1;
         let old = self.map.lookup(page);
         if let Some(old) = old {
@@ -262,8 +286,15 @@ impl Translation for Ftl {
     fn unwritten_place(&mut self, page: Lpn) -> Ppn {
         let plane_id = self.plane_by_address(page);
         let plane = &mut self.planes[plane_id];
-        plane.unwritten_reads = (plane.unwritten_reads + 1) % self.geometry.pages_per_plane;
-        Ppn(plane_id.0 * self.geometry.pages_per_plane + plane.unwritten_reads)
+        let region = self.region.blocks * self.geometry.pages_per_block;
+        let pages = self.geometry.pages_per_plane;
+        plane.unwritten_reads = (plane.unwritten_reads + 1) % (pages - region);
+        Ppn(plane_id.0 * pages + region + plane.unwritten_reads)
+    }
+
+    #[inline]
+    fn is_one_bit(&self, page: Ppn) -> bool {
+        self.is_in_region(page)
     }
 
     fn discard(&mut self, page: Lpn) -> bool {
@@ -294,5 +325,6 @@ impl Translation for Ftl {
         !matches!(plane.state[block.0 as usize], BlockState::Free | BlockState::Retired)
             && !beyond(plane.host)
             && !beyond(plane.gc)
+            && !beyond(plane.region.open)
     }
 }

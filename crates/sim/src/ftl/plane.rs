@@ -1,5 +1,6 @@
 //! A plane's blocks: which are free, which is being written, how much each still holds.
 
+use super::pslc::Share;
 use crate::geometry::{BlockId, PageId};
 use std::collections::VecDeque;
 
@@ -26,6 +27,8 @@ pub enum BlockState {
     Sealed,
     /// Being collected.
     Collecting,
+    /// Fully written with one bit per cell.
+    FilledOneBit,
     /// Erased as often as it is made for, and used no more.
     Retired,
 }
@@ -56,7 +59,9 @@ pub struct Plane {
     pub sealed_at: Vec<u64>,
     /// Where the next page that was never written is read.
     pub unwritten_reads: u32,
-    /// Blocks being collected.
+    /// Its part of the region with one bit per cell.
+    pub region: Share,
+    /// Blocks being collected, other than of that region.
     pub collecting: u32,
     /// Valid pages of those that have no new place yet.
     pub moves_left: u32,
@@ -79,6 +84,7 @@ impl Plane {
             erases: vec![0; count],
             sealed_at: vec![0; count],
             unwritten_reads: 0,
+            region: Share::default(),
             collecting: 0,
             moves_left: 0,
         }

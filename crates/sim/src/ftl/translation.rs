@@ -24,6 +24,12 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
         self.geometry().plane_count * self.layout().shape().groups
     }
 
+    /// Whether a page is in a block written with one bit per cell.
+    #[inline]
+    fn is_one_bit(&self, _page: Ppn) -> bool {
+        false
+    }
+
     /// Forgets a logical page; says whether it held anything.
     fn discard(&mut self, page: Lpn) -> bool;
 

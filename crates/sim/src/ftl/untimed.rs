@@ -1,7 +1,7 @@
 //! Writes without time, for preparing a drive's state: the same placement and the
 //! same collection as timed writes, done at once.
 
-use super::Ftl;
+use super::{Collection, Ftl};
 use crate::error::SimError;
 use crate::geometry::{Lpn, PlaneId, Ppn};
 use crate::prepare::Prepare;
@@ -31,7 +31,7 @@ impl Prepare for Ftl {
         let mut plane = self.plane_for(page);
         while !self.can_write(plane) {
             let mut planes = self.planes_behind(self.stall_queue(plane));
-            let collected = planes.find_map(|plane| self.collect_untimed(plane));
+            let collected = planes.find_map(|plane| self.make_room_untimed(plane));
             moved += collected.ok_or_else(|| self.no_room(plane))?.moved_pages;
             plane = self.plane_for(page);
         }
@@ -51,6 +51,22 @@ struct Collected {
 }
 
 impl Ftl {
+    /// Folds all there is, if idle time is used for that.
+    pub fn come_to_rest(&mut self) {
+        let planes = if self.folds_when_idle() { self.geometry.plane_count } else { 0 };
+        for plane in (0..planes).map(PlaneId) {
+            loop {
+                let done = match self.begin_fold(plane, true) {
+                    Some(fold) => Some(self.collect_all(fold)),
+                    None if self.has_to_fold(plane) => self.collect_untimed(plane),
+                    None => None,
+                };
+                let Some(done) = done else { break };
+                self.keep_up_with(plane, done.filled_blocks);
+            }
+        }
+    }
+
     /// Counts all sectors as holding data, as [`Prepare::write_page`] takes them to.
     pub fn mark_filled(&mut self) {
         self.map.sectors.fill();
@@ -60,8 +76,11 @@ impl Ftl {
     /// one more for each block that collection fills meanwhile, as happens in time. Returns
     /// the pages moved.
     fn keep_up(&mut self, plane: PlaneId) -> u32 {
+        self.keep_up_with(plane, 1)
+    }
+
+    fn keep_up_with(&mut self, plane: PlaneId, mut filled_blocks: u32) -> u32 {
         let mut moved_pages = 0;
-        let mut filled_blocks = 1;
         while filled_blocks > 0 && self.below_low_water(plane) {
             let Some(collected) = self.collect_untimed(plane) else { break };
             moved_pages += collected.moved_pages;
@@ -71,9 +90,30 @@ impl Ftl {
         moved_pages
     }
 
+    /// Folds a block, or collects one, or nothing if none is worth it.
+    fn make_room_untimed(&mut self, plane: PlaneId) -> Option<Collected> {
+        if !self.only_region() {
+            return self.collect_untimed(plane);
+        }
+        match self.begin_fold(plane, false) {
+            Some(fold) => {
+                let mut done = self.collect_all(fold);
+                done.moved_pages += self.keep_up_with(plane, done.filled_blocks);
+                Some(done)
+            }
+            None => self.collect_untimed(plane),
+        }
+    }
+
     /// Collects one block, or nothing if none is worth it.
     fn collect_untimed(&mut self, plane: PlaneId) -> Option<Collected> {
-        let mut next = Some(self.begin_collection(plane)?);
+        let first = self.begin_collection(plane)?;
+        Some(self.collect_all(first))
+    }
+
+    /// Moves the pages of a block, and then what follows from that.
+    fn collect_all(&mut self, first: Collection) -> Collected {
+        let mut next = Some(first);
         let mut done = Collected { moved_pages: 0, filled_blocks: 0 };
         let mut pages: Vec<Ppn> = Vec::new();
         while let Some(collection) = next {
@@ -88,7 +128,7 @@ impl Ftl {
             }
             next = self.end_collection(collection);
         }
-        Some(done)
+        done
     }
 
     fn no_room(&self, plane: PlaneId) -> SimError {

@@ -26,10 +26,11 @@ impl Plane {
         self.free.remove(place)
     }
 
-    /// The block to move if blocks may be `spread_erases` erases apart, and one is further.
+    /// The block to move if blocks from the `first` on may be `spread_erases` erases apart,
+    /// and one is further.
     #[must_use]
-    pub fn resting_too_long(&self, spread_erases: u32) -> Option<BlockId> {
-        let in_use = self.erases.iter().zip(&self.state);
+    pub fn resting_too_long(&self, first: u32, spread_erases: u32) -> Option<BlockId> {
+        let in_use = self.erases.iter().zip(&self.state).skip(first as usize);
         let in_use = in_use.filter(|&(_, &state)| state != BlockState::Retired);
         let most = *in_use.map(|(erases, _)| erases).max()?;
         let filled =
@@ -68,7 +69,7 @@ mod tests {
         }
         plane.state[2] = BlockState::Open;
         (0..5).for_each(|block| plane.refresh_key(BlockId(block)));
-        assert_eq!(plane.resting_too_long(8), Some(BlockId(3)), "filled before block 1");
-        assert_eq!(plane.resting_too_long(9), None, "nine apart, which is allowed");
+        assert_eq!(plane.resting_too_long(0, 8), Some(BlockId(3)), "filled before block 1");
+        assert_eq!(plane.resting_too_long(0, 9), None, "nine apart, which is allowed");
     }
 }

@@ -4,7 +4,7 @@
 //! * here: the count. A key of the table in `config::keys` without a test fails
 //!   the suite by name, once per firmware that reads it;
 //! * `rig`: the small drives of these tests, and how they are driven;
-//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `wear`, `end_of_life`,
+//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `wear`, `pslc`, `end_of_life`,
 //!   `scheduler`, `array`, `cached`,
 //!   `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
@@ -69,6 +69,7 @@ mod nand;
 mod pace;
 mod physics;
 mod preemption;
+mod pslc;
 mod queues;
 mod read_cache;
 mod rig;
@@ -100,6 +101,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         pace::KEYS,
         preemption::KEYS,
         wear::KEYS,
+        pslc::KEYS,
         end_of_life::PAGE_KEYS,
         scheduler::KEYS,
         array::KEYS,

@@ -8,6 +8,7 @@ mod log_block;
 mod map;
 mod msr;
 mod page;
+mod pslc;
 
 use super::nand::Lack;
 use super::parse::{Entries, NCQ_TAGS, Value};

@@ -9,6 +9,7 @@ impl Checker<'_> {
             return;
         }
         self.check_scheduler(&page.scheduler);
+        self.check_pslc(page);
         self.check_water(page);
         self.check_caches(&page.caches, &page.nand);
         let Some(shape) = self.check_layout(&page.nand, &page.ftl.layout) else { return };

@@ -9,6 +9,7 @@ mod gc;
 mod host;
 mod map;
 mod nand;
+mod pslc;
 mod wear;
 
 pub use super::scope::{FIRMWARES, KINDS, Scope};
@@ -119,6 +120,7 @@ const PARTS: &[&[Key]] = &[
     map::KEYS,
     gc::KEYS,
     wear::KEYS,
+    pslc::KEYS,
     cache::KEYS,
     disk::KEYS,
 ];

@@ -2,7 +2,7 @@
 
 use super::Fallback::{Bool, Float, Int, List, Required, Word};
 use super::Kind::{Bytes, Choice, Count, Flag, Nanos, NanosList, Rate, Ratio};
-use super::Scope::{Array, Flash};
+use super::Scope::{Array, Flash, Page};
 use super::{Key, key};
 
 /// This part of the table.
@@ -58,6 +58,13 @@ pub(super) const KEYS: &[Key] = &[
         Float(0.0),
         Array,
         "share of blocks that are bad from the factory, drawn from the seed; taken from the spare",
+    ),
+    key(
+        "nand.bits_per_cell",
+        Count(1, 4),
+        Int(1),
+        Page,
+        "bits per cell: with one instead a block of the region of pslc.bytes holds so much less",
     ),
     key("channel.ns_per_byte", Rate(1e-3, 1e6), Required, Flash, "time of a byte on a channel"),
     key("channel.read_command_ns", Nanos, Int(0), Array, "command and address cycles of a read"),

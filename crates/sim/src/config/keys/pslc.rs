@@ -1,0 +1,33 @@
+//! The keys of the table `[pslc]`: blocks written with one bit per cell.
+
+use super::Fallback::{Bool, Int, Word};
+use super::Kind::{Bytes, Choice, Flag, Nanos};
+use super::Scope::Page;
+use super::{Key, key};
+
+/// This part of the table.
+pub(super) const KEYS: &[Key] = &[
+    key(
+        "pslc.bytes",
+        Bytes(0, 1 << 50),
+        Int(0),
+        Page,
+        "what a region of blocks with one bit per cell holds, where writes go first; 0: none",
+    ),
+    key("pslc.read_ns", Nanos, Int(25_000), Page, "array time of a page read there"),
+    key("pslc.program_ns", Nanos, Int(200_000), Page, "array time of a page program there"),
+    key(
+        "pslc.fold_when_idle",
+        Flag,
+        Bool(true),
+        Page,
+        "after gc.idle_ns without requests its pages move to the other blocks, until it is empty",
+    ),
+    key(
+        "pslc.overflow",
+        Choice(&["fold", "direct"]),
+        Word("fold"),
+        Page,
+        "when it is full, writes wait until a block of it is folded, or go to the other blocks",
+    ),
+];
