@@ -252,7 +252,11 @@ impl<S: Scheme> Drive<S> {
         #[cfg(test)]
         self.shadow.host.promise(slot, span.as_ref());
         buffer.syncs.push(Sync { request: slot, last, span });
+        let given_up = buffer.given_up;
         self.answer_stored(0);
+        if given_up {
+            self.give_up_buffering();
+        }
     }
 
     /// Answers those for whom enough is in flash.
