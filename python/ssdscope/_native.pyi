@@ -125,6 +125,12 @@ class Device:
     def idle(self, ns: int) -> None:
         """Let time pass without requests."""
 
+    def set_write_cache(self, on: bool) -> None:
+        """Switch the write cache on or off; emptying it takes time."""
+
+    def set_read_cache(self, on: bool) -> None:
+        """Switch the read cache on or off."""
+
     def now_ns(self) -> int:
         """Read the drive's clock."""
 

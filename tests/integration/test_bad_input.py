@@ -20,7 +20,7 @@ NESTED = "raid0:(" * 2000 + "null:" + "),null:" * 2000
         ((*RUN, "--runtime", "0s"), "error: --runtime: must be more than 0"),
         ((*RUN, "--until-ci", "0%"), "error: --until-ci: an interval within 0% of the mean"),
         ((*RUN, "--state", "steady:"), "error: --state steady: '' is not a size"),
-        ((*RUN, "--set", "write_buffer.bytes=1k"), "write_buffer.bytes: 1024 is less than a page"),
+        ((*RUN, "--set", "write_buffer.bytes=1k"), "write_buffer.bytes: means nothing on a"),
         (("run", "sim:MQSIM-8G"), "did you mean mqsim-8g"),
         (("run", "null:100"), "target 'null:100': a drive has whole sectors of 512 bytes"),
         (("run", "null:1KB"), "target 'null:1KB': '1KB' can be read as"),

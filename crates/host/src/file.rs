@@ -8,8 +8,8 @@ use crate::{consent, payload, sys};
 use serde::Serialize;
 use ssdscope_io::device::check_request;
 use ssdscope_io::{
-    Attribution, ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Op,
-    Outcome, Request,
+    Attribution, Caches, ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind, Nanos,
+    Op, Outcome, Request,
 };
 use std::collections::VecDeque;
 use std::fs::File;
@@ -88,6 +88,7 @@ impl HostFile {
             discard: writable && understands_discard(&opened),
             attribution: false,
             snapshot: false,
+            caches: Caches::UNKNOWN,
         };
         let file = Arc::new(opened.file);
         let (engine, engine_note) = engine::open(choice, Arc::clone(&file))?;

@@ -1,5 +1,6 @@
 //! The only door to a drive: everything above it sees what a host sees.
 
+use crate::caches::{Cache, Caches};
 use crate::counters::Counters;
 use crate::request::{Completion, Request};
 use crate::units::{Bytes, Nanos, Sectors};
@@ -54,6 +55,8 @@ pub struct DeviceInfo {
     pub attribution: bool,
     /// Whether [`Device::snapshot`] works.
     pub snapshot: bool,
+    /// Its caches, and whether they can be switched.
+    pub caches: Caches,
 }
 
 /// The submission queues of a device.
@@ -110,6 +113,16 @@ pub enum DeviceError {
     /// The device does not know this operation.
     #[error("the device does not support {0}")]
     Unsupported(&'static str),
+    /// A cache does not let itself be switched.
+    #[error("the {cache} cannot be switched {}: {reason}", if *.on { "on" } else { "off" })]
+    Cache {
+        /// Which one.
+        cache: &'static str,
+        /// What was asked.
+        on: bool,
+        /// Why not.
+        reason: &'static str,
+    },
     /// The simulated drive can make no progress and says why.
     #[error("{0}")]
     Stuck(String),
@@ -162,6 +175,35 @@ pub trait Device: Send {
     /// # Errors
     /// If the drive can make no progress, or the kernel fails the device itself.
     fn advance(&mut self, to: Nanos, completions: &mut Vec<Completion>) -> Result<(), DeviceError>;
+
+    /// Switches a cache on or off, with nothing in flight. Emptying a write cache that is
+    /// switched off takes time, which has passed when this returns.
+    ///
+    /// # Errors
+    /// If the drive has no such cache, or it cannot be switched, or requests are in flight;
+    /// what is so already is no error.
+    fn set_cache(&mut self, cache: Cache, on: bool) -> Result<(), DeviceError> {
+        match self.info().caches.would_change(cache, on)? {
+            false => Ok(()),
+            true => Err(DeviceError::Unsupported("switching caches")),
+        }
+    }
+
+    /// Switches the write cache on or off, see [`Device::set_cache`].
+    ///
+    /// # Errors
+    /// As [`Device::set_cache`].
+    fn set_write_cache(&mut self, on: bool) -> Result<(), DeviceError> {
+        self.set_cache(Cache::Write, on)
+    }
+
+    /// Switches the read cache and its read-ahead on or off, see [`Device::set_cache`].
+    ///
+    /// # Errors
+    /// As [`Device::set_cache`].
+    fn set_read_cache(&mut self, on: bool) -> Result<(), DeviceError> {
+        self.set_cache(Cache::Read, on)
+    }
 
     /// How many requests were submitted and not yet completed.
     fn in_flight(&self) -> usize;

@@ -167,6 +167,7 @@ fn percent(stream: &mut Stream, share: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caches::Caches;
     use crate::device::{ClockKind, DeviceInfo, DeviceKind};
     use crate::workload::{Pattern, Workload};
 
@@ -180,6 +181,7 @@ mod tests {
             discard: false,
             attribution: false,
             snapshot: false,
+            caches: Caches::ABSENT,
         };
         Generator::new(&workload.plan(&info).unwrap(), job)
     }

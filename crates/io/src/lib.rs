@@ -6,7 +6,8 @@
 //! * [`request`]: what a host asks ([`Request`]) and what comes back ([`Completion`]);
 //! * [`attribution`]: where the time of a request went, summing to its latency;
 //! * [`counters`]: what a drive counted (bytes, erases, collections);
-//! * [`device`]: the [`Device`] trait, the only door to any drive;
+//! * [`device`]: the [`Device`] trait, the only door to any drive; [`caches`]: what it lets
+//!   be switched;
 //! * [`trace`]: block traces as timed requests that fit a given drive;
 //! * [`workload`], [`generator`]: what a synthetic workload asks for, request by request;
 //! * [`driver`]: runs workloads, request lists and traces on any device;
@@ -18,6 +19,7 @@
 
 pub mod arrivals;
 pub mod attribution;
+pub mod caches;
 pub mod counters;
 pub mod device;
 pub mod driver;
@@ -40,6 +42,7 @@ pub mod workload;
 
 pub use arrivals::Arrival;
 pub use attribution::{Attribution, Cause};
+pub use caches::{Cache, CacheControl, CacheInfo, Caches};
 pub use counters::Counters;
 pub use device::{ClockKind, Device, DeviceError, DeviceInfo, DeviceKind, Queues, Snapshot};
 pub use driver::{

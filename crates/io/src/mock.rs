@@ -4,6 +4,7 @@
 //! a constant plus a time per byte.
 
 use crate::attribution::{Attribution, Cause};
+use crate::caches::Caches;
 use crate::counters::Counters;
 use crate::device::{
     ClockKind, Device, DeviceError, DeviceInfo, DeviceKind, Queues, Snapshot, check_request,
@@ -55,6 +56,7 @@ impl MockDevice {
                 discard: true,
                 attribution: true,
                 snapshot: true,
+                caches: Caches::ABSENT,
             },
             queues: Queues::default(),
             base_ns,

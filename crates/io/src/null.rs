@@ -4,6 +4,7 @@
 //! virtual null device would report latencies of zero and infinite rates.
 
 use crate::attribution::Attribution;
+use crate::caches::Caches;
 use crate::device::{ClockKind, Device, DeviceError, DeviceInfo, DeviceKind, check_request};
 use crate::request::{Completion, Outcome, Request};
 use crate::units::Nanos;
@@ -30,6 +31,7 @@ impl NullDevice {
             discard: true,
             attribution: false,
             snapshot: false,
+            caches: Caches::ABSENT,
         };
         Self { info, opened: Instant::now(), pending: Vec::new() }
     }

@@ -8,6 +8,7 @@
 //! Virtual members are moved in step, event by event, and thus always agree on the
 //! present. Wall clocks go on by themselves: members are asked in turn.
 
+mod caches;
 mod counters;
 mod error;
 mod layout;
@@ -19,6 +20,7 @@ pub use error::Raid0Error;
 use layout::Layout;
 
 use crate::attribution::Attribution;
+use crate::caches::Cache;
 use crate::counters::Counters;
 use crate::device::{ClockKind, Device, DeviceError, DeviceInfo, Queues, Snapshot, check_request};
 use crate::request::{Completion, Op, Outcome, Request};
@@ -90,6 +92,12 @@ impl Raid0 {
             in_flight: 0,
             parts: Vec::new(),
         })
+    }
+
+    /// Asks the members anew what they are.
+    fn refresh_info(&mut self) {
+        let infos: Vec<_> = self.members.iter().map(|member| member.device.info()).collect();
+        self.info = self.layout.info(&infos);
     }
 
     /// Sends each member its part; how many got one, and the first refusal.
@@ -312,6 +320,17 @@ impl Device for Raid0 {
         self.in_flight
     }
 
+    fn set_cache(&mut self, cache: Cache, on: bool) -> Result<(), DeviceError> {
+        if self.in_flight > 0 {
+            return Err(DeviceError::Busy(self.in_flight));
+        }
+        if self.info.caches.would_change(cache, on)? {
+            caches::switch(&mut self.members, self.info.clock, cache, on)?;
+            self.refresh_info();
+        }
+        Ok(())
+    }
+
     fn counters(&self) -> Option<Counters> {
         let members: Option<Vec<_>> =
             self.members.iter().map(|member| member.device.counters()).collect();
@@ -337,6 +356,7 @@ impl Device for Raid0 {
         self.parents.clone_from(&state.parents);
         self.free.clone_from(&state.free);
         self.in_flight = state.in_flight;
+        self.refresh_info();
         Ok(())
     }
 

@@ -186,6 +186,16 @@ impl PyDevice {
         Ok(())
     }
 
+    /// Switch the write cache on or off; emptying it takes time.
+    fn set_write_cache(&self, py: Python<'_>, on: bool) -> PyResult<()> {
+        self.with(py, |device| device.set_write_cache(on))?.or_py()
+    }
+
+    /// Switch the read cache on or off.
+    fn set_read_cache(&self, py: Python<'_>, on: bool) -> PyResult<()> {
+        self.with(py, |device| device.set_read_cache(on))?.or_py()
+    }
+
     /// Read the drive's clock.
     fn now_ns(&self, py: Python<'_>) -> PyResult<u64> {
         Ok(self.with(py, |device| device.now())?.0)

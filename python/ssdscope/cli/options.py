@@ -38,6 +38,14 @@ Sets: TypeAlias = Annotated[
         "--set", metavar="KEY=VALUE", help="Change a key of a simulated drive; repeatable."
     ),
 ]
+WriteCache: TypeAlias = Annotated[
+    Literal["on", "off"] | None,
+    typer.Option("--write-cache", help="Switch the drive's write cache, where it can be."),
+]
+ReadCache: TypeAlias = Annotated[
+    Literal["on", "off"] | None,
+    typer.Option("--read-cache", help="Switch the drive's read cache, where it can be."),
+]
 DestroyData: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -67,6 +67,8 @@ def replay(
     log: options.Log = None,
     state: options.State = None,
     sets: options.Sets = None,
+    write_cache: options.WriteCache = None,
+    read_cache: options.ReadCache = None,
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
     seed: options.Seed = None,
@@ -96,9 +98,9 @@ def replay(
     )
     _require_file(trace)
     used_seed = session.seed(seed)
-    opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
-        used_seed
-    )
+    opened = TargetOptions(
+        target, state, sets or (), destroy_data, overwrite_existing, write_cache, read_cache
+    ).open(used_seed)
     workload: dict[str, Any] = {"replay": trace, **plan.to_dict()}
     return execute(
         session,

@@ -88,6 +88,8 @@ def run(
     log: options.Log = None,
     state: options.State = None,
     sets: options.Sets = None,
+    write_cache: options.WriteCache = None,
+    read_cache: options.ReadCache = None,
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
     seed: options.Seed = None,
@@ -113,9 +115,9 @@ def run(
     plan = several or workload_from_options(typed, seed=0)
     used_seed = session.seed(seed)
     plan = plan.seeded(used_seed)
-    opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
-        used_seed
-    )
+    opened = TargetOptions(
+        target, state, sets or (), destroy_data, overwrite_existing, write_cache, read_cache
+    ).open(used_seed)
     if plan.writes:
         require_writable(opened)
     title = f"{len(several.flows)} flows" if several else f"{rw} {bs}"

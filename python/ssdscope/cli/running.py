@@ -37,12 +37,14 @@ class TargetOptions:
     sets: Sequence[str]
     destroy_token: str | None = None
     overwrite_existing: bool = False
+    write_cache: str | None = None
+    read_cache: str | None = None
 
     def open(self, seed: int) -> "Target":
-        """Open it."""
+        """Open it, and switch its caches as asked."""
         from ssdscope.targets import open_target
 
-        return open_target(
+        target = open_target(
             self.uri,
             state=self.state,
             sets=self.sets,
@@ -50,6 +52,19 @@ class TargetOptions:
             destroy_token=self.destroy_token,
             overwrite_existing=self.overwrite_existing,
         )
+        _switch("--write-cache", self.write_cache, target.device.set_write_cache)
+        _switch("--read-cache", self.read_cache, target.device.set_read_cache)
+        return target
+
+
+def _switch(option: str, wanted: str | None, switch: Callable[[bool], None]) -> None:
+    """Switch a cache, if that is asked for; a refusal names the option."""
+    if wanted is None:
+        return
+    try:
+        switch(wanted == "on")
+    except UsageError as error:
+        raise UsageError(f"{option} {wanted}: {error.message}", hint=error.hint) from error
 
 
 @dataclass(frozen=True)

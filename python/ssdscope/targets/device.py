@@ -52,7 +52,10 @@ class Device:
 
     def __init__(self, native: _native.Device) -> None:
         self._native = native
-        self.info = DeviceInfo.from_json(native.info())
+        self.info = self._read_info()
+
+    def _read_info(self) -> DeviceInfo:
+        return DeviceInfo.from_json(self._native.info())
 
     def run(
         self,
@@ -232,6 +235,32 @@ class Device:
         with translated_errors():
             self._native.idle(duration_ns)
 
+    def set_write_cache(self, on: bool) -> None:
+        """Switch the write cache on or off; `info` tells what it is.
+
+        One that is switched off is emptied first, which takes the drive its time.
+
+        Raises
+        ------
+        UsageError
+            If that would change something and the drive does not allow it.
+        """
+        with translated_errors():
+            self._native.set_write_cache(on)
+        self.info = self._read_info()
+
+    def set_read_cache(self, on: bool) -> None:
+        """Switch the read cache, with what it reads ahead, on or off.
+
+        Raises
+        ------
+        UsageError
+            If that would change something and the drive does not allow it.
+        """
+        with translated_errors():
+            self._native.set_read_cache(on)
+        self.info = self._read_info()
+
     def now_ns(self) -> int:
         """Read the drive's clock."""
         return self._native.now_ns()
@@ -251,6 +280,7 @@ class Device:
         """Return to a state kept by `snapshot`."""
         with translated_errors():
             self._native.restore(snapshot._native)
+        self.info = self._read_info()
 
     def fork(self) -> Device:
         """Make an independent copy in the same state.

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -58,6 +58,10 @@ class Target:
             "state": self.state,
             "drive": self.drive,
             "access": self.device.access(),
+            "caches": {
+                "write": asdict(self.device.info.write_cache),
+                "read": asdict(self.device.info.read_cache),
+            },
         }
         if self.members:
             description["members"] = [member.describe() for member in self.members]

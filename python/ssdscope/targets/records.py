@@ -55,6 +55,18 @@ FLOW_TYPE = "uint16"
 
 
 @dataclass(frozen=True)
+class CacheInfo:
+    """A cache of a drive, as far as a host may know and switch it."""
+
+    control: str
+    """``unknown``, ``absent``, ``fixed`` or ``switchable``."""
+    on: bool
+
+
+UNKNOWN_CACHE = CacheInfo("unknown", on=False)
+
+
+@dataclass(frozen=True)
 class DeviceInfo:
     """What a host knows of a drive before the first request."""
 
@@ -71,11 +83,15 @@ class DeviceInfo:
     """Whether completions say where the time went."""
     snapshot: bool
     """Whether the state can be kept, returned to and forked."""
+    write_cache: CacheInfo = UNKNOWN_CACHE
+    read_cache: CacheInfo = UNKNOWN_CACHE
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read the native module's JSON; keys we do not know are left out."""
         values = json.loads(text)
+        for name, cache in values["caches"].items():
+            values[f"{name}_cache"] = CacheInfo(**cache)
         return cls(**{each.name: values[each.name] for each in fields(cls)})
 
 

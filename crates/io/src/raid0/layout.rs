@@ -1,6 +1,6 @@
 //! Which sectors of a striped device lie where.
 
-use super::Raid0Error;
+use super::{Raid0Error, caches};
 use crate::device::{DeviceInfo, DeviceKind};
 use crate::units::{Bytes, Lba, Sectors};
 
@@ -56,6 +56,7 @@ impl Layout {
             discard: all(|info| info.discard),
             attribution: all(|info| info.attribution),
             snapshot: all(|info| info.snapshot),
+            caches: caches::of_all(infos),
         }
     }
 

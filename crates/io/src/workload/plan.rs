@@ -275,6 +275,7 @@ fn largest_block(full: &Workload) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::caches::Caches;
     use crate::device::{ClockKind, DeviceKind};
     use crate::workload::Pattern;
 
@@ -288,6 +289,7 @@ mod tests {
             discard: true,
             attribution: true,
             snapshot: true,
+            caches: Caches::ABSENT,
         }
     }
 

@@ -131,6 +131,7 @@ mod tests {
             unit_bytes: 4096,
             read_ahead_bytes: 0,
             ns_per_byte: 0.0,
+            switchable: true,
         };
         let mut cache = ReadCache::new(&config);
         cache.fill(&Spans::from(2..5));

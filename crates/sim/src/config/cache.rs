@@ -39,6 +39,7 @@ pub struct WriteBufferConfig {
     pub concurrent_drains: u32,
     pub ns_per_byte: f64,
     pub power_loss_protected: bool,
+    pub switchable: bool,
 }
 
 fn write_buffer(get: &Getter) -> WriteBufferConfig {
@@ -61,6 +62,7 @@ fn write_buffer(get: &Getter) -> WriteBufferConfig {
         concurrent_drains: get.int("write_buffer.concurrent_drains"),
         ns_per_byte: get.float("write_buffer.ns_per_byte"),
         power_loss_protected: get.flag("write_buffer.power_loss_protected"),
+        switchable: get.flag("write_buffer.switchable"),
     }
 }
 
@@ -72,6 +74,7 @@ pub struct ReadCacheConfig {
     pub unit_bytes: u64,
     pub read_ahead_bytes: u64,
     pub ns_per_byte: f64,
+    pub switchable: bool,
 }
 
 fn read_cache(get: &Getter) -> ReadCacheConfig {
@@ -80,6 +83,7 @@ fn read_cache(get: &Getter) -> ReadCacheConfig {
         unit_bytes: get.long("read_cache.unit_bytes"),
         read_ahead_bytes: get.long("read_cache.read_ahead_bytes"),
         ns_per_byte: get.float("read_cache.ns_per_byte"),
+        switchable: get.flag("read_cache.switchable"),
     }
 }
 

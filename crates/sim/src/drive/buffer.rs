@@ -14,11 +14,12 @@ use super::host::{HostRequest, Role};
 use super::memory::Memory;
 use super::{Drive, Scheme};
 use crate::cache::{Run, Spans, WriteBuffer};
+use crate::clock::Linked;
 use crate::config::{Drain, WriteBufferConfig};
 use crate::events::Event;
 use crate::flash::command::Work;
 use crate::ftl::Translation;
-use ssdscope_io::{Cause, Counters, Op};
+use ssdscope_io::{Cause, Counters, Device, DeviceError, Op};
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -53,6 +54,8 @@ pub(super) struct Buffer {
     /// Sectors of writes that found no room yet.
     waiting_sectors: u64,
     syncs: Vec<Sync>,
+    /// Whether it takes writes.
+    on: bool,
     /// Runs on their way to flash.
     runs: u32,
     /// Counts arrivals, so that an idle timer knows whether it is stale.
@@ -79,6 +82,7 @@ impl Buffer {
                 waiting: VecDeque::new(),
                 waiting_sectors: 0,
                 syncs: Vec::new(),
+                on: true,
                 runs: 0,
                 quiet: 0,
                 idle: false,
@@ -127,7 +131,7 @@ impl Buffer {
         let unstored = |sync: &Sync| store.send_unstored(sync.last, sync.span.as_ref());
         self.syncs.iter().find_map(unstored).or_else(|| {
             let needs_room = !self.store.will_fit(self.waiting_sectors);
-            (needs_room || self.store.wants_to_drain(self.idle))
+            (needs_room || !self.on || self.store.wants_to_drain(self.idle))
                 .then(|| self.store.send_next())
                 .flatten()
         })
@@ -137,8 +141,25 @@ impl Buffer {
 impl<S: Scheme> Drive<S> {
     /// Whether writes go through a buffer.
     #[inline]
-    pub(super) const fn is_buffered(&self) -> bool {
-        self.buffer.is_some()
+    pub(super) fn is_buffered(&self) -> bool {
+        self.buffer.as_ref().is_some_and(|buffer| buffer.on)
+    }
+
+    /// Lets writes go through the buffer, or empties it and lets them go past it. Nothing is
+    /// in flight.
+    pub(super) fn switch_buffer(&mut self, on: bool) -> Result<(), DeviceError> {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.on = on;
+        }
+        self.send_runs();
+        while let Some(buffer) = &self.buffer
+            && !on
+            && !buffer.store.is_empty()
+        {
+            let next = self.next_event().ok_or_else(|| self.why_stuck())?;
+            self.advance(next, &mut Vec::new())?;
+        }
+        Ok(())
     }
 
     /// A write, a discard or a flush reaches the buffer.

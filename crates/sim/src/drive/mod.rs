@@ -60,8 +60,8 @@ pub use paged::PageDrive;
 use reading::Cached;
 use scheme::Scheme;
 use ssdscope_io::{
-    ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Queues,
-    Request, Sectors, Snapshot, device::check_request,
+    Cache, CacheInfo, Caches, ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo,
+    DeviceKind, Nanos, Queues, Request, Sectors, Snapshot, device::check_request,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -140,6 +140,7 @@ impl<S: Scheme> Drive<S> {
         let queues = host.queues();
         let phase = Sectors(ftl.layout().phase_sectors());
         let mapped_bytes = u64::from(ftl.map().exported_pages()) * page_bytes;
+        let CacheConfig { write_buffer, read_cache } = caches;
         Self {
             family: Arc::new(()),
             info: DeviceInfo {
@@ -151,6 +152,10 @@ impl<S: Scheme> Drive<S> {
                 discard: true,
                 attribution: true,
                 snapshot: true,
+                caches: Caches {
+                    write: CacheInfo::of(write_buffer.bytes > 0, write_buffer.switchable),
+                    read: CacheInfo::of(read_cache.bytes > 0, read_cache.switchable),
+                },
             },
             firmware_ns: host.firmware_ns,
             phase,
@@ -173,8 +178,8 @@ impl<S: Scheme> Drive<S> {
             kept: BTreeMap::new(),
             #[cfg(test)]
             shadow: shadow::Shadow::of(&ftl),
-            buffer: Buffer::new(&caches.write_buffer, page_sectors, ftl.run_pages()),
-            cache: Cached::new(&caches.read_cache, page_sectors, mapped_bytes / 512),
+            buffer: Buffer::new(write_buffer, page_sectors, ftl.run_pages()),
+            cache: Cached::new(read_cache, page_sectors, mapped_bytes / 512),
             ftl,
             work,
         }
@@ -289,6 +294,20 @@ impl<S: Scheme> Device for Drive<S> {
 
     fn in_flight(&self) -> usize {
         self.unanswered()
+    }
+
+    fn set_cache(&mut self, cache: Cache, on: bool) -> Result<(), DeviceError> {
+        if self.in_flight() > 0 {
+            return Err(DeviceError::Busy(self.in_flight()));
+        }
+        if self.info.caches.would_change(cache, on)? {
+            match cache {
+                Cache::Write => self.switch_buffer(on)?,
+                Cache::Read => self.switch_read_cache(on),
+            }
+            self.info.caches.note(cache, on);
+        }
+        Ok(())
     }
 
     fn counters(&self) -> Option<Counters> {

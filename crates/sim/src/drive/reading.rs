@@ -38,6 +38,7 @@ pub(super) struct Cached {
     store: ReadCache,
     ahead: ReadAhead,
     pub memory: Memory,
+    on: bool,
     fetches: Vec<Fetch>,
     /// Sectors that reads found in it.
     hit_sectors: u64,
@@ -55,6 +56,7 @@ impl Cached {
                 store: ReadCache::new(config),
                 ahead: ReadAhead::new(ahead_sectors, page_sectors.into(), end),
                 memory: Memory::new(config.ns_per_byte),
+                on: true,
                 fetches: Vec::new(),
                 hit_sectors: 0,
                 ahead_sectors: 0,
@@ -133,12 +135,23 @@ impl<S: Scheme> Drive<S> {
         self.kick_touched();
     }
 
+    /// Lets reads go through the cache, or forgets what is in it and on its way.
+    pub(super) fn switch_read_cache(&mut self, on: bool) {
+        if let Some(cache) = &mut self.cache {
+            cache.on = on;
+            cache.store.clear();
+            cache.fetches.iter_mut().for_each(|fetch| fetch.valid = Spans::default());
+        }
+    }
+
     /// Reads `missing` from flash, on its way into the cache if there is one.
     fn fetch(&mut self, slot: u32, work: Work, missing: Spans) {
         for part in missing.iter() {
             self.start_pages(slot, work, part.clone());
         }
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.cache
+            && cache.on
+        {
             #[cfg(test)]
             self.shadow.host.fetch(slot, &missing);
             cache.fetch(slot, missing, work == Work::AheadRead);
@@ -147,7 +160,7 @@ impl<S: Scheme> Drive<S> {
 
     /// Reads ahead of a read, if it is one of several in a row.
     fn read_ahead(&mut self, span: &Range<u64>) {
-        let Some(cache) = &mut self.cache else { return };
+        let Some(cache) = self.cache.as_mut().filter(|cache| cache.on) else { return };
         let Some(ahead) = cache.ahead.follow(span) else { return };
         let mut missing = match &self.buffer {
             Some(buffer) => buffer.missing(&ahead),

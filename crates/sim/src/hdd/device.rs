@@ -17,7 +17,8 @@ use crate::slab::Slab;
 use ssdscope_io::device::check_request;
 use ssdscope_io::rng::Stream;
 use ssdscope_io::{
-    ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind, Nanos, Request, Snapshot,
+    Cache, CacheInfo, Caches, ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind,
+    Nanos, Request, Snapshot,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -29,6 +30,14 @@ pub(super) struct Work {
     pub command: Option<u32>,
     pub start_ns: u64,
     pub end_ns: u64,
+}
+
+/// How large the caches are when they are on.
+#[derive(Clone, Copy, Debug)]
+struct CacheShape {
+    read_segments: u32,
+    segment_sectors: u64,
+    write_sectors: u64,
 }
 
 /// A simulated hard disk.
@@ -64,6 +73,8 @@ pub struct HardDisk {
     /// How often it did something else while that was wanted.
     pub(super) store_passed: u32,
     pub(super) now_ns: u64,
+    /// Sizes of the caches, for when they are switched on again.
+    shape: CacheShape,
     /// Shared by all forks, to know their snapshots.
     family: Arc<()>,
 }
@@ -92,6 +103,15 @@ impl HardDisk {
             discard: false,
             attribution: true,
             snapshot: true,
+            caches: Caches {
+                write: CacheInfo::of(disk.write_cache_bytes > 0, true),
+                read: CacheInfo::of(disk.read_cache_bytes > 0, true),
+            },
+        };
+        let shape = CacheShape {
+            read_segments: disk.read_cache_segments,
+            segment_sectors: disk.segment_bytes() / 512,
+            write_sectors: disk.write_cache_bytes / 512,
         };
         Ok(Self {
             info,
@@ -110,8 +130,9 @@ impl HardDisk {
             flush: None,
             work: None,
             ahead: None,
-            segments: Segments::new(disk.read_cache_segments, disk.segment_bytes() / 512),
-            dirty: Dirty::new(disk.write_cache_bytes / 512),
+            segments: Segments::new(shape.read_segments, shape.segment_sectors),
+            dirty: Dirty::new(shape.write_sectors),
+            shape,
             stored_ns: 0,
             stored_last: false,
             store_passed: 0,
@@ -129,6 +150,18 @@ impl HardDisk {
         let disk = Self::new(config, seed).map_err(|error| SimError::State(error.to_string()))?;
         check_window(disk.info.capacity_bytes, state)?;
         Ok(disk)
+    }
+}
+
+impl HardDisk {
+    /// Lets writes into the cache, or lets the arm empty it and writes go past it.
+    fn switch_write_cache(&mut self, on: bool) -> Result<(), DeviceError> {
+        while !on && !self.dirty.is_clean() {
+            let next = self.next_event().ok_or_else(|| self.why_stuck())?;
+            self.advance(next, &mut Vec::new())?;
+        }
+        self.dirty = Dirty::new(if on { self.shape.write_sectors } else { 0 });
+        Ok(())
     }
 }
 
@@ -207,6 +240,25 @@ impl Device for HardDisk {
 
     fn in_flight(&self) -> usize {
         self.unanswered()
+    }
+
+    fn set_cache(&mut self, cache: Cache, on: bool) -> Result<(), DeviceError> {
+        if self.in_flight() > 0 {
+            return Err(DeviceError::Busy(self.in_flight()));
+        }
+        if !self.info.caches.would_change(cache, on)? {
+            return Ok(());
+        }
+        match cache {
+            Cache::Write => self.switch_write_cache(on)?,
+            Cache::Read => {
+                let sectors = if on { self.shape.segment_sectors } else { 0 };
+                self.segments = Segments::new(self.shape.read_segments, sectors);
+                self.ahead = None;
+            }
+        }
+        self.info.caches.note(cache, on);
+        Ok(())
     }
 
     fn snapshot(&self) -> Option<Snapshot> {

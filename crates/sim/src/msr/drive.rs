@@ -8,7 +8,7 @@ use super::params::{MsrParams, ParamsError};
 use super::server::{Chain, PageOp, Served, Server};
 use ssdscope_io::device::check_request;
 use ssdscope_io::{
-    Attribution, Cause, ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo,
+    Attribution, Caches, Cause, ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo,
     DeviceKind, Nanos, Op, Outcome, Request, Snapshot,
 };
 use std::cmp::Reverse;
@@ -292,6 +292,7 @@ impl Device for MsrDrive {
             discard: false,
             attribution: true,
             snapshot: true,
+            caches: Caches::ABSENT,
         }
     }
 

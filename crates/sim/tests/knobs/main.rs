@@ -10,7 +10,7 @@
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
 //!   `map_demand`: paged in on demand; `map_pools`: with log blocks of its own;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
-//! * `write_buffer`, `read_cache`: on both of these;
+//! * `write_buffer`, `read_cache`, `switches` of both: on both of these;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
 //! * `sata`: Serial ATA, on every drive behind a link; `queues`: those of an nvme link;
@@ -76,6 +76,7 @@ mod rig;
 mod sata;
 mod scheduler;
 mod suspend;
+mod switches;
 mod tight;
 mod top;
 mod units;
@@ -110,6 +111,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         suspend::KEYS,
         bad_blocks::KEYS,
         read_cache::KEYS,
+        switches::KEYS,
         write_buffer::KEYS,
     ]
     .concat();
@@ -125,6 +127,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         bad_blocks::KEYS,
         sata::KEYS,
         read_cache::KEYS,
+        switches::KEYS,
         write_buffer::KEYS,
         queues::KEYS,
     ]

@@ -71,6 +71,13 @@ pub(super) const KEYS: &[Key] = &[
         "as durable as flash, so that a flush or a forced write waits for nothing",
     ),
     key(
+        "write_buffer.switchable",
+        Flag,
+        Bool(true),
+        Array,
+        "whether the host can switch it off, and on again",
+    ),
+    key(
         "read_cache.bytes",
         Bytes(0, 1 << 40),
         Int(0),
@@ -97,5 +104,12 @@ pub(super) const KEYS: &[Key] = &[
         Float(0.0),
         Array,
         "time to copy a byte out of it, one request at a time",
+    ),
+    key(
+        "read_cache.switchable",
+        Flag,
+        Bool(true),
+        Array,
+        "whether the host can switch it off, and on again",
     ),
 ];
