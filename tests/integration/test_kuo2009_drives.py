@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from ssdscope.errors import UsageError
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives, read, slow, write
 from ssdscope.studies.kuo2009.buffer import sweep
 from ssdscope.targets.opening import resolve_drive
@@ -81,6 +82,15 @@ def test_the_mtron_reads_a_little_longer_beyond_40_mb(drives: Drives) -> None:
     times = _far_reads(drives, "mtron-slc", range(20, 80))
     near, far = times[:20], times[20:]
     assert 1.05 < far.min() / near.max() < 1.6
+
+
+def test_the_mtron_does_not_let_its_buffer_be_switched_off(drives: Drives) -> None:
+    """4.2.2: why its pages are found by reads."""
+    assert drives.fork("samsung-slc").info.write_cache.control == "switchable"
+    assert not drives.unbuffered("samsung-slc").info.write_cache.on
+    assert drives.unbuffered("mtron-slc").info.write_cache.on
+    with pytest.raises(UsageError):
+        drives.fork("mtron-slc").set_write_cache(False)
 
 
 @pytest.mark.parametrize(("drive", "kib"), [("samsung-slc", 128), ("intel-mlc", 112)])

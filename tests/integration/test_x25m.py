@@ -7,8 +7,8 @@ from ssdscope.targets.presets import preset_names
 
 FIRST = "ryu-c"
 OTHERS = [name for name in ("kuo-intel-mlc", "huang-ssd-i") if name in preset_names()]
-OWN = {"description", "host"}
-"""What each has by itself: the way to the drive was another one every time."""
+OWN = {"description", "host", "default_state"}
+"""What each has by itself: the way to the drive was another one every time, and its past."""
 
 
 @pytest.mark.parametrize("name", OTHERS)

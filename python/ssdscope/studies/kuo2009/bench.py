@@ -57,7 +57,10 @@ class Drives:
 
     def unbuffered(self, name: str, *sets: str) -> Device:
         """Give a copy with its write buffer switched off, as the paper did by an ATA command."""
-        return self.fork(name, *sets, "write_buffer.bytes=0")
+        device = self.fork(name, *sets)
+        if device.info.write_cache.control == "switchable":
+            device.set_write_cache(False)
+        return device
 
     def random(self, figure: str) -> np.random.Generator:
         """Give a figure's own stream of random numbers."""
