@@ -76,6 +76,30 @@ pub(super) fn draw_link(pick: &mut impl FnMut(&[u64]) -> u64) -> String {
     }
 }
 
+/// Collection, wear and the head of the scheduler's table, which its own keys go on with.
+fn draw_upkeep(random: &mut Stream, stop: u64, read_first: bool) -> String {
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    format!(
+        "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
+         max_victims = {}\nbackground = {}\ncopyback = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
+         preemptible = {}\nurgent_blocks = {stop}\n\
+         [wear]\ndynamic = {}\nstatic_spread_erases = {}\n\
+         [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n",
+        ["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]
+            [pick(&[0, 1, 2, 3, 4, 5]) as usize],
+        (stop + pick(&[1, 2])).max(2),
+        pick(&[1, 2, 5]),
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1, 5]),
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+        pick(&[0, 1]) == 1,
+    )
+}
+
 /// A drive file drawn from `random`.
 fn draw_drive(random: &mut Stream, endurance: &[u64]) -> String {
     let read_first = random.below(3) > 0;
@@ -118,28 +142,8 @@ fn draw_drive(random: &mut Stream, endurance: &[u64]) -> String {
         ["CWDP", "PDWC", "WPCD"][pick(&[0, 1, 2]) as usize],
     );
     text.push_str(&draw_lay(random, shape));
-    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
-    let _ = write!(
-        text,
-        "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
-         max_victims = {}\nbackground = {}\ncopyback = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
-         preemptible = {}\nurgent_blocks = {stop}\n\
-         [wear]\ndynamic = {}\nstatic_spread_erases = {}\n\
-         [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n\
-         {scheduler}",
-        ["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]
-            [pick(&[0, 1, 2, 3, 4, 5]) as usize],
-        (stop + pick(&[1, 2])).max(2),
-        pick(&[1, 2, 5]),
-        pick(&[0, 1]) == 1,
-        pick(&[0, 1]) == 1,
-        pick(&[0, 1]) == 1,
-        pick(&[0, 1]) == 1,
-        pick(&[0, 1, 5]),
-        pick(&[0, 1]) == 1,
-        pick(&[0, 1]) == 1,
-        pick(&[0, 1]) == 1,
-    );
+    text += &draw_upkeep(random, stop, read_first);
+    text += &scheduler;
     text += &draw_page_map(random, page_bytes);
     text += &draw_caches(random, page_bytes);
     with_region(random, text)
