@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 
 def reproduce(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="The study: machado2015, kuo2009.")],
+    key: Annotated[str, typer.Argument(metavar="KEY", help="The study: kuo2009, machado2015, …")],
     figure: Annotated[
         str | None,
         typer.Option("--figure", metavar="LIST", help="Only these figures: 1, 3-7,9, wear."),
