@@ -148,14 +148,17 @@ impl<S: Scheme> Drive<S> {
     /// Lets writes go through the buffer, or empties it and lets them go past it. Nothing is
     /// in flight.
     pub(super) fn switch_buffer(&mut self, on: bool) -> Result<(), DeviceError> {
-        if let Some(buffer) = &mut self.buffer {
-            buffer.on = on;
-        }
+        let Some(buffer) = &mut self.buffer else { return Ok(()) };
+        buffer.on = on;
         self.send_runs();
-        while let Some(buffer) = &self.buffer
+        while let Some(buffer) = &mut self.buffer
             && !on
             && !buffer.store.is_empty()
         {
+            if buffer.given_up {
+                buffer.on = true;
+                return Err(DeviceError::ReadOnly);
+            }
             let next = self.next_event().ok_or_else(|| self.why_stuck())?;
             self.advance(next, &mut Vec::new())?;
         }
@@ -380,8 +383,7 @@ impl<S: Scheme> Drive<S> {
         if let Some(buffer) = &self.buffer
             && let Some(idle_ns) = buffer.idle_ns
         {
-            let at_ns = self.now_ns + idle_ns;
-            self.events.schedule(at_ns, Event::BufferIdle(buffer.quiet));
+            self.events.schedule(self.now_ns + idle_ns, Event::BufferIdle(buffer.quiet));
         }
     }
 

@@ -7,7 +7,10 @@ use super::swarm_units::{Hardware, draw_lay};
 use super::{Drive, PageDrive, Scheme};
 use crate::config::{DriveConfig, Firmware, Pslc, State};
 use ssdscope_io::rng::Stream;
-use ssdscope_io::{Completion, Device, Lba, Nanos, Op, Outcome, Priority, Queue, Request, Sectors};
+use ssdscope_io::{
+    Cache, CacheControl, Completion, Device, Lba, Nanos, Op, Outcome, Priority, Queue, Request,
+    Sectors,
+};
 use std::fmt::Write as _;
 
 /// More of the tables `[nand]` and `[scheduler]`, as any drive with an array may have it.
@@ -241,6 +244,22 @@ pub(super) fn check_served<S: Scheme>(run: &Run<S>, count: u64) {
     }
 }
 
+/// Switches caches on and off, where there are any. A buffer that is off is empty, except
+/// on a drive that has come to its end.
+fn switch_caches<S: Scheme>(drive: &mut Drive<S>, random: &mut Stream) {
+    for cache in [Cache::Write, Cache::Read] {
+        let on = random.below(3) > 0;
+        if drive.info.caches.get(cache).control == CacheControl::Switchable {
+            let switched = drive.set_cache(cache, on);
+            assert!(switched.is_ok() || drive.is_read_only(), "{switched:?}");
+            assert_eq!(drive.info.caches.get(cache).on, on || switched.is_err());
+        }
+    }
+    if !drive.is_buffered() && drive.buffer.is_some() {
+        drive.shadow.host.check_all_stored();
+    }
+}
+
 /// Keeps up to `depth` random requests in flight until `count` were served.
 pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u64) -> Run<S> {
     let mut asked = Vec::new();
@@ -281,6 +300,7 @@ pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u6
                 drive.advance(Nanos::MAX, &mut completions).unwrap();
             }
             drive.advance(to.max(drive.now()), &mut completions).unwrap();
+            switch_caches(&mut drive, random);
         }
     }
     if drive.reads_memory() {
