@@ -154,7 +154,8 @@ fn draw_drive(random: &mut Stream, endurance: &[u64]) -> String {
 
 /// The drive with a region of one bit per cell, on some and where there is space for one.
 fn with_region(random: &mut Stream, text: String) -> String {
-    if random.below(2) == 0 {
+    // Bad blocks may leave too few for one.
+    if random.below(2) == 0 || !text.contains("bad_block_ratio = 0\n") {
         return text;
     }
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
