@@ -76,7 +76,9 @@ def figures() -> list[Figure]:
             "page filled when a drive is opened `sequential`",
             None if missing else per_filled_page(),
             "instructions",
-            note=missing or "later bar 400",
+            bar=400,
+            binds=True,
+            note=missing,
         ),
     ]
 
