@@ -3,6 +3,7 @@
 
 use super::Ftl;
 use super::plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
+use crate::gc::{self, Choice};
 use crate::geometry::{BlockId, PageId, PlaneId, Ppn};
 
 /// A block to collect.
@@ -56,8 +57,17 @@ impl Ftl {
         if plane.collecting >= self.max_victims {
             return None;
         }
-        let choice = self.policy.choose(plane, pages, self.sealed)?;
-        let valid = plane.valid[choice.victim.0 as usize];
+        let mut choice = self.policy.choose(plane, pages, self.sealed)?;
+        let mut valid = plane.valid[choice.victim.0 as usize];
+        // A block that would be retired gives no room back: another is taken if there is one,
+        // unless collection could go on with any block afterwards.
+        if self.is_on_last_erase(plane, choice.victim)
+            && plane.gc_room(pages) < plane.moves_left + valid + pages - 1
+            && let Some(victim) = self.with_life_left(plane)
+        {
+            choice = Choice { victim, cold: None };
+            valid = plane.valid[victim.0 as usize];
+        }
         if plane.gc_room(pages) < plane.moves_left + valid {
             return None;
         }
@@ -68,6 +78,17 @@ impl Ftl {
             cold: choice.cold,
             purpose: Purpose::Space,
         })
+    }
+
+    fn is_on_last_erase(&self, plane: &Plane, block: BlockId) -> bool {
+        plane.erases[block.0 as usize] + 1 >= self.endurance_erases
+    }
+
+    /// The block with the fewest valid pages of those that can be used again.
+    fn with_life_left(&self, plane: &Plane) -> Option<BlockId> {
+        let all = gc::candidates(plane, self.geometry.pages_per_block);
+        let alive = all.filter(|one| !self.is_on_last_erase(plane, one.block));
+        alive.min_by_key(|one| one.valid).map(|one| one.block)
     }
 
     /// Goes on from an erased worn block to the cold one that is to fill it, if that

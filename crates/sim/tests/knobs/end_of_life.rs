@@ -1,6 +1,7 @@
 //! The end of a drive's life: blocks are retired, then writes fail and reads go on.
 
 use crate::rig::{Ask, COMMAND, FLUSH, LINK, LOG_DRIVE, PAGE, PAGE_DRIVE, Rig, read, write};
+use ssdscope_io::rng::Stream;
 use ssdscope_io::{Op, Outcome};
 use ssdscope_sim::SimError;
 
@@ -50,6 +51,22 @@ fn a_page_mapped_drive_takes_what_its_blocks_are_made_for_and_then_can_only_be_r
         assert!(taken <= pages(16) && taken >= pages(16) - 8 * 3, "{endurance}: {taken}");
         assert_eq!(rig.counters().gc_pages_moved, 0);
         check_read_only(&mut rig, endurance);
+    }
+}
+
+#[test]
+fn the_first_block_to_wear_out_is_not_the_end() {
+    // Room is short here, so that worn blocks must wait for others to make some.
+    for policy in ["greedy", "fifo", "wear-aware"] {
+        let sets = ["nand.endurance_erases=30", &format!("gc.policy={policy}")];
+        let mut rig = Rig::page(&sets);
+        let mut random = Stream::new(1, "wear");
+        while rig.one(write(random.below(64))).outcome == Outcome::Done {}
+        let counters = rig.rest();
+        let used = counters.block_erases as f64 / (16.0 * 30.0);
+        println!("{policy}: {used:.2} of all erases, {} retired", counters.retired_blocks);
+        assert!(used > 0.85, "{policy}");
+        check_read_only(&mut rig, 30);
     }
 }
 
