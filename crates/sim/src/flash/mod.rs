@@ -1,7 +1,8 @@
 //! The flash array: commands wait for their die, cross their channel, work.
 //!
 //! A *unit* is what executes one command at a time: a die, or a whole chip where
-//! the drive cannot interleave dies, or all chips of a channel where not even these. Rules, as `MQSim` (FAST'18) has them:
+//! the drive cannot interleave dies, or all chips of a channel where not even these.
+//! Rules, as `MQSim` (FAST'18) has them:
 //!
 //! * waiting read data have the channel before new commands;
 //! * else the units of a channel take turns;

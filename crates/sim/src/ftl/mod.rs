@@ -2,8 +2,9 @@
 //! one goes, what collection may take. It knows no time; `drive` adds that.
 //!
 //! [`plane`] is the bookkeeping of blocks, `collection` frees blocks, `wear` spreads
-//! erases over them, [`pslc`] is a region with one bit per cell, `untimed` does whole writes at once for preparing states. [`translation`], [`map`] and [`sectors`]
-//! (where pages are, which of their sectors were written) serve the log-block layer too.
+//! erases over them, [`pslc`] is a region with one bit per cell, `untimed` does whole
+//! writes at once for preparing states. [`translation`], [`map`] and [`sectors`] (where
+//! pages are, which of their sectors were written) serve the log-block layer too.
 
 mod collection;
 pub mod map;

@@ -2,8 +2,9 @@
 //! block with every page at its own place; what is written again goes to log blocks, which
 //! are merged back when another one is needed. It knows no time; `drive` adds that.
 //!
-//! [`units`] are the blocks, [`pools`] say which of them a logical block may use, [`logs`] says which log block a page goes to, [`victim`]
-//! which one is merged, [`merge`] how, `outline` prepares states in no time.
+//! [`units`] are the blocks, [`pools`] say which of them a logical block may use, [`logs`]
+//! says which log block a page goes to, [`victim`] which one is merged, [`merge`] how,
+//! `outline` prepares states in no time.
 //!
 //! A page goes straight into its data block as long as that is erased from there on, so
 //! that filling a drive in order needs no log. A log block that takes the pages of one

@@ -16,8 +16,8 @@
 //! * `sata`: Serial ATA, on every drive behind a link; `queues`: those of an nvme link;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
 //!   recomputed from the log; `tight`: drives with the least to spare;
-//! * `files`, `faults`, `log_block_faults`, `disk_faults`: what drive files may say, and what
-//!   is said of wrong ones.
+//! * `files`: what drive files may say; `faults`, `page_faults`, `log_block_faults`,
+//!   `disk_faults`: what is said of wrong ones.
 //!
 //! To add a key: write its test, and name both in the table of the file it belongs to.
 #![allow(
@@ -67,6 +67,7 @@ mod merges;
 mod msr;
 mod nand;
 mod pace;
+mod page_faults;
 mod physics;
 mod preemption;
 mod pslc;
