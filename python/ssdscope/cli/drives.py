@@ -52,20 +52,22 @@ def show(
     from ssdscope.cli.drawing import draw
     from ssdscope.results.record import envelope
     from ssdscope.targets.opening import open_target, read_drive, resolve_drive
-    from ssdscope.targets.provenance import read_comments
 
     uri = _uri(drive)
-    text, _ = read_drive(uri)
     if toml:
-        emit(text.rstrip("\n"))
+        emit(read_drive(uri)[0].rstrip("\n"))
         return EXIT_DONE
-    resolved, comments = resolve_drive(uri), read_comments(text)
+    resolved, comments, made_of = resolve_drive(uri), *_comments(uri)
     capacity_bytes = open_target(uri, state="fresh").capacity_bytes
     if output_format == "json":
         shown = {"uri": uri, "capacity_bytes": capacity_bytes, "head": comments.head}
-        emit_json({**envelope(), **shown, "drive": resolved, "values": _values(resolved, comments)})
+        values = {"members": made_of, "drive": resolved, "values": _values(resolved, comments)}
+        emit_json({**envelope(), **shown, **values})
     else:
-        emit(draw(resolved, comments, capacity_bytes, shutil.get_terminal_size().columns))
+        if len(made_of) > 1:
+            emit(f"An array of {len(made_of)}: {', '.join(made_of)}. Each:\n")
+        width = shutil.get_terminal_size().columns
+        emit(draw(resolved, comments, capacity_bytes // len(made_of), width))
     return EXIT_DONE
 
 
@@ -99,6 +101,19 @@ def keys(output_format: options.OutputFormat = "normal") -> int:
         ]
         emit(table(("key", "type", "unit", "default", "meaning"), rows, left=5))
     return EXIT_DONE
+
+
+def _comments(uri: str) -> tuple["Comments", list[str]]:
+    """Read what the file of a drive says of its values, and what the drive is made of."""
+    from ssdscope.targets.opening import array_behind, members_of, read_drive
+    from ssdscope.targets.provenance import read_comments
+
+    comments = read_comments(read_drive(uri)[0])
+    array = array_behind(uri)
+    if array is None:
+        return comments, [uri]
+    members = members_of(array)
+    return read_comments(read_drive(members[0])[0]).overridden_by(comments, "set"), members
 
 
 def _values(resolved: dict[str, Any], comments: "Comments") -> list[dict[str, Any]]:

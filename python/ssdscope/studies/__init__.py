@@ -4,6 +4,8 @@
     What a study gives: figures, rows of paper / ours / verdict, data files.
 `machado2015`
     Size, collection policy and share of free blocks kept; four patterns, ten sizes.
+`huang2011`
+    What each characteristic of a workload does to five devices; the models come later.
 `kuo2009`
     What effective blocks and pages, buffers and zones do to response times; seven drives.
 `ryu2009`
@@ -20,6 +22,7 @@ from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress, silent
+from ssdscope.studies.huang2011 import STUDY as HUANG2011
 from ssdscope.studies.kuo2009 import STUDY as KUO2009
 from ssdscope.studies.machado2015 import STUDY as MACHADO2015
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Verdict
@@ -36,7 +39,7 @@ __all__ = [
     "run",
 ]
 
-_STUDIES = (KUO2009, MACHADO2015, RYU2009)
+_STUDIES = (HUANG2011, KUO2009, MACHADO2015, RYU2009)
 
 
 def registry() -> dict[str, StudyInfo]:

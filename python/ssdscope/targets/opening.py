@@ -8,8 +8,9 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from ssdscope import _native
-from ssdscope.errors import ConfigError, UsageError
+from ssdscope.errors import ConfigError, SsdscopeError, UsageError
 from ssdscope.targets import grammar
+from ssdscope.targets.arrays import Array, read_array
 from ssdscope.targets.device import Device, native_of, translated_errors
 from ssdscope.targets.presets import preset_text
 from ssdscope.units import parse_size
@@ -181,9 +182,25 @@ def read_drive(uri: str) -> tuple[str, str]:
     )
 
 
+def array_behind(uri: str) -> Array | None:
+    """Say what array a simulated target is; None if it is a single drive."""
+    return read_array(*read_drive(uri))
+
+
+def members_of(array: Array) -> list[str]:
+    """List the targets that an array is made of."""
+    return [_uri_of(leaf) for leaf in _leaves(grammar.parse_target(array.target))]
+
+
 def resolve_drive(uri: str, sets: Sequence[str] = ()) -> dict[str, Any]:
-    """Read a simulated target's drive file, resolve it, and give the values it stands for."""
+    """Read a simulated target's drive file, resolve it, and give the values it stands for.
+
+    Of an array they are those of its first member.
+    """
     text, label = read_drive(uri)
+    array = read_array(text, label)
+    if array is not None:
+        return resolve_drive(members_of(array)[0], (*array.sets, *sets))
     with translated_errors():
         resolved: dict[str, Any] = json.loads(_native.resolve_drive(text, label, list(sets)))
     return resolved
@@ -192,7 +209,14 @@ def resolve_drive(uri: str, sets: Sequence[str] = ()) -> dict[str, Any]:
 def check_drive(uri: str) -> list[str]:
     """Find every fault of a drive file; an empty list says it works."""
     text, label = read_drive(uri)
-    return _native.check_drive(text, label)
+    try:
+        array = read_array(text, label)
+        if array is None:
+            return _native.check_drive(text, label)
+        resolve_drive(members_of(array)[0], array.sets)
+    except SsdscopeError as error:
+        return error.message.splitlines()
+    return []
 
 
 def drive_keys() -> list[dict[str, Any]]:
@@ -283,6 +307,10 @@ def _open(uri: str, spec: grammar.Spec, options: _Options) -> Target:
 
 def _open_simulated(uri: str, options: _Options) -> Target:
     text, label = read_drive(uri)
+    array = read_array(text, label)
+    if array is not None:
+        spec = grammar.parse_target(array.target)
+        return _open(uri, spec, replace(options, sets=(*array.sets, *options.sets)))
     with translated_errors():
         drive = json.loads(_native.resolve_drive(text, label, options.sets))
         native = _native.open_sim(text, label, options.sets, options.state, options.seed)

@@ -67,6 +67,16 @@ class Comments:
             return Origin("table", table, line) if table else Origin("head", self.head, line)
         return DEFAULT
 
+    def overridden_by(self, others: "Comments", table: str) -> "Comments":
+        """Let another file speak for the keys that it sets in `table`, and be the head."""
+        start = f"{table}."
+        own = {
+            key.removeprefix(start): told
+            for key, told in others._keys.items()
+            if key.startswith(start)
+        }
+        return Comments(others.head, self._tables, {**self._keys, **own})
+
 
 def read_comments(text: str) -> Comments:
     r"""Read the comments of a drive file that parses.

@@ -56,7 +56,8 @@ fn random_reads_take_the_mean_seek_and_half_a_revolution() {
         // same cylinder.
         let expected = disk["seek_average_ns"].as_f64().unwrap() + turn_ns / 2.0;
         let random = r#"{"rw": "randread", "block_bytes": 4096, "requests": 20000}"#;
-        let found = measure(&text, &NO_CACHE, random);
+        let plain = ["host.firmware_ns=100000", "host.command_ns=10000"];
+        let found = measure(&text, &[&NO_CACHE[..], &plain].concat(), random);
         let parts = found.attribution_ns.unwrap().0;
         within(parts[Cause::Mechanical as usize], expected, 0.03, name);
         let per_track = disk["outer_sectors_per_track"].as_f64().unwrap()

@@ -1,0 +1,77 @@
+"""Huang, Li, Szalay, Terzis: "Performance Modeling and Analysis of Flash-based Storage" (2011).
+
+Five devices under a grid of 12,000 workloads, and models of them. Here are the figures that come
+before the models: how each characteristic of a workload shows on the drives.
+
+`procedure`
+    The runs of figures 3 to 7.
+`claims`
+    What the paper says of them.
+`figure`
+    The pictures.
+`means`
+    The means over the grid that the paper's tables print, on a drawn subset.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from ssdscope.errors import OutputError, UsageError
+from ssdscope.probes.budget import StageProgress
+from ssdscope.studies.huang2011 import claims, figure, means, procedure
+from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
+from ssdscope.targets import Target
+
+KEY = "huang2011"
+FIGURES = {
+    "3": "Impact of the share of writes on latency, bandwidth and throughput",
+    "4": "Impact of queue depth on latency, bandwidth and throughput",
+    "5": "Impact of request size on latency, bandwidth and throughput",
+    "6": "Impact of access patterns on latency",
+    "7": "Impact of access patterns on throughput",
+    "means": "Means over the grid, on 512 drawn workloads",
+}
+
+
+def run(
+    wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
+) -> StudyResult:
+    """Run the study."""
+    if target is not None:
+        raise UsageError(
+            "huang2011 is about the paper's own drives: it takes no --target",
+            hint="run, probe and characterize look at other drives",
+        )
+    results: list[FigureResult] = []
+    try:
+        for index, name in enumerate(wanted):
+            scaled = partial(_scaled, progress, index, len(wanted))
+            make = _means if name == "means" else partial(_figure, name)
+            results.append(make(folder, seed, scaled))
+    except KeyboardInterrupt:
+        return StudyResult(KEY, results, seed, interrupted=True)
+    except OutputError as error:
+        error.partial = StudyResult(KEY, results, seed)
+        raise
+    return StudyResult(KEY, results, seed)
+
+
+def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:
+    progress(stage, (done + share) / count)
+
+
+def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> FigureResult:
+    rows = procedure.measure(procedure.curves(name), seed, progress)
+    image = figure.draw(name, rows, folder / f"{KEY}-figure{name}.svg")
+    data = procedure.write_table(rows, folder / f"{KEY}-figure{name}.csv")
+    return FigureResult(name, FIGURES[name], claims.compare(name, rows), image, data)
+
+
+def _means(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
+    rows = means.measure(seed, progress)
+    data = means.write_table(rows, folder / f"{KEY}-means.csv")
+    return FigureResult("means", FIGURES["means"], means.compare(rows), None, data)
+
+
+STUDY = StudyInfo(KEY, "workloads on five devices (2011); models come later", FIGURES, run)

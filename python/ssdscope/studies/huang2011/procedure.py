@@ -1,0 +1,122 @@
+"""Figures 3 to 7: one characteristic of a workload varied at a time, on three drives.
+
+The paper's defaults for what does not vary: reads only (or writes only, where writes are the
+subject), queue depth 1, requests of 256 KB, all of them at random places. Each run starts at a
+random offset from the same state of the drive and ends as the runs of the grid do, but after a
+tenth of the minute at the latest.
+"""
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ssdscope.probes.budget import StageProgress
+from ssdscope.results.files import creating
+from ssdscope.targets import open_target
+from ssdscope.workloads import grid
+from ssdscope.workloads.grid import KIB, Row, Stop, Vector
+
+DRIVES = {"SSD_I": "huang-ssd-i", "SSD_S": "huang-ssd-s", "HDD_S": "huang-hdd-s"}
+STOP = Stop(until_ci=0.03, runtime_ns=6_000_000_000)
+SIZE = 256 * KIB
+READS = Vector(0, 1, SIZE, SIZE, wr_rand=100, rd_rand=100)
+WRITES = replace(READS, wr_ratio=100)
+RATIOS = tuple(range(0, 101, 10))
+DEPTHS = (1, 2, 4, 8, 16, 32, 64)
+SIZES = tuple(kib * KIB for kib in (1, 4, 16, 64, 256))
+PATTERNS = ("sequential", "random", "stride")
+STRIDE = 64 * KIB
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a figure: a drive, and what is varied.
+
+    Attributes
+    ----------
+    name
+        What else tells it from the other lines of the drive: the direction, the pattern.
+    x
+        Values of the characteristic that is varied.
+    """
+
+    figure: str
+    device: str
+    name: str
+    x: tuple[int, ...]
+    vectors: tuple[Vector, ...]
+
+
+Rows = Mapping[Curve, Sequence[Row]]
+
+
+def curves(figure: str) -> list[Curve]:
+    """List the lines of a figure; figures 6 and 7 are of the same runs."""
+    return [each for device in DRIVES for each in _of_device(figure, device)]
+
+
+def _of_device(figure: str, device: str) -> list[Curve]:
+    def line(name: str, x: Sequence[int], vectors: Sequence[Vector]) -> Curve:
+        return Curve(figure, device, name, tuple(x), tuple(vectors))
+
+    if figure == "3":
+        return [line("mixed", RATIOS, [replace(READS, wr_ratio=ratio) for ratio in RATIOS])]
+    if figure == "4":
+        return [
+            line(name, DEPTHS, [replace(base, q_dep=depth) for depth in DEPTHS])
+            for name, base in (("reads", READS), ("writes", WRITES))
+        ]
+    if figure == "5":
+        return [
+            line("reads", SIZES, [replace(READS, rd_size=size) for size in SIZES]),
+            line("writes", SIZES, [replace(WRITES, wr_size=size) for size in SIZES]),
+        ]
+    return [
+        line(f"{name}, {pattern}", SIZES, [_patterned(base, pattern, size) for size in SIZES])
+        for name, base in (("reads", READS), ("writes", WRITES))
+        for pattern in PATTERNS
+    ]
+
+
+def _patterned(base: Vector, pattern: str, size: int) -> Vector:
+    percent = 100 if pattern == "random" else 0
+    stride = STRIDE if pattern == "stride" else 0
+    return replace(
+        base,
+        rd_size=size,
+        wr_size=size,
+        rd_rand=percent,
+        wr_rand=percent,
+        rd_stride=stride,
+        wr_stride=stride,
+    )
+
+
+def measure(
+    wanted: Sequence[Curve], seed: int, progress: StageProgress, stop: Stop = STOP
+) -> dict[Curve, list[Row]]:
+    """Run lines of figures; each drive is opened once."""
+    measured: dict[Curve, list[Row]] = {}
+    for device in dict.fromkeys(curve.device for curve in wanted):
+        drive = open_target(f"sim:{DRIVES[device]}", seed=seed).device
+        for curve in wanted:
+            if curve.device != device:
+                continue
+            measured[curve] = list(grid.run(drive, curve.vectors, seed=seed, stop=stop))
+            progress(f"figure {curve.figure}: {device}", len(measured) / len(wanted))
+    return {curve: measured[curve] for curve in wanted}
+
+
+def write_table(rows: Rows, path: Path) -> Path:
+    """Write every point as CSV."""
+    with creating(path) as file:
+        table = csv.writer(file)
+        measured = ("requests", "latency_ns", "iops", "bandwidth_bytes_per_s", "failure")
+        table.writerow(["device", "line", *grid.COLUMNS, *measured])
+        for curve, points in rows.items():
+            for row in points:
+                values = row.to_dict()
+                cells = [values[name] for name in (*grid.COLUMNS, *measured)]
+                table.writerow([curve.device, curve.name, *cells])
+    return path
