@@ -50,14 +50,14 @@ def test_a_drive_at_the_end_of_its_life_says_so(cli, drive: str) -> None:
 def test_reads_go_on(cli, drive: str) -> None:
     said = cli(
         "run", drive, "--state", "fresh", "--rw", "randrw", "--bs", "4k",
-        "--number-ios", "4000", "--seed", "1", "-o", "json",
+        "--number-ios", "10000", "--seed", "1", "-o", "json",
     )  # fmt: skip
     assert said.status == 3, said.err
     assert "end of life" in said.err
     assert "failed and are left out" in said.err
     document = said.document
     assert document["read"]["requests"] > document["write"]["requests"] > 300
-    assert document["requests"] + document["failed_requests"] == 4000
+    assert document["requests"] + document["failed_requests"] == 10_000
 
 
 def test_a_young_drive_says_nothing(cli, drive: str) -> None:
