@@ -3,9 +3,12 @@
 //!
 //! * [`spans`]: sets of sectors;
 //! * [`write`](mod@write): the write buffer: what is in it, and what goes to flash next;
+//! * [`order`], [`groups`]: the lists it keeps;
 //! * [`read`]: the read cache; [`ahead`]: what to read ahead into it.
 
 pub mod ahead;
+pub mod groups;
+pub mod order;
 pub mod read;
 pub mod spans;
 pub mod write;

@@ -62,6 +62,10 @@ impl Spans {
     /// Its parts in each step of so many sectors, counted from the beginning of the drive.
     #[must_use]
     pub fn in_steps(&self, step_sectors: u64) -> Vec<Self> {
+        let hull = self.hull();
+        if hull.end <= (hull.start / step_sectors + 1) * step_sectors && !self.is_empty() {
+            return vec![self.clone()];
+        }
         let mut parts: Vec<Self> = Vec::new();
         let mut last_step = None;
         for run in &self.runs {
@@ -85,6 +89,11 @@ impl Spans {
         if span.is_empty() {
             return;
         }
+        if self.runs.last().is_none_or(|last| last.end < span.start) {
+            self.sectors += span.end - span.start;
+            self.runs.push(span);
+            return;
+        }
         // Runs that only touch are joined too.
         let from = self.runs.partition_point(|run| run.end < span.start);
         let count = self.runs[from..].partition_point(|run| run.start <= span.end);
@@ -99,6 +108,12 @@ impl Spans {
 
     /// Takes `span` out.
     pub fn cut(&mut self, span: &Range<u64>) {
+        let hull = self.hull();
+        if span.start <= hull.start && hull.end <= span.end {
+            self.runs.clear();
+            self.sectors = 0;
+            return;
+        }
         let place = if span.is_empty() { 0..0 } else { self.sharing(span) };
         let Some((first, last)) =
             self.runs[place.clone()].first().zip(self.runs[place.clone()].last())

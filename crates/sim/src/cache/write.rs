@@ -12,9 +12,10 @@
 //! What is written again while it is on its way takes room again, and goes only after it.
 
 use super::Spans;
+use super::groups::Groups;
+use super::order::InOrder;
 use crate::config::{Drain, DrainOrder, WriteBufferConfig};
 use crate::rounding::share_of;
-use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// What waits, and what is on its way, of a group.
@@ -48,11 +49,11 @@ pub struct WriteBuffer {
     high_water_units: u64,
     drain: Drain,
     order: DrainOrder,
-    groups: BTreeMap<u64, Group>,
+    groups: Groups<Group>,
     /// Groups of which something waits and nothing is on its way: (rank, group).
-    next: BTreeSet<((u64, u64), u64)>,
+    next: InOrder<((u64, u64), u64)>,
     /// (number of the first write, group) of all that waits or is on its way.
-    ages: BTreeSet<(u64, u64)>,
+    ages: InOrder<(u64, u64)>,
     waiting_units: u64,
     moving_units: u64,
     /// Writes taken in so far.
@@ -92,9 +93,9 @@ impl WriteBuffer {
             high_water_units: share_of(units as u32, config.high_water_ratio).into(),
             drain: config.drain,
             order: config.order,
-            groups: BTreeMap::new(),
-            next: BTreeSet::new(),
-            ages: BTreeSet::new(),
+            groups: Groups::default(),
+            next: InOrder::default(),
+            ages: InOrder::default(),
             waiting_units: 0,
             moving_units: 0,
             writes: 0,
@@ -142,7 +143,7 @@ impl WriteBuffer {
     }
 
     fn put_in_group(&mut self, number: u64, span: Range<u64>) -> u64 {
-        let mut group = self.groups.remove(&number).unwrap_or_default();
+        let mut group = self.groups.remove(number).unwrap_or_default();
         self.unlist(number, &group);
         let mut at = span.start;
         while at < span.end {
@@ -209,7 +210,7 @@ impl WriteBuffer {
     pub fn missing(&self, span: &Range<u64>) -> Spans {
         let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
         let mut missing = Spans::from(span.clone());
-        for (_, group) in self.groups.range(groups) {
+        for (_, group) in self.groups.within(groups) {
             missing.cut_all(&group.waiting);
             missing.cut_all(&group.moving);
         }
@@ -220,18 +221,18 @@ impl WriteBuffer {
     #[must_use]
     pub fn is_moving(&self, span: &Range<u64>) -> bool {
         let groups = span.start / self.group_sectors..=span.end / self.group_sectors;
-        self.groups.range(groups).any(|(_, group)| group.moving.overlaps(span))
+        self.groups.within(groups).any(|(_, group)| group.moving.overlaps(span))
     }
 
     /// Forgets what waits of `span`, of which nothing may be on its way.
     pub fn forget(&mut self, span: &Range<u64>) {
         let groups = span.start / self.group_sectors..=span.end / self.group_sectors;
-        let touched: Vec<u64> = self.groups.range(groups).map(|(&number, _)| number).collect();
+        let touched: Vec<u64> = self.groups.within(groups).map(|(number, _)| number).collect();
         for number in touched {
-            let Some(mut group) = self.groups.remove(&number) else { continue };
+            let Some(mut group) = self.groups.remove(number) else { continue };
             self.unlist(number, &group);
             group.waiting.cut(span);
-            let left = self.units_of(group.waiting.iter());
+            let left = self.units_of(group.waiting.iter().cloned());
             self.waiting_units -= group.waiting_units - left;
             group.waiting_units = left;
             self.relist(number, group);
@@ -239,7 +240,7 @@ impl WriteBuffer {
     }
 
     /// How many units runs, in order, have a part in.
-    fn units_of<'a>(&self, runs: impl Iterator<Item = &'a Range<u64>>) -> u64 {
+    fn units_of(&self, runs: impl Iterator<Item = Range<u64>>) -> u64 {
         let (mut units, mut counted_to) = (0, 0);
         for run in runs {
             let first = (run.start / self.unit_sectors).max(counted_to);
@@ -272,10 +273,10 @@ impl WriteBuffer {
     #[must_use]
     pub fn is_stored(&self, last: u64, span: Option<&Range<u64>>) -> bool {
         let Some(span) = span else {
-            return self.ages.first().is_none_or(|&(since, _)| since > last);
+            return self.ages.first().is_none_or(|(since, _)| since > last);
         };
         let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
-        self.groups.range(groups).all(|(_, group)| {
+        self.groups.within(groups).all(|(_, group)| {
             (group.waiting.is_empty() || group.since > last)
                 && (group.moving.is_empty() || group.moving_since > last)
         })
@@ -283,7 +284,7 @@ impl WriteBuffer {
 
     /// Sends the next run by order.
     pub fn send_next(&mut self) -> Option<Run> {
-        let &(_, number) = self.next.first()?;
+        let (_, number) = self.next.first()?;
         self.send(number)
     }
 
@@ -291,29 +292,29 @@ impl WriteBuffer {
     pub fn send_unstored(&mut self, last: u64, span: Option<&Range<u64>>) -> Option<Run> {
         let number = match span {
             None => {
-                let old = self.ages.iter().take_while(|&&(since, _)| since <= last);
-                old.map(|&(_, number)| number).find(|number| self.groups[number].can_go(last))?
+                let can_go = |number: u64| self.groups.get(number)?.can_go(last).then_some(number);
+                self.ages.up_to((last, u64::MAX)).find_map(|(_, number)| can_go(number))?
             }
             Some(span) => {
                 let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
-                *self.groups.range(groups).find(|(_, group)| group.can_go(last))?.0
+                self.groups.within(groups).find(|(_, group)| group.can_go(last))?.0
             }
         };
         self.send(number)
     }
 
     fn send(&mut self, number: u64) -> Option<Run> {
-        let mut group = self.groups.remove(&number)?;
-        self.unlist(number, &group);
+        let group = self.groups.get(number)?;
+        let rank = self.rank(group);
+        self.next.remove(&(rank, number));
+        let group = self.groups.get_mut(number)?;
         group.moving = std::mem::take(&mut group.waiting);
+        // It stays as old as it was.
         group.moving_since = group.since;
-        self.ages.insert((group.moving_since, number));
         self.waiting_units -= group.waiting_units;
         self.moving_units += group.waiting_units;
         group.waiting_units = 0;
-        let pieces = group.moving.in_steps(self.piece_sectors);
-        self.groups.insert(number, group);
-        Some(Run { pieces })
+        Some(Run { pieces: group.moving.in_steps(self.piece_sectors) })
     }
 
     /// The piece that `sector` lies in is in flash; returns whether its whole run is.
@@ -321,9 +322,8 @@ impl WriteBuffer {
         let start = sector / self.piece_sectors * self.piece_sectors;
         let piece = start..start + self.piece_sectors;
         let number = sector / self.group_sectors;
-        let Some(mut group) = self.groups.remove(&number) else { return false };
-        let parts: Vec<_> = group.moving.within(piece.clone()).collect();
-        self.moving_units -= self.units_of(parts.iter());
+        let Some(mut group) = self.groups.remove(number) else { return false };
+        self.moving_units -= self.units_of(group.moving.within(piece.clone()));
         group.moving.cut(&piece);
         let done = group.moving.is_empty();
         if done {
