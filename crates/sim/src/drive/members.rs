@@ -2,7 +2,7 @@
 //!
 //! The command of the unit stays with the drive and waits; its members go to the array. The
 //! one that ends last is the end of the operation, and where its time went is where that of
-//! the whole went. A unit that is a single page is its own only member.
+//! the whole went. A command on a unit of a single page goes to the array itself.
 
 use super::{Drive, Scheme};
 use crate::flash::command::{Command, NONE, Work};
@@ -15,14 +15,33 @@ impl<S: Scheme> Drive<S> {
     /// Lets the members of a command on a unit wait for theirs.
     #[inline(never)]
     pub(super) fn fan_out(&mut self, slot: u32) {
-        match self.flash.commands[slot].work {
+        let command = &mut self.flash.commands[slot];
+        command.unit = command.page;
+        match command.work {
+            Work::GcCopy => self.copy_whole(slot),
+            Work::Erase => self.erase_blocks(slot),
+            _ if self.ftl.layout().shape().pages == 1 => {
+                command.page = self.ftl.layout().first_page(command.page);
+                self.queue(slot);
+            }
             Work::HostRead | Work::AheadRead | Work::MapRead => self.read_span(slot),
             Work::RmwRead => self.read_kept(slot),
             Work::HostProgram | Work::MapProgram => self.program_span(slot),
             Work::GcRead | Work::GcProgram => self.move_whole(slot),
-            Work::GcCopy => self.copy_whole(slot),
-            Work::Erase => self.erase_blocks(slot),
         }
+    }
+
+    /// A command that went out, itself or as members, is one on its unit again.
+    #[inline(never)]
+    pub(super) fn back_to_unit(&mut self, slot: u32) {
+        let command = &mut self.flash.commands[slot];
+        #[cfg(test)]
+        if self.ftl.layout().shape().pages == 1
+            && !matches!(command.work, Work::GcCopy | Work::Erase)
+        {
+            self.shadow.end_member(command, self.ftl.layout().array());
+        }
+        command.page = command.unit;
     }
 
     /// Reads the members on which sectors of the host lie.

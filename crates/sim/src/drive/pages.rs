@@ -87,13 +87,15 @@ impl<S: Scheme> Drive<S> {
     /// In the same plane the chip keeps what was read in its register and only the
     /// host's sectors are sent; in another plane the whole page is.
     pub(super) fn read_before(&mut self, slot: u32, old: Ppn, kept_sectors: u32) {
-        let (shape, plain) = (*self.ftl.geometry(), self.ftl.layout().is_plain());
+        let layout = self.ftl.layout();
         let command = &mut self.flash.commands[slot];
         command.work = Work::RmwRead;
         command.sectors = kept_sectors;
-        if plain {
+        // Of a unit of several pages each member counts for itself.
+        if layout.shape().pages == 1 {
             self.tally.rmw_reads += 1;
-            if shape.plane_of(old) != shape.plane_of(command.page) {
+            let plane = |unit| layout.array().plane_of(layout.first_page(unit));
+            if plane(old) != plane(command.page) {
                 command.span.1 += kept_sectors;
             }
         }
@@ -140,6 +142,9 @@ impl<S: Scheme> Drive<S> {
     pub(super) fn end_command(&mut self, slot: u32) {
         if self.flash.commands[slot].member_of != NONE {
             return self.end_member(slot);
+        }
+        if !self.ftl.layout().is_plain() {
+            self.back_to_unit(slot);
         }
         #[cfg(test)]
         self.shadow.end(&self.flash.commands[slot], self.ftl.geometry());

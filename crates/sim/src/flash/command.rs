@@ -123,6 +123,8 @@ pub struct Command {
     pub work: Work,
     /// The physical page (of an erase: the block's first).
     pub page: Ppn,
+    /// Of a drive whose units are not simply its pages: the unit it is on.
+    pub unit: Ppn,
     /// Of a read before a program: the page to program then; of that program, the page read.
     /// Of a copy: the page it goes to.
     pub program_to: Ppn,
@@ -163,6 +165,7 @@ impl Command {
         Self {
             work,
             page,
+            unit: page,
             program_to: page,
             logical: Lpn(0),
             request: NONE,

@@ -161,6 +161,12 @@ impl Layout {
         self.array.ppn(plane, self.block_on(plane, place.block), PageId(row))
     }
 
+    /// The first physical page of a unit.
+    #[must_use]
+    pub fn first_page(&self, unit: Ppn) -> Ppn {
+        if self.plain { unit } else { self.member(self.place(unit), 0) }
+    }
+
     /// Which block of a physical plane a block number stands for.
     #[inline]
     fn block_on(&self, plane: PlaneId, block: BlockId) -> BlockId {
