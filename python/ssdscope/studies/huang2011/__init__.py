@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from ssdscope.errors import OutputError, UsageError
+from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.huang2011 import claims, figure, means, procedure
+from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
 
@@ -43,22 +44,14 @@ def run(
             "huang2011 is about the paper's own drives: it takes no --target",
             hint="run, probe and characterize look at other drives",
         )
-    results: list[FigureResult] = []
-    try:
-        for index, name in enumerate(wanted):
-            scaled = partial(_scaled, progress, index, len(wanted))
-            make = _means if name == "means" else partial(_figure, name)
-            results.append(make(folder, seed, scaled))
-    except KeyboardInterrupt:
-        return StudyResult(KEY, results, seed, interrupted=True)
-    except OutputError as error:
-        error.partial = StudyResult(KEY, results, seed)
-        raise
-    return StudyResult(KEY, results, seed)
+    make = partial(_make, folder, seed)
+    return make_figures(KEY, wanted, make, seed, progress)
 
 
-def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:
-    progress(stage, (done + share) / count)
+def _make(folder: Path, seed: int, name: str, progress: StageProgress) -> FigureResult:
+    if name == "means":
+        return _means(folder, seed, progress)
+    return _figure(name, folder, seed, progress)
 
 
 def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> FigureResult:

@@ -25,11 +25,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ssdscope.errors import OutputError, UsageError
+from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.kuo2009 import block, buffer, layout, page, randoms, zone
 from ssdscope.studies.kuo2009.bench import Drives
 from ssdscope.studies.kuo2009.sheet import TITLES
+from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult, Verdict
 from ssdscope.targets import Target
 
@@ -64,18 +65,13 @@ def run(
     drives, uri = Drives(seed), None
     if target is not None:
         drives, uri, wanted = Drives(seed, target.device), target.uri, _on_target(wanted, target)
-    figures: list[FigureResult] = []
-    try:
-        for done, name in enumerate(wanted):
-            progress(f"figure {name}", done / len(wanted))
-            made = _MAKERS[name](drives, folder)
-            figures.append(made if target is None else _of_another_drive(made))
-    except KeyboardInterrupt:
-        return StudyResult(KEY, figures, seed, uri, interrupted=True)
-    except OutputError as error:
-        error.partial = StudyResult(KEY, figures, seed, uri)
-        raise
-    return StudyResult(KEY, figures, seed, uri)
+
+    def make(name: str, progress: StageProgress) -> FigureResult:
+        progress(f"figure {name}", 0.0)
+        made = _MAKERS[name](drives, folder)
+        return made if target is None else _of_another_drive(made)
+
+    return make_figures(KEY, wanted, make, seed, progress, uri)
 
 
 def _on_target(wanted: Sequence[str], target: Target) -> list[str]:

@@ -17,11 +17,10 @@ least share of free blocks), four access patterns, ten request sizes.
     The pictures.
 """
 
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 
-from ssdscope.errors import OutputError, UsageError
+from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.machado2015 import (
     claims,
@@ -31,6 +30,7 @@ from ssdscope.studies.machado2015 import (
     random_reads,
     wear,
 )
+from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
 
@@ -56,35 +56,27 @@ def run(
             )
         figure_1, interrupted = _on_target(target, folder, seed, progress)
         return StudyResult(KEY, [figure_1], seed, target.uri, interrupted)
-    results: list[FigureResult] = []
-    try:
-        results.extend(_figures(wanted, folder, seed, progress))
-    except KeyboardInterrupt:
-        return StudyResult(KEY, results, seed, interrupted=True)
-    except OutputError as error:
-        error.partial = StudyResult(KEY, results, seed)
-        raise
-    return StudyResult(KEY, results, seed)
+    return make_figures(KEY, wanted, _Study(folder, seed).make, seed, progress)
 
 
-def _figures(
-    wanted: Sequence[str], folder: Path, seed: int, progress: StageProgress
-) -> Iterator[FigureResult]:
-    makers = {"random-reads": _random_reads, "wear": _wear}
-    cells: procedure.Cells | None = None
-    for index, name in enumerate(wanted):
-        scaled = partial(_scaled, progress, index, len(wanted))
+class _Study:
+    """One run of the study: where it writes, and the runs that two pictures share."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self._folder = folder
+        self._seed = seed
+        self._cells: procedure.Cells | None = None
+
+    def make(self, name: str, progress: StageProgress) -> FigureResult:
+        makers = {"random-reads": _random_reads, "wear": _wear}
         if name in makers:
-            yield makers[name](folder, seed, scaled)
-            continue
-        # Both pictures are of the same runs.
-        if cells is None:
-            cells = procedure.run_configurations(procedure.CONFIGURATIONS, seed, scaled)
-        yield _figure_1(cells, folder) if name == "1" else _difference(cells, folder)
-
-
-def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:
-    progress(stage, (done + share) / count)
+            return makers[name](self._folder, self._seed, progress)
+        if self._cells is None:
+            self._cells = procedure.run_configurations(
+                procedure.CONFIGURATIONS, self._seed, progress
+            )
+        picture = _figure_1 if name == "1" else _difference
+        return picture(self._cells, self._folder)
 
 
 def _figure_1(cells: procedure.Cells, folder: Path) -> FigureResult:

@@ -20,11 +20,11 @@ what follows from that. The presets `ryu-a`, `ryu-b`, `ryu-c` are fitted to figu
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 
-from ssdscope.errors import OutputError, UsageError
+from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
+from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult
 from ssdscope.studies.ryu2009 import (
     ageing,
@@ -65,22 +65,7 @@ def run(
             "ryu2009 is about the paper's own drives: it takes no --target",
             hint="run, probe and characterize look at other drives",
         )
-    results: list[FigureResult] = []
-    study = _Study(folder, seed)
-    try:
-        for index, name in enumerate(wanted):
-            scaled = partial(_scaled, progress, index, len(wanted))
-            results.append(study.make(name, scaled))
-    except KeyboardInterrupt:
-        return StudyResult(KEY, results, seed, interrupted=True)
-    except OutputError as error:
-        error.partial = StudyResult(KEY, results, seed)
-        raise
-    return StudyResult(KEY, results, seed)
-
-
-def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:
-    progress(stage, (done + share) / count)
+    return make_figures(KEY, wanted, _Study(folder, seed).make, seed, progress)
 
 
 class _Study:
