@@ -16,7 +16,7 @@ use super::groups::Groups;
 use super::order::InOrder;
 use crate::config::{Drain, DrainOrder, WriteBufferConfig};
 use crate::rounding::share_of;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// What waits, and what is on its way, of a group.
 #[derive(Clone, Debug, Default)]
@@ -205,10 +205,15 @@ impl WriteBuffer {
         }
     }
 
+    /// The groups that a span, which is not empty, has a part in.
+    const fn groups_of(&self, span: &Range<u64>) -> RangeInclusive<u64> {
+        span.start / self.group_sectors..=(span.end - 1) / self.group_sectors
+    }
+
     /// What of `span` is not here.
     #[must_use]
     pub fn missing(&self, span: &Range<u64>) -> Spans {
-        let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
+        let groups = self.groups_of(span);
         let mut missing = Spans::from(span.clone());
         for (_, group) in self.groups.within(groups) {
             missing.cut_all(&group.waiting);
@@ -220,13 +225,13 @@ impl WriteBuffer {
     /// Whether anything of `span` is on its way.
     #[must_use]
     pub fn is_moving(&self, span: &Range<u64>) -> bool {
-        let groups = span.start / self.group_sectors..=span.end / self.group_sectors;
+        let groups = self.groups_of(span);
         self.groups.within(groups).any(|(_, group)| group.moving.overlaps(span))
     }
 
     /// Forgets what waits of `span`, of which nothing may be on its way.
     pub fn forget(&mut self, span: &Range<u64>) {
-        let groups = span.start / self.group_sectors..=span.end / self.group_sectors;
+        let groups = self.groups_of(span);
         let touched: Vec<u64> = self.groups.within(groups).map(|(number, _)| number).collect();
         for number in touched {
             let Some(mut group) = self.groups.remove(number) else { continue };
@@ -275,7 +280,7 @@ impl WriteBuffer {
         let Some(span) = span else {
             return self.ages.first().is_none_or(|(since, _)| since > last);
         };
-        let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
+        let groups = self.groups_of(span);
         self.groups.within(groups).all(|(_, group)| {
             (group.waiting.is_empty() || group.since > last)
                 && (group.moving.is_empty() || group.moving_since > last)
@@ -296,7 +301,7 @@ impl WriteBuffer {
                 self.ages.up_to((last, u64::MAX)).find_map(|(_, number)| can_go(number))?
             }
             Some(span) => {
-                let groups = span.start / self.group_sectors..=(span.end - 1) / self.group_sectors;
+                let groups = self.groups_of(span);
                 self.groups.within(groups).find(|(_, group)| group.can_go(last))?.0
             }
         };

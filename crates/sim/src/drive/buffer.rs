@@ -11,6 +11,7 @@
 //! for collection (or a merge) counts as that, and the rest as `buffer`.
 
 use super::host::{HostRequest, Role};
+use super::idle::Idle;
 use super::memory::Memory;
 use super::{Drive, Scheme};
 use crate::cache::{Run, Spans, WriteBuffer};
@@ -48,8 +49,8 @@ pub(super) struct Buffer {
     protected: bool,
     concurrent_drains: u32,
     pub memory: Memory,
-    /// How long the host must be quiet before it is emptied, if it is then.
-    idle_ns: Option<u64>,
+    /// Whether the host is quiet, and it is emptied then.
+    idle: Idle,
     waiting: VecDeque<Waiting>,
     /// Sectors of writes that found no room yet.
     waiting_sectors: u64,
@@ -58,10 +59,6 @@ pub(super) struct Buffer {
     on: bool,
     /// Runs on their way to flash.
     runs: u32,
-    /// Counts arrivals, so that an idle timer knows whether it is stale.
-    quiet: u32,
-    /// Whether the host has been quiet for long enough.
-    idle: bool,
     /// Sectors that reads took from it.
     read_sectors: u64,
     /// Nothing more can be sent: the drive can only be read.
@@ -78,14 +75,12 @@ impl Buffer {
                 protected: config.power_loss_protected,
                 concurrent_drains: config.concurrent_drains,
                 memory: Memory::new(config.ns_per_byte),
-                idle_ns: (config.drain == Drain::Idle).then_some(config.idle_ns),
+                idle: Idle::new(config.drain == Drain::Idle, config.idle_ns),
                 waiting: VecDeque::new(),
                 waiting_sectors: 0,
                 syncs: Vec::new(),
                 on: true,
                 runs: 0,
-                quiet: 0,
-                idle: false,
                 read_sectors: 0,
                 given_up: false,
             })
@@ -131,7 +126,7 @@ impl Buffer {
         let unstored = |sync: &Sync| store.send_unstored(sync.last, sync.span.as_ref());
         self.syncs.iter().find_map(unstored).or_else(|| {
             let needs_room = !self.store.will_fit(self.waiting_sectors);
-            (needs_room || !self.on || self.store.wants_to_drain(self.idle))
+            (needs_room || !self.on || self.store.wants_to_drain(self.idle.has_begun()))
                 .then(|| self.store.send_next())
                 .flatten()
         })
@@ -373,27 +368,25 @@ impl<S: Scheme> Drive<S> {
     /// The host asks for something: the buffer is not idle.
     pub(super) fn wake_buffer(&mut self) {
         if let Some(buffer) = &mut self.buffer {
-            buffer.quiet = buffer.quiet.wrapping_add(1);
-            buffer.idle = false;
+            buffer.idle.wake();
         }
     }
 
     /// The last request in the drive has been answered.
     pub(super) fn buffer_falls_quiet(&mut self) {
         if let Some(buffer) = &self.buffer
-            && let Some(idle_ns) = buffer.idle_ns
+            && let Some((at_ns, arrivals)) = buffer.idle.timer(self.now_ns)
         {
-            self.events.schedule(self.now_ns + idle_ns, Event::BufferIdle(buffer.quiet));
+            self.events.schedule(at_ns, Event::BufferIdle(arrivals));
         }
     }
 
     /// The host may have been quiet for `write_buffer.idle_ns`.
     pub(super) fn buffer_idle(&mut self, quiet: u32) {
         if let Some(buffer) = &mut self.buffer
-            && buffer.quiet == quiet
             && self.gate.inside() == 0
+            && buffer.idle.begin(quiet)
         {
-            buffer.idle = true;
             self.send_runs();
         }
     }

@@ -1,6 +1,4 @@
-//! When the host has been quiet for so long that a drive frees space for later.
-
-use crate::events::Event;
+//! When the host has been quiet for so long that a drive does what was left for later.
 
 /// Whether it is idle time, and how that is found out.
 #[derive(Clone, Debug, Default)]
@@ -13,9 +11,9 @@ pub struct Idle {
 }
 
 impl Idle {
-    /// With `background`, idle time begins when the host has been quiet for `idle_ns`.
-    pub fn new(background: bool, idle_ns: u64) -> Self {
-        Self { after_ns: background.then_some(idle_ns), ..Self::default() }
+    /// If it is used, idle time begins when the host has been quiet for `idle_ns`.
+    pub fn new(used: bool, idle_ns: u64) -> Self {
+        Self { after_ns: used.then_some(idle_ns), ..Self::default() }
     }
 
     /// Whether it is idle time.
@@ -29,9 +27,10 @@ impl Idle {
         self.begun = false;
     }
 
-    /// The host has no more requests: the timer to be set, if any.
-    pub fn timer(&self, now_ns: u64) -> Option<(u64, Event)> {
-        self.after_ns.map(|idle_ns| (now_ns + idle_ns, Event::Idle(self.arrivals)))
+    /// The host has no more requests: when a timer is to run out, if one is to be set, and the
+    /// number to be handed to [`Idle::begin`] then.
+    pub fn timer(&self, now_ns: u64) -> Option<(u64, u32)> {
+        self.after_ns.map(|idle_ns| (now_ns + idle_ns, self.arrivals))
     }
 
     /// A timer has run out: says whether idle time begins.

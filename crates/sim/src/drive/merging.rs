@@ -11,6 +11,7 @@ use super::idle::Idle;
 use super::{Drive, Scheme};
 use crate::config::{LogBlockConfig, State};
 use crate::error::SimError;
+use crate::events::Event;
 use crate::flash::Flash;
 use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
@@ -251,8 +252,8 @@ impl Scheme for Merging {
     }
 
     fn fall_quiet(drive: &mut LogBlockDrive) {
-        if let Some((at_ns, event)) = drive.work.idle.timer(drive.now_ns) {
-            drive.events.schedule(at_ns, event);
+        if let Some((at_ns, arrivals)) = drive.work.idle.timer(drive.now_ns) {
+            drive.events.schedule(at_ns, Event::Idle(arrivals));
         }
     }
 

@@ -5,6 +5,7 @@ use super::idle::Idle;
 use super::{Drive, Scheme};
 use crate::config::{Gc, Mapping, PageConfig, State};
 use crate::error::SimError;
+use crate::events::Event;
 use crate::flash::Flash;
 use crate::flash::command::{Command, Work};
 use crate::ftl::{Collection, Ftl, Translation};
@@ -214,8 +215,8 @@ impl Scheme for Collecting {
     }
 
     fn fall_quiet(drive: &mut PageDrive) {
-        if let Some((at_ns, event)) = drive.work.idle.timer(drive.now_ns) {
-            drive.events.schedule(at_ns, event);
+        if let Some((at_ns, arrivals)) = drive.work.idle.timer(drive.now_ns) {
+            drive.events.schedule(at_ns, Event::Idle(arrivals));
         }
     }
 
