@@ -9,7 +9,7 @@ from ssdscope import studies
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import silent
 from ssdscope.studies import Verdict
-from ssdscope.studies.huang2011 import claims, figure, means, procedure
+from ssdscope.studies.huang2011 import claims, figure, means, on_target, procedure
 from ssdscope.studies.huang2011.procedure import Curve
 from ssdscope.targets import open_target
 from ssdscope.workloads.grid import Row, Stop
@@ -17,10 +17,8 @@ from ssdscope.workloads.grid import Row, Stop
 QUICK = Stop(until_ci=0.2, runtime_ns=200_000_000)
 
 
-def test_the_figures_before_the_models_are_known(tmp_path: Path) -> None:
+def test_the_figures_before_the_models_are_known() -> None:
     assert list(studies.registry()["huang2011"].figures) == ["3", "4", "5", "6", "7", "means"]
-    with pytest.raises(UsageError, match="paper's own drives"):
-        studies.run("huang2011", out_dir=tmp_path, target=open_target("null:"))
 
 
 @pytest.mark.parametrize("name", ["3", "4", "5", "6", "7"])
@@ -53,3 +51,58 @@ def test_means_of_the_disk_are_near_the_paper_s() -> None:
     rows = means.measure(1, silent, devices=["HDD_S"])
     assert len(rows["HDD_S"]) == means.COUNT
     assert [claim.verdict for claim in means.compare(rows)] == [Verdict.AGREES] * 3
+
+
+def test_the_figures_of_one_drive(tmp_path: Path) -> None:
+    target = open_target("sim:mqsim-8g", seed=1)
+    result = studies.run("huang2011", out_dir=tmp_path, target=target, seed=1)
+    assert result.target == "sim:mqsim-8g"
+    assert [figure.id for figure in result.figures] == ["3", "4", "5", "6", "7"]
+    rows = {row.what: row for figure in result.figures for row in figure.rows}
+    assert rows["more writes cost much"].verdict == Verdict.AGREES
+    assert rows["queue depth drives the latency of reads"].verdict == Verdict.AGREES
+    # Mapped by pages and without read-ahead: it does not care for order.
+    assert rows["random writes hurt"].verdict == Verdict.DIFFERS
+    assert rows["random writes hurt"].why == "this is not the paper's drive"
+    for each in result.figures:
+        assert each.image is not None
+        assert each.data is not None
+        assert each.image.exists()
+        assert "sim:mqsim-8g" in each.data.read_text(encoding="utf-8")
+
+
+def test_claims_about_one_drive_can_fail_and_hold() -> None:
+    target = open_target("null:1g")
+    for name in ("3", "4", "5", "6", "7"):
+        lines = on_target.lines(name, target)
+        flat = {each: [made_up(each, 0) for _ in each.x] for each in lines}
+        assert any(row.verdict == Verdict.DIFFERS for row in on_target.compare(name, flat))
+    (mixed,) = on_target.lines("3", target)
+    slower = {mixed: [Row(v, 9, 2e6 + 1e5 * v.wr_ratio, 1, 1e8) for v in mixed.vectors]}
+    assert {row.verdict for row in on_target.compare("3", slower)} == {Verdict.AGREES}
+
+
+def test_a_file_open_for_reading_is_only_read(tmp_path: Path) -> None:
+    path = tmp_path / "drive.bin"
+    path.write_bytes(b"\x5a" * (16 << 20))
+    target = open_target(str(path))
+    (lines,) = on_target.lines("3", target)
+    assert [vector.wr_ratio for vector in lines.vectors] == [0]
+    lines = on_target.lines("6", target)
+    assert [each.name for each in lines] == [f"reads, {each}" for each in procedure.PATTERNS]
+    rows = procedure.measure_on(target.device, lines, 1, silent, QUICK)
+    whats = [row.what for row in on_target.compare("6", rows)]
+    assert whats == ["reads with a stride are close to random ones"]
+    assert any("reading only" in note for note in on_target.left_out("6", target, rows))
+    assert path.read_bytes() == b"\x5a" * (16 << 20)
+
+
+@pytest.mark.parametrize(
+    ("uri", "figures", "said"),
+    [("null:1g", ["means"], "paper's own drives"), ("null:8m", None, "too few for 64 requests")],
+)
+def test_targets_that_cannot_be_measured_are_refused(
+    tmp_path: Path, uri: str, figures: list[str] | None, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        studies.run("huang2011", out_dir=tmp_path, target=open_target(uri), figures=figures)

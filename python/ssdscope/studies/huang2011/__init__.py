@@ -7,6 +7,8 @@ before the models: how each characteristic of a workload shows on the drives.
     The runs of figures 3 to 7.
 `claims`
     What the paper says of them.
+`on_target`
+    What of them can be asked of a drive that is not the paper's.
 `figure`
     The pictures.
 `means`
@@ -19,7 +21,7 @@ from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies.huang2011 import claims, figure, means, procedure
+from ssdscope.studies.huang2011 import claims, figure, means, on_target, procedure
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
@@ -38,14 +40,20 @@ FIGURES = {
 def run(
     wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
 ) -> StudyResult:
-    """Run the study."""
-    if target is not None:
+    """Run the study, or its procedure on one target."""
+    if target is None:
+        make = partial(_make, folder, seed)
+        return make_figures(KEY, wanted, make, seed, progress)
+    chosen = [name for name in wanted if name != "means"]
+    if not chosen:
         raise UsageError(
-            "huang2011 is about the paper's own drives: it takes no --target",
-            hint="run, probe and characterize look at other drives",
+            f"figure {wanted[0]!r} is about the paper's own drives",
+            hint="on a target there are figures 3 to 7",
         )
-    make = partial(_make, folder, seed)
-    return make_figures(KEY, wanted, make, seed, progress)
+    on_target.require(target)
+    return make_figures(
+        KEY, chosen, partial(_on_target, target, folder, seed), seed, progress, target.uri
+    )
 
 
 def _make(folder: Path, seed: int, name: str, progress: StageProgress) -> FigureResult:
@@ -59,6 +67,22 @@ def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> Figu
     image = figure.draw(name, rows, folder / f"{KEY}-figure{name}.svg")
     data = procedure.write_table(rows, folder / f"{KEY}-figure{name}.csv")
     return FigureResult(name, FIGURES[name], claims.compare(name, rows), image, data)
+
+
+def _on_target(
+    target: Target, folder: Path, seed: int, name: str, progress: StageProgress
+) -> FigureResult:
+    lines = on_target.lines(name, target)
+    rows = procedure.measure_on(target.device, lines, seed, progress)
+    image = figure.draw(name, rows, folder / f"{KEY}-figure{name}-target.svg")
+    return FigureResult(
+        name,
+        f"The procedure of figure {name} on {target.uri}",
+        on_target.compare(name, rows),
+        image,
+        procedure.write_table(rows, folder / f"{KEY}-figure{name}-target.csv"),
+        on_target.left_out(name, target, rows),
+    )
 
 
 def _means(folder: Path, seed: int, progress: StageProgress) -> FigureResult:

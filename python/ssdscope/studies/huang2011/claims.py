@@ -115,7 +115,7 @@ def _figure_4(lines: _Lines) -> list[Claim]:
 def _figure_5(lines: _Lines) -> list[Claim]:
     devices = (*SSDS, "HDD_S")
     straight = {
-        f"{d} {name}": _bend(lines.curve(d, name).x, lines.ms(d, name))
+        f"{d} {name}": bend(lines.curve(d, name).x, lines.ms(d, name))
         for d in devices
         for name in ("reads", "writes")
     }
@@ -208,8 +208,9 @@ def _ratio(lines: _Lines, device: str, what: str, pattern: str, base: str) -> fl
     return float(np.exp(np.mean(one - other)))
 
 
-def _bend(x: Sequence[int], y: Sequence[float]) -> float:
-    return float(np.corrcoef(x, y)[0, 1])
+def bend(x: Sequence[int], y: Sequence[float]) -> float:
+    """Tell how close points are to a line that rises: their correlation; 0 if nothing rises."""
+    return 0.0 if min(y) == max(y) else float(np.corrcoef(x, y)[0, 1])
 
 
 def _near(one: float, other: float, factor: float) -> bool:

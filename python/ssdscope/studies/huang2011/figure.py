@@ -80,7 +80,7 @@ def _line(axes: "Axes", figure_id: str, curve: Curve, values: list[float]) -> No
         values,
         marker=marker,
         markersize=4,
-        color=_COLOURS[curve.device],
+        color=_COLOURS.get(curve.device, LIGHT.s1),
         linestyle=dash,
         linewidth=1.1,
         label=curve.device if name == "mixed" else f"{curve.device}, {curve.name}",

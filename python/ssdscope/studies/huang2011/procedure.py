@@ -4,16 +4,18 @@ The paper's defaults for what does not vary: reads only (or writes only, where w
 subject), queue depth 1, requests of 256 KB, all of them at random places. Each run starts at a
 random offset from the same state of the drive and ends as the runs of the grid do, but after a
 tenth of the minute at the latest.
+
+Any other drive can be measured the same way, as far as it takes such requests.
 """
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
-from ssdscope.targets import open_target
+from ssdscope.targets import Device, Target, open_target
 from ssdscope.workloads import grid
 from ssdscope.workloads.grid import KIB, Row, Stop, Vector
 
@@ -27,6 +29,8 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 SIZES = tuple(kib * KIB for kib in (1, 4, 16, 64, 256))
 PATTERNS = ("sequential", "random", "stride")
 STRIDE = 64 * KIB
+LEAST_BYTES = max(DEPTHS) * SIZE
+"""What a drive must hold: as much as the deepest run of figure 4 has in flight."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,21 @@ Rows = Mapping[Curve, Sequence[Row]]
 def curves(figure: str) -> list[Curve]:
     """List the lines of a figure; figures 6 and 7 are of the same runs."""
     return [each for device in DRIVES for each in _of_device(figure, device)]
+
+
+def curves_on(figure: str, target: Target) -> list[Curve]:
+    """List the lines of a figure for any drive, of the points whose requests it takes."""
+    lines = []
+    for line in _of_device(figure, target.uri):
+        fitting = [
+            (x, vector)
+            for x, vector in zip(line.x, line.vectors, strict=True)
+            if vector.fits(target.device.info)
+        ]
+        if fitting:
+            values, vectors = zip(*fitting, strict=True)
+            lines.append(replace(line, x=values, vectors=vectors))
+    return lines
 
 
 def _of_device(figure: str, device: str) -> list[Curve]:
@@ -96,16 +115,34 @@ def _patterned(base: Vector, pattern: str, size: int) -> Vector:
 def measure(
     wanted: Sequence[Curve], seed: int, progress: StageProgress, stop: Stop = STOP
 ) -> dict[Curve, list[Row]]:
-    """Run lines of figures; each drive is opened once."""
+    """Run lines of figures on the paper's drives; each is opened once."""
     measured: dict[Curve, list[Row]] = {}
-    for device in dict.fromkeys(curve.device for curve in wanted):
-        drive = open_target(f"sim:{DRIVES[device]}", seed=seed).device
-        for curve in wanted:
-            if curve.device != device:
-                continue
-            measured[curve] = list(grid.run(drive, curve.vectors, seed=seed, stop=stop))
-            progress(f"figure {curve.figure}: {device}", len(measured) / len(wanted))
+    for name in dict.fromkeys(curve.device for curve in wanted):
+        drive = open_target(f"sim:{DRIVES[name]}", seed=seed).device
+        lines = [curve for curve in wanted if curve.device == name]
+        for curve, rows in run_lines(drive, lines, seed, stop):
+            measured[curve] = rows
+            progress(f"figure {curve.figure}: {name}", len(measured) / len(wanted))
     return {curve: measured[curve] for curve in wanted}
+
+
+def measure_on(
+    drive: Device, lines: Sequence[Curve], seed: int, progress: StageProgress, stop: Stop = STOP
+) -> dict[Curve, list[Row]]:
+    """Run lines of a figure on any drive."""
+    measured: dict[Curve, list[Row]] = {}
+    for curve, rows in run_lines(drive, lines, seed, stop):
+        measured[curve] = rows
+        progress(f"figure {curve.figure}: {curve.name}", len(measured) / len(lines))
+    return measured
+
+
+def run_lines(
+    drive: Device, lines: Sequence[Curve], seed: int, stop: Stop
+) -> Iterator[tuple[Curve, list[Row]]]:
+    """Run lines on a drive, one after the other."""
+    for curve in lines:
+        yield curve, list(grid.run(drive, curve.vectors, seed=seed, stop=stop))
 
 
 def write_table(rows: Rows, path: Path) -> Path:
