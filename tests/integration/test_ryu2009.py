@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from ssdscope import studies
-from ssdscope.errors import UsageError
 from ssdscope.studies import Claim, Verdict
 from ssdscope.studies.ryu2009 import (
     ageing,
@@ -24,12 +23,6 @@ from ssdscope.targets import open_target
 def test_every_figure_is_known() -> None:
     figures = studies.registry()["ryu2009"].figures
     assert list(figures) == ["2", "3", "ageing", "7", "allocation", "12", "13", "14"]
-
-
-def test_the_paper_s_own_drives_are_the_subject(tmp_path: Path) -> None:
-    target = open_target("null:")
-    with pytest.raises(UsageError, match="paper's own drives"):
-        studies.run("ryu2009", out_dir=tmp_path, target=target)
 
 
 def test_equations_come_with_picture_and_data(tmp_path: Path) -> None:

@@ -17,12 +17,13 @@ what follows from that. The presets `ryu-a`, `ryu-b`, `ryu-c` are fitted to figu
     Figure 14: response time by read size.
 `figure`
     The pictures.
+`on_target`
+    The procedures on a drive that is not the paper's.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult
@@ -33,6 +34,7 @@ from ssdscope.studies.ryu2009 import (
     equations,
     figure,
     iozone,
+    on_target,
     read_size,
     shift_write,
 )
@@ -59,12 +61,11 @@ _NEW_AND_AGED = (
 def run(
     wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
 ) -> StudyResult:
-    """Run the study."""
+    """Run the study, or its procedures on one target."""
     if target is not None:
-        raise UsageError(
-            "ryu2009 is about the paper's own drives: it takes no --target",
-            hint="run, probe and characterize look at other drives",
-        )
+        chosen = on_target.choose(wanted, target)
+        make = on_target.OnTarget(target, folder, seed).make
+        return make_figures(KEY, chosen, make, seed, progress, target.uri)
     return make_figures(KEY, wanted, _Study(folder, seed).make, seed, progress)
 
 

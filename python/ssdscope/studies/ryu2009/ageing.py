@@ -21,7 +21,7 @@ from pathlib import Path
 
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
-from ssdscope.targets import Device, open_target
+from ssdscope.targets import Device, RunResult, open_target
 from ssdscope.workloads import Workload
 from ssdscope.workloads.preconditioning import fill_sequentially
 
@@ -110,27 +110,48 @@ def live(
 
 
 def _live(subject: Subject, seed: int, sizes_kib: Sequence[int]) -> Life:
-    device = subject.open(seed)
-    fill_sequentially(device, size_bytes=FILE_BYTES)
-    new = _tests(device, sizes_kib, seed)
-    use_for_months(device, seed)
-    return Life(subject, new, _tests(device, sizes_kib, seed))
+    return watch(subject.open(seed), subject, seed, sizes_kib=sizes_kib)
 
 
-def use_for_months(device: Device, seed: int) -> None:
+def watch(
+    device: Device,
+    subject: Subject,
+    seed: int,
+    *,
+    sizes_kib: Sequence[int] = SIZES_KIB,
+    file_bytes: int = FILE_BYTES,
+) -> Life:
+    """Measure a drive inside a test file, use it for months, and measure it again.
+
+    One that cannot be copied is measured in place: reads first, for writes change it.
+    """
+    _unless_interrupted(fill_sequentially(device, size_bytes=file_bytes))
+    new = _tests(device, sizes_kib, seed, file_bytes)
+    use_for_months(device, seed, file_bytes)
+    return Life(subject, new, _tests(device, sizes_kib, seed, file_bytes))
+
+
+def use_for_months(device: Device, seed: int, file_bytes: int = FILE_BYTES) -> None:
     """Fill what is left of a drive and overwrite half as much as it holds; see the module."""
-    fill_sequentially(device, offset_bytes=FILE_BYTES)
+    _unless_interrupted(fill_sequentially(device, offset_bytes=file_bytes))
     share = device.info.capacity_bytes // (2 * ROUNDS * len(USE_SIZES_KIB))
     for turn in range(ROUNDS):
         for size_kib in USE_SIZES_KIB:
             workload = Workload(
                 rw="randwrite", block_bytes=size_kib * 1024, io_bytes=share, seed=seed + turn
             )
-            if device.run(workload).interrupted:
-                raise KeyboardInterrupt
+            _unless_interrupted(device.run(workload))
 
 
-def _tests(device: Device, sizes_kib: Sequence[int], seed: int) -> dict[tuple[str, int], float]:
+def _unless_interrupted(result: RunResult) -> RunResult:
+    if result.interrupted:
+        raise KeyboardInterrupt
+    return result
+
+
+def _tests(
+    device: Device, sizes_kib: Sequence[int], seed: int, file_bytes: int
+) -> dict[tuple[str, int], float]:
     bandwidths = {}
     for pattern in PATTERNS:
         for size_kib in sizes_kib:
@@ -138,13 +159,12 @@ def _tests(device: Device, sizes_kib: Sequence[int], seed: int) -> dict[tuple[st
             workload = Workload(
                 rw=pattern,
                 block_bytes=size_kib * 1024,
-                size_bytes=FILE_BYTES,
+                size_bytes=file_bytes,
                 requests=min(max(requests, REQUESTS_MIN), REQUESTS_MAX),
                 seed=seed,
             )
-            result = device.fork().run(workload)
-            if result.interrupted:
-                raise KeyboardInterrupt
+            copy = device.fork() if device.info.snapshot else device
+            result = _unless_interrupted(copy.run(workload))
             bandwidths[pattern, size_kib] = result.only().bandwidth_bytes_per_s or 0.0
     return bandwidths
 

@@ -68,7 +68,11 @@ def measure(seed: int, progress: StageProgress) -> list[Gap]:
 def gap(subject: Subject, seed: int, range_bytes: int = RANGE_BYTES) -> Gap:
     """Run the five steps on a drive that was written once in order."""
     target = open_target(f"sim:{subject.drive}", state="sequential", sets=HOST, seed=seed)
-    device = target.device
+    return gap_on(target.device, subject, seed, range_bytes)
+
+
+def gap_on(device: Device, subject: Subject, seed: int, range_bytes: int) -> Gap:
+    """Run the five steps on a drive as it is."""
     _write(device, "randwrite", subject, range_bytes, seed)
     t1_ns = _read(device, subject, range_bytes)
     _write(device, "write", subject, range_bytes, seed)
@@ -100,13 +104,32 @@ def compare(gaps: Sequence[Gap]) -> list[Claim]:
     return [_claim(each) for each in gaps]
 
 
+def as_one_of_the_paper_s(found: Gap) -> Claim:
+    """Say which of the paper's drives another one is like."""
+    like = [each for each in SUBJECTS if _near(found.percent, each.paper_percent)]
+    return Claim(
+        "sequential reads after random writes take longer than after sequential ones by",
+        "A, B: 0; C: 15",
+        round(found.percent, 1),
+        "%",
+        Verdict.AGREES if like else Verdict.DIFFERS,
+        "" if like else "neither address-based as A and B nor order-based as C",
+    )
+
+
+def _near(percent: float, paper_percent: float) -> bool:
+    """Whether a gap is the paper's: none, or as large as that of C."""
+    if paper_percent:
+        return abs(percent - paper_percent) <= TOLERANCE
+    return abs(percent) <= 100 * SMALL
+
+
 def _claim(found: Gap) -> Claim:
     paper = found.subject.paper_percent
+    holds = _near(found.percent, paper)
     if paper:
-        holds = abs(found.percent - paper) <= TOLERANCE
         what = "sequential reads are faster after sequential writes: order-based"
     else:
-        holds = abs(found.percent) <= 100 * SMALL
         what = "sequential reads do not care in which order was written: address-based"
     return Claim(
         f"{found.subject.drive}: {what}",

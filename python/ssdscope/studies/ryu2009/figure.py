@@ -20,19 +20,27 @@ _LOOKS = {
     "ryu-c": (LIGHT.s3, "^"),
     "ryu-hdd": (LIGHT.s8, "D"),
 }
+_ANOTHER = (LIGHT.s4, "D")
+"""A drive that is none of the paper's."""
 
 
 def table_13(cells: Sequence[iozone.Cell], path: Path) -> Path:
-    """Draw the bandwidths of figure 13, ours on the paper's."""
+    """Draw the bandwidths of figure 13 on the paper's."""
     figure, panels = _panels(1, 2, (9.2, 3.8))
     for axes, op in zip(panels, iozone.OPS, strict=True):
         for drive in dict.fromkeys(cell.drive for cell in cells):
             row = [cell for cell in cells if (cell.drive, cell.op) == (drive, op)]
             sizes = [cell.request_kib for cell in row]
-            colour, marker = _LOOKS[drive]
+            colour, marker = _LOOKS.get(drive, _ANOTHER)
             axes.plot(sizes, [c.kib_per_s for c in row], marker, color=colour, label=drive)
-            paper = [cell.paper_kib_per_s for cell in row]
-            axes.plot(sizes, paper, color=colour, linewidth=1, label=f"{drive}, paper")
+        for drive in iozone.DRIVES:
+            axes.plot(
+                iozone.SIZES_KIB,
+                iozone.PUBLISHED_KIB_PER_S[drive, op],
+                color=_LOOKS[drive][0],
+                linewidth=1,
+                label=f"{drive}, paper",
+            )
         axes.set_yscale("log")
         _sizes(axes, iozone.SIZES_KIB)
         axes.set_title(PATTERN_LOOK[op][2], loc="left", fontsize=10, color=LIGHT.ink)
@@ -151,7 +159,7 @@ def curves_14(curves: read_size.Curves, path: Path) -> Path:
     """Draw response time against read size, one line per drive."""
     figure, panels = _panels(1, 2, (9.6, 4.0))
     for drive, curve in curves.items():
-        colour, marker = _LOOKS.get(drive, (LIGHT.s1, "o"))
+        colour, marker = _LOOKS.get(drive, _ANOTHER)
         times = np.asarray(curve) / 1e6
         # A line is one on linear axes, where a disk would leave no room for the others.
         for axes in panels[1:] if drive == "ryu-hdd" else panels:

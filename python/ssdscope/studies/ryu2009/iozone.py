@@ -15,7 +15,7 @@ import numpy as np
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
 from ssdscope.studies.record import Claim, Verdict
-from ssdscope.targets import open_target
+from ssdscope.targets import Device, open_target
 from ssdscope.workloads import Workload
 
 DRIVES = ("ryu-a", "ryu-b", "ryu-c")
@@ -47,12 +47,12 @@ class Cell:
     request_kib: int
     kib_per_s: float
     mean_ns: float
-    paper_kib_per_s: int
+    paper_kib_per_s: int | None
 
     @property
-    def error(self) -> float:
-        """How far it is from the paper's, as a share of that."""
-        return self.kib_per_s / self.paper_kib_per_s - 1
+    def error(self) -> float | None:
+        """How far it is from the paper's, as a share of that; None for a drive of no paper."""
+        return None if self.paper_kib_per_s is None else self.kib_per_s / self.paper_kib_per_s - 1
 
 
 def measure(
@@ -78,18 +78,29 @@ def measure_column(
     drive: str, seed: int, requests: int
 ) -> dict[tuple[str, int], tuple[float, float]]:
     """Measure bandwidth and mean latency of all cells of a drive, each from the same state."""
-    device = open_target(f"sim:{drive}", state=STATE, seed=seed).device
+    return measure_cells(open_target(f"sim:{drive}", state=STATE, seed=seed).device, seed, requests)
+
+
+def measure_cells(
+    device: Device,
+    seed: int,
+    requests: int = REQUESTS,
+    *,
+    region_bytes: int = REGION_BYTES,
+    ops: Sequence[str] = OPS,
+) -> dict[tuple[str, int], tuple[float, float]]:
+    """Measure bandwidth and mean latency of all cells; in place on one that cannot be copied."""
     column = {}
-    for op in OPS:
+    for op in ops:
         for size_kib in SIZES_KIB:
             workload = Workload(
                 rw=op,
                 block_bytes=size_kib * 1024,
-                size_bytes=REGION_BYTES,
+                size_bytes=region_bytes,
                 requests=requests,
                 seed=seed,
             )
-            result = device.fork().run(workload)
+            result = (device.fork() if device.info.snapshot else device).run(workload)
             if result.interrupted:
                 raise KeyboardInterrupt
             direction = result.only()
@@ -109,16 +120,39 @@ def _cells(
 
 def compare(cells: Sequence[Cell]) -> list[Claim]:
     """Give every cell beside the paper's, and what the text says of them."""
-    return [*map(_cell_claim, cells), *_text_claims(cells)]
+    return [*map(cell_claim, cells), *_text_claims(cells)]
 
 
-def _cell_claim(cell: Cell) -> Claim:
+def cell_claim(cell: Cell) -> Claim:
+    """Give a cell beside the paper's, or beside all three of the paper's for another drive."""
     name = {"randread": "random reads", "randwrite": "random writes"}[cell.op]
     what = f"{cell.drive}: {name} of {cell.request_kib} KB"
+    if cell.paper_kib_per_s is None or cell.error is None:
+        return _among_the_paper_s(cell, what)
     near = abs(cell.error) <= TOLERANCE
     why = "" if near else f"{100 * cell.error:+.1f} %: the preset does not reach this cell"
     verdict = Verdict.AGREES if near else Verdict.DIFFERS
     return Claim(what, cell.paper_kib_per_s, round(cell.kib_per_s), "KiB/s", verdict, why)
+
+
+def _among_the_paper_s(cell: Cell, what: str) -> Claim:
+    """Say where another drive is among the paper's three."""
+    place = SIZES_KIB.index(cell.request_kib)
+    three = [PUBLISHED_KIB_PER_S[drive, cell.op][place] for drive in DRIVES]
+    low, high = min(three), max(three)
+    among = low * (1 - TOLERANCE) <= cell.kib_per_s <= high * (1 + TOLERANCE)
+    return Claim(
+        what,
+        f"{low} to {high}",
+        round(cell.kib_per_s),
+        "KiB/s",
+        Verdict.AGREES if among else Verdict.DIFFERS,
+        ""
+        if among
+        else "slower than all three"
+        if cell.kib_per_s < low
+        else "faster than all three",
+    )
 
 
 def _text_claims(cells: Sequence[Cell]) -> Iterator[Claim]:
@@ -148,5 +182,5 @@ def write_table(cells: Sequence[Cell], path: Path) -> Path:
         table.writerow([*Cell.__dataclass_fields__, "error"])
         for cell in cells:
             values = [getattr(cell, name) for name in Cell.__dataclass_fields__]
-            table.writerow([*values, round(cell.error, 4)])
+            table.writerow([*values, "" if cell.error is None else round(cell.error, 4)])
     return path

@@ -53,11 +53,11 @@ def compare(curves: Curves) -> list[Claim]:
 
 
 def straight(curve: Sequence[float]) -> Claim:
-    """Ask whether B's curve is a line."""
+    """Ask whether a curve is a line, as B's."""
     furthest = fit_line(SIZES_KIB, curve).max_relative_error
     holds = furthest <= STRAIGHT
     return Claim(
-        "B's response time grows along a line, from which the paper concludes k = 1",
+        "response time grows along a line: so does B's, from which the paper concludes k = 1",
         "a line",
         f"no point is further than {100 * furthest:.1f} % from a line",
         "",
@@ -71,7 +71,7 @@ def slope(curve: Sequence[float]) -> Claim:
     paper, ours = 12.3, fit_line(SIZES_KIB, curve).slope / 1e3
     near = abs(ours / paper - 1) <= 0.1
     return Claim(
-        "B: time per KB, from the random reads of figure 13",
+        "time per KB: that of B, from the random reads of figure 13",
         paper,
         round(ours, 2),
         "us/KB",

@@ -91,27 +91,28 @@ def measure(seed: int, progress: StageProgress) -> list[Points]:
     return points
 
 
-def run_sweep(device: Device, sweep: Sweep) -> Points:
+def run_sweep(device: Device, sweep: Sweep, chunks: int = CHUNKS) -> Points:
     """Write every position in every chunk, one request at a time."""
     count = sweep.settling + sweep.positions
-    positions = np.repeat(np.arange(count), CHUNKS)
-    chunks = np.tile(np.arange(CHUNKS), count)
-    offsets = chunks * CHUNK_BYTES + positions * sweep.shift_bytes
+    positions = np.repeat(np.arange(count), chunks)
+    starts = np.tile(np.arange(chunks), count) * CHUNK_BYTES
+    offsets = starts + positions * sweep.shift_bytes
     ops = np.full(len(offsets), OP_WRITE)
     log = device.run_list(ops, offsets, np.full(len(offsets), sweep.write_bytes))
     latency = np.empty(len(offsets))
     latency[log.columns["index"]] = log.columns["complete_ns"] - log.columns["submit_ns"]
-    return Points(sweep, latency.reshape(count, CHUNKS).mean(axis=1)[sweep.settling :])
+    return Points(sweep, latency.reshape(count, chunks).mean(axis=1)[sweep.settling :])
 
 
 def compare(points: Sequence[Points]) -> list[Claim]:
     """Give the period of each sweep, and on which side of the mean its slow offsets are."""
-    periods = [_period(each) for each in points]
+    periods = [period(each) for each in points]
     shapes = [_shape(each) for each in points if each.sweep.drive == "ryu-a"]
     return periods + shapes
 
 
-def _period(points: Points) -> Claim:
+def period(points: Points) -> Claim:
+    """Compare the period found with the management block that the paper found."""
     sweep, found = points.sweep, points.period_bytes
     holds = found == sweep.paper_bytes
     return Claim(
