@@ -234,7 +234,7 @@ def test_a_shelf_too_short_to_saturate_ends_where_it_ends() -> None:
     depths = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96])
     typical = 1e3 * np.array([13, 36, 42, 59, 75, 82, 93, 105, 99, 112, 110, 105, 159])
     rates = typical * np.exp(0.01 * np.random.default_rng(1).standard_normal((24, len(depths))))
-    knee = depth_sweep._judge(FakeDrive(), depths, rates, requests=1, seed=1)
+    knee = depth_sweep._judge(FakeDrive().info, depths, rates, requests=1, seed=1)
     assert isinstance(knee, Ambiguous)
     assert all(1 < float(each) <= 96 for each in knee.candidates)
 

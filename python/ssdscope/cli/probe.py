@@ -5,15 +5,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.output import emit, emit_json, error, note, table
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, UsageError
+from ssdscope.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    DeviceError,
+    SsdscopeError,
+    UsageError,
+)
 from ssdscope.units import format_capacity
 
 if TYPE_CHECKING:
-    from ssdscope.probes import ProbeInfo
+    from ssdscope.probes import Finding, ProbeInfo
     from ssdscope.targets import DeviceInfo
 
 EXAMPLES = """\b
@@ -59,7 +65,7 @@ def probe(
     from ssdscope import probes
 
     if name == "list":
-        return _list(output_format)
+        return _list(target, output_format)
     if target is None:
         raise UsageError(
             f"probe {name}: on which target?", hint=f"ssdscope probe {name} sim:mqsim-8g"
@@ -72,14 +78,17 @@ def probe(
         used_seed
     )
     _declare(chosen, opened.device.info)
-    findings: list[dict[str, Any]] = []
+    found: list[Finding] = []
+    failure: SsdscopeError | None = None
     interrupted = False
     with stage_progress(progress) as stage:
         try:
-            found = probes.each([name], opened.device, spend, used_seed, stage)
-            findings.extend(finding.to_json() for finding in found)
+            found.extend(probes.each([name], opened.device, spend, used_seed, stage))
         except KeyboardInterrupt:
             interrupted = True
+        except DeviceError as broken:
+            failure = broken
+    findings = [finding.to_json() for finding in probes.reconciled(found)]
     if output_format == "json":
         from ssdscope.results.record import envelope
 
@@ -88,6 +97,10 @@ def probe(
     else:
         emit(findings_text(findings))
     session.repeat(used_seed)
+    if failure is not None:
+        error(failure.message, failure.hint)
+        note(f"{len(findings)} findings were complete")
+        return failure.exit_code
     if interrupted:
         note(f"interrupted; {len(findings)} findings were complete")
         return EXIT_INTERRUPTED
@@ -114,32 +127,54 @@ def findings_text(findings: list[dict[str, Any]]) -> str:
 
 def _declare(chosen: "list[ProbeInfo]", info: "DeviceInfo") -> None:
     """Tell beforehand what will be written."""
-    written = sum(each.declared_writes_bytes(info) for each in chosen)
+    from ssdscope.probes import planned_writes_bytes
+
+    written = planned_writes_bytes(chosen, info) if info.writable else 0
     if written:
         note(f"will write up to {format_capacity(written)}")
 
 
-def _list(output_format: str) -> int:
+def _list(target: str | None, output_format: str) -> int:
+    """List the probes; with a target, what each would write to it."""
     from ssdscope import probes
 
-    known = probes.registry().values()
+    info = (
+        None if target is None else TargetOptions(target, None, (), None, False).open(1).device.info
+    )
+    rows = [_described(each, info) for each in probes.registry().values()]
     if output_format == "json":
         from ssdscope.results.record import envelope
 
-        listed = [
-            {
-                "name": each.name,
-                "class": each.weight,
-                "summary": each.summary,
-                "properties": list(each.properties),
-            }
-            for each in known
-        ]
-        emit_json({**envelope(), "probes": listed})
+        emit_json({**envelope(), "probes": rows})
     else:
-        rows = [(each.name, each.weight, each.summary) for each in known]
-        emit(table(("name", "class", "what it finds"), rows, left=3))
+        heads = ("name", "class", "begins with", "writes", "costs", "what it finds")
+        texts = [
+            (
+                row["name"],
+                row["class"],
+                row["state"],
+                "-" if row["writes_bytes"] is None else format_capacity(row["writes_bytes"]),
+                row["cost"],
+                row["summary"],
+            )
+            for row in rows
+        ]
+        columns = [index for index in range(len(heads)) if info is not None or index != 3]
+        picked = [tuple(text[index] for index in columns) for text in texts]
+        emit(table(tuple(heads[index] for index in columns), picked, left=len(columns)))
     return EXIT_DONE
+
+
+def _described(probe: "ProbeInfo", info: "DeviceInfo | None") -> dict[str, Any]:
+    return {
+        "name": probe.name,
+        "class": probe.weight,
+        "state": probe.state.value,
+        "writes_bytes": None if info is None else probe.planned_writes_bytes(info),
+        "cost": probe.cost,
+        "summary": probe.summary,
+        "properties": list(probe.properties),
+    }
 
 
 def _value(finding: dict[str, Any]) -> str:

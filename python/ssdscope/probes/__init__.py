@@ -4,34 +4,44 @@ Reading order:
 
 `finding`
     The four answers: detected, absent, ambiguous, undetectable; the closed list of reasons.
-`budget`, `measure`
-    What may be spent, and the discipline that all probes share.
+`budget`, `states`, `bench`
+    What may be spent; what a drive is prepared to; the drive on the bench, with its ledger.
+`discipline`
+    How every probe measures: randomised complete blocks, control reads, sequential looks.
+`reconcile`
+    Findings held against each other.
 `latency`
     The first probe: per request, per byte, per depth (`size_sweep`, `depth_sweep`).
 
-A new probe is a file with a `PROBE`, and one line in `_PROBES` below. Probes see a `Device`
-and nothing else: never the configuration of a simulated drive.
+A new probe is a file with a `PROBE`, and one line in `_PROBES` below. Probes see a `Bench`, and
+through it a `Device`: never the configuration of a simulated drive.
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
 from ssdscope.probes import latency
+from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.reconcile import reconciled
+from ssdscope.probes.states import State, Window
 
 if TYPE_CHECKING:
     from ssdscope.targets.device import Device
+    from ssdscope.targets.records import DeviceInfo
 
 __all__ = [
     "Absent",
     "Ambiguous",
+    "Bench",
     "Budget",
     "Deadline",
     "Detected",
@@ -39,19 +49,25 @@ __all__ = [
     "ProbeInfo",
     "Reason",
     "StageProgress",
+    "State",
     "Undetectable",
     "choose",
     "each",
+    "planned_writes_bytes",
+    "reconciled",
     "registry",
     "run",
     "silent",
 ]
 
-_PROBES = (latency.PROBE,)
+_PROBES: tuple[ProbeInfo, ...] = (
+    # Those that write nothing come first, then those that share a state, then the heavy ones.
+    latency.PROBE,
+)
 
 
 def registry() -> dict[str, ProbeInfo]:
-    """All probes by name."""
+    """All probes by name, in the order in which they run."""
     return {probe.name: probe for probe in _PROBES}
 
 
@@ -62,14 +78,26 @@ def run(
     seed: int,
     progress: StageProgress = silent,
 ) -> list[Finding]:
-    """Run probes one after the other; ``all`` stands for every one the budget allows.
+    """Run probes one after the other and hold their findings against each other.
+
+    Parameters
+    ----------
+    names
+        Of probes; ``all`` stands for every one the budget allows.
+
+    Returns
+    -------
+    list of Finding
+        One per property.
 
     Raises
     ------
     UsageError
         If a name is unknown.
+    DeviceError
+        If the drive goes away.
     """
-    return list(each(names, device, budget, seed, progress))
+    return reconciled(list(each(names, device, budget, seed, progress)))
 
 
 def each(
@@ -79,11 +107,60 @@ def each(
     seed: int,
     progress: StageProgress = silent,
 ) -> Iterator[Finding]:
-    """Run probes as `run` does, and give each finding as soon as it is known."""
-    chosen = [probe for name in names for probe in choose(name, budget)]
-    for index, probe in enumerate(chosen):
-        share_of_all = partial(_scaled, progress, index, len(chosen))
-        yield from probe.detect(device, budget, seed, share_of_all)
+    """Run probes as `run` does, and give each finding as soon as it is known.
+
+    A property may be answered by several probes; `reconciled` makes one finding of them. A drive
+    that can keep its state is left as it was found.
+    """
+    chosen = list(dict.fromkeys(probe for name in names for probe in choose(name, budget)))
+    bench = Bench(device, budget, seed)
+    try:
+        for index, probe in enumerate(chosen):
+            for finding in _of_one(probe, bench, partial(_scaled, progress, index, len(chosen))):
+                if not isinstance(bench.known.get(finding.name), Detected):
+                    bench.known[finding.name] = finding
+                yield finding
+    finally:
+        bench.enter(State.AS_FOUND)
+
+
+def _of_one(probe: ProbeInfo, bench: Bench, progress: StageProgress) -> Iterator[Finding]:
+    """Run one probe; what it leaves unanswered when it is stopped cannot be told."""
+    missing = dict.fromkeys(probe.properties)
+    written, requests = bench.bytes_written, bench.requests
+
+    def with_cost(finding: Finding) -> Finding:
+        return replace(
+            finding,
+            bytes_written=bench.bytes_written - written,
+            requests=finding.requests or bench.requests - requests,
+        )
+
+    try:
+        with bench.allowance(probe.planned_writes_bytes(bench.info), progress):
+            bench.enter(probe.state)
+            for finding in probe.detect(bench):
+                missing.pop(finding.name)
+                yield with_cost(finding)
+    except Stopped as stop:
+        evidence = {"detail": stop.detail} if stop.detail else {}
+        for name in missing:
+            refused = Undetectable(
+                name=name, probe=probe.name, reason=stop.reason, evidence=evidence
+            )
+            yield with_cost(refused)
+
+
+def planned_writes_bytes(chosen: Sequence[ProbeInfo], info: DeviceInfo) -> int:
+    """Give the most that probes write together; a state that several begin with counts once.
+
+    A drive that cannot keep its state is prepared again before each.
+    """
+    own = sum(probe.declared_writes_bytes(info) for probe in chosen)
+    if not info.snapshot:
+        return sum(probe.planned_writes_bytes(info) for probe in chosen)
+    window = Window(0, info.capacity_bytes)
+    return own + sum(state.writes_bytes(window) for state in {probe.state for probe in chosen})
 
 
 def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:

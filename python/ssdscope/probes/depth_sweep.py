@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.budget import Budget, Deadline, StageProgress
+from ssdscope.probes.discipline import base_request_bytes, cautions, random_offsets
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
-from ssdscope.probes.measure import base_request_bytes, cautions, random_offsets
-from ssdscope.targets.records import OP_READ
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.targets.device import Device
+    from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import DeviceInfo
 
 KNEE = "queue_depth_knee"
 PROBE_NAME = "latency"
@@ -36,32 +35,28 @@ RISES_AGAIN = 0.05
 """A doubling of the depth that gains so much more than one before it is a second step."""
 
 
-def detect(
-    device: Device, budget: Budget, rng: np.random.Generator, progress: StageProgress
-) -> list[Finding]:
+def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     """Answer the knee."""
-    base = base_request_bytes(device.info)
-    if device.info.capacity_bytes < 4 * base:
+    base = base_request_bytes(bench.info)
+    if bench.info.capacity_bytes < 4 * base:
         return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)]
-    plan = _plan(device, base, budget, rng)
+    plan = _plan(bench, base, rng)
     depths = np.array([depth for depth, _ in plan])
     if len(plan) < 4:
         return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=Reason.BUDGET_EXHAUSTED)]
-    rates = _measure(device, base, plan, budget, rng, progress)
+    rates = _measure(bench, base, plan, rng)
     requests = sum(count for _, count in plan) * len(rates)
-    return [_judge(device, depths, rates, requests, seed=int(rng.integers(2**32)))]
+    return [_judge(bench.info, depths, rates, requests, seed=int(rng.integers(2**32)))]
 
 
-def _plan(
-    device: Device, base: int, budget: Budget, rng: np.random.Generator
-) -> list[tuple[int, int]]:
+def _plan(bench: Bench, base: int, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Choose depths and how many requests each; on a slow real drive fewer of both."""
     full = [(depth, 16 * depth + 512) for depth in DEPTHS]
-    if device.info.clock != "wall":
+    if bench.virtual:
         return full
-    alone_ns = float(np.median(_reads(device, base, 1, 32, rng).latency_ns))
+    alone_ns = float(np.median(_reads(bench, base, 1, 32, rng).latency_ns))
     # As if the drive gained nothing from depth: what one block may cost at the very worst.
-    allowed = budget.wall_s * SHARE_OF_WALL / BLOCKS / max(alone_ns, 1.0) * 1e9
+    allowed = bench.budget.wall_s * SHARE_OF_WALL / BLOCKS / max(alone_ns, 1.0) * 1e9
     plan: list[tuple[int, int]] = []
     for depth, wanted in full:
         share = int(allowed / len(full))
@@ -73,34 +68,28 @@ def _plan(
 
 
 def _measure(
-    device: Device,
-    base: int,
-    plan: list[tuple[int, int]],
-    budget: Budget,
-    rng: np.random.Generator,
-    progress: StageProgress,
+    bench: Bench, base: int, plan: list[tuple[int, int]], rng: np.random.Generator
 ) -> NDArray[Any]:
     """Rates in requests per second, one row per block, one column per depth."""
-    wall = device.info.clock == "wall"
-    deadline = Deadline(budget.wall_s * SHARE_OF_WALL)
-    blocks = MAX_BLOCKS if wall else BLOCKS * min(budget.repetitions, 8)
+    deadline = bench.deadline(SHARE_OF_WALL)
+    blocks = BLOCKS * min(bench.budget.repetitions, 8) if bench.virtual else MAX_BLOCKS
     rates: list[NDArray[Any]] = []
     for block in range(blocks):
         row = np.empty(len(plan))
         for column in rng.permutation(len(plan)):
             depth, count = plan[column]
-            row[column] = _rate(_reads(device, base, depth, count, rng), depth)
+            row[column] = _rate(_reads(bench, base, depth, count, rng), depth)
         rates.append(row)
-        progress("throughput against queue depth", (block + 1) / blocks)
-        if wall and deadline.left_s == 0 and len(rates) >= 2:
+        bench.progress("throughput against queue depth", (1 + (block + 1) / blocks) / 2)
+        if not bench.virtual and deadline.left_s == 0 and len(rates) >= 2:
             break
     return np.array(rates)
 
 
-def _reads(device: Device, base: int, depth: int, count: int, rng: np.random.Generator) -> Any:
+def _reads(bench: Bench, base: int, depth: int, count: int, rng: np.random.Generator) -> Any:
     lengths = np.full(count, base, np.uint64)
-    offsets = random_offsets(rng, device.info.capacity_bytes, lengths)
-    return device.run_list(np.full(count, OP_READ, np.uint8), offsets, lengths, iodepth=depth)
+    offsets = random_offsets(rng, bench.info.capacity_bytes, lengths)
+    return bench.read(offsets, lengths, iodepth=depth)
 
 
 def _rate(log: Any, depth: int) -> float:
@@ -112,7 +101,7 @@ def _rate(log: Any, depth: int) -> float:
 
 
 def _judge(
-    device: Device, depths: NDArray[Any], rates: NDArray[Any], requests: int, seed: int
+    info: DeviceInfo, depths: NDArray[Any], rates: NDArray[Any], requests: int, seed: int
 ) -> Finding:
     common: dict[str, Any] = {"name": KNEE, "probe": PROBE_NAME, "requests": requests}
     if not np.isfinite(rates).all():
@@ -127,11 +116,11 @@ def _judge(
         "median_iops": typical.tolist(),
         "median_low_iops": low.tolist(),
         "median_high_iops": high.tolist(),
-        "request_bytes": base_request_bytes(device.info),
+        "request_bytes": base_request_bytes(info),
         "blocks": len(rates),
         "plateau_share": PLATEAU_SHARE,
         "plateau_iops": stats.plateau(depths, typical),
-        "cautions": cautions(device.info),
+        "cautions": cautions(info),
     }
     gain = float(typical.max() / typical[0])
     best = int(np.argmax(typical))

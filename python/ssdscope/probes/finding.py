@@ -24,6 +24,9 @@ class Reason(StrEnum):
     NOT_A_RAW_DEVICE = "not_a_raw_device"
     DEALLOCATED_READS = "deallocated_reads"
     ALIASING = "aliasing"
+    NOT_WRITABLE = "not_writable"
+    DEVICE_ERRORS = "device_errors"
+    MASKED = "masked"
 
     @property
     def what_would_help(self) -> str:
@@ -45,14 +48,40 @@ _WHAT_WOULD_HELP = {
     Reason.NOT_A_RAW_DEVICE: "probe the drive itself, not a file or a virtual disk on it",
     Reason.DEALLOCATED_READS: "write the drive once before it is read",
     Reason.ALIASING: "repeat with other test sizes",
+    Reason.NOT_WRITABLE: "allow writing, with the token that `doctor --identify` prints",
+    Reason.DEVICE_ERRORS: "look at the drive's error log; requests failed while it was measured",
+    Reason.MASKED: "nothing from outside: another mechanism of the drive hides this one",
 }
 
 UNITS: dict[str, str] = {
     "read_latency_alpha_ns": "ns",
     "read_latency_beta_ns_per_byte": "ns/byte",
     "queue_depth_knee": "requests",
+    "read_ahead_bytes": "bytes",
+    "read_cache_bytes": "bytes",
+    "read_cache_unit_bytes": "bytes",
+    "map_zone_bytes": "bytes",
+    "map_cache_bytes": "bytes",
+    "interleave_degree": "units",
+    "placement": "",
+    "placement_pages": "pages",
+    "rmw_unit_bytes": "bytes",
+    "alignment_phase_bytes": "bytes",
+    "merge_unit_bytes": "bytes",
+    "write_buffer_bytes": "bytes",
+    "write_buffer_unit_bytes": "bytes",
+    "allocation": "",
+    "internal_volume_bits": "bits of the byte address",
+    "pslc_bytes": "bytes",
+    "trim_effect": "x",
+    "over_provisioning_ratio": "x",
+    "gc_write_amplification": "x",
+    "gc_period_bytes": "bytes",
+    "idle_gc_onset_ns": "ns",
+    "reclaim_unit_bytes": "bytes",
+    "open_units": "units",
 }
-"""Every property a probe may report, with its unit; a new probe adds its lines."""
+"""Every property a probe may report, with its unit."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,13 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ssdscope.probes.states import State, Window
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ssdscope.probes.budget import Budget, StageProgress
+    from ssdscope.probes.bench import Bench
     from ssdscope.probes.finding import Finding
-    from ssdscope.targets.device import Device
     from ssdscope.targets.records import DeviceInfo
+
+
+def no_writes(_info: DeviceInfo) -> int:
+    """Declare that nothing is written."""
+    return 0
 
 
 @dataclass(frozen=True)
@@ -21,17 +27,30 @@ class ProbeInfo:
     Attributes
     ----------
     weight
-        ``light`` writes nothing, ``standard`` at most one capacity, ``heavy`` more.
-    declared_writes_bytes
-        The most it will write on a drive, declared before it starts.
+        ``light`` writes nothing, ``standard`` at most one capacity, ``heavy`` more; preparation
+        is shared by all probes and counted apart.
+    properties
+        What it answers; every one of them, on every drive.
+    cost
+        What it takes, in a few words, for `probe list`.
     detect
-        Called with device, budget, seed and a progress callback; gives each finding as soon as
-        it is known.
+        Given the bench, with the drive in `state`; gives each finding as soon as it is known.
+    declared_writes_bytes
+        The most it will write on a drive, declared before it starts, preparation not counted.
+    state
+        What the drive is prepared to before.
     """
 
     name: str
     summary: str
     weight: Literal["light", "standard", "heavy"]
     properties: tuple[str, ...]
-    declared_writes_bytes: Callable[[DeviceInfo], int]
-    detect: Callable[[Device, Budget, int, StageProgress], Iterable[Finding]]
+    cost: str
+    detect: Callable[[Bench], Iterable[Finding]]
+    declared_writes_bytes: Callable[[DeviceInfo], int] = no_writes
+    state: State = State.AS_FOUND
+
+    def planned_writes_bytes(self, info: DeviceInfo) -> int:
+        """Give the most that is written with preparation, if nothing was prepared before."""
+        window = Window(0, info.capacity_bytes)
+        return self.declared_writes_bytes(info) + self.state.writes_bytes(window)

@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.budget import Budget, Deadline, StageProgress
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
-from ssdscope.probes.measure import (
+from ssdscope.probes.discipline import (
     MAX_DROPPED_SHARE,
+    MAX_LOOKS,
     Blocks,
     base_request_bytes,
     cautions,
+    looks,
     read_blocks,
 )
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.targets.device import Device
+    from ssdscope.probes.bench import Bench
     from ssdscope.targets.records import DeviceInfo
 
 ALPHA, BETA = "read_latency_alpha_ns", "read_latency_beta_ns_per_byte"
@@ -34,7 +35,6 @@ ALPHA, BETA = "read_latency_alpha_ns", "read_latency_beta_ns_per_byte"
 MULTIPLES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 MIN_SIZES = 4
 FIRST_BLOCKS = 24
-MAX_LOOKS = 5
 SHARE_OF_WALL = 1 / 6
 GOOD_WIDTH = 0.05
 """Relative width of an interval at which measuring may stop."""
@@ -72,18 +72,16 @@ def test_sizes(info: DeviceInfo) -> NDArray[np.uint64]:
     return np.array(sizes[: len(sizes) // MIN_SIZES * MIN_SIZES], dtype=np.uint64)
 
 
-def detect(
-    device: Device, budget: Budget, rng: np.random.Generator, progress: StageProgress
-) -> list[Finding]:
+def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     """Answer alpha and beta."""
-    sizes = test_sizes(device.info)
+    sizes = test_sizes(bench.info)
     if len(sizes) < MIN_SIZES:
         return [
             Undetectable(name=name, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
             for name in (ALPHA, BETA)
         ]
-    measured, kept, line = _measure(device, sizes, budget, rng, progress)
-    evidence = _evidence(device.info, sizes, measured, kept, line)
+    measured, kept, line = _measure(bench, sizes, rng)
+    evidence = _evidence(bench.info, sizes, measured, kept, line)
     common: dict[str, Any] = {
         "probe": PROBE_NAME,
         "evidence": evidence,
@@ -106,27 +104,18 @@ def detect(
 
 
 def _measure(
-    device: Device,
-    sizes: NDArray[np.uint64],
-    budget: Budget,
-    rng: np.random.Generator,
-    progress: StageProgress,
+    bench: Bench, sizes: NDArray[np.uint64], rng: np.random.Generator
 ) -> tuple[Blocks, NDArray[Any], LineEstimate | None]:
     """Double the number of blocks until the intervals are narrow or the budget is spent."""
-    wall = device.info.clock == "wall"
-    deadline = Deadline(budget.wall_s * SHARE_OF_WALL)
-    blocks = FIRST_BLOCKS * (1 if wall else budget.repetitions)
-    measured = read_blocks(device, sizes, blocks, rng)
-    for look in range(1, MAX_LOOKS + 1):
-        progress("read latency against size", look / MAX_LOOKS)
+    measured = Blocks.none(len(sizes))
+    first = FIRST_BLOCKS * (bench.budget.repetitions if bench.virtual else 1)
+    for look, blocks in enumerate(looks(bench, first, SHARE_OF_WALL), start=1):
+        measured = measured.joined(read_blocks(bench, sizes, blocks, rng))
+        bench.progress("read latency against size", look / MAX_LOOKS / 2)
         kept = measured.undisturbed()
         line = _estimate(sizes, kept, seed=int(rng.integers(2**32)))
-        spent = (
-            wall and deadline.left_s < budget.wall_s * SHARE_OF_WALL / 2
-        )  # the next look takes twice as long
-        if look == MAX_LOOKS or spent or (line is not None and _narrow(line)):
+        if line is not None and _narrow(line):
             break
-        measured = measured.joined(read_blocks(device, sizes, len(measured.latency_ns), rng))
     return measured, kept, line
 
 

@@ -241,8 +241,13 @@ def _empty_document(
 def _detect(job: _Job, progress: StageProgress) -> None:
     if job.target.kind in ("block", "file"):
         job.document["target"]["declared"] = _identity(job.target.uri)
-    for finding in probes.each(["all"], job.target.device, job.budget, job.seed, progress):
-        job.document["findings"].append(finding.to_json())
+    found: list[probes.Finding] = []
+    try:
+        for finding in probes.each(["all"], job.target.device, job.budget, job.seed, progress):
+            found.append(finding)  # noqa: PERF402 - an interrupt keeps what is known
+    finally:
+        told = probes.reconciled(found)
+        job.document["findings"] = [each.to_json() for each in told]
 
 
 def _identity(path: str) -> dict[str, Any] | None:

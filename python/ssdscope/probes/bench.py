@@ -1,0 +1,268 @@
+"""A drive on the bench: every request of a probe goes through here and is counted.
+
+A probe never holds the `Device` itself. The bench lets no request pass that would write more
+than the probe declared, or outside the window that may be written; it prepares the drive by I/O
+and keeps what it prepared; it knows what earlier probes found.
+"""
+
+from __future__ import annotations
+
+import errno
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.errors import DeviceError
+from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
+from ssdscope.probes.finding import Detected, Finding, Reason
+from ssdscope.probes.states import State, Window, prepare
+from ssdscope.targets.records import OP_DISCARD, OP_READ, OP_WRITE
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ssdscope.targets.device import Device, Plan, Snapshot
+    from ssdscope.targets.records import DeviceInfo, Log, RunResult
+
+_GONE = (errno.ENODEV, errno.ENXIO)
+
+
+class Stopped(Exception):  # noqa: N818 - no error: an answer that ends a probe
+    """A probe cannot go on, for a reason of the closed list; what it left open gets that answer."""
+
+    def __init__(self, reason: Reason, detail: str = "") -> None:
+        super().__init__(detail or str(reason))
+        self.reason = reason
+        self.detail = detail
+
+
+class Bench:
+    """A device under experiment.
+
+    Parameters
+    ----------
+    device
+        The drive. One that can keep its state is returned to it before each probe.
+    budget
+        What may be spent.
+    seed
+        Of everything that probes draw.
+
+    Attributes
+    ----------
+    known : dict of str to Finding
+        What was found so far, by property; a probe that uses one must do without, too.
+    bytes_written, requests : int
+        Spent since the bench was made, preparation included.
+    """
+
+    def __init__(self, device: Device, budget: Budget, seed: int) -> None:
+        self._device = device
+        self.budget = budget
+        self.seed = seed
+        self.known: dict[str, Finding] = {}
+        self.bytes_written = 0
+        self.requests = 0
+        self._allowed_bytes = 0
+        self._progress: StageProgress = silent
+        self._kept: dict[State, Snapshot] = {}
+        self._state: State | None = State.AS_FOUND
+        if device.info.snapshot:
+            self._kept[State.AS_FOUND] = device.snapshot()
+
+    @property
+    def info(self) -> DeviceInfo:
+        """What a host knows of the drive."""
+        return self._device.info
+
+    @property
+    def virtual(self) -> bool:
+        """Whether time is simulated, so that counts and not seconds limit a probe."""
+        return self.info.clock == "virtual"
+
+    @property
+    def window(self) -> Window:
+        """Where probes may write, and where they read what they wrote."""
+        return Window(0, self.info.capacity_bytes)
+
+    def rng(self, name: str) -> np.random.Generator:
+        """Give the random numbers of a part of a probe; the same for the same seed and name."""
+        return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
+
+    def deadline(self, share: float) -> Deadline:
+        """Start a share of the budget's wall time."""
+        return Deadline(self.budget.wall_s * share)
+
+    def progress(self, stage: str, share: float) -> None:
+        """Tell how far the probe has got (0 to 1)."""
+        self._progress(stage, share)
+
+    def found(self, name: str) -> float | str | None:
+        """Give the value of a property that was detected before; None otherwise."""
+        finding = self.known.get(name)
+        return finding.value if isinstance(finding, Detected) else None
+
+    @contextmanager
+    def allowance(self, writes_bytes: int, progress: StageProgress = silent) -> Iterator[None]:
+        """Allow a probe so many bytes of writes, and no more."""
+        before = self._allowed_bytes, self._progress
+        self._allowed_bytes, self._progress = self.bytes_written + writes_bytes, progress
+        try:
+            yield
+        finally:
+            self._allowed_bytes, self._progress = before
+
+    def enter(self, state: State) -> None:
+        """Bring the drive into a state, with its caches as they were found.
+
+        A state that was prepared before is returned to where the drive can; elsewhere it is
+        prepared again if anything was written since.
+
+        Raises
+        ------
+        Stopped
+            If the drive may not be written, or the allowance does not reach.
+        """
+        if state in self._kept:
+            self._device.restore(self._kept[state])
+        elif state is not self._state and state is not State.AS_FOUND:
+            self._prepare(state)
+            if self.info.snapshot:
+                self._kept[state] = self._device.snapshot()
+        self._state = state
+
+    def _prepare(self, state: State) -> None:
+        self._require_writable()
+        self._reserve(state.writes_bytes(self.window))
+        for result in prepare(self._device, state, self.window, self.seed):
+            if result.interrupted:
+                raise KeyboardInterrupt
+            self.requests += result.requests
+            self.bytes_written += 0 if result.write is None else result.write.bytes
+
+    def issue(
+        self,
+        ops: npt.ArrayLike,
+        offsets: npt.ArrayLike,
+        lengths: npt.ArrayLike,
+        *,
+        keep_errors: bool = False,
+        **pacing: Any,
+    ) -> Log:
+        """Run explicit requests, in order; `Device.run_list` has the details.
+
+        Parameters
+        ----------
+        ops, offsets, lengths
+            Operation, first byte and bytes of each; shapes (n,).
+        keep_errors
+            Give rows of failed requests back instead of stopping the probe.
+        pacing
+            ``iodepth`` and the rest, as `Device.run_list` takes them.
+
+        Raises
+        ------
+        Stopped
+            If more would be written than is allowed, or a request failed.
+        DeviceError
+            If the drive is gone.
+        """
+        ops = np.broadcast_to(np.asarray(ops, np.uint8), np.shape(offsets))
+        lengths = np.broadcast_to(np.asarray(lengths, np.uint64), np.shape(offsets))
+        writes = ops == OP_WRITE
+        changes = writes | (ops == OP_DISCARD)
+        if changes.any():
+            self._require_writable()
+            self._state = None
+        planned = int(lengths[writes].sum())
+        self._reserve(planned)
+        log = self._device.run_list(ops, offsets, lengths, **pacing)
+        self.bytes_written += planned
+        self.requests += len(log)
+        failed = np.asarray(log.error)
+        if np.isin(failed, _GONE).any():
+            raise DeviceError(
+                "the drive has gone away in the middle of a probe",
+                hint="what was found before is kept; look at the drive and its cable, then repeat",
+            )
+        if failed.any() and not keep_errors:
+            first = int(log.offset_bytes[np.argmax(failed != 0)])
+            count = np.count_nonzero(failed)
+            detail = f"{count} of {len(log)} requests failed, the first at byte {first}"
+            raise Stopped(Reason.DEVICE_ERRORS, detail)
+        return log
+
+    def read(self, offsets: npt.ArrayLike, lengths: npt.ArrayLike, **pacing: Any) -> Log:
+        """Read; as `issue`."""
+        return self.issue(OP_READ, offsets, lengths, **pacing)
+
+    def write(self, offsets: npt.ArrayLike, lengths: npt.ArrayLike, **pacing: Any) -> Log:
+        """Write; as `issue`."""
+        return self.issue(OP_WRITE, offsets, lengths, **pacing)
+
+    def run(self, plan: Plan, writes_bytes: int) -> RunResult:
+        """Run a workload that writes at most so many bytes.
+
+        Raises
+        ------
+        Stopped
+            If that is more than is allowed.
+        """
+        if writes_bytes:
+            self._require_writable()
+            self._state = None
+        self._reserve(writes_bytes)
+        result = self._device.run(plan)
+        if result.interrupted:
+            raise KeyboardInterrupt
+        written = 0 if result.write is None else result.write.bytes
+        if written > writes_bytes:
+            raise RuntimeError(f"a plan wrote {written} bytes and had declared {writes_bytes}")
+        self.bytes_written += written
+        self.requests += result.requests
+        return result
+
+    def idle(self, duration_ns: int) -> None:
+        """Leave the drive alone."""
+        self._device.idle(duration_ns)
+
+    @contextmanager
+    def caches(self, *, write: bool | None = None, read: bool | None = None) -> Iterator[None]:
+        """Switch caches for a while; None leaves one as it is.
+
+        Raises
+        ------
+        Stopped
+            If the drive does not allow it.
+        """
+        before = self.info.write_cache.on, self.info.read_cache.on
+        self._switch(write, read)
+        try:
+            yield
+        finally:
+            self._switch(
+                before[0] if write is not None else None, before[1] if read is not None else None
+            )
+
+    def _switch(self, write: bool | None, read: bool | None) -> None:
+        wanted = (
+            (write, self.info.write_cache, self._device.set_write_cache),
+            (read, self.info.read_cache, self._device.set_read_cache),
+        )
+        for on, cache, switch in wanted:
+            if on is None or cache.on == on:
+                continue
+            if cache.control != "switchable":
+                raise Stopped(Reason.CACHE_NOT_CONTROLLABLE)
+            switch(on)
+
+    def _require_writable(self) -> None:
+        if not self.info.writable:
+            raise Stopped(Reason.NOT_WRITABLE)
+
+    def _reserve(self, writes_bytes: int) -> None:
+        if self.bytes_written + writes_bytes > self._allowed_bytes:
+            raise Stopped(Reason.BUDGET_EXHAUSTED)

@@ -1,0 +1,55 @@
+"""States that experiments begin with, made by I/O as on a real drive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
+
+if TYPE_CHECKING:
+    from ssdscope.targets.device import Device
+    from ssdscope.targets.records import RunResult
+
+SETTLE_NS = 2_000_000_000
+"""Idle time after preparing, in which a drive empties its buffer and tidies up."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """A span of a drive."""
+
+    offset_bytes: int
+    size_bytes: int
+
+
+class State(Enum):
+    """What was done to the window before an experiment."""
+
+    AS_FOUND = "as found"
+    FILLED = "filled in order"
+    SHUFFLED = "filled, then as much overwritten at random"
+
+    def writes_bytes(self, window: Window) -> int:
+        """Give the bytes that preparing it writes, from whatever state."""
+        passes = {State.AS_FOUND: 0, State.FILLED: 1, State.SHUFFLED: 2}
+        return passes[self] * window.size_bytes
+
+
+def prepare(device: Device, state: State, window: Window, seed: int) -> Iterator[RunResult]:
+    """Write the window as the state demands, then wait; give the summary of each run."""
+    offset, size = window.offset_bytes, window.size_bytes
+    if state in (State.FILLED, State.SHUFFLED):
+        yield fill_sequentially(device, offset_bytes=offset, size_bytes=size)
+    if state is State.SHUFFLED:
+        yield overwrite_randomly(
+            device,
+            io_bytes=size,
+            seed=seed,
+            offset_bytes=offset,
+            size_bytes=size,
+            block_bytes=max(4096, device.info.logical_block_bytes),
+        )
+    device.idle(SETTLE_NS)
