@@ -59,8 +59,7 @@ impl PageConfig {
     /// What is wrong, and with which key, if so many blocks of a plane are too few.
     pub(crate) fn lack_of_blocks(&self, blocks: u32) -> Option<Lack> {
         let shape = Shape::new(&self.nand, &self.ftl.layout);
-        let region =
-            if self.pslc.bytes > 0 { self.pslc.blocks(&self.nand, &self.ftl.layout) } else { 0 };
+        let region = Pslc::blocks(self.pslc.bytes, &self.nand, &self.ftl.layout);
         let blocks = blocks.saturating_sub(region);
         let units = shape.geometry(&self.nand, blocks);
         let exported = self.exported_pages();

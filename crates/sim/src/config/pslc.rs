@@ -18,6 +18,7 @@ pub enum Overflow {
 #[expect(missing_docs, reason = "each field is the key of the same name")]
 pub struct Pslc {
     pub bytes: u64,
+    pub dynamic_bytes: u64,
     pub read_ns: u64,
     pub program_ns: u64,
     pub fold_when_idle: bool,
@@ -45,17 +46,19 @@ impl Pslc {
         pages * u64::from(units.page_bytes)
     }
 
-    /// Blocks of each plane of the translation layer that the region has.
+    /// Blocks of each plane of the translation layer that hold so many bytes with one bit per
+    /// cell, or less by a part of a step.
     #[must_use]
-    pub fn blocks(&self, nand: &Nand, layout: &UnitLayout) -> u32 {
+    pub fn blocks(bytes: u64, nand: &Nand, layout: &UnitLayout) -> u32 {
         let step = Self::step_bytes(nand, layout).max(1);
-        u32::try_from(self.bytes / step).unwrap_or(u32::MAX)
+        u32::try_from(bytes / step).unwrap_or(u32::MAX)
     }
 }
 
 pub(super) fn pslc(get: &Getter) -> Pslc {
     Pslc {
         bytes: get.long("pslc.bytes"),
+        dynamic_bytes: get.long("pslc.dynamic_bytes"),
         read_ns: get.long("pslc.read_ns"),
         program_ns: get.long("pslc.program_ns"),
         fold_when_idle: get.flag("pslc.fold_when_idle"),

@@ -14,12 +14,12 @@ use crate::ftl::{Collection, Purpose, Translation};
 use crate::geometry::{PageId, PlaneId, Ppn};
 
 impl PageDrive {
-    /// Starts to collect a block of `plane`, if one is worth it.
+    /// Starts to collect a block of `plane`, if one is worth it, or to fold a borrowed one.
     pub(super) fn collect(&mut self, plane: PlaneId) {
         if self.is_read_only() {
             return;
         }
-        if let Some(collection) = self.ftl.begin_collection(plane) {
+        if let Some(collection) = self.ftl.begin_reclaim(plane) {
             self.note_urgency(plane);
             self.start_job(collection);
         }
@@ -39,10 +39,10 @@ impl PageDrive {
         }
     }
 
-    /// Starts what gives waiting writes room in `plane`: folding where they only go to
-    /// the region, collection where that has no room itself, or else.
+    /// Starts what gives waiting writes room in `plane`: folding where they wait for that,
+    /// collection where that has no room itself, or else.
     pub(super) fn make_room(&mut self, plane: PlaneId) {
-        if !self.ftl.only_region() {
+        if !self.ftl.waits_for_folding(plane) {
             self.collect(plane);
         } else {
             self.fold(plane);

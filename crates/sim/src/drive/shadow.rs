@@ -168,6 +168,9 @@ fn check_plane(ftl: &Ftl, id: PlaneId) {
     );
     let open = [plane.host, plane.gc, plane.region.open].iter().flatten().count();
     assert_eq!(count(BlockState::Open), open);
+    let in_region = plane.region.free.len() + count(BlockState::FilledOneBit);
+    let one_bit = plane.one_bit.iter().filter(|&&one_bit| one_bit).count();
+    assert_eq!(in_region + usize::from(plane.region.open.is_some()), one_bit, "{id:?}");
     assert_eq!((count(BlockState::Collecting), plane.collecting, plane.moves_left), (0, 0, 0));
     for block in (0..ftl.geometry().blocks_per_plane).map(BlockId) {
         let index = block.0 as usize;

@@ -164,9 +164,14 @@ fn with_region(random: &mut Stream, text: String) -> String {
     let Firmware::Page(page) = config.firmware else { panic!("not page-mapped") };
     let (overflow, folds) =
         [("fold", true), ("fold", false), ("direct", true)][pick(&[0, 1, 2]) as usize];
+    let (own, borrowed) =
+        [(1, 0), (2, 0), (1, 3), (0, 2), (0, 100)][pick(&[0, 1, 2, 3, 4]) as usize];
+    let step_bytes = Pslc::step_bytes(&page.nand, &page.ftl.layout);
     let more = format!(
-        "{more}[pslc]\nbytes = {}\noverflow = \"{overflow}\"\nfold_when_idle = {folds}\n",
-        Pslc::step_bytes(&page.nand, &page.ftl.layout) * pick(&[1, 2]),
+        "{more}[pslc]\nbytes = {}\ndynamic_bytes = {}\noverflow = \"{overflow}\"\n\
+         fold_when_idle = {folds}\n",
+        step_bytes * own,
+        step_bytes * borrowed,
     );
     if DriveConfig::parse(&more, "test", &[]).is_ok() { more } else { text }
 }

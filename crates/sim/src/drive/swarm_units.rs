@@ -34,7 +34,7 @@ pub(super) fn draw_units(random: &mut Stream, shape: Hardware) -> (String, u64) 
     let stripe_bytes =
         if page_bytes.is_multiple_of(1024) { page_bytes / pick(&[1, 2]) } else { 512 };
     let unit_bytes = pages * page_bytes;
-    let phase_bytes = pick(&[0, 512, unit_bytes / 2 / 512 * 512, unit_bytes - 512]);
+    let phase_bytes = pick(&[0, 512, unit_bytes / 2 / 512 * 512, unit_bytes - 512]) % unit_bytes;
     let text = format!(
         "map_unit_bytes = {unit_bytes}\nphase_bytes = {phase_bytes}\n\
          placement_pages = {placement}\nstripe_bytes = {stripe_bytes}\n"

@@ -50,8 +50,18 @@ impl Ftl {
         self.planes[plane].free.len() < self.urgent_blocks as usize || !self.can_write(plane)
     }
 
+    /// Starts what gives `plane` free blocks: folding a borrowed block, or else, unless one is
+    /// being folded already, collection.
+    pub fn begin_reclaim(&mut self, plane: PlaneId) -> Option<Collection> {
+        let region = &self.planes[plane].region;
+        if region.folding && region.borrowed > 0 {
+            return None;
+        }
+        self.begin_giving_back(plane).or_else(|| self.begin_collection(plane))
+    }
+
     /// Starts collecting a block of `plane`, if one is worth it and there is room.
-    pub fn begin_collection(&mut self, plane_id: PlaneId) -> Option<Collection> {
+    fn begin_collection(&mut self, plane_id: PlaneId) -> Option<Collection> {
         let pages = self.geometry.pages_per_block;
         let plane = &self.planes[plane_id];
         if plane.collecting >= self.max_victims {
@@ -80,7 +90,7 @@ impl Ftl {
         })
     }
 
-    fn is_on_last_erase(&self, plane: &Plane, block: BlockId) -> bool {
+    pub(super) fn is_on_last_erase(&self, plane: &Plane, block: BlockId) -> bool {
         plane.erases[block.0 as usize] + 1 >= self.endurance_erases
     }
 
@@ -159,18 +169,18 @@ impl Ftl {
             .all(|plane| !self.can_write(plane) && at_rest(&self.planes[plane]))
     }
 
-    /// The victim is erased: it is free again, or kept for cold data, which are then moved
+    /// The victim is erased: it is the region's again or free, or kept for cold data, which are then moved
     /// next, or retired.
     pub fn end_collection(&mut self, done: Collection) -> Option<Collection> {
-        if done.purpose == Purpose::Fold {
-            self.end_fold(done);
+        let folded = done.purpose == Purpose::Fold;
+        if folded && !self.end_fold(done) {
             return None;
         }
         let spread_erases = self.wear.static_spread_erases;
         let plane = &mut self.planes[done.plane];
         let index = done.victim.0 as usize;
         plane.erases[index] += 1;
-        plane.collecting -= 1;
+        plane.collecting -= u32::from(!folded);
         if plane.erases[index] >= self.endurance_erases {
             plane.state[index] = BlockState::Retired;
             plane.release_kept();

@@ -103,8 +103,7 @@ impl Ftl {
         };
         for plane in 0..geometry.plane_count {
             let blocks = &mut ftl.planes[PlaneId(plane)];
-            let region = blocks.free.len().min(ftl.region.blocks as usize);
-            blocks.region.free = blocks.free.drain(..region).collect();
+            ftl.region.set_up(blocks);
             ftl.open_host_block(PlaneId(plane));
         }
         ftl
@@ -151,12 +150,12 @@ impl Ftl {
     /// Whether a page of the host may be put in `plane` now.
     #[inline]
     #[must_use]
-    pub fn can_write(&self, plane: PlaneId) -> bool {
-        let plane = &self.planes[plane];
+    pub fn can_write(&self, plane_id: PlaneId) -> bool {
+        let plane = &self.planes[plane_id];
         if self.region_has_room(plane) {
             return true;
         }
-        !self.only_region()
+        !self.waits_for_folding(plane_id)
             && plane.free.len() >= self.stop_writes_blocks as usize
             && (plane.host.is_some() || self.may_open(plane))
     }
@@ -174,14 +173,18 @@ impl Ftl {
         plane.moves_left + to_begin
     }
 
+    /// Which of the free blocks of a plane, by its place among them, the host fills next.
+    fn next_for_host(&self, plane: &Plane) -> Option<usize> {
+        if self.wear.dynamic { plane.least_worn() } else { (!plane.free.is_empty()).then_some(0) }
+    }
+
     fn open_host_block(&mut self, plane: PlaneId) {
         if !self.may_open(&self.planes[plane]) {
             return;
         }
+        let place = self.next_for_host(&self.planes[plane]);
         let plane = &mut self.planes[plane];
-        let block =
-            if self.wear.dynamic { plane.take_least_worn() } else { plane.free.pop_front() };
-        if let Some(block) = block {
+        if let Some(block) = place.and_then(|place| plane.free.remove(place)) {
             plane.state[block.0 as usize] = BlockState::Open;
             plane.host = Some(Frontier { block, next: PageId(0) });
         }
@@ -283,14 +286,18 @@ impl Translation for Ftl {
     }
 
     /// In its plane by address, one place further than the last such page, as `MQSim`
-    /// does it. The place matters only for which reads can share a multi-plane command.
+    /// does it. The place matters only for which reads can share a multi-plane command, and
+    /// for their time: it is not in a block with one bit per cell.
     fn unwritten_place(&mut self, page: Lpn) -> Ppn {
         let plane_id = self.plane_by_address(page);
         let plane = &mut self.planes[plane_id];
-        let region = self.region.blocks * self.geometry.pages_per_block;
-        let pages = self.geometry.pages_per_plane;
-        plane.unwritten_reads = (plane.unwritten_reads + 1) % (pages - region);
-        Ppn(plane_id.0 * pages + region + plane.unwritten_reads)
+        let (pages, in_block) = (self.geometry.pages_per_plane, self.geometry.pages_per_block);
+        let mut next = (plane.unwritten_reads + 1) % pages;
+        while plane.one_bit.get((next / in_block) as usize).is_some_and(|&one_bit| one_bit) {
+            next = (next / in_block + 1) * in_block % pages;
+        }
+        plane.unwritten_reads = next;
+        Ppn(plane_id.0 * pages + next)
     }
 
     #[inline]

@@ -59,7 +59,9 @@ pub struct Plane {
     pub sealed_at: Vec<u64>,
     /// Where the next page that was never written is read.
     pub unwritten_reads: u32,
-    /// Its part of the region with one bit per cell.
+    /// Which blocks are of the region with one bit per cell; empty where there is none.
+    pub one_bit: Vec<bool>,
+    /// Its part of that region.
     pub region: Share,
     /// Blocks being collected, other than of that region.
     pub collecting: u32,
@@ -84,6 +86,7 @@ impl Plane {
             erases: vec![0; count],
             sealed_at: vec![0; count],
             unwritten_reads: 0,
+            one_bit: Vec::new(),
             region: Share::default(),
             collecting: 0,
             moves_left: 0,

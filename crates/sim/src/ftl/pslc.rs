@@ -1,9 +1,13 @@
-//! A region of blocks written with one bit per cell: the first ones of every plane. The host
-//! writes there while it has room. *Folding* moves the valid pages of its oldest block to the
-//! other blocks, as collection does, and erases it.
+//! A region of blocks written with one bit per cell: the first ones of every plane, and
+//! beyond them free blocks that it *borrows* while there are more of them than collection
+//! wants. The host writes there while it has room. *Folding* moves the valid pages of its
+//! oldest block to the other blocks, as collection does, and erases it; a borrowed one is then
+//! free like any other.
 //!
-//! Folding takes room from the other blocks and gives none back to them, so it begins only if
-//! collection can still begin with any block afterwards.
+//! Folding a block of the region's own takes room from the other blocks and gives none back to
+//! them, so it begins only if collection can still begin with any block afterwards. A borrowed
+//! block gives back more than it takes, so it is folded in the place of collection, too. It is
+//! never one on its last erase, which would give nothing back.
 
 use super::collection::{Collection, Purpose};
 use super::plane::{BlockState, Frontier, Plane};
@@ -15,9 +19,11 @@ use std::collections::VecDeque;
 /// The region of a drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
-    /// Blocks in every plane.
+    /// Its own blocks in every plane.
     pub blocks: u32,
-    /// Pages of such a block.
+    /// Blocks that it may borrow in every plane.
+    borrowed_max: u32,
+    /// Pages of a block with one bit per cell.
     pages_per_block: u32,
     overflow: Overflow,
     fold_when_idle: bool,
@@ -27,28 +33,45 @@ impl Region {
     /// The one that a drive file describes.
     #[must_use]
     pub fn new(config: &PageConfig) -> Self {
-        let Pslc { bytes, overflow, fold_when_idle, .. } = config.pslc;
+        let Pslc { bytes, dynamic_bytes, overflow, fold_when_idle, .. } = config.pslc;
         let (nand, layout) = (&config.nand, &config.ftl.layout);
+        let blocks = |bytes| if bytes > 0 { Pslc::blocks(bytes, nand, layout) } else { 0 };
         Self {
-            blocks: if bytes > 0 { config.pslc.blocks(nand, layout) } else { 0 },
+            blocks: blocks(bytes),
+            borrowed_max: blocks(dynamic_bytes),
             pages_per_block: Pslc::pages_per_block(nand, layout),
             overflow,
             fold_when_idle,
         }
     }
 
-    /// Whether idle time is used for folding.
-    #[must_use]
-    pub const fn folds_when_idle(&self) -> bool {
-        self.blocks > 0 && self.fold_when_idle
+    /// Whether there is one.
+    const fn exists(&self) -> bool {
+        self.blocks > 0 || self.borrowed_max > 0
+    }
+
+    /// Takes its own blocks of a plane that was never written.
+    pub fn set_up(&self, plane: &mut Plane) {
+        let own = plane.free.len().min(self.blocks as usize);
+        plane.region.free = plane.free.drain(..own).collect();
+        if self.exists() {
+            plane.one_bit = (0..plane.state.len()).map(|block| block < own).collect();
+        }
+    }
+
+    /// Whether a block is one of its own.
+    pub const fn owns(&self, block: BlockId) -> bool {
+        block.0 < self.blocks
     }
 }
 
 /// A plane's part of the region.
 #[derive(Clone, Debug, Default)]
 pub struct Share {
-    /// Erased blocks, in the order in which they will be used.
+    /// Erased blocks of the region's own, in the order in which they will be used.
     pub free: VecDeque<BlockId>,
+    /// Blocks that were borrowed and have not been given back.
+    pub borrowed: u32,
     /// Filled ones, oldest first.
     pub filled: VecDeque<BlockId>,
     /// Where the host's pages go.
@@ -60,38 +83,72 @@ pub struct Share {
 impl Ftl {
     /// Whether a page is in the region.
     #[inline]
-    pub(super) const fn is_in_region(&self, page: Ppn) -> bool {
-        self.region.blocks > 0 && self.geometry.block_of(page).0 < self.region.blocks
+    pub(super) fn is_in_region(&self, page: Ppn) -> bool {
+        let plane = self.geometry.plane_of(page);
+        self.region.exists() && self.planes[plane].one_bit[self.geometry.block_of(page).0 as usize]
     }
 
     /// Whether idle time is used for folding.
     #[must_use]
     pub const fn folds_when_idle(&self) -> bool {
-        self.region.folds_when_idle()
+        self.region.exists() && self.region.fold_when_idle
     }
 
     /// Whether a plane's part of the region takes a page of the host.
     #[inline]
     pub(super) fn region_has_room(&self, plane: &Plane) -> bool {
-        self.region.blocks > 0 && (plane.region.open.is_some() || !plane.region.free.is_empty())
+        self.region.exists()
+            && (plane.region.open.is_some()
+                || !plane.region.free.is_empty()
+                || self.to_borrow(plane).is_some())
     }
 
-    /// Whether writes go nowhere but to the region.
+    /// Which of the free blocks of a plane, by its place among them, the region may borrow:
+    /// none if that left fewer than collection wants.
+    fn to_borrow(&self, plane: &Plane) -> Option<usize> {
+        if plane.region.borrowed >= self.region.borrowed_max
+            || plane.free.len() <= self.low_water_blocks as usize
+            || !self.may_open(plane)
+        {
+            return None;
+        }
+        let place = self.next_for_host(plane)?;
+        (!self.is_on_last_erase(plane, plane.free[place])).then_some(place)
+    }
+
+    /// Whether writes wait for folding in a plane rather than go to its other blocks.
     #[inline]
     #[must_use]
-    pub const fn only_region(&self) -> bool {
-        self.region.blocks > 0 && matches!(self.region.overflow, Overflow::Fold)
+    pub fn waits_for_folding(&self, plane: PlaneId) -> bool {
+        self.region.exists()
+            && matches!(self.region.overflow, Overflow::Fold)
+            && (self.planes[plane].region.folding || self.has_to_fold(plane))
+    }
+
+    /// The block of the region that a plane's next page goes to.
+    fn open_region_block(&mut self, plane_id: PlaneId) -> Option<BlockId> {
+        if let Some(own) = self.planes[plane_id].region.free.pop_front() {
+            return Some(own);
+        }
+        let place = self.to_borrow(&self.planes[plane_id])?;
+        let plane = &mut self.planes[plane_id];
+        let block = plane.free.remove(place)?;
+        plane.region.borrowed += 1;
+        plane.one_bit[block.0 as usize] = true;
+        Some(block)
     }
 
     /// Puts a page of the host in a plane's part of the region, which has room.
     pub(super) fn place_in_region(&mut self, page: Lpn, plane_id: PlaneId) -> Placement {
+        let open = self.planes[plane_id].region.open;
+        let Frontier { block, next } = open
+            .or_else(|| {
+                let block = self.open_region_block(plane_id)?;
+                self.planes[plane_id].state[block.0 as usize] = BlockState::Open;
+                Some(Frontier { block, next: PageId(0) })
+            })
+            .expect("the caller asked for room first");
         let plane = &mut self.planes[plane_id];
-        let frontier = plane.region.open.or_else(|| {
-            let block = plane.region.free.pop_front()?;
-            plane.state[block.0 as usize] = BlockState::Open;
-            Some(Frontier { block, next: PageId(0) })
-        });
-        let Frontier { block, next } = frontier.expect("the caller asked for room first");
         let index = block.0 as usize;
         plane.valid[index] += 1;
         plane.programming[index] += 1;
@@ -105,18 +162,40 @@ impl Ftl {
         self.replace(page, new, false)
     }
 
-    /// Starts folding a block of `plane`, if there is one and there is room for it; idle time
-    /// is used for blocks that are only begun, too.
+    /// Starts folding the oldest block of `plane`, if there is one and there is room for it;
+    /// idle time is used for blocks that are only begun, too.
     pub fn begin_fold(&mut self, plane_id: PlaneId, idle: bool) -> Option<Collection> {
-        let plane = &self.planes[plane_id];
+        let region = &self.planes[plane_id].region;
+        let begun = region.open.map(|open| open.block).filter(|_| idle);
+        let all = region.filled.iter().copied().chain(begun);
+        let victim = self.first_at_rest(plane_id, all)?;
+        self.begin_fold_of(plane_id, victim)
+    }
+
+    /// Starts folding the oldest borrowed block of `plane`, likewise.
+    pub(super) fn begin_giving_back(&mut self, plane_id: PlaneId) -> Option<Collection> {
+        let filled = self.planes[plane_id].region.filled.iter().copied();
+        let borrowed = filled.filter(|&block| !self.region.owns(block));
+        let victim = self.first_at_rest(plane_id, borrowed)?;
+        self.begin_fold_of(plane_id, victim)
+    }
+
+    /// The first block of which no page is being programmed, unless another is being folded.
+    fn first_at_rest(
+        &self,
+        plane: PlaneId,
+        mut blocks: impl Iterator<Item = BlockId>,
+    ) -> Option<BlockId> {
+        let plane = &self.planes[plane];
         if plane.region.folding {
             return None;
         }
-        let at_rest = |block: &BlockId| plane.programming[block.0 as usize] == 0;
-        let begun = plane.region.open.map(|open| open.block).filter(|_| idle);
-        let victim = plane.region.filled.iter().copied().chain(begun).find(at_rest)?;
-        let valid = plane.valid[victim.0 as usize];
-        if plane.gc_room(self.geometry.pages_per_block) < self.room_kept(plane) + valid {
+        blocks.find(|block| plane.programming[block.0 as usize] == 0)
+    }
+
+    fn begin_fold_of(&mut self, plane_id: PlaneId, victim: BlockId) -> Option<Collection> {
+        let valid = self.planes[plane_id].valid[victim.0 as usize];
+        if !self.has_room_to_fold(&self.planes[plane_id], victim, valid) {
             return None;
         }
         let plane = &mut self.planes[plane_id];
@@ -130,6 +209,12 @@ impl Ftl {
         Some(Collection { plane: plane_id, victim, cold: None, purpose: Purpose::Fold })
     }
 
+    /// Whether so many pages of a block of the region can go to others.
+    fn has_room_to_fold(&self, plane: &Plane, block: BlockId, valid: u32) -> bool {
+        let kept = if self.region.owns(block) { self.room_kept(plane) } else { plane.moves_left };
+        plane.gc_room(self.geometry.pages_per_block) >= kept + valid
+    }
+
     /// Whether a plane's part of the region holds anything.
     #[must_use]
     pub fn has_to_fold(&self, plane: PlaneId) -> bool {
@@ -140,20 +225,29 @@ impl Ftl {
     /// Whether a plane has something to fold, and no room for it.
     #[must_use]
     pub fn fold_lacks_room(&self, plane: PlaneId) -> bool {
-        let has_to = self.has_to_fold(plane);
         let plane = &self.planes[plane];
-        let most = self.region.pages_per_block;
-        has_to
-            && !plane.region.folding
-            && plane.gc_room(self.geometry.pages_per_block) < self.room_kept(plane) + most
+        let begun = plane.region.open.map(|open| open.block);
+        let oldest = plane.region.filled.front().copied().or(begun);
+        !plane.region.folding
+            && oldest.is_some_and(|block| {
+                !self.has_room_to_fold(plane, block, self.region.pages_per_block)
+            })
     }
 
-    /// A block of the region is erased.
-    pub(super) fn end_fold(&mut self, done: Collection) {
+    /// A block of the region is erased; says whether it was borrowed, and is given back.
+    pub(super) fn end_fold(&mut self, done: Collection) -> bool {
+        let borrowed = !self.region.owns(done.victim);
+        let index = done.victim.0 as usize;
         let plane = &mut self.planes[done.plane];
-        plane.erases[done.victim.0 as usize] += 1;
-        plane.state[done.victim.0 as usize] = BlockState::Free;
         plane.region.folding = false;
-        plane.region.free.push_back(done.victim);
+        if borrowed {
+            plane.region.borrowed -= 1;
+            plane.one_bit[index] = false;
+        } else {
+            plane.erases[index] += 1;
+            plane.state[index] = BlockState::Free;
+            plane.region.free.push_back(done.victim);
+        }
+        borrowed
     }
 }

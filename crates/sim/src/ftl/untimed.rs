@@ -92,7 +92,7 @@ impl Ftl {
 
     /// Folds a block, or collects one, or nothing if none is worth it.
     fn make_room_untimed(&mut self, plane: PlaneId) -> Option<Collected> {
-        if !self.only_region() {
+        if !self.waits_for_folding(plane) {
             return self.collect_untimed(plane);
         }
         match self.begin_fold(plane, false) {
@@ -105,9 +105,9 @@ impl Ftl {
         }
     }
 
-    /// Collects one block, or nothing if none is worth it.
+    /// Gives back or collects one block, or nothing if none is worth it.
     fn collect_untimed(&mut self, plane: PlaneId) -> Option<Collected> {
-        let first = self.begin_collection(plane)?;
+        let first = self.begin_reclaim(plane)?;
         Some(self.collect_all(first))
     }
 

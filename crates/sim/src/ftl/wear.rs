@@ -12,11 +12,12 @@ use super::plane::{BlockState, NOT_A_VICTIM, Plane};
 use crate::geometry::BlockId;
 
 impl Plane {
-    /// Takes the free block erased least; of equals the one that has been free longest.
-    pub fn take_least_worn(&mut self) -> Option<BlockId> {
+    /// Where in the list of free blocks the one erased least is; of equals the one that has
+    /// been free longest.
+    #[must_use]
+    pub fn least_worn(&self) -> Option<usize> {
         let places = 0..self.free.len();
-        let place = places.min_by_key(|&place| self.erases[self.free[place].0 as usize])?;
-        self.free.remove(place)
+        places.min_by_key(|&place| self.erases[self.free[place].0 as usize])
     }
 
     /// Takes the free block erased most; of equals the one that has been free longest.
@@ -53,11 +54,15 @@ mod tests {
     #[test]
     fn free_blocks_are_taken_by_their_wear() {
         let mut plane = plane(&[5, 2, 7, 2, 7]);
-        assert_eq!(plane.take_least_worn(), Some(BlockId(1)));
+        let take_least_worn = |plane: &mut Plane| {
+            let place = plane.least_worn()?;
+            plane.free.remove(place)
+        };
+        assert_eq!(take_least_worn(&mut plane), Some(BlockId(1)));
         assert_eq!(plane.take_most_worn(), Some(BlockId(2)));
-        assert_eq!(plane.take_least_worn(), Some(BlockId(3)));
+        assert_eq!(take_least_worn(&mut plane), Some(BlockId(3)));
         assert_eq!(plane.take_most_worn(), Some(BlockId(4)));
-        assert_eq!((plane.take_most_worn(), plane.take_least_worn()), (Some(BlockId(0)), None));
+        assert_eq!((plane.take_most_worn(), plane.least_worn()), (Some(BlockId(0)), None));
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn another(key: &Key) -> (String, Value) {
         ("ftl.phase_bytes", _) => number(512),
         ("ftl.reclaim_unit_bytes", _) => number(32_768),
         ("map.entry_bytes" | "map.cached_entry_bytes", _) => number(12),
-        ("pslc.bytes", _) => ("128k".into(), Value::from(131_072)),
+        ("pslc.bytes" | "pslc.dynamic_bytes", _) => ("128k".into(), Value::from(131_072)),
         ("map.kind", _) => ("zones".into(), Value::from("zones")),
         ("read_cache.read_ahead_bytes", _) => number(8192),
         ("write_buffer.bytes" | "read_cache.bytes", _) => ("1m".into(), Value::from(1 << 20)),
@@ -163,7 +163,7 @@ fn every_key_can_be_set_and_is_read_back() {
                 }
                 ("log-block", "nand.page_bytes") => sets.push("ftl.merge_unit_bytes=64k"),
                 // Half of a block of each of the planes.
-                ("page", "pslc.bytes") => sets.push("nand.bits_per_cell=2"),
+                ("page", "pslc.bytes" | "pslc.dynamic_bytes") => sets.push("nand.bits_per_cell=2"),
                 // Else nothing would ever yield.
                 ("page", "gc.preemptible") => sets.push("gc.min_free_blocks=4"),
                 ("log-block", "nand.pages_per_block") => sets.push("ftl.merge_unit_bytes=36k"),

@@ -4,9 +4,8 @@
 //! * here: the count. A key of the table in `config::keys` without a test fails
 //!   the suite by name, once per firmware that reads it;
 //! * `rig`: the small drives of these tests, and how they are driven;
-//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `wear`, `pslc`, `end_of_life`,
-//!   `scheduler`, `array`, `cached`,
-//!   `suspend`: page-mapped drives;
+//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `wear`, `pslc`, `borrowed`,
+//!   `end_of_life`, `scheduler`, `array`, `cached`, `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
 //!   `map_demand`: paged in on demand; `map_pools`: with log blocks of its own;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
@@ -39,6 +38,7 @@ macro_rules! knobs {
 
 mod array;
 mod bad_blocks;
+mod borrowed;
 mod cached;
 mod channel;
 mod chip;
@@ -104,6 +104,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         preemption::KEYS,
         wear::KEYS,
         pslc::KEYS,
+        borrowed::KEYS,
         end_of_life::PAGE_KEYS,
         scheduler::KEYS,
         array::KEYS,

@@ -16,14 +16,14 @@ knobs! {
     "pslc.overflow" => when_it_is_full_writes_wait_or_go_elsewhere,
 }
 
-const ONE_BIT_READ: u64 = READ_COMMAND + 20_000 + TRANSFER;
-const ONE_BIT_WRITE: u64 = PROGRAM_COMMAND + TRANSFER + 150_000;
+pub const ONE_BIT_READ: u64 = READ_COMMAND + 20_000 + TRANSFER;
+pub const ONE_BIT_WRITE: u64 = PROGRAM_COMMAND + TRANSFER + 150_000;
 /// Moving a block of four pages.
-const FOLD: u64 = 4 * (ONE_BIT_READ + WRITE) + ERASE;
+pub const FOLD: u64 = 4 * (ONE_BIT_READ + WRITE) + ERASE;
 
 /// The page-mapped drive without a link, never written, with two bits per cell and four blocks
 /// of four pages with one.
-fn fresh(sets: &[&str]) -> Rig {
+pub fn fresh(sets: &[&str]) -> Rig {
     let region = [
         "nand.bits_per_cell=2",
         "pslc.bytes=64k",
@@ -35,7 +35,7 @@ fn fresh(sets: &[&str]) -> Rig {
 }
 
 /// Latencies of writes of pages in a row, one after the other.
-fn writes(rig: &mut Rig, pages: std::ops::Range<u64>) -> Vec<u64> {
+pub fn writes(rig: &mut Rig, pages: std::ops::Range<u64>) -> Vec<u64> {
     pages.map(|page| rig.latency_ns(write(page))).collect()
 }
 

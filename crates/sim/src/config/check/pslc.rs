@@ -7,15 +7,14 @@ use super::Checker;
 impl Checker<'_> {
     pub(super) fn check_pslc(&mut self, page: &PageConfig) {
         let (pslc, nand) = (&page.pslc, &page.nand);
-        if pslc.bytes == 0 {
-            return;
-        }
+        let sizes = [("pslc.bytes", pslc.bytes), ("pslc.dynamic_bytes", pslc.dynamic_bytes)];
+        let Some(&(key, bytes)) = sizes.iter().find(|&&(_, bytes)| bytes > 0) else { return };
         if nand.bits_per_cell < 2 {
             let message = format!(
-                "{} bytes with one bit per cell are nothing special where nand.bits_per_cell = 1",
-                pslc.bytes
+                "{bytes} bytes with one bit per cell are nothing special where \
+                 nand.bits_per_cell = 1"
             );
-            self.fault("pslc.bytes", &message);
+            self.fault(key, &message);
             return;
         }
         if Pslc::pages_per_block(nand, &page.ftl.layout) == 0 {
@@ -26,19 +25,29 @@ impl Checker<'_> {
             self.fault("nand.bits_per_cell", &message);
             return;
         }
-        let step = Pslc::step_bytes(nand, &page.ftl.layout);
-        if !pslc.bytes.is_multiple_of(step) {
-            let message = format!(
-                "{} is not a multiple of {step}, a block of every plane (or superblock) with \
-                 1 / nand.bits_per_cell = 1 / {} of its pages",
-                pslc.bytes, nand.bits_per_cell
-            );
-            self.fault("pslc.bytes", &message);
-        }
-        if pslc.overflow == Overflow::Direct && !pslc.fold_when_idle {
+        self.check_steps(page);
+        if pslc.bytes > 0 && pslc.overflow == Overflow::Direct && !pslc.fold_when_idle {
             let message = "is \"direct\" while pslc.fold_when_idle = false: once full, the region \
                            would never be emptied";
             self.fault("pslc.overflow", message);
+        }
+    }
+
+    /// The region's own blocks are whole ones, and it can borrow one at least.
+    fn check_steps(&mut self, page: &PageConfig) {
+        let (pslc, bits) = (&page.pslc, page.nand.bits_per_cell);
+        let step = Pslc::step_bytes(&page.nand, &page.ftl.layout);
+        let what = format!(
+            "{step}, a block of every plane (or superblock) with 1 / nand.bits_per_cell = \
+             1 / {bits} of its pages"
+        );
+        if !pslc.bytes.is_multiple_of(step) {
+            let message = format!("{} is not a multiple of {what}", pslc.bytes);
+            self.fault("pslc.bytes", &message);
+        }
+        if (1..step).contains(&pslc.dynamic_bytes) {
+            let message = format!("{} is below {what}", pslc.dynamic_bytes);
+            self.fault("pslc.dynamic_bytes", &message);
         }
     }
 }

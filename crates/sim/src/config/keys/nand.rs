@@ -64,7 +64,7 @@ pub(super) const KEYS: &[Key] = &[
         Count(1, 4),
         Int(1),
         Page,
-        "bits per cell: with one instead a block of the region of pslc.bytes holds so much less",
+        "bits per cell: with one instead a block of the region of [pslc] holds so much less",
     ),
     key("channel.ns_per_byte", Rate(1e-3, 1e6), Required, Flash, "time of a byte on a channel"),
     key("channel.read_command_ns", Nanos, Int(0), Array, "command and address cycles of a read"),

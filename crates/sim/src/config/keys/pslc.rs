@@ -14,6 +14,13 @@ pub(super) const KEYS: &[Key] = &[
         Page,
         "what a region of blocks with one bit per cell holds, where writes go first; 0: none",
     ),
+    key(
+        "pslc.dynamic_bytes",
+        Bytes(0, 1 << 50),
+        Int(0),
+        Page,
+        "what free blocks hold at most that it borrows, while more than the low-water mark are free",
+    ),
     key("pslc.read_ns", Nanos, Int(25_000), Page, "array time of a page read there"),
     key("pslc.program_ns", Nanos, Int(200_000), Page, "array time of a page program there"),
     key(
