@@ -25,11 +25,13 @@ pub struct Faults {
     pub label: String,
     /// In the order found.
     pub faults: Vec<Fault>,
+    /// A key or table is unknown, so that what was meant by the file is not known either.
+    pub(super) unread: bool,
 }
 
 impl Faults {
     pub(super) fn new(label: &str) -> Self {
-        Self { label: label.to_owned(), faults: Vec::new() }
+        Self { label: label.to_owned(), faults: Vec::new(), unread: false }
     }
 
     pub(super) fn add(
@@ -55,18 +57,32 @@ impl Faults {
 
     pub(super) fn add_unknown(&mut self, line: Option<usize>, path: &str) {
         let hint = near::nearest(path).map(|near| format!("did you mean {near}?"));
+        self.unread = true;
         self.add(line, path, "unknown key", hint);
     }
 
     pub(super) fn add_unknown_table(&mut self, line: Option<usize>, path: &str, known: &[&str]) {
         let near = near::nearest_table(path).map(|near| format!("did you mean [{near}]? "));
         let all = format!("the tables of a drive file are {}", known.join(", "));
+        self.unread = true;
         self.add(line, path, "unknown table", Some(near.unwrap_or_default() + &all));
     }
 
     pub(super) fn add_unknown_set(&mut self, path: &str) {
         self.add_unknown(None, path);
         self.mark_set();
+    }
+
+    /// Adds those of `others` that do not speak of a key that is at fault already: such a key
+    /// stands at its default, and what follows from that says nothing about the file.
+    pub(super) fn add_independent(&mut self, others: Self) {
+        let at_fault: Vec<_> = self.faults.iter().map(|fault| fault.key.clone()).collect();
+        let about = |fault: &Fault, key: &String| {
+            !key.is_empty() && (fault.key == *key || fault.message.contains(key.as_str()))
+        };
+        self.faults.extend(
+            others.faults.into_iter().filter(|fault| !at_fault.iter().any(|key| about(fault, key))),
+        );
     }
 
     fn mark_set(&mut self) {

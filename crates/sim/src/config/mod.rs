@@ -78,10 +78,12 @@ impl DriveConfig {
     /// # Errors
     /// All faults found, each with line and key.
     pub fn parse(text: &str, label: &str, sets: &[String]) -> Result<Self, Faults> {
-        let entries = parse::read(text, label, sets)?;
-        let config = Self::assemble(&entries);
         let mut faults = Faults::new(label);
-        check::check(&config, &entries, &mut faults);
+        let Some(entries) = parse::read(text, sets, &mut faults) else { return Err(faults) };
+        let config = Self::assemble(&entries);
+        let mut contradictions = Faults::new(label);
+        check::check(&config, &entries, &mut contradictions);
+        faults.add_independent(contradictions);
         faults.into_result(config)
     }
 

@@ -32,14 +32,14 @@ pub(super) struct Entry {
 /// The values of all keys that apply to the drive's firmware.
 pub(super) type Entries = BTreeMap<&'static str, Entry>;
 
-/// Reads `text`, applies `sets` (`KEY=VALUE`), fills in defaults.
-pub(super) fn read(text: &str, label: &str, sets: &[String]) -> Result<Entries, Faults> {
-    let mut faults = Faults::new(label);
+/// Reads `text`, applies `sets` (`KEY=VALUE`), fills in defaults, also where a value is refused,
+/// so that the rest can be checked; without values where too much is missing for that.
+pub(super) fn read(text: &str, sets: &[String], faults: &mut Faults) -> Option<Entries> {
     let mut entries = Entries::new();
     match Document::parse(text) {
         Ok(document) => {
             let lines = Lines::new(text);
-            read_table(document.as_table(), "", &lines, &mut entries, &mut faults);
+            read_table(document.as_table(), "", &lines, &mut entries, faults);
         }
         Err(error) => {
             let line = error.span().map(|span| Lines::new(text).line(span.start));
@@ -47,15 +47,14 @@ pub(super) fn read(text: &str, label: &str, sets: &[String]) -> Result<Entries, 
             let cut: String =
                 written.chars().take(QUOTED_CHARS).flat_map(char::escape_debug).collect();
             faults.add(line, "", &format!("not TOML: {}: `{cut}`", error.message()), None);
+            return None;
         }
     }
     for set in sets {
-        apply_set(set, &mut entries, &mut faults);
+        apply_set(set, &mut entries, faults);
     }
-    if faults.is_empty() {
-        complete(&mut entries, &mut faults);
-    }
-    faults.into_result(entries)
+    let whole = complete(&mut entries, faults);
+    (whole && !faults.unread).then_some(entries)
 }
 
 fn read_table(
@@ -222,15 +221,19 @@ pub(super) fn kind_of(entries: &Entries) -> Option<&str> {
     }
 }
 
-/// Adds defaults, and refuses what the drive does not read and what is missing.
-fn complete(entries: &mut Entries, faults: &mut Faults) {
+/// Adds defaults, and refuses what the drive does not read and what is missing; tells whether
+/// everything is there.
+fn complete(entries: &mut Entries, faults: &mut Faults) -> bool {
     let Some(kind) = kind_of(entries).map(str::to_owned) else {
         let hint = format!(
             "add [ftl] with kind = \"...\", one of {}, or for a hard disk a table [disk]",
             keys::FIRMWARES.join(", ")
         );
-        faults.add(None, "ftl.kind", "is missing", Some(hint));
-        return;
+        // A key that was refused or misspelt has been told of, and is not missing besides.
+        if faults.is_empty() {
+            faults.add(None, "ftl.kind", "is missing", Some(hint));
+        }
+        return false;
     };
     let drive = match kind.as_str() {
         "disk" => "a hard disk (a file with a table [disk])".to_owned(),
@@ -238,6 +241,7 @@ fn complete(entries: &mut Entries, faults: &mut Faults) {
     };
     let high_given = entries.contains_key("gc.high_water_ratio");
     let depth_given = entries.contains_key("host.queue_depth");
+    let (sound, mut whole) = (faults.is_empty(), true);
     for key in KEYS {
         let applies = key.scope.kinds().contains(&kind.as_str());
         match (applies, entries.get(key.path)) {
@@ -250,12 +254,13 @@ fn complete(entries: &mut Entries, faults: &mut Faults) {
                 Some(value) => {
                     entries.insert(key.path, Entry { value, line: None });
                 }
-                None if key.default == Fallback::Required => {
-                    let message = format!("is missing: {}", key.doc);
-                    faults.add(None, key.path, &message, None);
+                None => {
+                    whole = false;
+                    if sound && key.default == Fallback::Required {
+                        let message = format!("is missing: {}", key.doc);
+                        faults.add(None, key.path, &message, None);
+                    }
                 }
-                // The key it follows is missing, which has been said.
-                None => {}
             },
         }
     }
@@ -265,6 +270,7 @@ fn complete(entries: &mut Entries, faults: &mut Faults) {
     if !depth_given {
         lower_queue_depth(entries);
     }
+    whole
 }
 
 /// A high-water mark nobody asked for is no lower than the low-water mark somebody did.

@@ -262,6 +262,15 @@ fn all_faults_are_told_at_once() {
     // What contradicts itself is told together too.
     let sets = ["nand.page_bytes=1000", "gc.stop_writes_blocks=9", "nand.ways=64", "nand.dies=16"];
     assert_eq!(complaint(PAGE_DRIVE, &sets).len(), 5);
+    // A value that is refused hides no contradiction but those about itself.
+    let sets = ["gc.low_water_ratio=7", "gc.stop_writes_blocks=9", "host.queue_depth=0"];
+    let lines = complaint(PAGE_DRIVE, &sets);
+    let keys =
+        ["gc.low_water_ratio", "host.queue_depth", "gc.min_free_blocks", "over_provisioning_ratio"];
+    assert_eq!(lines.len(), keys.len(), "{lines:#?}");
+    for (line, key) in lines.iter().zip(keys) {
+        assert!(line.contains(&format!(": {key}: ")), "{line} is not about {key}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::super::{LogAssociation, LogBlockConfig, State};
 use super::Checker;
+use crate::geometry::exported_pages;
 
 impl Checker<'_> {
     pub(super) fn check_log_block(&mut self, log: &LogBlockConfig, state: State) {
@@ -11,6 +12,7 @@ impl Checker<'_> {
         self.check_scheduler(&log.scheduler);
         self.check_caches(&log.caches, &log.nand);
         let Some(shape) = self.check_layout(&log.nand, &log.ftl.layout) else { return };
+        self.check_no_demand();
         let (unit, rmw) = (log.ftl.merge_unit_bytes, log.ftl.layout.map_unit_bytes);
         let array = shape.geometry(&log.nand, log.nand.blocks_per_plane);
         let (planes, block) =
@@ -45,13 +47,15 @@ impl Checker<'_> {
         } else {
             self.check_log_blocks(log);
             let capacity_bytes = u64::from(log.exported_units()) * unit;
-            self.check_no_demand();
             self.check_map(&log.map, capacity_bytes);
             self.check_zone_units(log);
             self.check_state(state, capacity_bytes);
             return;
         };
         self.fault("ftl.merge_unit_bytes", &message);
+        // What is not counted in merge units can be told all the same.
+        let pages = exported_pages(&array, log.ftl.over_provisioning_ratio);
+        self.check_map(&log.map, u64::from(pages) * rmw);
     }
 
     fn check_log_blocks(&mut self, log: &LogBlockConfig) {
