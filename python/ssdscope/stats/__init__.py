@@ -8,6 +8,7 @@ Reading order:
 * :mod:`.fit`         lines by relative error, non-negative fits, BIC, the longest linear stretch
 * :mod:`.changepoint` where a level or a curve changes
 * :mod:`.equivalence` when "no effect" may be said (TOST)
+* :mod:`.overprovisioning` spare space against write amplification
 * :mod:`.errors`      how far predictions are from what was measured
 
 Each is tested against scipy where scipy has the same.
@@ -25,6 +26,7 @@ from ssdscope.stats.changepoint import (
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
 from ssdscope.stats.fit import LineFit, bic, fit_line, linear_stretch, relative_nnls
+from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.robust import log_median, mad, shifted_blocks
 from ssdscope.stats.summary import (
     MeanInterval,
@@ -60,6 +62,8 @@ __all__ = [
     "saturation_depth",
     "second_rise",
     "shifted_blocks",
+    "spare_factor",
     "student",
     "tost",
+    "write_amplification",
 ]

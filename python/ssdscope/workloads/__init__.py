@@ -11,6 +11,8 @@
 `preconditioning`
     Filling and ageing a drive through its front door, simulated or real. Imported by its own
     name, so that reading a plan does not load what drives need.
+`steady`
+    Overwriting it until its rate has come to rest. Likewise.
 `grid`
     The 12,000 workloads of huang2011, subsets of them, and runs on a drive. Likewise.
 """
