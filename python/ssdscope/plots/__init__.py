@@ -4,6 +4,8 @@
     Colours by role, so that one figure serves a light page, a dark page and a file.
 `charts`
     The charts of a report.
+`findings`
+    The picture that a probe describes, whichever probe it is.
 `export`
     A figure as an inline SVG that follows the page's theme, or as a file.
 

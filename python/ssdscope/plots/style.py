@@ -149,8 +149,8 @@ def log_sizes(axes: "Axes", sizes_bytes: Any) -> None:
 
     low, high = float(min(sizes_bytes)), float(max(sizes_bytes))
     axes.set_xscale("log", base=2)
-    ticks = [float(2**power) for power in range(8, 34, 2) if low / 1.5 <= 2**power <= high * 1.5]
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    ticks = [float(2**power) for power in range(8, 46, 2) if low / 1.5 <= 2**power <= high * 1.5]
+    axes.xaxis.set_major_locator(FixedLocator(ticks[:: 2 if len(ticks) > 9 else 1]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_label(value)))
 
@@ -186,8 +186,8 @@ def size_label(size_bytes: float) -> str:
     """Write a size shortly: 4K, 1M."""
     for unit, scale in (("G", 1 << 30), ("M", 1 << 20), ("K", 1 << 10)):
         if size_bytes >= scale:
-            return f"{size_bytes / scale:g}{unit}"
-    return f"{size_bytes:g}"
+            return f"{size_bytes / scale:.4g}{unit}"
+    return f"{size_bytes:.4g}"
 
 
 def time_label(time_ns: float) -> str:
@@ -212,3 +212,12 @@ def count_label(value: float) -> str:
         if value >= scale:
             return f"{value / scale:.3g}{unit}"
     return f"{value:.3g}"
+
+
+LABELS = {
+    "bytes": size_label,
+    "ns": time_label,
+    "bytes/s": rate_label,
+    "iops": count_label,
+}
+"""How values of a unit are written on an axis."""

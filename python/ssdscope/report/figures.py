@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ssdscope.plots import PAGE, charts, inline_svg
+from ssdscope.plots import PAGE, charts, findings, inline_svg
 from ssdscope.report import words
 from ssdscope.report.parts import Chart, Document, Table, finding, measured
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+MOST_ROWS = 128
+"""Of a series in the table beside a chart."""
 
 
 def _chart(
@@ -33,7 +36,48 @@ def evidence_charts(document: Document) -> list[Chart]:
     knee = finding(document, "queue_depth_knee")
     if knee is not None and "median_iops" in knee["evidence"]:
         shown.append(_depth_chart(knee))
-    return shown
+    return shown + _pictures(document)
+
+
+def _pictures(document: Document) -> list[Chart]:
+    """Draw what the probes describe; findings that rest on one measurement share its picture."""
+    described = {
+        each["evidence"]["picture"]["title"]: each["evidence"]["picture"]
+        for each in document["findings"]
+        if "picture" in each["evidence"]
+    }
+    return [
+        _chart(
+            f"picture-{number}",
+            picture["title"],
+            picture["caption"],
+            findings.picture(picture, PAGE),
+            _numbers(picture),
+        )
+        for number, picture in enumerate(described.values(), start=1)
+    ]
+
+
+def _numbers(picture: Mapping[str, Any]) -> Table:
+    """Give the points of a picture as a table; of a long series as many as one can read."""
+    rows = []
+    for each in picture["series"]:
+        step = max(1, len(each["x"]) // MOST_ROWS)
+        ends = each["low"] or [None] * len(each["x"]), each["high"] or [None] * len(each["x"])
+        points = list(zip(each["x"], each["y"], *ends, strict=True))
+        rows += [
+            (
+                each["name"],
+                words.of_unit(x, picture["x"]["unit"]),
+                words.of_unit(y, picture["y"]["unit"]),
+                words.NOTHING
+                if low is None
+                else " … ".join(words.of_unit(end, picture["y"]["unit"]) for end in (low, high)),
+            )
+            for x, y, low, high in points[::step]
+        ]
+    head = ("series", picture["x"]["label"], picture["y"]["label"], "95 % interval")
+    return Table(head, rows)
 
 
 def _size_chart(evidence: Mapping[str, Any], *, with_line: bool) -> Chart:

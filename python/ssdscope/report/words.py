@@ -10,6 +10,29 @@ PROPERTY_NAMES = {
     "read_latency_alpha_ns": ("Read latency per request", "alpha"),
     "read_latency_beta_ns_per_byte": ("Read latency per byte", "beta"),
     "queue_depth_knee": ("Queue-depth knee", "depth that gives 90 % of the plateau"),
+    "read_ahead_bytes": ("Read-ahead", "fetched beyond a row of reads"),
+    "read_cache_bytes": ("Read cache", "size"),
+    "read_cache_unit_bytes": ("Read cache unit", "what one miss brings in"),
+    "map_zone_bytes": ("Map zone", "span of one part of the mapping table"),
+    "map_cache_bytes": ("Map cache", "addresses whose mapping stays in RAM"),
+    "interleave_degree": ("Interleave degree", "units that read at the same time"),
+    "placement": ("Placement", "of a large unit over the channels"),
+    "placement_pages": ("Placement k", "pages in a row on a channel"),
+    "rmw_unit_bytes": ("RMW unit", "smallest span rewritten by a small write"),
+    "alignment_phase_bytes": ("Alignment phase", "where units begin"),
+    "merge_unit_bytes": ("Merge unit", "span of a data or log block"),
+    "write_buffer_bytes": ("Write buffer", "size"),
+    "write_buffer_unit_bytes": ("Write buffer unit", "room that the smallest write takes"),
+    "allocation": ("Allocation", "by the order of writing, or by address"),
+    "internal_volume_bits": ("Internal volumes", "address bits that choose one"),
+    "pslc_bytes": ("Fast region (pSLC)", "written at full speed when idle and empty"),
+    "trim_effect": ("Effect of TRIM", "on the settled rate of random writes"),
+    "over_provisioning_ratio": ("Over-provisioning", "spare space over exported space"),
+    "gc_write_amplification": ("Write amplification", "of settled uniform random writes"),
+    "gc_period_bytes": ("GC period", "written between two collections"),
+    "idle_gc_onset_ns": ("Idle collection", "quiet time after which it begins"),
+    "reclaim_unit_bytes": ("Reclaim unit", "collected and erased as one"),
+    "open_units": ("Open units", "streams written side by side without loss"),
 }
 """Name and explanation of each property; one without a line here is shown by its key."""
 
@@ -59,6 +82,20 @@ def iops(value: float) -> str:
     return _digits(value)
 
 
+def of_unit(number: float, unit: str) -> str:
+    """Write a value with the unit of an axis."""
+    match unit:
+        case "bytes":
+            return size(number)
+        case "ns":
+            return time(number)
+        case "bytes/s":
+            return bandwidth(number)
+        case "iops":
+            return iops(number)
+    return _digits(number, DIGITS_OF_FINDINGS)
+
+
 def percent(share: float) -> str:
     """Write a share: 4.2 %."""
     return f"{_digits(100 * share)} %"
@@ -98,6 +135,8 @@ def interval(finding: Mapping[str, Any]) -> str:
         return NOTHING
     low, high = finding["interval"]
     scale, unit = 1.0, "ns/B" if finding["unit"] == "ns/byte" else ""
+    if finding["unit"] == "bytes":
+        return f"{size(low)} … {size(high)}"
     if finding["unit"] == "ns":
         scale, unit = next((s, u) for s, u in _TIME_UNITS if abs(high) >= s or s == 1)
     ends = (_digits(end / scale, DIGITS_OF_FINDINGS) for end in (low, high))
@@ -129,6 +168,8 @@ def _with_unit(number: float | str, unit: str) -> str:
         return number
     if unit == "ns":
         return time(number, DIGITS_OF_FINDINGS)
+    if unit == "bytes":
+        return size(number)
     if unit == "ns/byte":
         rate = f" ({bandwidth(1e9 / number)})" if number > 0 else ""
         return f"{_digits(number, DIGITS_OF_FINDINGS)} ns/B{rate}"
