@@ -1,0 +1,114 @@
+"""Truths that no formula gives: measured on the undisturbed twin, then disturbed by formula.
+
+What a mechanism comes to (how much may be overwritten before collection, how long a read takes)
+follows from all keys together, so the twin is asked.
+"""
+
+import math
+from functools import cached_property
+
+from ssdscope.studies.recovery import reference_reads as reads
+from ssdscope.studies.recovery import reference_writes as writes
+from ssdscope.studies.recovery.generator import Drawn
+from ssdscope.studies.recovery.shape import number
+from ssdscope.studies.recovery.truth import ABSENT, Truth, configured
+from ssdscope.studies.recovery.twin import Twin
+
+MEDIAN_OF_NOISE = 0.6745
+"""Median of |z|, z standard normal: noise multiplies a latency by exp(sigma |z|)."""
+ORDER_SHOWS = 0.03
+SPARE_SHOWS = 0.01
+AMPLIFIED_FROM = 1.05
+DEPTH_GAINS = 0.10
+TRIM_SHOWS = 0.03
+
+
+class Case:
+    """A drawn drive with everything that is true of it.
+
+    Parameters
+    ----------
+    drawn
+        The drive.
+    """
+
+    def __init__(self, drawn: Drawn) -> None:
+        self.drawn = drawn
+        self.twin = Twin(drawn)
+
+    @cached_property
+    def truths(self) -> dict[str, Truth]:
+        """All truths by property."""
+        known = configured(self.drawn.values, self.twin.shape)
+        alpha, beta, _ = self.line
+        return known | {
+            "allocation": Truth("order" if self.order_effect >= ORDER_SHOWS else "address"),
+            "over_provisioning_ratio": self._spare(),
+            "gc_write_amplification": self._amplified(),
+            "trim_effect": Truth(self.trim_effect) if self.trim_effect >= TRIM_SHOWS else ABSENT,
+            "read_latency_alpha_ns": self._disturbed(alpha),
+            "read_latency_beta_ns_per_byte": self._disturbed(beta),
+            "queue_depth_knee": self._knee(),
+        }
+
+    @cached_property
+    def order_effect(self) -> float:
+        """What the order of writing costs large reads."""
+        return reads.order(self.twin)
+
+    @cached_property
+    def line(self) -> tuple[Truth, Truth, float]:
+        """Alpha, beta, and the lesser share of them."""
+        return reads.latency_line(self.twin)
+
+    @cached_property
+    def overwritten(self) -> tuple[float, float]:
+        """Share of the capacity that fits before collection, and how much slower it is then."""
+        return writes.overwritten(self.twin)
+
+    @cached_property
+    def amplification(self) -> float:
+        """Write amplification of uniform overwrites."""
+        return writes.amplification(self.twin)
+
+    @cached_property
+    def trim_effect(self) -> float:
+        """What discarding half of the drive gains random writes."""
+        return writes.trimmed(self.twin)
+
+    @cached_property
+    def depths(self) -> tuple[float, float]:
+        """Knee and gain of queue depth."""
+        return reads.depth_rates(self.twin)
+
+    def _spare(self) -> Truth:
+        share, _ = self.overwritten
+        values, shape = self.drawn.values, self.twin.shape
+        if share < SPARE_SHOWS and not number(values, "pslc.bytes"):
+            return ABSENT
+        if not number(values, "pslc.bytes"):
+            return Truth(share)
+        nominal = float(values["over_provisioning_ratio"])
+        taken = number(values, "pslc.bytes") * number(values, "nand.bits_per_cell", 1)
+        return Truth(share, (nominal - taken / shape.capacity_bytes, nominal))
+
+    def _amplified(self) -> Truth:
+        return Truth(self.amplification) if self.amplification >= AMPLIFIED_FROM else ABSENT
+
+    def _disturbed(self, latency: Truth) -> Truth:
+        """Give the median of a latency under noise, at the low and the high of a drift."""
+        if not isinstance(latency.value, float) or latency.value <= 0:
+            return ABSENT
+        disturbance = self.drawn.disturbance
+        sigma = float(disturbance.get("disturbance.noise_sigma", 0.0))
+        drift = float(disturbance.get("disturbance.drift_ratio", 0.0))
+        noise = math.exp(MEDIAN_OF_NOISE * sigma)
+        also = [float(each) * noise for each in (latency.value, *latency.also)]
+        return Truth(
+            latency.value * noise * (1 + drift / 2),
+            (*also, *(each * (1 + drift) for each in also)),
+        )
+
+    def _knee(self) -> Truth:
+        knee, gain = self.depths
+        return Truth(knee) if gain >= DEPTH_GAINS and math.isfinite(knee) else ABSENT

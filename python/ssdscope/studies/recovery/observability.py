@@ -1,0 +1,183 @@
+"""Which properties of a drawn drive can be told from outside: `docs/observability.md` as code.
+
+A property is observable if the drive has it, none of the rules that mask it applies, and its
+contrast on the undisturbed twin is at least 10 %.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ssdscope.studies.recovery import reference_reads as reads
+from ssdscope.studies.recovery import reference_writes as writes
+from ssdscope.studies.recovery.addresses import blurred, volume_bits
+from ssdscope.studies.recovery.measured import ORDER_SHOWS, Case
+from ssdscope.studies.recovery.shape import Shape, Values, number
+from ssdscope.studies.recovery.truth import runs_width
+
+CONTRAST_MIN = 0.10
+SPANS_MIN = 8
+
+Mask = Callable[[Values, Shape], bool]
+
+
+def _protected(values: Values, _shape: Shape) -> bool:
+    kept = bool(values.get("write_buffer.power_loss_protected", False))
+    fixed = not values.get("write_buffer.switchable", True)
+    return number(values, "write_buffer.bytes") > 0 and kept and fixed
+
+
+def _one_command(values: Values, _shape: Shape) -> bool:
+    return number(values, "host.queue_depth", 256) == 1
+
+
+def _cached(values: Values, shape: Shape) -> bool:
+    held = number(values, "map.zone_bytes", shape.capacity_bytes)
+    held *= number(values, "map.resident_zones", 1)
+    if values.get("map.kind") == "demand":
+        entries = number(values, "map.cache_bytes") // number(values, "map.cached_entry_bytes", 8)
+        held = entries * shape.unit_bytes
+    return not values.get("read_cache.switchable", True) and (
+        number(values, "read_cache.bytes") >= held
+    )
+
+
+def _region(values: Values, _shape: Shape) -> bool:
+    return number(values, "pslc.bytes") > 0
+
+
+def _full_region(values: Values, _shape: Shape) -> bool:
+    return not values.get("pslc.fold_when_idle", True)
+
+
+def _merges(values: Values, _shape: Shape) -> bool:
+    return values["ftl.kind"] == "log-block"
+
+
+def _few_spans(_values: Values, shape: Shape) -> bool:
+    return shape.capacity_bytes < SPANS_MIN * shape.span_bytes
+
+
+def _blurred(values: Values, shape: Shape) -> bool:
+    return blurred(values, shape, runs_width(values, shape))
+
+
+MASKS: Mapping[str, Mask] = {
+    "protected": _protected,
+    "one-command": _one_command,
+    "cached": _cached,
+    "region": _region,
+    "full-region": _full_region,
+    "merges": _merges,
+    "few-spans": _few_spans,
+    "blurred": _blurred,
+}
+"""By the names that the document gives them."""
+
+
+def _bits(case: Case) -> float:
+    values, shape = case.drawn.values, case.twin.shape
+    return reads.volumes(case.twin, volume_bits(values, shape, runs_width(values, shape)))
+
+
+def _order(case: Case) -> float:
+    return math.inf if case.order_effect < ORDER_SHOWS else case.order_effect
+
+
+def _phase(case: Case) -> float:
+    found = [writes.shifted(case.twin)] if case.truths["rmw_unit_bytes"].present else []
+    if case.truths["merge_unit_bytes"].present:
+        found.append(writes.merged(case.twin))
+    return max(found)
+
+
+def _period(case: Case) -> float:
+    return writes.periodic(case.twin, int(case.truths["gc_period_bytes"].value or 0))
+
+
+def _streams(case: Case) -> float:
+    return writes.streams(case.twin, int(case.truths["open_units"].value or 0))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of the document.
+
+    Attributes
+    ----------
+    masks
+        Names of the rules that hide the property.
+    reference
+        Name of the reference measurement, and the measurement.
+    """
+
+    masks: tuple[str, ...]
+    reference: str
+    contrast: Callable[[Case], float]
+
+
+RULES: Mapping[str, Rule] = {
+    "rmw_unit_bytes": Rule(("protected",), "shifted", lambda case: writes.shifted(case.twin)),
+    "merge_unit_bytes": Rule(("protected",), "merged", lambda case: writes.merged(case.twin)),
+    "reclaim_unit_bytes": Rule(
+        ("region", "few-spans"), "amplification", lambda case: case.amplification - 1
+    ),
+    "alignment_phase_bytes": Rule(("protected",), "shifted or merged", _phase),
+    "write_buffer_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
+    "write_buffer_unit_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
+    "read_cache_bytes": Rule((), "reread", lambda case: reads.reread(case.twin)),
+    "read_cache_unit_bytes": Rule((), "reread", lambda case: reads.reread(case.twin)),
+    "read_ahead_bytes": Rule((), "ahead", lambda case: reads.ahead(case.twin)),
+    "map_zone_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
+    "map_cache_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
+    "allocation": Rule((), "order", _order),
+    "placement": Rule((), "chunk", lambda case: reads.chunk(case.twin)),
+    "placement_pages": Rule((), "chunk", lambda case: reads.chunk(case.twin)),
+    "interleave_degree": Rule(("one-command",), "conflict", lambda case: reads.conflict(case.twin)),
+    "internal_volume_bits": Rule(("one-command", "blurred"), "volumes", _bits),
+    "over_provisioning_ratio": Rule(("region",), "overwritten", lambda case: case.overwritten[1]),
+    "gc_write_amplification": Rule(
+        ("merges", "region"), "amplification", lambda case: case.amplification - 1
+    ),
+    "gc_period_bytes": Rule(("protected", "region"), "periodic", _period),
+    "idle_gc_onset_ns": Rule((), "rested", lambda case: writes.rested(case.twin)),
+    "pslc_bytes": Rule(("full-region",), "region", lambda case: writes.region(case.twin)),
+    "open_units": Rule(("protected",), "streams", _streams),
+    "trim_effect": Rule((), "trimmed", lambda case: case.trim_effect),
+    "read_latency_alpha_ns": Rule((), "line", lambda case: case.line[2]),
+    "read_latency_beta_ns_per_byte": Rule((), "line", lambda case: case.line[2]),
+    "queue_depth_knee": Rule((), "depths", lambda case: case.depths[1]),
+}
+
+
+@dataclass(frozen=True)
+class Visibility:
+    """Whether a property can be told, and why not.
+
+    Attributes
+    ----------
+    masked_by
+        Names of the rules that apply.
+    contrast
+        On the undisturbed twin; None where it was not needed.
+    """
+
+    masked_by: tuple[str, ...]
+    contrast: float | None
+
+    @property
+    def observable(self) -> bool:
+        """Whether a probe is expected to find it."""
+        return not self.masked_by and self.contrast is not None and self.contrast >= CONTRAST_MIN
+
+
+def visibility(case: Case) -> dict[str, Visibility]:
+    """Give, for each property that the drive has, whether it can be told."""
+    found = {}
+    for name, rule in RULES.items():
+        if not case.truths[name].present:
+            continue
+        values, shape = case.drawn.values, case.twin.shape
+        masked = tuple(mask for mask in rule.masks if MASKS[mask](values, shape))
+        found[name] = Visibility(masked, None if masked else float(rule.contrast(case)))
+    return found

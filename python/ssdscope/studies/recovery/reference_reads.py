@@ -1,0 +1,187 @@
+"""Reference measurements by reads: how strongly a mechanism shows on the undisturbed twin.
+
+Each gives a contrast: how much longer the slower of two things takes, as a share of the faster.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.studies.recovery.addresses import pages_in_a_row
+from ssdscope.studies.recovery.shape import number
+from ssdscope.studies.recovery.truth import Truth, runs_width
+from ssdscope.studies.recovery.twin import Twin, read, write
+
+PAIRS = 384
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+SIZE_STEP_BYTES = 4096
+LINE_WITHIN = (0.01, 0.02, 0.04)
+DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+KNEE_SHARE = 0.9
+
+
+def conflict(twin: Twin) -> float:
+    """Two page reads at once that meet on one die, against two that do not."""
+    device = twin.fork()
+    size = min(twin.shape.page_bytes, SIZE_STEP_BYTES)
+    size = max(size, twin.block_bytes)
+    units = np.unique(twin.resident_units(2 * PAIRS))
+    pages = twin.stream.integers(0, twin.shape.unit_bytes // twin.shape.page_bytes, units.size)
+    chosen = units + (pages * twin.shape.page_bytes).astype(np.uint64)
+    read(device, chosen, size)
+    starts = twin.stream.choice(chosen, (PAIRS, 2))
+    pairs = [read(device, pair, size, depth=2).max() for pair in starts if pair[0] != pair[1]]
+    # Of two units half of the pairs meet, of more fewer: a fifth do not in any case.
+    return float(np.max(pairs) / np.percentile(pairs, 20) - 1)
+
+
+def chunk(twin: Twin) -> float:
+    """Two blocks on one plane, against two next to each other where a row of pages ends.
+
+    Only a block of each page is read, so that the array counts and not the link.
+    """
+    device, shape, size = twin.fork(), twin.shape, twin.block_bytes
+    phase, width = number(twin.values, "ftl.phase_bytes"), runs_width(twin.values, shape)
+    log_block = twin.values["ftl.kind"] == "log-block"
+    turn = shape.run_pages * shape.page_bytes * width
+    row = (pages_in_a_row(twin.values, shape, width) or turn // shape.page_bytes) * shape.page_bytes
+    if row == turn and log_block:
+        row = shape.collected_bytes
+    base = max(shape.collected_bytes if log_block else turn, row)
+    bases = (np.unique(twin.resident_units(64)).astype(np.int64) + phase) // base * base
+    # A page before the end of a row, and the page at its place in the turn before.
+    last = bases + max(row, turn + row % turn) - phase - size
+    last = last[
+        (last - turn >= shape.page_bytes) & (last + shape.page_bytes < shape.capacity_bytes)
+    ]
+    beside = min(size, shape.page_bytes - size)
+    for page in (last - beside, last + size + beside, last - beside - turn):
+        read(device, page, size)
+    across = np.median(read(device, last, 2 * size))
+    same = [read(device, np.array([each, each - turn]), size, depth=2).max() for each in last]
+    return float(np.median(same) / across - 1)
+
+
+def volumes(twin: Twin, bits: Sequence[int]) -> float:
+    """Random reads at depth with a bit of the address fixed, against free; of bits the least."""
+    return min((_halving(twin, bit) for bit in bits), default=0.0)
+
+
+def _halving(twin: Twin, bit: int) -> float:
+    device, shape = twin.fork(), twin.shape
+    depth = 8 * shape.dies
+    count = max(2048, 16 * depth)
+    size = max(min(shape.page_bytes, SIZE_STEP_BYTES), twin.block_bytes)
+    free = twin.stream.integers(0, shape.capacity_bytes // size, count).astype(np.uint64)
+    free *= np.uint64(size)
+    fixed = free & ~np.uint64(1 << bit)
+    rates = []
+    for starts in (free, fixed):
+        before = device.now_ns()
+        read(device, starts, size, depth)
+        rates.append(device.now_ns() - before)
+    return rates[1] / rates[0] - 1
+
+
+def reread(twin: Twin) -> float:
+    """Time a read from flash against the same read from the cache."""
+    device = twin.fork(caches=True)
+    starts = twin.resident_units(32)
+    read(device, starts + np.uint64(twin.block_bytes), twin.block_bytes)
+    pairs = read(device, np.repeat(starts, 2), twin.block_bytes).reshape(-1, 2)
+    return float(np.median(pairs[:, 0]) / np.median(pairs[:, 1]) - 1)
+
+
+def ahead(twin: Twin) -> float:
+    """Time a read that follows none, against one that follows two others after a pause."""
+    device, size = twin.fork(caches=True), twin.shape.unit_bytes
+    alone, following = [], []
+    for start in twin.resident_units(24):
+        others = np.array([start, start + size], np.uint64)
+        alone.append(read(device, others, size)[0])
+        device.idle(50_000_000)
+        following.append(read(device, [int(start) + 2 * size], size)[0])
+    return float(np.median(alone) / np.median(following) - 1)
+
+
+def map_miss(twin: Twin) -> float:
+    """Time a read whose part of the table must be loaded, against one whose part is there."""
+    device, size = twin.fork(), twin.block_bytes
+    near = twin.resident_units(64)
+    read(device, near, size)
+    # Another block of the unit, where there is one: a read cache that stays on has the first.
+    beside = size if twin.shape.unit_bytes > size else 0
+    warm = float(np.median(read(device, near + np.uint64(beside), size)))
+    far = twin.random_units(4096)
+    cold = read(device, far, size)
+    return float(np.percentile(cold, 75)) / warm - 1
+
+
+def order(twin: Twin) -> float:
+    """Large reads of a region written in random order, against one written in order."""
+    if twin.values["ftl.kind"] == "log-block":
+        return 0.0
+    device, unit = twin.fork(), twin.shape.unit_bytes
+    count = min(32 << 20, twin.shape.capacity_bytes // 8) // unit
+    phase = number(twin.values, "ftl.phase_bytes")
+    regions = [np.arange(first, first + count) * unit - phase for first in (1, 2 * count)]
+    write(device, regions[0].astype(np.uint64), unit)
+    write(device, twin.stream.permutation(regions[1]).astype(np.uint64), unit)
+    size = max(128 << 10, 4 * unit) // unit * unit
+    contrasts = []
+    for depth in (1, 8):
+        times = []
+        for region in regions:
+            starts = region[:: size // unit][:-1].astype(np.uint64)
+            read(device, starts, size, depth)
+            before = device.now_ns()
+            read(device, starts, size, depth)
+            times.append(device.now_ns() - before)
+        contrasts.append(times[1] / times[0] - 1)
+    return float(max(contrasts))
+
+
+def depth_rates(twin: Twin) -> tuple[float, float]:
+    """Depth that gives 90 % of the plateau of random reads, and how much depth gains at most."""
+    size = max(SIZE_STEP_BYTES, twin.block_bytes)
+    rates = []
+    for depth in DEPTHS:
+        device = twin.fork()
+        slots = twin.shape.capacity_bytes // size
+        starts = twin.stream.integers(0, slots, 16 * depth + 2048) * size
+        read(device, starts.astype(np.uint64), size, depth)
+        rates.append(starts.size / device.now_ns())
+    knee = float(stats.saturation_depth(np.array(DEPTHS), np.array(rates), KNEE_SHARE))
+    return knee, max(rates) / rates[0] - 1
+
+
+def latency_line(twin: Twin) -> tuple[Truth, Truth, float]:
+    """Alpha and beta of the undisturbed twin, and the lesser share of them in the latency.
+
+    The line is that of the longest stretch of sizes, from the smallest on, that a line meets
+    within 1 %; where 2 or 4 % would give another line, that one is as true.
+    """
+    device = twin.fork()
+    sizes = [each * SIZE_STEP_BYTES for each in SIZES if each * SIZE_STEP_BYTES >= twin.block_bytes]
+    sizes = [each for each in sizes if each <= twin.shape.capacity_bytes // 8]
+    medians = []
+    for size in sizes:
+        step = size & -size
+        slots = (twin.shape.capacity_bytes - size) // step
+        starts = (twin.stream.integers(0, slots, 256) * step).astype(np.uint64)
+        medians.append(float(np.median(read(device, starts, size))))
+    xs, ys = np.array(sizes, float), np.array(medians)
+    lines = []
+    for within in LINE_WITHIN:
+        stretch = stats.linear_stretch(xs, ys, within, 4)
+        if stretch is not None:
+            fit = stats.fit_line(xs[stretch], ys[stretch])
+            share = min(fit.intercept, fit.slope * (xs[stretch][-1] - xs[stretch][0]))
+            lines.append((fit.intercept, fit.slope, share / (fit.intercept + fit.slope * xs[0])))
+    if not lines:
+        return Truth(None), Truth(None), 0.0
+    alphas, betas = [line[0] for line in lines], [line[1] for line in lines]
+    spread = max(max(alphas) / max(min(alphas), 1.0), max(betas) / max(min(betas), 1e-9)) - 1
+    shares = lines[0][2] if spread <= 0.05 else 0.0
+    return Truth(alphas[0], tuple(alphas[1:])), Truth(betas[0], tuple(betas[1:])), shares

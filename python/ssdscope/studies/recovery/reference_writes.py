@@ -1,0 +1,186 @@
+"""Reference measurements by writes; what they give is as in `reference_reads`."""
+
+import numpy as np
+
+from ssdscope.studies.recovery.shape import number
+from ssdscope.studies.recovery.twin import Twin, counter, write, write_through
+from ssdscope.targets.device import Device
+from ssdscope.targets.records import OP_DISCARD
+
+WRITES = 96
+SETTLED_WRITES = 150_000
+
+
+def shifted(twin: Twin) -> float:
+    """Time writes that straddle two units against writes of the same size that fill one."""
+    unit, log_block = twin.shape.unit_bytes, twin.values["ftl.kind"] == "log-block"
+    half = unit // 2 // twin.block_bytes * twin.block_bytes
+    times = []
+    for offset in (0, half):
+        device = twin.fork()
+        if log_block:
+            # Within one merge unit, few enough for its log block to take: no merges.
+            merge = twin.shape.collected_bytes
+            count = max(min(WRITES, merge // unit // 4), 1)
+            first = int(twin.random_units(1, high=0.9)[0] // merge + 1) * merge
+            phase = number(twin.values, "ftl.phase_bytes")
+            slots = twin.stream.permutation(merge // unit - 2)[:count] + 1
+            starts = np.uint64(first - phase) + slots.astype(np.uint64) * np.uint64(unit)
+        else:
+            starts = twin.random_units(WRITES)
+        write_through(device, starts[:1], unit)
+        times.append(np.median(write_through(device, starts + np.uint64(offset), unit)))
+    return float(times[1] / times[0] - 1)
+
+
+def merged(twin: Twin) -> float:
+    """Whole merge units written in random order, shifted by half a unit against aligned."""
+    unit = twin.shape.collected_bytes
+    phase = number(twin.values, "ftl.phase_bytes")
+    step = min(unit, 256 << 10) // twin.shape.unit_bytes * twin.shape.unit_bytes
+    step = step if step and unit % step == 0 else twin.shape.unit_bytes
+    times = []
+    for offset in (0, unit // 2 // twin.shape.unit_bytes * twin.shape.unit_bytes):
+        device = twin.fork()
+        units = twin.stream.permutation(twin.shape.capacity_bytes // unit - 2)[:24] + 1
+        starts = (units[:, None] * unit + np.arange(0, unit, step)).ravel() - phase + offset
+        times.append(write_through(device, starts.astype(np.uint64), step).sum())
+    return float(times[1] / times[0] - 1)
+
+
+def knee(twin: Twin) -> float:
+    """Time writes when the buffer is full, against writes into the empty buffer."""
+    values, slow_from = twin.values, 12 if twin.values["ftl.kind"] == "page" else 3
+    units = number(values, "write_buffer.bytes") // number(values, "write_buffer.unit_bytes", 4096)
+    step = max(number(values, "write_buffer.unit_bytes", 4096), twin.shape.unit_bytes)
+    contrasts = []
+    for depth in (1, 8):
+        device = twin.fork(caches=True)
+        fast_count = max(units // 2, 2)
+        count = slow_from * units + 512
+        starts = twin.stream.integers(1, twin.shape.capacity_bytes // step - 1, count)
+        latency = write(device, (starts * step).astype(np.uint64), twin.block_bytes, depth)
+        contrasts.append(latency[-512:].mean() / latency[:fast_count].mean() - 1)
+    return float(max(contrasts))
+
+
+def overwritten(twin: Twin) -> tuple[float, float]:
+    """Share of the capacity that random overwrites fill before anything is collected, and contrast.
+
+    The contrast is that of writes from one and a half to two and a half times as far on.
+    """
+    device, unit = twin.fork(), twin.shape.unit_bytes
+    log_block = twin.values["ftl.kind"] == "log-block"
+    step = 16 if log_block else max(twin.shape.capacity_bytes // unit // 2000, 16)
+    latencies, written, none_yet = [], 0, counter(device, "gc_runs")
+    most = 3 * twin.shape.capacity_bytes // 2 // unit
+    while counter(device, "gc_runs") == none_yet and written < most:
+        latencies.append(write(device, twin.random_units(step), unit).mean())
+        written += step
+    before = float(np.mean(latencies[: max(len(latencies) - 1, 1)]))
+    more = max(written // 2, 256)
+    more = min(more, 3000) if log_block else more
+    write(device, twin.random_units(more), unit)
+    after = float(write(device, twin.random_units(2 * more), unit).mean())
+    return written * unit / twin.shape.capacity_bytes, after / before - 1
+
+
+def amplification(twin: Twin) -> float:
+    """Bytes programmed per byte written by uniform overwrites of whole mapping units, settled."""
+    device = twin.settled.fork()
+    unit = twin.shape.unit_bytes
+    log_block = twin.values["ftl.kind"] == "log-block"
+    count = 2000 if log_block else min(twin.shape.capacity_bytes // unit, SETTLED_WRITES)
+    flash, host = (counter(device, each) for each in _BYTES)
+    write(device, twin.random_units(count), unit, depth=4)
+    after = [counter(device, each) for each in _BYTES]
+    return (after[0] - flash) / (after[1] - host)
+
+
+_BYTES = ("flash_bytes_programmed", "host_bytes_written")
+
+
+def periodic(twin: Twin, period_bytes: int) -> float:
+    """Compare the slowest rewrite of one unit within a period, with the usual one."""
+    unit = twin.shape.unit_bytes
+    per_period = max(period_bytes // unit, 4)
+    device = twin.settled.fork()
+    one = twin.random_units(1, low=0.4, high=0.6)
+    write_through(device, np.repeat(one, 2 * per_period), unit)
+    latency = write_through(device, np.repeat(one, 3 * per_period), unit)
+    rounds = latency[: 3 * per_period].reshape(3, -1)
+    return float(np.median(rounds.max(axis=1)) / np.median(latency) - 1)
+
+
+def rested(twin: Twin) -> float:
+    """Random writes after a pause shorter than the onset, against after one much longer."""
+    onset = number(twin.values, "gc.idle_ns", 100_000_000)
+    unit, means, count = twin.shape.unit_bytes, [], _gained(twin)
+    for pause in (onset // 2, 4 * onset + 2_000_000_000):
+        device = twin.settled.fork()
+        device.idle(pause)
+        means.append(write(device, twin.random_units(count), unit).mean())
+    return float(means[0] / means[1] - 1)
+
+
+def _gained(twin: Twin) -> int:
+    """Count the writes that a pause makes room for, or as many as are worth timing."""
+    values, shape = twin.values, twin.shape
+    if values["ftl.kind"] == "log-block":
+        if values.get("ftl.log_association", "one-to-one") == "one-to-one":
+            return number(values, "ftl.log_blocks", 8)
+        return min(shape.collected_bytes // shape.unit_bytes, 4096)
+    low, high = (float(values.get(f"gc.{each}_water_ratio", 0.0)) for each in ("low", "high"))
+    gained = (high - low) * number(values, "nand.blocks_per_plane") * shape.span_bytes
+    gained += number(values, "pslc.bytes")
+    return int(min(max(gained / shape.unit_bytes, 256), 8192))
+
+
+def region(twin: Twin) -> float:
+    """Time writes beyond the one-bit region against writes into it."""
+    unit, device = twin.shape.unit_bytes, twin.fork()
+    device.idle(10_000_000_000)
+    fits = number(twin.values, "pslc.bytes") // unit
+    fast = write(device, twin.random_units(max(fits // 2, 8)), unit).mean()
+    write(device, twin.random_units(max(fits * 7 // 10, 8)), unit)
+    slow = write(device, twin.random_units(max(fits // 2, 8)), unit).mean()
+    return float(slow / fast - 1)
+
+
+def streams(twin: Twin, limit: int) -> float:
+    """One stream of writes in order more than there are open units for, against as many."""
+    merge, shape = twin.shape.collected_bytes, twin.shape
+    phase = number(twin.values, "ftl.phase_bytes")
+    step = max(merge // 16 // shape.unit_bytes, 1) * shape.unit_bytes
+    rounds = merge // step
+    # Enough to fill all log blocks three times: a shared one is merged only when it is needed.
+    wanted = 3 * (number(twin.values, "ftl.log_blocks", 8) + 1)
+    means = []
+    for count in (limit, limit + 1):
+        device = twin.fork()
+        turns = min(-(-wanted // count), (shape.capacity_bytes // merge - 2) // count)
+        units = twin.stream.permutation(shape.capacity_bytes // merge - 2)[: turns * count] + 1
+        places = np.arange(rounds)[None, :, None] * step + units.reshape(turns, 1, count) * merge
+        latency = write_through(device, (places.ravel() - phase).astype(np.uint64), step)
+        means.append(latency[latency.size // 2 :].mean())
+    return float(means[1] / means[0] - 1)
+
+
+def trimmed(twin: Twin) -> float:
+    """Random writes on a settled drive, against the same after half of it was discarded."""
+    unit, means = twin.shape.unit_bytes, []
+    for discard in (False, True):
+        device = twin.settled.fork()
+        if discard:
+            _discard(device, twin.shape.capacity_bytes // 2)
+        starts = twin.random_units(1024, high=0.5)
+        write(device, starts, unit)
+        means.append(write(device, twin.random_units(1024, high=0.5), unit).mean())
+    return float(means[0] / means[1] - 1)
+
+
+def _discard(device: Device, end: int) -> None:
+    step = 1 << 20
+    starts = np.arange(0, end // step * step, step, dtype=np.uint64)
+    lengths = np.full(starts.size, step, np.uint64)
+    device.run_list(np.full(starts.size, OP_DISCARD, np.uint8), starts, lengths)
