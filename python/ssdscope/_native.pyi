@@ -93,14 +93,16 @@ class Device:
         offsets: npt.NDArray[np.uint64],
         lengths: npt.NDArray[np.uint64],
         arrivals_ns: npt.NDArray[np.uint64] | None,
+        pauses_ns: npt.NDArray[np.uint64] | None,
         iodepth: int,
         thinktime_ns: int,
         progress: Callable[[str], None] | None,
     ) -> tuple[str, dict[str, npt.NDArray[Any]]]:
         """Run explicit requests in order; the summary as JSON, and the log.
 
-        Arrays are contiguous, of shape (n,). Columns of the log are as in `run`; ``index``
-        is the place in the list.
+        Arrays are contiguous, of shape (n,). Operations are those of the log, and 4, a write
+        with forced unit access. Columns of the log are as in `run`; ``index`` is the place in
+        the list. A request that fails has its row; no number of failures ends the list.
         """
 
     def replay(

@@ -95,14 +95,14 @@ def test_a_list_comes_back_whole_with_its_order() -> None:
     ops = np.arange(count, dtype=np.uint8) % 2
     offsets = np.arange(count, dtype=np.uint64)[::-1] * np.uint64(8192)
     lengths = np.full(count, 4096, np.uint64)
-    text, log = device.run_list(ops, offsets.copy(), lengths, None, 8, 0, None)
+    text, log = device.run_list(ops, offsets.copy(), lengths, None, None, 8, 0, None)
     assert json.loads(text)["requests"] == count
     order = np.argsort(log["index"])
     np.testing.assert_array_equal(log["op"][order], ops)
     np.testing.assert_array_equal(log["offset_bytes"][order], offsets)
 
     arrivals = np.arange(count, dtype=np.uint64) * np.uint64(1_000_000)
-    _, log = device.run_list(ops, offsets.copy(), lengths, arrivals, 1, 0, None)
+    _, log = device.run_list(ops, offsets.copy(), lengths, arrivals, None, 1, 0, None)
     np.testing.assert_array_equal(np.diff(np.sort(log["submit_ns"])), 1_000_000)
 
 
@@ -110,9 +110,9 @@ def test_arrays_of_another_type_or_with_gaps_are_refused() -> None:
     device = open_drive()
     column = np.zeros(4, np.uint64)
     with pytest.raises(TypeError):
-        device.run_list(column, column, column, None, 1, 0, None)  # type: ignore[arg-type]
+        device.run_list(column, column, column, None, None, 1, 0, None)  # type: ignore[arg-type]
     with pytest.raises((TypeError, ValueError)):
-        device.run_list(np.zeros(2, np.uint8), column[::2], column[:2], None, 1, 0, None)
+        device.run_list(np.zeros(2, np.uint8), column[::2], column[:2], None, None, 1, 0, None)
 
 
 def test_snapshots_forks_and_idle_time() -> None:

@@ -126,6 +126,7 @@ impl PyDevice {
         offsets: PyReadonlyArray1<'py, u64>,
         lengths: PyReadonlyArray1<'py, u64>,
         arrivals_ns: Option<PyReadonlyArray1<'py, u64>>,
+        pauses_ns: Option<PyReadonlyArray1<'py, u64>>,
         iodepth: u32,
         thinktime_ns: u64,
         progress: Option<Py<PyAny>>,
@@ -135,6 +136,7 @@ impl PyDevice {
             offsets_bytes: offsets.as_slice()?,
             lengths_bytes: lengths.as_slice()?,
             arrivals_ns: arrivals_ns.as_ref().map(|arrivals| arrivals.as_slice()).transpose()?,
+            pauses_ns: pauses_ns.as_ref().map(|pauses| pauses.as_slice()).transpose()?,
         };
         let think = Nanos(thinktime_ns);
         let observer = PyObserver::new(progress, None);

@@ -140,19 +140,29 @@ class Device:
         lengths: npt.ArrayLike,
         *,
         arrivals_ns: npt.ArrayLike | None = None,
+        pauses_ns: npt.ArrayLike | None = None,
         iodepth: int = 1,
         thinktime_ns: int = 0,
         progress: ProgressCallback | None = None,
     ) -> Log:
         """Run explicit requests, in order.
 
+        Reads, writes, writes with forced unit access, flushes and discards may be mixed. A
+        request that fails is a row with an ``error``, and the list goes on, however many fail:
+        5 (EIO) where the medium cannot be read or written, 19 (ENODEV) where the drive is gone.
+
         Parameters
         ----------
         ops, offsets, lengths
-            Operation (`records.OP_READ` ...), first byte and bytes of each request; shapes (n,).
+            Operation (`records.OP_READ` ...), first byte and bytes of each request; shapes
+            (n,). A flush has neither first byte nor length: both are 0.
         arrivals_ns
-            When each arrives, from the start of the list: an open loop. Without it a closed
-            loop keeps `iodepth` requests in flight.
+            When each arrives, from the start of the list, ascending; shape (n,). An open loop.
+            Without it a closed loop keeps `iodepth` requests in flight.
+        pauses_ns
+            Idle time before each request of a closed loop; shape (n,). A request with a pause
+            above 0 waits until all before it have ended and then for so long, and those behind
+            it wait for it: bursts with rests between them are one call.
         iodepth, thinktime_ns
             Of the closed loop.
         progress
@@ -166,21 +176,23 @@ class Device:
         Raises
         ------
         UsageError
-            If a request does not fit the drive.
+            If a request does not fit the drive, or both arrivals and pauses are given.
         DeviceError
-            If the drive fails.
+            If the drive as a whole fails.
         KeyboardInterrupt
             After Ctrl-C: half a list is not what the caller asked for.
         """
         import numpy as np  # here: what only parses shall start fast
 
         arrivals = None if arrivals_ns is None else np.ascontiguousarray(arrivals_ns, np.uint64)
+        pauses = None if pauses_ns is None else np.ascontiguousarray(pauses_ns, np.uint64)
         with translated_errors():
             text, columns = self._native.run_list(
                 np.ascontiguousarray(ops, np.uint8),
                 np.ascontiguousarray(offsets, np.uint64),
                 np.ascontiguousarray(lengths, np.uint64),
                 arrivals,
+                pauses,
                 iodepth,
                 thinktime_ns,
                 _progress(progress),

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 Column: TypeAlias = "npt.NDArray[Any]"
 
-OP_READ, OP_WRITE, OP_FLUSH, OP_DISCARD = range(4)
+OP_READ, OP_WRITE, OP_FLUSH, OP_DISCARD, OP_WRITE_FUA = range(5)
+"""What a request does. `OP_WRITE_FUA` is for asking only, a write that is durable when it is
+acknowledged; in a log it is an `OP_WRITE` like others."""
 
 ATTRIBUTION_CAUSES = (
     "host_queue",

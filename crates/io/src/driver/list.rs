@@ -14,7 +14,7 @@ use crate::workload::LONGEST_SPAN;
 /// Requests in columns of equal length.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestList<'a> {
-    /// 0 read, 1 write, 2 flush, 3 discard.
+    /// 0 read, 1 write, 2 flush, 3 discard, 4 write that is durable when acknowledged (FUA).
     pub ops: &'a [u8],
     /// First byte of each.
     pub offsets_bytes: &'a [u64],
@@ -23,7 +23,13 @@ pub struct RequestList<'a> {
     /// When each arrives, counted from the start of the run and ascending. With
     /// arrivals the loop is open, without them it is closed.
     pub arrivals_ns: Option<&'a [u64]>,
+    /// Pause before each, in a closed loop. A request with a pause above zero waits until all
+    /// before it have ended and then for so long; those behind it wait for it.
+    pub pauses_ns: Option<&'a [u64]>,
 }
+
+/// The code of a write with forced unit access.
+const WRITE_FUA: u8 = 4;
 
 impl RequestList<'_> {
     fn request(&self, index: usize) -> Option<Request> {
@@ -32,6 +38,7 @@ impl RequestList<'_> {
             1 => Op::Write,
             2 => Op::Flush,
             3 => Op::Discard,
+            WRITE_FUA => Op::Write,
             _ => return None,
         };
         let offset_bytes = self.offsets_bytes[index];
@@ -40,15 +47,30 @@ impl RequestList<'_> {
             return None;
         }
         let lba = Lba(offset_bytes / SECTOR_BYTES);
-        Some(Request::new(index as u64, op, lba, sectors))
+        let fua = self.ops[index] == WRITE_FUA;
+        Some(Request { fua, ..Request::new(index as u64, op, lba, sectors) })
+    }
+
+    fn pause_ns(&self, index: usize) -> u64 {
+        self.pauses_ns.map_or(0, |pauses| pauses[index])
+    }
+
+    /// Where the stretch without a pause ends that begins at `start`.
+    fn stretch_end(&self, start: usize) -> usize {
+        let count = self.ops.len();
+        (start + 1..count).find(|&index| self.pause_ns(index) > 0).unwrap_or(count)
     }
 
     /// Refuses the whole list if any request of it cannot be served.
     fn check(&self, info: &DeviceInfo) -> Result<(), String> {
         let count = self.ops.len();
-        let arrivals = self.arrivals_ns.map_or(count, <[u64]>::len);
-        if [self.offsets_bytes.len(), self.lengths_bytes.len(), arrivals] != [count; 3] {
+        let [arrivals, pauses] =
+            [self.arrivals_ns, self.pauses_ns].map(|column| column.map_or(count, <[u64]>::len));
+        if [self.offsets_bytes.len(), self.lengths_bytes.len(), arrivals, pauses] != [count; 4] {
             return Err("the columns of a request list must be of one length".to_owned());
+        }
+        if self.arrivals_ns.is_some() && self.pauses_ns.is_some() {
+            return Err("a request list has arrival times or pauses, not both".to_owned());
         }
         if self.arrivals_ns.is_some_and(|arrivals| !arrivals.is_sorted()) {
             return Err("the arrival times of a request list must ascend".to_owned());
@@ -57,10 +79,14 @@ impl RequestList<'_> {
         if last.is_some_and(|&arrival| arrival > LONGEST_SPAN.0) {
             return Err(format!("an arrival is later than {LONGEST_SPAN}"));
         }
+        let longest = self.pauses_ns.and_then(|pauses| pauses.iter().max());
+        if longest.is_some_and(|&pause| pause > LONGEST_SPAN.0) {
+            return Err(format!("a pause is longer than {LONGEST_SPAN}"));
+        }
         for index in 0..count {
             let request = self.request(index).ok_or_else(|| {
                 format!(
-                    "request {index} (op {}, offset {}, length {}) needs an op of 0 to 3, \
+                    "request {index} (op {}, offset {}, length {}) needs an op of 0 to 4, \
                      and offset and length in whole {SECTOR_BYTES}-byte sectors",
                     self.ops[index], self.offsets_bytes[index], self.lengths_bytes[index]
                 )
@@ -73,6 +99,8 @@ impl RequestList<'_> {
 
 /// Runs explicit requests in their order: with `iodepth` in flight and
 /// `thinktime` after each completion, or at their arrivals where those are given.
+///
+/// Failed requests do not end it, however many: each has its row in the log.
 ///
 /// # Errors
 /// [`RunError::Refused`], naming the first request that cannot be served, before
@@ -91,25 +119,32 @@ pub fn run_list(
         None => LatencyFrom::Submission,
     };
     let requests = Some(list.ops.len() as u64);
-    let goals = Goals { requests, ..Goals::until_the_end(latency_from) };
+    let goals = Goals { requests, gives_up: false, ..Goals::until_the_end(latency_from) };
     let mut session = Session::new(device, observer, goals)?;
-    let mut source = Listed { list, next: 0, start: session.now() };
-    let reason = match latency_from {
-        LatencyFrom::Arrival => open::drive(&mut session, &mut source),
-        LatencyFrom::Submission => closed::drive(&mut session, &mut source, slots),
-    };
+    let mut source = Listed { list, next: 0, end: 0, start: session.now() };
+    let mut reason = StopReason::End;
+    while source.next < list.ops.len() && session.stopped().is_none() {
+        session.pause(Nanos(list.pause_ns(source.next)));
+        source.end = list.stretch_end(source.next);
+        reason = match latency_from {
+            LatencyFrom::Arrival => open::drive(&mut session, &mut source),
+            LatencyFrom::Submission => closed::drive(&mut session, &mut source, slots),
+        };
+    }
     session.finish(reason)
 }
 
+/// A list, up to where the next pause comes.
 struct Listed<'a> {
     list: &'a RequestList<'a>,
     next: usize,
+    end: usize,
     start: Nanos,
 }
 
 impl Source for Listed<'_> {
     fn next(&mut self, _lane: u32, free_at: Nanos) -> Next {
-        if self.next == self.list.ops.len() {
+        if self.next == self.end {
             return Next::End(StopReason::End);
         }
         let index = self.next;

@@ -21,7 +21,7 @@ use crate::request::{Completion, Op, Outcome, Queue, Request};
 use crate::summary::{LatencyFrom, StopReason};
 use crate::units::{Bytes, Lba, Nanos, Sectors};
 
-/// More failed requests in a row than this end a run.
+/// More failed requests in a row than this end a run, unless it is a list.
 const MOST_FAILURES_IN_A_ROW: u64 = 100;
 /// The longest wait on a wall clock before the observer is asked again.
 const LONGEST_WAIT: Nanos = Nanos(20_000_000);
@@ -44,6 +44,8 @@ pub struct Goals {
     pub requests: Option<u64>,
     /// Bytes that will be moved, if known: for progress only.
     pub bytes: Option<u64>,
+    /// Whether too many failures in a row end the run.
+    pub gives_up: bool,
     /// Relative half-width to stop at, and the directions that must reach it.
     pub until_ci: Option<(f64, Vec<Op>)>,
 }
@@ -51,7 +53,14 @@ pub struct Goals {
 impl Goals {
     /// No end but the source's.
     pub const fn until_the_end(latency_from: LatencyFrom) -> Self {
-        Self { latency_from, runtime: Nanos::MAX, requests: None, bytes: None, until_ci: None }
+        Self {
+            latency_from,
+            runtime: Nanos::MAX,
+            requests: None,
+            bytes: None,
+            gives_up: true,
+            until_ci: None,
+        }
     }
 }
 
@@ -259,6 +268,15 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Lets time pass with nothing in flight.
+    pub fn pause(&mut self, span: Nanos) {
+        let end = Nanos(self.now.0.saturating_add(span.0).min(Nanos::MAX.0 - 1));
+        let mut none = Vec::new();
+        while self.now < end && self.stop.is_none() {
+            self.wait(end, &mut none);
+        }
+    }
+
     /// Nothing came back: that is fine only while time passes.
     #[inline(never)]
     fn check_progress(&mut self, before: Nanos, until: Nanos) {
@@ -332,7 +350,7 @@ impl<'a> Session<'a> {
     fn count_failure(&mut self, errno: i32, measured: bool) {
         self.tally.failed += u64::from(measured);
         self.failures_in_a_row += 1;
-        if self.failures_in_a_row > MOST_FAILURES_IN_A_ROW {
+        if self.goals.gives_up && self.failures_in_a_row > MOST_FAILURES_IN_A_ROW {
             let in_a_row = self.failures_in_a_row;
             self.break_off(Failure::TooManyFailures { in_a_row, errno });
         }

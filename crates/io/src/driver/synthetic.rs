@@ -66,11 +66,11 @@ fn goals(plan: &Plan) -> Goals {
     let ops = [(Op::Read, plan.read_percent > 0), (Op::Write, plan.read_percent < 100)];
     let ops = ops.into_iter().filter_map(|(op, used)| used.then_some(op)).collect();
     Goals {
-        latency_from: flows::latency_from(plan),
         runtime: plan.runtime,
         requests: full.requests.map(|requests| requests.saturating_mul(full.numjobs)),
         bytes: full.io_bytes.map(|bytes| bytes.saturating_mul(full.numjobs)),
         until_ci: full.until_ci.map(|share| (share, ops)),
+        ..Goals::until_the_end(flows::latency_from(plan))
     }
 }
 

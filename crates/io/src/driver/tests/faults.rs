@@ -1,7 +1,9 @@
 //! Drives that fail, stall or lie: an error with what was measured, never a hang.
 
 use super::helpers::{US, run, workload};
-use crate::driver::{Failure, LogKeeper, RunError, Unobserved, run_workload};
+use crate::driver::{
+    Failure, LogKeeper, RequestList, RunError, Unobserved, run_list, run_workload,
+};
 use crate::mock::{Fault, MockDevice};
 use crate::request::Request;
 use crate::summary::StopReason;
@@ -42,6 +44,23 @@ fn a_dead_drive_ends_the_run_after_a_bounded_number_of_failures() {
     assert_eq!(partial.failed_requests, device.seen.len() as u64, "drained all the same");
     assert_eq!(keeper.log.len(), device.seen.len());
     assert_eq!(device.in_flight(), 0);
+}
+
+#[test]
+fn a_list_has_a_row_for_every_request_that_fails() {
+    let mut device = faulty(Fault::FailEvery(1));
+    let count = 250;
+    let list = RequestList {
+        ops: &vec![0; count],
+        offsets_bytes: &vec![0; count],
+        lengths_bytes: &vec![512; count],
+        arrivals_ns: None,
+        pauses_ns: None,
+    };
+    let mut keeper = LogKeeper::default();
+    let summary = run_list(&mut device, &list, 4, Nanos(0), &mut keeper).unwrap();
+    assert_eq!((summary.requests, summary.failed_requests), (0, count as u64));
+    assert_eq!(keeper.log.error, vec![5; count]);
 }
 
 #[test]

@@ -177,6 +177,7 @@ fn a_list_runs_in_its_order_at_its_depth() {
         offsets_bytes: &[8192, 0, 0, 4096],
         lengths_bytes: &[512, 4096, 0, 4096],
         arrivals_ns: None,
+        pauses_ns: None,
     };
     let mut keeper = LogKeeper::default();
     let summary = run_list(&mut device, &list, 2, Nanos(0), &mut keeper).unwrap();
@@ -200,6 +201,7 @@ fn a_list_with_arrivals_is_open_and_its_index_survives_reordering() {
         offsets_bytes: &[0, 0, 512],
         lengths_bytes: &[65_536, 512, 512],
         arrivals_ns: Some(&[5, 1_000, 1_000]),
+        pauses_ns: None,
     };
     let mut keeper = LogKeeper::default();
     let summary = run_list(&mut device, &list, 1, Nanos(0), &mut keeper).unwrap();
@@ -211,9 +213,50 @@ fn a_list_with_arrivals_is_open_and_its_index_survives_reordering() {
 }
 
 #[test]
+fn a_pause_waits_until_all_before_it_have_ended() {
+    // Bursts of two and of three at depth 2, the pauses before them included.
+    let mut device = MockDevice::new(1, 10 * US, 0);
+    let list = RequestList {
+        ops: &[0; 5],
+        offsets_bytes: &[0; 5],
+        lengths_bytes: &[512; 5],
+        arrivals_ns: None,
+        pauses_ns: Some(&[5 * US, 0, 1_000 * US, 0, 0]),
+    };
+    let mut keeper = LogKeeper::default();
+    let summary = run_list(&mut device, &list, 2, Nanos(0), &mut keeper).unwrap();
+    check_against_log(&summary, &keeper.log);
+    let submissions: Vec<u64> = device.seen.iter().map(|(at, _)| at.0 / US).collect();
+    assert_eq!(submissions, [5, 5, 25 + 1_000, 25 + 1_000, 25 + 1_000 + 10]);
+    assert_eq!(keeper.log.index, [0, 1, 2, 3, 4]);
+}
+
+#[test]
+fn a_list_can_force_its_writes_through() {
+    let mut device = MockDevice::new(1, 10 * US, 0);
+    let list = RequestList {
+        ops: &[1, 4, 2],
+        offsets_bytes: &[0, 4096, 0],
+        lengths_bytes: &[4096, 4096, 0],
+        arrivals_ns: None,
+        pauses_ns: None,
+    };
+    let mut keeper = LogKeeper::default();
+    run_list(&mut device, &list, 1, Nanos(0), &mut keeper).unwrap();
+    let forced: Vec<bool> = device.seen.iter().map(|(_, request)| request.fua).collect();
+    assert_eq!(forced, [false, true, false]);
+    assert_eq!(keeper.log.op, [1, 1, 2], "it is a write like others");
+}
+
+#[test]
 fn a_list_that_cannot_be_served_is_refused_with_the_request() {
-    let good =
-        RequestList { ops: &[0], offsets_bytes: &[0], lengths_bytes: &[512], arrivals_ns: None };
+    let good = RequestList {
+        ops: &[0],
+        offsets_bytes: &[0],
+        lengths_bytes: &[512],
+        arrivals_ns: None,
+        pauses_ns: None,
+    };
     let cases = [
         (RequestList { ops: &[7], ..good }, "request 0 (op 7"),
         (RequestList { offsets_bytes: &[100], ..good }, "whole 512-byte sectors"),
@@ -222,6 +265,9 @@ fn a_list_that_cannot_be_served_is_refused_with_the_request() {
         (RequestList { ops: &[0, 0], ..good }, "of one length"),
         (RequestList { arrivals_ns: Some(&[]), ..good }, "of one length"),
         (RequestList { arrivals_ns: Some(&[u64::MAX]), ..good }, "later than"),
+        (RequestList { pauses_ns: Some(&[]), ..good }, "of one length"),
+        (RequestList { pauses_ns: Some(&[u64::MAX]), ..good }, "longer than"),
+        (RequestList { arrivals_ns: Some(&[0]), pauses_ns: Some(&[0]), ..good }, "not both"),
     ];
     for (list, expected) in cases {
         let mut device = MockDevice::new(1, US, 0);
