@@ -60,31 +60,9 @@ impl Arrivals {
 
 /// An exponential gap in 2^-64 ns.
 fn gap(stream: &mut Stream, rate_iops: u64) -> u128 {
-    let (whole, fraction) = exponential(stream);
+    let (whole, fraction) = stream.exponential();
     let in_means = (u128::from(whole) << 64) + u128::from(fraction);
     in_means * SECOND_NS / u128::from(rate_iops)
-}
-
-/// An exponential variate of mean 1, as a whole number and a fraction of 2^64. Von Neumann's
-/// method ("Various techniques used in connection with random digits", 1951) only compares
-/// integers: unlike a logarithm it gives the same on every machine.
-fn exponential(stream: &mut Stream) -> (u64, u64) {
-    let mut whole = 0;
-    loop {
-        let first = stream.next_u64();
-        let (mut last, mut falling) = (first, 1_u64);
-        loop {
-            let next = stream.next_u64();
-            if next >= last {
-                break;
-            }
-            (last, falling) = (next, falling + 1);
-        }
-        if falling % 2 == 1 {
-            return (whole, first);
-        }
-        whole += 1;
-    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,28 @@ impl Stream {
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
+
+    /// Exponential of mean 1, as a whole number and a fraction of 2^64. Von Neumann's
+    /// method ("Various techniques used in connection with random digits", 1951) only
+    /// compares integers: unlike a logarithm it gives the same on every machine.
+    pub fn exponential(&mut self) -> (u64, u64) {
+        let mut whole = 0;
+        loop {
+            let first = self.next_u64();
+            let (mut last, mut falling) = (first, 1_u64);
+            loop {
+                let next = self.next_u64();
+                if next >= last {
+                    break;
+                }
+                (last, falling) = (next, falling + 1);
+            }
+            if falling % 2 == 1 {
+                return (whole, first);
+            }
+            whole += 1;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,8 @@
 //! * [`prepare`]: the states a drive is opened in;
 //! * [`drive`]: a page-mapped or log-block drive put together;
 //! * [`msr`]: the firmware of `DiskSim`'s SSD extension, a drive of its own;
-//! * [`hdd`]: a hard disk.
+//! * [`hdd`]: a hard disk;
+//! * [`disturbance`]: noise, other users and faults around any of these.
 //!
 //! Everything outside sees only [`open`], which gives a
 //! [`Device`](ssdscope_io::Device).
@@ -29,6 +30,7 @@ pub mod cache;
 pub mod clock;
 pub mod config;
 pub mod cow;
+pub mod disturbance;
 pub mod drive;
 pub mod error;
 pub mod events;
@@ -51,6 +53,7 @@ pub use config::{DriveConfig, State};
 pub use error::SimError;
 
 use config::Firmware;
+use disturbance::Disturbed;
 use hdd::HardDisk;
 use msr::MsrDrive;
 use ssdscope_io::Device;
@@ -65,10 +68,14 @@ pub fn open(
     seed: u64,
 ) -> Result<Box<dyn Device>, SimError> {
     let state = state.unwrap_or(config.default_state);
-    match &config.firmware {
-        Firmware::Page(page) => Ok(Box::new(drive::PageDrive::new(page, state, seed)?)),
-        Firmware::LogBlock(log) => Ok(Box::new(drive::LogBlockDrive::new(log, state, seed)?)),
-        Firmware::Msr(msr) => Ok(Box::new(MsrDrive::open(msr.params(), state, seed)?)),
-        Firmware::Disk(disk) => Ok(Box::new(HardDisk::open(disk, state, seed)?)),
+    let drive: Box<dyn Device> = match &config.firmware {
+        Firmware::Page(page) => Box::new(drive::PageDrive::new(page, state, seed)?),
+        Firmware::LogBlock(log) => Box::new(drive::LogBlockDrive::new(log, state, seed)?),
+        Firmware::Msr(msr) => Box::new(MsrDrive::open(msr.params(), state, seed)?),
+        Firmware::Disk(disk) => Box::new(HardDisk::open(disk, state, seed)?),
+    };
+    if config.disturbance.is_none() {
+        return Ok(drive);
     }
+    Ok(Box::new(Disturbed::new(drive, &config.disturbance, seed)))
 }

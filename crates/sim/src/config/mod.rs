@@ -6,8 +6,10 @@
 //! The simulator's core never sees an optional value.
 
 mod cache;
+mod capacity;
 mod check;
 mod disk;
+mod disturbance;
 mod fault;
 mod gc;
 mod get;
@@ -28,6 +30,7 @@ mod wear;
 
 pub use cache::{CacheConfig, Drain, DrainOrder, ReadCacheConfig, WriteBufferConfig};
 pub use disk::{Disk, DiskConfig, QueueOrder};
+pub use disturbance::{Disturbance, Flushing};
 pub use fault::{Fault, Faults};
 pub use gc::{Gc, GcPolicy, IdleMerging};
 pub use host::{Host, HostQueues, Interface};
@@ -65,8 +68,10 @@ pub struct DriveConfig {
     pub description: String,
     /// The state it is opened in unless the caller says otherwise.
     pub default_state: State,
-    /// All the rest.
+    /// What drives of its kind read.
     pub firmware: Firmware,
+    /// What spoils measurements on it.
+    pub disturbance: Disturbance,
     resolved: Json,
 }
 
@@ -105,6 +110,7 @@ impl DriveConfig {
             description: get.word("description").to_owned(),
             default_state: get.word("default_state").parse().unwrap_or(State::Sequential),
             firmware,
+            disturbance: disturbance::disturbance(&get),
             resolved: nested(entries),
         }
     }

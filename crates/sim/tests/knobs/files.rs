@@ -167,6 +167,8 @@ fn every_key_can_be_set_and_is_read_back() {
                 // Else nothing would ever yield.
                 ("page", "gc.preemptible") => sets.push("gc.min_free_blocks=4"),
                 ("log-block", "nand.pages_per_block") => sets.push("ftl.merge_unit_bytes=36k"),
+                (_, "disturbance.foreign_on_ns") => sets.push("disturbance.foreign_off_ns=1"),
+                (_, "disturbance.foreign_off_ns") => sets.push("disturbance.foreign_on_ns=1"),
                 (_, "host.queues") => sets.push("host.interface=nvme"),
                 (_, "host.arbitration") => {
                     sets.extend(["host.interface=nvme", "host.queues=2"]);

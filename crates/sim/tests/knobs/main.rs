@@ -12,11 +12,12 @@
 //! * `write_buffer`, `read_cache`, `switches` of both: on both of these;
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
+//! * `disturbance`, `foreign`: what spoils measurements, on every drive;
 //! * `sata`: Serial ATA, on every drive behind a link; `queues`: those of an nvme link;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
 //!   recomputed from the log; `tight`: drives with the least to spare;
 //! * `files`: what drive files may say; `faults`, `page_faults`, `log_block_faults`,
-//!   `disk_faults`: what is said of wrong ones.
+//!   `disk_faults`, `disturbance_faults`: what is said of wrong ones.
 //!
 //! To add a key: write its test, and name both in the table of the file it belongs to.
 #![allow(
@@ -49,9 +50,12 @@ mod disk_caches;
 mod disk_faults;
 mod disk_host;
 mod disk_physics;
+mod disturbance;
+mod disturbance_faults;
 mod end_of_life;
 mod faults;
 mod files;
+mod foreign;
 mod ftl;
 mod gc;
 mod host;
@@ -135,16 +139,18 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
     ]
     .concat();
     let disk = [disk::KEYS, disk_caches::KEYS, disk_host::KEYS, sata::KEYS].concat();
+    let on_all = [disturbance::KEYS, foreign::KEYS].concat();
     let tested =
-        [("page", &page[..]), ("log-block", &log_block), ("msr", msr::KEYS), ("disk", &disk)];
-    assert_eq!(tested.map(|(kind, _)| kind), KINDS);
-    for (kind, tested) in tested {
-        let read = KEYS.iter().filter(|key| key.scope.kinds().contains(&kind));
+        [("page", page), ("log-block", log_block), ("msr", msr::KEYS.to_vec()), ("disk", disk)]
+            .map(|(kind, tested)| (kind, [tested, on_all.clone()].concat()));
+    assert_eq!(tested.each_ref().map(|(kind, _)| *kind), KINDS);
+    for (kind, tested) in &tested {
+        let read = KEYS.iter().filter(|key| key.scope.kinds().contains(kind));
         let untested: Vec<_> =
             read.map(|key| key.path).filter(|path| !tested.contains(path)).collect();
         assert!(untested.is_empty(), "keys of {kind} drives without a test: {untested:?}");
     }
-    for path in tested.iter().flat_map(|(_, tested)| *tested) {
+    for path in tested.iter().flat_map(|(_, tested)| tested) {
         assert!(KEYS.iter().any(|key| key.path == *path), "{path} is tested and does not exist");
     }
 }

@@ -3,6 +3,7 @@
 
 mod cache;
 mod disk;
+mod disturbance;
 mod layout;
 mod log_block;
 mod map;
@@ -23,6 +24,7 @@ pub(super) fn check(config: &DriveConfig, entries: &Entries, faults: &mut Faults
         Firmware::Msr(msr) => checker.check_msr(msr, config.default_state),
         Firmware::Disk(disk) => checker.check_disk(disk, config.default_state),
     }
+    checker.check_disturbance(&config.disturbance, &config.firmware);
 }
 
 struct Checker<'a> {

@@ -4,6 +4,7 @@
 
 mod cache;
 mod disk;
+mod disturbance;
 mod ftl;
 mod gc;
 mod host;
@@ -123,6 +124,7 @@ const PARTS: &[&[Key]] = &[
     pslc::KEYS,
     cache::KEYS,
     disk::KEYS,
+    disturbance::KEYS,
 ];
 
 const COUNT: usize = {
