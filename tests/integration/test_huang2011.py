@@ -9,16 +9,25 @@ from ssdscope import studies
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import silent
 from ssdscope.studies import Verdict
-from ssdscope.studies.huang2011 import claims, figure, means, on_target, procedure
+from ssdscope.studies.huang2011 import claims, datasheet, figure, means, on_target, procedure
 from ssdscope.studies.huang2011.procedure import Curve
 from ssdscope.targets import open_target
+from ssdscope.targets.opening import resolve_drive
 from ssdscope.workloads.grid import Row, Stop
 
 QUICK = Stop(until_ci=0.2, runtime_ns=200_000_000)
 
 
 def test_the_figures_before_the_models_are_known() -> None:
-    assert list(studies.registry()["huang2011"].figures) == ["3", "4", "5", "6", "7", "means"]
+    assert list(studies.registry()["huang2011"].figures) == [
+        "3",
+        "4",
+        "5",
+        "6",
+        "7",
+        "datasheet",
+        "means",
+    ]
 
 
 @pytest.mark.parametrize("name", ["3", "4", "5", "6", "7"])
@@ -51,6 +60,31 @@ def test_means_of_the_disk_are_near_the_paper_s() -> None:
     rows = means.measure(1, silent, devices=["HDD_S"])
     assert len(rows["HDD_S"]) == means.COUNT
     assert [claim.verdict for claim in means.compare(rows)] == [Verdict.AGREES] * 3
+
+
+@pytest.mark.parametrize("entry", datasheet.ENTRIES, ids=lambda each: f"{each.device} {each.what}")
+def test_what_the_data_sheets_say_is_within_a_tenth(entry: datasheet.Entry) -> None:
+    (claim,) = datasheet.compare(datasheet.measure(1, silent, [entry]))
+    if (entry.device, entry.what) == ("SSD_I", "write latency"):
+        assert claim.verdict == Verdict.EXPLAINED
+        assert "writes are 100 us faster" in claim.why
+    else:
+        assert claim.verdict == Verdict.AGREES, claim
+
+
+def test_entries_of_a_data_sheet_can_differ() -> None:
+    for entry in datasheet.ENTRIES:
+        (claim,) = datasheet.compare({entry: 1.2 * entry.published})
+        assert claim.verdict != Verdict.AGREES
+        assert claim.why
+    limit = next(each for each in datasheet.ENTRIES if each.bound)
+    assert datasheet.compare({limit: 1.0})[0].verdict == Verdict.AGREES
+
+
+def test_buffers_are_those_of_table_1() -> None:
+    disk = resolve_drive("sim:huang-hdd-s")["disk"]
+    assert disk["read_cache_bytes"] + disk["write_cache_bytes"] == 8 << 20
+    assert resolve_drive("sim:huang-ssd-a")["write_buffer"]["bytes"] == 64 << 20
 
 
 def test_the_figures_of_one_drive(tmp_path: Path) -> None:
@@ -99,7 +133,10 @@ def test_a_file_open_for_reading_is_only_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("uri", "figures", "said"),
-    [("null:1g", ["means"], "paper's own drives"), ("null:8m", None, "too few for 64 requests")],
+    [
+        ("null:1g", ["means", "datasheet"], "paper's own drives"),
+        ("null:8m", None, "too few for 64 requests"),
+    ],
 )
 def test_targets_that_cannot_be_measured_are_refused(
     tmp_path: Path, uri: str, figures: list[str] | None, said: str

@@ -11,6 +11,8 @@ before the models: how each characteristic of a workload shows on the drives.
     What of them can be asked of a drive that is not the paper's.
 `figure`
     The pictures.
+`datasheet`
+    Table I: what the makers' data sheets say of the devices.
 `means`
     The means over the grid that the paper's tables print, on a drawn subset.
 """
@@ -21,7 +23,7 @@ from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies.huang2011 import claims, figure, means, on_target, procedure
+from ssdscope.studies.huang2011 import claims, datasheet, figure, means, on_target, procedure
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
@@ -33,6 +35,7 @@ FIGURES = {
     "5": "Impact of request size on latency, bandwidth and throughput",
     "6": "Impact of access patterns on latency",
     "7": "Impact of access patterns on throughput",
+    "datasheet": "Table I: the makers' data sheets",
     "means": "Means over the grid, on 512 drawn workloads",
 }
 
@@ -44,7 +47,7 @@ def run(
     if target is None:
         make = partial(_make, folder, seed)
         return make_figures(KEY, wanted, make, seed, progress)
-    chosen = [name for name in wanted if name != "means"]
+    chosen = [name for name in wanted if name.isdecimal()]
     if not chosen:
         raise UsageError(
             f"figure {wanted[0]!r} is about the paper's own drives",
@@ -59,6 +62,8 @@ def run(
 def _make(folder: Path, seed: int, name: str, progress: StageProgress) -> FigureResult:
     if name == "means":
         return _means(folder, seed, progress)
+    if name == "datasheet":
+        return _datasheet(folder, seed, progress)
     return _figure(name, folder, seed, progress)
 
 
@@ -83,6 +88,13 @@ def _on_target(
         procedure.write_table(rows, folder / f"{KEY}-figure{name}-target.csv"),
         on_target.left_out(name, target, rows),
     )
+
+
+def _datasheet(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
+    values = datasheet.measure(seed, progress)
+    data = datasheet.write_table(values, folder / f"{KEY}-datasheet.csv")
+    rows = datasheet.compare(values)
+    return FigureResult("datasheet", FIGURES["datasheet"], rows, None, data)
 
 
 def _means(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
