@@ -48,8 +48,13 @@ fn digest(drive: &str, state: State, seed: u64, workload: &str) -> u64 {
 }
 
 fn digest_file(drive: &str, state: State, seed: u64, workload: &str) -> u64 {
+    digest_of(drive, &[], state, seed, workload)
+}
+
+fn digest_of(drive: &str, sets: &[&str], state: State, seed: u64, workload: &str) -> u64 {
     let path = format!("{}/../../{drive}", env!("CARGO_MANIFEST_DIR"));
-    let config = DriveConfig::parse(&std::fs::read_to_string(path).unwrap(), drive, &[]).unwrap();
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    let config = DriveConfig::parse(&std::fs::read_to_string(path).unwrap(), drive, &sets).unwrap();
     let mut device = ssdscope_sim::open(&config, Some(state), seed).unwrap();
     let mut digest = Digest(0xcbf2_9ce4_8422_2325);
     let workload = Workload::from_json(workload).unwrap();
@@ -89,6 +94,22 @@ fn every_build_merges_the_same_log_blocks_at_the_same_instants() {
     ];
     let expected: [u64; 2] = [0x5eae_1001_3d54_1e0f, 0x6cb8_b7e7_82c9_6492];
     assert_eq!(found, expected, "{found:#018x?}");
+}
+
+#[test]
+fn every_build_disturbs_the_same_requests_as_much() {
+    let sets = [
+        "disturbance.noise_sigma=0.1",
+        "disturbance.spike_ratio=0.01",
+        "disturbance.drift_ratio=0.3",
+        "disturbance.foreign_iops=300",
+        "disturbance.foreign_write_ratio=0.2",
+        "disturbance.foreign_on_ns=20_000_000",
+        "disturbance.foreign_off_ns=70_000_000",
+    ];
+    let drive = "python/ssdscope/drives/mqsim-8g.toml";
+    let found = digest_of(drive, &sets, State::Sequential, 1, MIXED);
+    assert_eq!(found, 0xf913_cc86_25fb_3757, "{found:#018x}");
 }
 
 #[test]

@@ -232,6 +232,23 @@ fn a_pause_waits_until_all_before_it_have_ended() {
 }
 
 #[test]
+fn a_pause_passes_on_a_wall_clock() {
+    let mut device = NullDevice::new(1 << 20);
+    let list = RequestList {
+        ops: &[0; 4],
+        offsets_bytes: &[0; 4],
+        lengths_bytes: &[512; 4],
+        arrivals_ns: None,
+        pauses_ns: Some(&[0, 2_000 * US, 0, 2_000 * US]),
+    };
+    let mut keeper = LogKeeper::default();
+    run_list(&mut device, &list, 1, Nanos(0), &mut keeper).unwrap();
+    let (submitted, completed) = (&keeper.log.submit_ns, &keeper.log.complete_ns);
+    assert!(submitted[1] >= completed[0] + 2_000 * US);
+    assert!(submitted[3] >= completed[2] + 2_000 * US);
+}
+
+#[test]
 fn a_list_can_force_its_writes_through() {
     let mut device = MockDevice::new(1, 10 * US, 0);
     let list = RequestList {
