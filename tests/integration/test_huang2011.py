@@ -56,6 +56,13 @@ def test_lines_are_measured_in_order() -> None:
     assert all(row.requests > 0 for row in rows[short])
 
 
+@pytest.mark.parametrize("name", ["3", "4", "5", "6", "7"])
+def test_the_drives_behave_as_the_paper_s(name: str) -> None:
+    rows = procedure.measure(procedure.curves(name), 1, silent)
+    differing = [claim for claim in claims.compare(name, rows) if claim.verdict != Verdict.AGREES]
+    assert differing == []
+
+
 def test_means_of_the_disk_are_near_the_paper_s() -> None:
     rows = means.measure(1, silent, devices=["HDD_S"])
     assert len(rows["HDD_S"]) == means.COUNT

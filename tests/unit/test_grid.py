@@ -126,9 +126,21 @@ def test_rows_come_in_order_repeat_and_keep_little_s_law() -> None:
 
 
 def test_the_interval_ends_a_run_before_the_minute() -> None:
-    row = grid.measure(small_drive(), Vector(0, 1, KIB, 4 * KIB, rd_rand=100), Stop(), seed=1)
+    vector = Vector(0, 1, KIB, 4 * KIB, rd_rand=100)
+    row = grid.measure(small_drive(), vector, vector.workload(Stop(), seed=1))
     assert 0 < row.elapsed_ns < 60_000_000_000
     assert row.requests >= 200
+
+
+def test_runs_can_be_kept_to_a_part_of_the_drive() -> None:
+    disk = open_target("sim:huang-hdd-s", seed=1).device
+    vector, stop = Vector(0, 1, KIB, 4 * KIB, rd_rand=100), Stop(0.05)
+    sizes = (None, 1 << 30, 1 << 50)
+    whole, part, more = (
+        next(grid.run(disk, [vector], seed=1, stop=stop, size_bytes=size)) for size in sizes
+    )
+    assert part.latency_ns < 0.7 * whole.latency_ns, "the arm moves less"
+    assert more == whole
 
 
 def test_means_leave_failures_out() -> None:

@@ -75,8 +75,8 @@ class Vector:
         aligned = all(length % info.logical_block_bytes == 0 for length in lengths)
         return aligned and (info.writable or self.wr_ratio == 0)
 
-    def workload(self, stop: "Stop", seed: int) -> Workload:
-        """Make the plan for the driver."""
+    def workload(self, stop: "Stop", seed: int, size_bytes: int | None = None) -> Workload:
+        """Make the plan for the driver: on the whole drive, or on its first `size_bytes`."""
         return Workload(
             rw={0: "read", 100: "write"}.get(self.wr_ratio, "rw"),
             read_percent=100 - self.wr_ratio,
@@ -88,6 +88,7 @@ class Vector:
             read_stride_bytes=self.rd_stride,
             write_stride_bytes=self.wr_stride,
             random_start=True,
+            size_bytes=size_bytes,
             until_ci=stop.until_ci,
             runtime_ns=stop.runtime_ns,
             seed=seed,
@@ -182,6 +183,7 @@ def run(
     *,
     seed: int,
     stop: Stop = PAPER_STOP,
+    size_bytes: int | None = None,
     jobs: int = -1,
     progress: Progress = lambda _done, _of: None,
 ) -> Iterator[Row]:
@@ -198,6 +200,9 @@ def run(
         Of every run; two workloads never share one.
     stop
         When each run ends.
+    size_bytes
+        Requests fall into so many bytes from the drive's start on; into all of it if None, or
+        if it holds fewer.
     jobs
         Runs at a time on copies of the drive; -1 for all cores.
     progress
@@ -218,9 +223,12 @@ def run(
     alone = not device.info.snapshot
     # A run is one call into Rust that lets go of Python, so threads are enough.
     workers = Parallel(n_jobs=1 if alone else jobs, prefer="threads", return_as="generator")
+    if size_bytes is not None and size_bytes >= device.info.capacity_bytes:
+        size_bytes = None
+    plans = (vector.workload(stop, _seed(seed, vector), size_bytes) for vector in vectors)
     tasks = (
-        delayed(measure)(device if alone else device.fork(), vector, stop, _seed(seed, vector))
-        for vector in vectors
+        delayed(measure)(device if alone else device.fork(), vector, plan)
+        for vector, plan in zip(vectors, plans, strict=True)
     )
     rows = workers(tasks)
     try:
@@ -231,8 +239,8 @@ def run(
         rows.close()
 
 
-def measure(device: Device, vector: Vector, stop: Stop, seed: int) -> Row:
-    """Run one workload.
+def measure(device: Device, vector: Vector, plan: Workload) -> Row:
+    """Run one workload by its plan.
 
     Raises
     ------
@@ -240,7 +248,7 @@ def measure(device: Device, vector: Vector, stop: Stop, seed: int) -> Row:
         After Ctrl-C: half a run is not what the caller asked for.
     """
     try:
-        result = device.run(vector.workload(stop, seed))
+        result = device.run(plan)
     except DeviceError as error:
         return Row(vector, failure=error.message)
     if result.interrupted:

@@ -66,8 +66,6 @@ def _figure_3(lines: _Lines) -> list[Claim]:
             + ", ".join(f"{growth[each]:.1f}" for each in growth)
             + " times as long as reads on SSD_I, SSD_S, HDD_S",
             min(growth[each] for each in SSDS) > 1.5 > growth["HDD_S"] > 1 / 1.5,
-            "the disk's write-back cache takes random writes in the order of the arm; without it "
-            "writes cost what reads do, and the disk does not outrun SSD_S",
         ),
         _claim(
             "where writes prevail, the disk outruns SSD_S",
