@@ -133,6 +133,10 @@ def drive(**keys: object) -> Values:
 
 
 FLIPS = {
+    "busy": (
+        drive(disturbance__foreign_iops=1, disturbance__foreign_off_ns=300_000_000),
+        drive(disturbance__foreign_iops=1, disturbance__foreign_off_ns=500_000_000),
+    ),
     "protected": (
         drive(write_buffer__power_loss_protected=True, write_buffer__switchable=False),
         drive(write_buffer__power_loss_protected=True, write_buffer__switchable=True),

@@ -16,6 +16,7 @@ from ssdscope.studies.recovery.shape import shape_of
 from ssdscope.targets.drive_writer import Value, drive_toml
 
 DRAWS_MAX = 1000
+_NOISE = ("disturbance.noise_sigma", "disturbance.spike_ratio", "disturbance.spike_ns")
 _DRIVES, _FLAT = 1, 2
 """Streams of their own, so that flat drives do not shift the others."""
 
@@ -57,6 +58,11 @@ class Drawn:
     def twin_toml(self) -> str:
         """Write the file of the same drive without noise, spikes, drift and others' I/O."""
         return drive_toml(dict(self.values), [f"drawn: {self.label}, undisturbed"])
+
+    def noisy_toml(self) -> str:
+        """Write the file of the same drive with noise and spikes alone."""
+        alone = {key: self.disturbance[key] for key in _NOISE}
+        return drive_toml({**self.values, **alone}, [f"drawn: {self.label}, with noise alone"])
 
 
 def draw(seed: int, index: int = 0) -> Drawn:

@@ -110,5 +110,9 @@ class Case:
         )
 
     def _knee(self) -> Truth:
+        """Give the knee with noise and without: a closed loop of slower requests has it deeper."""
         knee, gain = self.depths
-        return Truth(knee) if gain >= DEPTH_GAINS and math.isfinite(knee) else ABSENT
+        if gain < DEPTH_GAINS or not math.isfinite(knee):
+            return ABSENT
+        noisy, _ = reads.depth_rates(Twin(self.drawn, noisy=True))
+        return Truth(noisy, (knee,)) if math.isfinite(noisy) else Truth(knee)

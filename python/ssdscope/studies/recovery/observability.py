@@ -17,6 +17,7 @@ from ssdscope.studies.recovery.truth import runs_width
 
 CONTRAST_MIN = 0.10
 SPANS_MIN = 8
+BUSY_PAUSE = 4
 
 Mask = Callable[[Values, Shape], bool]
 
@@ -62,6 +63,12 @@ def _blurred(values: Values, shape: Shape) -> bool:
     return blurred(values, shape, runs_width(values, shape))
 
 
+def _busy(values: Values, _shape: Shape) -> bool:
+    pause = number(values, "disturbance.foreign_off_ns")
+    onset = number(values, "gc.idle_ns", 100_000_000)
+    return number(values, "disturbance.foreign_iops") > 0 and pause < BUSY_PAUSE * onset
+
+
 MASKS: Mapping[str, Mask] = {
     "protected": _protected,
     "one-command": _one_command,
@@ -71,6 +78,7 @@ MASKS: Mapping[str, Mask] = {
     "merges": _merges,
     "few-spans": _few_spans,
     "blurred": _blurred,
+    "busy": _busy,
 }
 """By the names that the document gives them."""
 
@@ -140,7 +148,7 @@ RULES: Mapping[str, Rule] = {
         ("merges", "region"), "amplification", lambda case: case.amplification - 1
     ),
     "gc_period_bytes": Rule(("protected", "region"), "periodic", _period),
-    "idle_gc_onset_ns": Rule((), "rested", lambda case: writes.rested(case.twin)),
+    "idle_gc_onset_ns": Rule(("busy",), "rested", lambda case: writes.rested(case.twin)),
     "pslc_bytes": Rule(("full-region",), "region", lambda case: writes.region(case.twin)),
     "open_units": Rule(("protected",), "streams", _streams),
     "trim_effect": Rule((), "trimmed", lambda case: case.trim_effect),
@@ -174,10 +182,10 @@ class Visibility:
 def visibility(case: Case) -> dict[str, Visibility]:
     """Give, for each property that the drive has, whether it can be told."""
     found = {}
+    values = {**case.drawn.values, **case.drawn.disturbance}
     for name, rule in RULES.items():
         if not case.truths[name].present:
             continue
-        values, shape = case.drawn.values, case.twin.shape
-        masked = tuple(mask for mask in rule.masks if MASKS[mask](values, shape))
+        masked = tuple(mask for mask in rule.masks if MASKS[mask](values, case.twin.shape))
         found[name] = Visibility(masked, None if masked else float(rule.contrast(case)))
     return found

@@ -26,14 +26,16 @@ class Twin:
     ----------
     drawn
         The drive.
+    noisy
+        With noise and spikes after all: for what they change in a closed loop.
     """
 
-    def __init__(self, drawn: Drawn) -> None:
+    def __init__(self, drawn: Drawn, *, noisy: bool = False) -> None:
         self.values: Values = drawn.values
         self.shape: Shape = shape_of(drawn.values)
         self.block_bytes = number(drawn.values, "host.logical_block_bytes", 512)
         self.stream = np.random.default_rng(np.random.SeedSequence((drawn.seed, drawn.index, 99)))
-        self._toml = drawn.twin_toml()
+        self._toml = drawn.noisy_toml() if noisy else drawn.twin_toml()
         self._seed = drawn.index
 
     @cached_property
