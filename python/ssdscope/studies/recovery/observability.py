@@ -4,7 +4,6 @@ A property is observable if the drive has it, none of the rules that mask it app
 contrast on the undisturbed twin is at least 10 %.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -89,7 +88,9 @@ def _bits(case: Case) -> float:
 
 
 def _order(case: Case) -> float:
-    return math.inf if case.order_effect < ORDER_SHOWS else case.order_effect
+    if case.order_effect >= ORDER_SHOWS:
+        return case.order_effect
+    return max(reads.conflict(case.twin), reads.chunk(case.twin))
 
 
 def _phase(case: Case) -> float:
