@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, error, note
+from ssdscope.cli.output import emit, emit_json, error, note, table
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, OutputError
@@ -17,6 +17,8 @@ Examples:
   ssdscope reproduce machado2015 --seed 1
   ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
   ssdscope reproduce kuo2009 --figure 25-28
+  ssdscope reproduce recovery --count 20 --flat 10 --seed 7
+  ssdscope reproduce recovery --only 7:3
 """
 
 _VERDICT_WIDTH = 11
@@ -42,6 +44,22 @@ def reproduce(
     out: Annotated[
         str, typer.Option("--out", "-O", metavar="FOLDER", help="Where figures are written.")
     ] = "out",
+    count: Annotated[
+        int | None,
+        typer.Option("--count", metavar="N", min=0, help="recovery: how many drives are drawn."),
+    ] = None,
+    flat: Annotated[
+        int | None,
+        typer.Option("--flat", metavar="N", min=0, help="recovery: how many flat drives."),
+    ] = None,
+    only: Annotated[
+        str | None,
+        typer.Option("--only", metavar="SEED:INDEX", help="recovery: one drive, answer by answer."),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", min=1, help="recovery: drives at a time; all cores."),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with 1 if a verdict is `differs`.")
     ] = False,
@@ -75,6 +93,7 @@ def reproduce(
                 out_dir=out,
                 seed=used_seed,
                 progress=stage,
+                extras={"count": count, "flat": flat, "only": only, "jobs": jobs},
             )
         except OutputError as failure:
             if failure.partial is None:
@@ -145,6 +164,9 @@ def _text(document: dict[str, Any]) -> str:
     for figure in document["figures"]:
         parts.append(figure["title"])
         parts += [_claim(row) for row in figure["rows"]]
+        if "table" in figure:
+            texts = [[str(cell) for cell in row] for row in figure["table"]["rows"]]
+            parts.append(table(figure["table"]["columns"], texts))
         parts += [textwrap.fill(f"note: {each}", _LINE_WIDTH) for each in figure["notes"]]
         if figure["image"]:
             parts.append(f"picture: {figure['image']}")

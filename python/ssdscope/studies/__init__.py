@@ -8,6 +8,8 @@
     What each characteristic of a workload does to five devices; the models come later.
 `kuo2009`
     What effective blocks and pages, buffers and zones do to response times; seven drives.
+`recovery`
+    Drives drawn at random and probed blind: what the probes find, and where they are wrong.
 `ryu2009`
     Three drives and where their management blocks are: ageing, shifted writes, a table of speeds.
 
@@ -17,8 +19,9 @@ number in the column "ours" is computed from runs made now.
 
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress, silent
@@ -26,6 +29,7 @@ from ssdscope.studies.huang2011 import STUDY as HUANG2011
 from ssdscope.studies.kuo2009 import STUDY as KUO2009
 from ssdscope.studies.machado2015 import STUDY as MACHADO2015
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Verdict
+from ssdscope.studies.recovery import STUDY as RECOVERY
 from ssdscope.studies.ryu2009 import STUDY as RYU2009
 from ssdscope.targets import Target
 
@@ -39,7 +43,7 @@ __all__ = [
     "run",
 ]
 
-_STUDIES = (HUANG2011, KUO2009, MACHADO2015, RYU2009)
+_STUDIES = (HUANG2011, KUO2009, MACHADO2015, RECOVERY, RYU2009)
 
 
 def registry() -> dict[str, StudyInfo]:
@@ -55,6 +59,7 @@ def run(
     target: Target | None = None,
     seed: int = 1,
     progress: StageProgress = silent,
+    extras: Mapping[str, Any] | None = None,
 ) -> StudyResult:
     """Run a study and write its pictures and data.
 
@@ -72,11 +77,14 @@ def run(
         Of everything drawn.
     progress
         Told what is running, and the share that is done.
+    extras
+        What only some studies take, by name; None stands for what was not given.
 
     Raises
     ------
     UsageError
-        If the study or a figure is unknown, or the folder cannot be written.
+        If the study or a figure is unknown, it does not take an extra, or the folder cannot be
+        written.
     """
     studies = registry()
     if key not in studies:
@@ -90,6 +98,13 @@ def run(
             raise UsageError(
                 f"{key} has no figure {figure!r}", hint=f"there are: {', '.join(study.figures)}"
             )
+    given = {name: value for name, value in (extras or {}).items() if value is not None}
+    for name in given:
+        if name not in study.extras:
+            takers = [each.key for each in studies.values() if name in each.extras]
+            raise UsageError(
+                f"{key} takes no --{name}", hint=f"studies that do: {', '.join(takers)}"
+            )
     folder = Path(out_dir)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -97,4 +112,4 @@ def run(
         raise UsageError(f"cannot write to {folder}: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise UsageError(f"cannot write to {folder}: permission denied")
-    return study.run(wanted, target, folder, seed, progress)
+    return study.run(wanted, target, folder, seed, progress, **given)

@@ -6,9 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from ssdscope.probes.budget import StageProgress
-from ssdscope.targets import Target
-
 
 class Verdict(StrEnum):
     """How ours compares with the paper's."""
@@ -55,6 +52,18 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Figures beside the claims, of which none is of a paper."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Sequence[str | int], ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it, row by row."""
+        return {"columns": list(self.columns), "rows": [list(row) for row in self.rows]}
+
+
+@dataclass(frozen=True)
 class FigureResult:
     """One figure of a study.
 
@@ -72,6 +81,7 @@ class FigureResult:
     image: Path | None = None
     data: Path | None = None
     notes: list[str] = field(default_factory=list)
+    table: Table | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Write the figure under the contract's keys."""
@@ -82,7 +92,7 @@ class FigureResult:
             "image": None if self.image is None else str(self.image),
             "data": None if self.data is None else str(self.data),
             "notes": self.notes,
-        }
+        } | ({"table": self.table.to_json()} if self.table else {})
 
 
 @dataclass(frozen=True)
@@ -120,10 +130,14 @@ class StudyInfo:
     figures
         Ids and titles.
     run
-        Called with the wanted figures, a target or None, a folder, a seed and a callback.
+        Called with the wanted figures, a target or None, a folder, a seed, a callback, and those
+        of `extras` that were given, by name.
+    extras
+        What else it takes.
     """
 
     key: str
     summary: str
     figures: dict[str, str]
-    run: Callable[[Sequence[str], Target | None, Path, int, StageProgress], StudyResult]
+    run: Callable[..., StudyResult]
+    extras: frozenset[str] = frozenset()

@@ -6,7 +6,7 @@ from pathlib import Path
 from ssdscope import probes
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.studies.recovery.blind import Probed
-from ssdscope.targets import native_version
+from ssdscope.targets.opening import native_version
 
 
 class Journal:
@@ -30,12 +30,12 @@ class Journal:
         made_by = {"version": native_version(), "probes": list(probes.registry())}
         try:
             text = path.read_text(encoding="utf-8") if path.exists() else ""
-            complete = text[: text.rfind("\n") + 1]
             # What was cut short when the machine stopped is done again.
+            complete = text[: text.rfind("\n") + 1]
+            self.drives = self._read(text, complete, made_by)
             path.write_text(complete or json.dumps({"made_by": made_by}) + "\n", encoding="utf-8")
         except OSError as error:
             raise OutputError(f"cannot write {path}: {error.strerror}") from error
-        self.drives = self._read(complete, made_by)
 
     def append(self, probed: Probed) -> None:
         """Add a drive, at once on disk."""
@@ -46,10 +46,10 @@ class Journal:
             raise OutputError(f"cannot write {self.path}: {error.strerror}") from error
         self.drives[probed.label] = probed
 
-    def _read(self, text: str, made_by: object) -> dict[str, Probed]:
+    def _read(self, text: str, complete: str, made_by: object) -> dict[str, Probed]:
         if not text:
             return {}
-        head, *lines = text.splitlines()
+        head, *lines = complete.splitlines() or [""]
         try:
             same = json.loads(head)["made_by"] == made_by
             drives = [Probed.from_json(json.loads(line)) for line in lines]

@@ -1,4 +1,4 @@
-"""An answer held against the truth: what `docs/observability.md` says under "How an answer is judged"."""
+"""An answer held against the truth, by the rules of `docs/observability.md`."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -37,6 +37,8 @@ class Judgement:
     ----------
     said, truth
         In words.
+    present
+        Whether the drive has it.
     observable
         Whether a probe is expected to find it.
     covered, relative_width
@@ -48,6 +50,7 @@ class Judgement:
     said: str
     truth: str
     probe: str
+    present: bool
     observable: bool
     covered: bool | None = None
     relative_width: float | None = None
@@ -78,6 +81,7 @@ def judge(
     common: dict[str, Any] = {
         "name": name,
         "truth": _truth_in_words(truth),
+        "present": truth.present,
         "observable": observable,
         "probe": "-" if finding is None else finding["probe"],
     }

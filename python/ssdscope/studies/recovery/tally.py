@@ -18,10 +18,10 @@ WIDTH_BAR = 0.10
 COLUMNS = (
     "property",
     "observable",
-    "of them found",
+    "found",
     *(str(each) for each in Outcome),
-    "intervals cover",
-    "median width",
+    "cover",
+    "width",
 )
 
 
@@ -43,7 +43,7 @@ class Tally:
     @property
     def present(self) -> int:
         """Where the drive has the property."""
-        return sum(not each.truth.startswith("absent") for each in self.judgements)
+        return sum(each.present for each in self.judgements)
 
     @property
     def observable(self) -> int:
@@ -77,8 +77,8 @@ class Tally:
             self.observable,
             self.found,
             *(self.count(each) for each in Outcome),
-            f"{covered} of {of_them}" if of_them else "-",
-            "-" if width is None else f"{100 * width:.1f} %",
+            f"{covered}/{of_them}" if of_them else "-",
+            "-" if width is None else f"{100 * width:.1f}%",
         ]
 
 
@@ -156,15 +156,20 @@ def _verdict(good: bool, why: str) -> tuple[Verdict, str]:
 
 
 def notes(drives: Sequence[Probed]) -> list[str]:
-    """Name every wrong answer and every one that was missed, and how to see it again."""
-    found = []
-    for word, outcomes in (("wrong", WRONG), ("missed", (Outcome.MISSED,))):
-        for drive in drives:
-            for each in drive.judgements:
-                if each.outcome in outcomes:
-                    found.append(
-                        f"{word}: {each.name} of {drive.label} is {each.truth}; "
-                        f"{each.probe} said {each.said}"
-                    )
+    """Name every wrong answer, every one that was missed, and how to see it again."""
+    found = [
+        f"wrong: {each.name} of {drive.label} is {each.truth}; {each.probe} said {each.said}"
+        for drive in drives
+        for each in drive.judgements
+        if each.outcome in WRONG
+    ]
+    for name in KINDS:
+        missed = [
+            drive.label
+            for drive in drives
+            for each in drive.judgements
+            if each.name == name and each.outcome == Outcome.MISSED
+        ]
+        found += [f"missed: {name} of {', '.join(missed)}"] if missed else []
     again = "repeat one drive: ssdscope reproduce recovery --only SEED:INDEX"
     return [*found, again] if found else []

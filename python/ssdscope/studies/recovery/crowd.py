@@ -1,0 +1,81 @@
+"""Many drives on all cores, in whatever order they come."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ssdscope.errors import UsageError
+from ssdscope.probes.budget import StageProgress
+from ssdscope.studies.recovery.blind import Probed, probe_drawn
+from ssdscope.studies.recovery.journal import Journal
+
+_NAME = re.compile(r"(?P<seed>\d+):(?P<index>\d+)(?P<flat>f?)")
+
+
+@dataclass(frozen=True)
+class Drive:
+    """A drive to be drawn."""
+
+    seed: int
+    index: int
+    flat: bool
+
+    @property
+    def label(self) -> str:
+        """`SEED:INDEX`, with an f for a flat one."""
+        return f"{self.seed}:{self.index}{'f' if self.flat else ''}"
+
+
+def named(text: str) -> Drive:
+    """Read the name of a drive.
+
+    Raises
+    ------
+    UsageError
+        If it is none.
+    """
+    match = _NAME.fullmatch(text)
+    if match is None:
+        raise UsageError(
+            f"--only: {text!r} does not name a drawn drive",
+            hint="write SEED:INDEX, as in 7:31, with an f behind it for a flat drive",
+        )
+    return Drive(int(match["seed"]), int(match["index"]), bool(match["flat"]))
+
+
+def probe_all(
+    drives: Sequence[Drive], journal: Journal, progress: StageProgress, jobs: int = -1
+) -> None:
+    """Probe the drives that the journal does not have, and write each there when it is done.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C; what is done is in the journal.
+    """
+    from joblib import Parallel, delayed
+
+    left = [each for each in drives if each.label not in journal.drives]
+    done = len(drives) - len(left)
+    progress(f"{done} of {len(drives)} drives", done / max(len(drives), 1))
+    if not left:
+        return
+    workers = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    outcomes = workers(delayed(_probe)(each) for each in left)
+    try:
+        for probed in outcomes:
+            if probed is None:
+                raise KeyboardInterrupt
+            journal.append(probed)
+            done += 1
+            progress(f"{done} of {len(drives)} drives", done / len(drives))
+    finally:
+        outcomes.close()
+
+
+def _probe(drive: Drive) -> Probed | None:
+    """Probe one, in a process of its own; None after Ctrl-C, which reaches that too."""
+    try:
+        return probe_drawn(drive.seed, drive.index, flat=drive.flat)
+    except KeyboardInterrupt:
+        return None

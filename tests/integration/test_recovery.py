@@ -1,0 +1,82 @@
+"""The recovery study as a whole: twelve of its drives, probed blind."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ssdscope import studies
+from ssdscope.studies import Verdict
+from ssdscope.studies.recovery.judge import Outcome
+from ssdscope.studies.recovery.truth import KINDS
+
+SEED, COUNT, FLAT = 7, 9, 3
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("recovery")
+
+
+@pytest.fixture(scope="module")
+def study(folder: Path) -> studies.StudyResult:
+    sizes = {"count": COUNT, "flat": FLAT}
+    return studies.run("recovery", out_dir=folder, seed=SEED, extras=sizes)
+
+
+@pytest.mark.slow
+def test_nothing_is_wrong(study: studies.StudyResult) -> None:
+    wrong = [note for figure in study.figures for note in figure.notes if note.startswith("wrong:")]
+    assert wrong == []
+    for figure in study.figures:
+        assert figure.rows[0].verdict == Verdict.AGREES
+        assert "broke off" not in " ".join(row.what for row in figure.rows)
+
+
+def test_every_property_of_every_drive_is_judged(study: studies.StudyResult) -> None:
+    for figure, drives in zip(study.figures, (COUNT, FLAT), strict=True):
+        assert figure.table is not None
+        names = [row[0] for row in figure.table.rows]
+        assert names == [*KINDS, "all"]
+        for row in figure.table.rows[:-1]:
+            assert sum(int(cell) for cell in row[3:10]) == drives
+        assert figure.image is not None
+        assert figure.image.with_suffix(".csv").exists()
+
+
+def test_enough_of_what_is_there_is_observable(study: studies.StudyResult) -> None:
+    row = next(row for row in study.figures[0].rows if "present" in row.what)
+    assert row.verdict == Verdict.AGREES
+
+
+def test_a_finished_study_is_read_from_its_journal(
+    study: studies.StudyResult, folder: Path, cli
+) -> None:
+    words = ("reproduce", "recovery", "--seed", str(SEED), "-O", str(folder), "-o", "json")
+    said = cli(*words, "--count", str(COUNT), "--flat", str(FLAT))
+    again = json.loads(said.out)
+    assert again["figures"][0]["rows"] == study.to_json()["figures"][0]["rows"]
+    shorter = json.loads(cli(*words, "--count", "2", "--flat", "0").out)
+    assert len(shorter["figures"]) == 1
+    assert sum(shorter["figures"][0]["table"]["rows"][0][3:10]) == 2
+
+
+def test_one_drive_is_drawn_again(cli) -> None:
+    name = f"{SEED}:{COUNT - 1}"
+    said = cli("reproduce", "recovery", "--only", name, "--seed", "1", "-o", "json")
+    figure = json.loads(said.out)["figures"][0]
+    assert name in figure["title"]
+    assert [row[0] for row in figure["table"]["rows"]] == list(KINDS)
+    assert {row[1] for row in figure["table"]["rows"]} <= {str(each) for each in Outcome}
+
+
+def test_what_it_does_not_take_is_refused(cli, tmp_path: Path) -> None:
+    no_target = cli("reproduce", "recovery", "--target", "null:", "-O", str(tmp_path))
+    assert no_target.status == 2
+    assert "its own drives" in no_target.err
+    misnamed = cli("reproduce", "recovery", "--only", "seven", "-O", str(tmp_path))
+    assert misnamed.status == 2
+    assert "SEED:INDEX" in misnamed.err
+    other = cli("reproduce", "kuo2009", "--count", "3", "-O", str(tmp_path))
+    assert other.status == 2
+    assert "takes no --count" in other.err

@@ -1,0 +1,143 @@
+"""Answers of the recovery study held against truths; many of them counted; the journal."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssdscope.errors import UsageError
+from ssdscope.studies import run
+from ssdscope.studies.record import Verdict
+from ssdscope.studies.recovery import tally
+from ssdscope.studies.recovery.blind import Probed
+from ssdscope.studies.recovery.crowd import named
+from ssdscope.studies.recovery.journal import Journal
+from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
+from ssdscope.studies.recovery.observability import Visibility
+from ssdscope.studies.recovery.truth import ABSENT, Truth
+
+SEEN = Visibility((), 0.5)
+MASKED = Visibility(("protected",), None)
+FAINT = Visibility((), 0.02)
+
+
+def finding(outcome: str, **keys: Any) -> dict[str, Any]:
+    empty = {"value": None, "interval": None, "candidates": None, "reason": "link_bound"}
+    return {"outcome": outcome, "probe": "a probe", **empty, **keys}
+
+
+DETECTED = finding("detected", value=4096.0)
+CASES = [
+    ("rmw_unit_bytes", Truth(4096), SEEN, DETECTED, Outcome.RIGHT),
+    ("rmw_unit_bytes", Truth(8192), SEEN, DETECTED, Outcome.WRONG),
+    ("rmw_unit_bytes", Truth(8192), MASKED, DETECTED, Outcome.WRONG),
+    ("rmw_unit_bytes", ABSENT, None, DETECTED, Outcome.WRONG),
+    ("map_zone_bytes", Truth(None, (4096,)), None, DETECTED, Outcome.RIGHT),
+    ("rmw_unit_bytes", ABSENT, None, finding("absent"), Outcome.ABSENT_RIGHT),
+    ("rmw_unit_bytes", Truth(4096), SEEN, finding("absent"), Outcome.ABSENT_WRONG),
+    ("rmw_unit_bytes", Truth(4096), MASKED, finding("absent"), Outcome.ABSENT_WRONG),
+    ("rmw_unit_bytes", Truth(4096), FAINT, finding("absent"), Outcome.ABSENT_RIGHT),
+    ("rmw_unit_bytes", Truth(4096), SEEN, finding("undetectable"), Outcome.MISSED),
+    ("rmw_unit_bytes", Truth(4096), MASKED, finding("undetectable"), Outcome.UNDETECTABLE),
+    ("rmw_unit_bytes", ABSENT, None, finding("undetectable"), Outcome.UNDETECTABLE),
+    ("rmw_unit_bytes", Truth(4096), SEEN, None, Outcome.MISSED),
+    ("rmw_unit_bytes", ABSENT, None, None, Outcome.UNDETECTABLE),
+]
+
+
+@pytest.mark.parametrize(("name", "truth", "visible", "said", "outcome"), CASES)
+def test_an_answer_is_judged_by_the_book(
+    name: str, truth: Truth, visible: Visibility, said: dict[str, Any], outcome: Outcome
+) -> None:
+    judged = judge(name, truth, visible, said)
+    assert judged.outcome == outcome
+    assert judged.present == truth.present
+    assert Judgement.from_json(json.loads(json.dumps(judged.to_json()))) == judged
+
+
+@pytest.mark.parametrize(
+    ("truth", "candidates", "outcome"),
+    [
+        (Truth(4096), (512, 4096), Outcome.AMBIGUOUS),
+        (Truth(4096), (512, 1024), Outcome.WRONG),
+        (ABSENT, (512, 1024), Outcome.AMBIGUOUS),
+    ],
+)
+def test_candidates_without_the_truth_are_wrong(
+    truth: Truth, candidates: tuple[int, ...], outcome: Outcome
+) -> None:
+    said = finding("ambiguous", candidates=candidates)
+    assert judge("rmw_unit_bytes", truth, SEEN, said).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("interval", "covered"), [([90.0, 110.0], True), ([111.0, 120.0], False), (None, False)]
+)
+def test_intervals_of_numbers_are_judged(interval: list[float] | None, covered: bool) -> None:
+    said = finding("detected", value=100.0, interval=interval)
+    judged = judge("write_buffer_bytes", Truth(104), SEEN, said)
+    assert (judged.outcome, judged.covered) == (Outcome.RIGHT, covered)
+    assert judge("rmw_unit_bytes", Truth(100), SEEN, said).covered is None
+
+
+def drive(index: int, *outcomes: Outcome) -> Probed:
+    judgements = [
+        Judgement("rmw_unit_bytes", each, "8192", "4096", "rmw", present=True, observable=True)
+        for each in outcomes
+    ]
+    return Probed(f"1:{index}", False, tuple(judgements), redraws=1, seconds=2.0)
+
+
+def test_the_bars_are_held_against_counts() -> None:
+    right = [drive(index, *[Outcome.RIGHT] * 19, Outcome.MISSED) for index in range(10)]
+    agreed = {row.what: row for row in tally.claims(right)}
+    assert agreed["observable properties detected"].verdict == Verdict.AGREES
+    assert agreed["observable properties detected"].ours == "95.0 % (190 of 200)"
+    assert agreed["wrong answers on 10 drives"].ours == "0 of 190; below 1.6 % at 95 %"
+    one_wrong = tally.claims([*right, drive(10, Outcome.WRONG)])
+    assert one_wrong[0].verdict == Verdict.DIFFERS
+    assert one_wrong[1].verdict == Verdict.DIFFERS
+
+
+def test_wrong_and_missed_answers_are_named_with_what_repeats_them() -> None:
+    notes = tally.notes([drive(3, Outcome.WRONG), drive(4, Outcome.MISSED)])
+    assert notes[0] == "wrong: rmw_unit_bytes of 1:3 is 4096; rmw said 8192"
+    assert notes[1] == "missed: rmw_unit_bytes of 1:4"
+    assert "--only" in notes[2]
+
+
+def test_a_journal_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "recovery-1.jsonl"
+    journal = Journal(path)
+    journal.append(drive(0, Outcome.RIGHT))
+    journal.append(drive(1, Outcome.WRONG))
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"label": "1:2", "fl')
+    again = Journal(path)
+    assert again.drives == {"1:0": drive(0, Outcome.RIGHT), "1:1": drive(1, Outcome.WRONG)}
+    again.append(drive(2, Outcome.MISSED))
+    assert list(Journal(path).drives) == ["1:0", "1:1", "1:2"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["no journal\n", "a line without an end", '{"made_by": {"version": "0.0.0", "probes": []}}\n'],
+)
+def test_another_journal_is_not_gone_on_with(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "recovery-1.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=r"journal|another version"):
+        Journal(path)
+    assert path.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize("text", ["7", "7:", "7:x", "7:1g", "-1:2"])
+def test_a_drive_that_is_not_named_so_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="does not name"):
+        named(text)
+
+
+def test_other_studies_do_not_take_its_options(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="machado2015 takes no --count"):
+        run("machado2015", out_dir=tmp_path, extras={"count": 3, "flat": None})
