@@ -8,6 +8,7 @@ Reading order:
 * :mod:`.fit`         lines by relative error, non-negative fits, BIC, the longest linear stretch
 * :mod:`.changepoint` where a level or a curve changes
 * :mod:`.equivalence` when "no effect" may be said (TOST)
+* :mod:`.onset`       where a long series rises for good, to the value
 * :mod:`.overprovisioning` spare space against write amplification
 * :mod:`.errors`      how far predictions are from what was measured
 
@@ -26,6 +27,7 @@ from ssdscope.stats.changepoint import (
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
 from ssdscope.stats.fit import LineFit, bic, fit_line, linear_stretch, relative_nnls
+from ssdscope.stats.onset import Onset, excess_onset, onset
 from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.robust import log_median, mad, shifted_blocks
 from ssdscope.stats.summary import (
@@ -41,6 +43,7 @@ __all__ = [
     "Equivalence",
     "LineFit",
     "MeanInterval",
+    "Onset",
     "PredictionErrors",
     "batch_means",
     "bic",
@@ -48,6 +51,7 @@ __all__ = [
     "change_points",
     "doubling_gains",
     "ecdf",
+    "excess_onset",
     "fit_line",
     "isotonic",
     "linear_stretch",
@@ -55,6 +59,7 @@ __all__ = [
     "mad",
     "mean_interval",
     "nearest_rank",
+    "onset",
     "percentile_interval",
     "plateau",
     "prediction_errors",

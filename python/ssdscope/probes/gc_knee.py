@@ -1,0 +1,332 @@
+"""The probe `gc_knee`: spare space and write amplification, from where collection begins.
+
+Physics. A full drive takes random overwrites at full speed until its spare space is used up; from
+then on each write waits for collection, which first copies what is still valid. The bytes written
+until then are the spare space that a host can use (blocks that the drive always keeps free it
+cannot). Once settled, each page costs A programs, and A follows from the spare space alone as long
+as the drive collects what holds least (`stats.write_amplification`).
+
+Statistic. Twice, from different beginnings, the write cache off if the drive allows it:
+
+1. as found, one write at a time: latencies, each over the median of its neighbours (collection
+   hits few writes hard, drift hits all alike): where slow ones become more frequent, and within
+   what is before that once more, since a drive begins to collect before it must, and shows it
+   first by rare slow writes;
+2. everything discarded and filled in order, many writes at once: the rate is split in two levels,
+   and followed until it has settled (`workloads.steady`, at least twice the capacity).
+
+Decision. Writes one by one must become 8 % slower in the mean and stay so, with a gain in log
+likelihood of 12. The spare space is that of the first experiment, whose end is the sharper, if the
+second comes to the same but for what drives keep free (5 % of all blocks); else it is ambiguous.
+Without any knee in the second (some collect clumsily from the first write on) the first counts
+if it is unmistakable, with a caution. A is the formula's for the spare space plus what theory and
+practice differ by (`RESERVE`). It is told if both knees agree within 12 %, the loss of rate is 0.3
+to 2.5 times A (what a copy costs against a write is not known from outside, so that the loss alone
+says little), and all that decides A to 10 %.
+
+Assumptions. As found the drive held data everywhere, or else the second experiment disagrees.
+Whole RMW units are overwritten if they are known.
+Cost. Some four to six capacities written: heavy.
+Source. PROBING.md 3.2, 3.6; Luojie and Kurkoski, arXiv:1110.4245.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.overwriting import (
+    Granule,
+    completions_ns,
+    discard_all,
+    fill,
+    granule,
+    latencies_ns,
+)
+from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.slow_writes import COLLAPSED, Knee, knee_alone, knee_together, relative
+from ssdscope.probes.states import State
+from ssdscope.workloads.steady import GATE_REGIONS, ROUND_SHARE, settled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import DeviceInfo
+
+NAME = "gc_knee"
+SPARE = "over_provisioning_ratio"
+AMPLIFICATION = "gc_write_amplification"
+
+DEPTH = 64
+FIRST_REQUESTS = 256
+CHUNK_SHARE = 0.05
+"""Of the capacity: how much is written between two looks, after a few small ones."""
+LONE_MOST = 2.0
+"""Capacities written one by one before it is said that nothing happens."""
+SETTLE_MOST = 3.0
+LATE = 2.0
+"""Times the spare space: by then a second knee must have come."""
+KEPT_FREE = 0.05
+NOTHING = 0.01
+"""Less spare space than this share of the capacity is none."""
+SPARE_ERROR = 0.04
+"""Of the place of the knee, beyond scatter: blocks are whole, and are on planes of their own."""
+SURELY_FULL = 0.6
+"""A drive with so much spare space and more may as well have been empty in part, as found."""
+UNMISTAKABLE = 1.3
+"""Times slower: what nobody else's requests come to, even if they begin at the wrong moment."""
+AGREE = 0.12
+"""By which the two knees may differ for the amplification to be told from them."""
+BAND = (0.3, 2.5)
+RESERVE = (-0.005, 0.031)
+"""Space that data can lie in, beyond capacity and visible spare, as a share of the capacity: of
+what is kept free some is used under pressure, and small blocks amplify less than large ones."""
+AMPLIFICATION_ERROR = 0.10
+
+
+def detect(bench: Bench) -> Iterator[Finding]:
+    """Measure both experiments and answer both properties."""
+    refuse = _masked(bench)
+    if refuse is not None:
+        raise Stopped(*refuse)
+    unit = granule(bench)
+    if bench.info.capacity_bytes < 500 * unit.size_bytes:
+        raise Stopped(Reason.RANGE_TOO_SMALL)
+    capacity = bench.info.capacity_bytes
+    evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": unit.exact}
+    alone, latencies = _overwrite_alone(bench, unit)
+    if alone is None:
+        yield from _no_knee(evidence)
+        return
+    evidence |= _shown(alone, latencies, unit, capacity)
+    if bench.found("merge_unit_bytes") is not None:
+        yield from _of_merges(alone, capacity, evidence)
+        return
+    bench.progress("filling the drive again", 0.3)
+    discard_all(bench)
+    fill(bench)
+    with _write_cache_off(bench):
+        together = _overwrite_together(bench, unit, alone.spare_bytes)
+    evidence |= together.evidence()
+    yield _spare(alone, together, capacity, evidence)
+    yield _amplification(alone, together, capacity, evidence)
+
+
+def _masked(bench: Bench) -> tuple[Reason, str] | None:
+    if bench.found("pslc_bytes") is not None:
+        return Reason.MASKED, "data reach their blocks by folding, which hides collection"
+    return None
+
+
+def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[np.float64]]:
+    """Write one by one until it has become slower for good; the knee, and all latencies."""
+    rng = bench.rng("gc_knee alone")
+    capacity = bench.info.capacity_bytes
+    parts: list[NDArray[np.float64]] = []
+    count, written = FIRST_REQUESTS, 0
+    knee = None
+    with _write_cache_off(bench):
+        while written < LONE_MOST * capacity:
+            places = unit.places(count, capacity, rng)
+            parts.append(latencies_ns(bench.write(places, unit.size_bytes)))
+            written += count * unit.size_bytes
+            bench.progress("overwriting as found", 0.3 * written / (LONE_MOST * capacity))
+            knee = knee_alone(np.concatenate(parts), unit.size_bytes, capacity)
+            collapsed = np.median(parts[-1]) > COLLAPSED * np.median(parts[0])
+            if knee is not None or (collapsed and len(parts) > 8):
+                break
+            if not collapsed:
+                count = min(2 * count, max(int(CHUNK_SHARE * capacity) // unit.size_bytes, count))
+    return knee, np.concatenate(parts)
+
+
+def _write_cache_off(bench: Bench) -> Any:
+    switchable = bench.info.write_cache.control == "switchable"
+    return bench.caches(write=False if switchable else None)
+
+
+@dataclass(frozen=True)
+class Together:
+    """What overwriting with many requests at once came to.
+
+    Attributes
+    ----------
+    edges_bytes, rates
+        Rate in bytes per second up to each place; shapes (n,).
+    knee
+        None if the rate never fell for good.
+    settled
+        Whether it came to rest.
+    """
+
+    edges_bytes: NDArray[np.float64]
+    rates: NDArray[np.float64]
+    knee: Knee | None
+    settled: bool
+
+    def evidence(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "rate_after_bytes": self.edges_bytes.tolist(),
+            "rates_bytes_per_s": self.rates.tolist(),
+            "refilled_spare_bytes": None if self.knee is None else self.knee.spare_bytes,
+            "slowdown": None if self.knee is None else self.knee.slowdown,
+            "settled": self.settled,
+        }
+
+
+def _overwrite_together(bench: Bench, unit: Granule, expected_bytes: float) -> Together:
+    """Write many at once, in rounds, until the rate has settled or no knee is where one must be."""
+    rng = bench.rng("gc_knee together")
+    capacity = bench.info.capacity_bytes
+    count = int(ROUND_SHARE * capacity) // unit.size_bytes
+    bins = max(1, min(count // 16, 50))
+    rates: list[float] = []
+    edges: list[float] = []
+    rounds: list[float] = []
+    while (len(rounds) + 1) * ROUND_SHARE <= SETTLE_MOST + 1e-9:
+        log = bench.write(unit.places(count, capacity, rng), unit.size_bytes, iodepth=DEPTH)
+        done = completions_ns(log)
+        ends = np.linspace(0, count, bins + 1).astype(int)[1:] - 1
+        moved = np.diff(ends, prepend=-1) * unit.size_bytes
+        rates += (moved / np.maximum(np.diff(done[ends], prepend=0.0), 1) * 1e9).tolist()
+        edges += ((len(rounds) * count + ends + 1) * unit.size_bytes).tolist()
+        rounds.append(count * unit.size_bytes / done[-1] * 1e9)
+        bench.progress("overwriting until settled", 0.4 + 0.6 * len(rounds) / 30)
+        if settled(rounds):
+            break
+        late = len(rounds) * count * unit.size_bytes > LATE * expected_bytes + 0.1 * capacity
+        if late and knee_together(np.array(edges), np.array(rates), rounds[-1]) is None:
+            break
+    last = np.array(rounds[-max(len(rounds) - int(GATE_REGIONS / ROUND_SHARE), 5) :])
+    level = float(last.size / np.sum(1 / last))
+    knee = knee_together(np.array(edges), np.array(rates), level)
+    return Together(np.array(edges), np.array(rates), knee, settled(rounds))
+
+
+def _no_knee(evidence: dict[str, Any]) -> Iterator[Finding]:
+    """Answer for a drive that writes as fast, or as slowly, all the time."""
+    for name in (SPARE, AMPLIFICATION):
+        yield Undetectable(
+            name=name, probe=NAME, reason=Reason.EFFECT_BELOW_NOISE, evidence=evidence
+        )
+
+
+def _of_merges(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Iterator[Finding]:
+    """Answer for a drive known to have log blocks.
+
+    It merges for many reasons long before they are full, so where they are is not its spare space;
+    that it is next to none may still be said.
+    """
+    if alone.high_bytes < 0.9 * NOTHING * capacity:
+        reason = "less than 1 % can be overwritten before the drive merges"
+        yield Absent(name=SPARE, probe=NAME, bound=NOTHING, reason=reason, evidence=evidence)
+    else:
+        yield Undetectable(name=SPARE, probe=NAME, reason=Reason.MASKED, evidence=evidence)
+    yield Undetectable(name=AMPLIFICATION, probe=NAME, reason=Reason.MASKED, evidence=evidence)
+
+
+def _detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Detected:
+    share = alone.spare_bytes / capacity
+    low = min(alone.low_bytes / capacity, share * (1 - SPARE_ERROR))
+    high = max(alone.high_bytes / capacity, share * (1 + SPARE_ERROR))
+    return Detected(
+        name=SPARE,
+        probe=NAME,
+        value=share,
+        interval=(low, high),
+        effect=alone.slowdown - 1,
+        evidence=evidence,
+    )
+
+
+def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, Any]) -> Finding:
+    share = alone.spare_bytes / capacity
+    if together.knee is None and share < SURELY_FULL and alone.slowdown > UNMISTAKABLE:
+        caution = "filled again the drive shows no knee: that it was full as found is assumed"
+        return _detected_spare(alone, capacity, evidence | {"cautions": [caution]})
+    if together.knee is not None:
+        other = together.knee.spare_bytes / capacity
+        if abs(share - other) <= KEPT_FREE * (1 + share):
+            return _detected_spare(alone, capacity, evidence)
+        share, other = sorted((share, other))
+        candidates: tuple[float, ...] = (share, other)
+    else:
+        candidates = (share,)
+    return Ambiguous(
+        name=SPARE,
+        probe=NAME,
+        candidates=candidates,
+        reason="as found and filled again, the drive takes different amounts before it slows down",
+        evidence=evidence,
+    )
+
+
+def _amplification(
+    alone: Knee, together: Together, capacity: int, evidence: dict[str, Any]
+) -> Finding:
+    common: dict[str, Any] = {"name": AMPLIFICATION, "probe": NAME, "evidence": evidence}
+    share = alone.spare_bytes / capacity
+    low, high = (
+        float(stats.write_amplification(1 + share * (1 + sign * SPARE_ERROR) + reserve))
+        for sign, reserve in ((1, RESERVE[1]), (-1, RESERVE[0]))
+    )
+    value = (low + high) / 2
+    if high - value > AMPLIFICATION_ERROR * value:
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+    again = together.knee
+    if again is None or abs(again.spare_bytes / alone.spare_bytes - 1) > AGREE:
+        return Undetectable(reason=Reason.MASKED, **common)
+    if not BAND[0] <= again.slowdown / float(stats.write_amplification(1 + share)) <= BAND[1]:
+        return Undetectable(reason=Reason.MASKED, **common)
+    return Detected(value=value, interval=(low, high), effect=again.slowdown - 1, **common)
+
+
+def _shown(
+    alone: Knee, latencies: NDArray[np.float64], unit: Granule, capacity: int
+) -> dict[str, Any]:
+    """Give the evidence of the first experiment, with its picture."""
+    pieces = min(240, latencies.size)
+    size = latencies.size // pieces
+    means = relative(latencies)[: pieces * size].reshape(pieces, size).mean(axis=1)
+    places = (np.arange(pieces) + 0.5) * size * unit.size_bytes
+    picture = Picture(
+        title="Where random overwrites begin to wait for collection",
+        caption="One write at a time on the drive as found; mean latency over the usual one.",
+        x=Axis("overwritten", "bytes"),
+        y=Axis("times the usual latency"),
+        series=[series("writes", places, means, "points")],
+        marks=[(alone.spare_bytes, "spare space used up")],
+    )
+    return {
+        "spare_bytes": alone.spare_bytes,
+        "slowdown_alone": alone.slowdown,
+        "capacity_bytes": capacity,
+        "picture": picture.to_json(),
+    }
+
+
+def declared_writes_bytes(info: DeviceInfo) -> int:
+    """Both experiments to their ends, a fill between them."""
+    return int((LONE_MOST + CHUNK_SHARE + 1 + SETTLE_MOST) * info.capacity_bytes) + (1 << 20)
+
+
+PROBE = ProbeInfo(
+    name=NAME,
+    summary="spare space and write amplification, from where collection begins",
+    weight="heavy",
+    properties=(SPARE, AMPLIFICATION),
+    cost="four to six capacities written",
+    detect=detect,
+    declared_writes_bytes=declared_writes_bytes,
+    state=State.AS_FOUND,
+)

@@ -1,0 +1,94 @@
+"""Overwriting a drive at random, as the heavy probes do: what is written, and what came of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.finding import Absent, Detected
+from ssdscope.targets.records import OP_DISCARD, OP_WRITE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+MOST_REQUESTS = 300_000
+"""In one pass over the drive; more are joined to requests of several units."""
+UNKNOWN_UNIT_BYTES = 512 * 1024
+"""Written where the RMW unit is not known: so large that what it adds at both ends is little."""
+FILL_BYTES = 1024 * 1024
+FILL_DEPTH = 4
+
+
+@dataclass(frozen=True)
+class Granule:
+    """What is overwritten as one: the smallest span that costs no read-modify-write.
+
+    Attributes
+    ----------
+    size_bytes
+        Of a request.
+    phase_bytes
+        Granules begin so far before multiples of their size.
+    exact
+        Whether they are known to be whole RMW units.
+    """
+
+    size_bytes: int
+    phase_bytes: int
+    exact: bool
+
+    def places(self, count: int, span_bytes: int, rng: np.random.Generator) -> NDArray[np.uint64]:
+        """Draw first bytes of granules that lie within the first `span_bytes`, shape (count,)."""
+        last = (span_bytes + self.phase_bytes) // self.size_bytes
+        first = 1 if self.phase_bytes else 0
+        drawn = rng.integers(first, max(last, first + 1), count)
+        return (drawn * self.size_bytes - self.phase_bytes).astype(np.uint64)
+
+
+def granule(bench: Bench) -> Granule:
+    """Choose what to overwrite as one, by what is known of the drive's RMW unit."""
+    found = bench.known.get("rmw_unit_bytes")
+    base = base_request_bytes(bench.info)
+    phase = int(bench.found("alignment_phase_bytes") or 0)
+    if isinstance(found, Detected):
+        unit, exact = int(float(found.value)), True
+    elif isinstance(found, Absent):
+        unit, exact = base, True
+    else:
+        unit, exact = max(base, UNKNOWN_UNIT_BYTES), False
+    most = max(1, bench.info.capacity_bytes // unit // MOST_REQUESTS)
+    return Granule(unit * most, phase % unit, exact)
+
+
+def discard_all(bench: Bench) -> None:
+    """Tell the drive that nothing on it is needed, where it can be told."""
+    if not bench.info.discard:
+        return
+    starts, lengths = _in_order(bench.info.capacity_bytes, 64 * FILL_BYTES)
+    bench.issue(OP_DISCARD, starts, lengths)
+
+
+def fill(bench: Bench) -> None:
+    """Write the drive once, in order."""
+    starts, lengths = _in_order(bench.info.capacity_bytes, FILL_BYTES)
+    bench.issue(OP_WRITE, starts, lengths, iodepth=FILL_DEPTH)
+
+
+def _in_order(size_bytes: int, step: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    starts = np.arange(0, size_bytes, step, dtype=np.int64)
+    return starts.astype(np.uint64), np.minimum(step, size_bytes - starts).astype(np.uint64)
+
+
+def completions_ns(log: Any) -> NDArray[np.float64]:
+    """When the first, second ... request of a list was served, from its start; shape (n,)."""
+    return np.sort(log.complete_ns).astype(np.float64) - float(log.submit_ns.min())
+
+
+def latencies_ns(log: Any) -> NDArray[np.float64]:
+    """Latencies in the order of the list."""
+    return np.asarray(log.latency_ns, dtype=float)[np.argsort(log.index)]

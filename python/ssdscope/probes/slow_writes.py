@@ -1,0 +1,135 @@
+"""Where overwrites begin to wait for collection, in a series of latencies or of rates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope import stats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEAST_REQUESTS = 256
+COLLAPSED = 20.0
+"""So many times slower than at first: a drive that merges, where every further write is dear."""
+MIN_RISE = 0.08
+MIN_SCORE = 6.0
+MIN_GAIN = 12.0
+ONSET_GAIN = 15.0
+"""In log likelihood, over the best of all places and thresholds."""
+THRESHOLDS = tuple(1.5 * 2.0**step for step in range(9))
+"""Times the usual latency; a write that waits takes from twice to hundreds of times as long."""
+FOLLOWED = 0.5
+"""A rise counts once half as much was written behind it as before it."""
+LOCAL = 256
+"""Requests whose median stands for what a write takes when nothing is collected."""
+DRIFT_MOST = 1.5
+SLOWEST = 1000.0
+"""Times the median: what is slower counts as so slow, so that no single write decides."""
+EARLIEST = 0.02
+"""Of the capacity: what gets slower before, and not very much so, is no collection."""
+
+
+@dataclass(frozen=True)
+class Knee:
+    """Where writes become slow, in bytes overwritten."""
+
+    spare_bytes: float
+    low_bytes: float
+    high_bytes: float
+    slowdown: float
+
+
+def relative(latencies: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give latencies over the median of their neighbours.
+
+    Drift moves that median, and collection, which hits few writes hard, does not.
+    """
+    head = np.median(latencies[:LOCAL])
+    blocks = [
+        min(float(np.median(latencies[start : start + LOCAL])), DRIFT_MOST * head)
+        for start in range(0, latencies.size, LOCAL)
+    ]
+    usual = np.repeat(blocks, LOCAL)[: latencies.size]
+    times: NDArray[np.float64] = np.minimum(latencies / usual, SLOWEST)
+    return times
+
+
+def knee_alone(latencies: NDArray[np.float64], size_bytes: int, capacity: int) -> Knee | None:
+    """Find where writes one by one become slow for good, and there the first that were.
+
+    Parameters
+    ----------
+    latencies : ndarray, shape (n,)
+        Of writes of `size_bytes` each, in order.
+    size_bytes, capacity
+        Of a write, and of the drive.
+    """
+    warm = 0
+    while latencies.size - warm >= LEAST_REQUESTS:
+        slow = relative(latencies[warm:])
+        split = stats.excess_onset(slow, THRESHOLDS)
+        if split is None or split.score < MIN_GAIN or slow.size < (1 + FOLLOWED) * split.place:
+            return None
+        slowdown = float(slow[split.place :].mean() / slow[: split.place].mean())
+        if not _lasting(slow, split.place, MIN_RISE):
+            return None
+        if (warm + split.place) * size_bytes >= EARLIEST * capacity or slowdown > COLLAPSED:
+            first = _first_slow(slow, split)
+            low, high = ((warm + each) * size_bytes for each in first.interval)
+            return Knee((warm + first.place) * size_bytes, low, high, slowdown)
+        # A buffer that has filled, a table that was loaded: not yet what is sought.
+        warm += split.place + LOCAL
+    return None
+
+
+def _first_slow(slow: NDArray[np.float64], split: stats.Onset) -> stats.Onset:
+    """Go back from where writes are slow to where the first few of them are, and stay so."""
+    while True:
+        earlier = stats.excess_onset(slow[: split.place], THRESHOLDS)
+        if earlier is None or earlier.score < ONSET_GAIN or earlier.place < split.place / 3:
+            return split
+        if not _lasting(slow[: split.place], earlier.place, 0.0):
+            return split
+        split = earlier
+
+
+def _lasting(slow: NDArray[np.float64], place: int, rise: float) -> bool:
+    """Say whether both halves of what is behind a place are slower, by `rise`, than all before."""
+    before, rest = slow[:place].mean(), slow[place:]
+    halves = (rest[: rest.size // 2].mean(), rest[rest.size // 2 :].mean())
+    return bool(min(halves) >= (1 + rise) * before)
+
+
+def knee_together(
+    edges: NDArray[np.float64], rates: NDArray[np.float64], level: float
+) -> Knee | None:
+    """Find where a rate falls for good.
+
+    The rate is split in two levels, over no more than twice what comes before the split: what it
+    does long after does not count.
+
+    Parameters
+    ----------
+    edges, rates : ndarray, shape (n,)
+        Rates, and the bytes overwritten at the end of each.
+    level
+        The rate in the end, from which the slowdown is told.
+    """
+    size = rates.size
+    while True:
+        split = stats.onset(-np.log(rates[:size]), margin=3)
+        if split is None:
+            return None
+        shorter = max(2 * split.place, 16)
+        if shorter >= size:
+            break
+        size = shorter
+    if split.score < MIN_SCORE or split.after - split.before < np.log1p(MIN_RISE):
+        return None
+    low, high = split.interval
+    place, low, high = edges[[split.place - 1, low - 1, min(high, edges.size - 1)]].tolist()
+    return Knee(place, low, high, float(np.median(rates[: split.place])) / level)

@@ -1,0 +1,105 @@
+"""The probe `gc_knee`: spare space and write amplification of drives whose inside is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
+
+from ssdscope.probes import Absent, Ambiguous, Detected, Reason, Undetectable, gc_knee
+
+BLOCKS, LOW_BLOCKS, OPEN_BLOCKS = 160, 4, 1
+
+
+def visible(spare: float) -> float:
+    """Share that a host can overwrite before collection, of a drive with so much spare space.
+
+    All blocks but those the drive keeps free and the one it writes to hold data or are spare.
+    """
+    return (1 + spare) * (1 - (LOW_BLOCKS - 1 + OPEN_BLOCKS) / BLOCKS) - 1
+
+
+@pytest.mark.parametrize("spare", [0.15, 0.3, 0.45])
+@pytest.mark.parametrize("noise", ["", NOISE])
+def test_the_spare_space_is_what_a_host_can_use(tmp_path: Path, spare: float, noise: str) -> None:
+    toml = page_mapped(spare=spare) + noise
+    found = told("gc_knee", bench_with(tmp_path, toml, rmw_unit_bytes=4096, merge_unit_bytes=None))
+    share = found[gc_knee.SPARE]
+    assert isinstance(share, Detected)
+    assert share.value == pytest.approx(visible(spare), rel=0.1)
+    assert share.interval is not None
+    assert share.interval[0] < share.value < share.interval[1]
+
+
+@pytest.mark.parametrize(
+    "keys", [{"policy": "fifo"}, {"allocation": "address"}, {"channels": 3, "pages": 96}]
+)
+def test_the_amplification_is_that_of_the_flash(tmp_path: Path, keys: dict[str, Any]) -> None:
+    bench = bench_with(tmp_path, page_mapped(**keys), rmw_unit_bytes=4096, merge_unit_bytes=None)
+    amplification = told("gc_knee", bench)[gc_knee.AMPLIFICATION]
+    assert isinstance(amplification, Detected)
+    assert amplification.value == pytest.approx(counted(bench), rel=0.1)
+
+
+def counted(bench: Any) -> float:
+    """Bytes programmed for a byte written, by the drive's own counters, as the probe left it."""
+    names = ("flash_bytes_programmed", "host_bytes_written")
+    device = bench._device
+    before = [device.counters()[name] for name in names]
+    capacity = bench.info.capacity_bytes
+    unit = gc_knee.granule(bench)
+    with bench.allowance(2 * capacity):
+        places = unit.places(capacity // unit.size_bytes, capacity, bench.rng("counted"))
+        bench.write(places, unit.size_bytes, iodepth=8)
+    after = [device.counters()[name] for name in names]
+    return float((after[0] - before[0]) / (after[1] - before[1]))
+
+
+def test_a_drive_found_empty_does_not_pass_for_one_of_much_spare_space(tmp_path: Path) -> None:
+    """As found all of it is free; filled, only the spare is."""
+    bench = bench_with(tmp_path, page_mapped(), state="fresh", rmw_unit_bytes=4096)
+    found = told("gc_knee", bench)
+    share = found[gc_knee.SPARE]
+    assert isinstance(share, Ambiguous)
+    assert min(share.candidates) == pytest.approx(visible(0.3), rel=0.15)
+    assert isinstance(found[gc_knee.AMPLIFICATION], Undetectable)
+
+
+def test_little_spare_space_decides_no_amplification(tmp_path: Path) -> None:
+    """At a spare factor of 1.1 a hundredth more or less is a tenth of the amplification."""
+    bench = bench_with(tmp_path, page_mapped(spare=0.1), rmw_unit_bytes=4096)
+    amplification = told("gc_knee", bench)[gc_knee.AMPLIFICATION]
+    assert isinstance(amplification, Undetectable)
+    assert amplification.reason is Reason.EFFECT_BELOW_NOISE
+
+
+@pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
+def test_log_blocks_are_not_taken_for_spare_space(tmp_path: Path, association: str) -> None:
+    toml = log_block(association=association)
+    bench = bench_with(tmp_path, toml, rmw_unit_bytes=4096, merge_unit_bytes=2 * 48 * 4096)
+    found = told("gc_knee", bench)
+    assert isinstance(found[gc_knee.SPARE], (Absent, Undetectable))
+    amplification = found[gc_knee.AMPLIFICATION]
+    assert isinstance(amplification, Undetectable)
+
+
+def test_a_region_of_one_bit_per_cell_hides_collection(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, page_mapped(), pslc_bytes=1 << 22)
+    for finding in told("gc_knee", bench).values():
+        assert isinstance(finding, Undetectable)
+        assert finding.reason is Reason.MASKED
+    assert bench.bytes_written == 0
+
+
+def test_a_drive_without_collection_shows_none(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, FLAT, rmw_unit_bytes=None)
+    for finding in told("gc_knee", bench).values():
+        assert isinstance(finding, Undetectable)
+
+
+def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
+    for finding in told("gc_knee", bench_with(tmp_path, page_mapped())).values():
+        assert isinstance(finding, Undetectable)
+        assert finding.reason is Reason.RANGE_TOO_SMALL
