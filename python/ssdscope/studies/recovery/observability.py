@@ -100,6 +100,10 @@ def _phase(case: Case) -> float:
     return max(found)
 
 
+def _amplified(case: Case) -> float:
+    return min(case.amplification - 1, case.overwritten[1])
+
+
 def _period(case: Case) -> float:
     return writes.periodic(case.twin, int(case.truths["gc_period_bytes"].value or 0))
 
@@ -128,9 +132,7 @@ class Rule:
 RULES: Mapping[str, Rule] = {
     "rmw_unit_bytes": Rule(("protected",), "shifted", lambda case: writes.shifted(case.twin)),
     "merge_unit_bytes": Rule(("protected",), "merged", lambda case: writes.merged(case.twin)),
-    "reclaim_unit_bytes": Rule(
-        ("region", "few-spans"), "amplification", lambda case: case.amplification - 1
-    ),
+    "reclaim_unit_bytes": Rule(("region", "few-spans"), "amplification", _amplified),
     "alignment_phase_bytes": Rule(("protected",), "shifted or merged", _phase),
     "write_buffer_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
     "write_buffer_unit_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
@@ -145,9 +147,7 @@ RULES: Mapping[str, Rule] = {
     "interleave_degree": Rule(("one-command",), "conflict", lambda case: reads.conflict(case.twin)),
     "internal_volume_bits": Rule(("one-command", "blurred"), "volumes", _bits),
     "over_provisioning_ratio": Rule(("region",), "overwritten", lambda case: case.overwritten[1]),
-    "gc_write_amplification": Rule(
-        ("merges", "region"), "amplification", lambda case: case.amplification - 1
-    ),
+    "gc_write_amplification": Rule(("merges", "region"), "amplification", _amplified),
     "gc_period_bytes": Rule(("protected", "region"), "periodic", _period),
     "idle_gc_onset_ns": Rule(("busy",), "rested", lambda case: writes.rested(case.twin)),
     "pslc_bytes": Rule(("full-region",), "region", lambda case: writes.region(case.twin)),
