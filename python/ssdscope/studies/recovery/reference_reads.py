@@ -37,7 +37,7 @@ def conflict(twin: Twin) -> float:
 
 
 def chunk(twin: Twin) -> float:
-    """Two blocks on one plane, against two next to each other where a row of pages ends.
+    """Two reads at once on one plane, against two next to each other where a row of pages ends.
 
     Only a block of each page is read, so that the array counts and not the link.
     """
@@ -58,9 +58,11 @@ def chunk(twin: Twin) -> float:
     beside = min(size, shape.page_bytes - size)
     for page in (last - beside, last + size + beside, last - beside - turn):
         read(device, page, size)
-    across = np.median(read(device, last, 2 * size))
-    same = [read(device, np.array([each, each - turn]), size, depth=2).max() for each in last]
-    return float(np.median(same) / across - 1)
+    across, same = (
+        np.median([read(device, np.array([each, each + by]), size, depth=2).max() for each in last])
+        for by in (size, -turn)
+    )
+    return float(same / across - 1)
 
 
 def volumes(twin: Twin, bits: Sequence[int]) -> float:
