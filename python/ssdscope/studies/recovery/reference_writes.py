@@ -27,7 +27,7 @@ def shifted(twin: Twin) -> float:
             slots = twin.stream.permutation(merge // unit - 2)[:count] + 1
             starts = np.uint64(first - phase) + slots.astype(np.uint64) * np.uint64(unit)
         else:
-            starts = twin.random_units(WRITES)
+            starts = twin.resident_units(WRITES)
         write_through(device, starts[:1], unit)
         times.append(np.median(write_through(device, starts + np.uint64(offset), unit)))
     return float(times[1] / times[0] - 1)
