@@ -61,7 +61,7 @@ class Drawn:
 
     def noisy_toml(self) -> str:
         """Write the file of the same drive with noise and spikes alone."""
-        alone = {key: self.disturbance[key] for key in _NOISE}
+        alone = {key: value for key, value in self.disturbance.items() if key in _NOISE}
         return drive_toml({**self.values, **alone}, [f"drawn: {self.label}, with noise alone"])
 
 

@@ -1,0 +1,104 @@
+"""Every row of the rule book flips: a drive on which the property shows, and one on which not.
+
+What hides all of them is the same: chips and tables as fast as memory behind a slow link. What
+each rule masks is in `test_recovery_drives`.
+"""
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from ssdscope.studies.recovery.generator import Drawn
+from ssdscope.studies.recovery.measured import Case
+from ssdscope.studies.recovery.observability import RULES, Visibility, visibility
+
+MIB = 1 << 20
+CHIPS: dict[str, Any] = {
+    "default_state": "sequential",
+    "over_provisioning_ratio": 0.25,
+    "nand.channels": 2,
+    "nand.ways": 2,
+    "nand.blocks_per_plane": 96,
+    "nand.pages_per_block": 48,
+    "nand.page_bytes": 4096,
+    "nand.read_ns": 60_000,
+    "nand.program_ns": 200_000,
+    "nand.erase_ns": 2_000_000,
+    "nand.endurance_erases": 1_000_000,
+    "channel.ns_per_byte": 2.0,
+    "host.logical_block_bytes": 512,
+    "host.command_ns": 5_000,
+    "ftl.plane_order": "CWDP",
+}
+PAGE = CHIPS | {
+    "ftl.kind": "page",
+    "ftl.allocation": "order",
+    "ftl.map_unit_bytes": 8192,
+    "ftl.placement_pages": 2,
+    "ftl.phase_bytes": 1024,
+    "gc.background": True,
+    "gc.high_water_ratio": 0.15,
+    "write_buffer.bytes": MIB,
+    "read_cache.bytes": MIB,
+    "read_cache.read_ahead_bytes": 128 << 10,
+    "map.kind": "zones",
+    "map.zone_bytes": 5 * MIB,
+    "map.resident_zones": 2,
+    "map.load_ns": 300_000,
+}
+BITS = CHIPS | {"ftl.kind": "page", "ftl.allocation": "address"}
+REGION = CHIPS | {
+    "ftl.kind": "page",
+    "nand.bits_per_cell": 3,
+    "nand.program_ns": 900_000,
+    "pslc.bytes": 4 * 4 * 16 * 4096,
+    "pslc.program_ns": 200_000,
+}
+LOGS = CHIPS | {
+    "ftl.kind": "log-block",
+    "ftl.merge_unit_bytes": 2 * 48 * 4096,
+    "ftl.log_blocks": 5,
+}
+DRIVES = {"page": PAGE, "bits": BITS, "region": REGION, "logs": LOGS}
+SHOWN_BY = {
+    "internal_volume_bits": "bits",
+    "pslc_bytes": "region",
+    "merge_unit_bytes": "logs",
+    "open_units": "logs",
+    "queue_depth_knee": "bits",
+    "read_latency_alpha_ns": "logs",
+    "read_latency_beta_ns_per_byte": "logs",
+}
+"""On the others it is the drive `page`."""
+
+NO_TIME = {
+    "nand.read_ns": 0,
+    "nand.program_ns": 0,
+    "nand.erase_ns": 0,
+    "channel.ns_per_byte": 0.001,
+    "host.command_ns": 200_000,
+    "host.bytes_per_second": 1e15,
+    "map.load_ns": 0,
+    "map.write_back_ns": 0,
+    "pslc.read_ns": 0,
+    "pslc.program_ns": 0,
+}
+
+
+@cache
+def seen_on(name: str, *, no_time: bool) -> dict[str, Visibility]:
+    values = DRIVES[name]
+    if no_time:
+        tables = {key.partition(".")[0] for key in values} | {"host"}
+        values = values | {k: v for k, v in NO_TIME.items() if k.partition(".")[0] in tables}
+    return visibility(Case(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_property_shows_on_one_drive_and_not_on_the_other(name: str) -> None:
+    drive = SHOWN_BY.get(name, "page")
+    shown = seen_on(drive, no_time=False)[name]
+    assert shown.observable, shown
+    hidden = seen_on(drive, no_time=True).get(name)
+    assert hidden is None or not hidden.observable, hidden
