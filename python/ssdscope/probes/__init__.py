@@ -26,7 +26,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
-from ssdscope.probes import gc_knee, latency
+from ssdscope.probes import gc_knee, latency, write_buffer
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
@@ -63,6 +63,7 @@ __all__ = [
 _PROBES: tuple[ProbeInfo, ...] = (
     # Those that write nothing come first, then those that share a state, then the heavy ones.
     latency.PROBE,
+    write_buffer.PROBE,
     gc_knee.PROBE,
 )
 

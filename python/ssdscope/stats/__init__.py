@@ -7,6 +7,9 @@ Reading order:
 * :mod:`.bootstrap`   intervals of any statistic by resampling whole blocks
 * :mod:`.fit`         lines by relative error, non-negative fits, BIC, the longest linear stretch
 * :mod:`.changepoint` where a level or a curve changes
+* :mod:`.knee`        where a rate drops for good while bytes add up
+* :mod:`.stalls`      from which request on a burst must wait
+* :mod:`.room`        how much a leaking buffer holds
 * :mod:`.equivalence` when "no effect" may be said (TOST)
 * :mod:`.onset`       where a long series rises for good, to the value
 * :mod:`.overprovisioning` spare space against write amplification
@@ -27,9 +30,12 @@ from ssdscope.stats.changepoint import (
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
 from ssdscope.stats.fit import LineFit, bic, fit_line, linear_stretch, relative_nnls
+from ssdscope.stats.knee import Knee, best_splits, binned_rates, knees, undrained
 from ssdscope.stats.onset import Onset, excess_onset, onset
 from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.robust import log_median, mad, shifted_blocks
+from ssdscope.stats.room import Room, room
+from ssdscope.stats.stalls import Stall, first_stall
 from ssdscope.stats.summary import (
     MeanInterval,
     batch_means,
@@ -41,19 +47,26 @@ from ssdscope.stats.summary import (
 
 __all__ = [
     "Equivalence",
+    "Knee",
     "LineFit",
     "MeanInterval",
     "Onset",
     "PredictionErrors",
+    "Room",
+    "Stall",
     "batch_means",
+    "best_splits",
     "bic",
+    "binned_rates",
     "block_bootstrap",
     "change_points",
     "doubling_gains",
     "ecdf",
     "excess_onset",
+    "first_stall",
     "fit_line",
     "isotonic",
+    "knees",
     "linear_stretch",
     "log_median",
     "mad",
@@ -64,11 +77,13 @@ __all__ = [
     "plateau",
     "prediction_errors",
     "relative_nnls",
+    "room",
     "saturation_depth",
     "second_rise",
     "shifted_blocks",
     "spare_factor",
     "student",
     "tost",
+    "undrained",
     "write_amplification",
 ]
