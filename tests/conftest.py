@@ -1,9 +1,10 @@
 """What tests share: the command line in this process, and as a process of its own."""
 
 import json
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,19 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> Iterator[None]:
+    """Hear Ctrl-C, also where these tests run in the background of a shell, which has it ignored.
+
+    What they start inherits that.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,25 @@ def test_an_interrupted_run_keeps_what_it_has(
     assert stored == document
 
 
+def test_a_process_of_the_background_leaves_an_ignored_interrupt_alone(
+    spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    log = tmp_path / "run.parquet"
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process = spawn("run", "sim:mqsim-512g", "--rw", "randread", *LONG, "--log", str(log))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    wait_for(log.with_suffix(".parquet.part"))
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=0.5)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert json.loads(out)["interrupted"] is True
+
+
 def test_a_reader_that_goes_away_is_no_failure() -> None:
     command = [sys.executable, "-c", "from ssdscope.cli.start import main; main()"]
     read_end, write_end = os.pipe()
