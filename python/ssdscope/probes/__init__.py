@@ -12,6 +12,8 @@ Reading order:
     Findings held against each other.
 `latency`
     The first probe: per request, per byte, per depth (`size_sweep`, `depth_sweep`).
+`map_cache`
+    Pieces of the mapping table, by reads: `rows`, `segments`, `edges`, `reuse` are its means.
 
 A new probe is a file with a `PROBE`, and one line in `_PROBES` below. Probes see a `Bench`, and
 through it a `Device`: never the configuration of a simulated drive.
@@ -26,7 +28,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
-from ssdscope.probes import gc_knee, latency, write_buffer
+from ssdscope.probes import gc_knee, latency, map_cache, write_buffer
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
@@ -65,6 +67,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     latency.PROBE,
     write_buffer.PROBE,
     gc_knee.PROBE,
+    map_cache.PROBE,
 )
 
 

@@ -10,6 +10,7 @@ Reading order:
 * :mod:`.knee`        where a rate drops for good while bytes add up
 * :mod:`.stalls`      from which request on a burst must wait
 * :mod:`.room`        how much a leaking buffer holds
+* :mod:`.steps`       one step, two levels, a period that tells pairs of places apart
 * :mod:`.equivalence` when "no effect" may be said (TOST)
 * :mod:`.onset`       where a long series rises for good, to the value
 * :mod:`.overprovisioning` spare space against write amplification
@@ -36,6 +37,7 @@ from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.robust import log_median, mad, shifted_blocks
 from ssdscope.stats.room import Room, room
 from ssdscope.stats.stalls import Stall, first_stall
+from ssdscope.stats.steps import PairPeriod, Step, best_step, pair_period, two_levels
 from ssdscope.stats.summary import (
     MeanInterval,
     batch_means,
@@ -51,11 +53,14 @@ __all__ = [
     "LineFit",
     "MeanInterval",
     "Onset",
+    "PairPeriod",
     "PredictionErrors",
     "Room",
     "Stall",
+    "Step",
     "batch_means",
     "best_splits",
+    "best_step",
     "bic",
     "binned_rates",
     "block_bootstrap",
@@ -73,6 +78,7 @@ __all__ = [
     "mean_interval",
     "nearest_rank",
     "onset",
+    "pair_period",
     "percentile_interval",
     "plateau",
     "prediction_errors",
@@ -84,6 +90,7 @@ __all__ = [
     "spare_factor",
     "student",
     "tost",
+    "two_levels",
     "undrained",
     "write_amplification",
 ]

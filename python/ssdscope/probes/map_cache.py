@@ -1,0 +1,241 @@
+"""Mapping table: how much address space one piece covers, and how many pieces stay in memory.
+
+Physics
+    A drive that does not hold its whole mapping table in memory loads the piece that a read
+    needs (a zone, a mapping page, an entry) before it can read the data. A second read that
+    needs the same piece is spared that.
+Statistic
+    Pairs of reads, by the logarithm of the second latency over that of reads with no relation.
+    (a) How it rises with the distance between the two, by least squares (`segments.survey`).
+    (b) Edges of pieces: pairs of one distance all over the drive, folded; then the places of
+    edges far apart, to the block (`segments.fold`, `edges`).
+    (c) How many pieces are kept: so many are read in turn and then backwards (`reuse`).
+Decision rule
+    Detected if (a) shows (5 % and six standard errors), one size is left that is a whole number of
+    blocks (ΔBIC above 10), pairs at edges that were not used bear it out, and (c) shows one step
+    twice. The cache is (b) times (c). Absent if reads of neighbouring blocks are no faster.
+Assumptions
+    Pieces are equally large; what was used longest ago, or loaded first, goes. A read cache is
+    switched off; where it cannot be, no block is read twice, and where blocks are as large as a
+    mapping entry may be, nothing is concluded from their being read again.
+Cost
+    About 20,000 reads of one block, and three times as many as there are pieces in memory.
+Source
+    Zones: kuo2009, 3.4 and table 6, whose single reads with one fixed place find the end of the
+    first zone of a drive that keeps one. First-touch misses and working sets: PROBING.md 2.6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes import edges, reuse, segments
+from ssdscope.probes.discipline import cautions
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.rows import without_read_cache
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.reuse import Kept
+    from ssdscope.probes.segments import Fold, Survey
+
+ZONE, CACHE = "map_zone_bytes", "map_cache_bytes"
+EXPLAINED_FROM = 0.15
+"""Share of the variance of folded pairs that edges must explain."""
+MARGIN = 0.1
+"""Share of a piece at either end in which nothing is read, as long as its edges are rough."""
+SEARCHES = 3
+"""For edges, each beginning elsewhere, until one is confirmed."""
+MOST_PIECES = 1 << 19
+MANY_PIECES = 100
+OTHERS_SHARE = 0.01
+"""Of many pieces, the reads of others may hide or put out so many."""
+SMALL_ENTRY_BYTES = 2048
+"""No drive maps less; where a block is less, its neighbour tells of the entry they share."""
+PROBE_NAME = "map_cache"
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What goes into every finding of this probe."""
+
+    evidence: dict[str, Any]
+
+    def refused(self, reason: Reason, *names: str) -> Iterator[Finding]:
+        for name in names or (ZONE, CACHE):
+            yield Undetectable(name=name, probe=PROBE_NAME, reason=reason, evidence=self.evidence)
+
+    def absent(self, bound: float, why: str, *names: str) -> Iterator[Finding]:
+        for name in names or (ZONE, CACHE):
+            yield Absent(
+                name=name, probe=PROBE_NAME, bound=bound, reason=why, evidence=self.evidence
+            )
+
+    def detected(
+        self, name: str, value: float, interval: tuple[float, float] | None, effect: float
+    ) -> Finding:
+        return Detected(
+            name=name,
+            probe=PROBE_NAME,
+            value=value,
+            interval=interval,
+            effect=effect,
+            evidence=self.evidence,
+        )
+
+
+def detect(bench: Bench) -> Iterator[Finding]:
+    """Answer the size of a piece of the mapping table, and of what is kept of it."""
+    with without_read_cache(bench) as cached:
+        reach = segments.survey(bench, bench.rng("map_cache.survey"))
+        bench.progress("reads at a distance of each other", 0.2)
+        told = _Told(_evidence(bench, reach, cached=cached))
+        if reach.shows:
+            yield from _of_pieces(bench, reach, told)
+        elif cached and bench.info.logical_block_bytes > SMALL_ENTRY_BYTES:
+            yield from told.refused(Reason.CACHE_NOT_CONTROLLABLE)
+        elif not cached and reach.again_shows and reach.shows_nothing:
+            yield from _of_single_blocks(bench, reach, told)
+        elif reach.shows_nothing:
+            limit = f"{int(reach.distances_bytes[-1]):,}"
+            why = f"reads up to {limit} bytes from the last one are no faster than others"
+            yield from told.absent(math.expm1(reach.bound), why)
+        else:
+            yield from told.refused(Reason.EFFECT_BELOW_NOISE)
+
+
+def _of_pieces(bench: Bench, reach: Survey, told: _Told) -> Iterator[Finding]:
+    """Answer for pieces of several blocks."""
+    rng = bench.rng("map_cache.fold")
+    about = segments.fold(bench, reach.size_bytes, reach, rng)
+    told.evidence["explained_share"] = about.explained
+    if about.explained < EXPLAINED_FROM:
+        yield from told.refused(Reason.EFFECT_BELOW_NOISE)
+        return
+    if len(about.indices) < 4:
+        yield from told.refused(Reason.RANGE_TOO_SMALL)
+        return
+    kept = _kept(bench, about)
+    bench.progress("pieces kept", 0.6)
+    if kept is None:
+        yield from told.refused(Reason.RANGE_TOO_SMALL)
+        return
+    _draw_kept(told.evidence, kept)
+    size = _exact_size(bench, about, kept, reach)
+    if size is None:
+        yield from told.refused(Reason.EFFECT_BELOW_NOISE)
+        return
+    if isinstance(size, tuple):
+        for name, times in ((ZONE, 1), (CACHE, kept.count)):
+            yield Ambiguous(
+                name=name,
+                probe=PROBE_NAME,
+                candidates=tuple(each * times for each in size),
+                reason="two looks at the edges of pieces disagree",
+                evidence=told.evidence,
+            )
+        return
+    effect = math.expm1(about.contrast)
+    yield told.detected(ZONE, size, None, effect)
+    yield told.detected(CACHE, kept.count * size, _interval(kept, size), effect)
+
+
+def _of_single_blocks(bench: Bench, reach: Survey, told: _Told) -> Iterator[Finding]:
+    """Answer where only the block read last is faster, and no read cache is at work."""
+    block = bench.info.logical_block_bytes
+    rng = bench.rng("map_cache.blocks")
+    there = min(bench.info.capacity_bytes // block, 4 * MOST_PIECES)
+    kept = reuse.kept(bench, lambda which: which * block, there, reach.again_contrast, rng)
+    why = "no two logical blocks share a piece"
+    yield from told.absent(math.expm1(reach.bound), why, ZONE)
+    if kept is None:
+        yield from told.refused(Reason.RANGE_TOO_SMALL, CACHE)
+        return
+    _draw_kept(told.evidence, kept)
+    effect = math.expm1(reach.again_contrast)
+    yield told.detected(CACHE, kept.count * block, _interval(kept, block), effect)
+
+
+def _interval(kept: Kept, size_bytes: int) -> tuple[float, float]:
+    lost = OTHERS_SHARE * kept.count if kept.count > MANY_PIECES else 0.0
+    return (kept.low - lost) * size_bytes, (kept.high + lost) * size_bytes
+
+
+def _kept(bench: Bench, about: Fold) -> Kept | None:
+    """Count the pieces that are kept, by reading one place in each."""
+    rng, block = bench.rng("map_cache.kept"), bench.info.logical_block_bytes
+    margin = MARGIN if about.size_error_bytes else 0.0
+    indices = about.indices
+    room = max(int((1 - 2 * margin) * about.size_bytes / block), 1)
+
+    def places(which: NDArray[np.int64]) -> NDArray[np.int64]:
+        start = about.edge_bytes + (which + indices.start + margin) * about.size_bytes
+        first = np.ceil(start / block).astype(np.int64)
+        return np.asarray((first + rng.integers(0, room, which.size)) * block)
+
+    available = min(len(indices) - 1, MOST_PIECES)
+    return reuse.kept(bench, places, available, about.contrast, rng)
+
+
+def _exact_size(
+    bench: Bench, about: Fold, kept: Kept, reach: Survey
+) -> int | tuple[int, int] | None:
+    """Give the size to the block; two if a second look disagrees, None if none can be told."""
+    rng = bench.rng("map_cache.edges")
+    if about.size_error_bytes == 0:
+        again = segments.fold(bench, about.size_bytes, reach, rng)
+        same = again.size_bytes == about.size_bytes and again.edge_bytes == about.edge_bytes
+        sizes = int(about.size_bytes), int(again.size_bytes)
+        return sizes[0] if same else sizes
+    for _ in range(SEARCHES):
+        search = edges.Edges(bench, edges.Pieces(about, kept.high), rng)
+        found = search.size_bytes()
+        if found is not None and search.confirmed(*found):
+            return found[0]
+    return None
+
+
+def _evidence(bench: Bench, reach: Survey, *, cached: bool) -> dict[str, Any]:
+    """Gather what a plot needs."""
+    notes = cautions(bench.info)
+    if cached:
+        notes.append("read_cache_on: the read cache cannot be switched off")
+    ratio = np.exp(reach.slower)
+    chart = Picture(
+        title="A read after another one at a distance",
+        caption="Latency over that of reads with no relation; it rises until no piece is shared.",
+        x=Axis("distance", "bytes", log=True),
+        y=Axis("relative latency"),
+        series=(series("second read", reach.distances_bytes[1:], ratio[1:], "points"),),
+        marks=((reach.size_bytes, "about a piece"),) if reach.shows else (),
+    )
+    return {
+        "distances_bytes": reach.distances_bytes.tolist(),
+        "relative_latency": ratio.tolist(),
+        "cautions": notes,
+        "picture": chart.to_json(),
+    }
+
+
+def _draw_kept(evidence: dict[str, Any], kept: Kept) -> None:
+    evidence["read_backwards"] = kept.back.tolist()
+    evidence["read_backwards_relative_latency"] = np.exp(kept.slower).tolist()
+
+
+PROBE = ProbeInfo(
+    name=PROBE_NAME,
+    summary="the mapping table: bytes one piece covers, bytes covered in memory",
+    weight="light",
+    properties=(ZONE, CACHE),
+    cost="about 20,000 reads of a block; more where many pieces are kept",
+    detect=detect,
+)

@@ -1,0 +1,85 @@
+"""Reads in rows: a short story each, told many times at other places.
+
+A row is a few reads, one after the other, whose order is the experiment ("here, far away, here
+again"). What a drive remembers of earlier rows is the business of whoever makes them.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.finding import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ssdscope.probes.bench import Bench
+
+NEIGHBOURS = 31
+"""Rows on both sides that tell what a read took about then."""
+
+
+def read_rows(bench: Bench, offsets: ArrayLike) -> NDArray[Any]:
+    """Read one block at each place, row by row, at depth 1.
+
+    Parameters
+    ----------
+    offsets : array_like, shape (rows, reads)
+        First bytes, multiples of the logical block.
+
+    Returns
+    -------
+    ndarray, shape (rows, reads)
+        Natural logarithms of the latencies in nanoseconds.
+
+    Raises
+    ------
+    Stopped
+        If a read took no time that the clock can tell, or failed.
+    """
+    places = np.asarray(offsets, np.uint64)
+    log = bench.read(places.ravel(), bench.info.logical_block_bytes)
+    latency = log.latency_ns.reshape(places.shape).astype(float)
+    if np.median(latency) <= 0:
+        raise Stopped(Reason.EFFECT_BELOW_NOISE, "reads take no time that the clock can tell")
+    return np.asarray(np.log(np.maximum(latency, 1.0)))
+
+
+def slow_changes(values: NDArray[Any]) -> NDArray[Any]:
+    """Give the running median of a series: what drifts, without what single values do.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    """
+    half = min(NEIGHBOURS, max(len(values) // 2, 1)) // 2
+    padded = np.pad(values, half, mode="reflect" if half < len(values) else "edge")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1)
+    return np.asarray(np.median(windows, axis=1))
+
+
+def random_blocks(
+    rng: np.random.Generator, low_bytes: float, high_bytes: float, shape: Any, block_bytes: int
+) -> NDArray[np.int64]:
+    """Draw starts of whole blocks that lie between two places."""
+    first = -(-int(low_bytes) // block_bytes)
+    last = max(int(high_bytes) // block_bytes, first + 1)
+    return np.asarray(rng.integers(first, last, shape) * block_bytes)
+
+
+@contextmanager
+def without_read_cache(bench: Bench) -> Iterator[bool]:
+    """Switch the read cache off if the drive allows it; give whether one may be at work."""
+    cache = bench.info.read_cache
+    with ExitStack() as stack:
+        if cache.control == "switchable":
+            stack.enter_context(bench.caches(read=False))
+            yield False
+        else:
+            yield cache.control == "unknown" or (cache.control == "fixed" and cache.on)

@@ -1,0 +1,149 @@
+"""What the map-cache probe says of drives whose table is in zones, on demand, or in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ssdscope import probes
+from ssdscope.probes import Absent, Bench, Budget, Detected, Finding, Undetectable, map_cache
+from ssdscope.targets import Device, open_target
+from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
+
+MIB = 1 << 20
+DEFAULT = Budget.parse("default")
+BASE: dict[str, Value] = {
+    "default_state": "sequential",
+    "over_provisioning_ratio": 0.25,
+    "nand.channels": 2,
+    "nand.ways": 2,
+    "nand.pages_per_block": 64,
+    "nand.page_bytes": 4096,
+    "nand.blocks_per_plane": 512,
+    "nand.read_ns": 40_000,
+    "nand.program_ns": 300_000,
+    "nand.erase_ns": 1_500_000,
+    "channel.ns_per_byte": 4.0,
+    "host.bytes_per_second": 300e6,
+    "host.command_ns": 10_000,
+    "ftl.kind": "page",
+}
+
+
+def drive(**changes: Value) -> Device:
+    keys = {name.replace("__", "."): value for name, value in changes.items()}
+    return open_drive(drive_toml({**BASE, **keys}, []), "drive", 1)
+
+
+def told(device: Device, seed: int = 1) -> dict[str, Finding]:
+    bench = Bench(device, DEFAULT, seed)
+    before = device.counters()
+    found = {each.name: each for each in map_cache.detect(bench)}
+    after = device.counters()
+    assert before is not None
+    assert after is not None
+    assert after["host_bytes_written"] == before["host_bytes_written"]
+    assert bench.bytes_written == 0
+    assert set(found) == set(map_cache.PROBE.properties)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("zone_bytes", "resident", "block_bytes", "changes"),
+    [
+        (6 * MIB, 1, 512, {}),
+        (5_255_168, 7, 512, {"map__load_ns": 60_000}),
+        (28 * MIB, 3, 4096, {}),
+        (7 * MIB, 2, 4096, {"read_cache__bytes": 4 * MIB, "read_cache__switchable": False}),
+        (7 * MIB, 2, 512, {"read_cache__bytes": 8 * MIB, "read_cache__unit_bytes": 8192}),
+    ],
+)
+def test_zones_to_the_byte(
+    zone_bytes: int, resident: int, block_bytes: int, changes: dict[str, Value]
+) -> None:
+    found = told(
+        drive(
+            map__kind="zones",
+            map__zone_bytes=zone_bytes,
+            map__resident_zones=resident,
+            host__logical_block_bytes=block_bytes,
+            **{"map__load_ns": 300_000, **changes},
+        )
+    )
+    zone, cache = found["map_zone_bytes"], found["map_cache_bytes"]
+    assert isinstance(zone, Detected)
+    assert isinstance(cache, Detected)
+    assert zone.value == zone_bytes
+    assert cache.value == resident * zone_bytes
+
+
+@pytest.mark.parametrize(("unit_bytes", "entries"), [(4096, 3000), (12_288, 700), (65_536, 150)])
+def test_entries_on_demand(unit_bytes: int, entries: int) -> None:
+    found = told(
+        drive(
+            nand__channels=3,
+            nand__pages_per_block=48,
+            ftl__map_unit_bytes=unit_bytes,
+            ftl__placement_pages=unit_bytes // 4096,
+            map__kind="demand",
+            map__cache_bytes=8 * entries,
+        )
+    )
+    zone, cache = found["map_zone_bytes"], found["map_cache_bytes"]
+    assert isinstance(zone, Detected)
+    assert isinstance(cache, Detected)
+    assert zone.value == unit_bytes
+    assert cache.interval is not None
+    low, high = cache.interval
+    assert low <= entries * unit_bytes <= high <= 1.1 * low
+
+
+def test_entries_of_one_block_are_counted_and_their_size_is_not_told() -> None:
+    found = told(
+        drive(map__kind="demand", map__cache_bytes=8 * 2000, host__logical_block_bytes=4096)
+    )
+    assert isinstance(found["map_zone_bytes"], Absent)
+    cache = found["map_cache_bytes"]
+    assert isinstance(cache, Detected)
+    assert cache.value == pytest.approx(2000 * 4096, rel=0.01)
+
+
+@pytest.mark.parametrize("name", ["mqsim-8g", "kuo-intel-mlc", "huang-ssd-a", "msr-4gb"])
+def test_a_table_in_memory_is_absent(name: str) -> None:
+    found = told(open_target(f"sim:{name}", seed=1).device)
+    for each in found.values():
+        assert isinstance(each, Absent)
+        assert each.bound < 0.1
+
+
+@pytest.mark.parametrize("name", ["huang-hdd-s", "ryu-hdd"])
+def test_a_seek_is_no_zone(name: str) -> None:
+    device = open_target(f"sim:{name}", seed=1).device
+    found = {each.name: each for each in map_cache.detect(Bench(device, DEFAULT, 1))}
+    assert all(isinstance(each, Undetectable) for each in found.values())
+
+
+def test_blocks_again_prove_nothing_where_a_read_cache_stays_on() -> None:
+    cached: dict[str, Any] = {"read_cache__bytes": 4 * MIB, "read_cache__switchable": False}
+    found = told(drive(host__logical_block_bytes=4096, **cached))
+    assert {type(each) for each in found.values()} == {Undetectable}
+    found = told(drive(host__logical_block_bytes=512, **cached))
+    assert {type(each) for each in found.values()} == {Absent}
+
+
+@pytest.mark.parametrize(
+    ("name", "zone_bytes", "kept"),
+    [
+        ("kuo-transcend-slc", 476 * MIB, 1),
+        ("kuo-samsung-slc", 4 * MIB, 32),
+        ("kuo-mtron-slc", 40 * MIB, 1),
+    ],
+)
+def test_the_zones_of_kuo2009(name: str, zone_bytes: int, kept: int) -> None:
+    device = open_target(f"sim:{name}", seed=1).device
+    found = {each.name: each for each in probes.each(["map_cache"], device, DEFAULT, 1)}
+    zone, cache = found["map_zone_bytes"], found["map_cache_bytes"]
+    assert isinstance(zone, Detected)
+    assert isinstance(cache, Detected)
+    assert (zone.value, cache.value) == (zone_bytes, kept * zone_bytes)
