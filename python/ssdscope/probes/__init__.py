@@ -68,6 +68,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     write_buffer.PROBE,
     gc_knee.PROBE,
     map_cache.PROBE,
+    gc_knee.PROBE,
 )
 
 
