@@ -65,9 +65,8 @@ __all__ = [
 _PROBES: tuple[ProbeInfo, ...] = (
     # Those that write nothing come first, then those that share a state, then the heavy ones.
     latency.PROBE,
-    write_buffer.PROBE,
-    gc_knee.PROBE,
     map_cache.PROBE,
+    write_buffer.PROBE,
     gc_knee.PROBE,
 )
 
