@@ -11,7 +11,7 @@ from ssdscope.studies import run
 from ssdscope.studies.record import Verdict
 from ssdscope.studies.recovery import tally
 from ssdscope.studies.recovery.blind import Probed
-from ssdscope.studies.recovery.crowd import named
+from ssdscope.studies.recovery.crowd import Drive, named
 from ssdscope.studies.recovery.journal import Journal
 from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
 from ssdscope.studies.recovery.observability import Visibility
@@ -136,6 +136,28 @@ def test_another_journal_is_not_gone_on_with(tmp_path: Path, text: str) -> None:
 def test_a_drive_that_is_not_named_so_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="does not name"):
         named(text)
+
+
+def test_an_interrupted_study_tells_what_is_done_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def probe(asked: Drive) -> Probed | None:
+        return None if asked.index == 2 else drive(asked.index, Outcome.RIGHT)
+
+    sizes = {"count": 4, "flat": 0, "jobs": 1}
+    monkeypatch.setattr("ssdscope.studies.recovery.crowd._probe", probe)
+    stopped = run("recovery", out_dir=tmp_path, seed=1, figures=["drives"], extras=sizes)
+    assert stopped.interrupted
+    assert "on 2 drives" in stopped.figures[0].rows[0].what
+    rest = []
+    monkeypatch.setattr(
+        "ssdscope.studies.recovery.crowd._probe",
+        lambda asked: rest.append(asked.index) or drive(asked.index, Outcome.RIGHT),
+    )
+    complete = run("recovery", out_dir=tmp_path, seed=1, figures=["drives"], extras=sizes)
+    assert not complete.interrupted
+    assert rest == [2, 3]
+    assert "on 4 drives" in complete.figures[0].rows[0].what
 
 
 def test_other_studies_do_not_take_its_options(tmp_path: Path) -> None:
