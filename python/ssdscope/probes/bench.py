@@ -19,7 +19,7 @@ from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.finding import Detected, Finding, Reason
 from ssdscope.probes.states import State, Window, prepare
-from ssdscope.targets.records import OP_DISCARD, OP_READ, OP_WRITE
+from ssdscope.targets.records import OP_DISCARD, OP_READ, OP_WRITE, OP_WRITE_FUA
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -172,7 +172,7 @@ class Bench:
         """
         ops = np.broadcast_to(np.asarray(ops, np.uint8), np.shape(offsets))
         lengths = np.broadcast_to(np.asarray(lengths, np.uint64), np.shape(offsets))
-        writes = ops == OP_WRITE
+        writes = np.isin(ops, (OP_WRITE, OP_WRITE_FUA))
         changes = writes | (ops == OP_DISCARD)
         if changes.any():
             self._require_writable()

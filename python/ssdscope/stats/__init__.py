@@ -11,6 +11,7 @@ Reading order:
 * :mod:`.stalls`      from which request on a burst must wait
 * :mod:`.room`        how much a leaking buffer holds
 * :mod:`.steps`       one step, two levels, a period that tells pairs of places apart
+* :mod:`.folding`     periods in position, against the best that chance finds
 * :mod:`.equivalence` when "no effect" may be said (TOST)
 * :mod:`.onset`       where a long series rises for good, to the value
 * :mod:`.overprovisioning` spare space against write amplification
@@ -31,6 +32,15 @@ from ssdscope.stats.changepoint import (
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
 from ssdscope.stats.fit import LineFit, bic, fit_line, linear_stretch, relative_nnls
+from ssdscope.stats.folding import (
+    PeriodScan,
+    centred,
+    confirmed_period,
+    explained_share,
+    folded_profile,
+    scan_periods,
+    shift_match,
+)
 from ssdscope.stats.knee import Knee, best_splits, binned_rates, knees, undrained
 from ssdscope.stats.onset import Onset, excess_onset, onset
 from ssdscope.stats.overprovisioning import spare_factor, write_amplification
@@ -54,6 +64,7 @@ __all__ = [
     "MeanInterval",
     "Onset",
     "PairPeriod",
+    "PeriodScan",
     "PredictionErrors",
     "Room",
     "Stall",
@@ -64,12 +75,16 @@ __all__ = [
     "bic",
     "binned_rates",
     "block_bootstrap",
+    "centred",
     "change_points",
+    "confirmed_period",
     "doubling_gains",
     "ecdf",
     "excess_onset",
+    "explained_share",
     "first_stall",
     "fit_line",
+    "folded_profile",
     "isotonic",
     "knees",
     "linear_stretch",
@@ -85,7 +100,9 @@ __all__ = [
     "relative_nnls",
     "room",
     "saturation_depth",
+    "scan_periods",
     "second_rise",
+    "shift_match",
     "shifted_blocks",
     "spare_factor",
     "student",

@@ -1,0 +1,327 @@
+"""The probe `rmw_unit`: the smallest span that a small write rewrites, and where spans begin.
+
+Physics. A drive that maps units of U bytes reads and rewrites every unit that a write touches. A
+write of w bytes touches one unit more when it straddles a boundary, so its latency repeats in the
+address with the period U, and the place of the step is the phase. (ryu2009, figure 6, and
+kuo2009, table 4, look for the same thing; PROBING.md 1.1 and 1.6 say why they can fail.)
+
+Design. Writes of two sizes at depths 1 and 4 (alone, two units on different chips may be written
+side by side and show nothing), at places drawn at random to the logical block, 64 near each other
+before the next 64 elsewhere: a firmware with log blocks then merges rarely. Places are random and
+fresh, so shuffling them is an exact null whatever else the drive does meanwhile.
+
+Statistic. Ranks of latency within depth and size, folded at every candidate (`stats.folding`).
+
+Decision. Both halves of the data (by turns) must name the same period at 1 % each and the same
+phase. A period that consists of several straddling steps alike is that of the placement, and its
+step is the unit. More data are taken, twice at most, until the halves agree.
+
+Assumptions. Writes reach the flash before they are acknowledged (`write_through`). Units are at
+most 128 KiB, and 1, 3, 5, 7, 9 or 15 times a power of two blocks.
+
+Cost. 16,384 writes, up to four times as many; at most nine tenths of the capacity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes import shifted_writes, write_through
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.shifted_writes import Samples
+from ssdscope.probes.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import DeviceInfo
+
+NAME = "rmw_unit"
+UNIT, PHASE = "rmw_unit_bytes", "alignment_phase_bytes"
+
+LARGEST_UNIT_BYTES = 128 << 10
+FIRST_WRITES = 8192
+"""Of each depth, in the first look; the second look doubles, and so does the third."""
+LOOKS = 3
+TOLERANCE = 0.2
+"""Log blocks repeat at distances far above a unit, which adds to what its multiples explain."""
+LEAST_SHARE = 0.015
+"""Of the variance, for a period to be one: what explains less is there, but is no unit."""
+HOPELESS = 0.2
+"""Probability by chance above which, in both halves, more data are not asked for."""
+INNER_ALIKE = 0.4
+"""Of the highest step of a period, how much the lowest must have to be a unit's boundary too."""
+INNER_SURE = 4.0
+"""In standard errors: what a step must exceed to be one."""
+NO_EFFECT = 0.03
+"""Share of the latency that no place of any period may exceed where there is said to be none."""
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What one half of the data says, in logical blocks; None where it says nothing."""
+
+    scan: stats.PeriodScan
+    unit: int | None
+    boundary: int | None
+
+
+def candidates_blocks(info: DeviceInfo) -> NDArray[np.int64]:
+    """Give the units that are looked for, in logical blocks."""
+    largest = LARGEST_UNIT_BYTES // info.logical_block_bytes
+    odd = np.array([1, 3, 5, 7, 9, 15])
+    every = np.unique(odd[:, None] << np.arange(int(largest).bit_length())[None, :])
+    return every[(every >= 2) & (every <= largest)]
+
+
+def writes_bytes(info: DeviceInfo) -> int:
+    """Give the most that is written."""
+    return _most_bytes(info) + LOOKS * write_through.writes_bytes(info)
+
+
+def _most_bytes(info: DeviceInfo) -> int:
+    largest = FIRST_WRITES * len(shifted_writes.DEPTHS) << (LOOKS - 1)
+    return min(info.capacity_bytes * 9 // 10, largest * _mean_bytes(info))
+
+
+def _mean_bytes(info: DeviceInfo) -> int:
+    return sum(shifted_writes.sizes_blocks(info)) * info.logical_block_bytes // 2
+
+
+def detect(bench: Bench) -> Iterator[Finding]:
+    """Answer unit and phase."""
+    candidates = candidates_blocks(bench.info)
+    if not candidates.size or bench.info.capacity_bytes < 64 * shifted_writes.REGION_BYTES:
+        for name in (UNIT, PHASE):
+            yield Undetectable(name=name, probe=NAME, reason=Reason.RANGE_TOO_SMALL)
+        return
+    samples = shifted_writes.no_samples()
+    halves: list[_Answer] = []
+    for look in range(LOOKS):
+        wanted = FIRST_WRITES << max(look - 1, 0)
+        planned = (samples.place.size + wanted * len(shifted_writes.DEPTHS)) * _mean_bytes(
+            bench.info
+        )
+        if planned > _most_bytes(bench.info):
+            break
+        if look and bench.info.snapshot:
+            bench.enter(State.FILLED)  # spare blocks again: collection would only blur
+        with write_through.writing(bench) as writer:
+            samples = samples.joined(shifted_writes.measure(writer, wanted, look))
+        halves = [_answer(half, candidates) for half in _halves(samples)]
+        bench.progress("units of writing", (look + 1) / LOOKS)
+        if _agreed(halves) or _hopeless(halves):
+            break
+    yield from _findings(bench.info, samples, halves, candidates)
+
+
+def _hopeless(halves: list[_Answer]) -> bool:
+    """Whether neither half has a period that chance would not often beat."""
+    return all(each.scan.p_value > HOPELESS for each in halves)
+
+
+def _halves(samples: Samples) -> list[Samples]:
+    """Split by turns, such that each half has every depth equally often."""
+    second = samples.turn // len(shifted_writes.DEPTHS) % 2 == 1
+    return [samples.part(~second), samples.part(second)]
+
+
+def _agreed(halves: list[_Answer]) -> bool:
+    first, second = halves
+    return first.unit is not None and (first.unit, first.boundary) == (second.unit, second.boundary)
+
+
+def _answer(samples: Samples, candidates: NDArray[np.int64]) -> _Answer:
+    """Find period and phase of one half."""
+    values, strata = samples.ranks(), samples.strata
+    scan = stats.scan_periods(
+        samples.place, values, candidates, strata=strata, permutations=99, tolerance=TOLERANCE
+    )
+    if scan.period is None or scan.explained.max() < LEAST_SHARE:
+        return _Answer(scan, None, None)
+    unit = _innermost(samples, values, scan.period, candidates)
+    return _Answer(scan, unit, _boundary(samples, values, unit))
+
+
+def _boundary(samples: Samples, values: NDArray[Any], unit: int) -> int:
+    """Find the place within a unit, in blocks, at which units begin."""
+    match = np.zeros(unit)
+    for size in np.unique(samples.size):
+        there = samples.size == size
+        profile, counts = stats.folded_profile(samples.place[there], values[there], unit)
+        touched = -(-(np.arange(unit) + size) // unit)
+        if touched.min() < touched.max():
+            match += stats.shift_match(profile, touched) * counts.sum()
+    return int(np.argmax(match))
+
+
+def _innermost(
+    samples: Samples, values: NDArray[Any], period: int, candidates: NDArray[np.int64]
+) -> int:
+    """Give the smallest unit of which each boundary within the period costs about as much.
+
+    Neighbouring units on one chip and neighbours on two cost differently to straddle, so that
+    the best period is that of the placement.
+    """
+    begin = _boundary(samples, values, period)
+    deep = samples.part(samples.depth == max(shifted_writes.DEPTHS))
+    deep_values = values[samples.depth == max(shifted_writes.DEPTHS)]
+    for unit in candidates[(candidates < period) & (period % candidates == 0)]:
+        for size in np.unique(deep.size):
+            there = deep.size == size
+            if size <= unit and _steps_alike(
+                deep.place[there] - begin, deep_values[there], int(unit), period, int(size)
+            ):
+                return int(unit)
+    return period
+
+
+def _steps_alike(
+    place: NDArray[np.int64], values: NDArray[Any], unit: int, period: int, size: int
+) -> bool:
+    """Whether straddling any boundary of the smaller unit costs, and nearly alike."""
+    straddles = (place % unit) + size > unit
+    boundary = (place % period) // unit
+    level, error = _mean_and_error(values[~straddles])
+    steps = []
+    for number in range(period // unit):
+        mean, its_error = _mean_and_error(values[straddles & (boundary == number)])
+        if mean - level < INNER_SURE * float(np.hypot(error, its_error)):
+            return False
+        steps.append(mean - level)
+    return min(steps) >= INNER_ALIKE * max(steps)
+
+
+def _mean_and_error(values: NDArray[Any]) -> tuple[float, float]:
+    if values.size < 2:
+        return 0.0, float("inf")
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
+
+
+def _findings(
+    info: DeviceInfo, samples: Samples, halves: list[_Answer], candidates: NDArray[np.int64]
+) -> Iterator[Finding]:
+    """Answer from what both halves say."""
+    if not halves:
+        for name in (UNIT, PHASE):
+            yield Undetectable(name=name, probe=NAME, reason=Reason.RANGE_TOO_SMALL)
+        return
+    block = info.logical_block_bytes
+    first, second = halves
+    common: dict[str, Any] = {
+        "probe": NAME,
+        "evidence": _evidence(info, samples, halves),
+        "requests": samples.place.size,
+    }
+    if first.unit is None or second.unit is None:
+        yield from _nothing_found(samples, halves, candidates, block, common)
+        return
+    if first.unit != second.unit:
+        units = tuple(sorted({float(each.unit * block) for each in halves if each.unit}))
+        why = "two halves of the measurements repeat with different periods"
+        yield Ambiguous(name=UNIT, candidates=units, reason=why, **common)
+        yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
+        return
+    unit = first.unit
+    effect = _effect(samples, unit, max(shifted_writes.DEPTHS))
+    yield Detected(name=UNIT, value=unit * block, interval=None, effect=effect, **common)
+    phases = [-(each.boundary or 0) % unit * block for each in halves]
+    if phases[0] == phases[1]:
+        yield Detected(name=PHASE, value=phases[0], interval=None, effect=effect, **common)
+        return
+    why = "two halves of the measurements begin their units at different places"
+    yield Ambiguous(name=PHASE, candidates=tuple(map(float, phases)), reason=why, **common)
+
+
+def _nothing_found(
+    samples: Samples,
+    halves: list[_Answer],
+    candidates: NDArray[np.int64],
+    block: int,
+    common: dict[str, Any],
+) -> Iterator[Finding]:
+    """Say that there is no unit above a block, if none could have been missed."""
+    quiet = all(each.scan.explained.max() < LEAST_SHARE for each in halves)
+    largest = max(
+        _effect(samples, int(unit), min(shifted_writes.DEPTHS)) for unit in candidates if unit <= 16
+    )
+    if quiet and largest < NO_EFFECT and not write_through.too_fast(samples.latency_ns):
+        why = "no place costs a write more than any other"
+        yield Absent(name=UNIT, bound=float(block), reason=why, **common)
+    else:
+        yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
+    yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
+
+
+def _effect(samples: Samples, unit: int, depth: int) -> float:
+    """How much slower the slowest place of a unit is than the fastest, of the clearer size."""
+    effects = []
+    logs = np.log(np.maximum(samples.latency_ns, 1.0))
+    for number in np.unique(samples.strata[samples.depth == depth]):
+        there = samples.strata == number
+        places = samples.place[there] % unit
+        medians = np.array([np.median(logs[there][places == at]) for at in np.unique(places)])
+        effects.append(float(np.expm1(np.ptp(medians))))
+    return max(effects)
+
+
+def _evidence(info: DeviceInfo, samples: Samples, halves: list[_Answer]) -> dict[str, Any]:
+    """Gather the scan of both halves and, of a unit found, the folded profile."""
+    block = info.logical_block_bytes
+    scan = halves[0].scan
+    evidence: dict[str, Any] = {
+        "write_sizes_bytes": [size * block for size in shifted_writes.sizes_blocks(info)],
+        "depths": list(shifted_writes.DEPTHS),
+        "candidates_bytes": (scan.periods * block).tolist(),
+        "explained_share": [each.scan.explained.tolist() for each in halves],
+        "explained_by_chance": [each.scan.by_chance for each in halves],
+        "p_value": [each.scan.p_value for each in halves],
+        "median_latency_ns": float(np.median(samples.latency_ns)),
+    }
+    unit = halves[0].unit
+    if unit is not None and _agreed(halves):
+        evidence["picture"] = _picture(samples, unit, halves[0].boundary or 0, block).to_json()
+    return evidence
+
+
+def _picture(samples: Samples, unit: int, boundary: int, block: int) -> Picture:
+    """Draw two periods of the folded latency."""
+    lines = []
+    for depth in shifted_writes.DEPTHS:
+        for size in np.unique(samples.size):
+            there = (samples.depth == depth) & (samples.size == size)
+            places = samples.place[there] % unit
+            kept = samples.latency_ns[there]
+            medians = [float(np.median(kept[places == at])) for at in np.unique(places)]
+            x = np.concatenate([np.unique(places), np.unique(places) + unit]) * block
+            name = f"{size * block} bytes at depth {depth}"
+            lines.append(series(name, x, medians + medians, "steps"))
+    return Picture(
+        title="Latency of a write, folded",
+        caption="A write that straddles a boundary rewrites one unit more.",
+        x=Axis("offset within two units", "bytes"),
+        y=Axis("median latency", "ns"),
+        series=lines,
+        marks=[((boundary + turn * unit) * block, "unit begins") for turn in (0, 1)],
+    )
+
+
+PROBE = ProbeInfo(
+    name=NAME,
+    summary="span that a small write rewrites, and where spans begin",
+    weight="standard",
+    properties=(UNIT, PHASE),
+    cost="16,000 to 66,000 writes of a few KiB",
+    detect=detect,
+    declared_writes_bytes=writes_bytes,
+    state=State.FILLED,
+)

@@ -1,0 +1,113 @@
+"""Small writes at random places: what the fold of `rmw_unit` is taken of.
+
+Writes of two sizes at two depths, at places drawn at random to the logical block, 64 near each
+other before the next 64 elsewhere: a firmware with log blocks then merges rarely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.write_through import Writer
+    from ssdscope.targets.records import DeviceInfo
+
+DEPTHS = (1, 4)
+"""Alone, two units on different chips may be written side by side and show nothing."""
+REGION_BYTES = 256 << 10
+NEIGHBOURS = 64
+"""Writes into one region before the next."""
+BLUR = 0.03
+"""Share of a latency that does not matter: without noise a rank would show single nanoseconds."""
+TURN_WRITES = 1024
+"""Of one depth before the other has its turn."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Writes so far: place and size in logical blocks, depth, turn, latency; shapes (n,)."""
+
+    place: NDArray[np.int64]
+    size: NDArray[np.int64]
+    depth: NDArray[np.int64]
+    turn: NDArray[np.int64]
+    latency_ns: NDArray[Any]
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """Number of the combination of depth and size."""
+        pairs = np.stack([self.depth, self.size])
+        return np.asarray(np.unique(pairs, axis=1, return_inverse=True)[1]).ravel()
+
+    def ranks(self) -> NDArray[Any]:
+        """Give ranks within strata and turns, from -1/2 to 1/2; what is within `BLUR` is alike."""
+        blur = np.random.default_rng(self.place.size).normal(0, BLUR, self.place.size)
+        logs = np.log(np.maximum(self.latency_ns, 1.0)) + blur
+        ranks = np.empty(self.place.size)
+        group = self.strata + (self.strata.max() + 1) * self.turn
+        for number in np.unique(group):
+            there = np.flatnonzero(group == number)
+            order = np.argsort(logs[there])
+            ranks[there[order]] = (np.arange(there.size) + 0.5) / there.size - 0.5
+        return ranks
+
+    def part(self, chosen: NDArray[np.bool_]) -> Samples:
+        """Give some of them."""
+        return Samples(
+            self.place[chosen],
+            self.size[chosen],
+            self.depth[chosen],
+            self.turn[chosen],
+            self.latency_ns[chosen],
+        )
+
+    def joined(self, other: Samples) -> Samples:
+        """Put others behind these."""
+        later = self.turn.max(initial=-1) + 1
+        return Samples(
+            np.concatenate([self.place, other.place]),
+            np.concatenate([self.size, other.size]),
+            np.concatenate([self.depth, other.depth]),
+            np.concatenate([self.turn, other.turn + later]),
+            np.concatenate([self.latency_ns, other.latency_ns]),
+        )
+
+
+def sizes_blocks(info: DeviceInfo) -> tuple[int, int]:
+    """Give both sizes of a write in logical blocks.
+
+    Small ones straddle small units at some places only. No size is a page of its own, which is
+    cheaper to write in place than elsewhere whatever the unit is.
+    """
+    return (3, 16) if info.logical_block_bytes <= 1024 else (2, 4)
+
+
+def no_samples() -> Samples:
+    """Begin with none."""
+    nothing = np.empty(0, np.int64)
+    return Samples(nothing, nothing, nothing, nothing, np.empty(0))
+
+
+def measure(writer: Writer, count: int, look: int) -> Samples:
+    """Write so often at each depth, by turns; sizes alike often, in random order."""
+    bench = writer.bench
+    rng = bench.rng(f"shifted writes {look}")
+    block = bench.info.logical_block_bytes
+    sizes = np.array(sizes_blocks(bench.info))
+    region = REGION_BYTES // block
+    parts = no_samples()
+    for turn in range(count // TURN_WRITES * len(DEPTHS)):
+        depth = DEPTHS[turn % len(DEPTHS)]
+        size = rng.permuted(np.resize(sizes, TURN_WRITES))
+        ends = bench.info.capacity_bytes // block - region
+        begin = np.repeat(rng.integers(0, ends, TURN_WRITES // NEIGHBOURS), NEIGHBOURS)
+        place = begin + rng.integers(0, region - sizes.max(), TURN_WRITES)
+        latency = writer.latency_ns(place * block, size * block, iodepth=depth)
+        same = np.ones(TURN_WRITES, np.int64)
+        parts = parts.joined(Samples(place, size, depth * same, 0 * same, latency))
+    return parts

@@ -1,0 +1,99 @@
+"""Writes that are not acknowledged before the flash has them, as far as a drive allows it.
+
+A write cache is switched off for the time. One that cannot be switched off is passed by forced
+writes (FUA), unless these are as fast as any write into memory: then it is protected against
+power loss, and no write waits for flash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.finding import Reason
+from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ssdscope.targets.records import DeviceInfo
+
+FASTEST_PROGRAM_NS = 60_000
+"""No flash programs a page sooner; what acknowledges sooner does so from memory."""
+FORCE_SHOWS = 1.5
+"""How many times longer a forced write must take than another, to have waited for flash."""
+TRIED = 64
+PAUSE_NS = 20_000_000
+"""Between the writes tried, so that they find an empty buffer."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Writes in the way that the drive demands.
+
+    Attributes
+    ----------
+    forced
+        Whether by forced writes, because a cache stays on.
+    """
+
+    bench: Bench
+    forced: bool
+
+    def latency_ns(
+        self, offsets: ArrayLike, lengths: ArrayLike, *, iodepth: int = 1
+    ) -> NDArray[Any]:
+        """Write, and give the latencies in the order of the requests, float, shape (n,)."""
+        op = OP_WRITE_FUA if self.forced else OP_WRITE
+        log = self.bench.issue(op, offsets, lengths, iodepth=iodepth)
+        latency = np.empty(len(log))
+        latency[log.index.astype(np.int64)] = log.latency_ns
+        return latency
+
+
+def writes_bytes(info: DeviceInfo) -> int:
+    """Give what finding out about the cache writes."""
+    return 2 * TRIED * info.logical_block_bytes
+
+
+@contextmanager
+def writing(bench: Bench) -> Iterator[Writer]:
+    """Give a writer that waits for flash.
+
+    Raises
+    ------
+    Stopped
+        If no write of this drive does.
+    """
+    cache = bench.info.write_cache
+    if cache.control == "switchable":
+        with bench.caches(write=False):
+            yield Writer(bench, forced=False)
+        return
+    stays_on = cache.on or cache.control == "unknown"
+    if stays_on and _protected(bench):
+        raise Stopped(Reason.PLP_NO_FLUSH_EFFECT)
+    yield Writer(bench, forced=stays_on)
+
+
+def _protected(bench: Bench) -> bool:
+    """Whether forced writes of a block, now and then, are as fast as others and as memory."""
+    block = bench.info.logical_block_bytes
+    rng = bench.rng("write cache")
+    medians = []
+    for op in (OP_WRITE, OP_WRITE_FUA):
+        offsets = rng.integers(0, bench.info.capacity_bytes // block, TRIED) * block
+        log = bench.issue(op, offsets, block, thinktime_ns=PAUSE_NS)
+        medians.append(float(np.median(log.latency_ns)))
+    plain, forced = medians
+    return forced < FORCE_SHOWS * plain and forced < FASTEST_PROGRAM_NS
+
+
+def too_fast(latency_ns: NDArray[Any]) -> bool:
+    """Whether the median write ends sooner than any flash can program."""
+    return float(np.median(latency_ns)) < FASTEST_PROGRAM_NS

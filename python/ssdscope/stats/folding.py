@@ -1,0 +1,261 @@
+"""Periods in position: fold a response at every candidate period and ask chance for its best.
+
+What a drive does may repeat in address: every unit, every log block. A response is folded at a
+period by grouping it by position modulo that period; the share of its variance that lies between
+the groups (one-way analysis of variance, adjusted for the number of groups) says how well the
+period explains it. Trying many periods finds some that look good by chance, so the best one is
+held against the best of the same scan over shuffled positions, and a period counts only if two
+halves of the data name the same one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+ALPHA = 0.01
+PERMUTATIONS = 199
+TOLERANCE = 0.05
+"""A period that explains this share less than the best is as good, and the smallest of those is
+the period: all multiples of the truth explain the same."""
+
+
+@dataclass(frozen=True)
+class PeriodScan:
+    """How well each candidate explains a response, and which is the period.
+
+    Attributes
+    ----------
+    periods
+        The candidates, ascending.
+    explained
+        Adjusted share of variance by period, same length.
+    by_chance
+        What the best candidate of a scan over shuffled positions explains in one scan of a
+        hundred (for alpha 0.01).
+    p_value
+        Of the best candidate, by the permutation of the whole scan.
+    period
+        The answer; None if the scan is explained by chance.
+    """
+
+    periods: NDArray[np.int64]
+    explained: NDArray[Any]
+    by_chance: float
+    p_value: float
+    period: int | None
+
+
+def explained_share(
+    positions: ArrayLike, values: ArrayLike, period: int, strata: ArrayLike | None = None
+) -> float:
+    """Give the adjusted R2 of the one-way analysis of variance of values by folded position.
+
+    Parameters
+    ----------
+    positions : array_like of int, shape (n,)
+        In steps of the grid that periods are counted in.
+    values : array_like, shape (n,)
+    period : int
+    strata : array_like of int, shape (n,), optional
+        Values of different strata (request sizes) have profiles of their own; their means must
+        not differ, see `centred`.
+    """
+    folds = _Folds(np.asarray(positions), np.array([period]), _strata(strata, positions))
+    return float(folds.shares(np.asarray(values, dtype=float))[0])
+
+
+def centred(values: ArrayLike, strata: ArrayLike) -> NDArray[Any]:
+    """Take the mean of its stratum from each value."""
+    sample, index = np.asarray(values, dtype=float), np.asarray(strata)
+    means = np.bincount(index, sample) / np.maximum(np.bincount(index), 1)
+    return np.asarray(sample - means[index])
+
+
+def folded_profile(
+    positions: ArrayLike, values: ArrayLike, period: int
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Give the mean value and the number of values at each place of a period.
+
+    Returns
+    -------
+    means : ndarray, shape (period,)
+        NaN where there is none.
+    counts : ndarray of int, shape (period,)
+    """
+    places = np.asarray(positions) % period
+    counts = np.bincount(places, minlength=period)
+    sums = np.bincount(places, np.asarray(values, dtype=float), minlength=period)
+    with np.errstate(invalid="ignore"):
+        return sums / counts, counts
+
+
+def scan_periods(
+    positions: ArrayLike,
+    values: ArrayLike,
+    periods: ArrayLike,
+    *,
+    strata: ArrayLike | None = None,
+    alpha: float = ALPHA,
+    permutations: int = PERMUTATIONS,
+    tolerance: float = TOLERANCE,
+    seed: int = 0,
+) -> PeriodScan:
+    """Find the period of a response among candidates, or that there is none.
+
+    The period is the smallest candidate that explains more than chance does in the best of a
+    shuffled scan, and as much as the best candidate, but for a tolerated share of it or for what
+    chance adds to what is left.
+
+    Parameters
+    ----------
+    positions : array_like of int, shape (n,)
+        Best drawn at random, or a full grid in random order: then the null is exact.
+    values : array_like, shape (n,)
+    periods : array_like of int
+        Candidates, each at most half of the range of positions.
+    strata : array_like of int, shape (n,), optional
+        As in `explained_share`.
+    alpha : float
+        Error probability of the whole scan.
+    permutations : int
+        At least ``1 / alpha - 1``.
+    tolerance : float
+        Share of what the best explains that a period may explain less. More than the default
+        where something else repeats at a larger distance and makes the multiples look better.
+    seed : int
+        Of the permutations.
+
+    Raises
+    ------
+    ValueError
+        If so few permutations cannot reach alpha.
+    """
+    if permutations < round(1 / alpha) - 1:
+        raise ValueError(f"{permutations} permutations cannot show a probability of {alpha}")
+    candidates = np.unique(np.asarray(periods, dtype=np.int64))
+    sample = np.asarray(values, dtype=float)
+    kinds = _strata(strata, positions)
+    folds = _Folds(np.asarray(positions, dtype=np.int64), candidates, kinds)
+    explained = folds.shares(sample)
+    rng = np.random.default_rng(seed)
+    shuffles = (sample[_permutation(rng, kinds)] for _ in range(permutations))
+    null = np.array([folds.shares(shuffled).max() for shuffled in shuffles])
+    best = float(explained.max())
+    p_value = (1 + int((null >= best).sum())) / (1 + permutations)
+    by_chance = max(float(np.quantile(null, 1 - alpha)), 0.0)
+    period = None
+    if p_value <= alpha:
+        enough = max(best - max(tolerance * best, by_chance * (1 - best)), by_chance)
+        period = int(candidates[np.argmax(explained >= enough)])
+    return PeriodScan(candidates, explained, by_chance, p_value, period)
+
+
+def confirmed_period(
+    positions: ArrayLike,
+    values: ArrayLike,
+    periods: ArrayLike,
+    half: ArrayLike,
+    *,
+    strata: ArrayLike | None = None,
+    alpha: float = ALPHA,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> tuple[PeriodScan, PeriodScan]:
+    """Scan two halves of the data by themselves; a period is confirmed if both name it.
+
+    Near the limit of what can be told a single scan names a wrong period up to one time in four;
+    two independent ones hardly ever the same wrong one.
+
+    Parameters
+    ----------
+    half : array_like of bool, shape (n,)
+        Which values belong to the second half.
+    positions, values, periods, strata, alpha, permutations, seed
+        As in `scan_periods`.
+    """
+    second = np.asarray(half, dtype=bool)
+    kinds = _strata(strata, positions)
+    first, last = (
+        scan_periods(
+            np.asarray(positions)[part],
+            np.asarray(values, dtype=float)[part],
+            periods,
+            strata=kinds[part],
+            alpha=alpha,
+            permutations=permutations,
+            seed=seed + number,
+        )
+        for number, part in enumerate((~second, second))
+    )
+    return first, last
+
+
+def shift_match(profile: ArrayLike, template: ArrayLike) -> NDArray[Any]:
+    """Correlate a template, shifted round the period, with a profile.
+
+    Parameters
+    ----------
+    profile, template : array_like, shape (period,)
+        Places without a value (NaN) count for nothing.
+
+    Returns
+    -------
+    ndarray, shape (period,)
+        At ``s`` the correlation (-1 to 1) of ``profile[i]`` with ``template[(i - s) % period]``;
+        zeros if either is constant.
+    """
+    data, shape = np.asarray(profile, dtype=float), np.asarray(template, dtype=float)
+    data = np.where(np.isnan(data), np.nanmean(data), data)
+    data, shape = data - data.mean(), shape - shape.mean()
+    size = float(np.linalg.norm(data) * np.linalg.norm(shape))
+    if size <= 0:
+        return np.zeros(data.size)
+    spectrum = np.fft.rfft(data) * np.conj(np.fft.rfft(shape))
+    return np.asarray(np.fft.irfft(spectrum, data.size) / size)
+
+
+def _strata(strata: ArrayLike | None, positions: ArrayLike) -> NDArray[np.int64]:
+    shape = np.shape(positions)
+    return np.zeros(shape, np.int64) if strata is None else np.asarray(strata, dtype=np.int64)
+
+
+class _Folds:
+    """Positions folded at every candidate, ready for the same analysis of many responses."""
+
+    def __init__(
+        self, positions: NDArray[Any], periods: NDArray[np.int64], strata: NDArray[np.int64]
+    ) -> None:
+        places = positions[None, :] % periods[:, None] + periods[:, None] * strata[None, :]
+        widths = periods * (int(strata.max(initial=0)) + 1)
+        self._starts = np.cumsum(widths) - widths
+        self._places = (places + self._starts[:, None]).ravel()
+        sizes = np.bincount(self._places, minlength=int(widths.sum()))
+        self._sizes = np.maximum(sizes, 1)
+        self._groups = np.add.reduceat(sizes > 0, self._starts, dtype=np.int64)
+
+    def shares(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Give the adjusted R2 of values by group, per period."""
+        count, periods = values.size, self._groups.size
+        apart = values - values.mean()
+        total = float(apart @ apart)
+        free = count - self._groups
+        if total <= 0 or (free <= 0).any():
+            return np.zeros(periods)
+        sums = np.bincount(self._places, np.tile(apart, periods), self._sizes.size)
+        between = np.add.reduceat(sums**2 / self._sizes, self._starts)
+        return np.asarray(1 - (1 - between / total) * (count - 1) / free)
+
+
+def _permutation(rng: np.random.Generator, strata: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Shuffle within strata."""
+    order = np.arange(strata.size)
+    for kind in np.unique(strata):
+        there = np.flatnonzero(strata == kind)
+        order[there] = rng.permutation(there)
+    return order

@@ -1,0 +1,125 @@
+"""The probe `rmw_unit` on drives that are written here, so that what it should find is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ssdscope import probes
+from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable, rmw_unit
+from ssdscope.targets import Device, open_target
+
+DRIVE = """
+over_provisioning_ratio = 0.25
+[nand]
+channels = {channels}
+planes = {planes}
+blocks_per_plane = {blocks}
+pages_per_block = 96
+page_bytes = {page}
+read_ns = 40_000
+program_ns = {program}
+erase_ns = 2_000_000
+[channel]
+ns_per_byte = 5
+[host]
+logical_block_bytes = {block}
+queue_depth = {depth}
+[ftl]
+{ftl}
+"""
+PLAIN = {
+    "channels": 4,
+    "planes": 1,
+    "blocks": 280,
+    "page": 4096,
+    "program": 400_000,
+    "block": 512,
+    "depth": 32,
+}
+
+
+def drive(folder: Path, ftl: str, more: str = "", **changes: int) -> Device:
+    file = folder / "drive.toml"
+    file.write_text(DRIVE.format(**PLAIN | changes, ftl=ftl) + more, encoding="utf-8")
+    return open_target(str(file), seed=1).device
+
+
+def told(device: Device) -> dict[str, Finding]:
+    found = probes.run(["rmw_unit"], device, Budget.parse("default"), 1)
+    planned = probes.planned_writes_bytes(
+        probes.choose("rmw_unit", Budget.parse("default")), device.info
+    )
+    assert max(each.bytes_written for each in found) <= planned
+    return {each.name: each for each in found}
+
+
+def values(device: Device) -> list[float | str | None]:
+    found = told(device)
+    both = (found[rmw_unit.UNIT], found[rmw_unit.PHASE])
+    return [each.value if isinstance(each, Detected) else None for each in both]
+
+
+@pytest.mark.parametrize(
+    ("unit", "phase", "changes", "more"),
+    [
+        (4096, 0, {}, 'allocation = "order"'),
+        (16_384, 4096, {}, 'allocation = "address"'),
+        (12_288, 1536, {"channels": 3}, 'allocation = "order"'),
+        (32_768, 0, {"depth": 1, "block": 4096}, 'allocation = "address"'),
+        (49_152, 12_288, {"channels": 6, "block": 4096, "blocks": 190}, 'allocation = "order"'),
+        (4096, 0, {"channels": 6, "blocks": 190}, 'allocation = "address"\nplacement_pages = 2'),
+    ],
+)
+def test_units_and_phases_of_page_mapped_drives(
+    tmp_path: Path, unit: int, phase: int, changes: dict[str, int], more: str
+) -> None:
+    ftl = f'kind = "page"\nmap_unit_bytes = {unit}\nphase_bytes = {phase}\n{more}'
+    assert values(drive(tmp_path, ftl, **changes)) == [unit, phase]
+
+
+@pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
+def test_units_of_drives_with_log_blocks(tmp_path: Path, association: str) -> None:
+    ftl = (
+        'kind = "log-block"\nmap_unit_bytes = 8192\nphase_bytes = 2048\n'
+        f'merge_unit_bytes = 1572864\nlog_association = "{association}"'
+    )
+    assert values(drive(tmp_path, ftl)) == [8192, 2048]
+
+
+def test_a_buffer_is_switched_off_and_on_again(tmp_path: Path) -> None:
+    buffer = "[write_buffer]\nbytes = 1_048_576\nunit_bytes = 32_768\n"
+    device = drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 8192', buffer)
+    assert values(device) == [8192, 0]
+    assert device.info.write_cache.on
+
+
+def test_a_protected_buffer_that_stays_on_hides_the_unit(tmp_path: Path) -> None:
+    buffer = (
+        "[write_buffer]\nbytes = 1_048_576\nunit_bytes = 4096\n"
+        "switchable = false\npower_loss_protected = true\n"
+    )
+    found = told(drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16384', buffer))
+    for each in found.values():
+        assert isinstance(each, Undetectable)
+        assert each.reason is Reason.PLP_NO_FLUSH_EFFECT
+
+
+def test_no_unit_above_the_logical_block(tmp_path: Path) -> None:
+    found = told(drive(tmp_path, 'kind = "page"', block=4096))
+    unit = found[rmw_unit.UNIT]
+    assert isinstance(unit, Absent)
+    assert unit.bound == 4096
+    assert isinstance(found[rmw_unit.PHASE], Undetectable)
+
+
+def test_the_picture_shows_where_units_begin(tmp_path: Path) -> None:
+    device = drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16384\nphase_bytes = 4096')
+    picture = told(device)[rmw_unit.UNIT].evidence["picture"]
+    assert [mark[0] for mark in picture["marks"]] == [12_288, 12_288 + 16_384]
+
+
+def test_a_small_drive_is_refused(tmp_path: Path) -> None:
+    found = told(drive(tmp_path, 'kind = "page"', blocks=32))
+    assert {each.outcome for each in found.values()} == {"undetectable"}
