@@ -65,24 +65,37 @@ def knee(twin: Twin) -> float:
 
 
 def overwritten(twin: Twin) -> tuple[float, float]:
-    """Share of the capacity that random overwrites fill before anything is collected, and contrast.
+    """Share of the capacity that random overwrites fill before room is short, and the contrast.
 
-    The contrast is that of writes from one and a half to two and a half times as far on.
+    On page-mapped drives room is short when the first block is collected, which is measured; of
+    log blocks when all of them are full but the one for sequential writes. The contrast is that
+    of as many writes behind against those before.
     """
     device, unit = twin.fork(), twin.shape.unit_bytes
-    log_block = twin.values["ftl.kind"] == "log-block"
-    step = 16 if log_block else max(twin.shape.capacity_bytes // unit // 2000, 16)
-    latencies, written, none_yet = [], 0, counter(device, "gc_runs")
+    if twin.values["ftl.kind"] == "log-block":
+        written = max(_log_bytes(twin) // unit, 1)
+        before = float(write(device, twin.random_units(max(written * 9 // 10, 1)), unit).mean())
+        after = float(write(device, twin.random_units(max(written, 64)), unit).mean())
+        return written * unit / twin.shape.capacity_bytes, after / before - 1
+    step, latencies = max(twin.shape.capacity_bytes // unit // 2000, 16), []
+    written, none_yet = 0, counter(device, "gc_runs")
     most = 3 * twin.shape.capacity_bytes // 2 // unit
     while counter(device, "gc_runs") == none_yet and written < most:
         latencies.append(write(device, twin.random_units(step), unit).mean())
         written += step
     before = float(np.mean(latencies[: max(len(latencies) - 1, 1)]))
     more = max(written // 2, 256)
-    more = min(more, 3000) if log_block else more
     write(device, twin.random_units(more), unit)
     after = float(write(device, twin.random_units(2 * more), unit).mean())
     return written * unit / twin.shape.capacity_bytes, after / before - 1
+
+
+def _log_bytes(twin: Twin) -> int:
+    """Count the bytes of random writes that fill the log blocks."""
+    blocks = number(twin.values, "ftl.log_blocks", 8)
+    if twin.values.get("ftl.log_association", "one-to-one") == "one-to-one":
+        return blocks * twin.shape.unit_bytes
+    return (blocks - 1) * twin.shape.collected_bytes
 
 
 def amplification(twin: Twin) -> float:
