@@ -110,9 +110,12 @@ class Case:
         )
 
     def _knee(self) -> Truth:
-        """Give the knee with noise and without: a closed loop of slower requests has it deeper."""
+        """Give the knee with and without noise and drift: longer requests make it deeper."""
         knee, gain = self.depths
         if gain < DEPTH_GAINS or not math.isfinite(knee):
             return ABSENT
         noisy, _ = reads.depth_rates(Twin(self.drawn, noisy=True))
-        return Truth(noisy, (knee,)) if math.isfinite(noisy) else Truth(knee)
+        if not math.isfinite(noisy):
+            return Truth(knee)
+        drift = float(self.drawn.disturbance.get("disturbance.drift_ratio", 0.0))
+        return Truth(noisy, (knee, noisy * (1 + drift)))

@@ -11,7 +11,7 @@ from ssdscope import stats
 from ssdscope.studies.recovery.addresses import pages_in_a_row
 from ssdscope.studies.recovery.shape import number
 from ssdscope.studies.recovery.truth import Truth, runs_width
-from ssdscope.studies.recovery.twin import Twin, read, write
+from ssdscope.studies.recovery.twin import Twin, rate, read, write
 
 PAIRS = 384
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -151,9 +151,8 @@ def depth_rates(twin: Twin) -> tuple[float, float]:
     for depth in DEPTHS:
         device = twin.fork()
         slots = twin.shape.capacity_bytes // size
-        starts = twin.stream.integers(0, slots, 16 * depth + 2048) * size
-        read(device, starts.astype(np.uint64), size, depth)
-        rates.append(starts.size / device.now_ns())
+        starts = twin.stream.integers(0, slots, 16 * depth + 6144) * size
+        rates.append(rate(device, starts.astype(np.uint64), size, depth))
     knee = float(stats.saturation_depth(np.array(DEPTHS), np.array(rates), KNEE_SHARE))
     return knee, max(rates) / rates[0] - 1
 
