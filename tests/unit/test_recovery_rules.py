@@ -46,6 +46,7 @@ PAGE = CHIPS | {
     "map.zone_bytes": 5 * MIB,
     "map.resident_zones": 2,
     "map.load_ns": 300_000,
+    "map.write_back_ns": 100_000,
 }
 BITS = CHIPS | {"ftl.kind": "page", "ftl.allocation": "address"}
 REGION = CHIPS | {
