@@ -14,6 +14,7 @@ default_state = "sequential"
 over_provisioning_ratio = {spare}
 [nand]
 channels = {channels}
+planes = {planes}
 blocks_per_plane = {blocks}
 pages_per_block = {pages}
 page_bytes = 4096
@@ -95,6 +96,7 @@ def page_mapped(**keys: Any) -> str:
     usual: dict[str, Any] = {
         "spare": 0.3,
         "channels": 2,
+        "planes": 1,
         "blocks": 160,
         "pages": 48,
         "policy": "greedy",

@@ -49,20 +49,28 @@ class Granule:
         drawn = rng.integers(first, max(last, first + 1), count)
         return (drawn * self.size_bytes - self.phase_bytes).astype(np.uint64)
 
+    def nearest(self, offset_bytes: int) -> int:
+        """Give the first byte of the granule that holds a byte, or of the next one."""
+        index = -(-(offset_bytes + self.phase_bytes) // self.size_bytes)
+        return index * self.size_bytes - self.phase_bytes
 
-def granule(bench: Bench) -> Granule:
-    """Choose what to overwrite as one, by what is known of the drive's RMW unit."""
+
+def unit_or_base(bench: Bench) -> Granule:
+    """Give the RMW unit if it is known, else the smallest usual request."""
     found = bench.known.get("rmw_unit_bytes")
     base = base_request_bytes(bench.info)
-    phase = int(bench.found("alignment_phase_bytes") or 0)
-    if isinstance(found, Detected):
-        unit, exact = int(float(found.value)), True
-    elif isinstance(found, Absent):
-        unit, exact = base, True
-    else:
-        unit, exact = max(base, UNKNOWN_UNIT_BYTES), False
+    if not isinstance(found, Detected):
+        return Granule(base, 0, isinstance(found, Absent))
+    unit = int(float(found.value))
+    return Granule(unit, int(bench.found("alignment_phase_bytes") or 0) % unit, exact=True)
+
+
+def granule(bench: Bench) -> Granule:
+    """Choose what to overwrite as one, many times over, by what is known of the RMW unit."""
+    known = unit_or_base(bench)
+    unit = known.size_bytes if known.exact else max(known.size_bytes, UNKNOWN_UNIT_BYTES)
     most = max(1, bench.info.capacity_bytes // unit // MOST_REQUESTS)
-    return Granule(unit * most, phase % unit, exact)
+    return Granule(unit * most, known.phase_bytes, known.exact)
 
 
 def discard_all(bench: Bench) -> None:

@@ -14,6 +14,7 @@ Reading order:
 * :mod:`.folding`     periods in position, against the best that chance finds
 * :mod:`.equivalence` when "no effect" may be said (TOST)
 * :mod:`.onset`       where a long series rises for good, to the value
+* :mod:`.recurrence`  how far apart events come back
 * :mod:`.overprovisioning` spare space against write amplification
 * :mod:`.errors`      how far predictions are from what was measured
 
@@ -44,6 +45,7 @@ from ssdscope.stats.folding import (
 from ssdscope.stats.knee import Knee, best_splits, binned_rates, knees, undrained
 from ssdscope.stats.onset import Onset, excess_onset, onset
 from ssdscope.stats.overprovisioning import spare_factor, write_amplification
+from ssdscope.stats.recurrence import Recurrence, recurrence
 from ssdscope.stats.robust import log_median, mad, shifted_blocks
 from ssdscope.stats.room import Room, room
 from ssdscope.stats.stalls import Stall, first_stall
@@ -66,6 +68,7 @@ __all__ = [
     "PairPeriod",
     "PeriodScan",
     "PredictionErrors",
+    "Recurrence",
     "Room",
     "Stall",
     "Step",
@@ -97,6 +100,7 @@ __all__ = [
     "percentile_interval",
     "plateau",
     "prediction_errors",
+    "recurrence",
     "relative_nnls",
     "room",
     "saturation_depth",

@@ -1,0 +1,251 @@
+"""The probe `gc_period`: how many bytes written to one place cost one collection, or one merge.
+
+Physics. A drive that is full takes a new block for every block's worth that is written, and has to
+free one: by erasing one whose pages are all stale, or by merging a log block. Writing one place
+again and again leaves nothing else to do, so that one write in a block's worth waits, always the
+same one (kuo2009; PROBING.md 1.5). What that block is, the drive decides: a log block, a
+superblock, or, where writes go round the planes in the order they come, a block on each of them.
+
+Statistic. One RMW unit in the middle of the filled drive is written again and again, one write at
+a time, the cache switched off or each write followed by a flush. Latencies over the median of
+their neighbours become events at each of nine thresholds; of each lag it is counted how often
+an event is followed by another (`stats.recurrence`), against a Poisson number of returns, times
+the lags tried: the permutation null in closed form, since events put in random order are just
+that. Of the thresholds the one whose events return most surely decides.
+
+Decision. As many writes again as it takes (at most seven looks) for a lag whose returns have
+p < 1e-6 and make at least 30 % of what they could; then the same on another place. The period is
+detected if both agree within 2 %, or one write; if not, they are the candidates.
+
+Where no region of one bit per cell was ruled out, a stretch is written in order as well: if that
+takes 1.3 times as long as one place, blocks are folded, which hides what is asked (`masked`).
+
+Assumptions. No collection but that of what was written: others' writes shift the phase, which only
+neighbouring periods share.
+Cost. The drive filled once, then at most three and a half capacities written.
+Source. kuo2009, 3.1; PROBING.md 1.5, 3.1 (interval histograms as SSDcheck's, without its bug).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.discipline import cautions
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.overwriting import Granule, latencies_ns, unit_or_base
+from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.slow_writes import THRESHOLDS, relative
+from ssdscope.probes.states import State
+from ssdscope.targets.records import OP_FLUSH, OP_WRITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import DeviceInfo
+
+NAME = "gc_period"
+PERIOD = "gc_period_bytes"
+
+FIRST_WRITES = 2048
+LOOKS = 7
+MOST_CAPACITIES = 1.5
+"""Written to each of two places."""
+PLACES = (0.43, 0.61)
+"""As shares of the capacity; not at its ends, and nothing's beginning but by chance."""
+P_VALUE = 1e-6
+LEAST_SHARE = 0.3
+FITS = 10
+"""A period must fit so often into what was written."""
+AGREE = 0.02
+IN_ORDER_FROM, IN_ORDER_SHARE = 0.65, 0.3
+FOLDS_FROM = 1.3
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One place written again and again.
+
+    Attributes
+    ----------
+    period
+        In writes; None if none showed.
+    latencies_ns
+        Of every write, shape (n,).
+    """
+
+    period: stats.Recurrence | None
+    latencies_ns: NDArray[np.float64]
+
+    @property
+    def slow(self) -> NDArray[np.float64]:
+        """Latencies over the usual ones."""
+        return relative(self.latencies_ns)
+
+
+def detect(bench: Bench) -> Iterator[Finding]:
+    """Measure on two places and answer."""
+    if bench.found("pslc_bytes") is not None:
+        raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
+    unit = unit_or_base(bench)
+    found: list[Measured] = []
+    for index, place in enumerate(PLACES):
+        bench.progress("writing one place again and again", index / len(PLACES))
+        if bench.info.snapshot:
+            bench.enter(State.FILLED)
+        found.append(_at(bench, unit, place))
+        if found[-1].period is None:
+            break
+    if _folds(bench, unit, found[-1]):
+        raise Stopped(Reason.MASKED, "writing in order is dearer than writing one place: it folds")
+    yield _judge(bench, unit, found)
+
+
+def _at(bench: Bench, unit: Granule, place: float) -> Measured:
+    """Write one place until a period shows."""
+    capacity = bench.info.capacity_bytes
+    most = int(MOST_CAPACITIES * capacity) // unit.size_bytes
+    first = np.uint64(unit.nearest(int(place * capacity)))
+    latencies = np.empty(0)
+    count = FIRST_WRITES
+    for _ in range(LOOKS):
+        count = min(count, most - latencies.size)
+        if count <= 0:
+            break
+        more = _write_through(bench, np.full(count, first), unit.size_bytes)
+        latencies = np.concatenate([latencies, more])
+        period = _period(relative(latencies))
+        if period is not None:
+            return Measured(period, latencies)
+        count = latencies.size
+    return Measured(None, latencies)
+
+
+def _folds(bench: Bench, unit: Granule, found: Measured) -> bool:
+    """Say whether what is filled may be a region of one bit per cell, if none was ruled out.
+
+    What is written in order is stale as a whole when its block's turn comes, like what is
+    written to one place; only such a region has to move it.
+    """
+    if found.period is None or isinstance(bench.known.get("pslc_bytes"), Absent):
+        return False
+    capacity = bench.info.capacity_bytes
+    most = int(IN_ORDER_SHARE * capacity) // unit.size_bytes
+    count = min(max(3 * FITS * found.period.period, FIRST_WRITES), most)
+    first = unit.nearest(int(IN_ORDER_FROM * capacity))
+    places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
+    in_order = _write_through(bench, places, unit.size_bytes)[count // 2 :]
+    return bool(
+        in_order.mean() > FOLDS_FROM * found.latencies_ns[found.latencies_ns.size // 2 :].mean()
+    )
+
+
+def _write_through(
+    bench: Bench, places: NDArray[np.uint64], size_bytes: int
+) -> NDArray[np.float64]:
+    """Write one by one, to the medium as far as the drive allows; latencies."""
+    cache = bench.info.write_cache
+    if cache.control == "switchable":
+        with bench.caches(write=False):
+            return latencies_ns(bench.write(places, size_bytes))
+    if cache.control == "absent":
+        return latencies_ns(bench.write(places, size_bytes))
+    ops = np.tile(np.array([OP_WRITE, OP_FLUSH], np.uint8), places.size)
+    starts, lengths = np.zeros(2 * places.size, np.uint64), np.zeros(2 * places.size, np.uint64)
+    starts[::2], lengths[::2] = places, size_bytes
+    pairs = latencies_ns(bench.issue(ops, starts, lengths)).reshape(-1, 2)
+    return np.asarray(pairs.sum(axis=1))
+
+
+def _period(slow: NDArray[np.float64]) -> stats.Recurrence | None:
+    """Find the period of slow writes, by the threshold at which they return most surely."""
+    found = [stats.recurrence(slow > threshold) for threshold in THRESHOLDS]
+    sure = [
+        each
+        for each in found
+        if each is not None
+        and each.p_value <= P_VALUE
+        and each.share >= LEAST_SHARE
+        and FITS * each.period <= slow.size
+    ]
+    return max(sure, key=lambda each: each.share, default=None)
+
+
+def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
+    periods = [each.period for each in found if each.period is not None]
+    common: dict[str, Any] = {"name": PERIOD, "probe": NAME}
+    common["evidence"] = {
+        "unit_bytes": unit.size_bytes,
+        "periods_writes": [each.period for each in periods],
+        "returning_share": [each.share for each in periods],
+        "p_values": [each.p_value for each in periods],
+        "writes": sum(each.latencies_ns.size for each in found),
+        "cautions": cautions(bench.info),
+    }
+    if len(periods) < len(PLACES):
+        buffered = bench.info.write_cache.control not in ("absent", "switchable")
+        why = Reason.WRITE_ACKED_FROM_BUFFER if buffered else Reason.EFFECT_BELOW_NOISE
+        return Undetectable(reason=why, **common)
+    sizes = [float(each.period * unit.size_bytes) for each in periods]
+    common["evidence"]["picture"] = _picture(found[0].slow, periods[0].period, unit).to_json()
+    if abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), float(unit.size_bytes)):
+        return Ambiguous(
+            candidates=tuple(sorted(sizes)), reason="two places have different periods", **common
+        )
+    value = sum(sizes) / len(sizes)
+    step = float(unit.size_bytes)
+    effect = _effect(found[0].slow, periods[0].period)
+    return Detected(
+        value=value, interval=(min(sizes) - step, max(sizes) + step), effect=effect, **common
+    )
+
+
+def _folded(slow: NDArray[np.float64], period: int) -> NDArray[np.float64]:
+    """Give the median at each place within the period, over the last periods of the series."""
+    rounds = min(slow.size // period, FITS)
+    folded: NDArray[np.float64] = np.median(
+        slow[-rounds * period :].reshape(rounds, period), axis=0
+    )
+    return folded
+
+
+def _effect(slow: NDArray[np.float64], period: int) -> float:
+    return float(_folded(slow, period).max() - 1)
+
+
+def _picture(slow: NDArray[np.float64], period: int, unit: Granule) -> Picture:
+    profile = _folded(slow, period)
+    step = max(1, period // 500)
+    kept = profile[: period // step * step].reshape(-1, step).max(axis=1)
+    return Picture(
+        title="One place written again and again, laid over itself at the period",
+        caption=f"Of each write in {period}, the median of ten rounds, over the usual latency.",
+        x=Axis("written since the period began", "bytes"),
+        y=Axis("times the usual latency"),
+        series=[series("writes", np.arange(kept.size) * step * unit.size_bytes, kept, "steps")],
+    )
+
+
+def declared_writes_bytes(info: DeviceInfo) -> int:
+    """Both places to the end, and a stretch in order."""
+    return int((len(PLACES) * MOST_CAPACITIES + IN_ORDER_SHARE) * info.capacity_bytes)
+
+
+PROBE = ProbeInfo(
+    name=NAME,
+    summary="bytes written to one place between two collections or merges",
+    weight="heavy",
+    properties=(PERIOD,),
+    cost="at most three and a half capacities written",
+    detect=detect,
+    declared_writes_bytes=declared_writes_bytes,
+    state=State.FILLED,
+)

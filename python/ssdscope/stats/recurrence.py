@@ -1,0 +1,96 @@
+"""How far apart events come back: the period of what happens once in so many steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+SHORTEST = 4
+REPEATS = 6
+"""A period must fit so often into the series."""
+AS_GOOD = 0.75
+"""Multiples of a period have as many returns as it has; what has almost as many is shorter."""
+LOOSE_FROM = 32
+"""From this lag on an event may be one step early or late."""
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """A lag after which events return.
+
+    Attributes
+    ----------
+    period
+        In steps.
+    share
+        Of the events, how many are followed by another after one period.
+    p_value
+        Of so many returns at any lag, if events came at random: Poisson, times the lags tried.
+    """
+
+    period: int
+    share: float
+    p_value: float
+
+
+def recurrence(events: ArrayLike) -> Recurrence | None:
+    """Find the shortest lag at which events return as often as at any.
+
+    Parameters
+    ----------
+    events : array_like of bool, shape (n,)
+        Whether something happened at each step; a row of consecutive ones counts as its first.
+
+    Returns
+    -------
+    Recurrence or None
+        None if there are fewer events than make a period.
+    """
+    from scipy.stats import poisson
+
+    first = _first_of_each(np.asarray(events, dtype=bool))
+    count, n = int(np.count_nonzero(first)), first.size
+    longest = n // REPEATS
+    if count < REPEATS or longest <= SHORTEST:
+        return None
+    returns = _returns(first, longest)
+    lags = np.arange(SHORTEST, longest + 1)
+    loose = np.where(lags >= LOOSE_FROM, 3, 1)
+    expected = (count / n) ** 2 * (n - lags) * loose
+    found = _summed(returns)[lags]
+    found = np.where(lags >= LOOSE_FROM, found, returns[lags])
+    p_values = np.minimum(poisson.sf(found - 0.5, expected) * lags.size, 1.0)
+    # Of the events within reach of a later one.
+    share = (found - expected) / (count * (1 - lags / n))
+    likely = np.flatnonzero(p_values <= max(p_values.min() ** 0.5, 1e-300))
+    good = likely[share[likely] >= AS_GOOD * share[likely].max()]
+    best = int(good[0])
+    near = slice(max(best - 1, 0), best + 2)
+    peak = int(lags[near][np.argmax(returns[lags[near]])])
+    return Recurrence(peak, float(share[best]), float(p_values[best]))
+
+
+def _first_of_each(events: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    first: NDArray[np.bool_] = events.copy()
+    first[1:] &= ~events[:-1]
+    return first
+
+
+def _returns(events: NDArray[np.bool_], longest: int) -> NDArray[np.float64]:
+    """Count pairs of events at each lag up to the longest, shape (longest + 2,)."""
+    size = 1 << int(np.ceil(np.log2(events.size + longest + 2)))
+    spectrum = np.fft.rfft(events.astype(float), size)
+    pairs = np.fft.irfft(spectrum * spectrum.conj(), size)[: longest + 2]
+    return np.round(pairs)
+
+
+def _summed(returns: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add to each lag the one before it and the one after it."""
+    padded = np.concatenate([[0.0], returns, [0.0]])
+    total: NDArray[np.float64] = padded[:-2] + padded[1:-1] + padded[2:]
+    return total

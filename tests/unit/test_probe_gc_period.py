@@ -1,0 +1,94 @@
+"""The probe `gc_period`: the unit that one place fills, by every way of mapping."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
+
+from ssdscope.probes import Detected, Reason, Undetectable, gc_period
+
+PAGE = 4096
+
+
+def period_of(tmp_path: Path, toml: str, **known: Any) -> Any:
+    known = {"rmw_unit_bytes": PAGE, "pslc_bytes": None} | known
+    return told("gc_period", bench_with(tmp_path, toml, **known))[gc_period.PERIOD]
+
+
+@pytest.mark.parametrize("noise", ["", NOISE])
+@pytest.mark.parametrize(
+    ("keys", "blocks"),
+    [
+        ({"allocation": "order", "planes": 2}, 4),
+        ({"allocation": "address"}, 1),
+        ({"allocation": "order", "channels": 1, "planes": 3, "pages": 96}, 3),
+        ({"allocation": "address", "channels": 3, "more": "reclaim_unit_bytes = 589_824"}, 3),
+        ({"allocation": "order", "planes": 2, "policy": "fifo"}, 4),
+    ],
+)
+def test_page_mapped_drives(tmp_path: Path, keys: dict[str, Any], blocks: int, noise: str) -> None:
+    """By order a block on every plane is filled; by address what is collected as one."""
+    found = period_of(tmp_path, page_mapped(**keys) + noise)
+    assert isinstance(found, Detected)
+    assert found.value == blocks * keys.get("pages", 48) * PAGE
+    assert found.interval is not None
+    assert found.interval[0] < found.value < found.interval[1]
+
+
+@pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
+@pytest.mark.parametrize("pages", [48, 64, 96])
+def test_log_blocks(tmp_path: Path, association: str, pages: int) -> None:
+    merge = 2 * pages * PAGE
+    toml = log_block(association=association, pages=pages, merge=merge) + NOISE
+    found = period_of(tmp_path, toml, merge_unit_bytes=merge)
+    assert isinstance(found, Detected)
+    assert found.value == merge
+
+
+BUFFER = """
+[write_buffer]
+bytes = 262_144
+switchable = {switchable}
+power_loss_protected = {protected}
+"""
+
+
+@pytest.mark.parametrize("switchable", ["true", "false"])
+def test_a_buffer_is_switched_off_or_flushed(tmp_path: Path, switchable: str) -> None:
+    buffer = BUFFER.format(switchable=switchable, protected="false")
+    found = period_of(tmp_path, page_mapped(planes=2) + buffer + NOISE)
+    assert isinstance(found, Detected)
+    assert found.value == 4 * 48 * PAGE
+
+
+def test_a_protected_buffer_takes_it_all(tmp_path: Path) -> None:
+    found = period_of(tmp_path, page_mapped() + BUFFER.format(switchable="false", protected="true"))
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.WRITE_ACKED_FROM_BUFFER
+
+
+REGION = """
+[pslc]
+bytes = 786_432
+read_ns = 25_000
+program_ns = 80_000
+fold_when_idle = false
+overflow = "fold"
+"""
+
+
+def test_a_region_is_not_taken_for_what_is_behind_it(tmp_path: Path) -> None:
+    """Its own blocks come back sooner; that they are moved is what gives it away."""
+    toml = page_mapped().replace("[channel]", "bits_per_cell = 3\n[channel]") + REGION
+    bench = bench_with(tmp_path, toml, rmw_unit_bytes=PAGE)
+    found = told("gc_period", bench)[gc_period.PERIOD]
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.MASKED
+
+
+def test_a_drive_without_collection_has_no_period(tmp_path: Path) -> None:
+    found = told("gc_period", bench_with(tmp_path, FLAT))[gc_period.PERIOD]
+    assert isinstance(found, Undetectable)

@@ -1,0 +1,71 @@
+"""How far apart events return: the period, among events that come at random."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ssdscope import stats
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(18981206)
+
+
+@pytest.mark.parametrize("period", [6, 48, 97, 768])
+def test_the_period_among_spikes(rng: np.random.Generator, period: int) -> None:
+    events = rng.random(50 * period + 2000) < 0.01
+    events[period // 3 :: period] = True
+    found = stats.recurrence(events)
+    assert found is not None
+    assert found.period == period
+    assert found.p_value < 1e-6
+
+
+def test_clusters_and_lost_steps(rng: np.random.Generator) -> None:
+    """Three slow writes per period, and now and then a write of somebody else in between."""
+    gaps = 200 - (rng.random(60) < 0.2)
+    events = np.zeros(gaps.sum() + 50, bool)
+    for start in np.cumsum(gaps):
+        events[[start, start + 3, start + 7]] = True
+    found = stats.recurrence(events)
+    assert found is not None
+    assert found.period == 200
+
+
+def test_a_long_event_counts_once() -> None:
+    events = np.zeros(4000, bool)
+    for start in range(10, 4000, 100):
+        events[start : start + 20] = True
+    found = stats.recurrence(events)
+    assert found is not None
+    assert found.period == 100
+    assert found.share == pytest.approx(1.0, abs=0.1)
+
+
+def test_random_events_do_not_return(rng: np.random.Generator) -> None:
+    """The p-value is that of the best of all lags: as uniform as discrete counts allow."""
+    found = [stats.recurrence(rng.random(3000) < 0.03) for _ in range(300)]
+    values = np.array([each.p_value for each in found if each is not None])
+    assert (values < 0.05).mean() < 0.09
+    assert values.min() > 1e-5
+
+
+def test_returns_are_those_of_counting(rng: np.random.Generator) -> None:
+    events = rng.random(500) < 0.05
+    events[::25] = True
+    found = stats.recurrence(events)
+    assert found is not None
+    first = np.flatnonzero(events & ~np.concatenate([[False], events[:-1]]))
+    pairs = sum(later - one == found.period for one in first for later in first)
+    expected = (first.size / 500) ** 2 * (500 - found.period)
+    share = (pairs - expected) / (first.size * (1 - found.period / 500))
+    assert found.share == pytest.approx(share)
+
+
+def test_a_handful_of_events_has_no_period() -> None:
+    events = np.zeros(1000, bool)
+    events[[100, 200, 300]] = True
+    assert stats.recurrence(events) is None
+    assert stats.recurrence(np.ones(10, bool)) is None
