@@ -133,6 +133,10 @@ def drive(**keys: object) -> Values:
 
 
 FLIPS = {
+    "short-zones": (
+        drive(map__kind="zones", map__zone_bytes=8192, map__resident_zones=1),
+        drive(map__kind="zones", map__zone_bytes=8192, map__resident_zones=2),
+    ),
     "busy": (
         drive(disturbance__foreign_iops=1, disturbance__foreign_off_ns=300_000_000),
         drive(disturbance__foreign_iops=1, disturbance__foreign_off_ns=500_000_000),

@@ -68,6 +68,13 @@ def _busy(values: Values, _shape: Shape) -> bool:
     return number(values, "disturbance.foreign_iops") > 0 and pause < BUSY_PAUSE * onset
 
 
+def _short_zones(values: Values, shape: Shape) -> bool:
+    held = number(values, "map.zone_bytes") * number(values, "map.resident_zones", 1)
+    logs = values["ftl.kind"] == "log-block"
+    round_bytes = shape.span_bytes if logs else shape.stripe_bytes
+    return values.get("map.kind") == "zones" and held < round_bytes
+
+
 MASKS: Mapping[str, Mask] = {
     "protected": _protected,
     "one-command": _one_command,
@@ -78,6 +85,7 @@ MASKS: Mapping[str, Mask] = {
     "few-spans": _few_spans,
     "blurred": _blurred,
     "busy": _busy,
+    "short-zones": _short_zones,
 }
 """By the names that the document gives them."""
 
@@ -144,8 +152,10 @@ RULES: Mapping[str, Rule] = {
     "allocation": Rule((), "order", _order),
     "placement": Rule((), "chunk", lambda case: reads.chunk(case.twin)),
     "placement_pages": Rule((), "chunk", lambda case: reads.chunk(case.twin)),
-    "interleave_degree": Rule(("one-command",), "conflict", lambda case: reads.conflict(case.twin)),
-    "internal_volume_bits": Rule(("one-command", "blurred"), "volumes", _bits),
+    "interleave_degree": Rule(
+        ("one-command", "short-zones"), "conflict", lambda case: reads.conflict(case.twin)
+    ),
+    "internal_volume_bits": Rule(("one-command", "short-zones", "blurred"), "volumes", _bits),
     "over_provisioning_ratio": Rule(("region",), "overwritten", lambda case: case.overwritten[1]),
     "gc_write_amplification": Rule(("merges", "region"), "amplification", _amplified),
     "gc_period_bytes": Rule(("protected", "region"), "periodic", _period),
