@@ -28,7 +28,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
-from ssdscope.probes import gc_knee, gc_period, latency, map_cache, rmw_unit, write_buffer
+from ssdscope.probes import gc_knee, gc_period, latency, map_cache, pslc, rmw_unit, write_buffer
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
@@ -69,6 +69,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     write_buffer.PROBE,
     rmw_unit.PROBE,
     gc_period.PROBE,
+    pslc.PROBE,
     gc_knee.PROBE,
 )
 

@@ -138,7 +138,9 @@ def _interval(logs: NDArray[Any], split: int, seed: int) -> tuple[int, int]:
     return int(np.floor(low)), int(np.ceil(high))
 
 
-def best_splits(series: ArrayLike, min_length: int = 1) -> NDArray[np.int64]:
+def best_splits(
+    series: ArrayLike, min_length: int = 1, min_behind: int | None = None
+) -> NDArray[np.int64]:
     """Split each series into two levels by least squares.
 
     Parameters
@@ -147,6 +149,8 @@ def best_splits(series: ArrayLike, min_length: int = 1) -> NDArray[np.int64]:
         One series per row; n at least twice `min_length`.
     min_length : int
         The fewest values on either side.
+    min_behind : int, optional
+        The fewest of the second level, if not as many.
 
     Returns
     -------
@@ -155,7 +159,7 @@ def best_splits(series: ArrayLike, min_length: int = 1) -> NDArray[np.int64]:
     """
     values = np.asarray(series, dtype=float)
     n = values.shape[1]
-    left = np.arange(min_length, n - min_length + 1)
+    left = np.arange(min_length, n - (min_behind or min_length) + 1)
     deviations = np.cumsum(values - values.mean(axis=1, keepdims=True), axis=1)
     gains = deviations[:, left - 1] ** 2 * (n / (left * (n - left)))
     return np.asarray(left[np.argmax(gains, axis=1)], np.int64)

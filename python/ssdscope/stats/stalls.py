@@ -90,7 +90,7 @@ def _rise(series: NDArray[Any], slow: NDArray[Any]) -> int | None:
     """
     at = series.size
     while at >= 2 * FEWEST_FAST:
-        at = int(best_splits(series[None, :at], FEWEST_FAST)[0])
+        at = int(best_splits(series[None, :at], FEWEST_FAST, max(FEWEST_FAST, at // 8))[0])
         # One more than the share: among ten requests a single disturbance is ten per cent.
         before = max(float(slow[:at].sum()) - 1, 0.0) / at
         if before <= MOST_SLOW_BEFORE:

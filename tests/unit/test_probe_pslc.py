@@ -1,0 +1,76 @@
+"""The probe `pslc` on drives with and without blocks written with one bit per cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
+
+from ssdscope.probes import Absent, Detected, Undetectable
+
+PLANES, PAGE_BYTES = 4, 4096
+
+
+def region(blocks: int, overflow: str, **more: Any) -> dict[str, Any]:
+    """So many blocks of 21 pages on each of four planes."""
+    return {
+        "nand.blocks_per_plane": 700,
+        "nand.bits_per_cell": 3,
+        "over_provisioning_ratio": 0.3,
+        "pslc.bytes": blocks * PLANES * 21 * PAGE_BYTES,
+        "pslc.program_ns": 120_000,
+        "pslc.overflow": f'"{overflow}"',
+    } | {f"pslc.{name}": value for name, value in more.items()}
+
+
+@pytest.mark.parametrize("overflow", ["fold", "direct"])
+@pytest.mark.parametrize(("blocks", "noise"), [(24, {}), (40, NOISE)])
+def test_the_region_is_found(
+    tmp_path: Path, overflow: str, blocks: int, noise: dict[str, Any]
+) -> None:
+    keys = region(blocks, overflow)
+    found = probed("pslc", opened(tmp_path, keys, noise))["pslc_bytes"]
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
+    assert found.interval is not None
+    assert found.interval[0] <= keys["pslc.bytes"] <= found.interval[1]
+
+
+def test_units_cut_by_the_ends_of_requests_are_taken_off(tmp_path: Path) -> None:
+    units = {"ftl.map_unit_bytes": 32 * KIB, "ftl.phase_bytes": 4 * KIB, "nand.pages_per_block": 96}
+    keys = region(24, "direct") | {"pslc.bytes": 24 * PLANES * 32 * PAGE_BYTES}
+    found = probed("pslc", opened(tmp_path, keys, units))["pslc_bytes"]
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
+
+
+def test_a_buffer_is_no_region(tmp_path: Path) -> None:
+    """As large as a region, but a flush makes it fast again."""
+    buffer = {"write_buffer.bytes": 8192 * KIB, "write_buffer.switchable": False}
+    found = probed("pslc", opened(tmp_path, buffer))["pslc_bytes"]
+    assert isinstance(found, Undetectable | Absent), found
+
+
+def test_a_buffer_that_can_be_switched_off_does_not_matter(tmp_path: Path) -> None:
+    keys = region(24, "direct")
+    found = probed("pslc", opened(tmp_path, keys, {"write_buffer.bytes": 1024 * KIB}))["pslc_bytes"]
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
+
+
+def test_a_region_that_is_always_full_is_not_told(tmp_path: Path) -> None:
+    keys = region(8, "fold", fold_when_idle=False)
+    found = probed("pslc", opened(tmp_path, keys))["pslc_bytes"]
+    assert not isinstance(found, Detected), found
+
+
+@pytest.mark.parametrize("kind", [{}, LOG_BLOCK, FLAT])
+@pytest.mark.parametrize("noise", [{}, NOISE])
+def test_without_a_region_nothing_is_found(
+    tmp_path: Path, kind: dict[str, Any], noise: dict[str, Any]
+) -> None:
+    """Neither spare space running out nor log blocks are taken for one."""
+    found = probed("pslc", opened(tmp_path, kind, noise))["pslc_bytes"]
+    assert not isinstance(found, Detected), found
