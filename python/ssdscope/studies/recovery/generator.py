@@ -84,8 +84,8 @@ def draw(seed: int, index: int = 0) -> Drawn:
 def draw_flat(seed: int, index: int = 0) -> Drawn:
     """Draw a drive whose latency is constant, or linear in size, and in which nothing is to find.
 
-    Its chips are as fast as memory and it maps whole logical blocks, so that placement, small
-    writes and collection cost nothing; what takes time is the link alone.
+    Its chips are as fast as memory, so that placement, small writes and collection cost nothing;
+    what takes time is the link alone.
     """
     dice = Dice(seed, _FLAT, index)
     block = dice.pick((512, 4096))
@@ -93,10 +93,10 @@ def draw_flat(seed: int, index: int = 0) -> Drawn:
     values: dict[str, Value] = {
         "default_state": "sequential",
         "over_provisioning_ratio": 0.25,
-        "nand.channels": 16,
-        "nand.pages_per_block": 64,
-        "nand.page_bytes": block,
-        "nand.blocks_per_plane": round(1.25 * capacity / (16 * 64 * block)),
+        "nand.channels": 4,
+        "nand.pages_per_block": 8,
+        "nand.page_bytes": 16_384,
+        "nand.blocks_per_plane": round(1.25 * capacity / (4 * 8 * 16_384)),
         "nand.read_ns": 0,
         "nand.program_ns": 0,
         "nand.erase_ns": 0,
