@@ -66,3 +66,22 @@ def test_a_block_device_is_never_written(cli: Callable[..., Any], loop: str) -> 
         said = cli("run", loop, "--rw", "randwrite", "--number-ios", "1", *words)
         assert said.status == 2
         assert "error: " in said.err
+
+
+def test_what_others_read_on_the_device_is_told(loop: str) -> None:
+    """Ours is left out, another process's is counted."""
+    from ssdscope.targets import open_target
+
+    device = open_target(loop, seed=1).device
+    if device.foreign_bytes() is None:
+        pytest.skip("no direct I/O on loop devices here, and so no count")
+    offsets = [4096 * each for each in range(256)]
+    device.run_list([0] * 256, offsets, [4096] * 256)
+    quiet = device.foreign_bytes()
+    read = ["dd", f"if={loop}", "of=/dev/null", "bs=64k", "count=32", "iflag=direct"]
+    subprocess.run(read, check=True, capture_output=True, timeout=30)
+    grown = device.foreign_bytes()
+    assert quiet is not None
+    assert grown is not None
+    assert quiet < 256 * 4096, "our own reads are not a neighbour's"
+    assert grown - quiet >= 32 * 65536

@@ -62,6 +62,9 @@ class FakeDrive:
         slow = np.where((index >= self.slow_from) & (index < self.slow_until), 2.0, 1.0)
         return base * noise * spikes * slow
 
+    def foreign_bytes(self) -> None:
+        return None
+
     def run_list(
         self, ops: Any, offsets: Any, lengths: Any, *, iodepth: int = 1, **_unused: Any
     ) -> Log:

@@ -3,6 +3,7 @@
 use crate::buffer::{AlignedBuffer, BufferPool};
 use crate::engine::{self, Engine, EngineChoice, EngineKind, Finished, Transfer};
 use crate::error::HostError;
+use crate::neighbours::Neighbours;
 use crate::open::Opened;
 use crate::{consent, payload, sys};
 use serde::Serialize;
@@ -14,6 +15,7 @@ use ssdscope_io::{
 use std::collections::VecDeque;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +46,8 @@ pub struct Access {
 /// A request that the kernel has.
 struct InFlight {
     id: u64,
+    /// Of data, whose way to the drive the kernel counts.
+    bytes: u64,
     /// When it was handed over, if it had to wait here for room.
     handed_over: Option<Nanos>,
 }
@@ -60,6 +64,7 @@ pub struct HostFile {
     file: Arc<File>,
     info: DeviceInfo,
     access: Access,
+    neighbours: Option<Neighbours>,
     slots: Vec<Option<InFlight>>,
     free_slots: Vec<usize>,
     waiting: VecDeque<(Request, Nanos)>,
@@ -90,6 +95,8 @@ impl HostFile {
             snapshot: false,
             caches: Caches::UNKNOWN,
         };
+        let counted = opened.is_block && opened.buffered_because.is_none();
+        let device = opened.file.metadata().map_err(os)?.rdev();
         let file = Arc::new(opened.file);
         let (engine, engine_note) = engine::open(choice, Arc::clone(&file))?;
         let access = Access {
@@ -107,6 +114,7 @@ impl HostFile {
             file,
             info,
             access,
+            neighbours: counted.then(|| Neighbours::of(device)).flatten(),
             slots: (0..depth).map(|_| None).collect(),
             free_slots: (0..depth).rev().collect(),
             waiting: VecDeque::new(),
@@ -144,7 +152,8 @@ impl HostFile {
         }
         let buffer = self.buffer_for(&request);
         let slot = self.free_slots.pop().expect("the caller has seen to room");
-        self.slots[slot] = Some(InFlight { id: request.id, handed_over });
+        let bytes = buffer.as_ref().map_or(0, |_| request.bytes().0);
+        self.slots[slot] = Some(InFlight { id: request.id, bytes, handed_over });
         self.flight_bytes += buffer.as_ref().map_or(0, AlignedBuffer::len);
         let transfer = Transfer {
             op: request.op,
@@ -176,6 +185,9 @@ impl HostFile {
         if let Some(buffer) = end.buffer {
             self.flight_bytes -= buffer.len();
             self.pool.give(buffer);
+        }
+        if let (Some(others), Ok(())) = (&mut self.neighbours, &end.result) {
+            others.count(request.bytes);
         }
         Completion {
             id: request.id,
@@ -255,6 +267,10 @@ impl Device for HostFile {
         self.engine.wait(to, &mut finished).map_err(|error| self.fail(&error))?;
         completions.extend(finished.into_iter().map(|end| self.complete(end)));
         self.issue_waiting()
+    }
+
+    fn foreign_bytes(&self) -> Option<u64> {
+        self.neighbours.as_ref()?.bytes()
     }
 
     fn in_flight(&self) -> usize {

@@ -10,6 +10,7 @@
 //! * [`engine`]: how requests reach the kernel: `io_uring`, or threads where it is off;
 //! * `buffer`: aligned memory, lent to one request at a time;
 //! * `sys`: the system calls that the standard library lacks;
+//! * `neighbours`: what others do on the same disk;
 //! * [`error`]: why not, with a hint.
 //!
 //! Block devices are only ever opened for reading here. `unsafe` stays in `sys`,
@@ -21,6 +22,7 @@ pub mod engine;
 pub mod error;
 pub mod file;
 pub mod identity;
+mod neighbours;
 pub mod open;
 pub mod payload;
 mod sys;

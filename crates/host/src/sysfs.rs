@@ -92,6 +92,14 @@ impl SysBlock {
         Some(text(&self.own.join("size"))?.parse::<u64>().ok()? * ssdscope_io::SECTOR_BYTES)
     }
 
+    /// Bytes read and written on the whole disk, by anyone, since it is there: sectors of the
+    /// columns 3 and 7 of `stat` (the kernel's Documentation/block/stat.rst).
+    pub(crate) fn moved_bytes(&self) -> Option<u64> {
+        let counts = text(&self.disk.join("stat"))?;
+        let column = |index| counts.split_whitespace().nth(index)?.parse::<u64>().ok();
+        Some((column(2)? + column(6)?) * ssdscope_io::SECTOR_BYTES)
+    }
+
     /// The drive's model.
     pub(crate) fn model(&self) -> Option<String> {
         text(&self.disk.join("device/model"))

@@ -213,6 +213,12 @@ pub trait Device: Send {
         None
     }
 
+    /// Bytes that others have read and written on this drive since it was opened, where whoever
+    /// stands between host and drive counts that; exact while nothing of ours is in flight.
+    fn foreign_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// The state as it is, in time and space proportional to what changed since the last one.
     fn snapshot(&self) -> Option<Snapshot> {
         None

@@ -337,6 +337,11 @@ impl Device for Raid0 {
         members.map(|members| counters::sum(&members))
     }
 
+    fn foreign_bytes(&self) -> Option<u64> {
+        let told = self.members.iter().filter_map(|member| member.device.foreign_bytes());
+        told.reduce(|all, bytes| all + bytes)
+    }
+
     fn snapshot(&self) -> Option<Snapshot> {
         let members: Option<Vec<_>> =
             self.members.iter().map(|member| member.device.snapshot()).collect();

@@ -224,6 +224,11 @@ impl PyDevice {
     fn counters(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.with(py, |device| device.counters())?.as_ref().map(json).transpose()
     }
+
+    /// Bytes that others read and wrote since it was opened; None where nobody counts.
+    fn foreign_bytes(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.with(py, |device| device.foreign_bytes())
+    }
 }
 
 fn no_such(what: &'static str) -> PyErr {

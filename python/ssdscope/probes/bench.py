@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ssdscope.targets.device import Device, Plan, Snapshot
     from ssdscope.targets.records import DeviceInfo, Log, RunResult
 
+MAX_FOREIGN_SHARE = 0.1
+"""Of a measurement's time that others may keep a drive busy; a little is what medians are for."""
+
 _GONE = (errno.ENODEV, errno.ENXIO)
 
 
@@ -37,6 +40,23 @@ class Stopped(Exception):  # noqa: N818 - no error: an answer that ends a probe
         super().__init__(detail or str(reason))
         self.reason = reason
         self.detail = detail
+
+
+def _refuse_company(log: Log, foreign_bytes: int) -> None:
+    """Stop if others kept the drive busy: what they moved takes as long as our quickest requests.
+
+    Between host and drive it is known what others do (PROBING 2.2); a steady load of theirs would
+    look like a slower drive.
+    """
+    moved = log.bytes > 0
+    if foreign_bytes <= 0 or not moved.any():
+        return
+    ns_per_byte = float(np.quantile(log.latency_ns[moved] / log.bytes[moved], 0.1))
+    span_ns = float(log.complete_ns.max() - log.submit_ns.min())
+    if foreign_bytes * ns_per_byte > MAX_FOREIGN_SHARE * span_ns:
+        ours = int(log.bytes.sum())
+        detail = f"others moved {foreign_bytes} bytes on the drive while we moved {ours}"
+        raise Stopped(Reason.INTERFERENCE, detail)
 
 
 class Bench:
@@ -179,9 +199,12 @@ class Bench:
             self._state = None
         planned = int(lengths[writes].sum())
         self._reserve(planned)
+        foreign_bytes = self._device.foreign_bytes()
         log = self._device.run_list(ops, offsets, lengths, **pacing)
         self.bytes_written += planned
         self.requests += len(log)
+        if foreign_bytes is not None:
+            _refuse_company(log, (self._device.foreign_bytes() or 0) - foreign_bytes)
         failed = np.asarray(log.error)
         if np.isin(failed, _GONE).any():
             raise DeviceError(

@@ -305,6 +305,14 @@ class Device:
         with translated_errors():
             return Device(self._native.fork())
 
+    def foreign_bytes(self) -> int | None:
+        """Count what others read and wrote since the drive was opened; None if nobody counts.
+
+        The kernel does for block devices read with direct I/O, and for a simulated drive whoever
+        disturbs it.
+        """
+        return self._native.foreign_bytes()
+
     def counters(self) -> dict[str, Any] | None:
         """Read what the drive counted since it was opened; None for real drives."""
         text = self._native.counters()

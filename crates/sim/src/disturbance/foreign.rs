@@ -21,6 +21,7 @@ pub struct Foreign {
     on_ns: u64,
     off_ns: u64,
     in_flight: u32,
+    served: u64,
 }
 
 impl Foreign {
@@ -40,6 +41,7 @@ impl Foreign {
             on_ns: config.foreign_on_ns,
             off_ns: config.foreign_off_ns,
             in_flight: 0,
+            served: 0,
         };
         user.await_next();
         Some(user)
@@ -73,6 +75,12 @@ impl Foreign {
     /// A request was served, or failed: it is the same to us.
     pub const fn answered(&mut self) {
         self.in_flight -= 1;
+        self.served += 1;
+    }
+
+    /// What was read and written so far.
+    pub const fn bytes(&self) -> u64 {
+        self.served * self.sectors * SECTOR_BYTES
     }
 
     /// Arrivals go on in the time in which the user asks; pauses come between.

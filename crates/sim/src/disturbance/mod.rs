@@ -281,6 +281,10 @@ impl Device for Disturbed {
         self.inner.counters()
     }
 
+    fn foreign_bytes(&self) -> Option<u64> {
+        Some(self.state.foreign.as_ref().map_or(0, Foreign::bytes))
+    }
+
     fn snapshot(&self) -> Option<Snapshot> {
         let inner = self.inner.snapshot()?;
         Some(Snapshot(Arc::new(Saved { inner, state: self.state.clone() })))

@@ -1,0 +1,103 @@
+"""`ssdscope probe` as a user meets it: on small, read-only, failing and busy drives."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+OUTCOMES = {"detected", "absent", "ambiguous", "undetectable"}
+SMALL = ("--set", "nand.blocks_per_plane=32", "--set", "over_provisioning_ratio=1.0")
+"""A drive after MQSim of 64 MiB."""
+
+
+def properties(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    found = {each["property"]: each for each in document["findings"]}
+    assert len(found) == len(document["findings"]), "one finding per property"
+    assert {each["outcome"] for each in found.values()} <= OUTCOMES
+    return found
+
+
+def test_the_list_tells_what_each_probe_finds_costs_and_writes(cli) -> None:
+    rows = cli("probe", "list", "sim:mqsim-8g", "-o", "json").document["probes"]
+    capacity = 8589934592
+    for row in rows:
+        assert row["properties"]
+        assert row["cost"]
+        own = row["writes_bytes"] - {"filled": 1, "as": 0}[row["state"].split()[0]] * capacity
+        if row["class"] == "light":
+            assert row["writes_bytes"] == 0
+        elif row["class"] == "standard":
+            assert own <= 2 * capacity, row["name"]
+    plain = cli("probe", "list").out
+    assert all(row["name"] in plain for row in rows)
+
+
+def test_a_file_that_is_only_read_is_left_to_the_bit(cli, tmp_path: Path) -> None:
+    file = tmp_path / "drive.bin"
+    file.write_bytes(bytes(range(256)) * 8192)
+    before = hashlib.sha256(file.read_bytes()).hexdigest()
+    said = cli("probe", "all", str(file), "--seed", "1", "-o", "json")
+    assert said.status == 0
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == before
+    assert all(each["bytes_written"] == 0 for each in said.document["findings"])
+
+
+@pytest.mark.parametrize("size", [512, 4096, 16384, 65536])
+def test_a_tiny_target_is_refused_with_the_reason(cli, tmp_path: Path, size: int) -> None:
+    file = tmp_path / "drive.bin"
+    file.write_bytes(b"\1" * size)
+    said = cli("probe", "all", str(file), "--seed", "1", "-o", "json")
+    assert said.status == 0
+    found = properties(said.document)
+    told = {name for name, each in found.items() if each["outcome"] == "detected"}
+    # Four blocks are enough to queue for, and for nothing else.
+    assert told <= ({"queue_depth_knee"} if size >= 16384 else set())
+    assert found["read_latency_alpha_ns"]["reason"] == "range_too_small"
+
+
+def test_a_drive_that_goes_away_is_a_clear_error_and_keeps_what_was_found(cli) -> None:
+    gone = ("--set", "disturbance.gone_after_requests=12000")
+    said = cli("probe", "latency", "sim:mqsim-8g", *SMALL, *gone, "--seed", "1", "-o", "json")
+    assert said.status == 1
+    assert "has gone away in the middle of a probe" in said.err
+    assert "Traceback" not in said.err
+    assert set(properties(said.document)) < {
+        "read_latency_alpha_ns",
+        "read_latency_beta_ns_per_byte",
+        "queue_depth_knee",
+    }
+
+
+def test_errors_on_a_range_never_become_a_number(cli) -> None:
+    """An eighth of the drive fails; no probe may answer from what is left as if it were whole."""
+    bad = ("--set", "disturbance.fault_offset_bytes=8m", "--set", "disturbance.fault_bytes=8m")
+    said = cli("probe", "all", "sim:mqsim-8g", *SMALL, *bad, "--seed", "1", "-o", "json")
+    assert said.status == 0
+    for each in properties(said.document).values():
+        assert each["outcome"] == "undetectable", each["property"]
+        assert each["reason"] in ("device_errors", "interference"), each["property"]
+    assert errno.EIO == 5
+
+
+def test_a_drive_without_flush_is_probed_all_the_same(cli) -> None:
+    flags = ("--set", "disturbance.flush=refused")
+    said = cli("probe", "all", "sim:mqsim-8g", *SMALL, *flags, "--seed", "1", "-o", "json")
+    assert said.status == 0
+    properties(said.document)
+
+
+def test_another_load_spoils_no_number(cli) -> None:
+    """A steady load would look like a slower drive; whoever counts requests tells."""
+    load = ("--set", "disturbance.foreign_iops=30000", "--set", "disturbance.foreign_bytes=16k")
+    words = ("probe", "latency", "sim:mqsim-8g", *SMALL, "--seed", "1", "-o", "json")
+    quiet = properties(cli(*words).document)
+    busy = properties(cli(*words, *load).document)
+    for name in ("read_latency_alpha_ns", "read_latency_beta_ns_per_byte"):
+        assert quiet[name]["outcome"] == "detected"
+        assert busy[name]["outcome"] == "undetectable"
+        assert busy[name]["reason"] == "interference"
+        assert "others moved" in busy[name]["evidence"]["detail"]
