@@ -116,7 +116,7 @@ def test_the_drive_is_left_as_it_was_found(drive: Device, monkeypatch: pytest.Mo
 
 def test_a_read_only_target_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "drive.bin"
-    file.write_bytes(b"\0" * (1 << 20))
+    file.write_bytes(b"\0" * (16 << 20))
     device = open_target(str(file), seed=1).device
 
     def write(bench: Bench) -> Iterator[Finding]:

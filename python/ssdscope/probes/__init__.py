@@ -145,6 +145,8 @@ def _of_one(probe: ProbeInfo, bench: Bench, progress: StageProgress) -> Iterator
         )
 
     try:
+        if bench.info.capacity_bytes < probe.least_bytes:
+            raise Stopped(Reason.RANGE_TOO_SMALL)
         with bench.allowance(probe.planned_writes_bytes(bench.info), progress):
             bench.enter(probe.state)
             for finding in probe.detect(bench):

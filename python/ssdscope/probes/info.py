@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from ssdscope.targets.records import DeviceInfo
 
 
+LEAST_BYTES = 16 << 20
+"""Room for a few hundred of the largest test requests."""
+
+
 def no_writes(_info: DeviceInfo) -> int:
     """Declare that nothing is written."""
     return 0
@@ -39,6 +43,8 @@ class ProbeInfo:
         The most it will write on a drive, declared before it starts, preparation not counted.
     state
         What the drive is prepared to before.
+    least_bytes
+        Of capacity; a smaller drive has no room for the experiment.
     """
 
     name: str
@@ -49,6 +55,7 @@ class ProbeInfo:
     detect: Callable[[Bench], Iterable[Finding]]
     declared_writes_bytes: Callable[[DeviceInfo], int] = no_writes
     state: State = State.AS_FOUND
+    least_bytes: int = LEAST_BYTES
 
     def planned_writes_bytes(self, info: DeviceInfo) -> int:
         """Give the most that is written with preparation, if nothing was prepared before."""

@@ -30,5 +30,6 @@ PROBE = ProbeInfo(
     weight="light",
     properties=(size_sweep.ALPHA, size_sweep.BETA, depth_sweep.KNEE),
     cost="some 20,000 reads",
+    least_bytes=0,
     detect=detect,
 )
