@@ -28,7 +28,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
-from ssdscope.probes import gc_knee, gc_period, latency, map_cache, pslc, rmw_unit, write_buffer
+from ssdscope.probes import (
+    gc_knee,
+    gc_period,
+    latency,
+    map_cache,
+    pslc,
+    rmw_unit,
+    trim,
+    write_buffer,
+)
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
@@ -70,6 +79,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     rmw_unit.PROBE,
     gc_period.PROBE,
     pslc.PROBE,
+    trim.PROBE,
     gc_knee.PROBE,
 )
 

@@ -27,6 +27,7 @@ class Reason(StrEnum):
     NOT_WRITABLE = "not_writable"
     DEVICE_ERRORS = "device_errors"
     MASKED = "masked"
+    NOT_SUPPORTED = "not_supported"
 
     @property
     def what_would_help(self) -> str:
@@ -50,6 +51,7 @@ _WHAT_WOULD_HELP = {
     Reason.ALIASING: "repeat with other test sizes",
     Reason.NOT_WRITABLE: "allow writing, with the token that `doctor --identify` prints",
     Reason.DEVICE_ERRORS: "look at the drive's error log; requests failed while it was measured",
+    Reason.NOT_SUPPORTED: "a drive, and a system, that pass on the command that this needs",
     Reason.MASKED: "nothing from outside: another mechanism of the drive hides this one",
 }
 

@@ -1,0 +1,178 @@
+"""The probe `trim`: how much faster random writes are after half of a settled drive was discarded.
+
+Physics. What was discarded need not be copied: collection and merges become cheap, and there is
+more free space. Statistic. The drive is overwritten at random until it has settled, then its
+first half is: the mean latency before half of the drive is discarded over that after it, with an
+interval by resampling blocks of writes. Reads of the other half stand between the writes; the
+lower quartile of their latencies tells drift, which is divided out. How long discards of
+several sizes take, and reads of what was discarded, is measured on the way.
+
+Decision. Detected if the ratio is surely above 1.08; absent if it is surely within 3 % of 1 and the
+drive had settled; undetectable otherwise. Assumptions. Drift is the same for reads and writes.
+Cost: up to a capacity. Source: PROBING 3.7.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.discipline import base_request_bytes, random_offsets
+from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.settling import Overwriter
+from ssdscope.targets.records import OP_DISCARD, OP_READ, OP_WRITE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.finding import Finding
+    from ssdscope.targets.records import DeviceInfo
+
+EFFECT = "trim_effect"
+PROBE_NAME = "trim"
+
+SETTLE_SHARE, MOST_SHARE = 0.6, 0.95
+"""Of the capacity: written to settle it, and in all."""
+MOST_BYTES = 1 << 34
+MEASURED, LEAST_MEASURED, READ_EVERY, BLOCK = 1024, 256, 8, 32
+DISCARDS = 64
+"""Pieces that half of the drive is discarded in, timed one by one."""
+SURELY, NOTHING = 1.08, 1.03
+MOST_DRIFT = 1.35
+
+
+def detect(bench: Bench) -> Iterator[Finding]:
+    """Answer the effect."""
+    if not bench.info.discard:
+        yield Undetectable(name=EFFECT, probe=PROBE_NAME, reason=Reason.NOT_SUPPORTED)
+        return
+    cache = bench.info.write_cache
+    switched_off = cache.control == "switchable" and cache.on
+    with bench.caches(write=False) if switched_off else nullcontext():
+        yield _answer(bench)
+
+
+def _answer(bench: Bench) -> Finding:
+    overwriter = Overwriter(bench, bench.rng(PROBE_NAME))
+    capacity = bench.info.capacity_bytes
+    half = capacity // 2 // overwriter.granule.size_bytes * overwriter.granule.size_bytes
+    spare = (MOST_SHARE - SETTLE_SHARE) * capacity / overwriter.granule.size_bytes
+    count = min(MEASURED, int(spare / 4) // BLOCK * BLOCK)
+    if count < LEAST_MEASURED:
+        return Undetectable(name=EFFECT, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
+    settled = overwriter.settle(min(int(SETTLE_SHARE * capacity), MOST_BYTES))
+    bench.progress("settled", 0.5)
+    overwriter.write(count, half)
+    before = _measured(overwriter, half, count)
+    pieces = np.linspace(0, half // (1 << 20), DISCARDS + 1).astype(np.uint64) << np.uint64(20)
+    discards = bench.issue(OP_DISCARD, pieces[:-1], np.diff(pieces))
+    reads = _reads(bench, half)
+    bench.progress("half of it discarded", 0.7)
+    overwriter.write(count, half)
+    after = _measured(overwriter, half, count)
+    evidence = _evidence(before, after) | {
+        "settled": settled.slowed,
+        "discarded_share": float(pieces[-1]) / capacity,
+        "discard_bytes": int(np.diff(pieces)[0]),
+        "discard_ns": float(np.median(discards.latency_ns)),
+        "read_discarded_ns": reads[0],
+        "read_written_ns": reads[1],
+    }
+    return _judged(evidence, settled.slowed)
+
+
+def _measured(
+    overwriter: Overwriter, half: int, measured: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Overwrite the first half with reads of the second in between; latencies of both."""
+    bench = overwriter.bench
+    writes = overwriter.places(measured, half)
+    size = base_request_bytes(bench.info)
+    count = measured // READ_EVERY
+    lengths = np.full(count, size, dtype=np.uint64)
+    reads = random_offsets(overwriter.rng, bench.info.capacity_bytes - half, lengths)
+    reads += np.uint64(half // size * size)
+    rows = (count, READ_EVERY + 1)
+    ops, sizes = np.full(rows, OP_WRITE), np.full(rows, overwriter.granule.size_bytes)
+    ops[:, -1], sizes[:, -1] = OP_READ, size
+    places = np.column_stack([writes.reshape(count, READ_EVERY), reads])
+    log = bench.issue(ops.ravel(), places.ravel(), sizes.ravel())
+    latency = log.latency_ns.astype(float).reshape(rows)
+    return latency[:, :-1].ravel(), latency[:, -1]
+
+
+def _reads(bench: Bench, half: int) -> tuple[float, float]:
+    """Read what was discarded, and what was not."""
+    rng = bench.rng("trim reads")
+    lengths = np.full(64, base_request_bytes(bench.info), dtype=np.uint64)
+    discarded = random_offsets(rng, half, lengths)
+    written = discarded + np.uint64(half // int(lengths[0]) * int(lengths[0]))
+    return (
+        float(np.median(bench.read(discarded, lengths).latency_ns)),
+        float(np.median(bench.read(written, lengths).latency_ns)),
+    )
+
+
+def _evidence(
+    before: tuple[NDArray[Any], NDArray[Any]], after: tuple[NDArray[Any], NDArray[Any]]
+) -> dict[str, Any]:
+    """Give the ratio of means without drift, its interval, and both distributions."""
+    means = [each[0].reshape(-1, BLOCK).mean(axis=1) for each in (before, after)]
+    quartiles = [float(np.quantile(each[1], 0.25)) for each in (before, after)]
+    drift = float(np.clip(quartiles[0] / quartiles[1], 1 / MOST_DRIFT, MOST_DRIFT))
+    draws = [stats.block_bootstrap(each, np.mean, seed=index) for index, each in enumerate(means)]
+    low, high = stats.percentile_interval(draws[0] / draws[1] / drift)
+    shares = np.linspace(0.01, 0.99, 99)
+    picture = Picture(
+        title="Random writes before and after half of the drive was discarded",
+        caption="How many of the writes to that half take at most so long.",
+        x=Axis("latency", "ns", log=True),
+        y=Axis("share of writes"),
+        series=[
+            series("before", np.quantile(before[0], shares), shares, "steps"),
+            series("after", np.quantile(after[0], shares), shares, "steps"),
+        ],
+    )
+    return {
+        "before_ns": float(means[0].mean()),
+        "after_ns": float(means[1].mean()),
+        "drift": drift,
+        "ratio": float(means[0].mean() / means[1].mean() / drift),
+        "interval": [float(low), float(high)],
+        "picture": picture.to_json(),
+    }
+
+
+def _judged(evidence: dict[str, Any], settled: bool) -> Finding:
+    common: dict[str, Any] = {"name": EFFECT, "probe": PROBE_NAME, "evidence": evidence}
+    low, high = evidence["interval"]
+    if low > SURELY:
+        ratio = evidence["ratio"]
+        return Detected(value=ratio, interval=(low, high), effect=ratio - 1, **common)
+    if settled and high < NOTHING and low > 1 / NOTHING:
+        reason = "random writes are as fast as before half of the drive was discarded"
+        return Absent(bound=high, reason=reason, **common)
+    return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+
+
+def _declared(info: DeviceInfo) -> int:
+    return info.capacity_bytes
+
+
+PROBE = ProbeInfo(
+    name=PROBE_NAME,
+    summary="how much faster random writes are after half of the drive was discarded",
+    weight="standard",
+    properties=(EFFECT,),
+    cost="up to one capacity, written at random",
+    detect=detect,
+    declared_writes_bytes=_declared,
+)

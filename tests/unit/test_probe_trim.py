@@ -1,0 +1,67 @@
+"""The probe `trim` on drives that gain by discards, and on some that do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.small_drives import FLAT, LOG_BLOCK, NOISE, opened, probed
+
+from ssdscope.probes import Absent, Detected, Reason, Undetectable
+from ssdscope.targets import Device
+from ssdscope.targets.records import DeviceInfo
+
+
+class WithoutDiscard:
+    """A drive that does not know the command."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    @property
+    def info(self) -> DeviceInfo:
+        return replace(self._device.info, discard=False)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._device, name)
+
+
+@pytest.mark.parametrize("kind", [{"over_provisioning_ratio": 0.12}, LOG_BLOCK])
+@pytest.mark.parametrize("noise", [{}, NOISE])
+def test_discards_make_settled_drives_faster(
+    tmp_path: Path, kind: dict[str, Any], noise: dict[str, Any]
+) -> None:
+    found = probed("trim", opened(tmp_path, kind, noise))["trim_effect"]
+    assert isinstance(found, Detected), found
+    assert isinstance(found.value, float)
+    assert found.value > 1.2
+    assert found.evidence["settled"]
+    assert found.evidence["discarded_share"] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize("drift", [0.0, 0.3])
+def test_where_nothing_is_collected_nothing_is_found(tmp_path: Path, drift: float) -> None:
+    """A drift of 30 % is no effect of discards."""
+    keys = NOISE | {
+        "disturbance.drift_ratio": drift,
+        "disturbance.drift_period_ns": 1_000_000_000,
+    }
+    for seed in range(3):
+        found = probed("trim", opened(tmp_path, FLAT, keys, seed=seed), seed)["trim_effect"]
+        assert isinstance(found, Absent | Undetectable), (seed, found)
+
+
+def test_without_discards_it_cannot_be_told(tmp_path: Path) -> None:
+    found = probed("trim", WithoutDiscard(opened(tmp_path)))["trim_effect"]  # type: ignore[arg-type]
+    assert isinstance(found, Undetectable)
+    assert found.reason == Reason.NOT_SUPPORTED
+    assert found.bytes_written == 0
+
+
+def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
+    tiny = {"nand.blocks_per_plane": 60, "nand.channels": 1, "nand.ways": 1}
+    found = probed("trim", opened(tmp_path, tiny))["trim_effect"]
+    assert isinstance(found, Undetectable)
+    assert found.reason == Reason.RANGE_TOO_SMALL
