@@ -33,6 +33,7 @@ from ssdscope.probes import (
     gc_period,
     latency,
     map_cache,
+    open_units,
     pslc,
     rmw_unit,
     trim,
@@ -81,6 +82,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     pslc.PROBE,
     trim.PROBE,
     gc_knee.PROBE,
+    open_units.PROBE,
 )
 
 

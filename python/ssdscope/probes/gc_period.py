@@ -38,11 +38,10 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import cautions
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.overwriting import Granule, latencies_ns, unit_or_base
+from ssdscope.probes.overwriting import Granule, unit_or_base, write_through
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.slow_writes import THRESHOLDS, relative
 from ssdscope.probes.states import State
-from ssdscope.targets.records import OP_FLUSH, OP_WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +119,7 @@ def _at(bench: Bench, unit: Granule, place: float) -> Measured:
         count = min(count, most - latencies.size)
         if count <= 0:
             break
-        more = _write_through(bench, np.full(count, first), unit.size_bytes)
+        more = write_through(bench, np.full(count, first), unit.size_bytes)
         latencies = np.concatenate([latencies, more])
         period = _period(relative(latencies))
         if period is not None:
@@ -142,27 +141,10 @@ def _folds(bench: Bench, unit: Granule, found: Measured) -> bool:
     count = min(max(3 * FITS * found.period.period, FIRST_WRITES), most)
     first = unit.nearest(int(IN_ORDER_FROM * capacity))
     places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
-    in_order = _write_through(bench, places, unit.size_bytes)[count // 2 :]
+    in_order = write_through(bench, places, unit.size_bytes)[count // 2 :]
     return bool(
         in_order.mean() > FOLDS_FROM * found.latencies_ns[found.latencies_ns.size // 2 :].mean()
     )
-
-
-def _write_through(
-    bench: Bench, places: NDArray[np.uint64], size_bytes: int
-) -> NDArray[np.float64]:
-    """Write one by one, to the medium as far as the drive allows; latencies."""
-    cache = bench.info.write_cache
-    if cache.control == "switchable":
-        with bench.caches(write=False):
-            return latencies_ns(bench.write(places, size_bytes))
-    if cache.control == "absent":
-        return latencies_ns(bench.write(places, size_bytes))
-    ops = np.tile(np.array([OP_WRITE, OP_FLUSH], np.uint8), places.size)
-    starts, lengths = np.zeros(2 * places.size, np.uint64), np.zeros(2 * places.size, np.uint64)
-    starts[::2], lengths[::2] = places, size_bytes
-    pairs = latencies_ns(bench.issue(ops, starts, lengths)).reshape(-1, 2)
-    return np.asarray(pairs.sum(axis=1))
 
 
 def _period(slow: NDArray[np.float64]) -> stats.Recurrence | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ssdscope.probes.discipline import base_request_bytes
 from ssdscope.probes.finding import Absent, Detected
-from ssdscope.targets.records import OP_DISCARD, OP_WRITE
+from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -100,3 +100,32 @@ def completions_ns(log: Any) -> NDArray[np.float64]:
 def latencies_ns(log: Any) -> NDArray[np.float64]:
     """Latencies in the order of the list."""
     return np.asarray(log.latency_ns, dtype=float)[np.argsort(log.index)]
+
+
+def write_through(bench: Bench, places: NDArray[np.uint64], size_bytes: int) -> NDArray[np.float64]:
+    """Write one by one, to the medium as far as the drive allows; give the latencies.
+
+    The write cache is switched off, or each write followed by a flush whose time counts; a cache
+    that is protected against power loss hides the medium all the same.
+
+    Parameters
+    ----------
+    places : ndarray of uint64, shape (n,)
+        First bytes.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        Nanoseconds, in the order of the list.
+    """
+    cache = bench.info.write_cache
+    if cache.control == "switchable":
+        with bench.caches(write=False):
+            return latencies_ns(bench.write(places, size_bytes))
+    if cache.control == "absent":
+        return latencies_ns(bench.write(places, size_bytes))
+    ops = np.tile(np.array([OP_WRITE, OP_FLUSH], np.uint8), places.size)
+    starts, lengths = np.zeros(2 * places.size, np.uint64), np.zeros(2 * places.size, np.uint64)
+    starts[::2], lengths[::2] = places, size_bytes
+    pairs = latencies_ns(bench.issue(ops, starts, lengths)).reshape(-1, 2)
+    return np.asarray(pairs.sum(axis=1))

@@ -1,0 +1,226 @@
+"""The probe `open_units`: how many merge units can be written in order, in turn.
+
+Physics. A drive with log blocks keeps one for each merge unit that is being written. As long as
+every stream of writes has its own, each log block fills in order and simply takes the place of
+the old data. One stream more, and a log block must be merged before its time for each write that
+comes to a unit without one (flashbench -O; PROBING.md 3.4). A drive that gives only one stream a
+log block of its own and all others a common one pays later, when the common ones are full.
+
+Statistic. n merge units next to each other are written in order, in turn, in sixteenths of a unit,
+the cache switched off or each write followed by a flush. One stream and two, alternating, are
+compared by their means after so much was written by two that common log blocks, too, must be
+full (128 units). More streams are written for six rounds, of which the first two, in which what
+was open before is merged, do not count; of the others the median: beyond the limit every write
+waits for a merge.
+
+Decision. If two streams cost at least 1.2 times what one does, in both halves of the measurement,
+the answer is one. Else the costs of 2, 3, 4, 6 ... 64 streams are measured; the largest rise
+between neighbours (loading parts of the mapping table costs less than a merge) must be at
+least what one write costs, and is then halved until n streams are cheap and n + 1 dear; two fresh
+runs of either must agree. Absent if there are no merge units.
+
+Assumptions. The merge unit and its phase are known, exactly.
+Cost. Some 500 merge units written, at most ten capacities; tens of merges per step.
+Source. flashbench (bradfa fork), PROBING.md 3.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.overwriting import unit_or_base, write_through
+from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import DeviceInfo
+
+NAME = "open_units"
+OPEN = "open_units"
+
+PARTS = 16
+"""Writes to a unit, at most."""
+COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+LONG_UNITS = 128
+MEASURED_UNITS = 48
+WARM_ROUNDS, ROUNDS = 2, 6
+DEARER = 1.2
+LEAST_UNITS = 12
+MOST_OF_UNITS = 0.8
+"""Streams need units to choose from."""
+DECLARED_CAPACITIES = 10
+
+
+@dataclass
+class Streams:
+    """Writes to merge units in turn, and what they cost.
+
+    Attributes
+    ----------
+    unit_bytes, phase_bytes
+        Of a merge unit.
+    part_bytes
+        Of a write.
+    costs
+        Mean latencies by number of streams, in nanoseconds; the last that was measured.
+    """
+
+    bench: Bench
+    unit_bytes: int
+    phase_bytes: int
+    part_bytes: int
+    rng: np.random.Generator
+    costs: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def units(self) -> int:
+        """Whole merge units on the drive."""
+        return (self.bench.info.capacity_bytes + self.phase_bytes) // self.unit_bytes
+
+    def _places(self, count: int, rounds: int) -> NDArray[np.uint64]:
+        """Give first bytes of so many rounds over `count` units that lie side by side."""
+        first = int(self.rng.integers(1, self.units - count)) + np.arange(count)
+        starts = first * self.unit_bytes - self.phase_bytes
+        steps = np.arange(rounds) * self.part_bytes
+        return (steps[:, None] + starts[None, :]).astype(np.uint64).ravel()
+
+    def briefly(self, count: int) -> float:
+        """Cost of a few rounds over so many units."""
+        rounds = min(ROUNDS, self.unit_bytes // self.part_bytes)
+        warm = min(WARM_ROUNDS, rounds - 1)
+        if self.bench.info.snapshot:
+            self.bench.enter(State.FILLED)
+        latencies = write_through(self.bench, self._places(count, rounds), self.part_bytes)
+        self.costs[count] = float(np.median(latencies[warm * count :]))
+        return self.costs[count]
+
+    def pair_over_one(self) -> tuple[float, float]:
+        """Compare two streams with one, once any common log blocks must be full.
+
+        Returns
+        -------
+        tuple of float
+            How many times as much a write of two streams takes; of two halves.
+        """
+        for _ in range(min(LONG_UNITS, 2 * self.units) // 2):
+            self._whole(2)
+        halves = []
+        for _ in range(2):
+            rounds = range(min(MEASURED_UNITS, self.units) // 4)
+            # In turn, so that drift is in both.
+            spent = np.array([[self._whole(1), self._whole(1), self._whole(2)] for _ in rounds])
+            self.costs[1], self.costs[2] = float(spent[:, :2].mean()), float(spent[:, 2].mean())
+            halves.append(self.costs[2] / self.costs[1])
+        return halves[0], halves[1]
+
+    def _whole(self, count: int) -> float:
+        """Cost of writing so many units to their ends."""
+        places = self._places(count, self.unit_bytes // self.part_bytes)
+        return float(write_through(self.bench, places, self.part_bytes).mean())
+
+
+def detect(bench: Bench) -> Iterator[Finding]:
+    """Answer."""
+    merge = bench.known.get("merge_unit_bytes")
+    if isinstance(merge, Absent):
+        reason = "the drive has no merge units: what is written goes where there is room"
+        yield Absent(name=OPEN, probe=NAME, bound=0.0, reason=reason)
+        return
+    if not isinstance(merge, Detected):
+        why = merge.reason if isinstance(merge, Undetectable) else Reason.EFFECT_BELOW_NOISE
+        raise Stopped(why, "the merge unit must be known first")
+    streams = _streams(bench, int(float(merge.value)))
+    if streams.units < LEAST_UNITS:
+        raise Stopped(Reason.RANGE_TOO_SMALL, f"fewer than {LEAST_UNITS} merge units")
+    yield _answer(streams)
+
+
+def _streams(bench: Bench, merge_bytes: int) -> Streams:
+    """Divide a merge unit in whole RMW units, as many parts as may be up to `PARTS`."""
+    unit = unit_or_base(bench).size_bytes
+    whole = max(merge_bytes // unit, 1)
+    parts = max(each for each in range(1, PARTS + 1) if whole % each == 0)
+    phase = int(bench.found("alignment_phase_bytes") or 0)
+    return Streams(bench, merge_bytes, phase, merge_bytes // parts, bench.rng(NAME))
+
+
+def _answer(streams: Streams) -> Finding:
+    bench = streams.bench
+    bench.progress("one stream and two", 0.0)
+    ratios = streams.pair_over_one()
+    if min(ratios) >= DEARER:
+        return _detected(streams, 1, min(ratios))
+    if max(ratios) >= DEARER:
+        detail = f"two streams cost {ratios[0]:.2f} and {ratios[1]:.2f} times what one does"
+        raise Stopped(Reason.EFFECT_BELOW_NOISE, detail)
+    costs = []
+    counts = [each for each in COUNTS if each <= MOST_OF_UNITS * streams.units]
+    for done, count in enumerate(counts):
+        bench.progress("more and more streams", 0.2 + 0.6 * done / len(counts))
+        costs.append(streams.briefly(count))
+    rises = np.diff(costs)
+    at = int(np.argmax(rises))
+    if rises[at] < min(costs):
+        reason = Reason.EFFECT_BELOW_NOISE
+        if bench.info.write_cache.control not in ("absent", "switchable"):
+            reason = Reason.WRITE_ACKED_FROM_BUFFER
+        raise Stopped(reason, f"{counts[-1]} streams cost no more than two")
+    limit = (costs[at] + costs[at + 1]) / 2
+    cheap, dear = counts[at], counts[at + 1]
+    while dear - cheap > 1:
+        middle = (cheap + dear) // 2
+        cheap, dear = (cheap, middle) if streams.briefly(middle) > limit else (middle, dear)
+    for _ in range(2):
+        if streams.briefly(cheap) > limit or streams.briefly(dear) < limit:
+            detail = f"near {cheap} streams the cost is now below the limit and now above"
+            raise Stopped(Reason.EFFECT_BELOW_NOISE, detail)
+    return _detected(streams, cheap, costs[at + 1] / costs[at])
+
+
+def _detected(streams: Streams, value: int, ratio: float) -> Detected:
+    counts = sorted(streams.costs)
+    picture = Picture(
+        title="Merge units written in order, in turn",
+        caption="With more streams than log blocks each write waits for a merge.",
+        x=Axis("streams", log=True),
+        y=Axis("mean latency", "ns", log=True),
+        series=[series("writes", counts, [streams.costs[each] for each in counts], "points")],
+        marks=[(float(value), "open units")],
+    )
+    evidence = {
+        "streams": counts,
+        "mean_latency_ns": [streams.costs[each] for each in counts],
+        "write_bytes": streams.part_bytes,
+        "picture": picture.to_json(),
+    }
+    return Detected(
+        name=OPEN, probe=NAME, value=value, interval=None, effect=ratio - 1, evidence=evidence
+    )
+
+
+def declared_writes_bytes(info: DeviceInfo) -> int:
+    """Of the smallest drive that has enough merge units; larger ones write a smaller share."""
+    return DECLARED_CAPACITIES * info.capacity_bytes
+
+
+PROBE = ProbeInfo(
+    name=NAME,
+    summary="merge units that can be written in order at the same time",
+    weight="heavy",
+    properties=(OPEN,),
+    cost="up to ten capacities written on the smallest drives",
+    detect=detect,
+    declared_writes_bytes=declared_writes_bytes,
+    state=State.FILLED,
+)

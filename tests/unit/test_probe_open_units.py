@@ -1,0 +1,91 @@
+"""The probe `open_units`: log blocks of one unit each, and common ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
+
+from ssdscope.probes import Absent, Detected, Finding, Reason, Undetectable, open_units
+
+MERGE = 2 * 48 * 4096
+BUFFER = """
+[write_buffer]
+bytes = 262_144
+switchable = {switchable}
+power_loss_protected = {protected}
+"""
+
+
+def found_on(tmp_path: Path, toml: str, merge: int = MERGE, **known: Any) -> Finding:
+    known = {"rmw_unit_bytes": 4096, "merge_unit_bytes": merge} | known
+    return told("open_units", bench_with(tmp_path, toml, **known))[open_units.OPEN]
+
+
+@pytest.mark.parametrize("logs", [3, 5, 8, 13])
+@pytest.mark.parametrize("noise", ["", NOISE])
+def test_one_log_block_for_each_stream(tmp_path: Path, logs: int, noise: str) -> None:
+    found = found_on(tmp_path, log_block(logs=logs) + noise)
+    assert isinstance(found, Detected)
+    assert found.value == logs
+
+
+@pytest.mark.parametrize("more", ['log_victim = "fifo"', 'log_victim = "lru"'])
+def test_whichever_is_merged_first(tmp_path: Path, more: str) -> None:
+    merge = 2 * 96 * 4096
+    found = found_on(tmp_path, log_block(pages=96, merge=merge, logs=6, more=more), merge)
+    assert isinstance(found, Detected)
+    assert found.value == 6
+
+
+@pytest.mark.parametrize("logs", [3, 9])
+@pytest.mark.parametrize("noise", ["", NOISE])
+def test_common_log_blocks_leave_one_stream(tmp_path: Path, logs: int, noise: str) -> None:
+    found = found_on(tmp_path, log_block(association="many-to-one", logs=logs) + noise)
+    assert isinstance(found, Detected)
+    assert found.value == 1
+
+
+def test_parts_of_the_table_that_are_loaded_are_no_merges(tmp_path: Path) -> None:
+    zones = f"""
+[map]
+kind = "zones"
+zone_bytes = {2 * MERGE}
+resident_zones = 2
+load_ns = 2_000_000
+write_back_ns = 2_000_000
+"""
+    found = found_on(tmp_path, log_block(logs=9, more=zones))
+    assert isinstance(found, Detected)
+    assert found.value == 9
+
+
+@pytest.mark.parametrize("switchable", ["true", "false"])
+def test_a_buffer_is_switched_off_or_flushed(tmp_path: Path, switchable: str) -> None:
+    buffer = BUFFER.format(switchable=switchable, protected="false")
+    found = found_on(tmp_path, log_block(logs=5, more=buffer))
+    assert isinstance(found, Detected)
+    assert found.value == 5
+
+
+def test_page_mapped_drives_have_none(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, page_mapped(), merge_unit_bytes=None)
+    assert isinstance(told("open_units", bench)[open_units.OPEN], Absent)
+
+
+@pytest.mark.parametrize("merge", [MERGE, 10 * MERGE])
+def test_a_drive_without_log_blocks_shows_no_limit(tmp_path: Path, merge: int) -> None:
+    """Even if a merge unit was found where there is none."""
+    bench = bench_with(tmp_path, FLAT, merge_unit_bytes=merge)
+    assert isinstance(told("open_units", bench)[open_units.OPEN], Undetectable)
+
+
+def test_an_unknown_merge_unit_is_not_guessed(tmp_path: Path) -> None:
+    found = told("open_units", bench_with(tmp_path, log_block()))[open_units.OPEN]
+    assert isinstance(found, Undetectable)
+    few = bench_with(tmp_path, log_block(), merge_unit_bytes=1 << 23)
+    refused = told("open_units", few)[open_units.OPEN]
+    assert isinstance(refused, Undetectable)
+    assert refused.reason is Reason.RANGE_TOO_SMALL
