@@ -162,6 +162,11 @@ def test_what_is_no_figure_is_refused(text: str) -> None:
         parse_figures(text, ["1", "2", "wear"])
 
 
+def test_a_span_that_runs_backwards_is_refused() -> None:
+    with pytest.raises(UsageError, match="'2-1' runs backwards"):
+        parse_figures("1,2-1", ["1", "2", "wear"])
+
+
 def test_a_disagreement_needs_a_reason() -> None:
     with pytest.raises(ValueError, match="needs a reason"):
         Claim("x", 1, 2, "", Verdict.DIFFERS)

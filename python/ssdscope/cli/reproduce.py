@@ -135,6 +135,8 @@ def parse_figures(text: str, known: Collection[str]) -> list[str]:
     for part in (each.strip() for each in text.split(",")):
         low, dash, high = part.partition("-")
         span = dash and low.isdecimal() and high.isdecimal()
+        if span and int(low) > int(high):
+            raise UsageError(f"--figure: {part!r} runs backwards", hint=f"write {high}-{low}")
         for name in map(str, range(int(low), int(high) + 1)) if span else [part]:
             if name not in known:
                 raise UsageError(
