@@ -2,7 +2,7 @@
 //! and key, and for an unknown key the nearest valid one.
 
 use super::Faults;
-use super::keys::{self, Fallback, KEYS, Key, Kind};
+use super::keys::{self, Fallback, KEYS, Key, Kind, Scope};
 use super::state::{State, parse_size};
 use std::collections::BTreeMap;
 use toml_edit::{Document, Item, Table, Value as TomlValue};
@@ -250,18 +250,15 @@ fn complete(entries: &mut Entries, faults: &mut Faults) -> bool {
                 let message = format!("means nothing on {drive}");
                 faults.add(entry.line, key.path, &message, Some("remove it".into()));
             }
-            (true, None) => match default_value(key.default, entries) {
-                Some(value) => {
-                    entries.insert(key.path, Entry { value, line: None });
+            (true, None) => {
+                if sound && key.default == Fallback::Required {
+                    faults.add(None, key.path, &format!("is missing: {}", key.doc), None);
                 }
-                None => {
-                    whole = false;
-                    if sound && key.default == Fallback::Required {
-                        let message = format!("is missing: {}", key.doc);
-                        faults.add(None, key.path, &message, None);
-                    }
+                match default_value(key.default, entries).or_else(|| stand_in(key)) {
+                    Some(value) => drop(entries.insert(key.path, Entry { value, line: None })),
+                    None => whole = false,
                 }
-            },
+            }
         }
     }
     if !high_given {
@@ -302,6 +299,16 @@ fn default_value(default: Fallback, entries: &Entries) -> Option<Value> {
         Fallback::Word(word) => Some(Value::Word(word.into())),
         Fallback::List(numbers) => Some(Value::List(numbers.to_vec())),
         Fallback::SameAs(path) => entries.get(path).map(|entry| entry.value.clone()),
+    }
+}
+
+/// What stands for a value that must be given and was not, or was refused, so that the rest can
+/// be checked: on a drive with flash no time contradicts anything.
+fn stand_in(key: &Key) -> Option<Value> {
+    match key.kind {
+        Kind::Nanos if key.scope != Scope::Disk => Some(Value::Int(1)),
+        Kind::Rate(low, _) => Some(Value::Float(low)),
+        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is said of log-block drives that cannot work.
 
-use crate::faults::{Impossible, hold};
+use crate::faults::{Impossible, complaint, hold};
 use crate::rig::LOG_DRIVE;
 
 const IMPOSSIBLE: &[Impossible] = &[
@@ -38,11 +38,6 @@ const IMPOSSIBLE: &[Impossible] = &[
          ftl.map_unit_bytes = 8192 lies on",
     ),
     (
-        "ftl.map_unit_bytes",
-        &["ftl.map_unit_bytes=65536"],
-        "65536 bytes take 16 pages of a block, which do not divide nand.pages_per_block = 8",
-    ),
-    (
         "ftl.merge_unit_bytes",
         &["ftl.placement_pages=3"],
         "32768 cannot be filled by ftl.placement_pages = 3, which do not divide",
@@ -63,4 +58,30 @@ const IMPOSSIBLE: &[Impossible] = &[
 #[test]
 fn a_log_block_drive_that_cannot_work_is_refused_with_both_values() {
     hold(LOG_DRIVE, IMPOSSIBLE);
+}
+
+#[test]
+fn all_contradictions_are_told_at_once_beside_a_refused_value() {
+    let sets = [
+        "nand.read_ns=-3",
+        "write_buffer.bytes=1024",
+        "ftl.map_unit_bytes=65536",
+        "ftl.log_blocks=50",
+        "map.kind=zones",
+        "map.zone_bytes=1m",
+    ];
+    let told = [
+        "nand.read_ns: is -3; expected whole nanoseconds",
+        "write_buffer.bytes: 1024 is less than a page of nand.page_bytes = 4096",
+        "ftl.map_unit_bytes: 65536 bytes take 16 pages of a block, which do not divide \
+         nand.pages_per_block = 8",
+        "ftl.merge_unit_bytes: 32768 is not a multiple of ftl.map_unit_bytes = 65536",
+        "ftl.log_blocks: 50 log blocks and one to merge into are more than the 8 spare blocks",
+        "map.zone_bytes: a zone of 1048576 bytes is larger than the drive, which exports 262144",
+    ];
+    let lines = complaint(LOG_DRIVE, &sets);
+    assert_eq!(lines.len(), told.len(), "{lines:#?}");
+    for (line, told) in lines.iter().zip(told) {
+        assert!(line.contains(told), "{told:?} is not in {line:?}");
+    }
 }

@@ -3,6 +3,7 @@
 use super::super::{LogAssociation, LogBlockConfig, State};
 use super::Checker;
 use crate::geometry::exported_pages;
+use crate::layout::Shape;
 
 impl Checker<'_> {
     pub(super) fn check_log_block(&mut self, log: &LogBlockConfig, state: State) {
@@ -11,8 +12,26 @@ impl Checker<'_> {
         }
         self.check_scheduler(&log.scheduler);
         self.check_caches(&log.caches, &log.nand);
-        let Some(shape) = self.check_layout(&log.nand, &log.ftl.layout) else { return };
         self.check_no_demand();
+        if let Some(shape) = self.check_layout(&log.nand, &log.ftl.layout) {
+            self.check_merge_units(log, shape, state);
+            return;
+        }
+        let (unit, rmw) = (log.ftl.merge_unit_bytes, log.ftl.layout.map_unit_bytes);
+        if !unit.is_multiple_of(rmw) {
+            let message = format!("{unit} is not a multiple of ftl.map_unit_bytes = {rmw}");
+            self.fault("ftl.merge_unit_bytes", &message);
+        }
+        // What units that cannot be placed hide is told as if pages were mapped.
+        let mut paged = log.clone();
+        paged.ftl.layout.map_unit_bytes = log.nand.page_bytes.into();
+        paged.ftl.layout.placement_pages = 1;
+        let shape = Shape::new(&paged.nand, &paged.ftl.layout);
+        self.check_merge_units(&paged, shape, state);
+    }
+
+    /// Merge units of mapping units of this shape, and what is counted in them.
+    fn check_merge_units(&mut self, log: &LogBlockConfig, shape: Shape, state: State) {
         let (unit, rmw) = (log.ftl.merge_unit_bytes, log.ftl.layout.map_unit_bytes);
         let array = shape.geometry(&log.nand, log.nand.blocks_per_plane);
         let (planes, block) =
