@@ -132,7 +132,9 @@ impl<S: Scheme> Drive<S> {
         while page < last {
             #[cfg(test)]
             self.shadow.discard(page);
-            self.ftl.discard(page);
+            if self.ftl.discard(page) {
+                self.unmapped(page);
+            }
             page = self.ftl.map().next_maybe_mapped(page + 1);
         }
         S::discarded(self);

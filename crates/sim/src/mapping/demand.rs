@@ -89,8 +89,8 @@ impl Demand {
         found
     }
 
-    /// Notes that a page has moved: its entry changes, if it is in RAM.
-    pub fn moved(&mut self, page: Lpn) {
+    /// Notes that an entry was changed without being looked up: it counts if it is in RAM.
+    pub fn note_change(&mut self, page: Lpn) {
         if self.entries.contains(page.0) {
             self.changed.insert(page.0);
         }

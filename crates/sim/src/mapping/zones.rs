@@ -72,6 +72,13 @@ impl Zones {
         found
     }
 
+    /// Notes that a zone was changed without being looked up: it counts if it is in RAM.
+    pub fn note_change(&mut self, zone: u32) {
+        if self.resident.contains(zone) {
+            self.changed.insert(zone);
+        }
+    }
+
     /// Asks for a zone that is neither in RAM nor asked for.
     pub fn ask(&mut self, zone: u32) {
         self.queue.push_back(zone);

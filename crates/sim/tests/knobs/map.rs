@@ -109,6 +109,20 @@ fn a_changed_table_is_written_back_first() {
 }
 
 #[test]
+fn a_discard_changes_the_table_that_is_in_ram() {
+    for (discarded, write_backs) in [(3, 1), (35, 0)] {
+        for mut rig in zoned(&[]) {
+            rig.one(read(0));
+            assert_eq!(rig.latency_ns((Op::Discard, discarded * PAGE, PAGE)), 0);
+            // One zone goes for the other.
+            let expected = write_backs * WRITE_BACK + LOAD + READ;
+            assert_eq!(rig.latency_ns(read(16)), expected, "page {discarded}");
+            assert_eq!(traffic(&rig), (2, write_backs), "page {discarded}");
+        }
+    }
+}
+
+#[test]
 fn two_zones_in_turn_load_every_time_or_never() {
     for (resident, loads) in [("1", 20), ("2", 2)] {
         for mut rig in zoned(&[&format!("map.resident_zones={resident}")]) {

@@ -7,7 +7,7 @@ use crate::rig::{
     COMMAND, LINK, LOG_DRIVE, NO_LINK, PAGE, PAGE_DRIVE, READ, READ_ARRAY, READ_COMMAND, Rig,
     TRANSFER, WRITE, read, write,
 };
-use ssdscope_io::Cause;
+use ssdscope_io::{Cause, Op};
 use ssdscope_sim::State;
 
 knobs! {
@@ -117,6 +117,17 @@ fn what_is_written_back_is_programmed_or_stays() {
         let counters = rig.rest();
         let own = counters.flash_bytes_programmed / PAGE - 3 - counters.gc_pages_moved;
         assert_eq!(own, if programs == "true" { 2 } else { 0 }, "{programs}");
+    }
+}
+
+#[test]
+fn a_discard_changes_the_entry_that_is_in_ram() {
+    for (discarded, write_backs) in [(0, 1), (1, 0)] {
+        let mut rig = paged(&["map.cache_bytes=100"]);
+        rig.one(read(0));
+        rig.one((Op::Discard, discarded * PAGE, PAGE));
+        rig.one(read(8));
+        assert_eq!(traffic(&rig), (2, write_backs), "page {discarded}");
     }
 }
 
