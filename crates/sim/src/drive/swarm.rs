@@ -3,15 +3,19 @@
 //! host must see. A failure prints the seed that repeats it.
 
 use super::shadow::check_blocks;
-use super::swarm_units::{Hardware, draw_lay};
+use super::swarm_units::{Hardware, draw_lay, with_region};
 use super::{Drive, PageDrive, Scheme};
-use crate::config::{DriveConfig, Firmware, Pslc, State};
+use crate::config::{DriveConfig, Firmware, State};
+use crate::error::SimError;
 use ssdscope_io::rng::Stream;
 use ssdscope_io::{
     Cache, CacheControl, Completion, Device, Lba, Nanos, Op, Outcome, Priority, Queue, Request,
     Sectors,
 };
 use std::fmt::Write as _;
+
+/// Sectors of the largest request.
+const LARGEST_REQUEST: u64 = 40;
 
 /// More of the tables `[nand]` and `[scheduler]`, as any drive with an array may have it.
 /// What is drawn of `[scheduler]` elsewhere comes first: whether reads do.
@@ -152,30 +156,6 @@ fn draw_drive(random: &mut Stream, endurance: &[u64]) -> String {
     with_region(random, text)
 }
 
-/// The drive with a region of one bit per cell, on some and where there is space for one.
-fn with_region(random: &mut Stream, text: String) -> String {
-    // Bad blocks may leave too few for one.
-    if random.below(2) == 0 || !text.contains("bad_block_ratio = 0\n") {
-        return text;
-    }
-    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
-    let more = text.replace("[nand]\n", &format!("[nand]\nbits_per_cell = {}\n", pick(&[2, 3, 4])));
-    let config = DriveConfig::parse(&more, "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
-    let Firmware::Page(page) = config.firmware else { panic!("not page-mapped") };
-    let (overflow, folds) =
-        [("fold", true), ("fold", false), ("direct", true)][pick(&[0, 1, 2]) as usize];
-    let (own, borrowed) =
-        [(1, 0), (2, 0), (1, 3), (0, 2), (0, 100)][pick(&[0, 1, 2, 3, 4]) as usize];
-    let step_bytes = Pslc::step_bytes(&page.nand, &page.ftl.layout);
-    let more = format!(
-        "{more}[pslc]\nbytes = {}\ndynamic_bytes = {}\noverflow = \"{overflow}\"\n\
-         fold_when_idle = {folds}\n",
-        step_bytes * own,
-        step_bytes * borrowed,
-    );
-    if DriveConfig::parse(&more, "test", &[]).is_ok() { more } else { text }
-}
-
 /// A table `[map]` drawn from `random`; zones are multiples of `step_bytes`.
 pub(super) fn draw_map(random: &mut Stream, step_bytes: u64) -> String {
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
@@ -207,12 +187,37 @@ fn draw_page_map(random: &mut Stream, page_bytes: u64) -> String {
     )
 }
 
-pub(super) fn open(text: &str, state: State, seed: u64) -> PageDrive {
+fn try_open(text: &str, state: State, seed: u64) -> Result<PageDrive, SimError> {
     let config = DriveConfig::parse(text, "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
     match config.firmware {
-        Firmware::Page(page) => PageDrive::new(&page, state, seed).unwrap(),
+        Firmware::Page(page) => PageDrive::new(&page, state, seed),
         _ => panic!("not page-mapped"),
     }
+}
+
+pub(super) fn open(text: &str, state: State, seed: u64) -> PageDrive {
+    try_open(text, state, seed).unwrap()
+}
+
+/// A drive drawn from `random`, and its file. Few that are drawn cannot be, because too many
+/// of their blocks turn out to be bad, or do not hold the largest request: others take their place.
+fn draw_and_open(
+    random: &mut Stream,
+    endurance: &[u64],
+    state: State,
+    seed: u64,
+) -> (String, PageDrive) {
+    for _ in 0..20 {
+        let text = draw_drive(random, endurance);
+        match try_open(&text, state, seed) {
+            Ok(drive) if drive.info().capacity_bytes >= LARGEST_REQUEST * 512 => {
+                return (text, drive);
+            }
+            Ok(_) | Err(SimError::BadBlocks(_)) => {}
+            Err(error) => panic!("{error}\n{text}"),
+        }
+    }
+    panic!("twenty drives in a row that cannot be");
 }
 
 /// What a run of random requests saw.
@@ -272,14 +277,14 @@ pub(super) fn run<S: Scheme>(mut drive: Drive<S>, random: &mut Stream, count: u6
     let depth = 1 + random.below(40) as usize;
     let capacity = drive.info().capacity_bytes / 512;
     // A window, so that some pages are rewritten often and others never.
-    let window = (capacity / [1, 2, 8][random.below(3) as usize]).max(40);
+    let window = (capacity / [1, 2, 8][random.below(3) as usize]).max(LARGEST_REQUEST);
     let writes_in_ten = [0, 3, 7, 10][random.below(4) as usize];
     let discards = random.below(2) == 0;
     let mut completions = Vec::new();
     let mut next = 0;
     while completions.len() < count as usize {
         while drive.in_flight() < depth && next < count {
-            let sectors = 1 + random.below(40);
+            let sectors = 1 + random.below(LARGEST_REQUEST);
             let lba = Lba(random.below(window - sectors + 1));
             let op = match random.below(10) {
                 draw if draw < writes_in_ten => Op::Write,
@@ -328,9 +333,9 @@ fn random_drives_keep_every_page_and_every_nanosecond() {
     for seed in seeds {
         println!("SSDSCOPE_SWARM_SEED={seed}");
         let mut random = Stream::new(seed, "swarm");
-        let text = draw_drive(&mut random, &[4, 20, 3000]);
+        let (_, drive) = draw_and_open(&mut random, &[4, 20, 3000], State::Fresh, seed);
         let count = 2500;
-        let run = run(open(&text, State::Fresh, seed), &mut random, count);
+        let run = run(drive, &mut random, count);
         check_served(&run, count);
         let drive = &run.drive;
         assert!(drive.flash.is_idle() && drive.work.jobs.in_use() == 0, "work is left over");
@@ -347,8 +352,7 @@ fn random_drives_keep_every_page_and_every_nanosecond() {
 fn a_fork_goes_on_exactly_like_its_original() {
     for seed in 0..10 {
         let mut random = Stream::new(seed, "fork");
-        let text = draw_drive(&mut random, &[20, 3000]);
-        let drive = open(&text, State::Random, seed);
+        let (_, drive) = draw_and_open(&mut random, &[20, 3000], State::Random, seed);
         let fork = drive.clone();
         let mut other = random.clone();
         let left = run(drive, &mut random, 300);
@@ -361,8 +365,7 @@ fn a_fork_goes_on_exactly_like_its_original() {
 #[test]
 fn a_restored_drive_repeats_itself() {
     let mut random = Stream::new(5, "restore");
-    let text = draw_drive(&mut random, &[20, 3000]);
-    let mut drive = open(&text, State::Random, 5);
+    let (text, mut drive) = draw_and_open(&mut random, &[20, 3000], State::Random, 5);
     let saved = drive.snapshot().unwrap();
     let first = run(drive.clone(), &mut random.clone(), 300).completions;
     drive = run(drive, &mut random.clone(), 500).drive;

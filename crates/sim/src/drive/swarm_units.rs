@@ -1,5 +1,6 @@
 //! Where pages lie on the drives of the swarm tests.
 
+use crate::config::{DriveConfig, Firmware, Pslc};
 use ssdscope_io::rng::Stream;
 use std::fmt::Write as _;
 
@@ -53,4 +54,28 @@ pub(super) fn draw_lay(random: &mut Stream, shape: Hardware) -> String {
         let _ = writeln!(text, "reclaim_unit_bytes = {}", groups * width * shape.block_bytes());
     }
     text
+}
+
+/// The drive with a region of one bit per cell, on some and where there is space for one.
+pub(super) fn with_region(random: &mut Stream, text: String) -> String {
+    // Bad blocks may leave too few for one.
+    if random.below(2) == 0 || !text.contains("bad_block_ratio = 0\n") {
+        return text;
+    }
+    let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    let more = text.replace("[nand]\n", &format!("[nand]\nbits_per_cell = {}\n", pick(&[2, 3, 4])));
+    let config = DriveConfig::parse(&more, "test", &[]).unwrap_or_else(|faults| panic!("{faults}"));
+    let Firmware::Page(page) = config.firmware else { panic!("not page-mapped") };
+    let (overflow, folds) =
+        [("fold", true), ("fold", false), ("direct", true)][pick(&[0, 1, 2]) as usize];
+    let (own, borrowed) =
+        [(1, 0), (2, 0), (1, 3), (0, 2), (0, 100)][pick(&[0, 1, 2, 3, 4]) as usize];
+    let step_bytes = Pslc::step_bytes(&page.nand, &page.ftl.layout);
+    let more = format!(
+        "{more}[pslc]\nbytes = {}\ndynamic_bytes = {}\noverflow = \"{overflow}\"\n\
+         fold_when_idle = {folds}\n",
+        step_bytes * own,
+        step_bytes * borrowed,
+    );
+    if DriveConfig::parse(&more, "test", &[]).is_ok() { more } else { text }
 }
