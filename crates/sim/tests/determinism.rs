@@ -97,6 +97,21 @@ fn every_build_merges_the_same_log_blocks_at_the_same_instants() {
 }
 
 #[test]
+fn every_build_loads_the_same_parts_of_the_mapping_table() {
+    let drive = "python/ssdscope/drives/mqsim-8g.toml";
+    let zones = ["map.kind=zones", "map.zone_bytes=64m", "map.resident_zones=16"];
+    let demand = ["map.kind=demand", "map.cache_bytes=4k"];
+    // The demand-paged one besides borrows blocks for one bit per cell, and folds them.
+    let lent = ["nand.bits_per_cell=3", "pslc.dynamic_bytes=16m"];
+    let found = [
+        digest_of(drive, &zones, State::Random, 1, MIXED),
+        digest_of(drive, &[&demand[..], &lent].concat(), State::Fresh, 1, WRITES),
+    ];
+    let expected: [u64; 2] = [0x5fd1_09b6_2dd5_4193, 0x0b12_93f9_5e76_b658];
+    assert_eq!(found, expected, "{found:#018x?}");
+}
+
+#[test]
 fn every_build_disturbs_the_same_requests_as_much() {
     let sets = [
         "disturbance.noise_sigma=0.1",
