@@ -29,10 +29,13 @@ from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
 from ssdscope.probes import (
+    allocation,
     gc_knee,
     gc_period,
+    internal_volumes,
     latency,
     map_cache,
+    merge_unit,
     open_units,
     pslc,
     rmw_unit,
@@ -78,9 +81,12 @@ _PROBES: tuple[ProbeInfo, ...] = (
     map_cache.PROBE,
     write_buffer.PROBE,
     rmw_unit.PROBE,
+    merge_unit.PROBE,
     gc_period.PROBE,
     pslc.PROBE,
     trim.PROBE,
+    allocation.PROBE,
+    internal_volumes.PROBE,
     gc_knee.PROBE,
     open_units.PROBE,
 )

@@ -1,0 +1,104 @@
+"""The probe `merge_unit` on drives that are written here, so that what it should find is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ssdscope import probes
+from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable, merge_unit
+from ssdscope.targets import Device, open_target
+
+DRIVE = """
+over_provisioning_ratio = 0.25
+[nand]
+channels = {channels}
+planes = {planes}
+blocks_per_plane = {blocks}
+pages_per_block = {pages}
+page_bytes = 4096
+read_ns = 40_000
+program_ns = 400_000
+erase_ns = 2_000_000
+[channel]
+ns_per_byte = 5
+[ftl]
+{ftl}
+"""
+PLAIN = {"channels": 4, "planes": 1, "blocks": 280, "pages": 96}
+DEFAULT = Budget.parse("default")
+NOISE = """
+[disturbance]
+noise_sigma = 0.1
+spike_ratio = 0.01
+spike_ns = 2_000_000
+"""
+
+
+def drive(folder: Path, ftl: str, more: str = "", **changes: int) -> Device:
+    file = folder / "drive.toml"
+    file.write_text(DRIVE.format(**PLAIN | changes, ftl=ftl) + more, encoding="utf-8")
+    return open_target(str(file), seed=1).device
+
+
+def told(device: Device, *names: str) -> dict[str, Finding]:
+    found = probes.run(names, device, DEFAULT, 1)
+    chosen = [probe for name in names for probe in probes.choose(name, DEFAULT)]
+    planned = sum(each.planned_writes_bytes(device.info) for each in chosen)
+    assert max(each.bytes_written for each in found) <= planned
+    return {each.name: each for each in found}
+
+
+def value(finding: Finding) -> float | str | None:
+    return finding.value if isinstance(finding, Detected) else None
+
+
+@pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
+@pytest.mark.parametrize(
+    ("size", "changes"),
+    [
+        (1_572_864, {}),
+        (196_608, {"channels": 1, "pages": 48, "blocks": 2000}),
+        (4_718_592, {"channels": 6, "planes": 2, "blocks": 160}),
+    ],
+)
+def test_merge_units(tmp_path: Path, association: str, size: int, changes: dict[str, int]) -> None:
+    ftl = f'kind = "log-block"\nmerge_unit_bytes = {size}\nlog_association = "{association}"'
+    found = told(drive(tmp_path, ftl, NOISE, **changes), "merge_unit")
+    assert value(found[merge_unit.UNIT]) == size
+    assert value(found[merge_unit.PHASE]) == 0
+
+
+def test_a_unit_of_several_pages_that_does_not_begin_at_zero(tmp_path: Path) -> None:
+    ftl = (
+        'kind = "log-block"\nmap_unit_bytes = 12288\nphase_bytes = 3072\n'
+        "merge_unit_bytes = 1179648\nlog_blocks = 20"
+    )
+    found = told(drive(tmp_path, ftl, channels=3), "rmw_unit", "merge_unit")
+    assert value(found["rmw_unit_bytes"]) == 12_288
+    assert value(found[merge_unit.UNIT]) == 1_179_648
+    assert value(found[merge_unit.PHASE]) == 3072
+
+
+@pytest.mark.parametrize("allocation", ["order", "address"])
+def test_a_page_mapped_drive_has_none(tmp_path: Path, allocation: str) -> None:
+    ftl = f'kind = "page"\nallocation = "{allocation}"\nmap_unit_bytes = 8192'
+    found = told(drive(tmp_path, ftl, NOISE), "rmw_unit", "merge_unit")
+    assert isinstance(found[merge_unit.UNIT], Absent)
+
+
+def test_without_an_rmw_unit_nothing_is_absent(tmp_path: Path) -> None:
+    found = told(drive(tmp_path, 'kind = "page"', NOISE), "merge_unit")
+    assert isinstance(found[merge_unit.UNIT], Undetectable)
+
+
+def test_a_protected_buffer_that_stays_on_hides_the_unit(tmp_path: Path) -> None:
+    buffer = (
+        "[write_buffer]\nbytes = 1_048_576\nunit_bytes = 4096\n"
+        "switchable = false\npower_loss_protected = true\n"
+    )
+    ftl = 'kind = "log-block"\nmerge_unit_bytes = 1572864'
+    for each in told(drive(tmp_path, ftl, buffer), "merge_unit").values():
+        assert isinstance(each, Undetectable)
+        assert each.reason is Reason.PLP_NO_FLUSH_EFFECT

@@ -1,0 +1,113 @@
+"""The probes `allocation` and `internal_volumes` on drives whose inside is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ssdscope import probes
+from ssdscope.probes import Budget, Detected, Finding, Reason, Undetectable
+from ssdscope.targets import Device, open_target
+
+DRIVE = """
+over_provisioning_ratio = 0.25
+[nand]
+channels = {channels}
+planes = {planes}
+blocks_per_plane = {blocks}
+pages_per_block = 64
+page_bytes = 4096
+read_ns = 50_000
+program_ns = 400_000
+erase_ns = 2_000_000
+[channel]
+ns_per_byte = 2
+[host]
+bytes_per_second = 2e9
+command_ns = 1000
+queue_depth = {depth}
+[ftl]
+{ftl}
+[disturbance]
+noise_sigma = 0.05
+spike_ratio = 0.005
+spike_ns = 500_000
+"""
+PLAIN = {"channels": 4, "planes": 1, "blocks": 400, "depth": 64}
+DEFAULT = Budget.parse("default")
+
+
+def drive(folder: Path, ftl: str, **changes: int) -> Device:
+    file = folder / "drive.toml"
+    file.write_text(DRIVE.format(**PLAIN | changes, ftl=ftl), encoding="utf-8")
+    return open_target(str(file), seed=1).device
+
+
+def told(name: str, device: Device, *before: str) -> Finding:
+    found = probes.run([*before, name], device, DEFAULT, 1)
+    planned = sum(
+        probe.planned_writes_bytes(device.info)
+        for each in (*before, name)
+        for probe in probes.choose(each, DEFAULT)
+    )
+    assert max(each.bytes_written for each in found) <= planned
+    return found[-1]
+
+
+@pytest.mark.parametrize(
+    ("ftl", "before", "answer"),
+    [
+        ('kind = "page"\nallocation = "order"', (), "order"),
+        ('kind = "page"\nallocation = "address"', (), "address"),
+        ('kind = "page"\nallocation = "order"\nplacement_pages = 2', ("rmw_unit",), "order"),
+        ('kind = "log-block"\nmerge_unit_bytes = 1048576', ("merge_unit",), "address"),
+    ],
+)
+def test_allocation(tmp_path: Path, ftl: str, before: tuple[str, ...], answer: str) -> None:
+    found = told("allocation", drive(tmp_path, ftl), *before)
+    assert isinstance(found, Detected)
+    assert found.value == answer
+
+
+@pytest.mark.parametrize("log_blocks", [8, 60])
+def test_log_blocks_are_not_taken_for_placement_by_order(tmp_path: Path, log_blocks: int) -> None:
+    ftl = (
+        f'kind = "log-block"\nmerge_unit_bytes = 1048576\nlog_blocks = {log_blocks}\n'
+        'log_association = "many-to-one"'
+    )
+    found = told("allocation", drive(tmp_path, ftl))
+    assert not (isinstance(found, Detected) and found.value == "order")
+
+
+@pytest.mark.parametrize(
+    ("ftl", "changes", "bits"),
+    [
+        ('kind = "page"\nallocation = "address"', {}, "12,13"),
+        ('kind = "page"\nallocation = "address"\nplacement_pages = 4', {}, "14,15"),
+        ('kind = "page"\nallocation = "address"', {"channels": 6, "blocks": 270}, "12"),
+    ],
+)
+def test_volumes(tmp_path: Path, ftl: str, changes: dict[str, int], bits: str) -> None:
+    found = told("internal_volumes", drive(tmp_path, ftl, **changes))
+    assert isinstance(found, Detected)
+    assert found.value == bits
+
+
+def test_three_channels_have_no_bits(tmp_path: Path) -> None:
+    ftl = 'kind = "page"\nallocation = "address"'
+    found = told("internal_volumes", drive(tmp_path, ftl, channels=3))
+    assert not isinstance(found, Detected)
+    assert max(found.evidence["time_ratio"]) < 1.05
+
+
+def test_one_command_at_a_time_shows_nothing(tmp_path: Path) -> None:
+    found = told("internal_volumes", drive(tmp_path, 'kind = "page"', depth=1))
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.LINK_BOUND
+
+
+def test_bits_that_are_spread_over_others_are_not_named(tmp_path: Path) -> None:
+    ftl = 'kind = "page"\nallocation = "address"\nplacement_pages = 3'
+    found = told("internal_volumes", drive(tmp_path, ftl))
+    assert not isinstance(found, Detected)
