@@ -32,6 +32,7 @@ from ssdscope.probes import (
     allocation,
     gc_knee,
     gc_period,
+    idle_gc,
     internal_volumes,
     latency,
     map_cache,
@@ -89,6 +90,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     internal_volumes.PROBE,
     gc_knee.PROBE,
     open_units.PROBE,
+    idle_gc.PROBE,
 )
 
 

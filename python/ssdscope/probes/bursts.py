@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes.discipline import in_peace
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
 
 if TYPE_CHECKING:
@@ -99,14 +100,16 @@ class Bursts:
         spans = min(spans, self.most_writes)
         starts = np.arange(spans, dtype=np.uint64) * np.uint64(SPAN_BYTES)
         offsets = (starts[:, None] + np.array(at, dtype=np.uint64)).ravel()
-        rows = []
-        for _ in range(count):
+
+        def burst() -> NDArray[Any]:
             self.empty()
             self.reached = max(self.reached, spans + 1)
             log = self.bench.issue(
                 OP_WRITE, offsets, length or self.block_bytes, thinktime_ns=thinktime_ns
             )
-            rows.append(log.latency_ns)
+            return log.latency_ns
+
+        rows = [in_peace(self.bench, burst) for _ in range(count)]
         self.write_ns = float(np.median(rows))
         return np.array(rows, dtype=float)
 

@@ -7,13 +7,15 @@ that are always alike; a block whose control reads are off was disturbed, and is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.finding import Reason
 from ssdscope.targets.records import OP_READ
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ MIN_REQUEST_BYTES = 4096
 SENTINEL_EVERY = 4
 MAX_DROPPED_SHARE = 0.2
 MAX_LOOKS = 5
+WAITS_NS = (1_000_000_000, 4_000_000_000, 16_000_000_000)
+"""For others to go away, one after the other."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -167,6 +173,24 @@ def looks(bench: Bench, first: int, share_of_wall: float, most: int = MAX_LOOKS)
         there += add
         if not bench.virtual and deadline.left_s < allowed_s / 2:
             return
+
+
+def in_peace(bench: Bench, call: Callable[[], T]) -> T:
+    """Repeat a measurement that others disturbed, each time after a longer wait.
+
+    Raises
+    ------
+    Stopped
+        If it still is, or for another reason.
+    """
+    for wait_ns in WAITS_NS:
+        try:
+            return call()
+        except Stopped as stop:
+            if stop.reason is not Reason.INTERFERENCE:
+                raise
+            bench.idle(wait_ns)
+    return call()
 
 
 def cautions(info: DeviceInfo) -> list[str]:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
@@ -131,11 +132,12 @@ class Streams:
 
     def measure(self, requests: int, length: int, runs: int) -> Stretch | None:
         """Repeat a stretch behind pauses; None if none of it is faster."""
-        rows = []
-        for _ in range(runs):
+
+        def run() -> NDArray[Any]:
             self.rest(self.idle_ns)
-            rows.append(self.write(requests, length))
-        times = np.array(rows)
+            return self.write(requests, length)
+
+        times = np.array([in_peace(self.bench, run) for _ in range(runs)])
         self.uneven = bool((times > SLOW * np.quantile(times, 0.25)).mean() > LEAST_SLOW_BEHIND)
         stall = stats.first_stall(times)
         if stall is not None and stall.requests >= FEWEST_REQUESTS / 2:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.discipline import base_request_bytes, in_peace
 from ssdscope.probes.overwriting import Granule, granule, latencies_ns
 
 if TYPE_CHECKING:
@@ -44,14 +44,16 @@ class Settled:
 
 
 class Overwriter:
-    """Overwrites whole granules at random places of the first part of a drive."""
+    """Overwrites whole granules, of some least size, at random places of a drive."""
 
-    def __init__(self, bench: Bench, rng: np.random.Generator) -> None:
+    def __init__(self, bench: Bench, rng: np.random.Generator, least_bytes: int = 0) -> None:
         self.bench = bench
         self.rng = rng
         known = granule(bench)
         small = max(base_request_bytes(bench.info), UNKNOWN_BYTES)
-        self.granule = known if known.exact else Granule(small, 0, False)
+        chosen = known if known.exact else Granule(small, 0, False)
+        several = max(1, -(-least_bytes // chosen.size_bytes))
+        self.granule = replace(chosen, size_bytes=several * chosen.size_bytes)
 
     def places(self, count: int, span_bytes: int) -> NDArray[np.uint64]:
         """Draw first bytes within the first `span_bytes`, shape (count,)."""
@@ -59,8 +61,12 @@ class Overwriter:
 
     def write(self, count: int, span_bytes: int, **pacing: Any) -> NDArray[np.float64]:
         """Overwrite, one at a time; give latencies, shape (count,)."""
-        log = self.bench.write(self.places(count, span_bytes), self.granule.size_bytes, **pacing)
-        return latencies_ns(log)
+        size = self.granule.size_bytes
+
+        def write() -> NDArray[np.float64]:
+            return latencies_ns(self.bench.write(self.places(count, span_bytes), size, **pacing))
+
+        return in_peace(self.bench, write)
 
     def _in_order(self) -> NDArray[np.float64]:
         size = self.granule.size_bytes

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.discipline import base_request_bytes, random_offsets
+from ssdscope.probes.discipline import base_request_bytes, in_peace, random_offsets
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
@@ -71,13 +71,13 @@ def _answer(bench: Bench) -> Finding:
     settled = overwriter.settle(min(int(SETTLE_SHARE * capacity), MOST_BYTES))
     bench.progress("settled", 0.5)
     overwriter.write(count, half)
-    before = _measured(overwriter, half, count)
+    before = in_peace(bench, lambda: _measured(overwriter, half, count))
     pieces = np.linspace(0, half // (1 << 20), DISCARDS + 1).astype(np.uint64) << np.uint64(20)
     discards = bench.issue(OP_DISCARD, pieces[:-1], np.diff(pieces))
     reads = _reads(bench, half)
     bench.progress("half of it discarded", 0.7)
     overwriter.write(count, half)
-    after = _measured(overwriter, half, count)
+    after = in_peace(bench, lambda: _measured(overwriter, half, count))
     evidence = _evidence(before, after) | {
         "settled": settled.slowed,
         "discarded_share": float(pieces[-1]) / capacity,

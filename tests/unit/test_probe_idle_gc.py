@@ -1,0 +1,58 @@
+"""The probe `idle_gc` on drives that work for themselves in idle time, and on some that do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.small_drives import FLAT, LOG_BLOCK, MIB, NOISE, opened, probed
+
+from ssdscope.probes import Absent, Detected, Undetectable
+
+PAGE = {"gc.low_water_ratio": 0.02, "gc.high_water_ratio": 0.08, "over_provisioning_ratio": 0.2}
+REGION = {
+    "nand.bits_per_cell": 3,
+    "over_provisioning_ratio": 0.3,
+    "pslc.bytes": 20 * 4 * 21 * 4096,
+    "pslc.program_ns": 120_000,
+}
+
+
+def idle(onset_ns: int) -> dict[str, Any]:
+    return {"gc.background": True, "gc.idle_ns": onset_ns}
+
+
+@pytest.mark.parametrize("kind", [PAGE, LOG_BLOCK, REGION], ids=["page", "log-block", "region"])
+@pytest.mark.parametrize(("onset_ns", "noise"), [(20_000_000, NOISE), (700_000_000, {})])
+def test_the_onset_is_found(
+    tmp_path: Path, kind: dict[str, Any], onset_ns: int, noise: dict[str, Any]
+) -> None:
+    found = probed("idle_gc", opened(tmp_path, kind, idle(onset_ns), noise))["idle_gc_onset_ns"]
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(onset_ns, rel=0.08)
+
+
+@pytest.mark.parametrize("kind", [PAGE, LOG_BLOCK, FLAT], ids=["page", "log-block", "flat"])
+@pytest.mark.parametrize("noise", [{}, NOISE], ids=["quiet", "noisy"])
+def test_drives_that_do_nothing_when_idle_have_none(
+    tmp_path: Path, kind: dict[str, Any], noise: dict[str, Any]
+) -> None:
+    found = probed("idle_gc", opened(tmp_path, kind, noise))["idle_gc_onset_ns"]
+    assert isinstance(found, Absent | Undetectable), found
+    if kind is LOG_BLOCK:
+        assert isinstance(found, Absent), found
+
+
+def test_a_buffer_that_is_emptied_when_idle_is_no_collection(tmp_path: Path) -> None:
+    """A flush empties it beforehand; one that is protected cannot be told from collection."""
+    buffer = {
+        "write_buffer.bytes": 4 * MIB,
+        "write_buffer.drain": '"idle"',
+        "write_buffer.idle_ns": 30_000_000,
+        "write_buffer.switchable": False,
+    }
+    for protected in (False, True):
+        keys = buffer | {"write_buffer.power_loss_protected": protected}
+        found = probed("idle_gc", opened(tmp_path, PAGE, keys))["idle_gc_onset_ns"]
+        assert isinstance(found, Absent | Undetectable), (protected, found)
