@@ -14,6 +14,8 @@ Reading order:
     The first probe: per request, per byte, per depth (`size_sweep`, `depth_sweep`).
 `map_cache`
     Pieces of the mapping table, by reads: `rows`, `segments`, `edges`, `reuse` are its means.
+`interleave`
+    Dies that read side by side: `conflicts` tells which two reads wait for each other.
 
 A new probe is a file with a `PROBE`, and one line in `_PROBES` below. Probes see a `Bench`, and
 through it a `Device`: never the configuration of a simulated drive.
@@ -33,6 +35,7 @@ from ssdscope.probes import (
     gc_knee,
     gc_period,
     idle_gc,
+    interleave,
     internal_volumes,
     latency,
     map_cache,
@@ -80,6 +83,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     # Those that write nothing come first, then those that share a state, then the heavy ones.
     latency.PROBE,
     map_cache.PROBE,
+    interleave.PROBE,
     write_buffer.PROBE,
     rmw_unit.PROBE,
     merge_unit.PROBE,

@@ -12,6 +12,7 @@ Reading order:
 * :mod:`.room`        how much a leaking buffer holds
 * :mod:`.steps`       one step, two levels, a period that tells pairs of places apart
 * :mod:`.folding`     periods in position, against the best that chance finds
+* :mod:`.levels`      how many levels a heap of values has
 * :mod:`.equivalence` when "no effect" may be said (TOST)
 * :mod:`.onset`       where a long series rises for good, to the value
 * :mod:`.recurrence`  how far apart events come back
@@ -43,6 +44,7 @@ from ssdscope.stats.folding import (
     shift_match,
 )
 from ssdscope.stats.knee import Knee, best_splits, binned_rates, knees, undrained
+from ssdscope.stats.levels import levels
 from ssdscope.stats.onset import Onset, excess_onset, onset
 from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.recurrence import Recurrence, recurrence
@@ -90,6 +92,7 @@ __all__ = [
     "folded_profile",
     "isotonic",
     "knees",
+    "levels",
     "linear_stretch",
     "log_median",
     "mad",

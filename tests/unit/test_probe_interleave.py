@@ -1,0 +1,137 @@
+"""What the interleave probe says of drives with so many dies."""
+
+from __future__ import annotations
+
+import pytest
+
+from ssdscope.probes import Bench, Budget, Detected, Finding, Reason, Undetectable, interleave
+from ssdscope.targets import Device, open_target
+from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
+
+MIB = 1 << 20
+DEFAULT = Budget.parse("default")
+BASE: dict[str, Value] = {
+    "default_state": "sequential",
+    "over_provisioning_ratio": 0.25,
+    "nand.channels": 2,
+    "nand.ways": 1,
+    "nand.pages_per_block": 64,
+    "nand.page_bytes": 4096,
+    "nand.blocks_per_plane": 128,
+    "nand.read_ns": 40_000,
+    "nand.program_ns": 300_000,
+    "nand.erase_ns": 1_500_000,
+    "channel.ns_per_byte": 4.0,
+    "host.bytes_per_second": 600e6,
+    "host.command_ns": 2_000,
+    "ftl.kind": "page",
+}
+NOISE: dict[str, Value] = {
+    "disturbance.noise_sigma": 0.12,
+    "disturbance.spike_ratio": 0.015,
+    "disturbance.spike_ns": 800_000,
+    "disturbance.drift_ratio": 0.2,
+    "disturbance.drift_period_ns": 2_000_000_000,
+}
+
+
+def drive(**changes: Value) -> Device:
+    keys = {name.replace("__", "."): value for name, value in changes.items()}
+    return open_drive(drive_toml({**BASE, **keys}, []), "drive", 1)
+
+
+def told(device: Device) -> Finding:
+    bench = Bench(device, DEFAULT, 1)
+    before = device.counters()
+    (found,) = interleave.detect(bench)
+    after = device.counters()
+    assert before is not None
+    assert after is not None
+    assert after["host_bytes_written"] == before["host_bytes_written"]
+    assert bench.bytes_written == 0
+    return found
+
+
+@pytest.mark.parametrize(
+    ("channels", "ways", "dies", "planes", "together"),
+    [(2, 1, 1, 1, 2), (3, 2, 1, 2, 6), (4, 3, 2, 1, 24), (8, 3, 1, 3, 24), (1, 2, 2, 1, 4)],
+)
+def test_dies_are_counted_through_noise(
+    channels: int, ways: int, dies: int, planes: int, together: int
+) -> None:
+    found = told(
+        drive(
+            nand__channels=channels,
+            nand__ways=ways,
+            nand__dies=dies,
+            nand__planes=planes,
+            nand__blocks_per_plane=48,
+            **NOISE,
+        )
+    )
+    assert isinstance(found, Detected)
+    assert found.value == together
+
+
+def test_chips_that_take_turns_on_a_channel_count_once() -> None:
+    found = told(drive(nand__channels=3, nand__ways=2, scheduler__way_interleave=False))
+    assert isinstance(found, Detected)
+    assert found.value == 3
+
+
+def test_a_shared_channel_is_no_shared_die() -> None:
+    slow: dict[str, Value] = {"channel__ns_per_byte": 12.0, "host__logical_block_bytes": 4096}
+    found = told(drive(nand__ways=3, nand__read_ns=25_000, **slow))
+    assert isinstance(found, Detected)
+    assert found.value == 6
+    assert len(found.evidence["levels"]) == 3
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"map.kind": "demand", "map.cache_bytes": 8000},
+        {
+            "map.kind": "zones",
+            "map.zone_bytes": 4 * MIB,
+            "map.resident_zones": 3,
+            "map.load_ns": 400_000,
+        },
+    ],
+)
+def test_what_is_looked_up_is_at_hand(table: dict[str, Value]) -> None:
+    found = told(drive(nand__channels=4, nand__ways=2, nand__blocks_per_plane=64, **table, **NOISE))
+    assert isinstance(found, Detected)
+    assert found.value == 8
+
+
+def test_the_twenty_chips_of_an_intel_drive() -> None:
+    found = told(open_target("sim:kuo-intel-mlc", seed=1).device)
+    assert isinstance(found, Detected)
+    assert found.value == 20
+
+
+@pytest.mark.parametrize("name", ["huang-hdd-s", "ryu-hdd"])
+def test_an_arm_is_not_counted(name: str) -> None:
+    device = open_target(f"sim:{name}", seed=1).device
+    (found,) = interleave.detect(Bench(device, DEFAULT, 1))
+    assert isinstance(found, Undetectable)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"host__queue_depth": 1}, Reason.MASKED),
+        ({"nand__channels": 1}, Reason.MASKED),
+        ({"host__bytes_per_second": 2e6}, Reason.EFFECT_BELOW_NOISE),
+        ({"nand__read_ns": 0, "channel__ns_per_byte": 0.001}, Reason.EFFECT_BELOW_NOISE),
+        (
+            {"read_cache__bytes": MIB, "read_cache__switchable": False},
+            Reason.CACHE_NOT_CONTROLLABLE,
+        ),
+    ],
+)
+def test_it_refuses(changes: dict[str, Value], reason: Reason) -> None:
+    found = told(drive(**changes, **NOISE))
+    assert isinstance(found, Undetectable)
+    assert found.reason is reason
