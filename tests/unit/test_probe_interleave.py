@@ -123,7 +123,7 @@ def test_an_arm_is_not_counted(name: str) -> None:
     [
         ({"host__queue_depth": 1}, Reason.MASKED),
         ({"nand__channels": 1}, Reason.MASKED),
-        ({"host__bytes_per_second": 2e6}, Reason.EFFECT_BELOW_NOISE),
+        ({"host__bytes_per_second": 2e6}, Reason.MASKED),
         ({"nand__read_ns": 0, "channel__ns_per_byte": 0.001}, Reason.EFFECT_BELOW_NOISE),
         (
             {"read_cache__bytes": MIB, "read_cache__switchable": False},

@@ -15,7 +15,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Reason
-from ssdscope.probes.rows import read_rows, slow_changes
+from ssdscope.probes.rows import patient_read, read_rows, slow_changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +51,7 @@ def together(
     aside = block if neighbours else 0
     places = np.column_stack([first ^ aside, second ^ aside, first, second]).astype(np.uint64)
     pauses = np.tile(np.array([APART_NS, APART_NS, APART_NS, 0], np.uint64), len(first))
-    log = bench.read(places.ravel(), block, iodepth=2, pauses_ns=pauses)
+    log = patient_read(bench, places.ravel(), block, iodepth=2, pauses_ns=pauses)
     latency = np.empty(places.size)
     latency[log.index.astype(np.int64)] = log.latency_ns
     if np.median(latency) <= 0:

@@ -34,6 +34,7 @@ FILLED_TO = 0.8
 LOOKS = 3
 """More looks, until two that follow each other agree."""
 ALIKE = 0.02
+MOST_ROUNDS = 24
 REPEATED_BELOW = 4096
 """Things that are read several times over, so that noise does not move the step."""
 
@@ -101,13 +102,31 @@ def _backwards(
     rng: np.random.Generator,
 ) -> Kept | None:
     """Read so many things and then, backwards, a sample of them; None without a step."""
-    rounds = max(min(REPEATED_BELOW // count, 24), 1)
     back = np.unique(np.round(np.linspace(1, count, min(count, SAMPLES))).astype(np.int64))
-    stories = []
+    stories, rounds = [], rounds_of(count)
     for _ in range(rounds):
         which = rng.permutation(available)[:count]
         stories.append(np.concatenate([places(which), places(which[count - back])]))
     logs = read_rows(bench, np.array(stories))[:, count:]
+    return step_back(logs, back, contrast)
+
+
+def rounds_of(count: int) -> int:
+    """Give how often to read so many things: few of them more often, so that noise averages out."""
+    return max(min(REPEATED_BELOW // count, MOST_ROUNDS), 1)
+
+
+def step_back(logs: NDArray[Any], back: NDArray[np.int64], contrast: float) -> Kept | None:
+    """Find how far back reads are fast; None if there is no step by half of the contrast.
+
+    Parameters
+    ----------
+    logs : ndarray, shape (rounds, n)
+        Logarithms of latencies.
+    back : ndarray of int64, shape (n,)
+        How far back each lies, ascending from 1.
+    """
+    rounds = len(logs)
     slower = np.median(logs, axis=0) if rounds > 2 else logs.mean(axis=0)
     level = float(np.median(slower[: max(len(slower) // 16, 1)]))
     clipped = np.clip(slower - level, -contrast, 1.2 * contrast)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import Log
 
+FIRST_WAIT_NS, WAITS = 500_000_000, 5
 NEIGHBOURS = 31
 """Rows on both sides that tell what a read took about then."""
 
@@ -44,11 +46,31 @@ def read_rows(bench: Bench, offsets: ArrayLike) -> NDArray[Any]:
         If a read took no time that the clock can tell, or failed.
     """
     places = np.asarray(offsets, np.uint64)
-    log = bench.read(places.ravel(), bench.info.logical_block_bytes)
+    log = patient_read(bench, places.ravel(), bench.info.logical_block_bytes)
     latency = log.latency_ns.reshape(places.shape).astype(float)
     if np.median(latency) <= 0:
         raise Stopped(Reason.EFFECT_BELOW_NOISE, "reads take no time that the clock can tell")
     return np.asarray(np.log(np.maximum(latency, 1.0)))
+
+
+def patient_read(bench: Bench, offsets: ArrayLike, lengths: ArrayLike, **pacing: Any) -> Log:
+    """Read as `Bench.read`; if another user is at work, wait and read again, a few times.
+
+    Raises
+    ------
+    Stopped
+        If that user stays, or a read failed.
+    """
+    wait_ns = FIRST_WAIT_NS
+    for _ in range(WAITS):
+        try:
+            return bench.read(offsets, lengths, **pacing)
+        except Stopped as stop:
+            if stop.reason is not Reason.INTERFERENCE:
+                raise
+        bench.idle(wait_ns)
+        wait_ns *= 2
+    return bench.read(offsets, lengths, **pacing)
 
 
 def slow_changes(values: NDArray[Any]) -> NDArray[Any]:
