@@ -27,7 +27,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Reason, Undetectable
+from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.stats.stalls import LEAST_SLOW_BEHIND, SLOW
@@ -236,8 +236,8 @@ def _answer(bench: Bench, buffer_bytes: float | None) -> Finding:
     evidence["told_by_request_size_bytes"] = judged["told"]
     value, (low, high) = judged["value"], judged["interval"]
     if not judged["agree"]:
-        reason = "requests of several sizes do not fill it with the same bytes"
-        return Ambiguous(candidates=(value, *judged["told"]), reason=reason, **common)
+        evidence["detail"] = "requests of several sizes do not fill it with the same bytes"
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     if high - low > USELESS_WIDTH * value:
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     effect = fine.slow_ns / fine.fast_ns - 1

@@ -29,7 +29,7 @@ from ssdscope import stats
 from ssdscope.probes.buffer_unit import Unit, find_unit
 from ssdscope.probes.bursts import FLUSHES, GREW, Bursts
 from ssdscope.probes.discipline import MAX_DROPPED_SHARE
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Reason, Undetectable
+from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.stats.stalls import SLOW
@@ -89,7 +89,7 @@ def _measure(bench: Bench) -> Iterator[Finding]:
     bench.progress("lengths of a write that take one unit", 0.6)
     unit = find_unit(bursts, room, evidence["fast_ns"])
     evidence["units_per_write"] = unit.units_per_write
-    yield _size(bench, room, unit, evidence)
+    yield _size(room, unit, evidence)
     yield _unit(bench, unit, evidence)
 
 
@@ -186,15 +186,11 @@ def _picture(profile: np.ndarray, stall: stats.Stall) -> dict[str, Any]:
     ).to_json()
 
 
-def _size(bench: Bench, room: stats.Room, unit: Unit, evidence: dict[str, Any]) -> Finding:
+def _size(room: stats.Room, unit: Unit, evidence: dict[str, Any]) -> Finding:
     if unit.bytes is None or not unit.confirmed:
-        candidates = tuple(room.requests * each for each in _possible_units(bench, unit))
-        return Ambiguous(
-            name=SIZE,
-            probe=PROBE_NAME,
-            evidence=evidence,
-            candidates=candidates,
-            reason="writes were counted, and how much room one of them takes is not certain",
+        evidence["detail"] = f"it takes {room.requests:g} writes, but in what units is not certain"
+        return Undetectable(
+            name=SIZE, probe=PROBE_NAME, evidence=evidence, reason=Reason.EFFECT_BELOW_NOISE
         )
     low, high = (each * unit.bytes for each in room.interval)
     value = room.requests * unit.bytes
@@ -216,10 +212,6 @@ def _size(bench: Bench, room: stats.Room, unit: Unit, evidence: dict[str, Any]) 
         interval=(low, high),
         effect=effect,
     )
-
-
-def _possible_units(bench: Bench, unit: Unit) -> tuple[int, ...]:
-    return (bench.info.logical_block_bytes,) if unit.bytes is None else (unit.bytes,)
 
 
 def _unit(bench: Bench, unit: Unit, evidence: dict[str, Any]) -> Finding:
