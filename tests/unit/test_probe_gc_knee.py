@@ -75,14 +75,26 @@ def test_little_spare_space_decides_no_amplification(tmp_path: Path) -> None:
     assert amplification.reason is Reason.EFFECT_BELOW_NOISE
 
 
-@pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
-def test_log_blocks_are_not_taken_for_spare_space(tmp_path: Path, association: str) -> None:
-    toml = log_block(association=association)
-    bench = bench_with(tmp_path, toml, rmw_unit_bytes=4096, merge_unit_bytes=2 * 48 * 4096)
+@pytest.mark.parametrize("logs", [6, 13])
+@pytest.mark.parametrize("noise", ["", NOISE])
+def test_common_log_blocks_are_spare_space(tmp_path: Path, logs: int, noise: str) -> None:
+    """All but the one that is kept for a sequential stream."""
+    merge = 2 * 48 * 4096
+    toml = log_block(association="many-to-one", logs=logs) + noise
+    bench = bench_with(tmp_path, toml, rmw_unit_bytes=4096, merge_unit_bytes=merge)
     found = told("gc_knee", bench)
-    assert isinstance(found[gc_knee.SPARE], (Absent, Undetectable))
-    amplification = found[gc_knee.AMPLIFICATION]
-    assert isinstance(amplification, Undetectable)
+    share = found[gc_knee.SPARE]
+    assert isinstance(share, Detected)
+    assert share.value == pytest.approx((logs - 1) * merge / bench.info.capacity_bytes, rel=0.02)
+    assert isinstance(found[gc_knee.AMPLIFICATION], Undetectable)
+
+
+def test_a_log_block_for_each_unit_is_next_to_none(tmp_path: Path) -> None:
+    known = {"rmw_unit_bytes": 4096, "merge_unit_bytes": 2 * 48 * 4096}
+    bench = bench_with(tmp_path, log_block(logs=6), map_cache_bytes=None, **known)
+    assert isinstance(told("gc_knee", bench)[gc_knee.SPARE], Absent)
+    unsure = told("gc_knee", bench_with(tmp_path, log_block(logs=6), **known))
+    assert isinstance(unsure[gc_knee.SPARE], Undetectable)
 
 
 def test_a_region_of_one_bit_per_cell_hides_collection(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ takes 1.3 times as long as one place, blocks are folded, which hides what is ask
 
 Assumptions. No collection but that of what was written: others' writes shift the phase, which only
 neighbouring periods share.
-Cost. The drive filled once, then at most three and a half capacities written.
+Cost. The drive filled once, then at most four capacities written.
 Source. kuo2009, 3.1; PROBING.md 1.5, 3.1 (interval histograms as SSDcheck's, without its bug).
 """
 
@@ -38,7 +38,14 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import cautions
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.overwriting import Granule, unit_or_base, write_through
+from ssdscope.probes.overwriting import (
+    FILL_BYTES,
+    FILL_DEPTH,
+    Granule,
+    fill,
+    unit_or_base,
+    write_through,
+)
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.slow_writes import THRESHOLDS, relative
 from ssdscope.probes.states import State
@@ -65,7 +72,9 @@ LEAST_SHARE = 0.3
 FITS = 10
 """A period must fit so often into what was written."""
 AGREE = 0.02
-IN_ORDER_FROM, IN_ORDER_SHARE = 0.65, 0.3
+IN_ORDER_FROM, REGION_SHARE, IN_ORDER_SHARE = 0.65, 0.2, 0.1
+"""Shares of the capacity: where writing in order begins, what no region is larger than, and how
+much at most is measured behind that."""
 FOLDS_FROM = 1.3
 
 
@@ -138,13 +147,18 @@ def _folds(bench: Bench, unit: Granule, found: Measured) -> bool:
         return False
     capacity = bench.info.capacity_bytes
     most = int(IN_ORDER_SHARE * capacity) // unit.size_bytes
-    count = min(max(3 * FITS * found.period.period, FIRST_WRITES), most)
-    first = unit.nearest(int(IN_ORDER_FROM * capacity))
+    count = min(max(FITS * found.period.period, FIRST_WRITES), most)
+    # So much of either first that such a region holds nothing else.
+    region = int(REGION_SHARE * capacity)
+    begin = unit.nearest(int(IN_ORDER_FROM * capacity))
+    same = np.full(region // FILL_BYTES, begin, np.uint64)
+    bench.write(same, FILL_BYTES, iodepth=FILL_DEPTH)
+    one_place = write_through(bench, np.full(count, begin, np.uint64), unit.size_bytes)
+    fill(bench, begin, region)
+    first = unit.nearest(begin + region + FILL_BYTES)
     places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
-    in_order = write_through(bench, places, unit.size_bytes)[count // 2 :]
-    return bool(
-        in_order.mean() > FOLDS_FROM * found.latencies_ns[found.latencies_ns.size // 2 :].mean()
-    )
+    in_order = write_through(bench, places, unit.size_bytes)
+    return bool(in_order.mean() > FOLDS_FROM * one_place.mean())
 
 
 def _period(slow: NDArray[np.float64]) -> stats.Recurrence | None:
@@ -218,7 +232,9 @@ def _picture(slow: NDArray[np.float64], period: int, unit: Granule) -> Picture:
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Both places to the end, and a stretch in order."""
-    return int((len(PLACES) * MOST_CAPACITIES + IN_ORDER_SHARE) * info.capacity_bytes)
+    return int(
+        (len(PLACES) * MOST_CAPACITIES + 2 * (REGION_SHARE + IN_ORDER_SHARE)) * info.capacity_bytes
+    )
 
 
 PROBE = ProbeInfo(
@@ -226,7 +242,7 @@ PROBE = ProbeInfo(
     summary="bytes written to one place between two collections or merges",
     weight="heavy",
     properties=(PERIOD,),
-    cost="at most three and a half capacities written",
+    cost="at most four capacities written",
     detect=detect,
     declared_writes_bytes=declared_writes_bytes,
     state=State.FILLED,

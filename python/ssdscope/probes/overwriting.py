@@ -81,10 +81,13 @@ def discard_all(bench: Bench) -> None:
     bench.issue(OP_DISCARD, starts, lengths)
 
 
-def fill(bench: Bench) -> None:
-    """Write the drive once, in order."""
-    starts, lengths = _in_order(bench.info.capacity_bytes, FILL_BYTES)
-    bench.issue(OP_WRITE, starts, lengths, iodepth=FILL_DEPTH)
+def fill(bench: Bench, offset_bytes: int = 0, size_bytes: int | None = None) -> None:
+    """Write a stretch once, in order and in large requests; the whole drive unless told."""
+    block = bench.info.logical_block_bytes
+    first = offset_bytes // block * block
+    size = bench.info.capacity_bytes - first if size_bytes is None else size_bytes // block * block
+    starts, lengths = _in_order(size, FILL_BYTES)
+    bench.issue(OP_WRITE, starts + np.uint64(first), lengths, iodepth=FILL_DEPTH)
 
 
 def _in_order(size_bytes: int, step: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

@@ -1,0 +1,108 @@
+"""How much random data the log blocks of a drive take before it must merge.
+
+Small writes all over the drive, none at the beginning of a merge unit (there a drive may begin a
+log block for a sequential stream, and merge another for it). A drive with one log block for each
+unit merges for every such write once it has used up as many as it has; one with common log blocks
+fills them all, and then waits once for each log block that is filled again, very long, since it
+holds pages of many units. Nothing else takes as long, nor comes as rarely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.probes.overwriting import Granule, write_through
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+CHUNK = 1024
+FIRST_CHUNK = 64
+MOST_SHARE = 0.7
+"""Of the capacity: more than any log blocks hold."""
+USUAL = 8
+"""Writes to one place that tell what one takes."""
+MOSTLY, SLOWER = 0.5, 5.0
+"""Where so many writes take so many times as long, each is merged for."""
+WAITS_FROM = 30.0
+"""Times the usual: common log blocks hold pages of many units, which are all merged at once."""
+
+
+@dataclass(frozen=True)
+class LogRoom:
+    """What log blocks take.
+
+    Attributes
+    ----------
+    writes
+        Before the first wait.
+    each
+        Whether every write from then on waits.
+    slowdown
+        Mean latency from then on, over that before.
+    latencies_ns
+        Of all writes, shape (n,).
+    """
+
+    writes: int
+    each: bool
+    slowdown: float
+    latencies_ns: NDArray[np.float64]
+
+
+def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
+    """Write at random until waits for merges show a pattern; None if they do not.
+
+    Parameters
+    ----------
+    unit
+        What is written: an RMW unit.
+    merge_bytes
+        The merge unit, a multiple of it.
+    """
+    rng = bench.rng("log_room")
+    capacity = bench.info.capacity_bytes
+    in_merge = merge_bytes // unit.size_bytes
+    usual = write_through(bench, np.full(USUAL, _place(unit, in_merge, 1, 1)), unit.size_bytes)
+    latencies = np.empty(0)
+    merges = (capacity + unit.phase_bytes) // merge_bytes
+    while latencies.size * unit.size_bytes < MOST_SHARE * capacity:
+        count = CHUNK if latencies.size else FIRST_CHUNK
+        where = rng.integers(1, merges, count), rng.integers(1, in_merge, count)
+        places = _place(unit, in_merge, *where)
+        latencies = np.concatenate([latencies, write_through(bench, places, unit.size_bytes)])
+        room = _judged(latencies, float(np.median(usual)), in_merge)
+        if room is not None:
+            return room
+    return None
+
+
+def _place(unit: Granule, in_merge: int, merge: object, part: object) -> NDArray[np.uint64]:
+    """Give the first byte of a part of a merge unit."""
+    index = np.asarray(merge) * in_merge + np.asarray(part)
+    return np.asarray(index * unit.size_bytes - unit.phase_bytes, dtype=np.uint64)
+
+
+def _judged(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogRoom | None:
+    """Tell either pattern from what was measured so far."""
+    slow = latencies > SLOWER * usual
+    if slow[latencies.size // 2 :].mean() > MOSTLY:
+        # The place that best parts what is not slow from what is.
+        before = np.concatenate([[0], np.cumsum(slow)])
+        gain = 2 * before - np.arange(before.size)
+        return _room(latencies, int(np.argmin(gain)), each=True)
+    waits = np.flatnonzero(latencies > WAITS_FROM * usual)
+    if len(waits) < 2 or np.median(np.diff(waits)) < in_merge / 2:
+        return None
+    return _room(latencies, int(waits[0]), each=False)
+
+
+def _room(latencies: NDArray[np.float64], writes: int, *, each: bool) -> LogRoom:
+    before = latencies[: max(writes, 1)].mean()
+    slowdown = float(latencies[writes:].mean() / before)
+    return LogRoom(writes + USUAL, each, slowdown, latencies)
