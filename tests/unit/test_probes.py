@@ -167,12 +167,19 @@ def test_a_latency_without_a_cost_per_request() -> None:
     assert isinstance(found[ALPHA], Absent)
 
 
-def test_no_line_anywhere_is_ambiguous() -> None:
+def test_no_line_anywhere_is_a_misfit() -> None:
     drive = FakeDrive()
     drive.service_ns = lambda lengths: 1e4 * (lengths / 4096) ** 2  # type: ignore[method-assign]
     found = findings(drive)
-    assert isinstance(found[ALPHA], Ambiguous)
-    assert len(found[ALPHA].to_json()["candidates"]) == 2
+    assert found[ALPHA].to_json()["reason"] == "model_misfit"
+
+
+def test_a_curve_that_bends_has_no_line_of_its_own() -> None:
+    """Where 1, 2 and 4 % of tolerance each give another line, none of them is the drive's."""
+    drive = FakeDrive()
+    drive.service_ns = lambda lengths: 1e5 * (lengths / 4096) ** 0.12  # type: ignore[method-assign]
+    found = findings(drive)
+    assert {found[name].to_json()["reason"] for name in (ALPHA, BETA)} == {"model_misfit"}
 
 
 def test_a_drive_that_answers_at_once_is_undetectable() -> None:

@@ -51,10 +51,11 @@ def _refuse_company(log: Log, foreign_bytes: int) -> None:
     moved = log.bytes > 0
     if foreign_bytes <= 0 or not moved.any():
         return
-    ns_per_byte = float(np.quantile(log.latency_ns[moved] / log.bytes[moved], 0.1))
-    span_ns = float(log.complete_ns.max() - log.submit_ns.min())
+    span_ns, ours = float(log.complete_ns.max() - log.submit_ns.min()), int(log.bytes[moved].sum())
+    quickest = float(np.quantile(log.latency_ns[moved] / log.bytes[moved], 0.1))
+    # Of a deep queue latency says less than the rate.
+    ns_per_byte = min(quickest, span_ns / ours)
     if foreign_bytes * ns_per_byte > MAX_FOREIGN_SHARE * span_ns:
-        ours = int(log.bytes.sum())
         detail = f"others moved {foreign_bytes} bytes on the drive while we moved {ours}"
         raise Stopped(Reason.INTERFERENCE, detail)
 
@@ -270,17 +271,24 @@ class Bench:
                 before[0] if write is not None else None, before[1] if read is not None else None
             )
 
+    @contextmanager
+    def without_caches(self) -> Iterator[None]:
+        """Switch off for a while what caches the drive lets be switched off."""
+        write, read = self.info.write_cache.control, self.info.read_cache.control
+        with self.caches(
+            write=False if write == "switchable" else None,
+            read=False if read == "switchable" else None,
+        ):
+            yield
+
     def _switch(self, write: bool | None, read: bool | None) -> None:
-        wanted = (
-            (write, self.info.write_cache, self._device.set_write_cache),
-            (read, self.info.read_cache, self._device.set_read_cache),
-        )
-        for on, cache, switch in wanted:
-            if on is None or cache.on == on:
-                continue
-            if cache.control != "switchable":
+        for on, cache in ((write, self.info.write_cache), (read, self.info.read_cache)):
+            if on is not None and cache.on != on and cache.control != "switchable":
                 raise Stopped(Reason.CACHE_NOT_CONTROLLABLE)
-            switch(on)
+        if write is not None and self.info.write_cache.on != write:
+            self._device.set_write_cache(write)
+        if read is not None and self.info.read_cache.on != read:
+            self._device.set_read_cache(read)
 
     def _require_writable(self) -> None:
         if not self.info.writable:

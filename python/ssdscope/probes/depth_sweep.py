@@ -31,6 +31,8 @@ MAX_BLOCKS = 24
 SHARE_OF_WALL = 1 / 6
 PLATEAU_SHARE = 0.9
 FLAT_WITHIN = 0.10
+USELESS_WIDTH = 0.6
+"""Relative width of an interval that tells nothing."""
 RISES_AGAIN = 0.05
 """A doubling of the depth that gains so much more than one before it is a second step."""
 
@@ -44,7 +46,8 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     depths = np.array([depth for depth, _ in plan])
     if len(plan) < 4:
         return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=Reason.BUDGET_EXHAUSTED)]
-    rates = _measure(bench, base, plan, rng)
+    with bench.without_caches():
+        rates = _measure(bench, base, plan, rng)
     requests = sum(count for _, count in plan) * len(rates)
     return [_judge(bench.info, depths, rates, requests, seed=int(rng.integers(2**32)))]
 
@@ -72,7 +75,7 @@ def _measure(
 ) -> NDArray[Any]:
     """Rates in requests per second, one row per block, one column per depth."""
     deadline = bench.deadline(SHARE_OF_WALL)
-    blocks = BLOCKS * min(bench.budget.repetitions, 8) if bench.virtual else MAX_BLOCKS
+    blocks = BLOCKS * min(bench.budget.repetitions, 2) if bench.virtual else MAX_BLOCKS
     rates: list[NDArray[Any]] = []
     for block in range(blocks):
         row = np.empty(len(plan))
@@ -131,6 +134,9 @@ def _judge(
             reason="depth gains nothing: the drive serves one request at a time",
             **common,
         )
+    gains = draws.max(axis=1) / draws[:, 0]
+    if float(stats.percentile_interval(gains)[0]) < 1 + FLAT_WITHIN:
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     knee = stats.saturation_depth(depths, typical, PLATEAU_SHARE)
     if not np.isfinite(knee):
         return Ambiguous(
@@ -148,6 +154,8 @@ def _judge(
     # A draw that does not saturate knows no more than that its knee lies beyond the range.
     span = stats.percentile_interval(np.minimum(knees, depths[-1]))
     interval = (min(float(span[0]), knee), max(float(span[1]), knee))
+    if interval[1] - interval[0] > USELESS_WIDTH * knee:
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     return Detected(value=knee, interval=interval, effect=gain - 1, **common)
 
 

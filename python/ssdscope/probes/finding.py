@@ -27,6 +27,7 @@ class Reason(StrEnum):
     NOT_WRITABLE = "not_writable"
     DEVICE_ERRORS = "device_errors"
     MASKED = "masked"
+    MODEL_MISFIT = "model_misfit"
     NOT_SUPPORTED = "not_supported"
 
     @property
@@ -53,6 +54,7 @@ _WHAT_WOULD_HELP = {
     Reason.DEVICE_ERRORS: "look at the drive's error log; requests failed while it was measured",
     Reason.NOT_SUPPORTED: "a drive, and a system, that pass on the command that this needs",
     Reason.MASKED: "nothing from outside: another mechanism of the drive hides this one",
+    Reason.MODEL_MISFIT: "look at what was measured: it does not have the shape that defines this",
 }
 
 UNITS: dict[str, str] = {

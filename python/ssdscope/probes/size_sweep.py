@@ -42,8 +42,11 @@ LINEAR_WITHIN = 0.01
 """Beyond noise, how far a median may lie from the line and still be called on it."""
 NO_EFFECT = 0.02
 """A part of the latency smaller than this share does not matter to anyone."""
-USELESS_WIDTH = 1.0
-"""An interval as wide as its value says nothing."""
+USELESS_WIDTH = 0.5
+"""An interval half as wide as its value says nothing."""
+OTHER_LINE = 0.1
+"""A line that a looser tolerance would choose, and that differs more, leaves the answer open."""
+REPLICATES = 300
 PROBE_NAME = "latency"
 
 
@@ -61,6 +64,14 @@ class LineEstimate:
     alpha_ns: tuple[float, float, float]
     beta_ns_per_byte: tuple[float, float, float]
     max_relative_error: float
+    others: tuple[tuple[float, float], ...] = ()
+    """Alpha and beta where a line may miss the points by more."""
+
+    def open_to_choice(self) -> bool:
+        """Whether it hangs on the tolerance which line is the drive's."""
+        mine = np.array([self.alpha_ns[1], self.beta_ns_per_byte[1]])
+        others = np.array(self.others).reshape(-1, 2)
+        return bool((np.abs(others - mine) > OTHER_LINE * np.abs(mine)).any())
 
 
 def test_sizes(info: DeviceInfo) -> NDArray[np.uint64]:
@@ -80,7 +91,8 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
             Undetectable(name=name, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
             for name in (ALPHA, BETA)
         ]
-    measured, kept, line = _measure(bench, sizes, rng)
+    with bench.without_caches():
+        measured, kept, line = _measure(bench, sizes, rng)
     evidence = _evidence(bench.info, sizes, measured, kept, line)
     common: dict[str, Any] = {
         "probe": PROBE_NAME,
@@ -91,12 +103,14 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     if reason is not None:
         return [Undetectable(name=name, reason=reason, **common) for name in (ALPHA, BETA)]
     if line is None:
-        return _not_a_line(sizes.astype(float), stats.log_median(kept, axis=0), common)
+        return _no_line("no line meets any four neighbouring sizes", common)
     first = float(sizes[line.stretch.start])
     span = float(sizes[line.stretch.stop - 1]) - first
     at_first = line.alpha_ns[1] + line.beta_ns_per_byte[1] * first
     if line.alpha_ns[0] <= 0 and line.stretch.start > 0:
         return _no_start(line, float(stats.log_median(kept[:, 0])), common)
+    if line.open_to_choice():
+        return _no_line("it bends: which line it follows is a matter of tolerance", common)
     return [
         _answer(ALPHA, line.alpha_ns, line.alpha_ns[1] / at_first, common),
         _answer(BETA, line.beta_ns_per_byte, line.beta_ns_per_byte[1] * span / at_first, common),
@@ -108,56 +122,78 @@ def _measure(
 ) -> tuple[Blocks, NDArray[Any], LineEstimate | None]:
     """Double the number of blocks until the intervals are narrow or the budget is spent."""
     measured = Blocks.none(len(sizes))
-    first = FIRST_BLOCKS * (bench.budget.repetitions if bench.virtual else 1)
+    first = FIRST_BLOCKS * (min(bench.budget.repetitions, 4) if bench.virtual else 1)
     for look, blocks in enumerate(looks(bench, first, SHARE_OF_WALL), start=1):
         measured = measured.joined(read_blocks(bench, sizes, blocks, rng))
         bench.progress("read latency against size", look / MAX_LOOKS / 2)
         kept = measured.undisturbed()
-        line = _estimate(sizes, kept, seed=int(rng.integers(2**32)))
+        line = _estimate(sizes, kept, rng)
         if line is not None and _narrow(line):
             break
     return measured, kept, line
 
 
-def _estimate(sizes: NDArray[Any], kept: NDArray[Any], seed: int) -> LineEstimate | None:
+def _estimate(
+    sizes: NDArray[Any], kept: NDArray[Any], rng: np.random.Generator
+) -> LineEstimate | None:
     """Fit the linear stretch; None if there is none or there is nothing to fit."""
     if len(kept) < 2 or (kept <= 0).any():
         return None
     xs = sizes.astype(float)
     medians = stats.log_median(kept, axis=0)
-    spread = max(stats.mad(column) for column in np.log(kept).T)
-    # 1.25 sigma/sqrt(n) is the standard error of a median; the worst of 16 lies within 3 of it.
-    tolerance = LINEAR_WITHIN + 3 * 1.2533 * spread / np.sqrt(len(kept))
-    stretch = stats.linear_stretch(xs, medians, tolerance, MIN_SIZES)
+    draws = stats.block_bootstrap(
+        kept,
+        lambda blocks: stats.log_median(blocks, axis=0),
+        replicates=REPLICATES,
+        seed=int(rng.integers(2**32)),
+    )
+    # The worst of 16 medians lies within three standard errors of its place.
+    noise = 3 * float(np.median(np.log(draws).std(axis=0)))
+    stretch = stats.linear_stretch(xs, medians, LINEAR_WITHIN + noise, MIN_SIZES)
     if stretch is None:
         return None
     fit = stats.fit_line(xs[stretch], medians[stretch])
-    low, high = _interval(xs[stretch], kept[:, stretch], medians[stretch], seed)
+    low, high = _interval(xs, medians, draws, stretch, LINEAR_WITHIN + noise)
+    others = [
+        _line(xs, medians, within + noise) for within in (2 * LINEAR_WITHIN, 4 * LINEAR_WITHIN)
+    ]
     return LineEstimate(
         stretch,
         (float(low[0]), fit.intercept, float(high[0])),
         (float(low[1]), fit.slope, float(high[1])),
         fit.max_relative_error,
+        tuple(other for other in others if other is not None),
     )
 
 
+def _line(xs: NDArray[Any], ys: NDArray[Any], tolerance: float) -> tuple[float, float] | None:
+    """Give alpha and beta of the stretch that a line meets."""
+    stretch = stats.linear_stretch(xs, ys, tolerance, MIN_SIZES)
+    if stretch is None:
+        return None
+    fit = stats.fit_line(xs[stretch], ys[stretch])
+    return fit.intercept, fit.slope
+
+
 def _interval(
-    xs: NDArray[Any], kept: NDArray[Any], medians: NDArray[Any], seed: int
+    xs: NDArray[Any],
+    medians: NDArray[Any],
+    draws: NDArray[Any],
+    stretch: slice,
+    tolerance: float,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Give low and high of (alpha, beta): the wider of noise and of leaving one size out.
 
-    Resampling alone would call a line through a gentle curve exact on a drive without noise.
+    Each draw chooses its stretch anew, so that a stretch which noise decides makes a wide
+    interval. Resampling alone would call a line through a gentle curve exact on a drive without
+    noise.
     """
-
-    def line(ys: NDArray[Any], points: NDArray[Any] = xs) -> tuple[float, float]:
-        fit = stats.fit_line(points, ys)
-        return fit.intercept, fit.slope
-
-    draws = stats.block_bootstrap(kept, lambda b: line(stats.log_median(b, axis=0)), seed=seed)
-    noise = stats.percentile_interval(draws)
-    rest = [np.arange(len(xs)) != left_out for left_out in range(len(xs))]
-    jackknife = np.array([line(medians[each], xs[each]) for each in rest])
-    both = np.vstack([noise, jackknife])
+    lines = [_line(xs, draw, tolerance) for draw in draws]
+    noise = stats.percentile_interval([line for line in lines if line is not None] or [(0, 0)])
+    points, ys = xs[stretch], medians[stretch]
+    rest = [np.arange(len(points)) != left_out for left_out in range(len(points))]
+    fits = [stats.fit_line(points[each], ys[each]) for each in rest]
+    both = np.vstack([noise, [(fit.intercept, fit.slope) for fit in fits]])
     return both.min(axis=0), both.max(axis=0)
 
 
@@ -206,16 +242,11 @@ def _no_start(line: LineEstimate, smallest_ns: float, common: dict[str, Any]) ->
     return [alpha, _answer(BETA, line.beta_ns_per_byte, 1.0, common)]
 
 
-def _not_a_line(xs: NDArray[Any], medians: NDArray[Any], common: dict[str, Any]) -> list[Finding]:
-    """No stretch is linear: name what its two ends would answer."""
-    ends = [stats.fit_line(xs[part], medians[part]) for part in (slice(0, 4), slice(-4, None))]
-    reason = "latency against size is not a line over any four neighbouring sizes"
-    alphas = tuple(fit.intercept for fit in ends)
-    betas = tuple(fit.slope for fit in ends)
-    return [
-        Ambiguous(name=ALPHA, candidates=alphas, reason=reason, **common),
-        Ambiguous(name=BETA, candidates=betas, reason=reason, **common),
-    ]
+def _no_line(detail: str, common: dict[str, Any]) -> list[Finding]:
+    """Refuse both: no line, or none that hangs not on the tolerance, is the drive's."""
+    evidence = common["evidence"] | {"detail": detail}
+    told = common | {"evidence": evidence}
+    return [Undetectable(name=name, reason=Reason.MODEL_MISFIT, **told) for name in (ALPHA, BETA)]
 
 
 def _evidence(

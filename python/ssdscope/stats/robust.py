@@ -34,18 +34,21 @@ def mad(values: ArrayLike) -> float:
 
 
 def shifted_blocks(
-    sentinels: ArrayLike, threshold: float = 5.0, min_shift: float = 0.1
+    sentinels: ArrayLike, threshold: float = 5.0, min_shift: float = 0.2
 ) -> NDArray[np.bool_]:
     """Tell which blocks were disturbed, by the control reads that each block holds.
 
-    A block is disturbed when the median log latency of its sentinels lies more than
-    ``threshold`` deviations from that of all blocks, and by at least ``min_shift``
-    (a share): on a quiet drive the deviation is so small that any ripple exceeds it.
+    A disturbance lasts; a drive whose reads fall into two classes (a hit and a miss of some
+    cache) does not. So the level of a block is the mean log latency of its sentinels and those
+    of its neighbours in time, with the wildest 2 % on either side clipped, which no spike moves
+    and which two classes only scatter. A block is disturbed when its level lies more than
+    ``threshold`` deviations from that of all blocks, and by at least ``min_shift`` (a share): on
+    a quiet drive the deviation is so small that any ripple exceeds it.
 
     Parameters
     ----------
     sentinels : array_like, shape (blocks, sentinels per block)
-        Latencies, all positive.
+        Latencies, all positive, blocks in the order of time.
     threshold : float
         In deviations.
     min_shift : float
@@ -55,7 +58,14 @@ def shifted_blocks(
     -------
     ndarray of bool, shape (blocks,)
     """
-    levels = np.median(np.log(np.asarray(sentinels, dtype=float)), axis=1)
+    logs = np.log(np.asarray(sentinels, dtype=float))
+    levels = np.clip(logs, *np.quantile(logs, [0.02, 0.98])).mean(axis=1)
+    reach = min(len(levels) // 64, 7)
+    if reach:
+        window = np.lib.stride_tricks.sliding_window_view(
+            np.pad(levels, reach, mode="edge"), 2 * reach + 1
+        )
+        levels = window.mean(axis=1)
     shift = np.abs(levels - np.median(levels))
     limit = max(threshold * mad(levels), np.log1p(min_shift))
     return np.asarray(shift > limit)
