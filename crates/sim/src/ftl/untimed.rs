@@ -30,9 +30,20 @@ impl Prepare for Ftl {
         let mut moved = 0;
         let mut plane = self.plane_for(page);
         while !self.can_write(plane) {
-            let mut planes = self.planes_behind(self.stall_queue(plane));
-            let collected = planes.find_map(|plane| self.make_room_untimed(plane));
-            moved += collected.ok_or_else(|| self.no_room(plane))?.moved_pages;
+            let waits_for_folding = self.waits_for_folding(plane);
+            let mut made_room = false;
+            for behind in self.planes_behind(self.stall_queue(plane)) {
+                let Some(done) = self.make_room_untimed(behind) else { continue };
+                moved += done.moved_pages;
+                made_room = true;
+                // In time all of them fold at once; the first alone would take all the data.
+                if !waits_for_folding {
+                    break;
+                }
+            }
+            if !made_room {
+                return Err(self.no_room(plane));
+            }
             plane = self.plane_for(page);
         }
         let placement = self.place_whole(page, plane);

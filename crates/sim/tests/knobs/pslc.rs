@@ -126,6 +126,34 @@ fn a_block_with_one_bit_per_cell_holds_so_much_less() {
 }
 
 #[test]
+fn a_drive_prepared_in_order_of_arrival_has_its_data_on_all_planes() {
+    let sets = [
+        "nand.channels=4",
+        "nand.blocks_per_plane=40",
+        "over_provisioning_ratio=0.6",
+        "ftl.allocation=order",
+        "nand.bits_per_cell=2",
+        "pslc.bytes=256k",
+        "gc.idle_ns=1000000000",
+    ];
+    let overwrites_before_collection = |mut rig: Rig| {
+        let pages = rig.capacity() / 4096;
+        (0..)
+            .take_while(|n| {
+                rig.write_pages([n * 7 % pages]);
+                rig.counters().gc_runs == 0
+            })
+            .count()
+    };
+    let mut by_writes = Rig::open(PAGE_DRIVE, &sets, None);
+    by_writes.write_pages(0..by_writes.capacity() / 4096);
+    by_writes.rest();
+    let fair = overwrites_before_collection(by_writes);
+    let prepared = overwrites_before_collection(Rig::filled(&sets));
+    assert!(prepared.abs_diff(fair) * 5 < fair, "{prepared} and {fair}");
+}
+
+#[test]
 fn a_region_goes_with_superblocks_and_units_of_several_pages() {
     let shape = ["nand.channels=2", "nand.planes=2", "nand.pages_per_block=12"];
     for (layout, step) in [
