@@ -1,7 +1,8 @@
 """Means over the grid: the numbers in brackets in the paper's tables II, III and VI.
 
 512 workloads of the 12,000, drawn by the seed. Runs end as the paper's do, or when the mean
-latency is known to 5 %, or after six seconds: an average over 512 runs is no worse for that.
+latency is known to 5 %, or after six seconds. Drives mapped by pages have the same means after a
+minute; those with log blocks, which each run finds empty, are slower then (docs/studies.md).
 """
 
 import csv
