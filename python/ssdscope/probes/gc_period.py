@@ -47,7 +47,7 @@ from ssdscope.probes.overwriting import (
     write_through,
 )
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.slow_writes import THRESHOLDS, relative
+from ssdscope.probes.slow_writes import FITS, period_of, relative
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -67,10 +67,6 @@ MOST_CAPACITIES = 1.5
 """Written to each of two places."""
 PLACES = (0.43, 0.61)
 """As shares of the capacity; not at its ends, and nothing's beginning but by chance."""
-P_VALUE = 1e-6
-LEAST_SHARE = 0.3
-FITS = 10
-"""A period must fit so often into what was written."""
 AGREE = 0.02
 IN_ORDER_FROM, REGION_SHARE, IN_ORDER_SHARE = 0.65, 0.2, 0.1
 """Shares of the capacity: where writing in order begins, what no region is larger than, and how
@@ -130,7 +126,7 @@ def _at(bench: Bench, unit: Granule, place: float) -> Measured:
             break
         more = write_through(bench, np.full(count, first), unit.size_bytes)
         latencies = np.concatenate([latencies, more])
-        period = _period(relative(latencies))
+        period = period_of(relative(latencies))
         if period is not None:
             return Measured(period, latencies)
         count = latencies.size
@@ -159,20 +155,6 @@ def _folds(bench: Bench, unit: Granule, found: Measured) -> bool:
     places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
     in_order = write_through(bench, places, unit.size_bytes)
     return bool(in_order.mean() > FOLDS_FROM * one_place.mean())
-
-
-def _period(slow: NDArray[np.float64]) -> stats.Recurrence | None:
-    """Find the period of slow writes, by the threshold at which they return most surely."""
-    found = [stats.recurrence(slow > threshold) for threshold in THRESHOLDS]
-    sure = [
-        each
-        for each in found
-        if each is not None
-        and each.p_value <= P_VALUE
-        and each.share >= LEAST_SHARE
-        and FITS * each.period <= slow.size
-    ]
-    return max(sure, key=lambda each: each.share, default=None)
 
 
 def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:

@@ -1,4 +1,4 @@
-"""Where overwrites begin to wait for collection, in a series of latencies or of rates."""
+"""Writes that wait for collection: where they begin in a series, and after how many they return."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ LOCAL = 256
 DRIFT_MOST = 1.5
 SLOWEST = 1000.0
 """Times the median: what is slower counts as so slow, so that no single write decides."""
+P_VALUE = 1e-6
+LEAST_SHARE = 0.3
+FITS = 10
+"""A period must fit so often into what was written."""
 EARLIEST = 0.02
 """Of the capacity: what gets slower before, and not very much so, is no collection."""
 
@@ -133,3 +137,28 @@ def knee_together(
     low, high = split.interval
     place, low, high = edges[[split.place - 1, low - 1, min(high, edges.size - 1)]].tolist()
     return Knee(place, low, high, float(np.median(rates[: split.place])) / level)
+
+
+def period_of(slow: NDArray[np.float64]) -> stats.Recurrence | None:
+    """Find the period of slow writes, by the threshold at which they return most surely.
+
+    Parameters
+    ----------
+    slow : ndarray, shape (n,)
+        Latencies over the usual ones, as `relative` gives them.
+
+    Returns
+    -------
+    Recurrence or None
+        None if at no threshold slow writes return more often than chance would have it.
+    """
+    found = [stats.recurrence(slow > threshold) for threshold in THRESHOLDS]
+    sure = [
+        each
+        for each in found
+        if each is not None
+        and each.p_value <= P_VALUE
+        and each.share >= LEAST_SHARE
+        and FITS * each.period <= slow.size
+    ]
+    return max(sure, key=lambda each: each.share, default=None)

@@ -1,0 +1,174 @@
+"""The probe `reclaim_unit`: how much a page-mapped drive fills side by side.
+
+Physics. A stream of writes goes round the planes, so that a block on every one of them fills at the
+same time. Data that are overwritten in units of so much, aligned to it, leave whole blocks
+stale, and nothing has to be copied (PROBING.md 3.3); smaller units share their blocks. Each such
+round of blocks costs a round of erases, and so a write in order has to wait once per unit.
+
+Statistic. The filled drive is overwritten in order, one RMW unit at a time and then with 16 and 4
+at once, the cache switched off if the drive allows it. The period after which
+slow writes return is found as in `gc_period`. It is exact where the throughput of units
+overwritten in random order, which PROBING.md 3.3 bisects, is blurred: nobody knows where in the
+address space a drive began a block, so that even units of the right size lie on two.
+
+Decision. Two of the measurements, the finding of `gc_period` counting as one, must agree within
+2 %. Since one place fills what is collected as one, of which a round is a multiple, candidates
+that are no multiple of that finding are dropped. Absent on drives with merge units.
+
+Assumptions. That the drive has no merge units must be known; a region of one bit per cell hides
+the rounds behind its own.
+Cost. The drive filled once, then at most three capacities written.
+Source. PROBING.md 3.3; kuo2009, 3.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.overwriting import Granule, latencies_ns, unit_or_base, write_through
+from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.slow_writes import FITS, period_of, relative
+from ssdscope.probes.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import DeviceInfo
+
+NAME = "reclaim_unit"
+RECLAIM = "reclaim_unit_bytes"
+
+DEPTHS = (1, 16, 4)
+MOST_REQUESTS = 200_000
+PASS_SHARE = 0.95
+"""Of the capacity, written in order at each depth."""
+AGREE = 0.02
+
+
+def detect(bench: Bench) -> Iterator[Finding]:
+    """Answer."""
+    if bench.found("merge_unit_bytes") is not None:
+        reason = "the drive merges log blocks, and has no other unit to reclaim"
+        yield Absent(name=RECLAIM, probe=NAME, bound=0.0, reason=reason)
+        return
+    _require_known(bench)
+    unit = unit_or_base(bench)
+    within = bench.found("gc_period_bytes")
+    found: dict[int, float] = {}
+    shown: NDArray[np.float64] | None = None
+    for done, depth in enumerate(DEPTHS):
+        bench.progress("overwriting in order", done / len(DEPTHS))
+        slow = _in_order(bench, unit, depth)
+        period = period_of(slow)
+        if period is None or not _is_multiple(period.period * unit.size_bytes, within):
+            continue
+        found[depth] = float(period.period * unit.size_bytes)
+        shown = slow if shown is None else shown
+        votes = [*found.values(), *([] if within is None else [float(within)])]
+        agreed = _agreed(votes, unit)
+        if agreed is not None and shown is not None:
+            yield _detected(agreed, found, shown, unit)
+            return
+    evidence = {"periods_by_depth": {str(depth): size for depth, size in found.items()}}
+    below = Reason.EFFECT_BELOW_NOISE
+    yield Undetectable(name=RECLAIM, probe=NAME, reason=below, evidence=evidence)
+
+
+def _require_known(bench: Bench) -> None:
+    """Stop unless neither merging nor folding can be what is seen."""
+    merge = bench.known.get("merge_unit_bytes")
+    if not isinstance(merge, Absent):
+        why = merge.reason if isinstance(merge, Undetectable) else Reason.EFFECT_BELOW_NOISE
+        raise Stopped(why, "whether the drive merges log blocks must be known first")
+    region, period = bench.known.get("pslc_bytes"), bench.known.get("gc_period_bytes")
+    if not isinstance(region, Absent) and not isinstance(period, Detected):
+        raise Stopped(Reason.MASKED, "a region of one bit per cell is not ruled out")
+
+
+def _in_order(bench: Bench, unit: Granule, depth: int) -> NDArray[np.float64]:
+    """Overwrite the drive in order; latencies over the usual ones."""
+    capacity = bench.info.capacity_bytes
+    first = unit.nearest(unit.phase_bytes)
+    count = min(int(PASS_SHARE * capacity) // unit.size_bytes, MOST_REQUESTS)
+    places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
+    if bench.info.snapshot:
+        bench.enter(State.FILLED)
+    if depth == 1:
+        return relative(write_through(bench, places, unit.size_bytes))
+    # A cache that stays on is soon full, and then as slow as what is behind it.
+    switchable = bench.info.write_cache.control == "switchable"
+    with bench.caches(write=False if switchable else None):
+        return relative(latencies_ns(bench.write(places, unit.size_bytes, iodepth=depth)))
+
+
+def _is_multiple(size: float, within: float | str | None) -> bool:
+    """Say whether a size is whole periods of one place, if those are known."""
+    if within is None:
+        return True
+    times = size / float(within)
+    return bool(times > 1 - AGREE and abs(times - round(times)) <= AGREE * times)
+
+
+def _agreed(sizes: list[float], unit: Granule) -> float | None:
+    """Give the mean of two sizes that agree; None if none do."""
+    for index, one in enumerate(sizes):
+        for other in sizes[index + 1 :]:
+            if abs(one - other) <= max(AGREE * one, unit.size_bytes):
+                return (one + other) / 2
+    return None
+
+
+def _detected(
+    value: float, found: dict[int, float], slow: NDArray[np.float64], unit: Granule
+) -> Detected:
+    period = max(round(value / unit.size_bytes), 1)
+    rounds = max(min(slow.size // period, FITS), 1)
+    folded = np.median(slow[-rounds * period :].reshape(-1, period), axis=0)
+    step = max(1, period // 500)
+    kept = folded[: period // step * step].reshape(-1, step).max(axis=1)
+    picture = Picture(
+        title="Overwrites in order, laid over themselves at the period",
+        caption=f"Of each write in {period}, the median of {rounds} rounds, over the usual one.",
+        x=Axis("written since the period began", "bytes"),
+        y=Axis("times the usual latency"),
+        series=[series("writes", np.arange(kept.size) * step * unit.size_bytes, kept, "steps")],
+    )
+    evidence: dict[str, Any] = {
+        "unit_bytes": unit.size_bytes,
+        "periods_by_depth": {str(depth): size for depth, size in found.items()},
+        "picture": picture.to_json(),
+    }
+    margin = max(AGREE * value, unit.size_bytes)
+    return Detected(
+        name=RECLAIM,
+        probe=NAME,
+        value=value,
+        interval=(value - margin, value + margin),
+        effect=float(folded.max() - 1),
+        evidence=evidence,
+    )
+
+
+def declared_writes_bytes(info: DeviceInfo) -> int:
+    """Write the drive once in order at each depth, and fill it before each."""
+    return int(len(DEPTHS) * (PASS_SHARE + 1) * info.capacity_bytes)
+
+
+PROBE = ProbeInfo(
+    name=NAME,
+    summary="what a page-mapped drive fills side by side, and frees as one if it is stale as one",
+    weight="heavy",
+    properties=(RECLAIM,),
+    cost="at most three capacities written",
+    detect=detect,
+    declared_writes_bytes=declared_writes_bytes,
+    state=State.FILLED,
+)
