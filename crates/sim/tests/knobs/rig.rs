@@ -15,7 +15,10 @@ use ssdscope_io::{
 };
 use ssdscope_sim::{DriveConfig, State};
 
-pub const PAGE_DRIVE: &str = r#"
+/// The page-mapped and the log-block drive, up to their firmware.
+macro_rules! one_plane {
+    () => {
+        r#"
 description = "one plane"
 default_state = "fresh"
 over_provisioning_ratio = 1.0
@@ -36,38 +39,27 @@ erase_command_ns = 200
 bytes_per_second = 1e9
 command_ns = 1_000
 [ftl]
-kind = "page"
+"#
+    };
+}
+
+pub const PAGE_DRIVE: &str = concat!(
+    one_plane!(),
+    r#"kind = "page"
 [gc]
 min_free_blocks = 2
 stop_writes_blocks = 1
-"#;
+"#
+);
 
 /// As the page-mapped one, with merge units of one block and three log blocks.
-pub const LOG_DRIVE: &str = r#"
-description = "one plane"
-default_state = "fresh"
-over_provisioning_ratio = 1.0
-[nand]
-channels = 1
-blocks_per_plane = 16
-pages_per_block = 8
-page_bytes = 4096
-read_ns = 50_000
-program_ns = 600_000
-erase_ns = 3_000_000
-[channel]
-ns_per_byte = 2.5
-read_command_ns = 300
-program_command_ns = 400
-erase_command_ns = 200
-[host]
-bytes_per_second = 1e9
-command_ns = 1_000
-[ftl]
-kind = "log-block"
+pub const LOG_DRIVE: &str = concat!(
+    one_plane!(),
+    r#"kind = "log-block"
 merge_unit_bytes = 32_768
 log_blocks = 3
-"#;
+"#
+);
 
 pub const MSR_DRIVE: &str = r#"
 description = "one element"
