@@ -7,8 +7,11 @@ import sys
 
 import instructions
 import memory
+import models
 import rates
 from harness import show
 
 if __name__ == "__main__":
-    sys.exit(show([*instructions.figures(), *memory.figures(), *rates.figures()]))
+    sys.exit(
+        show([*instructions.figures(), *memory.figures(), *rates.figures(), *models.figures()])
+    )

@@ -7,6 +7,9 @@
 `piecewise`
     The first estimator, in the manner of scikit-learn; imported only when it is fitted, since
     scikit-learn takes seconds to load.
+`guide`
+    Regression trees with linear leaves after GUIDE, kept as JSON. Not among what `characterize`
+    fits so far.
 `evaluate`
     A fitted model with its error on points it has not seen.
 
