@@ -10,7 +10,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from harness import Figure, Job, median_seconds, program, report_of, show
-from instructions import READ, overwrite
+from instructions import MODERN, READ, overwrite
 
 MQSIM_READS_PER_S = 0.37e6
 MQSIM_OVERWRITES_PER_S = 0.29e6
@@ -20,6 +20,15 @@ MSR = Job(
     drive="msr-4gb",
     state="fresh",
     workload={"rw": "randrw", "read_percent": 60, "block_bytes": 4096, "iodepth": 32},
+)
+
+
+# All dies of the drive, with blocks for 34 GB: filled in order, then as much written at random.
+AGED = Job(
+    drive="nvme-datacentre",
+    state="random",
+    workload=READ.workload,
+    sets=("nand.blocks_per_plane=23",),
 )
 
 
@@ -35,6 +44,13 @@ def ready() -> Figure:
     """Measure how long the largest drive takes to open."""
     seconds = median_seconds(lambda: READ.run(1), key="ready_s")
     return Figure("mqsim-512g ready", seconds, "s", bar=0.3, note="MQSim 1.1 s")
+
+
+def filled_and_aged() -> Figure:
+    """Measure how long a drive takes to be filled, and overwritten at random once."""
+    seconds = median_seconds(lambda: AGED.run(1), key="ready_s")
+    capacity_gb = int(AGED.run(1)["capacity_bytes"]) / 1e9
+    return Figure(f"nvme-datacentre of {capacity_gb:.0f} GB filled and aged", seconds, "s", bar=10)
 
 
 def driver_overhead(requests: int = 2_000_000) -> Figure:
@@ -63,7 +79,7 @@ def trace_parsing(lines: int = 1_000_000) -> Figure:
 
 
 def figures() -> list[Figure]:
-    """Measure; this takes about half a minute."""
+    """Measure; this takes about a minute."""
     low, high = (per_s / 1e6 for per_s in DISKSIM_REQUESTS_PER_S)
     return [
         rate("4 KiB random read", READ, 1_000_000, "MQSim's 0.37", MQSIM_READS_PER_S),
@@ -74,8 +90,10 @@ def figures() -> list[Figure]:
             "MQSim's 0.29",
             MQSIM_OVERWRITES_PER_S,
         ),
+        rate("4 KiB random write, steady, nvme-datacentre made smaller", MODERN, 300_000),
         rate("msr-4gb, 4 KiB random, 60 % reads", MSR, 500_000, f"DiskSim {low}-{high}"),
         ready(),
+        filled_and_aged(),
         driver_overhead(),
         trace_parsing(),
     ]
