@@ -187,9 +187,8 @@ def test_corrected_equations_find_their_own_unit(unit: int) -> None:
     best = placement.fits(PAGES, times, candidates())[0]
     assert best.placement == truth
     assert best.residual < 1e-9
-    assert (best.page_ns, best.takeover_ns, best.constant_ns) == pytest.approx(
-        (100_000, 20_000, 50_000)
-    )
+    assert best.times_ns == pytest.approx((100_000, 20_000, 50_000, 0))
+    assert placement.predicted(best, PAGES) == pytest.approx(times)
 
 
 def test_printed_equations_do_not_fit_what_they_describe() -> None:
@@ -197,6 +196,12 @@ def test_printed_equations_do_not_fit_what_they_describe() -> None:
     for truth in (Placement("a", 4, 4, 4096), Placement("b", 4, 4, 4096)):
         times = placement.terms(truth, PAGES) @ (100_000.0, 20_000.0, 0.0)
         assert placement.fits(PAGES, times, [truth], printed=True)[0].residual > 0.1
+
+
+def test_a_link_hides_k() -> None:
+    line = 126_000 + 12.3 * 4096 * PAGES
+    fits = placement.fits(PAGES, line, candidates(), link=True)
+    assert max(each.residual for each in fits) < 1e-6
 
 
 def test_a_line_is_k_1() -> None:

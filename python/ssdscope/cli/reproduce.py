@@ -179,7 +179,9 @@ def _claim(row: dict[str, Any]) -> str:
     said = [
         ("", row["what"]),
         ("paper", _cell(row["paper"], row["unit"])),
+        ("its procedure", _cell(row["literal"], row["unit"]) if "literal" in row else ""),
         ("ours", _cell(row["ours"], row["unit"])),
+        ("truth", _cell(row["truth"], row["unit"]) if "truth" in row else ""),
         ("why", row.get("why")),
     ]
     indent = " " * _VERDICT_WIDTH

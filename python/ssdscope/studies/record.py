@@ -25,6 +25,10 @@ class Claim:
         A number in `unit`, or words.
     why
         Needed unless the verdict is that they agree.
+    literal
+        What the paper's own procedure finds, where `ours` is what a probe finds.
+    truth
+        What the drive's file says, which no probe sees.
     """
 
     what: str
@@ -33,6 +37,8 @@ class Claim:
     unit: str
     verdict: Verdict
     why: str = ""
+    literal: float | str | None = None
+    truth: float | str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a disagreement without a reason."""
@@ -48,7 +54,8 @@ class Claim:
             "unit": self.unit,
             "verdict": str(self.verdict),
         }
-        return row | ({"why": self.why} if self.why else {})
+        more = {"why": self.why or None, "literal": self.literal, "truth": self.truth}
+        return row | {key: value for key, value in more.items() if value is not None}
 
 
 @dataclass(frozen=True)

@@ -97,16 +97,15 @@ class Fit:
 
     Attributes
     ----------
-    page_ns, takeover_ns, constant_ns
-        Time of a page, cost of a further channel, cost of a request.
+    times_ns
+        Time of a page, cost of a further channel, cost of a request, and time of a page on the
+        link (0 if there is no such term).
     residual
         Root of the mean squared relative error.
     """
 
     placement: Placement
-    page_ns: float
-    takeover_ns: float
-    constant_ns: float
+    times_ns: tuple[float, float, float, float]
     residual: float
 
 
@@ -116,6 +115,7 @@ def fits(
     candidates: Sequence[Placement],
     *,
     printed: bool = False,
+    link: bool = False,
 ) -> list[Fit]:
     """Fit every candidate to a curve; the best one first.
 
@@ -123,16 +123,27 @@ def fits(
     ----------
     pages, latency_ns : array_like, shape (n,)
         Sizes of reads and their response times.
+    link
+        Whether every page also takes its time on the link, which the equations leave out.
     """
     times = np.asarray(latency_ns, dtype=float)
     found = []
     for each in candidates:
-        (page, takeover, constant), residual = relative_nnls(
-            terms(each, pages, printed=printed), times
-        )
-        mean = residual / np.sqrt(times.size)
-        found.append(Fit(each, float(page), float(takeover), float(constant), float(mean)))
+        columns = terms(each, pages, printed=printed)
+        if link:
+            columns = np.column_stack([columns, np.asarray(pages, dtype=float)])
+        coefficients, residual = relative_nnls(columns, times)
+        page, takeover, constant = (float(each) for each in coefficients[:3])
+        on_link = float(coefficients[3]) if link else 0.0
+        mean = float(residual / np.sqrt(times.size))
+        found.append(Fit(each, (page, takeover, constant, on_link), mean))
     return sorted(found, key=lambda fit: fit.residual)
+
+
+def predicted(fit: Fit, pages: ArrayLike) -> NDArray[Any]:
+    """Give the response times of a fit of the corrected equations, in nanoseconds."""
+    columns = np.column_stack([terms(fit.placement, pages), np.asarray(pages, dtype=float)])
+    return np.asarray(columns @ np.array(fit.times_ns))
 
 
 def straight(pages: ArrayLike, latency_ns: ArrayLike) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope.results import Log
+from ssdscope.studies.detectors import Probed
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE, Column
 
@@ -33,7 +34,13 @@ class Drives:
 
     seed: int
     target: Device | None = None
+    probed: Probed = field(init=False)
+    """What our probes find on them."""
     _open: dict[tuple[str, tuple[str, ...]], Device] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Give the probes the same drives."""
+        self.probed = Probed(self.seed, self.target)
 
     def fork(self, name: str, *sets: str) -> Device:
         """Give a copy of a drive in its prepared state.
@@ -97,11 +104,6 @@ class Served:
 def write(device: Device, offsets: npt.ArrayLike, lengths: npt.ArrayLike) -> Served:
     """Write synchronously, one request after the other, and count."""
     return _run(device, OP_WRITE, offsets, lengths)
-
-
-def flush(device: Device) -> None:
-    """Have everything written be put into flash."""
-    device.run_list([OP_FLUSH], [0], [0])
 
 
 def flushed(device: Device, offsets: npt.ArrayLike, length: int) -> Served:

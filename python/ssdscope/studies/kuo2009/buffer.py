@@ -7,30 +7,19 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ssdscope.probes.literal import buffers
 from ssdscope.studies.kuo2009 import drawings
 from ssdscope.studies.kuo2009.bench import (
     KIB,
     MIB,
     Drives,
     Served,
-    flush,
     flushed,
     multiples,
-    write,
 )
 from ssdscope.studies.kuo2009.sheet import Columns, hand_in, number, stated
 from ssdscope.studies.record import Claim, FigureResult
 from ssdscope.targets import Device
-
-COMMAND = 128 * KIB
-"""The most that an ATA command of the time carries (256 sectors): larger writes are split."""
-RANDOM_WRITES = 400
-"""Of 4 KB, to use up the log blocks: step 1 of the paper's table 5."""
-REGION = 64 * MIB
-"""Where these fall, and what is timed is written after them: the paper does not say, but that
-blocks should be hard to merge then."""
-REST_NS = 5_000_000_000
-"""Left alone after the flush, as in the paper's table 5."""
 
 
 @dataclass(frozen=True)
@@ -39,19 +28,12 @@ class Sweep:
 
     label: str
     sizes: npt.NDArray[np.int64]
-    times_ns: npt.NDArray[np.int64]
+    times_ns: npt.NDArray[np.float64]
 
     @property
     def knee(self) -> int | None:
-        """The last size before the time leaves the line of the sizes below; None if it never does.
-
-        The line is that of the first quarter of the sizes; it is left by 5 %.
-        """
-        start = max(self.sizes.size // 4, 2)
-        line = np.polyfit(self.sizes[:start], self.times_ns[:start], 1)
-        beyond = np.flatnonzero(self.times_ns > 1.05 * np.polyval(line, self.sizes))
-        above = beyond[beyond >= start]
-        return int(self.sizes[above[0] - 1]) if above.size else None
+        """Where table 5 sees the buffer end; None if it does not."""
+        return buffers.answer(self.sizes, self.times_ns)
 
 
 def sweep(drives: Drives, drive: str, sizes: Sequence[int], *sets: str, used: bool = True) -> Sweep:
@@ -64,21 +46,11 @@ def sweep(drives: Drives, drive: str, sizes: Sequence[int], *sets: str, used: bo
     used
         Whether random writes come first.
     """
-    device = drives.fork(drive, *sets)
-    if used:
-        pages = drives.random(f"22 {drive}").integers(0, REGION // (4 * KIB), RANDOM_WRITES)
-        offsets = pages * 4 * KIB
-        write(device, offsets, 4 * KIB)
-    flush(device)
-    device.idle(REST_NS)
-    times = np.array([_at_once(device.fork(), size) for size in sizes])
+    procedure = buffers.GrowingWrite(sizes, buffers.RANDOM_WRITES if used else 0)
+    bench = drives.probed.bench(f"sim:kuo-{drive}", sets)
+    with bench.allowance(procedure.planned_writes_bytes):
+        times = procedure.run(bench)
     return Sweep(f"{drive}{'' if used else ', not used before'}", np.array(sizes), times)
-
-
-def _at_once(device: Device, size: int) -> int:
-    """Write so much as fast as commands go; give the time from the first to the last."""
-    steps = np.arange(0, size, COMMAND)
-    return write(device, steps, np.minimum(COMMAND, size - steps)).elapsed_ns
 
 
 def figure_22(drives: Drives, folder: Path) -> FigureResult:

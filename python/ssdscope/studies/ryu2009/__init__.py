@@ -3,6 +3,14 @@
 In Korean. Three drives, called A, B and C, and a hard disk; where their management blocks are and
 what follows from that. The presets `ryu-a`, `ryu-b`, `ryu-c` are fitted to figure 13.
 
+`detecting`
+    The drives as the detectors had them, and what was measured on them.
+`management_block`
+    Figure 6: the management block, as printed and as repaired.
+`placing`
+    Figures 9 to 11: allocation, placement, k; the equations fitted.
+`detected`, `drawn`
+    Those figures handed in, and the table of the three drives; their pictures.
 `ageing`, `ageing_claims`
     Figures 2 and 3: new, and after months of use; ageing against the size of the block.
 `shift_write`
@@ -31,6 +39,7 @@ from ssdscope.studies.ryu2009 import (
     ageing,
     ageing_claims,
     allocation,
+    detected,
     equations,
     figure,
     iozone,
@@ -38,6 +47,7 @@ from ssdscope.studies.ryu2009 import (
     read_size,
     shift_write,
 )
+from ssdscope.studies.ryu2009.detecting import Detecting
 from ssdscope.targets import Target
 
 KEY = "ryu2009"
@@ -45,7 +55,12 @@ FIGURES = {
     "2": "Drive A new and after months of use",
     "3": "Drive C new and after months of use",
     "ageing": "Ageing against the size of the management block",
+    "table": detected.TITLES["table"],
+    "6": detected.TITLES["6"],
     "7": "Shifted writes",
+    "9": detected.TITLES["9"],
+    "10": detected.TITLES["10"],
+    "11": detected.TITLES["11"],
     "allocation": "Sequential reads after random (T1) and after sequential writes (T2)",
     "12": "Response time of a read by placement, from the equations",
     "13": "Random reads and writes on the three drives",
@@ -75,6 +90,7 @@ class _Study:
     def __init__(self, folder: Path, seed: int) -> None:
         self.folder = folder
         self.seed = seed
+        self._detecting = Detecting(seed)
         self._lives: dict[ageing.Subject, ageing.Life] = {}
 
     def make(self, name: str, progress: StageProgress) -> FigureResult:
@@ -88,6 +104,8 @@ class _Study:
             "13": self._figure_13,
             "14": self._figure_14,
         }
+        if name in detected.TITLES:
+            return detected.make(name, self._detecting, self.folder, progress)
         return makers[name](progress)
 
     def _path(self, name: str, suffix: str) -> Path:

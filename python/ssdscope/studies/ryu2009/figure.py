@@ -26,7 +26,7 @@ _ANOTHER = (LIGHT.s4, "D")
 
 def table_13(cells: Sequence[iozone.Cell], path: Path) -> Path:
     """Draw the bandwidths of figure 13 on the paper's."""
-    figure, panels = _panels(1, 2, (9.2, 3.8))
+    figure, panels = canvas(1, 2, (9.2, 3.8))
     for axes, op in zip(panels, iozone.OPS, strict=True):
         for drive in dict.fromkeys(cell.drive for cell in cells):
             row = [cell for cell in cells if (cell.drive, cell.op) == (drive, op)]
@@ -46,12 +46,12 @@ def table_13(cells: Sequence[iozone.Cell], path: Path) -> Path:
         axes.set_title(PATTERN_LOOK[op][2], loc="left", fontsize=10, color=LIGHT.ink)
         axes.set_ylabel("KiB/s")
     style.legend(panels[0], LIGHT, loc="lower right")
-    return _save(figure, path)
+    return written(figure, path)
 
 
 def lives(watched: Sequence[ageing.Life], path: Path) -> Path:
     """Draw bandwidth against request size, new and after months of use, one panel per drive."""
-    figure, panels = _panels(1, len(watched), (4.6 * len(watched), 3.9))
+    figure, panels = canvas(1, len(watched), (4.6 * len(watched), 3.9))
     for axes, life in zip(panels, watched, strict=True):
         for pattern in ageing.PATTERNS:
             colour, marker, label = PATTERN_LOOK[pattern]
@@ -76,12 +76,12 @@ def lives(watched: Sequence[ageing.Life], path: Path) -> Path:
         axes.set_title(life.subject.name, loc="left", fontsize=10, color=LIGHT.ink)
         axes.set_ylabel("KiB/s")
     _shared_legend(figure, panels[0], 4)
-    return _save(figure, path)
+    return written(figure, path)
 
 
 def sweep(watched: Sequence[ageing.Life], path: Path) -> Path:
     """Draw what is left of writes by request size, one line per management block."""
-    figure, panels = _panels(1, 2, (9.2, 3.6))
+    figure, panels = canvas(1, 2, (9.2, 3.6))
     for axes, pattern in zip(panels, ("write", "randwrite"), strict=True):
         for index, life in enumerate(watched):
             sizes = [size for each, size in life.new if each == pattern]
@@ -98,13 +98,13 @@ def sweep(watched: Sequence[ageing.Life], path: Path) -> Path:
         axes.set_title(PATTERN_LOOK[pattern][2], loc="left", fontsize=10, color=LIGHT.ink)
         axes.set_ylabel("bandwidth kept (%)")
     style.legend(panels[0], LIGHT, loc="best")
-    return _save(figure, path)
+    return written(figure, path)
 
 
 def shifted(points: Sequence[shift_write.Points], path: Path) -> Path:
     """Draw response time against offset, one panel per drive."""
     drives = list(dict.fromkeys(each.sweep.drive for each in points))
-    figure, panels = _panels(1, len(drives), (4.2 * len(drives), 3.6))
+    figure, panels = canvas(1, len(drives), (4.2 * len(drives), 3.6))
     for axes, drive in zip(panels, drives, strict=True):
         for index, each in enumerate(p for p in points if p.sweep.drive == drive):
             steps = each.sweep.settling + np.arange(len(each.mean_ns))
@@ -126,12 +126,12 @@ def shifted(points: Sequence[shift_write.Points], path: Path) -> Path:
         axes.set_ylabel("mean response time (us)")
         axes.set_ylim(bottom=0)
         style.legend(axes, LIGHT, loc="best")
-    return _save(figure, path)
+    return written(figure, path)
 
 
 def curves_12(path: Path) -> Path:
     """Draw the equations, corrected and as printed."""
-    figure, panels = _panels(1, 2, (9.6, 4.2))
+    figure, panels = canvas(1, 2, (9.6, 4.2))
     sizes = np.array(equations.PAGES) * equations.PAGE_BYTES / 1024
     for axes, (title, function) in zip(
         panels,
@@ -152,12 +152,12 @@ def curves_12(path: Path) -> Path:
         axes.set_ylabel("response time (ms)")
     panels[1].set_yscale("log")
     _shared_legend(figure, panels[0], 4)
-    return _save(figure, path)
+    return written(figure, path)
 
 
 def curves_14(curves: read_size.Curves, path: Path) -> Path:
     """Draw response time against read size, one line per drive."""
-    figure, panels = _panels(1, 2, (9.6, 4.0))
+    figure, panels = canvas(1, 2, (9.6, 4.0))
     for drive, curve in curves.items():
         colour, marker = _LOOKS.get(drive, _ANOTHER)
         times = np.asarray(curve) / 1e6
@@ -174,12 +174,11 @@ def curves_14(curves: read_size.Curves, path: Path) -> Path:
         axes.set_ylabel("mean response time (ms)")
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     style.legend(panels[1], LIGHT, loc="best")
-    return _save(figure, path)
+    return written(figure, path)
 
 
-def _panels(
-    rows: int, columns: int, size: tuple[float, float]
-) -> tuple["Figure", Sequence["Axes"]]:
+def canvas(rows: int, columns: int, size: tuple[float, float]) -> tuple["Figure", Sequence["Axes"]]:
+    """Make a figure of so many inches with panels in the common look."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size, layout="constrained", facecolor=LIGHT.surface)
@@ -203,7 +202,8 @@ def _shared_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
     )
 
 
-def _save(figure: "Figure", path: Path) -> Path:
+def written(figure: "Figure", path: Path) -> Path:
+    """Write a figure as SVG, and as PNG beside it."""
     save(figure, path)
     save(figure, path.with_suffix(".png"))
     return path

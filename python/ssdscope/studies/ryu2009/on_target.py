@@ -15,17 +15,19 @@ from ssdscope.studies.ryu2009 import (
     ageing,
     ageing_claims,
     allocation,
+    detected,
     figure,
     iozone,
     read_size,
     shift_write,
 )
+from ssdscope.studies.ryu2009.detecting import Detecting
 from ssdscope.targets import Device, Target
 from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
 
-FIGURES = ("14", "7", "allocation", "13", "2", "3")
+FIGURES = ("14", "10", "6", "7", "allocation", "9", "13", "2", "3")
 """What can be asked of one drive, in the order in which it is measured."""
-READING = ("14", "13")
+READING = ("14", "10", "13")
 """Of these, what is left where writing is not allowed."""
 LEAST_BYTES = 8 * shift_write.CHUNK_BYTES
 """Enough for a few chunks of figure 7, and for a test file that is a quarter of the drive."""
@@ -80,10 +82,12 @@ class OnTarget:
         self._seed = seed
         self._requests = requests
         self._life: ageing.Life | None = None
+        self._detecting = Detecting(seed, target.device)
 
     def make(self, name: str, progress: StageProgress) -> FigureResult:
         """Measure a figure."""
         makers: dict[str, Callable[[str, StageProgress], FigureResult]] = {
+            **dict.fromkeys(detected.TITLES, self._detected),
             "2": self._ageing,
             "3": self._ageing,
             "7": self._shift_write,
@@ -158,6 +162,10 @@ class OnTarget:
         image = figure.curves_14(curves, self._path(name, "svg"))
         data = read_size.write_table(curves, self._path(name, "csv"))
         return self._result(name, rows, image, data)
+
+    def _detected(self, name: str, progress: StageProgress) -> FigureResult:
+        made = detected.make(name, self._detecting, self._folder, progress)
+        return self._result(name, made.rows, made.image, made.data, *made.notes)
 
     def _device(self) -> Device:
         device = self._target.device

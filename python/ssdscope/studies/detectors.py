@@ -1,0 +1,188 @@
+"""Detectors of a paper: its value, its own procedure, our probe, and what is true of the drive.
+
+A probe sees the drive alone; the study may look into the preset's file, which is how it knows what
+is true. The verdict is about the probe, which must be right, and about all that must then agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ssdscope import probes
+from ssdscope.probes import Absent, Ambiguous, Bench, Budget, Detected, Finding, Undetectable
+from ssdscope.studies.record import Claim, Verdict
+from ssdscope.studies.recovery.shape import shape_of
+from ssdscope.studies.recovery.truth import KINDS, Truth, configured, judged_right
+from ssdscope.targets import Device, open_target
+from ssdscope.targets.opening import resolve_drive
+
+Value = float | str
+BUDGET = Budget.parse("default")
+_BUILT_ON = {
+    "merge_unit_bytes": ("rmw_unit_bytes",),
+    "allocation": ("rmw_unit_bytes", "merge_unit_bytes"),
+    "placement": ("rmw_unit_bytes", "merge_unit_bytes", "map_zone_bytes", "allocation"),
+    "placement_pages": ("rmw_unit_bytes", "merge_unit_bytes", "map_zone_bytes", "allocation"),
+}
+"""What the probes of a property had better know; `probe all` asks for it first, too."""
+NO_PROBE = "no probe answers this"
+
+
+@dataclass
+class Probed:
+    """What probes find on the drives of a study; no property of a drive is asked for twice.
+
+    Attributes
+    ----------
+    target
+        A drive in place of all of them; of it nothing is known.
+    """
+
+    seed: int
+    target: Device | None = None
+    _open: dict[tuple[str, tuple[str, ...]], Device] = field(default_factory=dict)
+    _found: dict[tuple[str, tuple[str, ...]], dict[str, Finding]] = field(default_factory=dict)
+
+    def bench(self, uri: str, sets: Sequence[str] = ()) -> Bench:
+        """Put a copy of a drive on a bench of its own, for a procedure of the paper."""
+        return Bench(self._device(uri, sets), BUDGET, self.seed)
+
+    def finding(self, name: str, uri: str, sets: Sequence[str] = ()) -> Finding | None:
+        """Ask the probes that answer a property, after those they build on; None without any."""
+        key = (uri, tuple(sets))
+        told = self._found.setdefault(key, {})
+        chosen = _answering(name)
+        if name not in told and chosen:
+            first = [probe for each in _BUILT_ON.get(name, ()) for probe in _answering(each)]
+            order = [probe for probe in probes.registry() if probe in {*first, *chosen}]
+            found = probes.run(order, self._device(uri, sets), BUDGET, self.seed)
+            told |= {each.name: each for each in found}
+        return told.get(name)
+
+    def truth(self, name: str, uri: str, sets: Sequence[str] = ()) -> Truth | None:
+        """Read off a preset's file what is true of it; None for a drive that is no preset."""
+        if self.target is not None:
+            return None
+        drive = resolve_drive(uri, sets)
+        if name == "allocation":
+            return Truth(drive["ftl"].get("allocation", "address"))
+        values = _flat(drive)
+        return configured(values, shape_of(values))[name]
+
+    def _device(self, uri: str, sets: Sequence[str]) -> Device:
+        if self.target is not None:
+            return self.target.fork() if self.target.info.snapshot else self.target
+        key = (uri, tuple(sets))
+        if key not in self._open:
+            self._open[key] = open_target(uri, sets=tuple(sets), seed=self.seed).device
+        return self._open[key].fork()
+
+
+def _answering(name: str) -> list[str]:
+    """Give the names of the probes that answer a property."""
+    return [probe.name for probe in probes.registry().values() if name in probe.properties]
+
+
+def _flat(drive: Mapping[str, Any]) -> dict[str, Any]:
+    tables = {key: value for key, value in drive.items() if isinstance(value, dict)}
+    plain = {key: value for key, value in drive.items() if key not in tables}
+    return plain | {
+        f"{table}.{key}": value for table, keys in tables.items() for key, value in keys.items()
+    }
+
+
+@dataclass(frozen=True)
+class Question:
+    """A property of a drive, as the paper and its procedure answer it.
+
+    Attributes
+    ----------
+    what
+        The words of the row.
+    paper, literal
+        What the paper found, and what its procedure finds here; None: it gives no answer.
+    scale
+        Values are bytes; the row shows them divided by this, in `unit`.
+    because
+        Why the paper, its procedure and the probe do not all say the same, where that is known.
+    """
+
+    what: str
+    name: str
+    paper: Value | None
+    literal: Value | None
+    unit: str = ""
+    scale: int = 1
+    because: str = ""
+
+
+def answered(question: Question, finding: Finding | None, truth: Truth | None) -> Claim:
+    """Make the row of a question.
+
+    It agrees if the probe is right and paper and procedure say the same as it; it is explained if
+    they do not, or if the probe refuses an answer, and the question says why; otherwise it differs.
+    A probe that misses what is there is wrong, too.
+    """
+    value = finding.value if isinstance(finding, Detected) else None
+    named = KINDS[question.name]
+    missed = truth is not None and truth.present and isinstance(finding, Absent)
+    wrong = truth is not None and value is not None and not judged_right(named, truth, value)
+    same = value is not None and all(
+        each is None or judged_right(named, Truth(value), each)
+        for each in (question.paper, question.literal)
+    )
+    same = same and question.literal is not None
+    if wrong or missed:
+        verdict, why = Verdict.DIFFERS, "the probe's answer is not what the drive's file says"
+    elif same:
+        verdict, why = Verdict.AGREES, ""
+    else:
+        verdict = Verdict.EXPLAINED if question.because else Verdict.DIFFERS
+        why = question.because or "they do not say the same, and we have found no reason for it"
+    shown: dict[str, Value] = {
+        "paper": "not said" if question.paper is None else _shown(question, question.paper),
+        "ours": _refusal(finding) if value is None else _shown(question, value),
+        "literal": "no answer" if question.literal is None else _shown(question, question.literal),
+    }
+    if truth is not None:
+        shown["truth"] = _of_file(question, truth)
+    unit = question.unit
+    if any(isinstance(cell, str) for cell in shown.values()):
+        shown, unit = {name: _in_words(cell, unit) for name, cell in shown.items()}, ""
+    return Claim(
+        question.what,
+        shown["paper"],
+        shown["ours"],
+        unit,
+        verdict,
+        why,
+        literal=shown["literal"],
+        truth=shown.get("truth"),
+    )
+
+
+def _in_words(cell: Value, unit: str) -> str:
+    return cell if isinstance(cell, str) else f"{cell:g} {unit}".strip()
+
+
+def _shown(question: Question, value: Value) -> Value:
+    if isinstance(value, str):
+        return value
+    scaled = round(value / question.scale, 4)
+    return int(scaled) if scaled == int(scaled) else scaled
+
+
+def _of_file(question: Question, truth: Truth) -> Value:
+    return "absent" if truth.value is None else _shown(question, truth.value)
+
+
+def _refusal(finding: Finding | None) -> str:
+    if finding is None:
+        return NO_PROBE
+    if isinstance(finding, Undetectable):
+        return f"cannot be told: {str(finding.reason).replace('_', ' ')}"
+    if isinstance(finding, Ambiguous):
+        return f"one of {', '.join(str(each) for each in finding.candidates)}"
+    return "absent"

@@ -1,0 +1,72 @@
+"""What the figures of the detectors have in common: their drives, and their rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ssdscope.probes import Bench
+from ssdscope.studies.detectors import Question, answered
+from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives
+from ssdscope.studies.record import Claim
+
+ANY_DRIVE = "this is not the paper's drive"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A drive that a detector of the paper was tried on.
+
+    Attributes
+    ----------
+    label
+        Its name in rows and pictures.
+    drive
+        The preset, without ``kuo-``.
+    paper
+        What the paper found on it, in bytes; None if it says nothing.
+    because
+        Why the paper, its procedure and our probe do not all say the same, where they do not.
+    """
+
+    label: str
+    drive: str
+    paper: int | None
+    because: str = ""
+
+
+def subjects(drives: Drives, listed: Sequence[Subject]) -> list[Subject]:
+    """Give the drives of the paper, or the target in their place."""
+    if drives.target is None:
+        return list(listed)
+    return [Subject("the target", "", None, ANY_DRIVE)]
+
+
+def bench(drives: Drives, subject: Subject) -> Bench:
+    """Put a copy of a drive on a bench."""
+    return drives.probed.bench(_uri(subject))
+
+
+def row(
+    drives: Drives,
+    subject: Subject,
+    name: str,
+    what: str,
+    literal: int | None,
+    *,
+    mib: bool = False,
+) -> Claim:
+    """Hold the procedure's answer against the paper's, our probe's and the truth."""
+    uri = _uri(subject)
+    question = Question(
+        f"{subject.label}: {what}",
+        name,
+        subject.paper,
+        literal,
+        "MB" if mib else "KB",
+        MIB if mib else KIB,
+        subject.because,
+    )
+    return answered(question, drives.probed.finding(name, uri), drives.probed.truth(name, uri))
+
+
+def _uri(subject: Subject) -> str:
+    return f"sim:kuo-{subject.drive}"
