@@ -27,10 +27,12 @@ Cost. Some 200,000 reads; nothing is written but the filling.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
@@ -121,7 +123,7 @@ def _gain(bench: Bench, size: int) -> float:
 
 
 def _burst_ns(bench: Bench, offsets: NDArray[Any], size: int, depth: int = DEPTH) -> float:
-    log = bench.read(offsets, size, iodepth=depth)
+    log = in_peace(bench, partial(bench.read, offsets, size, iodepth=depth))
     return float(log.complete_ns.max() - log.submit_ns.min())
 
 

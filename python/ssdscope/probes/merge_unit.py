@@ -14,10 +14,11 @@ Two estimators that share no data must agree.
    the period is the smallest that is nearly as high as the best.
 2. *Collapse of alignment.* Whole units of that size are written in random order, then such that lie
    across two. The latter copy, and take longer. At a wrong size both or neither are aligned.
+   Single writes far apart go ahead, so that every log block is taken.
 
 Decision. Detected if the second estimator finds units that lie across slower (rank test, 0.1 %) by
-at least a tenth. Absent if there is no period although an erase could not have been missed, and
-short runs at random places cost no more than the same bytes in order.
+at least a tenth. Absent if neither they nor writes far apart nor short runs at random places
+are slower, and an erase could not have been missed.
 
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
 before, or else a logical block (of 4 KiB at least) and 0.
@@ -28,12 +29,14 @@ Cost. At most nine tenths of the capacity.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope.probes import write_through
-from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.discipline import MAX_DROPPED_SHARE, base_request_bytes, in_peace
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
@@ -62,6 +65,11 @@ RUNS = 24
 RUN_BYTES = 256 << 10
 COLLAPSES = 0.1
 RANKS_DIFFER = 0.001
+PIECE_WRITES = 4096
+APART_BYTES, SLOTS, BATCH = 4 << 20, (64, 1024), 16
+"""Distance of single writes, the fewest and the most of them, and how many are judged at once."""
+MERGES = 2.0
+"""How many times longer such a write must take than the first ones, to have waited for a merge."""
 ERASE_NS = 1_000_000
 """What erasing a block takes at least."""
 
@@ -106,9 +114,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
             break
         if look:
             _renew(bench)
-        with write_through.writing(bench) as writer:
-            places = np.arange(1, count + 1) * unit - phase
-            stream = _Stream(unit, writer.latency_ns(places, unit))
+        stream = _written_in_order(bench, count, unit, phase)
         period = _period(stream.ranks())
         bench.progress("units of merging", (look + 1) / 4)
         if period is not None:
@@ -119,9 +125,28 @@ def detect(bench: Bench) -> Iterator[Finding]:
         return
     common: dict[str, Any] = {"probe": NAME, "evidence": _evidence(stream, period)}
     if period is None:
-        yield from _no_period(bench, stream, phase, common)
+        yield from _none(bench, stream, phase, common)
         return
-    yield from _confirmed(bench, period.units * unit, unit, phase, common)
+    yield from _confirmed(bench, period.units * unit, stream, phase, common)
+
+
+def _written_in_order(bench: Bench, count: int, unit: int, phase: int) -> _Stream:
+    """Overwrite the beginning of the drive; what others disturbed counts as usual."""
+    places = np.arange(1, count + 1) * unit - phase
+    latency = np.full(count, np.nan)
+    with write_through.writing(bench) as writer:
+        for first in range(0, count, PIECE_WRITES):
+            part = slice(first, first + PIECE_WRITES)
+            try:
+                latency[part] = writer.latency_ns(places[part], unit)
+            except Stopped as stop:
+                if stop.reason is not Reason.INTERFERENCE:
+                    raise
+    lost = np.isnan(latency)
+    if lost.mean() > MAX_DROPPED_SHARE:
+        raise Stopped(Reason.INTERFERENCE, "others used the drive while it was written in order")
+    latency[lost] = np.median(latency[~lost])
+    return _Stream(unit, latency)
 
 
 def _renew(bench: Bench) -> None:
@@ -150,11 +175,12 @@ def _period(ranks: NDArray[Any]) -> _Period | None:
 
 
 def _confirmed(
-    bench: Bench, size: int, unit: int, phase: int, common: dict[str, Any]
+    bench: Bench, size: int, stream: _Stream, phase: int, common: dict[str, Any]
 ) -> Iterator[Finding]:
     """Write units of a size aligned, and across two, and answer."""
     from scipy.stats import mannwhitneyu
 
+    unit = stream.unit_bytes
     left = int(bench.info.capacity_bytes * (9 / 10 - 1 / STREAM_SHARES[-1]))
     runs = min(RUNS, left // (2 * size), bench.info.capacity_bytes // size // 2 - 2)
     if runs < 8:
@@ -178,12 +204,11 @@ def _confirmed(
         yield Detected(name=UNIT, value=size, interval=None, effect=contrast, **common)
         yield Detected(name=PHASE, value=phase, interval=None, effect=contrast, **common)
         return
-    if contrast < COLLAPSES / 2 and bench.known.get("rmw_unit_bytes") is not None:
-        why = "units of the only period are written across each other as fast as in line"
-        yield Absent(name=UNIT, bound=max(contrast, 0.0), reason=why, **common)
-    else:
-        yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
-    yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
+    if contrast < COLLAPSES / 2:
+        yield from _none(bench, stream, phase, common)
+        return
+    for name in (UNIT, PHASE):
+        yield Undetectable(name=name, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
 def _run_times(bench: Bench, size: int, unit: int, shift: int, runs: int) -> NDArray[Any]:
@@ -193,28 +218,51 @@ def _run_times(bench: Bench, size: int, unit: int, shift: int, runs: int) -> NDA
     step = unit * _largest_divisor(size // unit, max(RUN_BYTES // unit, 1))
     places = begins[:, None] + np.arange(0, size, step)[None, :]
     _renew(bench)
+    _far_apart(bench, unit, shift)
+    times = np.empty(runs)
     with write_through.writing(bench) as writer:
-        latency = writer.latency_ns(places.ravel(), step)
-    return np.asarray(latency.reshape(places.shape).sum(axis=1)[runs // 3 :])
+        for run in range(runs):
+            write = partial(writer.latency_ns, places[run], step)
+            times[run] = in_peace(bench, write).sum()
+    return times[runs // 3 :]
+
+
+def _far_apart(bench: Bench, unit: int, shift: int) -> float:
+    """Write single RMW units far apart until they are slow; how much slower than the first ones.
+
+    A log block for each data block is soon merged for the next one; shared ones take them all.
+    """
+    rng = bench.rng(f"{NAME} apart")
+    slots = min(max(bench.info.capacity_bytes // APART_BYTES, SLOTS[0]), SLOTS[1])
+    apart = bench.info.capacity_bytes // slots // unit * unit
+    places = rng.permutation(slots - 2) * apart + apart + unit + shift
+    times: list[float] = []
+    with write_through.writing(bench) as writer:
+        for first in range(0, places.size - BATCH + 1, BATCH):
+            write = partial(writer.latency_ns, places[first : first + BATCH], unit)
+            times.append(float(np.median(in_peace(bench, write))))
+            if times[-1] > MERGES * times[0]:
+                break
+    return times[-1] / times[0] - 1
 
 
 def _largest_divisor(number: int, most: int) -> int:
     return next(each for each in range(min(number, most), 0, -1) if number % each == 0)
 
 
-def _no_period(
-    bench: Bench, stream: _Stream, phase: int, common: dict[str, Any]
-) -> Iterator[Finding]:
-    """Say that nothing is merged, if an erase would have shown and short runs cost nothing."""
+def _none(bench: Bench, stream: _Stream, phase: int, common: dict[str, Any]) -> Iterator[Finding]:
+    """Say that nothing is merged, if an erase would have shown and no scattered write is slow."""
     quartiles = np.percentile(stream.latency_ns, [25, 50, 75])
     spread = float(quartiles[2] - quartiles[0])
-    contrast = _short_runs(bench, stream, phase)
-    common["evidence"] |= {"spread_ns": spread, "short_runs": contrast}
-    known = bench.known.get("rmw_unit_bytes")
-    told = isinstance(known, Detected | Absent) and not write_through.too_fast(stream.latency_ns)
-    if told and spread < ERASE_NS and contrast < COLLAPSES:
-        why = "writing in order shows no period, and short runs take no longer than long ones"
-        yield Absent(name=UNIT, bound=max(contrast, 0.0), reason=why, **common)
+    _renew(bench)
+    apart = _far_apart(bench, stream.unit_bytes, -phase)
+    runs = _short_runs(bench, stream, phase)
+    common["evidence"] |= {"spread_ns": spread, "short_runs": runs, "far_apart": apart}
+    known = isinstance(bench.known.get("rmw_unit_bytes"), Detected | Absent)
+    told = known and not write_through.too_fast(stream.latency_ns) and spread < ERASE_NS
+    if told and runs < COLLAPSES and apart < MERGES - 1:
+        why = "neither shifted units nor short runs nor writes far apart are slower than others"
+        yield Absent(name=UNIT, bound=max(runs, 0.0), reason=why, **common)
     else:
         yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
     yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
@@ -229,9 +277,10 @@ def _short_runs(bench: Bench, stream: _Stream, phase: int) -> float:
     count = min(4 * RUNS, slots, bench.info.capacity_bytes // 4 // (length * unit))
     begins = rng.permutation(slots)[:count] * length * unit + unit * (1 + length // 3) - phase
     _renew(bench)
+    places = begins[:, None] + np.arange(length)[None, :] * unit
     with write_through.writing(bench) as writer:
-        places = begins[:, None] + np.arange(length)[None, :] * unit
-        latency = writer.latency_ns(places.ravel(), unit).reshape(places.shape)
+        write = partial(writer.latency_ns, places.ravel(), unit)
+        latency = in_peace(bench, write).reshape(places.shape)
     in_order = stream.latency_ns[: stream.latency_ns.size // length * length]
     usual = np.median(in_order.reshape(-1, length).mean(axis=1))
     return float(np.median(latency.mean(axis=1)[count // 2 :]) / usual - 1)

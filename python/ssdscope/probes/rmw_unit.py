@@ -56,6 +56,14 @@ TOLERANCE = 0.2
 """Log blocks repeat at distances far above a unit, which adds to what its multiples explain."""
 LEAST_SHARE = 0.015
 """Of the variance, for a period to be one: what explains less is there, but is no unit."""
+SMALLEST_PAGE_BYTES = 2048
+"""No flash is written in less: a unit of one smaller block is a unit that was not seen."""
+SIDE_BY_SIDE = 0.95
+"""Of so many times the latency. Where commands are served one by one units can be written side by
+side and never show, so that there is no saying that there is none."""
+LEAST_FIT = 0.4
+"""Correlation of the folded latency with the number of units that a write touches. Below, and at
+the largest candidate, the period is something else's: of merges, or a divisor of it."""
 HOPELESS = 0.2
 """Probability by chance above which, in both halves, more data are not asked for."""
 INNER_ALIKE = 0.4
@@ -149,19 +157,31 @@ def _answer(samples: Samples, candidates: NDArray[np.int64]) -> _Answer:
     if scan.period is None or scan.explained.max() < LEAST_SHARE:
         return _Answer(scan, None, None)
     unit = _innermost(samples, values, scan.period, candidates)
-    return _Answer(scan, unit, _boundary(samples, values, unit))
+    boundary, fit = _boundary(samples, values, unit)
+    if fit < LEAST_FIT or unit == candidates[-1]:
+        return _Answer(scan, None, None)
+    return _Answer(scan, unit, boundary)
 
 
-def _boundary(samples: Samples, values: NDArray[Any], unit: int) -> int:
-    """Find the place within a unit, in blocks, at which units begin."""
-    match = np.zeros(unit)
-    for size in np.unique(samples.size):
-        there = samples.size == size
+def _boundary(samples: Samples, values: NDArray[Any], unit: int) -> tuple[int, float]:
+    """Find the place within a unit, in blocks, at which units begin, and how well it fits.
+
+    What fits is the number of units that a write touches, place by place; as a correlation.
+    """
+    match, fits, weight = np.zeros(unit), [], 0
+    for number in np.unique(samples.strata):
+        there = samples.strata == number
+        size = int(samples.size[there][0])
         profile, counts = stats.folded_profile(samples.place[there], values[there], unit)
         touched = -(-(np.arange(unit) + size) // unit)
         if touched.min() < touched.max():
-            match += stats.shift_match(profile, touched) * counts.sum()
-    return int(np.argmax(match))
+            fits.append(stats.shift_match(profile, touched))
+            match += fits[-1] * counts.sum()
+            weight += int(counts.sum())
+    if not weight:
+        return 0, 0.0
+    best = int(np.argmax(match))
+    return best, max(float(each[best]) for each in fits)
 
 
 def _innermost(
@@ -172,7 +192,7 @@ def _innermost(
     Neighbouring units on one chip and neighbours on two cost differently to straddle, so that
     the best period is that of the placement.
     """
-    begin = _boundary(samples, values, period)
+    begin, _ = _boundary(samples, values, period)
     deep = samples.part(samples.depth == max(shifted_writes.DEPTHS))
     deep_values = values[samples.depth == max(shifted_writes.DEPTHS)]
     for unit in candidates[(candidates < period) & (period % candidates == 0)]:
@@ -232,14 +252,16 @@ def _findings(
         yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
         return
     unit = first.unit
-    effect = _effect(samples, unit, max(shifted_writes.DEPTHS))
-    yield Detected(name=UNIT, value=unit * block, interval=None, effect=effect, **common)
-    phases = [-(each.boundary or 0) % unit * block for each in halves]
-    if phases[0] == phases[1]:
-        yield Detected(name=PHASE, value=phases[0], interval=None, effect=effect, **common)
+    if first.boundary != second.boundary:
+        why = "two halves of the measurements begin their units at different places"
+        phases = tuple(float(-(each.boundary or 0) % unit * block) for each in halves)
+        yield Ambiguous(name=UNIT, candidates=(float(unit * block),), reason=why, **common)
+        yield Ambiguous(name=PHASE, candidates=phases, reason=why, **common)
         return
-    why = "two halves of the measurements begin their units at different places"
-    yield Ambiguous(name=PHASE, candidates=tuple(map(float, phases)), reason=why, **common)
+    effect = _effect(samples, unit, max(shifted_writes.DEPTHS))
+    phase = -(first.boundary or 0) % unit * block
+    yield Detected(name=UNIT, value=unit * block, interval=None, effect=effect, **common)
+    yield Detected(name=PHASE, value=phase, interval=None, effect=effect, **common)
 
 
 def _nothing_found(
@@ -254,12 +276,21 @@ def _nothing_found(
     largest = max(
         _effect(samples, int(unit), min(shifted_writes.DEPTHS)) for unit in candidates if unit <= 16
     )
-    if quiet and largest < NO_EFFECT and not write_through.too_fast(samples.latency_ns):
+    seen = not write_through.too_fast(samples.latency_ns) and block >= SMALLEST_PAGE_BYTES
+    if quiet and seen and largest < NO_EFFECT and _side_by_side(samples):
         why = "no place costs a write more than any other"
         yield Absent(name=UNIT, bound=float(block), reason=why, **common)
     else:
         yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
     yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
+
+
+def _side_by_side(samples: Samples) -> bool:
+    """Whether several writes at once take less than as many times as long as one."""
+    shallow, deep = min(shifted_writes.DEPTHS), max(shifted_writes.DEPTHS)
+    alone = float(np.median(samples.latency_ns[samples.depth == shallow]))
+    together = float(np.median(samples.latency_ns[samples.depth == deep]))
+    return together < SIDE_BY_SIDE * deep / shallow * alone
 
 
 def _effect(samples: Samples, unit: int, depth: int) -> float:

@@ -7,9 +7,12 @@ other before the next 64 elsewhere: a firmware with log blocks then merges rarel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ssdscope.probes.discipline import in_peace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,7 +110,8 @@ def measure(writer: Writer, count: int, look: int) -> Samples:
         ends = bench.info.capacity_bytes // block - region
         begin = np.repeat(rng.integers(0, ends, TURN_WRITES // NEIGHBOURS), NEIGHBOURS)
         place = begin + rng.integers(0, region - sizes.max(), TURN_WRITES)
-        latency = writer.latency_ns(place * block, size * block, iodepth=depth)
+        turn_writes = partial(writer.latency_ns, place * block, size * block, iodepth=depth)
+        latency = in_peace(bench, turn_writes)
         same = np.ones(TURN_WRITES, np.int64)
         parts = parts.joined(Samples(place, size, depth * same, 0 * same, latency))
     return parts
