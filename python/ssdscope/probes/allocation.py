@@ -212,7 +212,8 @@ def _read(bench: Bench, layout: _Layout) -> tuple[list[NDArray[Any]], list[_Cont
 
 def _reading_ns(bench: Bench, places: NDArray[np.int64], piece: int, depth: int) -> float:
     """Time the reading of a region whose part of the mapping table is in memory."""
-    bench.read(places[: WARMED_BY * depth], bench.info.logical_block_bytes)
+    warming = partial(bench.read, places[:WARMED_BY], bench.info.logical_block_bytes)
+    in_peace(bench, warming)
     log = in_peace(bench, partial(bench.read, places, piece, iodepth=depth))
     return float(log.complete_ns.max() - log.submit_ns.min())
 

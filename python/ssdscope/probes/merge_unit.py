@@ -76,15 +76,23 @@ ERASE_NS = 1_000_000
 
 @dataclass(frozen=True)
 class _Stream:
-    """Writes in order: latency of the first, second ... whole RMW unit; shape (n,)."""
+    """Writes in order: latency of the first, second ... whole RMW unit; shape (n,).
+
+    NaN where others disturbed.
+    """
 
     unit_bytes: int
     latency_ns: NDArray[Any]
 
+    def known_ns(self) -> NDArray[Any]:
+        """Give the latencies that nobody disturbed."""
+        return np.asarray(self.latency_ns[~np.isnan(self.latency_ns)])
+
     def ranks(self) -> NDArray[Any]:
-        """Give ranks by number of the unit on the drive, from -1/2 to 1/2; the unit 0 is 0."""
-        ranks = np.zeros(self.latency_ns.size + 1)
-        order = np.argsort(self.latency_ns, kind="stable")
+        """Give ranks by number of the unit on the drive, from -1/2 to 1/2; NaN where unknown."""
+        ranks = np.full(self.latency_ns.size + 1, np.nan)
+        known = np.flatnonzero(~np.isnan(self.latency_ns))
+        order = known[np.argsort(self.latency_ns[known], kind="stable")]
         ranks[order + 1] = (np.arange(order.size) + 0.5) / order.size - 0.5
         return ranks
 
@@ -131,7 +139,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
 
 
 def _written_in_order(bench: Bench, count: int, unit: int, phase: int) -> _Stream:
-    """Overwrite the beginning of the drive; what others disturbed counts as usual."""
+    """Overwrite the beginning of the drive; what others disturbed is not known."""
     places = np.arange(1, count + 1) * unit - phase
     latency = np.full(count, np.nan)
     with write_through.writing(bench) as writer:
@@ -145,7 +153,6 @@ def _written_in_order(bench: Bench, count: int, unit: int, phase: int) -> _Strea
     lost = np.isnan(latency)
     if lost.mean() > MAX_DROPPED_SHARE:
         raise Stopped(Reason.INTERFERENCE, "others used the drive while it was written in order")
-    latency[lost] = np.median(latency[~lost])
     return _Stream(unit, latency)
 
 
@@ -157,17 +164,13 @@ def _renew(bench: Bench) -> None:
 
 def _period(ranks: NDArray[Any]) -> _Period | None:
     """Find the smallest distance at whose multiples writes are slow."""
-    candidates = np.arange(2, (ranks.size - 1) // LEAST_PERIODS + 1)
-    if not candidates.size:
-        return None
-    first = ranks[candidates[:, None] * np.arange(1, LEAST_PERIODS + 1)].mean(axis=1)
     sd = 1 / np.sqrt(12)
     found = []
-    for units in candidates[first > sd * SURE / np.sqrt(LEAST_PERIODS) / 2]:
+    for units in range(2, (ranks.size - 1) // LEAST_PERIODS + 1):
         on = ranks[units::units]
-        sure = float(on.mean() / sd * np.sqrt(on.size))
+        sure = float(np.nansum(on)) / sd / np.sqrt(on.size)
         if sure >= SURE:
-            found.append(_Period(int(units), float(on.mean()), sure))
+            found.append(_Period(units, float(np.nanmean(on)), sure))
     if not found:
         return None
     best = max(each.height for each in found)
@@ -252,14 +255,14 @@ def _largest_divisor(number: int, most: int) -> int:
 
 def _none(bench: Bench, stream: _Stream, phase: int, common: dict[str, Any]) -> Iterator[Finding]:
     """Say that nothing is merged, if an erase would have shown and no scattered write is slow."""
-    quartiles = np.percentile(stream.latency_ns, [25, 50, 75])
+    quartiles = np.nanpercentile(stream.latency_ns, [25, 50, 75])
     spread = float(quartiles[2] - quartiles[0])
     _renew(bench)
     apart = _far_apart(bench, stream.unit_bytes, -phase)
     runs = _short_runs(bench, stream, phase)
     common["evidence"] |= {"spread_ns": spread, "short_runs": runs, "far_apart": apart}
     known = isinstance(bench.known.get("rmw_unit_bytes"), Detected | Absent)
-    told = known and not write_through.too_fast(stream.latency_ns) and spread < ERASE_NS
+    told = known and not write_through.too_fast(stream.known_ns()) and spread < ERASE_NS
     if told and runs < COLLAPSES and apart < MERGES - 1:
         why = "neither shifted units nor short runs nor writes far apart are slower than others"
         yield Absent(name=UNIT, bound=max(runs, 0.0), reason=why, **common)
@@ -282,7 +285,7 @@ def _short_runs(bench: Bench, stream: _Stream, phase: int) -> float:
         write = partial(writer.latency_ns, places.ravel(), unit)
         latency = in_peace(bench, write).reshape(places.shape)
     in_order = stream.latency_ns[: stream.latency_ns.size // length * length]
-    usual = np.median(in_order.reshape(-1, length).mean(axis=1))
+    usual = np.nanmedian(in_order.reshape(-1, length).mean(axis=1))
     return float(np.median(latency.mean(axis=1)[count // 2 :]) / usual - 1)
 
 
@@ -290,7 +293,7 @@ def _evidence(stream: _Stream, period: _Period | None) -> dict[str, Any]:
     evidence: dict[str, Any] = {
         "written_in_order": int(stream.latency_ns.size),
         "step_bytes": stream.unit_bytes,
-        "median_latency_ns": float(np.median(stream.latency_ns)),
+        "median_latency_ns": float(np.nanmedian(stream.latency_ns)),
     }
     if period is None:
         return evidence
