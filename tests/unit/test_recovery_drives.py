@@ -185,6 +185,24 @@ def test_truths_follow_from_the_keys() -> None:
     assert "open_units" not in said
 
 
+def test_bits_that_choose_a_die_follow_from_the_keys() -> None:
+    def bits(**keys: Any) -> tuple[Any, ...]:
+        values = drive(**keys)
+        truth = configured(values, shape_of(values))["internal_volume_bits"]
+        return truth.value, truth.also
+
+    assert bits() == ("12", ("12",))
+    assert bits(nand__channels=8) == ("12,13,14", ("12,13,14",))
+    assert bits(nand__channels=6) == ("12", ("12",))
+    assert bits(nand__channels=3) == (None, ())
+    assert bits(ftl__placement_pages=2) == ("13", ("13",))
+    # By order of arrival only a unit's own pages are where the address says.
+    assert bits(ftl__allocation="order") == (None, ("12",))
+    assert bits(ftl__allocation="order", ftl__map_unit_bytes=8192) == ("12", ("12",))
+    # A quarter of a page of phase blurs the bit: it may be named or not.
+    assert bits(ftl__map_unit_bytes=8192, ftl__phase_bytes=1024) == ("12", ("12",))
+
+
 def test_answers_are_judged_by_their_kind() -> None:
     assert judged_right(Kind.EXACT, Truth(4096), 4096.0)
     assert not judged_right(Kind.EXACT, Truth(4096), 4100)

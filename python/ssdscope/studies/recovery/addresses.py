@@ -1,6 +1,8 @@
 """Which die an address is on, on a drive filled in order: what address bits and runs come to."""
 
 import math
+from collections.abc import Iterable
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +71,22 @@ def volume_bits(values: Values, shape: Shape, width: int) -> list[int]:
     """Name the bits that halve the drive when they are fixed."""
     slow = bit_slowdowns(values, shape, width)
     return [bit for bit, each in slow.items() if each >= HALVES_AT]
+
+
+def volume_sets(values: Values, shape: Shape, width: int) -> list[str]:
+    """Write the sets of bits that may be named: bits that neither halve nor do nothing, or not."""
+    slow = bit_slowdowns(values, shape, width)
+    sure = {bit for bit, each in slow.items() if each >= BLURRED_BELOW}
+    perhaps = [bit for bit, each in slow.items() if SHOWS_AT < each < BLURRED_BELOW]
+    chosen = [
+        sure.union(some) for n in range(len(perhaps) + 1) for some in combinations(perhaps, n)
+    ]
+    return [in_words(bits) for bits in chosen]
+
+
+def in_words(bits: Iterable[int]) -> str:
+    """Write bits as probes do: `13,14`; nothing for none."""
+    return ",".join(map(str, sorted(bits)))
 
 
 def blurred(values: Values, shape: Shape, width: int) -> bool:

@@ -112,9 +112,9 @@ class Case:
     def _knee(self) -> Truth:
         """Give the knee with and without noise and drift: longer requests make it deeper."""
         knee, gain = self.depths
-        if gain < DEPTH_GAINS or not math.isfinite(knee):
+        noisy, noisy_gain = reads.depth_rates(Twin(self.drawn, noisy=True))
+        if max(gain, noisy_gain) < DEPTH_GAINS or not math.isfinite(knee):
             return ABSENT
-        noisy, _ = reads.depth_rates(Twin(self.drawn, noisy=True))
         if not math.isfinite(noisy):
             return Truth(knee)
         drift = float(self.drawn.disturbance.get("disturbance.drift_ratio", 0.0))

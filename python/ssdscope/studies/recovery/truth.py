@@ -7,7 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ssdscope.studies.recovery.addresses import pages_in_a_row, volume_bits
+from ssdscope.studies.recovery.addresses import (
+    in_words,
+    pages_in_a_row,
+    volume_bits,
+    volume_sets,
+)
 from ssdscope.studies.recovery.shape import Shape, Values, number
 
 Answer = float | int | str
@@ -170,15 +175,29 @@ def _places(values: Values, shape: Shape) -> dict[str, Truth]:
         one = in_a_row * shape.page_bytes >= managed > shape.page_bytes
         placement = Truth("one-channel" if one else "multi-channel")
         pages = Truth(in_a_row, (shape.run_pages,))
-    by_address = values["ftl.kind"] == "log-block" or values.get("ftl.allocation") != "order"
-    bits = len(volume_bits(values, shape, width)) if by_address else 0
-    as_filled = len(volume_bits(values, shape, shape.planes))
     return {
         "placement": placement,
         "placement_pages": pages,
         "interleave_degree": Truth(shape.dies) if shape.dies > 1 else Truth(None, (1,)),
-        "internal_volume_bits": Truth(bits or None, (bits, as_filled)),
+        "internal_volume_bits": _bits(values, shape),
     }
+
+
+def volumes_width(values: Values, shape: Shape) -> int:
+    """Planes among which addresses choose, whatever was written in what order."""
+    if values["ftl.kind"] == "page" and values.get("ftl.allocation", "address") == "order":
+        return shape.unit_planes
+    return runs_width(values, shape)
+
+
+def _bits(values: Values, shape: Shape) -> Truth:
+    bits = in_words(volume_bits(values, shape, volumes_width(values, shape)))
+    also = [
+        each
+        for width in (volumes_width(values, shape), shape.planes)
+        for each in volume_sets(values, shape, width)
+    ]
+    return Truth(bits or None, tuple(each for each in dict.fromkeys(also) if each))
 
 
 def judged_right(kind: Kind, truth: Truth, value: Answer) -> bool:
