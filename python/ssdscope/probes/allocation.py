@@ -14,7 +14,8 @@ Statistic. The log of the ratio of both reading times, per pair; a sign-flip per
 
 Decision. "order" if at either depth all of the interval lies above 5 % and no more than one in a
 hundred flips (for both depths together) is as large; "address" if at both depths the equivalence
-test rules out 3 % either way; else `effect_below_noise`, after more passes.
+test rules out 3 % either way; else `effect_below_noise`, after more passes. Where several reads at
+once gain nothing, nothing lies side by side and there is nothing to tell (`link_bound`).
 
 Assumptions. Blocks that log what was written hold it in order of arrival until they are merged,
 whatever the drive places by. If a merge unit is known the drive places by address; if it is not
@@ -62,6 +63,9 @@ MARGIN = 0.03
 SHOWS = 0.05
 """A difference that all of the interval must exceed."""
 WARMED_BY = 4
+GAIN_READS = 512
+DEPTH_GAINS = 1.3
+"""What several reads at once must gain, for a placement to be there that an order could change."""
 ALPHA = 0.01
 FLIPS = 1999
 WINDOW_BYTES = 2 << 20
@@ -121,7 +125,20 @@ def detect(bench: Bench) -> Iterator[Finding]:
         if _any_shows(contrasts) and not isinstance(bench.known.get("merge_unit_bytes"), Absent):
             _write_elsewhere(bench, layout)
             _, lasting = _read(bench, layout)
-    yield _finding(bench, logs, contrasts, lasting)
+        beside = _gain(bench, layout)
+    yield _finding(bench, logs, contrasts, lasting, beside)
+
+
+def _gain(bench: Bench, layout: _Layout) -> float:
+    """How many times faster small reads of the regions are several at once than alone."""
+    rng = bench.rng(f"{NAME} gain")
+    block = bench.info.logical_block_bytes
+    within = layout.begins[:, 0].min() + rng.integers(0, layout.size // block, GAIN_READS) * block
+    times = []
+    for depth in (max(DEPTHS), 1, max(DEPTHS), 1):
+        log = in_peace(bench, partial(bench.read, within, block, iodepth=depth))
+        times.append(float(log.complete_ns.max() - log.submit_ns.min()))
+    return min(times[1], times[3]) / max(times[0], times[2])
 
 
 def _any_shows(contrasts: list[_Contrast]) -> bool:
@@ -247,7 +264,11 @@ def _write_elsewhere(bench: Bench, layout: _Layout) -> None:
 
 
 def _finding(
-    bench: Bench, logs: list[NDArray[Any]], contrasts: list[_Contrast], lasting: list[_Contrast]
+    bench: Bench,
+    logs: list[NDArray[Any]],
+    contrasts: list[_Contrast],
+    lasting: list[_Contrast],
+    beside: float,
 ) -> Finding:
     strongest = max(contrasts, key=lambda each: each.mean)
     common: dict[str, Any] = {"probe": NAME, "evidence": _evidence(logs, contrasts)}
@@ -259,6 +280,8 @@ def _finding(
         if _any_shows(lasting):
             return Detected(name=PROPERTY, value="order", interval=None, effect=effect, **common)
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
+    if beside < DEPTH_GAINS:
+        return Undetectable(name=PROPERTY, reason=Reason.LINK_BOUND, **common)
     if all(each.equivalent for each in contrasts):
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
     return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)
