@@ -7,7 +7,7 @@ import numpy as np
 
 from ssdscope.probes.literal import zone as literal
 from ssdscope.studies.kuo2009 import curves
-from ssdscope.studies.kuo2009.bench import MIB, SECTOR, Drives, Times, read, slow
+from ssdscope.studies.kuo2009.bench import MIB, SECTOR, Drives, Times, read
 from ssdscope.studies.kuo2009.detecting import Subject, bench, row, subjects
 from ssdscope.studies.kuo2009.sheet import Columns, hand_in, number, stated
 from ssdscope.studies.record import Claim, FigureResult
@@ -25,6 +25,7 @@ KINDS = {
 }
 READS = 400
 READ_RANGE = 256 * MIB
+LEVEL_WITHIN = 0.05
 SPARE = "476 MB are 512 blocks of 1 MB less 7 % spare, as the sizes of the drive's family suggest"
 PIECES = (
     "the Samsung's zones are not the Transcend's: several tables are kept, so that only the first "
@@ -69,7 +70,6 @@ def figure_41(drives: Drives, folder: Path) -> FigureResult:
     mtron, more = _run(drives, MTRON)
     step = float(np.median(mtron[40:]) / np.median(mtron[1:40]) - 1)
     random = _random_reads(drives)
-    late = slow(random)
     rows += [
         *more,
         stated(
@@ -78,13 +78,7 @@ def figure_41(drives: Drives, folder: Path) -> FigureResult:
             f"{100 * step:.0f} % longer",
             0.05 < step < 0.6,
         ),
-        stated(
-            "Samsung SLC, random reads: response times",
-            "two levels",
-            f"{np.median(random[~late]) / 1e3:.0f} us, and "
-            + (f"{np.median(random[late]) / 1e3:.0f} us" if late.any() else "no other"),
-            bool(late.any()) and not bool(late.all()),
-        ),
+        _two_levels(random),
     ]
     notes = [PIECES, RANGE]
     picture = curves.far(
@@ -105,6 +99,21 @@ def _run(drives: Drives, subject: Subject) -> tuple[Times, list[Claim]]:
     found = literal.answer(times)
     what = f"zone (table 6: slow {KINDS[found.kind]})"
     return times, [row(drives, subject, NAME, what, found.size_bytes, mib=True)]
+
+
+def _two_levels(times: Times) -> Claim:
+    """Part reads halfway between the shortest and the longest, and ask whether both are levels."""
+    late = times > np.sqrt(float(times.min()) * float(times.max()))
+    levels = [float(np.median(times[each])) for each in (~late, late)]
+    near = np.where(late, levels[1], levels[0])
+    close = float(np.mean(np.abs(times / near - 1) < LEVEL_WITHIN))
+    return stated(
+        "Samsung SLC, random reads: response times",
+        "two levels",
+        f"{levels[0] / 1e3:.0f} us and {levels[1] / 1e3:.0f} us ({100 * late.mean():.0f} %); "
+        f"{100 * close:.0f} % of the reads within 5 % of one of them",
+        levels[1] > 1.5 * levels[0] and close > 0.9 and 0.1 < late.mean() < 0.9,
+    )
 
 
 def _random_reads(drives: Drives) -> Times:
