@@ -50,6 +50,15 @@ def test_the_zone_of_the_transcend(figure: Callable[..., FigureResult]) -> None:
     assert row.verdict == Verdict.AGREES
 
 
+def test_zones_of_two_other_kinds(figure: Callable[..., FigureResult]) -> None:
+    samsung, mtron, *seen = figure("kuo2009", "41").rows
+    assert values(samsung) == (4, 4, 4, 4)
+    assert "once in so much" in samsung.what
+    assert values(mtron) == (40, 40, 40, 40)
+    assert "from there on" in mtron.what
+    assert [row.verdict for row in seen] == [Verdict.AGREES] * 2
+
+
 def test_the_buffer_of_the_mtron_is_smaller_than_its_knee(
     figure: Callable[..., FigureResult],
 ) -> None:
