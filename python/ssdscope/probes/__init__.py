@@ -42,6 +42,7 @@ from ssdscope.probes import (
     merge_unit,
     open_units,
     pslc,
+    read_cache,
     reclaim_unit,
     rmw_unit,
     trim,
@@ -83,6 +84,7 @@ __all__ = [
 _PROBES: tuple[ProbeInfo, ...] = (
     # Those that write nothing come first, then those that share a state, then the heavy ones.
     latency.PROBE,
+    read_cache.PROBE,
     map_cache.PROBE,
     interleave.PROBE,
     write_buffer.PROBE,

@@ -6,7 +6,7 @@ again"). What a drive remembers of earlier rows is the business of whoever makes
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ssdscope.targets.records import Log
 
 FIRST_WAIT_NS, WAITS = 500_000_000, 5
+FORGOTTEN_AFTER = 24_000
+"""Other blocks: more than the units of any read cache that was seen."""
 NEIGHBOURS = 31
 """Rows on both sides that tell what a read took about then."""
 
@@ -56,6 +58,8 @@ def read_rows(bench: Bench, offsets: ArrayLike) -> NDArray[Any]:
 def patient_read(bench: Bench, offsets: ArrayLike, lengths: ArrayLike, **pacing: Any) -> Log:
     """Read as `Bench.read`; if another user is at work, wait and read again, a few times.
 
+    What was read in vain is put out of the read cache first.
+
     Raises
     ------
     Stopped
@@ -70,7 +74,18 @@ def patient_read(bench: Bench, offsets: ArrayLike, lengths: ArrayLike, **pacing:
                 raise
         bench.idle(wait_ns)
         wait_ns *= 2
+        _forget(bench)
     return bench.read(offsets, lengths, **pacing)
+
+
+def _forget(bench: Bench) -> None:
+    """Read so much else that a read cache has nothing of what is read again."""
+    if bench.info.read_cache.control == "absent" or not bench.info.read_cache.on:
+        return
+    rng, block = bench.rng(f"forget {bench.requests}"), bench.info.logical_block_bytes
+    others = random_blocks(rng, 0, bench.info.capacity_bytes, FORGOTTEN_AFTER, block)
+    with suppress(Stopped):
+        bench.read(others, block)
 
 
 def slow_changes(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,131 @@
+"""What the read-cache probe says of caches of so many bytes, units and read-aheads."""
+
+from __future__ import annotations
+
+import pytest
+
+from ssdscope.probes import Absent, Bench, Budget, Detected, Finding, read_cache
+from ssdscope.targets import Device, open_target
+from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
+
+KIB, MIB = 1 << 10, 1 << 20
+DEFAULT = Budget.parse("default")
+BASE: dict[str, Value] = {
+    "default_state": "sequential",
+    "over_provisioning_ratio": 0.25,
+    "nand.channels": 4,
+    "nand.pages_per_block": 64,
+    "nand.page_bytes": 4096,
+    "nand.blocks_per_plane": 384,
+    "nand.read_ns": 40_000,
+    "nand.program_ns": 300_000,
+    "nand.erase_ns": 1_500_000,
+    "channel.ns_per_byte": 4.0,
+    "host.bytes_per_second": 300e6,
+    "host.command_ns": 10_000,
+    "ftl.kind": "page",
+    "disturbance.noise_sigma": 0.1,
+    "disturbance.spike_ratio": 0.01,
+    "disturbance.spike_ns": 500_000,
+}
+
+
+def drive(**changes: Value) -> Device:
+    keys = {name.replace("__", "."): value for name, value in changes.items()}
+    return open_drive(drive_toml({**BASE, **keys}, []), "drive", 1)
+
+
+def told(device: Device) -> dict[str, Finding]:
+    bench = Bench(device, DEFAULT, 1)
+    before = device.counters()
+    found = {each.name: each for each in read_cache.detect(bench)}
+    after = device.counters()
+    assert before is not None
+    assert after is not None
+    assert after["host_bytes_written"] == before["host_bytes_written"]
+    assert bench.bytes_written == 0
+    assert set(found) == set(read_cache.PROBE.properties)
+    return found
+
+
+def value(found: Finding) -> float:
+    assert isinstance(found, Detected), found
+    assert isinstance(found.value, int)
+    return found.value
+
+
+@pytest.mark.parametrize(
+    ("size", "unit", "changes"),
+    [
+        (256 * KIB, 16 * KIB, {}),
+        (96 * 12 * KIB, 12 * KIB, {"read_cache__switchable": False}),
+        (3 * MIB, 4 * KIB, {"host__logical_block_bytes": 512}),
+        (
+            50 * 24 * KIB,
+            24 * KIB,
+            {
+                "host__logical_block_bytes": 4096,
+                "ftl__map_unit_bytes": 16384,
+                "ftl__phase_bytes": 4096,
+            },
+        ),
+        (
+            MIB,
+            8 * KIB,
+            {"map__kind": "zones", "map__zone_bytes": 8 * MIB, "map__resident_zones": 2},
+        ),
+    ],
+)
+def test_size_and_unit(size: int, unit: int, changes: dict[str, Value]) -> None:
+    found = told(drive(read_cache__bytes=size, read_cache__unit_bytes=unit, **changes))
+    assert value(found["read_cache_bytes"]) == pytest.approx(size, rel=0.01)
+    assert value(found["read_cache_unit_bytes"]) == unit
+    assert isinstance(found["read_ahead_bytes"], Absent)
+
+
+def test_a_unit_of_one_block_is_no_unit() -> None:
+    found = told(
+        drive(
+            read_cache__bytes=2 * MIB,
+            read_cache__unit_bytes=4096,
+            host__logical_block_bytes=4096,
+        )
+    )
+    assert value(found["read_cache_bytes"]) == pytest.approx(2 * MIB, rel=0.01)
+    assert isinstance(found["read_cache_unit_bytes"], Absent)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "block"), [(8 * KIB, 512), (64 * KIB, 4096), (180 * KIB, 512), (768 * KIB, 4096)]
+)
+def test_reading_ahead(ahead: int, block: int) -> None:
+    found = told(
+        drive(
+            read_cache__bytes=4 * MIB,
+            read_cache__read_ahead_bytes=ahead,
+            host__logical_block_bytes=block,
+        )
+    )["read_ahead_bytes"]
+    assert value(found) == pytest.approx(ahead, rel=0.05)
+    assert isinstance(found, Detected)
+    assert found.interval is not None
+    assert found.interval[0] <= ahead <= found.interval[1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"map__kind": "demand", "map__cache_bytes": 8000},
+        {"map__kind": "zones", "map__zone_bytes": 8 * MIB, "map__load_ns": 500_000},
+    ],
+)
+def test_a_mapping_table_is_no_cache(changes: dict[str, Value]) -> None:
+    found = told(drive(**changes))
+    assert all(isinstance(each, Absent) for each in found.values())
+
+
+def test_the_cache_of_kuo2009() -> None:
+    found = told(open_target("sim:kuo-samsung-slc", seed=1).device)
+    assert value(found["read_cache_bytes"]) == 256 * KIB
+    assert value(found["read_cache_unit_bytes"]) == 16 * KIB
