@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 TWO_UNITS = 1.5
 """Units per write, as estimated, from which on it is more than one."""
 ONE_WITHIN = 0.25
+DOUBTFUL = (1.2, 1.8)
+"""Neither one unit nor two: weighed twice more."""
 MANY_WRITES = 1000
 """A stall of so many writes is sharp enough in a single burst."""
 PAIRS_FROM = 128
@@ -72,10 +74,14 @@ class Weighing:
 
     def units(self, at: int, length: int) -> float:
         """Weigh a write; NaN if its bursts never stall."""
-        begin = at % SPAN_BYTES
-        taken = self._pair(begin, length) if self.pairs else self._whole(begin, length)
-        self.tried.append((at, length, taken))
-        return taken
+        taken = [self._once(at % SPAN_BYTES, length)]
+        if DOUBTFUL[0] < taken[0] < DOUBTFUL[1]:
+            taken += [self._once(at % SPAN_BYTES, length) for _ in range(2)]
+        self.tried.append((at, length, float(np.median(taken))))
+        return self.tried[-1][2]
+
+    def _once(self, begin: int, length: int) -> float:
+        return self._pair(begin, length) if self.pairs else self._whole(begin, length)
 
     def _pair(self, begin: int, length: int) -> float:
         if self._control is None:
@@ -143,8 +149,12 @@ def _confirmed(units: Callable[[int, int], float], size: int, end: int, block: i
         expected += [(begin, size, 1), (begin, size + block, 2)]
         if size > block:
             expected.append((begin + size - block, 2 * block, 2))
-    for at, length, many in expected:
+
+    def as_expected(at: int, length: int, many: int) -> bool:
         taken = units(at, length)
-        if not (abs(taken - 1) <= ONE_WITHIN if many == 1 else taken >= TWO_UNITS):
-            return False
-    return True
+        return abs(taken - 1) <= ONE_WITHIN if many == 1 else taken >= TWO_UNITS
+
+    # One that others disturbed may be repeated, and then must be as expected twice.
+    return all(
+        as_expected(*each) or (as_expected(*each) and as_expected(*each)) for each in expected
+    )

@@ -56,8 +56,8 @@ AS_SLOW = 0.85
 KEEP_AWAKE, AWAKE_EVERY_NS = 240, 700_000
 """Reads that let foreground work end, and the pause between them: shorter than any onset sought."""
 READS = 24
-TRIALS = 3
-LEAST_SLOWER, ERRORS, MOST_ERROR = 0.05, 3.5, 0.15
+TRIALS, MOST_TRIALS = 3, 16
+LEAST_SLOWER, ERRORS, MOST_ERROR = 0.05, 3.5, 0.08
 """Logarithm of latency, and standard errors, from which on reads are slower."""
 DRIFTED = 0.05
 WINDOW_BYTES = 8 * 1024 * 1024
@@ -89,12 +89,16 @@ class Pauses:
             If reads scatter so much that a drive that only reads, too, would not be seen.
         """
         bench = self.overwriter.bench
-        found = np.array([in_peace(bench, lambda: self._trial(pause_ns)) for _ in range(trials)])
-        slower, error = found[:, 0].mean(), np.sqrt((found[:, 1] ** 2).sum()) / trials
-        if ERRORS * error > MOST_ERROR:
-            raise Stopped(Reason.EFFECT_BELOW_NOISE)
-        self.slower[pause_ns] = float(slower)
-        return bool(slower > max(LEAST_SLOWER, ERRORS * error))
+        found: list[tuple[float, float]] = []
+        error = np.inf
+        while len(found) < trials or ERRORS * error > MOST_ERROR:
+            if len(found) == max(trials, MOST_TRIALS):
+                raise Stopped(Reason.EFFECT_BELOW_NOISE)
+            found.append(in_peace(bench, lambda: self._trial(pause_ns)))
+            error = float(np.sqrt(sum(each[1] ** 2 for each in found))) / len(found)
+        slower = float(np.mean([each[0] for each in found]))
+        self.slower[pause_ns] = slower
+        return slower > max(LEAST_SLOWER, ERRORS * error)
 
     def _trial(self, pause_ns: int) -> tuple[float, float]:
         """Give how much slower the reads behind a pause are, and the error of that."""

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import base_request_bytes, in_peace
+from ssdscope.probes.finding import Reason
 from ssdscope.probes.overwriting import Granule, granule, latencies_ns
 
 if TYPE_CHECKING:
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
 
 UNKNOWN_BYTES = 64 * 1024
 """Overwritten as one where the RMW unit is not known."""
-IN_ORDER, FIRST_CHUNK, GROWTH = 16, 128, 1.5
-SLOWED = 1.3
-"""Mean over the lower quartile, from which on writes wait for more than their own programs."""
+IN_ORDER, FIRST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 8192, 1.5
+SLOWED = 1.25
+"""Mean over that of the fastest chunk, from which on writes wait for collection."""
+MERGING, MERGING_NS = 8.0, 8_000_000
+"""Times what writes in order take, and nanoseconds: no mapping table explains it, merges do."""
 AGREE = 0.15
 """Relative difference of the means of two chunks up to which a drive has settled."""
 
@@ -72,24 +76,38 @@ class Overwriter:
         size = self.granule.size_bytes
         begin = int(self.places(1, self.bench.info.capacity_bytes - (IN_ORDER + 1) * size)[0])
         places = np.uint64(begin) + np.arange(IN_ORDER, dtype=np.uint64) * np.uint64(size)
-        return latencies_ns(self.bench.write(places, size))
+        return in_peace(self.bench, lambda: latencies_ns(self.bench.write(places, size)))
 
     def settle(self, most_bytes: int) -> Settled:
-        """Overwrite everywhere until it has become slower and stays as it is, or so much."""
+        """Overwrite everywhere: so much, or until merges, which settle at once, are steady.
+
+        Slowing down is no reason to stop: a fast region that is full slows a drive too.
+        """
         capacity = self.bench.info.capacity_bytes
         most = max(2 * FIRST_CHUNK, most_bytes // self.granule.size_bytes)
         means: list[float] = []
-        # In order, nothing is merged or collected at the cost of each write.
-        fast = float(np.quantile(self._in_order(), 0.25))
+        merging = max(MERGING * float(np.median(self._in_order())), MERGING_NS)
         written, chunk = IN_ORDER, FIRST_CHUNK
         while written < most:
             count = min(chunk, most - written)
-            latencies = self.write(count, capacity)
             written += count
-            fast = min(fast, float(np.quantile(latencies, 0.25)))
-            means.append(float(latencies.mean()))
-            slowed = means[-1] > SLOWED * fast
-            if slowed and len(means) > 2 and abs(means[-1] / means[-2] - 1) < AGREE:
-                return Settled(means[-1], True, written)
-            chunk = round(chunk * GROWTH)
-        return Settled(means[-1], means[-1] > SLOWED * fast, written)
+            mean = self._mean_ns(count, capacity)
+            if mean is not None:
+                means.append(mean)
+                rests = len(means) > 2 and abs(means[-1] / means[-2] - 1) < AGREE
+                if rests and means[-1] > merging:
+                    return Settled(means[-1], True, written)
+            chunk = min(round(chunk * GROWTH), MOST_CHUNK)
+        if not means:
+            raise Stopped(Reason.INTERFERENCE)
+        return Settled(means[-1], means[-1] > SLOWED * min(means), written)
+
+    def _mean_ns(self, count: int, capacity: int) -> float | None:
+        """Overwrite; give the mean latency, None if others disturbed it."""
+        size = self.granule.size_bytes
+        try:
+            return float(self.bench.write(self.places(count, capacity), size).latency_ns.mean())
+        except Stopped as stop:
+            if stop.reason is Reason.INTERFERENCE:
+                return None
+            raise

@@ -42,7 +42,8 @@ PROBE_NAME = "trim"
 SETTLE_SHARE, MOST_SHARE = 0.6, 0.95
 """Of the capacity: written to settle it, and in all."""
 MOST_BYTES = 1 << 34
-MEASURED, LEAST_MEASURED, READ_EVERY, BLOCK = 1024, 256, 8, 32
+REQUEST_BYTES = 32 * 1024
+MEASURED, LEAST_MEASURED, PART, READ_EVERY, BLOCK = 1024, 256, 64, 8, 32
 DISCARDS = 64
 """Pieces that half of the drive is discarded in, timed one by one."""
 SURELY, NOTHING = 1.08, 1.03
@@ -61,23 +62,23 @@ def detect(bench: Bench) -> Iterator[Finding]:
 
 
 def _answer(bench: Bench) -> Finding:
-    overwriter = Overwriter(bench, bench.rng(PROBE_NAME))
+    overwriter = Overwriter(bench, bench.rng(PROBE_NAME), REQUEST_BYTES)
     capacity = bench.info.capacity_bytes
     half = capacity // 2 // overwriter.granule.size_bytes * overwriter.granule.size_bytes
     spare = (MOST_SHARE - SETTLE_SHARE) * capacity / overwriter.granule.size_bytes
-    count = min(MEASURED, int(spare / 4) // BLOCK * BLOCK)
+    count = min(MEASURED, int(spare / 4) // PART * PART)
     if count < LEAST_MEASURED:
         return Undetectable(name=EFFECT, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
     settled = overwriter.settle(min(int(SETTLE_SHARE * capacity), MOST_BYTES))
     bench.progress("settled", 0.5)
     overwriter.write(count, half)
-    before = in_peace(bench, lambda: _measured(overwriter, half, count))
+    before = _measured(overwriter, half, count)
     pieces = np.linspace(0, half // (1 << 20), DISCARDS + 1).astype(np.uint64) << np.uint64(20)
     discards = bench.issue(OP_DISCARD, pieces[:-1], np.diff(pieces))
     reads = _reads(bench, half)
     bench.progress("half of it discarded", 0.7)
     overwriter.write(count, half)
-    after = in_peace(bench, lambda: _measured(overwriter, half, count))
+    after = _measured(overwriter, half, count)
     evidence = _evidence(before, after) | {
         "settled": settled.slowed,
         "discarded_share": float(pieces[-1]) / capacity,
@@ -93,10 +94,17 @@ def _measured(
     overwriter: Overwriter, half: int, measured: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Overwrite the first half with reads of the second in between; latencies of both."""
+    parts = [
+        in_peace(overwriter.bench, lambda: _part(overwriter, half)) for _ in range(measured // PART)
+    ]
+    return np.concatenate([each[0] for each in parts]), np.concatenate([each[1] for each in parts])
+
+
+def _part(overwriter: Overwriter, half: int) -> tuple[NDArray[Any], NDArray[Any]]:
     bench = overwriter.bench
-    writes = overwriter.places(measured, half)
+    writes = overwriter.places(PART, half)
     size = base_request_bytes(bench.info)
-    count = measured // READ_EVERY
+    count = PART // READ_EVERY
     lengths = np.full(count, size, dtype=np.uint64)
     reads = random_offsets(overwriter.rng, bench.info.capacity_bytes - half, lengths)
     reads += np.uint64(half // size * size)

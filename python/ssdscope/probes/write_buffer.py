@@ -28,7 +28,6 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.probes.buffer_unit import Unit, find_unit
 from ssdscope.probes.bursts import FLUSHES, GREW, Bursts
-from ssdscope.probes.discipline import MAX_DROPPED_SHARE
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 SIZE, UNIT = "write_buffer_bytes", "write_buffer_unit_bytes"
 PROBE_NAME = "write_buffer"
 
-SEARCH_BURSTS, SIZE_BURSTS = 3, 8
+SEARCH_BURSTS, SIZE_BURSTS, FEWEST_BURSTS = 3, 10, 8
 LEFT = 1.25
 """A buffer that takes so many times more once its data are forgotten had not been empty."""
 SLOWER = (0.5, 2.0)
@@ -152,7 +151,7 @@ def _room(
         "service_ns": service,
         "picture": _picture(np.median(profiles, axis=0), stall),
     }
-    if len(whole) < (1 - MAX_DROPPED_SHARE) * SIZE_BURSTS:
+    if len(whole) < FEWEST_BURSTS:
         return None
     return stats.room(whole, paces, service, bench.seed)
 
