@@ -125,18 +125,18 @@ def detect(bench: Bench) -> Iterator[Finding]:
         if _any_shows(contrasts) and not isinstance(bench.known.get("merge_unit_bytes"), Absent):
             _write_elsewhere(bench, layout)
             _, lasting = _read(bench, layout)
-        beside = _gain(bench, layout)
+        beside = _gain(bench)
     yield _finding(bench, logs, contrasts, lasting, beside)
 
 
-def _gain(bench: Bench, layout: _Layout) -> float:
-    """How many times faster small reads of the regions are several at once than alone."""
+def _gain(bench: Bench) -> float:
+    """How many times faster small reads are several at once than alone."""
     rng = bench.rng(f"{NAME} gain")
     block = bench.info.logical_block_bytes
-    within = layout.begins[:, 0].min() + rng.integers(0, layout.size // block, GAIN_READS) * block
     times = []
     for depth in (max(DEPTHS), 1, max(DEPTHS), 1):
-        log = in_peace(bench, partial(bench.read, within, block, iodepth=depth))
+        places = rng.integers(0, bench.info.capacity_bytes // block, GAIN_READS) * block
+        log = in_peace(bench, partial(bench.read, places, block, iodepth=depth))
         times.append(float(log.complete_ns.max() - log.submit_ns.min()))
     return min(times[1], times[3]) / max(times[0], times[2])
 
