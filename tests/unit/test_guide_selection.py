@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from ssdscope.models.guide.estimators import GuideRegressor
-from ssdscope.models.guide.growing import Grower, Limits, Scaling
-from ssdscope.models.guide.least_squares import LeastSquares
-from ssdscope.models.guide.selection import UNTESTABLE, calibrate, no_multipliers, run_tests
+from ssdscope.models.guide.growing import _between
+from ssdscope.models.guide.selection import UNTESTABLE, calibrate, no_multipliers, ranked, run_tests
 
 Array = npt.NDArray[Any]
 DATASETS = 500
@@ -33,7 +32,7 @@ def test_statistics_are_those_of_contingency_tables(strength: float) -> None:
     ordered = np.sort(column)
     cuts = np.array([ordered[203 // 4], ordered[203 // 2], ordered[3 * 203 // 4]])
     statistic, degrees = contingency((column[:, None] > cuts).sum(axis=1), above)
-    found = run_tests(column[None], above, no_multipliers(1)).curvature[0]
+    found = run_tests(ranked(column[:, None])[0], above, no_multipliers(1)).curvature[0]
     assert degrees == 3
     expected = stats.chi2.logsf(statistic, degrees)
     assert stats.chi2.logsf(found, 1) == pytest.approx(expected, rel=0.08)
@@ -43,7 +42,7 @@ def test_a_product_shows_in_the_quadrants_alone() -> None:
     rng = np.random.default_rng(1)
     columns = rng.normal(size=(3, 203))
     above = rng.random(203) < 1 / (1 + np.exp(-3 * columns[0] * columns[2]))
-    tests = run_tests(columns, above, no_multipliers(3))
+    tests = run_tests(ranked(columns.T)[0], above, no_multipliers(3))
     assert tests.pair == (0, 2)
     upper = columns > np.sort(columns, axis=1)[:, [203 // 2]]
     quadrant, _ = contingency(2 * upper[0] + upper[2], above)
@@ -56,7 +55,9 @@ def test_variables_of_few_values_are_grouped_by_value() -> None:
     for share in (0.1, 0.3, 0.5, 0.7, 0.9):
         binary = (rng.random(200) < share).astype(float)
         above = rng.random(200) < 0.3 + 0.4 * binary
-        tests = run_tests(np.stack([binary, np.ones(200)]), above, no_multipliers(2))
+        tests = run_tests(
+            ranked(np.column_stack([binary, np.ones(200)]))[0], above, no_multipliers(2)
+        )
         assert tests.curvature[0] == pytest.approx(contingency(binary, above)[0])
         assert tests.curvature[1] == UNTESTABLE
 
@@ -69,9 +70,10 @@ def test_calibrated_statistics_have_a_mean_of_one() -> None:
         design = np.column_stack([np.ones(120), x])
         y = rng.normal(size=120)
         residuals = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
-        multipliers = calibrate(x.T, design, residuals, np.random.RandomState(3))
-        tests = run_tests(x.T, residuals > 0, multipliers)
-        plain = run_tests(x.T, residuals > 0, no_multipliers(2))
+        ranks, _ = ranked(x)
+        multipliers = calibrate(ranks, design, residuals, np.random.RandomState(3))
+        tests = run_tests(ranks, residuals > 0, multipliers)
+        plain = run_tests(ranks, residuals > 0, no_multipliers(2))
         drawn.append([*tests.curvature, plain.curvature[1]])
     uniform, binary, uncorrected = np.mean(drawn, axis=0)
     assert uniform == pytest.approx(1, abs=0.25)
@@ -141,7 +143,7 @@ def brute_force_cut(x: Array, y: Array, feature: int, min_rows: int) -> tuple[fl
 @pytest.mark.parametrize("seed", range(20))
 def test_cuts_are_those_of_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    n, least = 32, 10
+    n, least = 42, 10
     x = np.column_stack([rng.normal(size=n), rng.integers(0, 6, n), rng.uniform(0, 1e6, n)])
     y = np.abs(x[:, 0]) * 3 + (x[:, 1] > 2) * x[:, 2] / 1e6 + rng.normal(0, 0.2, n)
     model = GuideRegressor(max_depth=1, cv=0, min_samples_leaf=least, random_state=seed).fit(x, y)
@@ -160,13 +162,17 @@ def test_cuts_are_those_of_brute_force(seed: int) -> None:
         np.testing.assert_allclose(fitted, design @ line, atol=1e-6)
 
 
-def test_neighbours_in_floating_point_are_told_apart() -> None:
-    low = 1.0
-    high = np.nextafter(low, 2)
-    x = np.repeat([low, high], 30).reshape(-1, 1)
-    y = np.repeat([0.0, 1.0], 30)
-    scaling = Scaling.of(x, y)
-    limits = Limits(min_rows=3, max_depth=None, margin=0.1)
-    grower = Grower(x, scaling.table(x, y), LeastSquares(), limits, np.random.RandomState(0))
-    for tree in (grower.grow(np.arange(60)),):
-        assert set(tree.rows.tolist()) <= {60, 30}
+def test_thresholds_lie_between_neighbours_even_in_floating_point() -> None:
+    """Halfway between two neighbours is one of them, and must not be the upper one."""
+    for low in (1.0, -1.0, 0.0, 1e300, np.nextafter(1.0, 2)):
+        high = float(np.nextafter(low, np.inf))
+        assert low <= _between(low, high) < high
+    assert _between(-2.0, 4.0) == 1.0
+    assert _between(-1e308, 1e308) < 1e308
+
+
+def test_ranks_keep_order_and_ties() -> None:
+    points = np.array([[3.0, 1.0], [-1.0, 1.0], [3.0, 2.0]])
+    ranks, values = ranked(points)
+    assert ranks.tolist() == [[1, 0, 1], [0, 0, 1]]
+    assert [each.tolist() for each in values] == [[-1.0, 3.0], [1.0, 2.0]]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope.models.guide.selection import UNTESTABLE, calibrate, no_multipliers, run_tests
+from ssdscope.models.guide.selection import UNTESTABLE, calibrate, no_multipliers, ranked, run_tests
 from ssdscope.models.guide.tree import LEAF, Tree
 
 Array = npt.NDArray[Any]
@@ -145,7 +145,7 @@ class Grower:
         self, points: Array, table: Array, model: NodeModel, limits: Limits, random: Any
     ) -> None:
         self.points = points
-        self.columns = np.ascontiguousarray(points.T)
+        self.columns, self.values = ranked(points)
         self.table = table
         self.model = model
         self.limits = limits
@@ -220,7 +220,7 @@ class Grower:
         """Choose the one of a pair whose cut at the mean leaves less."""
         losses = []
         for feature in pair:
-            values = self.columns[feature][rows]
+            values = self.points[rows, feature]
             low = values <= values.mean()
             parted = np.concatenate([rows[low], rows[~low]])
             middle = np.array([np.count_nonzero(low)])
@@ -231,20 +231,23 @@ class Grower:
         return pair[int(np.argmin(losses))]
 
     def _best_cut(self, rows: Array, feature: int) -> Cut | None:
-        ordered, values = self._sorted(rows, feature)
+        ranks = self.columns[feature][rows]
+        order = np.argsort(ranks, kind="stable")
+        ordered, ranks = rows[order], ranks[order]
         least = self.limits.min_rows
-        cuts = np.flatnonzero(values[:-1] < values[1:]) + 1
+        cuts = np.flatnonzero(ranks[:-1] < ranks[1:]) + 1
         cuts = cuts[(cuts >= least) & (cuts <= len(rows) - least)]
         if len(cuts) == 0:
             return None
         at = self._narrowed(self.table[ordered], cuts)
-        return Cut(feature, _between(values[at - 1], values[at]), ordered[:at], ordered[at:])
+        below, above = self.values[feature][ranks[at - 1 : at + 1]]
+        return Cut(feature, _between(below, above), ordered[:at], ordered[at:])
 
     def _narrowed(self, table: Array, cuts: Array) -> int:
         """Try cuts spread over all, then over those around the best, until there are no others."""
         for _ in range(self.model.rounds):
-            spread = np.linspace(0, len(cuts) - 1, min(len(cuts), self.model.max_cuts))
-            tried = spread.round().astype(int)
+            count = min(len(cuts), self.model.max_cuts)
+            tried = np.arange(count) * (len(cuts) - 1) // max(count - 1, 1)
             best = int(np.argmin(self.model.cut_losses(table, cuts[tried])))
             at = int(cuts[tried[best]])
             if len(tried) == len(cuts):
@@ -254,13 +257,8 @@ class Grower:
             cuts = cuts[first:last]
         return at
 
-    def _sorted(self, rows: Array, feature: int) -> tuple[Array, Array]:
-        values = self.columns[feature][rows]
-        order = np.argsort(values, kind="stable")
-        return rows[order], values[order]
-
 
 def _between(below: float, above: float) -> float:
     """Halfway, but never so far that rounding puts the upper value on the lower side."""
-    middle = below + (above - below) / 2
-    return float(middle if middle < above else below)
+    middle = below / 2 + above / 2
+    return float(middle if below <= middle < above else below)

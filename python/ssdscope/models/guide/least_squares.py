@@ -21,7 +21,7 @@ CONSTANT = 1e-14
 class LeastSquares:
     """Multiple linear regression; the loss of a row is its squared residual."""
 
-    max_cuts = 12
+    max_cuts = 24
     rounds = 4
     flattens = True
 
@@ -81,9 +81,9 @@ def residual_squares(moments: Array) -> Array:
     The factor of ``[[X'X, X'y], [y'X, y'y]]`` ends in the square root of what the fit leaves.
     """
     size = moments.shape[-1]
-    rows = moments[:, 0, 0]
-    diagonal = np.arange(1, size)
     ridged = moments.copy()
-    ridged[:, diagonal, diagonal] += RIDGE * rows[:, None]
+    # Flattened, the diagonal is every (size + 1)-th entry; its first, of the ones, needs no ridge.
+    diagonals = ridged.reshape(len(ridged), -1)[:, :: size + 1]
+    diagonals[:, 1:] += RIDGE * diagonals[:, :1]
     squares: Array = np.linalg.cholesky(ridged)[:, -1, -1] ** 2
     return squares

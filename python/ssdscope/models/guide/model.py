@@ -120,8 +120,8 @@ class GuideModel:
         )
         warnings.warn(
             f"{int(beyond.any(axis=1).sum())} of {len(points)} rows are outside what the model "
-            f"was fitted on: {names}; there it only repeats the nearest it has seen, so measure "
-            "there and fit again",
+            f"was fitted on: {names}; there it can only go on as it began, so measure there "
+            "and fit again",
             OutOfRangeWarning,
             stacklevel=3,
         )

@@ -41,13 +41,34 @@ class Tests(NamedTuple):
     pair: tuple[int, int] | None
 
 
+def ranked(points: Array) -> tuple[Array, list[Array]]:
+    """Replace values by their ranks among the distinct ones of their column.
+
+    Tests and cuts only ask for order, and small integers compare and sort faster.
+
+    Parameters
+    ----------
+    points
+        Shape (n, features).
+
+    Returns
+    -------
+    ranks : ndarray of int, shape (features, n)
+    values : list of ndarray
+        Of each feature, what the ranks stand for.
+    """
+    found = [np.unique(column, return_inverse=True) for column in points.T]
+    ranks = np.array([inverse.reshape(-1) for _, inverse in found], dtype=np.int32)
+    return ranks, [distinct for distinct, _ in found]
+
+
 def run_tests(columns: Array, above: Array, multipliers: Array) -> Tests:
     """Test all variables and all pairs.
 
     Parameters
     ----------
     columns
-        The node's rows, one variable per line: shape (features, n).
+        Ranks of the node's rows, one variable per line: shape (features, n).
     above
         Which rows lie above the fit, shape (n,).
     multipliers
@@ -77,7 +98,7 @@ def calibrate(columns: Array, design: Array, residuals: Array, random: Any) -> A
     Parameters
     ----------
     columns
-        Shape (features, n).
+        Ranks, shape (features, n).
     design
         What was fitted, with a column of ones: shape (n, features + 1).
     residuals
@@ -134,15 +155,14 @@ def _pairs(features: int) -> tuple[Array, Array]:
     return first, second
 
 
-def _quarters(columns: Array) -> Array:
-    """Find three values per variable such that ``x > value`` separates its quarters."""
+def _quarters(columns: Array) -> Any:
+    """Find three ranks per variable such that ``x > rank`` separates its quarters."""
     n = columns.shape[1]
     ranks = [n // 4, n // 2, (3 * n) // 4]
     cuts = np.partition(columns, ranks, axis=1)[:, ranks]
     # Nothing lies beyond the largest value; where a quartile is that, separate it from the rest.
     largest = columns.max(axis=1, keepdims=True)
-    separated: Array = np.where(cuts == largest, np.nextafter(largest, -np.inf), cuts)
-    return separated
+    return cuts - (cuts == largest)
 
 
 def _chi_square(tables: Array, share_above: Array) -> tuple[Array, Array]:
