@@ -64,5 +64,13 @@ def test_merging_and_folding_must_be_ruled_out(tmp_path: Path) -> None:
     assert refused.reason is Reason.MASKED
 
 
+@pytest.mark.parametrize("probe", ["reclaim_unit", "open_units", "gc_knee"])
+def test_log_blocks_that_were_overlooked_are_noticed(tmp_path: Path, probe: str) -> None:
+    """Even where a merge unit was said to be absent."""
+    known = {"rmw_unit_bytes": PAGE, "merge_unit_bytes": None, "pslc_bytes": None}
+    for finding in told(probe, bench_with(tmp_path, log_block() + NOISE, **known)).values():
+        assert isinstance(finding, Undetectable)
+
+
 def test_a_drive_without_collection_has_none(tmp_path: Path) -> None:
     assert isinstance(found_on(tmp_path, FLAT), Undetectable)

@@ -51,8 +51,16 @@ from ssdscope.probes.overwriting import (
     latencies_ns,
     unit_or_base,
 )
+from ssdscope.probes.page_mapped import merges_for_each
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.slow_writes import COLLAPSED, Knee, knee_alone, knee_together, relative
+from ssdscope.probes.slow_writes import (
+    COLLAPSED,
+    LEAST_REQUESTS,
+    Knee,
+    knee_alone,
+    knee_together,
+    relative,
+)
 from ssdscope.probes.states import State
 from ssdscope.workloads.steady import GATE_REGIONS, ROUND_SHARE, settled
 
@@ -69,12 +77,11 @@ SPARE = "over_provisioning_ratio"
 AMPLIFICATION = "gc_write_amplification"
 
 ATTEMPTS = 4
-PAUSE_NS = 30_000_000_000
-"""Between them, on a drive whose beginning can be returned to."""
+PAUSE_NS = 17_000_000_000
+"""Between them, and longer each time, on a drive whose beginning can be returned to."""
 DEPTH = 64
-FIRST_REQUESTS = 256
-CHUNK_SHARE = 0.05
-"""Of the capacity: how much is written between two looks, after a few small ones."""
+CHUNK_SHARE = 0.1
+"""Of the capacity: how much is written between two looks."""
 LONE_MOST = 2.0
 """Capacities written one by one before it is said that nothing happens."""
 SETTLE_MOST = 3.0
@@ -100,15 +107,16 @@ AMPLIFICATION_ERROR = 0.10
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer both properties, in a quiet hour if others are at work."""
-    for left in reversed(range(ATTEMPTS)):
+    for attempt in range(1, ATTEMPTS + 1):
         try:
             findings = _measured(bench)
         except Stopped as stop:
             # What others write uses up space, too: the beginning must be a clean one.
-            if stop.reason is not Reason.INTERFERENCE or not (left and bench.info.snapshot):
+            last = attempt == ATTEMPTS or not bench.info.snapshot
+            if last or stop.reason is not Reason.INTERFERENCE:
                 raise
             bench.enter(State.AS_FOUND)
-            bench.idle(PAUSE_NS)
+            bench.idle(attempt * PAUSE_NS)
         else:
             yield from findings
             return
@@ -124,6 +132,8 @@ def _measured(bench: Bench) -> list[Finding]:
     unit = granule(bench)
     if bench.info.capacity_bytes < 500 * unit.size_bytes:
         raise Stopped(Reason.RANGE_TOO_SMALL)
+    if _merges(bench, unit):
+        raise Stopped(Reason.MASKED, "it writes like a drive that merges log blocks")
     capacity = bench.info.capacity_bytes
     evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": unit.exact}
     alone, latencies = _overwrite_alone(bench, unit)
@@ -143,6 +153,20 @@ def _measured(bench: Bench) -> list[Finding]:
     ]
 
 
+def _merges(bench: Bench, unit: Granule) -> bool:
+    """Say whether random writes are merged one by one, where the beginning can be returned to."""
+    if not bench.info.snapshot:
+        return False
+    try:
+        return merges_for_each(bench, unit)
+    except Stopped as stop:
+        if stop.reason is not Reason.INTERFERENCE:
+            raise
+        return False
+    finally:
+        bench.enter(State.AS_FOUND)
+
+
 def _masked(bench: Bench) -> tuple[Reason, str] | None:
     if bench.found("pslc_bytes") is not None:
         return Reason.MASKED, "data reach their blocks by folding, which hides collection"
@@ -154,7 +178,8 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
     rng = bench.rng("gc_knee alone")
     capacity = bench.info.capacity_bytes
     parts: list[NDArray[np.float64]] = []
-    count, written = FIRST_REQUESTS, 0
+    # Short stretches are spoiled by anybody's burst.
+    count, written = max(int(CHUNK_SHARE * capacity) // unit.size_bytes, LEAST_REQUESTS), 0
     knee = None
     with _write_cache_off(bench):
         while written < LONE_MOST * capacity:
@@ -164,10 +189,8 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
             bench.progress("overwriting as found", 0.3 * written / (LONE_MOST * capacity))
             knee = knee_alone(np.concatenate(parts), unit.size_bytes, capacity)
             collapsed = np.median(parts[-1]) > COLLAPSED * np.median(parts[0])
-            if knee is not None or (collapsed and len(parts) > 8):
+            if knee is not None or collapsed:
                 break
-            if not collapsed:
-                count = min(2 * count, max(int(CHUNK_SHARE * capacity) // unit.size_bytes, count))
     return knee, np.concatenate(parts)
 
 
@@ -255,13 +278,13 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
         return
     taken = float(room.writes * unit.size_bytes)
     evidence |= _shown(taken, room.latencies_ns, unit.size_bytes, capacity)
-    if room.each and not isinstance(bench.known.get("map_cache_bytes"), Absent):
+    if room.each and not isinstance(bench.known.get("map_cache_bytes"), (Absent, Detected)):
         # Writes may as well wait for parts of the mapping table.
         yield Undetectable(name=SPARE, probe=NAME, reason=Reason.MASKED, evidence=evidence)
-    elif taken < 0.9 * NOTHING * capacity:
+    elif taken < 0.97 * NOTHING * capacity:
         reason = "less than 1 % can be overwritten before the drive merges"
         yield Absent(name=SPARE, probe=NAME, bound=NOTHING, reason=reason, evidence=evidence)
-    elif taken < 1.1 * NOTHING * capacity or room.each:
+    elif taken < 1.03 * NOTHING * capacity or room.each:
         below = Reason.EFFECT_BELOW_NOISE
         yield Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
     else:
@@ -350,7 +373,7 @@ def _shown(
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Both experiments to their ends, a fill between them; again where others interfered."""
-    once = int((LONE_MOST + CHUNK_SHARE + 1 + SETTLE_MOST) * info.capacity_bytes) + (1 << 20)
+    once = int((LONE_MOST + CHUNK_SHARE + 2 + SETTLE_MOST) * info.capacity_bytes) + (1 << 20)
     return once * (ATTEMPTS if info.snapshot else 1)
 
 

@@ -29,8 +29,9 @@ USUAL = 8
 """Writes to one place that tell what one takes."""
 MOSTLY, SLOWER = 0.5, 5.0
 """Where so many writes take so many times as long, each is merged for."""
-WAITS_FROM = 30.0
-"""Times the usual: common log blocks hold pages of many units, which are all merged at once."""
+WAITS = {2: 100.0, 3: 30.0, 5: 12.0}
+"""How many waits of how many times the usual make a pattern, if they come no sooner than log blocks
+are filled: common ones hold pages of many units, which are all merged at once."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,12 @@ def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
     """
     rng = bench.rng("log_room")
     capacity = bench.info.capacity_bytes
+    # Within what the mapping table in memory covers, so that no write waits for the table.
+    covered = min(capacity, int(float(bench.found("map_cache_bytes") or capacity)))
     in_merge = merge_bytes // unit.size_bytes
     usual = write_through(bench, np.full(USUAL, _place(unit, in_merge, 1, 1)), unit.size_bytes)
     latencies = np.empty(0)
-    merges = (capacity + unit.phase_bytes) // merge_bytes
+    merges = max((covered + unit.phase_bytes) // merge_bytes, 2)
     while latencies.size * unit.size_bytes < MOST_SHARE * capacity:
         count = CHUNK if latencies.size else FIRST_CHUNK
         where = rng.integers(1, merges, count), rng.integers(1, in_merge, count)
@@ -96,10 +99,11 @@ def _judged(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogR
         before = np.concatenate([[0], np.cumsum(slow)])
         gain = 2 * before - np.arange(before.size)
         return _room(latencies, int(np.argmin(gain)), each=True)
-    waits = np.flatnonzero(latencies > WAITS_FROM * usual)
-    if len(waits) < 2 or np.median(np.diff(waits)) < in_merge / 2:
-        return None
-    return _room(latencies, int(waits[0]), each=False)
+    for least, times in WAITS.items():
+        waits = np.flatnonzero(latencies > times * usual)
+        if len(waits) >= least and np.diff(waits).min() > in_merge / 2:
+            return _room(latencies, int(waits[0]), each=False)
+    return None
 
 
 def _room(latencies: NDArray[np.float64], writes: int, *, each: bool) -> LogRoom:

@@ -35,6 +35,7 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import unit_or_base, write_through
+from ssdscope.probes.page_mapped import merges_for_each
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.states import State
 
@@ -134,6 +135,9 @@ def detect(bench: Bench) -> Iterator[Finding]:
     """Answer."""
     merge = bench.known.get("merge_unit_bytes")
     if isinstance(merge, Absent):
+        if merges_for_each(bench, unit_or_base(bench)):
+            detail = "it writes like a drive that merges log blocks, which was not found to"
+            raise Stopped(Reason.EFFECT_BELOW_NOISE, detail)
         reason = "the drive has no merge units: what is written goes where there is room"
         yield Absent(name=OPEN, probe=NAME, bound=0.0, reason=reason)
         return

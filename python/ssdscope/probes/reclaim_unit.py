@@ -31,6 +31,7 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import Granule, latencies_ns, unit_or_base, write_through
+from ssdscope.probes.page_mapped import WRITES, merges_for_each
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.slow_writes import FITS, period_of, relative
 from ssdscope.probes.states import State
@@ -61,6 +62,8 @@ def detect(bench: Bench) -> Iterator[Finding]:
         return
     _require_known(bench)
     unit = unit_or_base(bench)
+    if merges_for_each(bench, unit):
+        raise Stopped(Reason.EFFECT_BELOW_NOISE, "it writes like a drive that merges log blocks")
     within = bench.found("gc_period_bytes")
     found: dict[int, float] = {}
     shown: NDArray[np.float64] | None = None
@@ -159,7 +162,7 @@ def _detected(
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Write the drive once in order at each depth, and fill it before each."""
-    return int(len(DEPTHS) * (PASS_SHARE + 1) * info.capacity_bytes)
+    return int(len(DEPTHS) * (PASS_SHARE + 1) * info.capacity_bytes) + 2 * WRITES * (1 << 16)
 
 
 PROBE = ProbeInfo(

@@ -30,7 +30,9 @@ DRIFT_MOST = 1.5
 SLOWEST = 1000.0
 """Times the median: what is slower counts as so slow, so that no single write decides."""
 P_VALUE = 1e-6
-LEAST_SHARE = 0.3
+LEAST_SHARE = 0.2
+SURE_SHARE, SURE_P_VALUE = 0.3, 1e-30
+"""A smaller share may be bursts of others, unless chance is out of the question."""
 FITS = 10
 """A period must fit so often into what was written."""
 EARLIEST = 0.02
@@ -159,6 +161,7 @@ def period_of(slow: NDArray[np.float64]) -> stats.Recurrence | None:
         if each is not None
         and each.p_value <= P_VALUE
         and each.share >= LEAST_SHARE
+        and (each.share >= SURE_SHARE or each.p_value <= SURE_P_VALUE)
         and FITS * each.period <= slow.size
     ]
     return max(sure, key=lambda each: each.share, default=None)
