@@ -42,7 +42,7 @@ class Case:
         known = configured(self.drawn.values, self.twin.shape)
         alpha, beta, _ = self.line
         return known | {
-            "allocation": Truth("order" if self.order_effect >= ORDER_SHOWS else "address"),
+            "allocation": self._allocation(),
             "over_provisioning_ratio": self._spare(),
             "gc_write_amplification": self._amplified(),
             "trim_effect": Truth(self.trim_effect) if self.trim_effect >= TRIM_SHOWS else ABSENT,
@@ -80,6 +80,13 @@ class Case:
     def depths(self) -> tuple[float, float]:
         """Knee and gain of queue depth."""
         return reads.depth_rates(self.twin)
+
+    def _allocation(self) -> Truth:
+        """Give the effect of order; log blocks have one though addresses choose the place."""
+        shows = self.order_effect >= ORDER_SHOWS
+        if self.drawn.values["ftl.kind"] == "log-block":
+            return Truth("address", ("order",) if shows else ())
+        return Truth("order" if shows else "address")
 
     def _spare(self) -> Truth:
         share, _ = self.overwritten

@@ -97,7 +97,7 @@ def _bits(case: Case) -> float:
 
 def _order(case: Case) -> float:
     if case.order_effect >= ORDER_SHOWS:
-        return case.order_effect
+        return 0.0 if case.drawn.values["ftl.kind"] == "log-block" else case.order_effect
     return max(reads.conflict(case.twin), reads.chunk(case.twin))
 
 

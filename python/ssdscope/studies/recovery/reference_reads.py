@@ -122,8 +122,6 @@ def map_miss(twin: Twin) -> float:
 
 def order(twin: Twin) -> float:
     """Large reads of a region written in random order, against one written in order."""
-    if twin.values["ftl.kind"] == "log-block":
-        return 0.0
     device, unit = twin.fork(), twin.shape.unit_bytes
     count = min(32 << 20, twin.shape.capacity_bytes // 8) // unit
     phase = number(twin.values, "ftl.phase_bytes")
