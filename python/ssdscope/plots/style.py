@@ -1,11 +1,13 @@
 """Colours by role, and the look that all charts share."""
 
+import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.ticker import Locator
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,13 @@ def log_sizes(axes: "Axes", sizes_bytes: Any) -> None:
     axes.xaxis.set_major_locator(FixedLocator(ticks[:: 2 if len(ticks) > 9 else 1]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: size_label(value)))
+
+
+def binary_steps(span_bytes: float) -> "Locator":
+    """Place some six ticks of a plain axis of sizes at multiples of a power of two."""
+    from matplotlib.ticker import MultipleLocator
+
+    return MultipleLocator(2.0 ** max(0, round(math.log2(max(span_bytes, 1.0) / 6))))
 
 
 def log_depths(axes: "Axes", depths: Any) -> None:

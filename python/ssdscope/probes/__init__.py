@@ -175,6 +175,8 @@ def _of_one(probe: ProbeInfo, bench: Bench, progress: StageProgress) -> Iterator
     try:
         if bench.info.capacity_bytes < probe.least_bytes:
             raise Stopped(Reason.RANGE_TOO_SMALL)
+        if bench.info.kind == "null" and probe.least_bytes > 0:
+            raise Stopped(Reason.NOT_A_RAW_DEVICE)
         with bench.allowance(probe.planned_writes_bytes(bench.info), progress):
             bench.enter(probe.state)
             for finding in probe.detect(bench):

@@ -261,7 +261,7 @@ def _evidence(ratios: _Ratios) -> dict[str, Any]:
 PROBE = ProbeInfo(
     name=NAME,
     summary="bits of the address that choose between parts of the drive",
-    weight="light",
+    weight="standard",
     properties=(PROPERTY,),
     cost="some 200,000 reads",
     detect=detect,

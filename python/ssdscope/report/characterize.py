@@ -27,12 +27,12 @@ from ssdscope.targets.opening import identify
 from ssdscope.targets.traces import sniff_trace
 
 STAGES: tuple[tuple[str, float], ...] = (
-    ("findings", 0.30),
-    ("performance", 0.35),
-    ("distribution", 0.10),
-    ("trace", 0.10),
-    ("models", 0.05),
-    ("twin", 0.08),
+    ("findings", 0.60),
+    ("performance", 0.20),
+    ("distribution", 0.05),
+    ("trace", 0.05),
+    ("models", 0.04),
+    ("twin", 0.04),
     ("advice", 0.02),
 )
 """Stages in order, with their usual share of the time."""

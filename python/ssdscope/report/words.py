@@ -123,7 +123,7 @@ def value(finding: Mapping[str, Any]) -> str:
         case "detected":
             return _with_unit(finding["value"], unit)
         case "absent":
-            return f"below {_with_unit(finding['bound'], unit)}"
+            return "none"
         case "ambiguous":
             return " or ".join(_with_unit(each, unit) for each in finding["candidates"])
     return NOTHING
