@@ -50,6 +50,12 @@ def test_the_zone_of_the_transcend(figure: Callable[..., FigureResult]) -> None:
     assert row.verdict == Verdict.AGREES
 
 
+def test_the_read_cache_of_the_samsung(figure: Callable[..., FigureResult]) -> None:
+    (row,) = figure("kuo2009", "38").rows
+    assert values(row) == (256, 256, 256, 256)
+    assert row.verdict == Verdict.AGREES
+
+
 def test_zones_of_two_other_kinds(figure: Callable[..., FigureResult]) -> None:
     samsung, mtron, *seen = figure("kuo2009", "41").rows
     assert values(samsung) == (4, 4, 4, 4)

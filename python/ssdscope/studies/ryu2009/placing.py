@@ -14,6 +14,10 @@ PAPER_ALLOCATION = {A: "address", B: "address", C: "order"}
 PAPER_PLACEMENT: Mapping[Subject, tuple[str, int]] = {B: ("multi-channel", 1)}
 """The paper says it of B alone."""
 UNITS = (1, 2, 4)
+SPREAD = (
+    "a block of 16 KB lies on all four channels, so that reads take as long in whatever order they "
+    "were written: T1 equals T2 on such a drive, address-based or not"
+)
 AS_GOOD = 0.02
 """Fits whose relative residuals are this close cannot be told apart by eye."""
 FITS_WITHIN = 0.05
@@ -35,7 +39,8 @@ def allocation_row(detecting: Detecting, subject: Subject) -> Claim:
     gap = detecting.gap(subject)
     what = f"allocation (T1 against T2: {round(100 * gap.share, 1) + 0.0:+} %)"
     paper = PAPER_ALLOCATION.get(subject)
-    return detecting.row(subject, "allocation", what, paper, gap.answer, "")
+    because = SPREAD if subject == A else ""
+    return detecting.row(subject, "allocation", what, paper, gap.answer, because)
 
 
 def placement_rows(detecting: Detecting, subject: Subject) -> list[Claim]:
