@@ -189,8 +189,9 @@ def trimmed(twin: Twin) -> float:
         device = twin.settled.fork()
         if discard:
             _discard(device, twin.shape.capacity_bytes // 2)
-        starts = twin.random_units(1024, high=0.5)
-        write(device, starts, unit)
+        # Blocks in the queue for collection before the discard go first.
+        first = twin.shape.capacity_bytes // unit // 8 if twin.values["ftl.kind"] == "page" else 0
+        write(device, twin.random_units(max(first, 1024), high=0.5), unit)
         means.append(write(device, twin.random_units(1024, high=0.5), unit).mean())
     return float(means[0] / means[1] - 1)
 
