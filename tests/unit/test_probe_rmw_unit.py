@@ -70,6 +70,12 @@ def values(device: Device) -> list[float | str | None]:
         (32_768, 0, {"depth": 1, "block": 4096}, 'allocation = "address"'),
         (49_152, 12_288, {"channels": 6, "block": 4096, "blocks": 190}, 'allocation = "order"'),
         (4096, 0, {"channels": 6, "blocks": 190}, 'allocation = "address"\nplacement_pages = 2'),
+        (
+            4096,
+            0,
+            {"channels": 6, "planes": 2, "blocks": 100, "depth": 256},
+            'allocation = "address"\nplacement_pages = 2\nplane_order = "CPWD"',
+        ),
     ],
 )
 def test_units_and_phases_of_page_mapped_drives(

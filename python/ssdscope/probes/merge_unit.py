@@ -239,6 +239,7 @@ def _far_apart(bench: Bench, unit: int, shift: int) -> float:
     slots = min(max(bench.info.capacity_bytes // APART_BYTES, SLOTS[0]), SLOTS[1])
     apart = bench.info.capacity_bytes // slots // unit * unit
     places = rng.permutation(slots - 2) * apart + apart + unit + shift
+    places = places[places + unit <= bench.info.capacity_bytes]
     times: list[float] = []
     with write_through.writing(bench) as writer:
         for first in range(0, places.size - BATCH + 1, BATCH):

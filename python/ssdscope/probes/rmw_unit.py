@@ -14,7 +14,8 @@ Statistic. Ranks of latency within depth and size, folded at every candidate (`s
 
 Decision. Both halves of the data (by turns) must name the same period at 1 % each and the same
 phase. A period that consists of several straddling steps alike is that of the placement, and its
-step is the unit. More data are taken, twice at most, until the halves agree.
+step is the unit; full queues tell (`inner_units`). More data are taken, twice at most, until the
+halves agree.
 
 Assumptions. Writes reach the flash before they are acknowledged (`write_through`). Units are at
 most 128 KiB, and 1, 3, 5, 7, 9 or 15 times a power of two blocks.
@@ -30,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes import shifted_writes, write_through
+from ssdscope.probes import inner_units, shifted_writes, write_through
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
@@ -93,7 +94,8 @@ def candidates_blocks(info: DeviceInfo) -> NDArray[np.int64]:
 
 def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written."""
-    return _most_bytes(info) + LOOKS * write_through.writes_bytes(info)
+    asked = (LOOKS + 1) * write_through.writes_bytes(info)
+    return _most_bytes(info) + asked + inner_units.writes_bytes(info)
 
 
 def _most_bytes(info: DeviceInfo) -> int:
@@ -121,15 +123,26 @@ def detect(bench: Bench) -> Iterator[Finding]:
         )
         if planned > _most_bytes(bench.info):
             break
-        if look and bench.info.snapshot:
-            bench.enter(State.FILLED)  # spare blocks again: collection would only blur
+        if look:
+            _renew(bench)
         with write_through.writing(bench) as writer:
             samples = samples.joined(shifted_writes.measure(writer, wanted, look))
         halves = [_answer(half, candidates) for half in _halves(samples)]
         bench.progress("units of writing", (look + 1) / LOOKS)
         if _agreed(halves) or _hopeless(halves):
             break
-    yield from _findings(bench.info, samples, halves, candidates)
+    inner: int | None = None
+    if halves and _agreed(halves):
+        _renew(bench)
+        with write_through.writing(bench) as writer:
+            inner = inner_units.innermost(writer, halves[0].unit or 0, halves[0].boundary or 0)
+    yield from _findings(bench.info, samples, halves, candidates, inner)
+
+
+def _renew(bench: Bench) -> None:
+    """Return to the filled drive, where that costs nothing: collection would only blur."""
+    if bench.info.snapshot:
+        bench.enter(State.FILLED)
 
 
 def _hopeless(halves: list[_Answer]) -> bool:
@@ -228,9 +241,13 @@ def _mean_and_error(values: NDArray[Any]) -> tuple[float, float]:
 
 
 def _findings(
-    info: DeviceInfo, samples: Samples, halves: list[_Answer], candidates: NDArray[np.int64]
+    info: DeviceInfo,
+    samples: Samples,
+    halves: list[_Answer],
+    candidates: NDArray[np.int64],
+    inner: int | None,
 ) -> Iterator[Finding]:
-    """Answer from what both halves say."""
+    """Answer from what both halves say, and from what full queues say of them."""
     if not halves:
         for name in (UNIT, PHASE):
             yield Undetectable(name=name, probe=NAME, reason=Reason.RANGE_TOO_SMALL)
@@ -258,10 +275,21 @@ def _findings(
         yield Ambiguous(name=UNIT, candidates=(float(unit * block),), reason=why, **common)
         yield Ambiguous(name=PHASE, candidates=phases, reason=why, **common)
         return
+    if inner is None:
+        why = "with full queues it is not clear whether the period is one unit or several"
+        yield Ambiguous(name=UNIT, candidates=_parts(unit, block), reason=why, **common)
+        yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
+        return
     effect = _effect(samples, unit, max(shifted_writes.DEPTHS))
+    unit = inner
     phase = -(first.boundary or 0) % unit * block
     yield Detected(name=UNIT, value=unit * block, interval=None, effect=effect, **common)
     yield Detected(name=PHASE, value=phase, interval=None, effect=effect, **common)
+
+
+def _parts(unit: int, block: int) -> tuple[float, ...]:
+    """Give all units that a period may consist of, in bytes."""
+    return tuple(float(unit // part * block) for part in (1, 2, 3, 4, 6, 8) if unit % part == 0)
 
 
 def _nothing_found(

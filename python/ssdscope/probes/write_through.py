@@ -21,7 +21,7 @@ from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ssdscope.targets.records import DeviceInfo
+    from ssdscope.targets.records import DeviceInfo, Log
 
 FASTEST_PROGRAM_NS = 60_000
 """No flash programs a page sooner; what acknowledges sooner does so from memory."""
@@ -49,11 +49,19 @@ class Writer:
         self, offsets: ArrayLike, lengths: ArrayLike, *, iodepth: int = 1
     ) -> NDArray[Any]:
         """Write, and give the latencies in the order of the requests, float, shape (n,)."""
-        op = OP_WRITE_FUA if self.forced else OP_WRITE
-        log = self.bench.issue(op, offsets, lengths, iodepth=iodepth)
+        log = self._log(offsets, lengths, iodepth)
         latency = np.empty(len(log))
         latency[log.index.astype(np.int64)] = log.latency_ns
         return latency
+
+    def span_ns(self, offsets: ArrayLike, lengths: ArrayLike, *, iodepth: int = 1) -> float:
+        """Write, and give the time from the first request to the last completion."""
+        log = self._log(offsets, lengths, iodepth)
+        return float(log.complete_ns.max() - log.submit_ns.min())
+
+    def _log(self, offsets: ArrayLike, lengths: ArrayLike, iodepth: int) -> Log:
+        op = OP_WRITE_FUA if self.forced else OP_WRITE
+        return self.bench.issue(op, offsets, lengths, iodepth=iodepth)
 
 
 def writes_bytes(info: DeviceInfo) -> int:
