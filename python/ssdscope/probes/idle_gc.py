@@ -8,8 +8,9 @@ pauses, and holds the next reads against those before the pause, and against lat
 bracket drift). Pauses grow by three tenths from 1 ms until reads behind them are slower, and the
 shortest such pause is narrowed down by bisection.
 
-Decision. Detected if the bracket is narrower than 6 %, fresh trials at pauses 12 % shorter show
-nothing, at such a little longer show it, and writes behind the shorter ones are no faster (the
+Decision. Detected if the bracket is narrower than 6 %, reads are much slower behind pauses a little
+longer, fresh trials at pauses 12 % shorter show nothing, at such a little longer show it, and
+writes behind the shorter ones are no faster (the
 drive may have been done already). Absent if not even the longest pause makes reads slower or
 the next writes faster. A write buffer that stays on is emptied by a flush first; one on which
 a flush has no effect empties itself in idle time, which looks the same: `masked`.
@@ -56,9 +57,11 @@ AS_SLOW = 0.85
 KEEP_AWAKE, AWAKE_EVERY_NS = 240, 700_000
 """Reads that let foreground work end, and the pause between them: shorter than any onset sought."""
 READS = 24
-TRIALS, MOST_TRIALS = 3, 16
+TRIALS, MOST_TRIALS = 5, 15
 LEAST_SLOWER, ERRORS, MOST_ERROR = 0.05, 3.5, 0.08
 """Logarithm of latency, and standard errors, from which on reads are slower."""
+MUCH_SLOWER, PROGRAMS_SOON = 0.3, 5
+"""Logarithm of latency where dies are programmed; pauses, each longer, by which they are."""
 DRIFTED = 0.05
 WINDOW_BYTES = 8 * 1024 * 1024
 FIRST_NS, LONGEST_NS = 1_000_000, 60_000_000_000
@@ -96,7 +99,8 @@ class Pauses:
                 raise Stopped(Reason.EFFECT_BELOW_NOISE)
             found.append(in_peace(bench, lambda: self._trial(pause_ns)))
             error = float(np.sqrt(sum(each[1] ** 2 for each in found))) / len(found)
-        slower = float(np.mean([each[0] for each in found]))
+        # The median: others may have come in one trial, unnoticed.
+        slower = float(np.median([each[0] for each in found]))
         self.slower[pause_ns] = slower
         return slower > max(LEAST_SLOWER, ERRORS * error)
 
@@ -189,7 +193,7 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
             return Absent(bound=float(LONGEST_NS), reason=reason, **common)
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     sure = low >= FIRST_NS and not pauses.works_after(round(low / BEYOND), 2 * TRIALS)
-    sure = sure and not pauses.rested_by(low)
+    sure = sure and pauses.works_after(high, 2 * TRIALS) and not pauses.rested_by(low)
     # Between two pieces of work a drive may be quiet.
     sure = sure and any(
         pauses.works_after(round(high * BEYOND**times), 2 * TRIALS) for times in (1, 2, 3)
@@ -218,7 +222,7 @@ def _flush_works(overwriter: Overwriter, settled: Settled) -> bool:
 def _bracket(pauses: Pauses) -> tuple[int, int | None]:
     """Find two neighbouring pauses: the drive works behind the longer, not behind the shorter."""
     low, pause = 0, FIRST_NS
-    while not pauses.works_after(pause):
+    while not _works(pauses, pause):
         low, pause = pause, round(pause * STEP)
         if pause > LONGEST_NS:
             return low, None
@@ -230,6 +234,22 @@ def _bracket(pauses: Pauses) -> tuple[int, int | None]:
         else:
             low = middle
     return low, high
+
+
+def _works(pauses: Pauses, pause_ns: int) -> bool:
+    """Tell whether the drive works behind a pause, and soon makes reads much slower.
+
+    It may begin with reads, which others hardly notice, but then it programs.
+    """
+    if not pauses.works_after(pause_ns):
+        return False
+    for times in range(PROGRAMS_SOON):
+        longer = round(pause_ns * BEYOND**times)
+        if times:
+            pauses.works_after(longer)
+        if pauses.slower[longer] >= MUCH_SLOWER:
+            return True
+    return False
 
 
 def _evidence(pauses: Pauses, onset: int | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import base_request_bytes, in_peace
+from ssdscope.probes.discipline import WAITS_NS, base_request_bytes, in_peace
 from ssdscope.probes.finding import Reason
 from ssdscope.probes.overwriting import Granule, granule, latencies_ns
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 UNKNOWN_BYTES = 64 * 1024
 """Overwritten as one where the RMW unit is not known."""
 IN_ORDER, FIRST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 8192, 1.5
+MOST_DISTURBED = 12
 SLOWED = 1.25
 """Mean over that of the fastest chunk, from which on writes wait for collection."""
 MERGING, MERGING_NS = 8.0, 8_000_000
@@ -87,19 +88,22 @@ class Overwriter:
         most = max(2 * FIRST_CHUNK, most_bytes // self.granule.size_bytes)
         means: list[float] = []
         merging = max(MERGING * float(np.median(self._in_order())), MERGING_NS)
-        written, chunk = IN_ORDER, FIRST_CHUNK
+        written, chunk, disturbed = IN_ORDER, FIRST_CHUNK, 0
         while written < most:
             count = min(chunk, most - written)
             written += count
             mean = self._mean_ns(count, capacity)
-            if mean is not None:
+            if mean is None:
+                disturbed, chunk = disturbed + 1, FIRST_CHUNK
+                if disturbed > MOST_DISTURBED:
+                    raise Stopped(Reason.INTERFERENCE)
+                self.bench.idle(WAITS_NS[0])
+            else:
                 means.append(mean)
                 rests = len(means) > 2 and abs(means[-1] / means[-2] - 1) < AGREE
                 if rests and means[-1] > merging:
                     return Settled(means[-1], True, written)
             chunk = min(round(chunk * GROWTH), MOST_CHUNK)
-        if not means:
-            raise Stopped(Reason.INTERFERENCE)
         return Settled(means[-1], means[-1] > SLOWED * min(means), written)
 
     def _mean_ns(self, count: int, capacity: int) -> float | None:
