@@ -61,6 +61,7 @@ def value(finding: Finding) -> float | str | None:
         (1_572_864, {}),
         (196_608, {"channels": 1, "pages": 48, "blocks": 2000}),
         (4_718_592, {"channels": 6, "planes": 2, "blocks": 160}),
+        (9_437_184, {"channels": 6, "planes": 4, "blocks": 100}),
     ],
 )
 def test_merge_units(tmp_path: Path, association: str, size: int, changes: dict[str, int]) -> None:

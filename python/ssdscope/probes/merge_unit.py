@@ -23,7 +23,7 @@ are slower, and an erase could not have been missed.
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
 before, or else a logical block (of 4 KiB at least) and 0.
 
-Cost. At most nine tenths of the capacity.
+Cost. At most the capacity once.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ SURE = 5.0
 """Standard errors above the middle of ranks."""
 AS_GOOD = 0.85
 """Of the height of the best candidate; that of half the period is one half."""
-RUNS = 24
+RUNS, RUNS_SHARE = 24, 0.4
+"""How many whole units are written aligned, and as many across two; of the capacity in all."""
 RUN_BYTES = 256 << 10
 COLLAPSES = 0.1
 RANKS_DIFFER = 0.001
@@ -108,7 +109,7 @@ class _Period:
 
 def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written."""
-    return info.capacity_bytes * 9 // 10 + 4 * write_through.writes_bytes(info)
+    return info.capacity_bytes
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -184,7 +185,7 @@ def _confirmed(
     from scipy.stats import mannwhitneyu
 
     unit = stream.unit_bytes
-    left = int(bench.info.capacity_bytes * (9 / 10 - 1 / STREAM_SHARES[-1]))
+    left = int(bench.info.capacity_bytes * RUNS_SHARE)
     runs = min(RUNS, left // (2 * size), bench.info.capacity_bytes // size // 2 - 2)
     if runs < 8:
         for name in (UNIT, PHASE):
@@ -278,7 +279,7 @@ def _short_runs(bench: Bench, stream: _Stream, phase: int) -> float:
     unit = stream.unit_bytes
     length = max(RUN_BYTES // unit, 4)
     slots = bench.info.capacity_bytes // (length * unit) - 1
-    count = min(4 * RUNS, slots, bench.info.capacity_bytes // 4 // (length * unit))
+    count = min(4 * RUNS, slots, bench.info.capacity_bytes // 8 // (length * unit))
     begins = rng.permutation(slots)[:count] * length * unit + unit * (1 + length // 3) - phase
     _renew(bench)
     places = begins[:, None] + np.arange(length)[None, :] * unit
@@ -322,7 +323,7 @@ PROBE = ProbeInfo(
     summary="span that is merged at once, on drives with log blocks",
     weight="standard",
     properties=(UNIT, PHASE),
-    cost="up to 9/10 of the capacity written, mostly in order",
+    cost="up to the capacity written, mostly in order",
     detect=detect,
     declared_writes_bytes=writes_bytes,
     state=State.FILLED,
