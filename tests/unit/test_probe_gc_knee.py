@@ -37,7 +37,7 @@ def test_the_spare_space_is_what_a_host_can_use(tmp_path: Path, spare: float, no
     "keys", [{"policy": "fifo"}, {"allocation": "address"}, {"channels": 3, "pages": 96}]
 )
 def test_the_amplification_is_that_of_the_flash(tmp_path: Path, keys: dict[str, Any]) -> None:
-    bench = bench_with(tmp_path, page_mapped(**keys), rmw_unit_bytes=4096, merge_unit_bytes=None)
+    bench = bench_with(tmp_path, page_mapped(**keys), rmw_unit_bytes=4096, pslc_bytes=None)
     amplification = told("gc_knee", bench)[gc_knee.AMPLIFICATION]
     assert isinstance(amplification, Detected)
     assert amplification.value == pytest.approx(counted(bench), rel=0.1)
@@ -111,7 +111,14 @@ def test_a_drive_without_collection_shows_none(tmp_path: Path) -> None:
         assert isinstance(finding, Undetectable)
 
 
-def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
+def test_padding_is_not_counted_as_data(tmp_path: Path) -> None:
+    """Without the RMW unit nobody knows how much of a write is its own."""
     for finding in told("gc_knee", bench_with(tmp_path, page_mapped())).values():
+        assert isinstance(finding, Undetectable)
+
+
+def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=1 << 18)
+    for finding in told("gc_knee", bench).values():
         assert isinstance(finding, Undetectable)
         assert finding.reason is Reason.RANGE_TOO_SMALL

@@ -25,7 +25,7 @@ to 2.5 times A (what a copy costs against a write is not known from outside, so 
 says little), and all that decides A to 10 %.
 
 Assumptions. As found the drive held data everywhere, or else the second experiment disagrees.
-Whole RMW units are overwritten if they are known.
+The RMW unit is known, so that whole ones are overwritten; for A, folding is ruled out.
 Cost. Some four to six capacities written: heavy.
 Source. PROBING.md 3.2, 3.6; Luojie and Kurkoski, arXiv:1110.4245.
 """
@@ -41,6 +41,7 @@ from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.knee_picture import picture_of_knee
 from ssdscope.probes.log_room import log_room
 from ssdscope.probes.overwriting import (
     Granule,
@@ -52,14 +53,12 @@ from ssdscope.probes.overwriting import (
     unit_or_base,
 )
 from ssdscope.probes.page_mapped import merges_for_each
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.slow_writes import (
     COLLAPSED,
     LEAST_REQUESTS,
     Knee,
     knee_alone,
     knee_together,
-    relative,
 )
 from ssdscope.probes.states import State
 from ssdscope.workloads.steady import GATE_REGIONS, ROUND_SHARE, settled
@@ -130,6 +129,10 @@ def _measured(bench: Bench) -> list[Finding]:
     if merge is not None:
         return list(_of_merges(bench, int(float(merge))))
     unit = granule(bench)
+    if not unit.exact:
+        unknown = bench.known.get("rmw_unit_bytes")
+        why = unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
+        raise Stopped(why, "the RMW unit must be known, or padding would count as data")
     if bench.info.capacity_bytes < 500 * unit.size_bytes:
         raise Stopped(Reason.RANGE_TOO_SMALL)
     if _merges(bench, unit):
@@ -139,7 +142,7 @@ def _measured(bench: Bench) -> list[Finding]:
     alone, latencies = _overwrite_alone(bench, unit)
     if alone is None:
         return _no_knee(evidence)
-    evidence |= _shown(alone.spare_bytes, latencies, unit.size_bytes, capacity)
+    evidence |= picture_of_knee(alone.spare_bytes, latencies, unit.size_bytes, capacity)
     evidence["slowdown_alone"] = alone.slowdown
     bench.progress("filling the drive again", 0.3)
     discard_all(bench)
@@ -149,7 +152,7 @@ def _measured(bench: Bench) -> list[Finding]:
     evidence |= together.evidence()
     return [
         _spare(alone, together, capacity, evidence),
-        _amplification(alone, together, capacity, evidence),
+        _amplification(alone, together, capacity, evidence, folding_ruled_out=_flat(bench)),
     ]
 
 
@@ -167,9 +170,18 @@ def _merges(bench: Bench, unit: Granule) -> bool:
         bench.enter(State.AS_FOUND)
 
 
+def _flat(bench: Bench) -> bool:
+    """Say whether a region of one bit per cell is ruled out, by either probe that would see it."""
+    period = bench.known.get("gc_period_bytes")
+    return isinstance(bench.known.get("pslc_bytes"), Absent) or isinstance(period, Detected)
+
+
 def _masked(bench: Bench) -> tuple[Reason, str] | None:
     if bench.found("pslc_bytes") is not None:
         return Reason.MASKED, "data reach their blocks by folding, which hides collection"
+    period = bench.known.get("gc_period_bytes")
+    if isinstance(period, Undetectable) and period.reason is Reason.MASKED:
+        return Reason.MASKED, "writes in order wait as if blocks were folded"
     return None
 
 
@@ -277,7 +289,7 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
         yield from _no_knee(evidence)
         return
     taken = float(room.writes * unit.size_bytes)
-    evidence |= _shown(taken, room.latencies_ns, unit.size_bytes, capacity)
+    evidence |= picture_of_knee(taken, room.latencies_ns, unit.size_bytes, capacity)
     if room.each and not isinstance(bench.known.get("map_cache_bytes"), (Absent, Detected)):
         # Writes may as well wait for parts of the mapping table.
         yield Undetectable(name=SPARE, probe=NAME, reason=Reason.MASKED, evidence=evidence)
@@ -329,7 +341,12 @@ def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, A
 
 
 def _amplification(
-    alone: Knee, together: Together, capacity: int, evidence: dict[str, Any]
+    alone: Knee,
+    together: Together,
+    capacity: int,
+    evidence: dict[str, Any],
+    *,
+    folding_ruled_out: bool,
 ) -> Finding:
     common: dict[str, Any] = {"name": AMPLIFICATION, "probe": NAME, "evidence": evidence}
     share = alone.spare_bytes / capacity
@@ -340,35 +357,14 @@ def _amplification(
     value = (low + high) / 2
     if high - value > AMPLIFICATION_ERROR * value:
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+    if not folding_ruled_out:
+        return Undetectable(reason=Reason.MASKED, **common)
     again = together.knee
     if again is None or abs(again.spare_bytes / alone.spare_bytes - 1) > AGREE:
         return Undetectable(reason=Reason.MASKED, **common)
     if not BAND[0] <= again.slowdown / float(stats.write_amplification(1 + share)) <= BAND[1]:
         return Undetectable(reason=Reason.MASKED, **common)
     return Detected(value=value, interval=(low, high), effect=again.slowdown - 1, **common)
-
-
-def _shown(
-    spare_bytes: float, latencies: NDArray[np.float64], size_bytes: int, capacity: int
-) -> dict[str, Any]:
-    """Give the evidence of writes one by one, with its picture."""
-    pieces = min(240, latencies.size)
-    size = latencies.size // pieces
-    means = relative(latencies)[: pieces * size].reshape(pieces, size).mean(axis=1)
-    places = (np.arange(pieces) + 0.5) * size * size_bytes
-    picture = Picture(
-        title="Where random overwrites begin to wait for collection",
-        caption="One write at a time on the drive as found; mean latency over the usual one.",
-        x=Axis("overwritten", "bytes"),
-        y=Axis("times the usual latency"),
-        series=[series("writes", places, means, "points")],
-        marks=[(spare_bytes, "spare space used up")],
-    )
-    return {
-        "spare_bytes": spare_bytes,
-        "capacity_bytes": capacity,
-        "picture": picture.to_json(),
-    }
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:

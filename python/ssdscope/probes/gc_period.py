@@ -18,9 +18,8 @@ p < 1e-6 and make at least 30 % of what they could
 (20 % at p < 1e-30); then the same on another place. The period is
 detected if both agree within 2 %, or one write; if not, they are the candidates.
 
-Where no region of one bit per cell was ruled out, a stretch is written in order as well: if its
-writes take 1.4 times as long in the mean as in the median, blocks are folded, which hides what is
-asked (`masked`).
+A stretch is written in order as well: if its writes take 1.4 times as long in the mean as in the
+median, blocks are folded, which hides what is asked (`masked`).
 
 Assumptions. No collection but that of what was written: others' writes shift the phase, which only
 neighbouring periods share.
@@ -38,7 +37,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import cautions
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import (
     FILL_BYTES,
@@ -144,12 +143,12 @@ def _within_merge(bench: Bench, unit: Granule, place: int) -> int:
 
 
 def _folds(bench: Bench, unit: Granule, found: Measured) -> bool:
-    """Say whether what is filled may be a region of one bit per cell, if none was ruled out.
+    """Say whether what is filled may be a region of one bit per cell, even if none was found.
 
     What is written in order is stale as a whole when its block's turn comes; only such a region
     has to move it, which makes the mean of the writes far longer than the usual one.
     """
-    if found.period is None or isinstance(bench.known.get("pslc_bytes"), Absent):
+    if found.period is None:
         return False
     capacity = bench.info.capacity_bytes
     if bench.info.snapshot:

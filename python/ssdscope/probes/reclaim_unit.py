@@ -92,7 +92,8 @@ def _require_known(bench: Bench) -> None:
         why = merge.reason if isinstance(merge, Undetectable) else Reason.EFFECT_BELOW_NOISE
         raise Stopped(why, "whether the drive merges log blocks must be known first")
     region, period = bench.known.get("pslc_bytes"), bench.known.get("gc_period_bytes")
-    if not isinstance(region, Absent) and not isinstance(period, Detected):
+    folds = isinstance(period, Undetectable) and period.reason is Reason.MASKED
+    if folds or (not isinstance(region, Absent) and not isinstance(period, Detected)):
         raise Stopped(Reason.MASKED, "a region of one bit per cell is not ruled out")
 
 

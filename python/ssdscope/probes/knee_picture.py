@@ -1,0 +1,46 @@
+"""The picture of where overwrites become slow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.slow_writes import relative
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def picture_of_knee(
+    spare_bytes: float, latencies: NDArray[np.float64], size_bytes: int, capacity: int
+) -> dict[str, Any]:
+    """Give the evidence of writes one by one, with its picture.
+
+    Parameters
+    ----------
+    spare_bytes
+        Where the knee is.
+    latencies : ndarray, shape (n,)
+        Of writes of `size_bytes` each, in order.
+    capacity
+        Of the drive.
+    """
+    pieces = min(240, latencies.size)
+    size = latencies.size // pieces
+    means = relative(latencies)[: pieces * size].reshape(pieces, size).mean(axis=1)
+    places = (np.arange(pieces) + 0.5) * size * size_bytes
+    picture = Picture(
+        title="Where random overwrites begin to wait for collection",
+        caption="One write at a time on the drive as found; mean latency over the usual one.",
+        x=Axis("overwritten", "bytes"),
+        y=Axis("times the usual latency"),
+        series=[series("writes", places, means, "points")],
+        marks=[(spare_bytes, "spare space used up")],
+    )
+    return {
+        "spare_bytes": spare_bytes,
+        "capacity_bytes": capacity,
+        "picture": picture.to_json(),
+    }
