@@ -8,9 +8,9 @@ persistent drop of the rate (`stats.knee`), by bytes. Written in order, spare sp
 matter: what is collected holds nothing.
 
 Decision. The stretch is repeated after ever longer pauses until it grows no more, then measured
-six times in some fifty requests. Detected if a stretch behind a mere flush is slow from its
+five times in some fifty requests. Detected if a stretch behind a mere flush is slow from its
 beginning: a write buffer would be as fast again. The buffer is switched off, or its size
-(property `write_buffer_bytes`) is taken off. Requests of three sizes must tell one size, since
+(property `write_buffer_bytes`) is taken off. Requests of several sizes must tell one size, since
 units cut by the ends of requests take room twice. No drop: absent, up to the bytes written.
 
 Assumptions. The fast stretch is longer than twelve requests, and shorter than a third of the
@@ -47,10 +47,10 @@ PROBE_NAME = "pslc"
 
 STEP_BYTES = 192 * 1024
 """Whole mapping units of any power of two up to 64 KiB, and of three times those up to 48 KiB."""
-LEAST_BYTES = 32 * 1024
-"""Of a request that is known to hold whole units."""
+LEAST_BYTES = 96 * 1024
+"""Of a request that is known to hold whole units; of smaller ones too few would have to wait."""
 FIRST_REQUESTS = 48
-SEARCH_RUNS, SIZE_RUNS = 3, 6
+SEARCH_RUNS, SIZE_RUNS = 2, 5
 LONGEST_SHARE = 1 / 3
 """Of the drive, in one stretch; and of what may be written, to one search."""
 WANTED_REQUESTS = 48
@@ -227,7 +227,8 @@ def _answer(bench: Bench, buffer_bytes: float | None) -> Finding:
     if buffer_bytes is None or buffer_bytes > MASKED_SHARE * fine.bytes:
         return Undetectable(reason=Reason.MASKED, **common)
     coarser = [
-        streams.measure(requests // times + 4, times * length, SEARCH_RUNS) for times in (2, 4)
+        streams.measure(requests // times + 4, times * length, SEARCH_RUNS)
+        for times in ((2,) if streams.aligned else (2, 4))
     ]
     found_all = [each for each in coarser if each is not None]
     if len(found_all) < len(coarser):
