@@ -69,3 +69,9 @@ def test_a_handful_of_events_has_no_period() -> None:
     events[[100, 200, 300]] = True
     assert stats.recurrence(events) is None
     assert stats.recurrence(np.ones(10, bool)) is None
+
+
+def test_events_that_return_less_often_than_by_chance_have_no_period() -> None:
+    events = np.zeros(40, bool)
+    events[np.random.default_rng(40).choice(40, 6, replace=False)] = True
+    assert stats.recurrence(events) is None

@@ -49,7 +49,8 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     Returns
     -------
     Recurrence or None
-        None if there are fewer events than make a period.
+        None if there are fewer events than make a period, or none that returns more often than
+        it would by chance.
     """
     from scipy.stats import poisson
 
@@ -68,7 +69,10 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     # Of the events within reach of a later one.
     share = (found - expected) / (count * (1 - lags / n))
     likely = np.flatnonzero(p_values <= max(p_values.min() ** 0.5, 1e-300))
-    good = likely[share[likely] >= AS_GOOD * share[likely].max()]
+    most = share[likely].max()
+    if most <= 0:
+        return None
+    good = likely[share[likely] >= AS_GOOD * most]
     best = int(good[0])
     near = slice(max(best - 1, 0), best + 2)
     peak = int(lags[near][np.argmax(returns[lags[near]])])
