@@ -120,13 +120,20 @@ def _units(values: Values, shape: Shape) -> dict[str, Truth]:
     return {
         "rmw_unit_bytes": rmw,
         "merge_unit_bytes": merge,
-        "reclaim_unit_bytes": Truth(shape.span_bytes) if page_mapped else ABSENT,
+        "reclaim_unit_bytes": _through_region(values, shape.span_bytes) if page_mapped else ABSENT,
         "alignment_phase_bytes": Truth(number(values, "ftl.phase_bytes")) if found else ABSENT,
-        "gc_period_bytes": Truth(period),
+        "gc_period_bytes": _through_region(values, period),
         "open_units": ABSENT if page_mapped else Truth(streams),
         "idle_gc_onset_ns": Truth(number(values, "gc.idle_ns", 100_000_000)) if idle else ABSENT,
         "pslc_bytes": _size(values, "pslc.bytes"),
     }
+
+
+def _through_region(values: Values, size: int) -> Truth:
+    """Give what whole blocks hold, or those of a one-bit region that is written first."""
+    if number(values, "pslc.bytes") == 0:
+        return Truth(size)
+    return Truth(size, (size // number(values, "nand.bits_per_cell", 1),))
 
 
 def _size(values: Values, key: str) -> Truth:
