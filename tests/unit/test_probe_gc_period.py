@@ -89,6 +89,17 @@ def test_a_region_is_not_taken_for_what_is_behind_it(tmp_path: Path) -> None:
     assert found.reason is Reason.MASKED
 
 
+def test_an_unknown_unit_is_noticed_where_it_pads(tmp_path: Path) -> None:
+    """Writes of 4 KiB that each take a unit of 16 would make the period a quarter of what it is."""
+    padded = page_mapped(allocation="address", more="map_unit_bytes = 16_384")
+    found = told("gc_period", bench_with(tmp_path, padded, pslc_bytes=None))[gc_period.PERIOD]
+    assert isinstance(found, Undetectable)
+    plain = page_mapped(allocation="address")
+    found = told("gc_period", bench_with(tmp_path, plain, pslc_bytes=None))[gc_period.PERIOD]
+    assert isinstance(found, Detected)
+    assert found.value == 48 * PAGE
+
+
 def test_a_drive_without_collection_has_no_period(tmp_path: Path) -> None:
     found = told("gc_period", bench_with(tmp_path, FLAT))[gc_period.PERIOD]
     assert isinstance(found, Undetectable)

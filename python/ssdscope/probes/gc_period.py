@@ -16,7 +16,8 @@ that. Of the thresholds the one whose events return most surely decides.
 Decision. As many writes again as it takes (at most seven looks) for a lag whose returns have
 p < 1e-6 and make at least 30 % of what they could
 (20 % at p < 1e-30); then the same on another place. The period is
-detected if both agree within 2 %, or one write; if not, they are the candidates.
+detected if both agree within 2 %, or one write; if not, they are the candidates. Where the RMW unit
+is not known, the second place is written in requests twice as large: padding would show.
 
 A stretch is written in order as well: if its writes take 1.4 times as long in the mean as in the
 median, blocks are folded, which hides what is asked (`masked`).
@@ -29,7 +30,7 @@ Source. kuo2009, 3.1; PROBING.md 1.5, 3.1 (interval histograms as SSDcheck's, wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,10 +84,13 @@ class Measured:
         In writes; None if none showed.
     latencies_ns
         Of every write, shape (n,).
+    size_bytes
+        Of a write.
     """
 
     period: stats.Recurrence | None
     latencies_ns: NDArray[np.float64]
+    size_bytes: int
 
     @property
     def slow(self) -> NDArray[np.float64]:
@@ -104,7 +108,9 @@ def detect(bench: Bench) -> Iterator[Finding]:
         bench.progress("writing one place again and again", index / len(PLACES))
         if bench.info.snapshot:
             bench.enter(State.FILLED)
-        found.append(_at(bench, unit, place))
+        # A write of twice the size takes half as many, unless both are padded to one RMW unit.
+        size = unit if unit.exact or index == 0 else replace(unit, size_bytes=2 * unit.size_bytes)
+        found.append(_at(bench, size, place))
         if found[-1].period is None:
             break
     if _folds(bench, unit, found[-1]):
@@ -127,9 +133,9 @@ def _at(bench: Bench, unit: Granule, place: float) -> Measured:
         latencies = np.concatenate([latencies, more])
         period = period_of(relative(latencies))
         if period is not None:
-            return Measured(period, latencies)
+            return Measured(period, latencies, unit.size_bytes)
         count = latencies.size
-    return Measured(None, latencies)
+    return Measured(None, latencies, unit.size_bytes)
 
 
 def _within_merge(bench: Bench, unit: Granule, place: int) -> int:
@@ -179,9 +185,15 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
         buffered = bench.info.write_cache.control not in ("absent", "switchable")
         why = Reason.WRITE_ACKED_FROM_BUFFER if buffered else Reason.EFFECT_BELOW_NOISE
         return Undetectable(reason=why, **common)
-    sizes = [float(each.period * unit.size_bytes) for each in periods]
+    sizes = [
+        float(each.period.period * each.size_bytes) for each in found if each.period is not None
+    ]
     common["evidence"]["picture"] = _picture(found[0].slow, periods[0].period, unit).to_json()
-    if abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), float(unit.size_bytes)):
+    apart = abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), float(unit.size_bytes))
+    if apart and not unit.exact:
+        common["evidence"]["detail"] = "the RMW unit is not known, and padding would count as data"
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+    if apart:
         return Ambiguous(
             candidates=tuple(sorted(sizes)), reason="two places have different periods", **common
         )
