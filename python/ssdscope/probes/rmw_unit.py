@@ -34,7 +34,6 @@ from ssdscope import stats
 from ssdscope.probes import inner_units, shifted_writes, write_through
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.shifted_writes import Samples
 from ssdscope.probes.states import State
 
@@ -136,6 +135,8 @@ def detect(bench: Bench) -> Iterator[Finding]:
         _renew(bench)
         with write_through.writing(bench) as writer:
             inner = inner_units.innermost(writer, halves[0].unit or 0, halves[0].boundary or 0)
+        if inner == halves[0].unit and _steps_within(samples, inner or 0, halves[0].boundary or 0):
+            inner = None
     yield from _findings(bench.info, samples, halves, candidates, inner)
 
 
@@ -232,6 +233,29 @@ def _steps_alike(
             return False
         steps.append(mean - level)
     return min(steps) >= INNER_ALIKE * max(steps)
+
+
+def _steps_within(samples: Samples, unit: int, boundary: int) -> bool:
+    """Whether straddling a place inside a unit costs too: then there may be a boundary.
+
+    For drives that take one command at a time, whose queues are never full.
+    """
+    size = int(samples.size.min())
+    there = samples.size == size
+    place, values = (samples.place[there] - boundary) % unit, samples.ranks()[there]
+    for split in inner_units.SPLITS:
+        part, rest = divmod(unit, split)
+        if rest or part < size:
+            continue
+        straddles = place % part + size > part
+        level, error = _mean_and_error(values[~straddles])
+        own = _mean_and_error(values[straddles & (place // part == split - 1)])[0] - level
+        for number in range(split - 1):
+            mean, its_error = _mean_and_error(values[straddles & (place // part == number)])
+            sure = mean - level > INNER_SURE * float(np.hypot(error, its_error))
+            if sure and mean - level > inner_units.UNLIKE * own:
+                return True
+    return False
 
 
 def _mean_and_error(values: NDArray[Any]) -> tuple[float, float]:
@@ -348,30 +372,10 @@ def _evidence(info: DeviceInfo, samples: Samples, halves: list[_Answer]) -> dict
     }
     unit = halves[0].unit
     if unit is not None and _agreed(halves):
-        evidence["picture"] = _picture(samples, unit, halves[0].boundary or 0, block).to_json()
+        evidence["picture"] = shifted_writes.picture(
+            samples, unit, halves[0].boundary or 0, block
+        ).to_json()
     return evidence
-
-
-def _picture(samples: Samples, unit: int, boundary: int, block: int) -> Picture:
-    """Draw two periods of the folded latency."""
-    lines = []
-    for depth in shifted_writes.DEPTHS:
-        for size in np.unique(samples.size):
-            there = (samples.depth == depth) & (samples.size == size)
-            places = samples.place[there] % unit
-            kept = samples.latency_ns[there]
-            medians = [float(np.median(kept[places == at])) for at in np.unique(places)]
-            x = np.concatenate([np.unique(places), np.unique(places) + unit]) * block
-            name = f"{size * block} bytes at depth {depth}"
-            lines.append(series(name, x, medians + medians, "steps"))
-    return Picture(
-        title="Latency of a write, folded",
-        caption="A write that straddles a boundary rewrites one unit more.",
-        x=Axis("offset within two units", "bytes"),
-        y=Axis("median latency", "ns"),
-        series=lines,
-        marks=[((boundary + turn * unit) * block, "unit begins") for turn in (0, 1)],
-    )
 
 
 PROBE = ProbeInfo(

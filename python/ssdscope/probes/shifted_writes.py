@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.probes.discipline import in_peace
+from ssdscope.probes.picture import Axis, Picture, series
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,3 +116,25 @@ def measure(writer: Writer, count: int, look: int) -> Samples:
         same = np.ones(TURN_WRITES, np.int64)
         parts = parts.joined(Samples(place, size, depth * same, 0 * same, latency))
     return parts
+
+
+def picture(samples: Samples, unit: int, boundary: int, block: int) -> Picture:
+    """Draw two periods of the folded latency."""
+    lines = []
+    for depth in DEPTHS:
+        for size in np.unique(samples.size):
+            there = (samples.depth == depth) & (samples.size == size)
+            places = samples.place[there] % unit
+            kept = samples.latency_ns[there]
+            medians = [float(np.median(kept[places == at])) for at in np.unique(places)]
+            x = np.concatenate([np.unique(places), np.unique(places) + unit]) * block
+            name = f"{size * block} bytes at depth {depth}"
+            lines.append(series(name, x, medians + medians, "steps"))
+    return Picture(
+        title="Latency of a write, folded",
+        caption="A write that straddles a boundary rewrites one unit more.",
+        x=Axis("offset within two units", "bytes"),
+        y=Axis("median latency", "ns"),
+        series=lines,
+        marks=[((boundary + turn * unit) * block, "unit begins") for turn in (0, 1)],
+    )
