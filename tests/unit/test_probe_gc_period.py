@@ -94,10 +94,10 @@ def test_an_unknown_unit_is_noticed_where_it_pads(tmp_path: Path) -> None:
     padded = page_mapped(allocation="address", more="map_unit_bytes = 16_384")
     found = told("gc_period", bench_with(tmp_path, padded, pslc_bytes=None))[gc_period.PERIOD]
     assert isinstance(found, Undetectable)
-    plain = page_mapped(allocation="address")
+    plain = page_mapped(allocation="order", planes=2)
     found = told("gc_period", bench_with(tmp_path, plain, pslc_bytes=None))[gc_period.PERIOD]
     assert isinstance(found, Detected)
-    assert found.value == 48 * PAGE
+    assert found.value == 4 * 48 * PAGE
 
 
 def test_a_drive_without_collection_has_no_period(tmp_path: Path) -> None:
