@@ -91,6 +91,8 @@ NOTHING = 0.01
 """Less spare space than this share of the capacity is none."""
 SPARE_ERROR = 0.04
 """Of the place of the knee, beyond scatter: blocks are whole, and are on planes of their own."""
+SMALL_AGREE = 0.6
+"""Nor may they differ by more than this share of the spare space itself."""
 SURELY_FULL = 0.6
 """A drive with so much spare space and more may as well have been empty in part, as found."""
 UNMISTAKABLE = 1.3
@@ -325,7 +327,7 @@ def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, A
         return _detected_spare(alone, capacity, evidence | {"cautions": [caution]})
     if together.knee is not None:
         other = together.knee.spare_bytes / capacity
-        if abs(share - other) <= KEPT_FREE * (1 + share):
+        if abs(share - other) <= min(KEPT_FREE * (1 + share), SMALL_AGREE * share):
             return _detected_spare(alone, capacity, evidence)
         share, other = sorted((share, other))
         candidates: tuple[float, ...] = (share, other)
@@ -350,6 +352,8 @@ def _amplification(
 ) -> Finding:
     common: dict[str, Any] = {"name": AMPLIFICATION, "probe": NAME, "evidence": evidence}
     share = alone.spare_bytes / capacity
+    if share < 2 * NOTHING:
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     low, high = (
         float(stats.write_amplification(1 + share * (1 + sign * SPARE_ERROR) + reserve))
         for sign, reserve in ((1, RESERVE[1]), (-1, RESERVE[0]))
