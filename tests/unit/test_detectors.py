@@ -54,7 +54,6 @@ def test_a_procedure_that_fails_needs_a_reason() -> None:
     [
         (Undetectable(name=NAME, probe="test", reason=Reason.LINK_BOUND), "cannot be told: link"),
         (Ambiguous(name=NAME, probe="test", candidates=(1, 2), reason="close"), "one of 1, 2"),
-        (None, "no probe"),
     ],
 )
 def test_a_refusal_is_shown_and_differs_unless_explained(finding: Finding, said: str) -> None:

@@ -27,7 +27,6 @@ _BUILT_ON = {
     "placement_pages": ("rmw_unit_bytes", "merge_unit_bytes", "map_zone_bytes", "allocation"),
 }
 """What the probes of a property had better know; `probe all` asks for it first, too."""
-NO_PROBE = "no probe answers this"
 
 
 @dataclass
@@ -49,17 +48,17 @@ class Probed:
         """Put a copy of a drive on a bench of its own, for a procedure of the paper."""
         return Bench(self._device(uri, sets), BUDGET, self.seed)
 
-    def finding(self, name: str, uri: str, sets: Sequence[str] = ()) -> Finding | None:
-        """Ask the probes that answer a property, after those they build on; None without any."""
+    def finding(self, name: str, uri: str, sets: Sequence[str] = ()) -> Finding:
+        """Ask the probes that answer a property, after those they build on."""
         key = (uri, tuple(sets))
         told = self._found.setdefault(key, {})
-        chosen = _answering(name)
-        if name not in told and chosen:
+        if name not in told:
+            chosen = _answering(name)
             first = [probe for each in _BUILT_ON.get(name, ()) for probe in _answering(each)]
             order = [probe for probe in probes.registry() if probe in {*first, *chosen}]
             found = probes.run(order, self._device(uri, sets), BUDGET, self.seed)
             told |= {each.name: each for each in found}
-        return told.get(name)
+        return told[name]
 
     def truth(self, name: str, uri: str, sets: Sequence[str] = ()) -> Truth | None:
         """Read off a preset's file what is true of it; None for a drive that is no preset."""
@@ -118,7 +117,7 @@ class Question:
     because: str = ""
 
 
-def answered(question: Question, finding: Finding | None, truth: Truth | None) -> Claim:
+def answered(question: Question, finding: Finding, truth: Truth | None) -> Claim:
     """Make the row of a question.
 
     It agrees if the probe is right and paper and procedure say the same as it; it is explained if
@@ -178,9 +177,7 @@ def _of_file(question: Question, truth: Truth) -> Value:
     return "absent" if truth.value is None else _shown(question, truth.value)
 
 
-def _refusal(finding: Finding | None) -> str:
-    if finding is None:
-        return NO_PROBE
+def _refusal(finding: Finding) -> str:
     if isinstance(finding, Undetectable):
         return f"cannot be told: {str(finding.reason).replace('_', ' ')}"
     if isinstance(finding, Ambiguous):
