@@ -66,8 +66,6 @@ LEAST_FIT = 0.4
 the largest candidate, the period is something else's: of merges, or a divisor of it."""
 HOPELESS = 0.2
 """Probability by chance above which, in both halves, more data are not asked for."""
-INNER_ALIKE = 0.4
-"""Of the highest step of a period, how much the lowest must have to be a unit's boundary too."""
 INNER_SURE = 4.0
 """In standard errors: what a step must exceed to be one."""
 NO_EFFECT = 0.03
@@ -170,7 +168,7 @@ def _answer(samples: Samples, candidates: NDArray[np.int64]) -> _Answer:
     )
     if scan.period is None or scan.explained.max() < LEAST_SHARE:
         return _Answer(scan, None, None)
-    unit = _innermost(samples, values, scan.period, candidates)
+    unit = scan.period
     boundary, fit = _boundary(samples, values, unit)
     if fit < LEAST_FIT or unit == candidates[-1]:
         return _Answer(scan, None, None)
@@ -196,43 +194,6 @@ def _boundary(samples: Samples, values: NDArray[Any], unit: int) -> tuple[int, f
         return 0, 0.0
     best = int(np.argmax(match))
     return best, max(float(each[best]) for each in fits)
-
-
-def _innermost(
-    samples: Samples, values: NDArray[Any], period: int, candidates: NDArray[np.int64]
-) -> int:
-    """Give the smallest unit of which each boundary within the period costs about as much.
-
-    Neighbouring units on one chip and neighbours on two cost differently to straddle, so that
-    the best period is that of the placement.
-    """
-    begin, _ = _boundary(samples, values, period)
-    deep = samples.part(samples.depth == max(shifted_writes.DEPTHS))
-    deep_values = values[samples.depth == max(shifted_writes.DEPTHS)]
-    for unit in candidates[(candidates < period) & (period % candidates == 0)]:
-        for size in np.unique(deep.size):
-            there = deep.size == size
-            if size <= unit and _steps_alike(
-                deep.place[there] - begin, deep_values[there], int(unit), period, int(size)
-            ):
-                return int(unit)
-    return period
-
-
-def _steps_alike(
-    place: NDArray[np.int64], values: NDArray[Any], unit: int, period: int, size: int
-) -> bool:
-    """Whether straddling any boundary of the smaller unit costs, and nearly alike."""
-    straddles = (place % unit) + size > unit
-    boundary = (place % period) // unit
-    level, error = _mean_and_error(values[~straddles])
-    steps = []
-    for number in range(period // unit):
-        mean, its_error = _mean_and_error(values[straddles & (boundary == number)])
-        if mean - level < INNER_SURE * float(np.hypot(error, its_error)):
-            return False
-        steps.append(mean - level)
-    return min(steps) >= INNER_ALIKE * max(steps)
 
 
 def _steps_within(samples: Samples, unit: int, boundary: int) -> bool:
