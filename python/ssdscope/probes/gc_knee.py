@@ -55,6 +55,7 @@ from ssdscope.probes.overwriting import (
 from ssdscope.probes.page_mapped import merges_for_each
 from ssdscope.probes.slow_writes import (
     COLLAPSED,
+    EARLIEST,
     LEAST_REQUESTS,
     Knee,
     knee_alone,
@@ -322,6 +323,10 @@ def _detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Det
 
 def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, Any]) -> Finding:
     share = alone.spare_bytes / capacity
+    if share < EARLIEST:
+        # A buffer that fills, or collection that never rests: neither is a candidate.
+        below = Reason.EFFECT_BELOW_NOISE
+        return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
     if together.knee is None and share < SURELY_FULL and alone.slowdown > UNMISTAKABLE:
         caution = "filled again the drive shows no knee: that it was full as found is assumed"
         return _detected_spare(alone, capacity, evidence | {"cautions": [caution]})
