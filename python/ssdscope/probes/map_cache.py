@@ -53,8 +53,8 @@ EXPLAINED_FROM = 0.15
 """Share of the variance of folded pairs that edges must explain."""
 MARGIN = 0.1
 """Share of a piece at either end in which nothing is read, as long as its edges are rough."""
-SEARCHES = 3
-"""For edges, each beginning elsewhere, until one is confirmed."""
+SEARCHES = 5
+"""For edges, each beginning elsewhere, until two confirmed ones agree to the block."""
 MOST_PIECES = 1 << 19
 MANY_PIECES = 100
 OTHERS_SHARE = 0.01
@@ -196,11 +196,15 @@ def _exact_size(
         same = again.size_bytes == about.size_bytes and again.edge_bytes == about.edge_bytes
         sizes = int(about.size_bytes), int(again.size_bytes)
         return sizes[0] if same else sizes
+    sizes: list[int] = []
     for _ in range(SEARCHES):
         search = edges.Edges(bench, edges.Pieces(about, kept.high), rng)
         found = search.size_bytes()
-        if found is not None and search.confirmed(*found):
+        if found is None or not search.confirmed(*found):
+            continue
+        if found[0] in sizes:
             return found[0]
+        sizes.append(found[0])
     return None
 
 
