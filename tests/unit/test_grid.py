@@ -143,6 +143,21 @@ def test_runs_can_be_kept_to_a_part_of_the_drive() -> None:
     assert more == whole
 
 
+def test_a_drive_in_use_has_no_free_log_blocks() -> None:
+    write = Vector(100, 1, 256 * KIB, KIB, wr_rand=100)
+    drive = open_target("sim:huang-ssd-s", seed=1).device
+    filled, used = drive.fork(), drive.fork()
+    grid.use(used, seed=1)
+    brief, long = Stop(0.01, 500_000_000), Stop(0.01, 20_000_000_000)
+    latency = {
+        (name, stop): next(grid.run(device, [write], seed=1, stop=stop)).latency_ns
+        for name, device in (("filled", filled), ("used", used))
+        for stop in (brief, long)
+    }
+    assert latency["filled", brief] < 0.7 * latency["filled", long]
+    assert latency["used", brief] == pytest.approx(latency["used", long], rel=0.05)
+
+
 def test_means_leave_failures_out() -> None:
     vector = Vector(0, 1, KIB, KIB)
     fine = [Row(vector, 10, 100.0, 20.0, 5.0), Row(vector, 10, 300.0, 40.0, 15.0)]

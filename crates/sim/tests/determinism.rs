@@ -79,7 +79,7 @@ fn every_build_completes_the_same_requests_at_the_same_instants() {
         0xe5a6_5c33_b5ea_c87e,
         0x5815_8cb7_b1bc_2c91,
         0x5f4c_057f_89c5_9050,
-        0xb146_d859_7f5f_61e8,
+        0x85b2_eb24_8027_356b,
     ];
     assert_eq!(found, expected, "{found:#018x?}");
 }

@@ -112,6 +112,8 @@ class Stop:
 
 
 PAPER_STOP = Stop()
+USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
+REST_NS = 60_000_000_000
 
 
 @dataclass(frozen=True)
@@ -175,6 +177,18 @@ def split(vectors: Sequence[Vector], info: DeviceInfo) -> tuple[list[Vector], in
     """
     runnable = [vector for vector in vectors if vector.fits(info)]
     return runnable, len(vectors) - len(runnable)
+
+
+def use(device: Device, seed: int) -> None:
+    """Write to a drive what leaves it as one that has been measured for a while.
+
+    In the paper one run followed the other on the same drive. Copies of a drive that was only
+    filled would each find its log blocks free, and be faster for the first seconds than it can
+    be later. So 1,024 random writes of 256 KB come first, and a minute in which buffers empty.
+    """
+    if device.run(replace(USE, seed=seed)).interrupted:
+        raise KeyboardInterrupt
+    device.idle(REST_NS)
 
 
 def run(

@@ -2,8 +2,8 @@
 
 The paper's defaults for what does not vary: reads only (or writes only, where writes are the
 subject), queue depth 1, requests of 256 KB, all of them at random places. Each run starts at a
-random offset from the same state of the drive and ends as the runs of the grid do, but after a
-tenth of the minute at the latest.
+random offset on a copy of a drive that was in use (`grid.use`) and ends when the mean latency is
+known to 3 %, or after a tenth of the grid's minute.
 
 The paper does not say how much of a drive its requests fell into. On the disk 256 KB at a random
 place took about 10 ms, of which half a revolution is 5.6 and the transfer 3 to 4: its arm moved
@@ -125,6 +125,7 @@ def measure(
     measured: dict[Curve, list[Row]] = {}
     for name in dict.fromkeys(curve.device for curve in wanted):
         drive = open_target(f"sim:{DRIVES[name]}", seed=seed).device
+        grid.use(drive, seed)
         lines = [curve for curve in wanted if curve.device == name]
         for curve, rows in run_lines(drive, lines, seed, stop):
             measured[curve] = rows
