@@ -16,7 +16,8 @@ t tests, Holm over all bits, in both halves of the blocks.
 
 Decision. Detected if both halves name the same bits and each of them nearly doubles the rate alone.
 Bits that do less are spread over others by sizes that are no powers of two: `masked`. Absent if no
-bit costs 3 %; but where depth gains nothing, nothing can be told (`link_bound`).
+bit costs 3 % and the chips were busy, by the interleave degree; where depth gains nothing, nothing
+can be told (`link_bound`).
 
 Assumptions. The drive was filled in order, and a part that an address falls on is either chosen by
 the address or, as on drives that place by order of arrival, was given to it by that fill. Of a
@@ -61,6 +62,8 @@ DOUBLES = 1.6
 """What one free bit must gain at least, all other volume bits being fixed. With so few chips at
 work and a queue that is always full it would be 2; not every queue is full."""
 DEPTH_GAINS = 1.3
+BUSY = 0.6
+"""Of the interleave degree, what depth must gain for the chips, not the link, to be the limit."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def detect(bench: Bench) -> Iterator[Finding]:
         return
     switchable = info.read_cache.control == "switchable"
     with bench.caches(read=False if switchable else None):
-        if _gain(bench, size) < DEPTH_GAINS:
+        gain = _gain(bench, size)
+        if gain < DEPTH_GAINS:
             yield Undetectable(name=PROPERTY, probe=NAME, reason=Reason.LINK_BOUND)
             return
         near = _measure(bench, low, size, 1 << WINDOW_BITS)
@@ -106,7 +110,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         far = _measure(bench, high, size, info.capacity_bytes) if high.size else near.none()
         bench.progress("address bits", 0.8)
         ratios = _Ratios(np.concatenate([near.bits, far.bits]), np.hstack([near.logs, far.logs]))
-        yield _finding(bench, ratios, size)
+        yield _finding(bench, ratios, size, gain)
 
 
 def _last_bit(info: DeviceInfo) -> int:
@@ -158,14 +162,16 @@ def _places(
     return np.resize(fitting, BURST)
 
 
-def _finding(bench: Bench, ratios: _Ratios, size: int) -> Finding:
+def _finding(bench: Bench, ratios: _Ratios, size: int, gain: float) -> Finding:
     halves = [_significant(ratios.logs[half::2]) for half in (0, 1)]
     common: dict[str, Any] = {"probe": NAME, "evidence": _evidence(ratios)}
     if (halves[0] != halves[1]).any():
         return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)
     bits = [int(bit) for bit in ratios.bits[halves[0]]]
     if not bits:
-        return _nothing(ratios, common)
+        degree = bench.found("interleave_degree")
+        busy = degree is not None and gain >= BUSY * float(degree)
+        return _nothing(ratios, busy, common)
     gains = _gains(bench, bits, size)
     common["evidence"] |= {"bits": bits, "gain_of_one_free_bit": gains}
     if min(gains) < DOUBLES:
@@ -201,10 +207,10 @@ def _errors(logs: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(np.maximum(own, np.median(own)) / np.sqrt(len(logs)) + 1e-9)
 
 
-def _nothing(ratios: _Ratios, common: dict[str, Any]) -> Finding:
-    """Say that no bit matters, if none could have been missed."""
+def _nothing(ratios: _Ratios, busy: bool, common: dict[str, Any]) -> Finding:
+    """Say that no bit matters, if none could have been missed: if the chips were all busy."""
     upper = float(np.expm1((ratios.logs.mean(axis=0) + 2 * _errors(ratios.logs)).max()))
-    if upper > NO_EFFECT:
+    if upper > NO_EFFECT or not busy:
         return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)
     return Absent(
         name=PROPERTY,
