@@ -194,8 +194,8 @@ def _exact_size(
     if about.size_error_bytes == 0:
         again = segments.fold(bench, about.size_bytes, reach, rng)
         same = again.size_bytes == about.size_bytes and again.edge_bytes == about.edge_bytes
-        sizes = int(about.size_bytes), int(again.size_bytes)
-        return sizes[0] if same else sizes
+        size_bytes = int(about.size_bytes)
+        return size_bytes if same else (size_bytes, int(again.size_bytes))
     sizes: list[int] = []
     for _ in range(SEARCHES):
         search = edges.Edges(bench, edges.Pieces(about, kept.high), rng)
