@@ -67,11 +67,12 @@ class LineEstimate:
     others: tuple[tuple[float, float], ...] = ()
     """Alpha and beta where a line may miss the points by more."""
 
-    def open_to_choice(self) -> bool:
-        """Whether it hangs on the tolerance which line is the drive's."""
+    def open_to_choice(self) -> tuple[bool, bool]:
+        """Tell of alpha and of beta whether the tolerance decides what it is."""
         mine = np.array([self.alpha_ns[1], self.beta_ns_per_byte[1]])
         others = np.array(self.others).reshape(-1, 2)
-        return bool((np.abs(others - mine) > OTHER_LINE * np.abs(mine)).any())
+        alpha, beta = (np.abs(others - mine) > OTHER_LINE * np.abs(mine)).any(axis=0)
+        return bool(alpha), bool(beta)
 
 
 def test_sizes(info: DeviceInfo) -> NDArray[np.uint64]:
@@ -109,11 +110,14 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     at_first = line.alpha_ns[1] + line.beta_ns_per_byte[1] * first
     if line.alpha_ns[0] <= 0 and line.stretch.start > 0:
         return _no_start(line, float(stats.log_median(kept[:, 0])), common)
-    if line.open_to_choice():
-        return _no_line("it bends: which line it follows is a matter of tolerance", common)
-    return [
+    told = [
         _answer(ALPHA, line.alpha_ns, line.alpha_ns[1] / at_first, common),
         _answer(BETA, line.beta_ns_per_byte, line.beta_ns_per_byte[1] * span / at_first, common),
+    ]
+    refused = _no_line("it bends: which line it follows is a matter of tolerance", common)
+    return [
+        no_line if is_open else answer
+        for answer, no_line, is_open in zip(told, refused, line.open_to_choice(), strict=True)
     ]
 
 
