@@ -1,5 +1,6 @@
 """The trees as scikit-learn estimators: one tree, many bagged ones, and one for a quantile."""
 
+from abc import ABC, abstractmethod
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -19,7 +20,7 @@ from ssdscope.models.guide.tree import Tree
 Array = npt.NDArray[Any]
 
 
-class _Guide(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class _Guide(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """What the estimators share: checking, scaling, the logarithm, predicting."""
 
     min_samples_leaf: int
@@ -86,8 +87,9 @@ class _Guide(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _quantile(self) -> float | None:
         return None
 
+    @abstractmethod
     def _trees(self, grower: Grower, random: Any) -> list[Tree]:
-        raise NotImplementedError
+        """Grow the trees whose mean predicts."""
 
     def _check_parameters(self) -> None:
         _check("min_samples_leaf", self.min_samples_leaf, Integral, 1)
