@@ -1,8 +1,8 @@
 """A drive on the bench: every request of a probe goes through here and is counted.
 
 A probe never holds the `Device` itself. The bench lets no request pass that would write more
-than the probe declared, or outside the window that may be written; it prepares the drive by I/O
-and keeps what it prepared; it knows what earlier probes found.
+than the probe declared; it prepares the drive by I/O and keeps what it prepared; it knows what
+earlier probes found.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ that are always alike; a block whose control reads are off was disturbed, and is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -175,21 +175,36 @@ def looks(bench: Bench, first: int, share_of_wall: float, most: int = MAX_LOOKS)
             return
 
 
-def in_peace(bench: Bench, call: Callable[[], T]) -> T:
+def in_peace(
+    bench: Bench,
+    call: Callable[[], T],
+    *,
+    waits_ns: Sequence[int] = WAITS_NS,
+    undo: Callable[[], None] | None = None,
+) -> T:
     """Repeat a measurement that others disturbed, each time after a longer wait.
+
+    Parameters
+    ----------
+    waits_ns
+        How long, before each repetition.
+    undo
+        Called after a wait, to take back what the attempt has left in the drive.
 
     Raises
     ------
     Stopped
         If it still is, or for another reason.
     """
-    for wait_ns in WAITS_NS:
+    for wait_ns in waits_ns:
         try:
             return call()
         except Stopped as stop:
             if stop.reason is not Reason.INTERFERENCE:
                 raise
             bench.idle(wait_ns)
+            if undo is not None:
+                undo()
     return call()
 
 

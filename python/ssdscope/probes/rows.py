@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.probes.bench import Stopped
+from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Reason
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench import Bench
     from ssdscope.targets.records import Log
 
-FIRST_WAIT_NS, WAITS = 500_000_000, 5
+WAITS_NS = tuple(500_000_000 << doubled for doubled in range(5))
 FORGOTTEN_AFTER = 24_000
 """Other blocks: more than the units of any read cache that was seen."""
 NEIGHBOURS = 31
@@ -65,17 +66,12 @@ def patient_read(bench: Bench, offsets: ArrayLike, lengths: ArrayLike, **pacing:
     Stopped
         If that user stays, or a read failed.
     """
-    wait_ns = FIRST_WAIT_NS
-    for _ in range(WAITS):
-        try:
-            return bench.read(offsets, lengths, **pacing)
-        except Stopped as stop:
-            if stop.reason is not Reason.INTERFERENCE:
-                raise
-        bench.idle(wait_ns)
-        wait_ns *= 2
-        _forget(bench)
-    return bench.read(offsets, lengths, **pacing)
+    return in_peace(
+        bench,
+        lambda: bench.read(offsets, lengths, **pacing),
+        waits_ns=WAITS_NS,
+        undo=lambda: _forget(bench),
+    )
 
 
 def _forget(bench: Bench) -> None:
