@@ -84,19 +84,8 @@ def rate_by_depth(
 
 
 def _mark_depth(axes: "Axes", depth: float, label: str, dash: Any, palette: Palette) -> None:
-    """Draw an upright line with its label on the side where there is room."""
-    axes.axvline(depth, color=palette.s2, linewidth=1.4, linestyle=dash)
-    right = depth < 0.5 * axes.get_xlim()[1]
-    axes.annotate(
-        label,
-        (depth, 0.06),
-        xycoords=("data", "axes fraction"),
-        xytext=(5 if right else -5, 0),
-        textcoords="offset points",
-        ha="left" if right else "right",
-        color=palette.s2,
-        fontsize=8.4,
-    )
+    """Mark a depth, with its label on the side where there is room."""
+    style.mark(axes, depth, label, palette, dash=dash, right=depth < 0.5 * axes.get_xlim()[1])
 
 
 def by_pattern(

@@ -89,20 +89,8 @@ def _scale(axes: "Axes", described: Mapping[str, Any], name: str) -> None:
 
 
 def _mark(axes: "Axes", place: float, word: str, palette: Palette) -> None:
-    """Draw an upright line with its word on the side where there is room."""
+    """Mark a place that is in the picture, with its word on the side where there is room."""
     low, high = axes.get_xlim()
-    if not low <= place <= high:
-        return
-    axes.axvline(place, color=palette.s2, linewidth=1.2, linestyle=(0, (3, 2)))
-    across = axes.transAxes.inverted().transform(axes.transData.transform((place, 1)))[0]
-    right = across < 0.5
-    axes.annotate(
-        word,
-        (place, 0.05),
-        xycoords=("data", "axes fraction"),
-        xytext=(4 if right else -4, 0),
-        textcoords="offset points",
-        ha="left" if right else "right",
-        color=palette.s2,
-        fontsize=8.2,
-    )
+    if low <= place <= high:
+        across = axes.transAxes.inverted().transform(axes.transData.transform((place, 1)))[0]
+        style.mark(axes, place, word, palette, dash=(0, (3, 2)), right=across < 0.5)

@@ -145,6 +145,23 @@ def legend(axes: "Axes", palette: Palette, **options: Any) -> None:
     )
 
 
+def mark(
+    axes: "Axes", place: float, word: str, palette: Palette, *, dash: Any, right: bool
+) -> None:
+    """Draw an upright line with its word beside it, to the right or to the left."""
+    axes.axvline(place, color=palette.s2, linewidth=1.4, linestyle=dash)
+    axes.annotate(
+        word,
+        (place, 0.06),
+        xycoords=("data", "axes fraction"),
+        xytext=(5 if right else -5, 0),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        color=palette.s2,
+        fontsize=8.4,
+    )
+
+
 def log_sizes(axes: "Axes", sizes_bytes: Any) -> None:
     """Label a logarithmic x axis of sizes with 4K, 64K, 1M."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
