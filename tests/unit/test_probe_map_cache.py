@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.unit import reading_drives
 
 from ssdscope import probes
 from ssdscope.probes import (
@@ -18,44 +19,23 @@ from ssdscope.probes import (
     map_cache,
 )
 from ssdscope.targets import Device, open_target
-from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
+from ssdscope.targets.drive_writer import Value
 
 MIB = 1 << 20
 DEFAULT = Budget.parse("default")
-BASE: dict[str, Value] = {
-    "default_state": "sequential",
-    "over_provisioning_ratio": 0.25,
+EXTRA: dict[str, Value] = {
     "nand.channels": 2,
     "nand.ways": 2,
-    "nand.pages_per_block": 64,
-    "nand.page_bytes": 4096,
     "nand.blocks_per_plane": 512,
-    "nand.read_ns": 40_000,
-    "nand.program_ns": 300_000,
-    "nand.erase_ns": 1_500_000,
-    "channel.ns_per_byte": 4.0,
-    "host.bytes_per_second": 300e6,
-    "host.command_ns": 10_000,
-    "ftl.kind": "page",
 }
 
 
 def drive(**changes: Value) -> Device:
-    keys = {name.replace("__", "."): value for name, value in changes.items()}
-    return open_drive(drive_toml({**BASE, **keys}, []), "drive", 1)
+    return reading_drives.drive(EXTRA, changes)
 
 
 def told(device: Device, seed: int = 1) -> dict[str, Finding]:
-    bench = Bench(device, DEFAULT, seed)
-    before = device.counters()
-    found = {each.name: each for each in map_cache.detect(bench)}
-    after = device.counters()
-    assert before is not None
-    assert after is not None
-    assert after["host_bytes_written"] == before["host_bytes_written"]
-    assert bench.bytes_written == 0
-    assert set(found) == set(map_cache.PROBE.properties)
-    return found
+    return reading_drives.told(map_cache.PROBE, device, seed)
 
 
 @pytest.mark.parametrize(

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit import reading_drives
 
-from ssdscope.probes import Absent, Bench, Budget, Detected, Finding, read_cache
+from ssdscope.probes import Absent, Budget, Detected, Finding, read_cache
 from ssdscope.targets import Device, open_target
-from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
+from ssdscope.targets.drive_writer import Value
 
 KIB, MIB = 1 << 10, 1 << 20
 DEFAULT = Budget.parse("default")
-BASE: dict[str, Value] = {
-    "default_state": "sequential",
-    "over_provisioning_ratio": 0.25,
+EXTRA: dict[str, Value] = {
     "nand.channels": 4,
-    "nand.pages_per_block": 64,
-    "nand.page_bytes": 4096,
     "nand.blocks_per_plane": 384,
-    "nand.read_ns": 40_000,
-    "nand.program_ns": 300_000,
-    "nand.erase_ns": 1_500_000,
-    "channel.ns_per_byte": 4.0,
-    "host.bytes_per_second": 300e6,
-    "host.command_ns": 10_000,
-    "ftl.kind": "page",
     "disturbance.noise_sigma": 0.1,
     "disturbance.spike_ratio": 0.01,
     "disturbance.spike_ns": 500_000,
@@ -31,21 +21,11 @@ BASE: dict[str, Value] = {
 
 
 def drive(**changes: Value) -> Device:
-    keys = {name.replace("__", "."): value for name, value in changes.items()}
-    return open_drive(drive_toml({**BASE, **keys}, []), "drive", 1)
+    return reading_drives.drive(EXTRA, changes)
 
 
 def told(device: Device) -> dict[str, Finding]:
-    bench = Bench(device, DEFAULT, 1)
-    before = device.counters()
-    found = {each.name: each for each in read_cache.detect(bench)}
-    after = device.counters()
-    assert before is not None
-    assert after is not None
-    assert after["host_bytes_written"] == before["host_bytes_written"]
-    assert bench.bytes_written == 0
-    assert set(found) == set(read_cache.PROBE.properties)
-    return found
+    return reading_drives.told(read_cache.PROBE, device)
 
 
 def value(found: Finding) -> float:
