@@ -7,7 +7,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ssdscope.models import FEATURES, Measurement, Point, features, fit_and_evaluate, grid, off_grid
+from ssdscope.models import Measurement, Point, fit_and_evaluate, grid, off_grid
+from ssdscope.models.design import FEATURES, features
 from ssdscope.models.piecewise import PiecewiseLatencyModel
 from ssdscope.targets.records import DeviceInfo
 

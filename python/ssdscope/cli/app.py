@@ -16,6 +16,7 @@ from ssdscope.cli import (
     config,
     doctor,
     drives,
+    model,
     probe,
     replay,
     reproduce,
@@ -54,6 +55,7 @@ for module in (characterize, probe, run, replay, reproduce, sweep, doctor):
     module.register(app)
 app.add_typer(drives.app)
 app.add_typer(config.app)
+app.add_typer(model.app)
 
 
 def _print_version(wanted: bool) -> None:

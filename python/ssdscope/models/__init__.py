@@ -1,33 +1,32 @@
-"""Models that predict the latency of a workload from a handful of measured ones.
+"""Models that predict what a drive does with a workload from measured ones.
 
-`design`
-    Which workloads are measured: a grid to learn from, and points off the grid to be held to.
-`collect`
-    Those workloads run on a drive, one row each.
-`piecewise`
-    The first estimator, in the manner of scikit-learn; imported only when it is fitted, since
-    scikit-learn takes seconds to load.
-`guide`
-    Regression trees with linear leaves after GUIDE, kept as JSON. Not among what `characterize`
-    fits so far.
-`evaluate`
-    A fitted model with its error on points it has not seen.
+`features`
+    The eight characteristics of huang2011 as columns of numbers.
+`designs`, `collecting`, `table`
+    Which workloads are run, running them, and the runs on disk.
+`registry`, `estimators`, `gaussian`, `guide`
+    The kinds of models, all in the manner of scikit-learn and kept as plain data; imported only
+    when something is fitted, since scikit-learn takes seconds to load.
+`samples`, `intervals`, `fitting`, `fitted`
+    From runs to a model with an interval, and the model as a file.
+`evaluation`, `explaining`
+    How good models are, and what they have learnt.
+`design`, `collect`, `evaluate`, `piecewise`
+    The smaller survey that `characterize` makes: pattern, size and depth.
 
 A new model is a file with an estimator that passes ``check_estimator``, and a line in
-`evaluate.MODELS`. Models see a `Device` and measurements, never a drive's configuration.
+`registry`. Models see a `Device` and measurements, never a drive's configuration.
 """
 
 from ssdscope.models.collect import Measurement, collect
-from ssdscope.models.design import FEATURES, Point, features, grid, off_grid
+from ssdscope.models.design import Point, grid, off_grid
 from ssdscope.models.evaluate import FittedModel, fit_and_evaluate
 
 __all__ = [
-    "FEATURES",
     "FittedModel",
     "Measurement",
     "Point",
     "collect",
-    "features",
     "fit_and_evaluate",
     "grid",
     "off_grid",

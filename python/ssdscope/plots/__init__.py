@@ -4,6 +4,8 @@
     Colours by role, so that one figure serves a light page, a dark page and a file.
 `charts`
     The charts of a report.
+`models`
+    What a model has learnt: its tree, its dependences, a map of its predictions.
 `findings`
     The picture that a probe describes, whichever probe it is.
 `export`

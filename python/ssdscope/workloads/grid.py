@@ -122,6 +122,10 @@ class Row:
 
     Attributes
     ----------
+    read_p99_ns, write_p99_ns
+        Of each direction, nearest-rank; None where there is none.
+    ci_reached
+        Whether the run ended because its mean was known well enough.
     failure
         Why there are no numbers, if there are none.
     """
@@ -132,7 +136,18 @@ class Row:
     iops: float = float("nan")
     bandwidth_bytes_per_s: float = float("nan")
     elapsed_ns: int = 0
+    read_p99_ns: int | None = None
+    write_p99_ns: int | None = None
+    ci_reached: bool = False
     failure: str = ""
+
+    @property
+    def little_deviation(self) -> float:
+        """How far latency times rate is from the requests in flight, as a share of them.
+
+        Little's law: in a closed loop they are equal, but for the queue filling and draining.
+        """
+        return abs(self.latency_ns / 1e9 * self.iops / self.vector.q_dep - 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Flatten into one object, with the characteristics first."""
@@ -239,7 +254,7 @@ def run(
     workers = Parallel(n_jobs=1 if alone else jobs, prefer="threads", return_as="generator")
     if size_bytes is not None and size_bytes >= device.info.capacity_bytes:
         size_bytes = None
-    plans = (vector.workload(stop, _seed(seed, vector), size_bytes) for vector in vectors)
+    plans = (vector.workload(stop, run_seed(seed, vector), size_bytes) for vector in vectors)
     tasks = (
         delayed(measure)(device if alone else device.fork(), vector, plan)
         for vector, plan in zip(vectors, plans, strict=True)
@@ -296,6 +311,9 @@ def _row(vector: Vector, result: RunResult) -> Row:
         iops=requests / seconds,
         bandwidth_bytes_per_s=sum(each.bytes for each in served) / seconds,
         elapsed_ns=result.elapsed_ns,
+        read_p99_ns=None if result.read is None else result.read.latency_ns.p99,
+        write_p99_ns=None if result.write is None else result.write.latency_ns.p99,
+        ci_reached=result.summary.get("until_ci_reached") is True,
     )
 
 
@@ -303,7 +321,7 @@ def _time_ns(direction: DirectionStats) -> float:
     return direction.requests * direction.latency_ns.mean
 
 
-def _seed(seed: int, vector: Vector) -> int:
+def run_seed(seed: int, vector: Vector) -> int:
     """Give each workload a seed of its own, whichever others run beside it."""
     place = np.random.SeedSequence([seed, *astuple(vector)])
     return int(place.generate_state(1, np.uint64)[0] >> np.uint64(12))

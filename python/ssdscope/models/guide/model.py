@@ -28,7 +28,10 @@ class OutOfRangeWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class GuideModel:
-    """One or more trees of linear models; the prediction is the mean of theirs.
+    """One or more trees of linear models; the prediction is the mean of theirs, or their sum.
+
+    Other models are told in the same words: trees of constants have no coefficients, boosted
+    trees add up, and a linear model is a tree that is one leaf.
 
     Attributes
     ----------
@@ -45,6 +48,8 @@ class GuideModel:
         What is predicted: this quantile, or the mean (of the logarithm, with `log_target`).
     target : str
         Name of what is predicted, with its unit.
+    additive : bool
+        Whether predictions of trees are added, and not averaged.
     """
 
     trees: tuple[Tree, ...]
@@ -55,6 +60,7 @@ class GuideModel:
     log_target: bool = False
     quantile: float | None = None
     target: str = "y"
+    additive: bool = False
 
     def named(self, features: Sequence[str], target: str) -> Self:
         """Copy the model with names for its columns and its target.
@@ -101,7 +107,11 @@ class GuideModel:
 
     def evaluate(self, points: Array) -> Array:
         """Predict without a look at the ranges; shape (n,)."""
-        answer: Array = np.mean([tree.predict(points) for tree in self.trees], axis=0)
+        answer = np.zeros(len(points))
+        for tree in self.trees:
+            answer += tree.predict(points)
+        if not self.additive:
+            answer /= len(self.trees)
         return np.exp(answer) if self.log_target else answer
 
     def outside(self, points: Array) -> Array:
@@ -139,6 +149,7 @@ class GuideModel:
             },
             "features": [{"name": name, "low": low, "high": high} for name, low, high in ranges],
             "rows": self.rows,
+            "combine": "sum" if self.additive else "mean",
             "trees": [tree.to_json() for tree in self.trees],
         }
 
@@ -170,6 +181,7 @@ class GuideModel:
                 log_target=scales[target["scale"]],
                 quantile=target["quantile"],
                 target=target["name"],
+                additive={"sum": True, "mean": False}[data.get("combine", "mean")],
             )
         except KeyError as fault:
             raise UsageError(f"the model is damaged: no {fault} where one belongs") from fault

@@ -1,0 +1,217 @@
+"""``ssdscope model collect``: workloads run on a drive, for a model to learn from."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.progress import stage_progress
+from ssdscope.cli.running import TargetOptions
+from ssdscope.cli.session import Session
+from ssdscope.errors import (
+    EXIT_DONE,
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_TRUSTWORTHY,
+    UsageError,
+)
+
+if TYPE_CHECKING:
+    from ssdscope.models.table import Table
+
+EXAMPLES = """\b
+Examples:
+  ssdscope model collect sim:huang-ssd-i --design sobol --points 256 -O ssd-i.parquet
+  ssdscope model collect big.bin --points 64 --runtime 1s -O big.parquet    (reads only)
+"""
+DOUBTFUL_SHARE_MAX = 0.20
+LARGEST = 1 << 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(short_help="Run workloads for a model to learn from.", epilog=EXAMPLES)(collect)
+
+
+def collect(
+    context: typer.Context,
+    target: options.TargetArgument,
+    design: Annotated[
+        str,
+        typer.Option("--design", metavar="NAME", help="sobol, grid (huang2011's) or adaptive."),
+    ] = "sobol",
+    points: Annotated[
+        int | None,
+        typer.Option("--points", metavar="N", help="Runs to learn from. [1024; grid: 12000]"),
+    ] = None,
+    test: Annotated[
+        int | None,
+        typer.Option("--test", metavar="N", help="Runs to be held to. [a quarter of --points]"),
+    ] = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", metavar="N", help="Runs made twice, for the noise. [a 16th]"),
+    ] = None,
+    until_ci: Annotated[
+        str,
+        typer.Option("--until-ci", metavar="PERCENT", help="End a run when its mean is known."),
+    ] = "1%",
+    runtime: Annotated[
+        str, typer.Option("--runtime", metavar="TIME", help="End a run after this at the latest.")
+    ] = "60s",
+    out: Annotated[
+        str, typer.Option("--out", "-O", metavar="FILE.parquet", help="Where the runs go.")
+    ] = "runs.parquet",
+    jobs: Annotated[
+        int, typer.Option("--jobs", help="Runs at a time on a simulated drive; -1 for all cores.")
+    ] = -1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is to do and stop.")] = False,
+    state: options.State = None,
+    sets: options.Sets = None,
+    destroy_data: options.DestroyData = None,
+    overwrite_existing: options.OverwriteExisting = False,
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+    progress: options.ProgressMode = "auto",
+) -> int:
+    """Run workloads of all kinds on a drive, each from the same state, in random order.
+
+    Rows are on disk as soon as they are there. The same command goes on where it was
+    interrupted, and with more --points where it had ended. A drive that may not be written is
+    asked for reads only.
+    """
+    from ssdscope.models import collecting, designs
+    from ssdscope.models.table import Table, seed_of
+
+    session: Session = context.obj
+    given = _plan(design, points, test, repeats, until_ci, runtime, jobs)
+    used_seed = session.seed(seed if seed is not None else seed_of(out))
+    opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
+        used_seed
+    )
+    designs.require(opened.device.info)
+    plan = collecting.Plan(**given, seed=used_seed)
+    planned, skipped = collecting.tasks(opened.device.info, plan)
+    if skipped:
+        note(f"{skipped:,} workloads are left out: the drive does not take such requests")
+    if not planned:
+        raise UsageError(f"target {target!r} takes none of these workloads")
+    if dry_run:
+        _tell_plan(plan, len(planned), skipped, output_format, used_seed)
+        return EXIT_DONE
+    header = plan.header(
+        {
+            "target": opened.uri,
+            "state": opened.state,
+            "sets": list(sets or ()),
+            "capacity_bytes": opened.capacity_bytes,
+            "writable": opened.device.info.writable,
+        },
+        skipped,
+    )
+    interrupted = False
+    with Table(out, header) as rows:
+        before = len(rows.known)
+        if before:
+            note(f"{before} of the runs are in {out} already")
+        try:
+            with stage_progress(progress) as stage:
+                collecting.collect(opened.device, plan, rows, stage)
+        except KeyboardInterrupt:
+            interrupted = True
+    summary = _summary(rows, out, skipped)
+    if output_format == "json":
+        from ssdscope.results.record import envelope
+
+        emit_json({**envelope(seed=used_seed), "target": opened.describe(), **summary})
+    else:
+        emit(table(("runs", "count"), [(key, str(value)) for key, value in summary.items()]))
+    session.repeat(used_seed)
+    if interrupted:
+        note("interrupted; run it again to go on")
+        return EXIT_INTERRUPTED
+    return _status(summary)
+
+
+def _plan(
+    design: str,
+    points: int | None,
+    test: int | None,
+    repeats: int | None,
+    until_ci: str,
+    runtime: str,
+    jobs: int,
+) -> dict[str, Any]:
+    """Read the options of a collection, the seed left out."""
+    from ssdscope.models.designs import DESIGNS, GRID_POINTS
+    from ssdscope.units import parse_duration, parse_percent
+    from ssdscope.workloads.grid import Stop
+
+    if design not in DESIGNS:
+        raise UsageError(f"--design: {design!r} is not a design", hint=f"use {', '.join(DESIGNS)}")
+    wanted = points if points is not None else (GRID_POINTS if design == "grid" else 1024)
+    counts = {
+        "points": wanted,
+        "test": wanted // 4 if test is None else test,
+        "repeats": wanted // 16 if repeats is None else repeats,
+    }
+    for name, count in counts.items():
+        least = 1 if name == "points" else 0
+        if not least <= count <= LARGEST:
+            raise UsageError(f"--{name}: {count} is not between {least} and {LARGEST:,}")
+    if jobs == 0 or jobs < -1:
+        raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
+    stop = Stop(
+        _typed("--until-ci", parse_percent, until_ci), _typed("--runtime", parse_duration, runtime)
+    )
+    if not 0 < stop.until_ci < 1:
+        raise UsageError(f"--until-ci: {until_ci} is not between 0% and 100%")
+    if stop.runtime_ns <= 0:
+        raise UsageError("--runtime: must be more than 0")
+    return {"design": design, **counts, "stop": stop, "jobs": jobs}
+
+
+def _typed(option: str, parse: Any, text: str) -> Any:
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
+
+
+def _tell_plan(plan: Any, runs: int, skipped: int, output_format: str, seed: int) -> None:
+    longest_s = runs * plan.stop.runtime_ns / 1e9
+    told = {"runs": runs, "skipped": skipped, "longest_drive_seconds": longest_s}
+    if output_format == "json":
+        from ssdscope.results.record import envelope
+
+        emit_json({**envelope(seed=seed), **told})
+    else:
+        emit(table(("what", "value"), [(key, f"{value:,.10g}") for key, value in told.items()]))
+
+
+def _summary(rows: "Table", out: str, skipped: int) -> dict[str, Any]:
+    from ssdscope.models.table import LITTLE_MAX, SPLITS
+
+    every = rows.rows
+    fine = [each for each in every if not each.row.failure]
+    return {
+        **{split: sum(1 for each in every if each.split == split) for split in SPLITS},
+        "skipped": skipped,
+        "failed": len(every) - len(fine),
+        "ended_by_time": sum(1 for each in fine if not each.row.ci_reached),
+        "against_little": sum(1 for each in fine if each.row.little_deviation > LITTLE_MAX),
+        "drifted": sum(1 for each in fine if not each.state_ok),
+        "usable": sum(1 for each in every if each.usable),
+        "out": out,
+    }
+
+
+def _status(summary: dict[str, Any]) -> int:
+    total = summary["train"] + summary["test"] + summary["repeat"]
+    doubtful = total - summary["usable"]
+    if doubtful:
+        note(f"{doubtful} of {total} runs failed or are doubtful; no model learns from them")
+    if doubtful == total:
+        return EXIT_FAILED
+    return EXIT_NOT_TRUSTWORTHY if doubtful > DOUBTFUL_SHARE_MAX * total else EXIT_DONE

@@ -1,0 +1,100 @@
+"""``ssdscope model evaluate``: how good models are, on runs that they have not seen too."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.model.fit import DataArgument, TargetOption, WorkloadOption
+from ssdscope.cli.output import emit, emit_json, table
+from ssdscope.cli.progress import stage_progress
+from ssdscope.cli.session import Session
+from ssdscope.errors import EXIT_DONE
+
+EXAMPLES = """\b
+Examples:
+  ssdscope model evaluate ssd-i.parquet --model gp,guide,ols --features physics
+  ssdscope model evaluate ssd-i.parquet --target iops -o json
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(short_help="Say how good models are.", epilog=EXAMPLES)(evaluate)
+
+
+def evaluate(
+    context: typer.Context,
+    data: DataArgument,
+    model: Annotated[
+        str, typer.Option("--model", metavar="NAME,...", help="Names as of model fit, or all.")
+    ] = "all",
+    features: Annotated[
+        str, typer.Option("--features", metavar="SET,...", help="basic, extended, physics.")
+    ] = "extended,physics",
+    target: TargetOption = "latency",
+    workload: WorkloadOption = "all",
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+    progress: options.ProgressMode = "auto",
+) -> int:
+    """Evaluate kinds of models in-sample, on unseen folds, and off the grid.
+
+    The noise floor, from runs made twice, and naive baselines stand in the same table. Of iops
+    and bandwidth there are rows for what follows from a model of the latency, too.
+    """
+    from ssdscope.models import evaluation, fitting
+    from ssdscope.models.table import load
+
+    session: Session = context.obj
+    sets = [each.strip() for each in features.split(",")]
+    names = [each.strip() for each in model.split(",")]
+    for name in names if names != ["all"] else []:
+        for each in sets:
+            fitting.require_known(name, each, target, workload)
+    fitting.require_known("best", sets[0], target, workload)
+    _, rows = load(data)
+    used_seed = session.seed(seed)
+    if names == ["all"]:
+        names = evaluation.every_model(sum(1 for each in rows if each.split == "train"))
+    with stage_progress(progress) as stage:
+        found = evaluation.evaluate(
+            rows,
+            models=names,
+            feature_sets=sets,
+            target=target,
+            workload=workload,
+            seed=used_seed,
+            progress=stage,
+        )
+    if output_format == "json":
+        from ssdscope.results.record import envelope
+
+        emit_json({**envelope(seed=used_seed), "models": found})
+    else:
+        emit(_text(found))
+    session.repeat(used_seed)
+    return EXIT_DONE
+
+
+def _text(rows: list[dict[str, Any]]) -> str:
+    header = ["model", "features", "split", "mean %", "median", "p90", "R2", "in 90 %", "skill"]
+    header += ["fit s", "us/row"]
+    return table(header, [_cells(row) for row in rows], left=3)
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    def told(key: str, scale: float = 1.0, form: str = ".1f") -> str:
+        return "-" if row[key] is None else f"{scale * row[key]:{form}}"
+
+    return [
+        row["name"],
+        row["features"] or "-",
+        f"{row['split']} ({row['n_test']})",
+        *(told(key, 100) for key in ("mre", "median_ape", "p90_ape")),
+        told("r2", 1, ".3f"),
+        told("coverage90", 100),
+        told("skill", 1, ".2f"),
+        told("fit_s", 1, ".2f"),
+        told("predict_us", 1, ".2g"),
+    ]

@@ -1,0 +1,116 @@
+"""``ssdscope model explain``: what a model has learnt, for people."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.output import emit, emit_json, table
+from ssdscope.errors import EXIT_DONE, UsageError
+
+if TYPE_CHECKING:
+    from ssdscope.models.fitted import FittedModel
+
+EXAMPLES = """\b
+Examples:
+  ssdscope model explain ssd-i.json
+  ssdscope model explain ssd-i.json -O ssd-i.svg
+"""
+ENDINGS = (".svg", ".png", ".pdf")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(short_help="Say what a model has learnt.", epilog=EXAMPLES)(explain)
+
+
+def explain(
+    model: Annotated[str, typer.Argument(metavar="MODEL.json", help="From model fit.")],
+    out: Annotated[
+        str | None,
+        typer.Option("--out", "-O", metavar="FILE.svg", help="Draw it here: .svg, .png or .pdf."),
+    ] = None,
+    output_format: options.OutputFormat = "normal",
+) -> int:
+    """Say which characteristics matter, how predictions depend on them, and give a tree to read.
+
+    The tree is small, and less exact than the model; both errors are told.
+    """
+    from pathlib import Path
+
+    from ssdscope.models import explaining
+    from ssdscope.models.fitted import FittedModel
+    from ssdscope.results.files import destination
+
+    if out is not None:
+        if Path(out).suffix not in ENDINGS:
+            raise UsageError(
+                f"cannot draw to {out}: the name must end in one of {', '.join(ENDINGS)}"
+            )
+        destination(out)
+    fitted = FittedModel.load(model)
+    found = {
+        "importances": explaining.importances(fitted),
+        "dependences": explaining.dependences(fitted),
+        "tree": explaining.nested(fitted.readable()),
+        "rules": explaining.rules(fitted),
+    }
+    if out is not None:
+        _draw(fitted, found, out)
+    if output_format == "json":
+        from ssdscope.results.record import envelope
+
+        errors = {"grouped_mre": _own(fitted), "tree_grouped_mre": fitted.tree["grouped_mre"]}
+        emit_json({**envelope(), "model": model, "out": out, **errors, **found})
+    else:
+        emit(_text(fitted, found, out))
+    return EXIT_DONE
+
+
+def _own(fitted: "FittedModel") -> float:
+    return float(fitted.predictions[fitted.target].grouped["mre"])
+
+
+def _draw(fitted: "FittedModel", found: dict[str, Any], out: str) -> None:
+    from ssdscope.plots import LIGHT, models, save
+
+    sheet = models.explanation(
+        found["tree"],
+        found["dependences"],
+        found["importances"],
+        fitted.predictions[fitted.target].name,
+        LIGHT,
+    )
+    save(sheet, out)
+
+
+def _text(fitted: "FittedModel", found: dict[str, Any], out: str | None) -> str:
+    from ssdscope.cli.model.predict import amount
+
+    name = fitted.predictions[fitted.target].name
+    importances = [(each, f"x {factor:.2f}") for each, factor in found["importances"].items()]
+    dependences = [
+        (
+            each,
+            ", ".join(f"{point['value']:g}: {amount(name, point['predicted'])}" for point in row),
+        )
+        for each, row in found["dependences"].items()
+    ]
+    trained = fitted.about["trained_on"]["target"]
+    head = (
+        f"{fitted.model} on {fitted.feature_set} features, {fitted.about['rows']} runs of "
+        f"{trained}; {100 * _own(fitted):.1f} % off on unseen runs"
+    )
+    parts = [
+        head,
+        "",
+        table(("exchanging it", "moves predictions"), importances),
+        "",
+        f"Average {name} where only this is set:",
+        *(f"  {each}: {row}" for each, row in dependences),
+        "",
+        f"A tree to read ({100 * fitted.tree['grouped_mre']:.1f} % off on unseen runs):",
+        *(f"  {rule}" for rule in found["rules"]),
+        *([] if out is None else ["", f"drawn: {out}"]),
+    ]
+    return "\n".join(parts)

@@ -1,0 +1,127 @@
+"""``ssdscope model fit``: collected runs into a model."""
+
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.output import emit, emit_json, table
+from ssdscope.cli.progress import stage_progress
+from ssdscope.cli.session import Session
+from ssdscope.errors import EXIT_DONE
+
+if TYPE_CHECKING:
+    from ssdscope.models.fitted import FittedModel
+
+EXAMPLES = """\b
+Examples:
+  ssdscope model fit ssd-i.parquet -O ssd-i.json
+  ssdscope model fit ssd-i.parquet --model guide --features extended -O tree.json
+"""
+DataArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="DATA.parquet", help="Runs, from model collect.")
+]
+TargetOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--target", metavar="NAME", help="latency, iops, bandwidth, read_p99 or write_p99."
+    ),
+]
+WorkloadOption: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        "--workload",
+        metavar="KIND",
+        help="all, rd_only, wr_only, rand_only, seq_only, rand_rd, rand_wr, seq_rd or seq_wr.",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(short_help="Fit a model to collected runs.", epilog=EXAMPLES)(fit)
+
+
+def fit(
+    context: typer.Context,
+    data: DataArgument,
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="guide, guide-bagged, guide-quantile, cart, lightgbm, gp, ols, quantile; or best.",
+        ),
+    ] = "best",
+    features: Annotated[
+        str,
+        typer.Option("--features", metavar="SET", help="basic, extended, physics; or best."),
+    ] = "best",
+    target: TargetOption = "latency",
+    workload: WorkloadOption = "all",
+    out: Annotated[
+        str, typer.Option("--out", "-O", metavar="FILE.json", help="Where the model goes.")
+    ] = "model.json",
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+    progress: options.ProgressMode = "auto",
+) -> int:
+    """Fit a model, by default the kind that predicts unseen runs best.
+
+    Which that is is found by cross-validation of the runs to learn from, in which no workload is
+    on both sides. Its 90 % interval comes from the same. Runs of the split test are not touched.
+    """
+    from ssdscope.models import fitting
+    from ssdscope.models.table import load
+    from ssdscope.results.files import destination
+
+    session: Session = context.obj
+    fitting.require_known(model, features, target, workload)
+    destination(out)
+    header, rows = load(data)
+    used_seed = session.seed(seed)
+    with stage_progress(progress) as stage:
+        fitted = fitting.fit(
+            rows,
+            header,
+            model=model,
+            feature_set=features,
+            target=target,
+            workload=workload,
+            seed=used_seed,
+            progress=stage,
+        )
+    fitted.save(out)
+    if output_format == "json":
+        from ssdscope.results.record import envelope
+
+        grouped = {name: each.grouped for name, each in fitted.predictions.items()}
+        about = {"model": fitted.model, "features": fitted.feature_set, "out": out}
+        emit_json({**envelope(seed=used_seed), **about, "grouped": grouped, **fitted.about})
+    else:
+        emit(_text(fitted, out))
+    session.repeat(used_seed)
+    return EXIT_DONE
+
+
+def _text(fitted: "FittedModel", out: str) -> str:
+    compared = [
+        (each["model"], each["features"], f"{100 * each['grouped_mre']:.1f} %")
+        for each in fitted.about["chosen_from"]
+    ]
+    kept = [
+        (
+            each.name,
+            f"{100 * each.grouped['mre']:.1f} %",
+            f"{100 * each.grouped['median_ape']:.1f} %",
+        )
+        for each in fitted.predictions.values()
+    ]
+    return "\n".join(
+        [
+            table(("model", "features", "error on unseen runs"), compared, left=2),
+            "",
+            f"{out}: {fitted.model} on {fitted.feature_set} features, {fitted.about['rows']} runs",
+            table(("predicts", "mean error", "median"), kept),
+        ]
+    )

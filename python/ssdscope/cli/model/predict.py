@@ -1,0 +1,126 @@
+"""``ssdscope model predict``: what a drive does with a workload."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.errors import EXIT_DONE, UsageError
+
+if TYPE_CHECKING:
+    from ssdscope.workloads.grid import Vector
+
+EXAMPLES = """\b
+Examples:
+  ssdscope model predict ssd-i.json --wr-ratio 0.3 --q-dep 16 --wr-size 4k --rd-size 64k
+  ssdscope model predict ssd-i.json --q-dep 32 --rd-size 4k --rd-rand 100% -o json
+"""
+DEEPEST = 1 << 16
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(short_help="Predict a workload.", epilog=EXAMPLES)(predict)
+
+
+def _share(name: str, text: str) -> Any:
+    return typer.Option(f"--{name}", metavar="SHARE", help=f"{text}: 0.3 or 30%.")
+
+
+def _size(name: str, text: str) -> Any:
+    return typer.Option(f"--{name}", metavar="SIZE", help=text)
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL.json", help="From model fit.")],
+    wr_ratio: Annotated[str, _share("wr-ratio", "Writes among requests")] = "0",
+    q_dep: Annotated[int, typer.Option("--q-dep", metavar="N", help="Requests in flight.")] = 1,
+    wr_size: Annotated[str, _size("wr-size", "Bytes of a write.")] = "4k",
+    rd_size: Annotated[str, _size("rd-size", "Bytes of a read.")] = "4k",
+    wr_rand: Annotated[str, _share("wr-rand", "Writes at random places")] = "0",
+    rd_rand: Annotated[str, _share("rd-rand", "Reads at random places")] = "0",
+    wr_stride: Annotated[str, _size("wr-stride", "Gap from write to write.")] = "0",
+    rd_stride: Annotated[str, _size("rd-stride", "Gap from read to read.")] = "0",
+    output_format: options.OutputFormat = "normal",
+) -> int:
+    """Predict latency, rate, bandwidth and tails of a workload, with intervals.
+
+    The interval holds the answer for nine workloads in ten like those that were measured.
+    Outside of what was measured there is a warning, and no interval to be trusted.
+    """
+    from ssdscope.models.fitted import FittedModel
+
+    vector = _vector(
+        shares={"wr_ratio": wr_ratio, "wr_rand": wr_rand, "rd_rand": rd_rand},
+        sizes={"wr_size": wr_size, "rd_size": rd_size},
+        strides={"wr_stride": wr_stride, "rd_stride": rd_stride},
+        q_dep=q_dep,
+    )
+    fitted = FittedModel.load(model)
+    answers = fitted.answers(vector)
+    outside = fitted.outside(vector)
+    if output_format == "json":
+        from dataclasses import asdict
+
+        from ssdscope.results.record import envelope
+
+        document = {**envelope(), "model": model, "workload": asdict(vector)}
+        emit_json({**document, "coverage": 0.9, "predicted": answers, "outside": outside})
+    else:
+        rows = [
+            (name, *(amount(name, each[key]) for key in ("value", "low", "high")))
+            for name, each in answers.items()
+        ]
+        emit(table(("predicted", "value", "90 % from", "to"), rows))
+    if outside:
+        note(
+            f"warning: outside of what the model was fitted on: {', '.join(outside)}; "
+            "measure there and fit again"
+        )
+    return EXIT_DONE
+
+
+def _vector(
+    shares: dict[str, str], sizes: dict[str, str], strides: dict[str, str], q_dep: int
+) -> "Vector":
+    from ssdscope.units import parse_size
+    from ssdscope.workloads.grid import Vector
+
+    if not 1 <= q_dep <= DEEPEST:
+        raise UsageError(f"--q-dep: {q_dep} is not between 1 and {DEEPEST:,}")
+    found: dict[str, int] = {}
+    for name, text in {**shares, **sizes, **strides}.items():
+        option = f"--{name.replace('_', '-')}"
+        try:
+            found[name] = _percent(text) if name in shares else parse_size(text)
+        except UsageError as error:
+            raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
+        if name in sizes and found[name] == 0:
+            raise UsageError(f"{option}: must be more than 0")
+    return Vector(q_dep=q_dep, **found)
+
+
+def _percent(text: str) -> int:
+    """Read a share as whole percent: ``0.3`` or ``30%``."""
+    from ssdscope.units import parse_percent
+
+    if text.strip().endswith("%"):
+        share = parse_percent(text)
+    else:
+        try:
+            share = float(text)
+        except ValueError as error:
+            raise UsageError(f"{text!r} is not a share", hint="write 0.3 or 30%") from error
+    if not 0 <= share <= 1:
+        raise UsageError(f"{text!r} is not between 0 and 1", hint="write 0.3 or 30%")
+    return round(100 * share)
+
+
+def amount(name: str, value: float) -> str:
+    """Write a quantity with its unit."""
+    from ssdscope.units import format_duration
+
+    if name.endswith("_ns"):
+        return format_duration(value)
+    return f"{value:,.0f} /s" if name == "iops" else f"{value / 2**20:,.4g} MiB/s"

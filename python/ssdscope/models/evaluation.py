@@ -1,0 +1,258 @@
+"""How good models are: on what they learnt from, on folds, and off the grid.
+
+``in-sample``
+    The rows that were fitted, as huang2011 has it.
+``grouped``
+    Cross-validation in which no workload is on both sides; workloads that differ only in what
+    no request shows are one.
+``off-grid``
+    Rows of the split ``test``, drawn independently.
+``repeat``
+    The noise floor: what a model that knows each workload's true mean would be off by, from
+    runs that were made twice. Two such runs differ by the square root of 2 times as much.
+
+Naive baselines stand in the same table: the typical value, and that of the nearest workload that
+was measured. Skill is the share of the first one's error that a model takes away.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdscope import stats
+from ssdscope.models import features, fitting, registry, samples
+from ssdscope.models.intervals import Reach, covered
+from ssdscope.models.samples import Sample
+from ssdscope.models.table import Collected
+
+Array = npt.NDArray[Any]
+StageProgress = Callable[[str, float], None]
+CONSTANT = "constant (naive)"
+NEAREST = "nearest (naive)"
+FLOOR = "noise floor"
+LEAST_REPEATS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class _Guess:
+    """Predictions of a split, with intervals where there are any."""
+
+    split: str
+    values: Array
+    predicted: Array
+    interval: Array | None = None
+    predict_us: float | None = None
+
+
+def evaluate(
+    rows: Sequence[Collected],
+    *,
+    models: Sequence[str],
+    feature_sets: Sequence[str],
+    target: str = "latency",
+    workload: str = "all",
+    seed: int,
+    progress: StageProgress = fitting.quiet,
+) -> list[dict[str, Any]]:
+    """Evaluate kinds of models on a collection.
+
+    Parameters
+    ----------
+    rows
+        The collection.
+    models, feature_sets
+        Names; every pair is evaluated.
+    target, workload
+        What is predicted, and of which runs. Of rate and bandwidth there are two kinds of rows:
+        a model of their own, as in the paper, and what follows from that of the latency.
+    seed
+        Of folds and fits.
+    progress
+        Told what is done, and the share.
+
+    Returns
+    -------
+    list of dict
+        One per model and split, as `model evaluate -o json` has them; baselines and the noise
+        floor are among them.
+
+    Raises
+    ------
+    UsageError
+        If there are too few runs.
+    """
+    sample = Sample.of(rows, "train", target, workload)
+    samples.require_enough(sample, features.WORKLOADS[workload])
+    test = Sample.of(rows, "test", target, workload)
+    naive = [*_constant(sample, test, seed), *_nearest(sample, test)]
+    typical = {each["split"]: each["mre"] for each in naive if each["name"] == CONSTANT}
+    found: list[dict[str, Any]] = []
+    pairs = [(name, each) for name in models for each in feature_sets]
+    for done, (name, each) in enumerate(pairs):
+        progress(f"evaluating {name} on {each} features", done / len(pairs))
+        found += _model(name, each, sample, test, seed)
+        if target in ("iops", "bandwidth"):
+            found += _by_little(name, each, rows, target, workload, seed)
+    floor = noise_floor(rows, target, workload)
+    every = [*found, *naive, *([] if floor is None else [floor])]
+    for row in every:
+        row["target"] = samples.TARGETS[target][0]
+        row["skill"] = 1 - row["mre"] / typical[row["split"]] if row["split"] in typical else None
+        row["n_train"] = len(sample) if row["n_train"] is None else row["n_train"]
+    return every
+
+
+def noise_floor(
+    rows: Sequence[Collected], target: str = "latency", workload: str = "all"
+) -> dict[str, Any] | None:
+    """Give the row of the noise floor; None with too few repeats."""
+    first, again = (Sample.of(rows, split, target, workload) for split in ("train", "repeat"))
+    known = {tuple(place): value for place, value in zip(first.inputs, first.values, strict=True)}
+    pairs = [
+        (known[tuple(place)], value)
+        for place, value in zip(again.inputs, again.values, strict=True)
+        if tuple(place) in known
+    ]
+    if len(pairs) < LEAST_REPEATS:
+        return None
+    one, other = np.array(pairs).T
+    # Shrunk towards the first run, the second is off by as much as a mean would be.
+    closer = one * (other / one) ** (1 / np.sqrt(2))
+    return _row(FLOOR, [], _Guess("repeat", one, closer), None, 0)
+
+
+def _model(
+    name: str, feature_set: str, sample: Sample, test: Sample, seed: int
+) -> list[dict[str, Any]]:
+    few = Sample(sample.inputs[: samples.LEAST_ROWS], sample.values[: samples.LEAST_ROWS])
+    fitting.fit_estimator(name, feature_set, few, seed)  # loading libraries is not fitting
+    started = time.perf_counter()
+    fitted = fitting.fit_estimator(name, feature_set, sample, seed).model_
+    fit_s = time.perf_counter() - started
+    unseen = fitting.unseen_predictions(name, feature_set, sample, seed)
+    reach = Reach.of(unseen, sample.values)
+    guesses = []
+    for split, part in (("in-sample", sample), ("off-grid", test)):
+        if len(part):
+            columns = part.columns(feature_set)
+            started = time.perf_counter()
+            predicted = fitted.evaluate(columns)
+            each_us = (time.perf_counter() - started) / len(part) * 1e6
+            predicted = fitting.held(predicted, sample.values)
+            interval = reach.interval(predicted)
+            guesses.append(_Guess(split, part.values, predicted, interval, each_us))
+    interval = _grouped_intervals(unseen, sample, seed)
+    guesses.insert(1, _Guess("grouped", sample.values, unseen, interval))
+    return [_row(name, [feature_set], guess, fit_s, None) for guess in guesses]
+
+
+def _grouped_intervals(unseen: Array, sample: Sample, seed: int) -> Array:
+    """Give each row an interval that was calibrated on the other folds."""
+    folds = sample.folds(seed)
+    interval = np.empty((len(sample), 2))
+    for fold in np.unique(folds):
+        out = folds == fold
+        reach = Reach.of(unseen[~out], sample.values[~out])
+        interval[out] = reach.interval(unseen[out])
+    return interval
+
+
+def _by_little(
+    name: str,
+    feature_set: str,
+    rows: Sequence[Collected],
+    target: str,
+    workload: str,
+    seed: int,
+) -> list[dict[str, Any]]:
+    """Evaluate a rate that follows from a model of the latency."""
+    found = []
+    train, test = (Sample.of(rows, split, "latency", workload) for split in ("train", "test"))
+    fitted = fitting.fit_estimator(name, feature_set, train, seed).model_
+    unseen = fitting.unseen_predictions(name, feature_set, train, seed)
+    for split, place in (("in-sample", "train"), ("grouped", "train"), ("off-grid", "test")):
+        part = train if place == "train" else test
+        truth = Sample.of(rows, place, target, workload)
+        if not len(part):
+            continue
+        latency = unseen if split == "grouped" else fitted.evaluate(part.columns(feature_set))
+        predicted = product(part.inputs, target) / fitting.held(latency, train.values)
+        guess = _Guess(split, truth.values, predicted)
+        found.append(_row(f"{name} (latency, by Little)", [feature_set], guess, None, None))
+    return found
+
+
+def product(inputs: Array, target: str) -> Array:
+    """Give what latency in ns times the rate comes to, by Little's law; shape (n,)."""
+    in_flight: Array = features.columns("extended", inputs)[:, 1]
+    size = features.columns("basic", inputs)[:, 2] if target == "bandwidth" else 0.0
+    whole: Array = 1e9 * 2 ** (in_flight + size)
+    return whole
+
+
+def _constant(sample: Sample, test: Sample, seed: int) -> list[dict[str, Any]]:
+    def typical(values: Array) -> float:
+        return float(stats.log_median(values))
+
+    folds = sample.folds(seed)
+    unseen = np.empty(len(sample))
+    for fold in np.unique(folds):
+        unseen[folds == fold] = typical(sample.values[folds != fold])
+    every = typical(sample.values)
+    guesses = [
+        _Guess("in-sample", sample.values, np.full(len(sample), every)),
+        _Guess("grouped", sample.values, unseen),
+    ]
+    if len(test):
+        guesses.append(_Guess("off-grid", test.values, np.full(len(test), every)))
+    return [_row(CONSTANT, [], guess, None, None) for guess in guesses]
+
+
+def _nearest(sample: Sample, test: Sample) -> list[dict[str, Any]]:
+    from scipy.spatial import cKDTree
+
+    columns = sample.columns("extended")
+    scale = np.maximum(np.ptp(columns, axis=0), 1e-9)
+    places = cKDTree(columns / scale)
+    # Of a row's neighbours the first is itself.
+    index = np.asarray(places.query(columns / scale, k=2)[1])
+    guesses = [_Guess("grouped", sample.values, sample.values[index[:, 1]])]
+    if len(test):
+        index = np.asarray(places.query(test.columns("extended") / scale)[1])
+        guesses.append(_Guess("off-grid", test.values, sample.values[index]))
+    return [_row(NEAREST, ["extended"], guess, None, None) for guess in guesses]
+
+
+def _row(
+    name: str, sets: Sequence[str], guess: _Guess, fit_s: float | None, trained: int | None
+) -> dict[str, Any]:
+    errors = stats.prediction_errors(guess.values, guess.predicted).to_json()
+    inside = top = None
+    if guess.interval is not None:
+        mask = covered(guess.interval, guess.values)
+        inside = float(mask.mean())
+        largest = guess.predicted >= np.quantile(guess.predicted, 2 / 3)
+        top = float(mask[largest].mean())
+    return {
+        "name": name,
+        "features": sets[0] if sets else None,
+        "target": "",
+        "split": guess.split,
+        **{key: errors[key] for key in ("mre", "mae", "r2", "median_ape", "p90_ape")},
+        "coverage90": inside,
+        "coverage90_slowest_third": top,
+        "skill": None,
+        "n_train": trained,
+        "n_test": errors["n"],
+        "fit_s": fit_s,
+        "predict_us": guess.predict_us,
+    }
+
+
+def every_model(rows: int) -> list[str]:
+    """List all kinds of models, baselines too, that can be fitted to so many rows."""
+    return registry.available(rows, baselines=True)

@@ -1,0 +1,179 @@
+"""What a model is told of a workload: the eight characteristics as columns of numbers.
+
+Three sets, each of which a reader in another language can compute from the characteristics
+(`FORMULAS`): ``basic``, the four that models of hard disks have; ``extended``, the eight of
+huang2011; ``physics``, these and what a drive makes of them: pages asked for, bytes in flight,
+parts of pages, whether starts stay on round addresses. Sizes and depths enter as binary
+logarithms, in which latency is nearly straight.
+
+At a share of writes of 0 or 100 % one direction's characteristics mean nothing. There they take
+the other direction's values, so that workloads that are the same are the same to a model too.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdscope.errors import UsageError
+from ssdscope.workloads.grid import COLUMNS, Vector
+
+Array = npt.NDArray[Any]
+Columns = Mapping[str, Array]
+PAGE_BYTES = 4096
+FORMULAS: dict[str, str] = {
+    "wr_share": "wr_ratio / 100",
+    "rand_share": "(1 - wr_share) * rd_rand_share + wr_share * wr_rand_share",
+    "log2_q_dep": "log2(q_dep)",
+    "log2_size": "log2((1 - wr_share) * rd_size + wr_share * wr_size)",
+    "log2_wr_size": "log2(wr_size)",
+    "log2_rd_size": "log2(rd_size)",
+    "wr_rand_share": "wr_rand / 100",
+    "rd_rand_share": "rd_rand / 100",
+    "log2_wr_stride": "log2(1 + wr_stride / 1024)",
+    "log2_rd_stride": "log2(1 + rd_stride / 1024)",
+    "mix": "wr_share * (1 - wr_share)",
+    "wr_byte_share": "wr_share * wr_size / 2**log2_size",
+    "log2_flight": "log2(q_dep * 2**log2_size)",
+    "log2_wr_pages": "log2(1 + wr_share * q_dep * ceil(wr_size / 4096))",
+    "log2_rd_pages": "log2(1 + (1 - wr_share) * q_dep * ceil(rd_size / 4096))",
+    "wr_part": "wr_share * ((-wr_size) mod 4096) / 4096",
+    "rd_part": "(1 - wr_share) * ((-rd_size) mod 4096) / 4096",
+    "wr_random": "wr_share * wr_rand_share",
+    "rd_random": "(1 - wr_share) * rd_rand_share",
+    "wr_sequential": "wr_share if wr_rand == 0 and wr_stride == 0 else 0",
+    "rd_sequential": "1 - wr_share if rd_rand == 0 and rd_stride == 0 else 0",
+    "wr_step_4k": "1 if (wr_size + wr_stride) mod 4096 == 0 else 0",
+    "wr_step_64k": "1 if (wr_size + wr_stride) mod 65536 == 0 else 0",
+    "wr_step_128k": "1 if (wr_size + wr_stride) mod 131072 == 0 else 0",
+    "rd_step_4k": "1 if (rd_size + rd_stride) mod 4096 == 0 else 0",
+    "rd_step_64k": "1 if (rd_size + rd_stride) mod 65536 == 0 else 0",
+    "rd_step_128k": "1 if (rd_size + rd_stride) mod 131072 == 0 else 0",
+}
+"""Each feature from the characteristics (in % and bytes) and from those above it."""
+
+EXTENDED = (
+    "wr_share",
+    "log2_q_dep",
+    "log2_wr_size",
+    "log2_rd_size",
+    "wr_rand_share",
+    "rd_rand_share",
+    "log2_wr_stride",
+    "log2_rd_stride",
+)
+SETS: dict[str, tuple[str, ...]] = {
+    "basic": ("wr_share", "log2_q_dep", "log2_size", "rand_share"),
+    "extended": EXTENDED,
+    "physics": (*EXTENDED, *(name for name in FORMULAS if name not in EXTENDED)),
+}
+
+WORKLOADS: dict[str, str] = {
+    "all": "every workload",
+    "rd_only": "reads only",
+    "wr_only": "writes only",
+    "rand_only": "random places only",
+    "seq_only": "in order only",
+    "rand_rd": "random reads",
+    "rand_wr": "random writes",
+    "seq_rd": "reads in order",
+    "seq_wr": "writes in order",
+}
+"""The eight special cases of huang2011, and all."""
+
+
+def inputs(vectors: Sequence[Vector]) -> Array:
+    """Write workloads as rows of `grid.COLUMNS`; shape (n, 8).
+
+    What no request of a workload shows takes the value of the other direction.
+    """
+    rows = np.array([astuple(vector) for vector in vectors], dtype=float).reshape(-1, len(COLUMNS))
+    for empty, hidden, shown in ((0, "wr", "rd"), (100, "rd", "wr")):
+        mask = rows[:, 0] == empty
+        for what in ("size", "rand", "stride"):
+            column = COLUMNS.index(f"{hidden}_{what}")
+            rows[mask, column] = rows[mask, COLUMNS.index(f"{shown}_{what}")]
+    return rows
+
+
+def columns(name: str, rows: Array) -> Array:
+    """Compute the features of a set from `inputs`; shape (n, features).
+
+    Raises
+    ------
+    UsageError
+        If there is no such set.
+    """
+    if name not in SETS:
+        raise UsageError(f"there is no set of features {name!r}", hint=f"use {', '.join(SETS)}")
+    known = _everything(dict(zip(COLUMNS, rows.T, strict=True)))
+    return np.column_stack([known[each] for each in SETS[name]])
+
+
+def _everything(given: Columns) -> dict[str, Array]:
+    write = given["wr_ratio"] / 100
+    read = 1 - write
+    size = read * given["rd_size"] + write * given["wr_size"]
+    found = {
+        "wr_share": write,
+        "rand_share": read * given["rd_rand"] / 100 + write * given["wr_rand"] / 100,
+        "log2_q_dep": np.log2(given["q_dep"]),
+        "log2_size": np.log2(size),
+        "mix": write * read,
+        "wr_byte_share": write * given["wr_size"] / size,
+        "log2_flight": np.log2(given["q_dep"] * size),
+    }
+    for way, share in (("wr", write), ("rd", read)):
+        found |= _direction(way, share, given)
+    return found
+
+
+def _direction(way: str, share: Array, given: Columns) -> dict[str, Array]:
+    size, random, stride = (given[f"{way}_{what}"] for what in ("size", "rand", "stride"))
+    pages = share * given["q_dep"] * np.ceil(size / PAGE_BYTES)
+    steps = {"4k": 4096, "64k": 65536, "128k": 131072}
+    return {
+        f"log2_{way}_size": np.log2(size),
+        f"{way}_rand_share": random / 100,
+        f"log2_{way}_stride": np.log2(1 + stride / 1024),
+        f"log2_{way}_pages": np.log2(1 + pages),
+        f"{way}_part": share * (-size % PAGE_BYTES) / PAGE_BYTES,
+        f"{way}_random": share * random / 100,
+        f"{way}_sequential": share * ((random == 0) & (stride == 0)),
+        **{
+            f"{way}_step_{name}": ((size + stride) % step == 0).astype(float)
+            for name, step in steps.items()
+        },
+    }
+
+
+def belongs(workload: str, rows: Array) -> Array:
+    """Tell which rows of `inputs` are of one of `WORKLOADS`; booleans of shape (n,).
+
+    Raises
+    ------
+    UsageError
+        If there is no such kind.
+    """
+    if workload not in WORKLOADS:
+        raise UsageError(
+            f"there is no kind of workload {workload!r}", hint=f"use {', '.join(WORKLOADS)}"
+        )
+    given = dict(zip(COLUMNS, rows.T, strict=True))
+    # Where there is one direction only, the other has its values (see `inputs`).
+    random = (given["wr_rand"] == 100) & (given["rd_rand"] == 100)
+    straight = (given["wr_stride"] == 0) & (given["rd_stride"] == 0)
+    ordered = (given["wr_rand"] == 0) & (given["rd_rand"] == 0) & straight
+    tests: dict[str, Callable[[], Array]] = {
+        "rd": lambda: given["wr_ratio"] == 0,
+        "wr": lambda: given["wr_ratio"] == 100,
+        "rand": lambda: random,
+        "seq": lambda: ordered,
+    }
+    mask = np.ones(len(rows), dtype=bool)
+    for word in workload.split("_"):
+        if word in tests:
+            mask &= tests[word]()
+    return mask

@@ -1,0 +1,206 @@
+"""From collected runs to a model: the best kind chosen, its interval calibrated, all kept."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdscope import stats
+from ssdscope.errors import UsageError
+from ssdscope.models import features, registry, samples
+from ssdscope.models.fitted import FittedModel, Prediction
+from ssdscope.models.intervals import Reach
+from ssdscope.models.samples import Sample
+from ssdscope.models.table import Collected
+from ssdscope.workloads.grid import COLUMNS
+
+Array = npt.NDArray[Any]
+StageProgress = Callable[[str, float], None]
+BACKGROUND = 256
+"""Workloads kept with a model, over which its dependences are averaged."""
+READABLE_DEPTH = 3
+BEYOND = 0.1
+"""How far predictions may leave the range of targets seen, as part of its logarithm."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A kind of model with a set of features, and how it does on folds it has not seen."""
+
+    model: str
+    feature_set: str
+    mre: float
+    unseen: Array
+
+
+def quiet(_stage: str, _share: float) -> None:
+    """Tell nobody."""
+
+
+def fit_estimator(model: str, feature_set: str, sample: Sample, seed: int) -> Any:
+    """Fit one kind of model."""
+    estimator = registry.family(model).make(seed % 2**32)
+    return estimator.fit(sample.columns(feature_set), sample.values)
+
+
+def held(predicted: Array, values: Array) -> Array:
+    """Hold predictions near the targets that were learnt from: no line goes on for ever."""
+    low, high = np.log(values.min()), np.log(values.max())
+    reach = BEYOND * (high - low)
+    within: Array = np.clip(predicted, np.exp(low - reach), np.exp(high + reach))
+    return within
+
+
+def unseen_predictions(model: str, feature_set: str, sample: Sample, seed: int) -> Array:
+    """Predict each row by a model that was fitted without its fold; shape (n,)."""
+    folds = sample.folds(seed)
+    columns = sample.columns(feature_set)
+    predicted = np.empty(len(sample))
+    for fold in np.unique(folds):
+        out = folds == fold
+        part = Sample(sample.inputs[~out], sample.values[~out])
+        fitted = fit_estimator(model, feature_set, part, seed)
+        predicted[out] = held(fitted.model_.evaluate(columns[out]), part.values)
+    return predicted
+
+
+def compare(
+    names: Sequence[str], sets: Sequence[str], sample: Sample, seed: int, progress: StageProgress
+) -> list[Choice]:
+    """Cross-validate kinds of models with sets of features, the best first."""
+    pairs = [(name, each) for name in names for each in sets]
+    found = []
+    for done, (name, each) in enumerate(pairs):
+        progress(f"cross-validating {name} on {each} features", done / len(pairs))
+        unseen = unseen_predictions(name, each, sample, seed)
+        mre = stats.prediction_errors(sample.values, unseen).mre
+        found.append(Choice(name, each, mre, unseen))
+    return sorted(found, key=lambda choice: choice.mre)
+
+
+def fit(
+    rows: Sequence[Collected],
+    header: dict[str, Any],
+    *,
+    model: str = registry.BEST,
+    feature_set: str = registry.BEST,
+    target: str = "latency",
+    workload: str = "all",
+    seed: int,
+    progress: StageProgress = quiet,
+) -> FittedModel:
+    """Fit a model to the runs of a collection that are there to learn from.
+
+    Parameters
+    ----------
+    rows, header
+        The collection.
+    model, feature_set
+        Names, or `registry.BEST`: the pair with the least mean relative error in grouped
+        cross-validation of these runs alone.
+    target
+        What is predicted, of `samples.TARGETS`. A model of the latency gives rate and bandwidth
+        as well, and comes with models of the tails.
+    workload
+        One of `features.WORKLOADS`.
+    seed
+        Of folds and fits.
+    progress
+        Told what is done, and the share.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown or there are too few runs.
+    """
+    sample = Sample.of(rows, "train", target, workload)
+    samples.require_enough(sample, features.WORKLOADS[workload])
+    names = registry.available(len(sample)) if model == registry.BEST else [model]
+    sets = ["extended", "physics"] if feature_set == registry.BEST else [feature_set]
+    choices = compare(names, sets, sample, seed, lambda what, share: progress(what, 0.7 * share))
+    best = choices[0]
+    predictions = {target: _prediction(best, sample, target, seed)}
+    if target == "latency":
+        for done, tail in enumerate(("read_p99", "write_p99")):
+            progress(f"fitting {tail}", 0.7 + 0.1 * done)
+            own = Sample.of(rows, "train", tail, workload)
+            if len(own) >= samples.LEAST_ROWS:
+                unseen = unseen_predictions(best.model, best.feature_set, own, seed)
+                choice = Choice(best.model, best.feature_set, 0.0, unseen)
+                predictions[tail] = _prediction(choice, own, tail, seed)
+    progress("a tree to read", 0.9)
+    chosen = np.random.default_rng([seed, 0xBAC]).permutation(len(sample))[:BACKGROUND]
+    return FittedModel(
+        model=best.model,
+        feature_set=best.feature_set,
+        target=target,
+        workload=workload,
+        predictions=predictions,
+        tree=readable_tree(sample, target, seed),
+        low=dict(zip(COLUMNS, sample.inputs.min(axis=0).tolist(), strict=True)),
+        high=dict(zip(COLUMNS, sample.inputs.max(axis=0).tolist(), strict=True)),
+        background=sample.inputs[np.sort(chosen)],
+        about={
+            "trained_on": {key: header.get(key) for key in ("target", "design", "seed")},
+            "rows": len(sample),
+            "seed": seed,
+            "chosen_from": [
+                {"model": each.model, "features": each.feature_set, "grouped_mre": each.mre}
+                for each in choices
+            ],
+        },
+    )
+
+
+def _prediction(choice: Choice, sample: Sample, target: str, seed: int) -> Prediction:
+    fitted = fit_estimator(choice.model, choice.feature_set, sample, seed)
+    low, high = held(np.array([1e-300, 1e300]), sample.values)
+    errors = stats.prediction_errors(sample.values, choice.unseen).to_json()
+    return Prediction(
+        name=samples.TARGETS[target][0],
+        model=fitted.model_,
+        low=float(low),
+        high=float(high),
+        reach=Reach.of(choice.unseen, sample.values),
+        grouped={key: errors[key] for key in ("n", "mre", "median_ape", "p90_ape", "r2")},
+    )
+
+
+def readable_tree(sample: Sample, target: str, seed: int) -> dict[str, Any]:
+    """Fit a small GUIDE tree that people can read, and say how close it is on unseen rows."""
+    from ssdscope.models.guide.estimators import GuideRegressor
+
+    def grow(part: Sample) -> Any:
+        tree = GuideRegressor(max_depth=READABLE_DEPTH, log_target=True, random_state=seed % 2**32)
+        return tree.fit(part.columns("extended"), part.values).model_
+
+    folds, columns = sample.folds(seed), sample.columns("extended")
+    predicted = np.empty(len(sample))
+    for fold in np.unique(folds):
+        out = folds == fold
+        part = Sample(sample.inputs[~out], sample.values[~out])
+        predicted[out] = grow(part).evaluate(columns[out])
+    model = grow(sample).named(features.SETS["extended"], samples.TARGETS[target][0])
+    mre = stats.prediction_errors(sample.values, predicted).mre
+    return {"model": model.to_json(), "grouped_mre": mre}
+
+
+def require_known(model: str, feature_set: str, target: str, workload: str) -> None:
+    """Refuse names that mean nothing, before anything is read.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing of a name.
+    """
+    if model != registry.BEST:
+        registry.family(model)
+    for given, known, what in (
+        (feature_set, (registry.BEST, *features.SETS), "set of features"),
+        (target, samples.TARGETS, "target"),
+        (workload, features.WORKLOADS, "kind of workload"),
+    ):
+        if given not in known:
+            raise UsageError(f"there is no {what} {given!r}", hint=f"use {', '.join(known)}")

@@ -1,0 +1,168 @@
+"""A Gaussian process for small samples: exact, with a length scale per feature.
+
+Covariance Matern 5/2: latencies have kinks, which a smoother one would round off. Length
+scales, amplitude and noise maximise the marginal likelihood on at most `TUNING_ROWS` rows (its
+cost is cubic), with the gradient written out; then all rows are fitted (Rasmussen and Williams
+2006, chapters 2 and 5).
+"""
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ssdscope.models.gaussian_model import ROOT5, GaussianModel, distances, matern
+
+Array = npt.NDArray[Any]
+TUNING_ROWS = 384
+TUNING_STEPS = 60
+_BOUNDS = {"amplitude": (-3.0, 4.0), "noise": (-11.0, 1.0), "length": (-3.0, 5.0)}
+"""Of logarithms, for standardised columns and target."""
+
+
+class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Gaussian process regression with a length scale per feature.
+
+    Parameters
+    ----------
+    log_target : bool, default=True
+        Fit the logarithm of a target that is positive throughout, and predict its exponential;
+        any other target is fitted as it is.
+    max_rows : int, default=2000
+        Rows that are fitted at most; of more these are drawn.
+    random_state : int, RandomState or None, default=None
+        Draws rows.
+
+    Attributes
+    ----------
+    model_ : GaussianModel
+        The fitted process as plain data.
+    n_features_in_ : int
+        Columns seen by `fit`.
+    """
+
+    def __init__(
+        self, log_target: bool = True, max_rows: int = 2000, random_state: Any = None
+    ) -> None:
+        self.log_target = log_target
+        self.max_rows = max_rows
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Fit on finite ``X`` of shape (n, features) and ``y`` of shape (n,)."""
+        points, target = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+        random = check_random_state(self.random_state)
+        logarithm = bool(self.log_target and (target > 0).all())
+        values = np.log(target) if logarithm else target.astype(float)
+        low, high = points.min(axis=0), points.max(axis=0)
+        if len(points) > self.max_rows:
+            kept = random.permutation(len(points))[: self.max_rows]
+            points, values = points[kept], values[kept]
+        scale = points.std(axis=0)
+        scale[scale == 0] = 1
+        mean, spread = float(values.mean()), float(values.std()) or 1.0
+        standard, answers = points / scale, (values - mean) / spread
+        chosen = random.permutation(len(points))[:TUNING_ROWS]
+        self._amplitude, self._noise, lengths = _tuned(standard[chosen], answers[chosen])
+        self._points = standard / lengths
+        covariance = self._amplitude * matern(distances(self._points, self._points))
+        covariance[np.diag_indices_from(covariance)] += self._noise
+        self._factor = _cholesky(covariance)
+        weights = self._amplitude * _solve(self._factor, answers)
+        self.model_ = GaussianModel(
+            points=self._points,
+            weights=spread * weights,
+            length_scales=scale * lengths,
+            mean=mean,
+            log_target=logarithm,
+            low=low,
+            high=high,
+        )
+        return self
+
+    def predict(self, X: Any) -> Array:  # noqa: N803
+        """Predict for ``X`` of shape (n, features)."""
+        check_is_fitted(self)
+        return self.model_.evaluate(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def most_uncertain(self, X: Any, count: int) -> list[int]:  # noqa: N803
+        """Choose rows one by one, each where the variance is largest given those before it."""
+        check_is_fitted(self)
+        rows = validate_data(self, X, reset=False, dtype=np.float64) / self.model_.length_scales
+        cross = self._amplitude * matern(distances(rows, self._points))
+        known = _forward(self._factor, cross.T)
+        # What is left of the covariance between candidates, lowered by each that is chosen.
+        left = self._amplitude * matern(distances(rows, rows)) - known.T @ known
+        chosen: list[int] = []
+        for _ in range(min(count, len(rows))):
+            variance = np.diag(left).copy()
+            variance[chosen] = -np.inf
+            best = int(variance.argmax())
+            chosen.append(best)
+            column = left[:, best] / np.sqrt(max(left[best, best], 0) + self._noise)
+            left = left - np.outer(column, column)
+        return chosen
+
+
+def _cholesky(covariance: Array) -> Array:
+    from scipy.linalg import cholesky
+
+    covariance[np.diag_indices_from(covariance)] += 1e-8
+    return np.asarray(cholesky(covariance, lower=True))
+
+
+def _solve(factor: Array, values: Array) -> Array:
+    from scipy.linalg import cho_solve
+
+    return np.asarray(cho_solve((factor, True), values))
+
+
+def _forward(factor: Array, values: Array) -> Array:
+    from scipy.linalg import solve_triangular
+
+    return np.asarray(solve_triangular(factor, values, lower=True))
+
+
+def _tuned(points: Array, values: Array) -> tuple[float, float, Array]:
+    """Maximise the marginal likelihood; amplitude, noise variance and length scales."""
+    from scipy.optimize import minimize
+
+    features = points.shape[1]
+    start = np.concatenate([[0.0, -5.0], np.full(features, 1.0)])
+    bounds = [_BOUNDS["amplitude"], _BOUNDS["noise"], *[_BOUNDS["length"]] * features]
+    squares = (points[:, None, :] - points[None, :, :]) ** 2
+    found = minimize(
+        _likelihood,
+        start,
+        args=(squares, values),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": TUNING_STEPS},
+    )
+    amplitude, noise, *lengths = np.exp(found.x)
+    return float(amplitude), float(noise), np.array(lengths)
+
+
+def _likelihood(logs: Array, squares: Array, values: Array) -> tuple[float, Array]:
+    """Give the negative log marginal likelihood and its gradient."""
+    amplitude, noise = np.exp(logs[:2])
+    inverse = np.exp(-2 * logs[2:])
+    distance = np.sqrt(squares @ inverse)
+    kernel = amplitude * matern(distance)
+    covariance = kernel + noise * np.eye(len(values))
+    try:
+        factor = _cholesky(covariance)
+    except np.linalg.LinAlgError:
+        return 1e25, np.zeros_like(logs)
+    weights = _solve(factor, values)
+    loss = 0.5 * values @ weights + np.log(np.diag(factor)).sum()
+    outer = _solve(factor, np.eye(len(values))) - np.outer(weights, weights)
+    # d kernel / d log length = amplitude * 5/3 * (1 + sqrt5 r) exp(-sqrt5 r) * square / length^2
+    slope = amplitude * 5 / 3 * (1 + ROOT5 * distance) * np.exp(-ROOT5 * distance)
+    lengths = np.einsum("ij,ijk->k", outer * slope, squares) * inverse
+    gradient = [0.5 * (outer * kernel).sum(), 0.5 * noise * np.trace(outer), *(0.5 * lengths)]
+    return float(loss), np.array(gradient)

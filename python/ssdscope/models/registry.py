@@ -1,0 +1,128 @@
+"""Which models there are: a name, what it is, and how it is made.
+
+A new model is an estimator that passes ``check_estimator`` and keeps its fit as plain data in
+``model_``, and a line here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ssdscope.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of model.
+
+    Attributes
+    ----------
+    make
+        Gives an estimator of the logarithm of a positive target, from a seed.
+    about
+        What it is, in a few words.
+    most_rows
+        Beyond so many rows it is not among those that are chosen from.
+    chosen_from
+        Whether it is tried where the best is asked for; baselines are not.
+    """
+
+    make: Callable[[int], Any]
+    about: str
+    most_rows: int = 1 << 40
+    chosen_from: bool = True
+
+
+def _guide(seed: int) -> Any:
+    from ssdscope.models.guide.estimators import GuideRegressor
+
+    return GuideRegressor(log_target=True, random_state=seed)
+
+
+def _bagged(seed: int) -> Any:
+    from ssdscope.models.guide.estimators import GuideBagging
+
+    return GuideBagging(log_target=True, random_state=seed)
+
+
+def _guide_quantile(seed: int) -> Any:
+    from ssdscope.models.guide.estimators import GuideQuantileRegressor
+
+    return GuideQuantileRegressor(log_target=True, random_state=seed)
+
+
+def _cart(seed: int) -> Any:
+    from ssdscope.models.estimators import CartRegressor
+
+    return CartRegressor(log_target=True, random_state=seed)
+
+
+def _lightgbm(seed: int) -> Any:
+    from ssdscope.models.estimators import LightgbmRegressor
+
+    return LightgbmRegressor(log_target=True, random_state=seed)
+
+
+def _gaussian(seed: int) -> Any:
+    from ssdscope.models.gaussian import GaussianProcess
+
+    return GaussianProcess(log_target=True, random_state=seed)
+
+
+def _least_squares(_seed: int) -> Any:
+    from ssdscope.models.estimators import LeastSquaresRegressor
+
+    return LeastSquaresRegressor(log_target=True)
+
+
+def _quantile(_seed: int) -> Any:
+    from ssdscope.models.estimators import LinearQuantileRegressor
+
+    return LinearQuantileRegressor(log_target=True)
+
+
+FAMILIES: dict[str, Family] = {
+    "guide": Family(_guide, "one regression tree with linear leaves, after Loh's GUIDE"),
+    "guide-bagged": Family(_bagged, "the mean of ten such trees", most_rows=4000),
+    "guide-quantile": Family(
+        _guide_quantile, "a GUIDE tree for the median", most_rows=4000, chosen_from=False
+    ),
+    "cart": Family(_cart, "one regression tree with constant leaves", chosen_from=False),
+    "lightgbm": Family(_lightgbm, "boosted trees with linear leaves"),
+    "gp": Family(_gaussian, "Gaussian process, for small samples", most_rows=2000),
+    "ols": Family(_least_squares, "ordinary least squares, a baseline", chosen_from=False),
+    "quantile": Family(_quantile, "linear median regression, a baseline", chosen_from=False),
+}
+BEST = "best"
+"""In place of a name: whichever predicts unseen rows best."""
+
+
+def family(name: str) -> Family:
+    """Look a kind of model up.
+
+    Raises
+    ------
+    UsageError
+        If there is none of this name, or what it needs is not installed.
+    """
+    if name not in FAMILIES:
+        raise UsageError(f"there is no model {name!r}", hint=f"use {BEST}, {', '.join(FAMILIES)}")
+    if name == "lightgbm":
+        from ssdscope.models.estimators import lightgbm
+
+        lightgbm()
+    return FAMILIES[name]
+
+
+def available(rows: int, *, baselines: bool = False) -> list[str]:
+    """List the kinds of model that can be fitted here to so many rows."""
+    found = []
+    for name, each in FAMILIES.items():
+        if rows > each.most_rows or not (each.chosen_from or baselines):
+            continue
+        try:
+            family(name)
+        except UsageError:
+            continue
+        found.append(name)
+    return found

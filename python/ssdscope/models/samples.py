@@ -1,0 +1,94 @@
+"""Rows of a collection as arrays: what a model learns from and is held to."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdscope.errors import UsageError
+from ssdscope.models import features
+from ssdscope.models.table import Collected
+from ssdscope.workloads.grid import Row
+
+Array = npt.NDArray[Any]
+TARGETS: dict[str, tuple[str, Callable[[Row], float | None]]] = {
+    "latency": ("latency_ns", lambda row: row.latency_ns),
+    "iops": ("iops", lambda row: row.iops),
+    "bandwidth": ("bandwidth_bytes_per_s", lambda row: row.bandwidth_bytes_per_s),
+    "read_p99": ("read_p99_ns", lambda row: row.read_p99_ns),
+    "write_p99": ("write_p99_ns", lambda row: row.write_p99_ns),
+}
+"""What can be predicted: its name with the unit, and where it stands in a row."""
+LEAST_ROWS = 30
+FOLDS = 10
+FEW_FOLDS = 5
+MANY_ROWS = 1500
+"""From here on fewer folds do: each fit costs more, and is closer to that of all rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Workloads and what they came to.
+
+    Attributes
+    ----------
+    inputs : ndarray, shape (n, 8)
+        As `features.inputs`.
+    values : ndarray, shape (n,)
+        Of the target, positive.
+    """
+
+    inputs: Array
+    values: Array
+
+    @classmethod
+    def of(cls, rows: Sequence[Collected], split: str, target: str, workload: str = "all") -> Self:
+        """Take the usable rows of a split that are of a kind of workload and have the target.
+
+        Raises
+        ------
+        UsageError
+            If there is no such target or kind.
+        """
+        if target not in TARGETS:
+            raise UsageError(f"there is no target {target!r}", hint=f"use {', '.join(TARGETS)}")
+        read = TARGETS[target][1]
+        chosen = [each.row for each in rows if each.split == split and each.usable]
+        pairs = [(row.vector, value) for row in chosen if (value := read(row))]
+        inputs = features.inputs([vector for vector, _ in pairs])
+        values = np.array([value for _, value in pairs], dtype=float)
+        kept = features.belongs(workload, inputs)
+        return cls(inputs[kept], values[kept])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def columns(self, feature_set: str) -> Array:
+        """Compute the features; shape (n, features)."""
+        return features.columns(feature_set, self.inputs)
+
+    def folds(self, seed: int) -> Array:
+        """Give each row a fold; workloads that are the same share one; shape (n,)."""
+        _, kind = np.unique(self.inputs, axis=0, return_inverse=True)
+        kinds = int(kind.max()) + 1
+        count = min(FOLDS if len(self) < MANY_ROWS else FEW_FOLDS, kinds)
+        order = np.random.default_rng([seed, 0xF01D]).permutation(kinds)
+        folds: Array = order[kind.reshape(-1)] % count
+        return folds
+
+
+def require_enough(sample: Sample, what: str) -> None:
+    """Refuse to learn from next to nothing.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than `LEAST_ROWS` rows.
+    """
+    if len(sample) < LEAST_ROWS:
+        raise UsageError(
+            f"{len(sample)} runs of {what} are too few to fit a model",
+            hint=f"at least {LEAST_ROWS} are needed; collect more with a larger --points",
+        )

@@ -1,0 +1,261 @@
+"""Collected runs on disk: streamed while they are made, Parquet when they are done.
+
+Each row is appended, as JSON, to ``NAME.parquet.part`` as soon as its run has ended, so that
+whatever stops a collection costs the run it was in. The end of a collection, an early one too,
+writes everything as one Parquet file and removes the other. Both begin with what was collected;
+a collection that is asked for again goes on with what they hold, if it is the same.
+"""
+
+import contextlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from ssdscope.errors import UsageError
+from ssdscope.results.files import destination, is_special, unwritable
+from ssdscope.workloads.grid import COLUMNS, Row, Vector
+
+SPLITS = ("train", "test", "repeat")
+"""To learn from; to be held to; runs of ``train`` again, with other draws, for the noise."""
+LITTLE_MAX = 0.05
+"""Beyond this deviation from Little's law a row is doubted, and no model learns from it."""
+_KEY = b"ssdscope"
+_SAME = ("target", "state", "sets", "capacity_bytes", "design", "seed", "until_ci", "runtime_ns")
+"""What has to agree for a collection to go on with what is there."""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """A run and its place in a collection.
+
+    Attributes
+    ----------
+    split
+        One of `SPLITS`.
+    state_ok
+        Whether the drive was as it should be; on a simulated drive always.
+    """
+
+    split: str
+    row: Row
+    state_ok: bool = True
+
+    @property
+    def key(self) -> tuple[str, Vector]:
+        """What tells it from the others."""
+        return self.split, self.row.vector
+
+    @property
+    def usable(self) -> bool:
+        """Whether a model may learn from it."""
+        row = self.row
+        return not row.failure and self.state_ok and row.little_deviation <= LITTLE_MAX
+
+    def to_dict(self) -> dict[str, Any]:
+        """Flatten into one object; what is unknown is None."""
+        values = self.row.to_dict() | {"little_deviation": self.row.little_deviation}
+        values = {key: _known(value) for key, value in values.items()}
+        return {"split": self.split, **values, "state_ok": self.state_ok}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Read what `to_dict` wrote."""
+        vector = Vector(**{name: values[name] for name in COLUMNS})
+        own = [each.name for each in fields(Row) if each.name != "vector"]
+        given = {name: values[name] for name in own}
+        for name in ("latency_ns", "iops", "bandwidth_bytes_per_s"):
+            given[name] = float("nan") if given[name] is None else given[name]
+        return cls(values["split"], Row(vector, **given), values["state_ok"])
+
+
+def _known(value: Any) -> Any:
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+class Table:
+    """The file of a collection while it is made.
+
+    Use as a context manager: leaving it, by an error or Ctrl-C too, writes the Parquet file.
+
+    Parameters
+    ----------
+    path
+        The file, ending in ``.parquet``.
+    header
+        What is collected, and how.
+
+    Attributes
+    ----------
+    rows
+        All there are, those of an earlier call first.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be written, or holds another collection.
+    """
+
+    def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
+        if Path(path).suffix != ".parquet":
+            raise UsageError(f"cannot write runs to {path}: the name must end in .parquet")
+        self.path = destination(path)
+        if is_special(self.path):
+            raise UsageError(f"cannot write runs to {path}: it is not a plain file")
+        self._part = self.path.with_name(self.path.name + ".part")
+        self.header = header
+        self.rows: list[Collected] = []
+        if self.path.exists():
+            found, self.rows = load(self.path)
+            self._require_same(found)
+        self._read_part()
+        self.known = {each.key for each in self.rows if not each.row.failure}
+        try:
+            self._file = self._part.open("w", encoding="utf-8")
+            self._write({"header": header})
+            for each in self.rows:
+                self._write(each.to_dict())
+        except OSError as error:
+            raise unwritable(path, error) from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Write the Parquet file, whatever happened."""
+        self._file.close()
+        if not self.rows:
+            with contextlib.suppress(OSError):
+                self._part.unlink()
+            return
+        try:
+            _write_parquet(self.path, self.header, self.rows)
+            self._part.unlink()
+        except OSError as failure:
+            raise unwritable(self.path, failure) from failure
+
+    def append(self, row: Collected) -> None:
+        """Add a row, at once on disk; it replaces a failed one of the same run.
+
+        Raises
+        ------
+        OutputError
+            If it cannot be written.
+        """
+        self.rows = [each for each in self.rows if each.key != row.key or not each.row.failure]
+        self.rows.append(row)
+        self.known.add(row.key)
+        try:
+            self._write(row.to_dict())
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+
+    def _write(self, document: dict[str, Any]) -> None:
+        self._file.write(json.dumps(document) + "\n")
+        self._file.flush()
+
+    def _read_part(self) -> None:
+        if not self._part.exists():
+            return
+        lines = self._part.read_text(encoding="utf-8").splitlines(keepends=True)
+        whole = [line for line in lines if line.endswith("\n")]  # the last may be cut short
+        try:
+            documents = [json.loads(line) for line in whole]
+            if documents:
+                self._require_same(documents[0]["header"])
+            found = [Collected.from_dict(each) for each in documents[1:]]
+        except (ValueError, KeyError, TypeError) as error:
+            raise UsageError(
+                f"{self._part} is not what an interrupted collection left",
+                hint="remove it, or name another file for the runs",
+            ) from error
+        known = {each.key for each in self.rows}
+        self.rows += [each for each in found if each.key not in known]
+
+    def _require_same(self, found: dict[str, Any]) -> None:
+        for key in _SAME:
+            if found.get(key) != self.header.get(key):
+                raise UsageError(
+                    f"{self.path.name} holds runs with {key} {found.get(key)!r}, "
+                    f"and {self.header.get(key)!r} is asked for",
+                    hint="name another file, or repeat the command that began this one",
+                )
+
+
+def seed_of(path: str | Path) -> int | None:
+    """Give the seed that a collection began with, to go on with; None at the beginning."""
+    place = Path(path)
+    part = place.with_name(place.name + ".part")
+    try:
+        if place.is_file():
+            return int(load(place)[0]["seed"])
+        if part.is_file():
+            with part.open(encoding="utf-8") as file:
+                return int(json.loads(file.readline())["header"]["seed"])
+    except (ValueError, KeyError, TypeError):
+        return None  # `Table` says what is wrong with it
+    return None
+
+
+def load(path: str | Path) -> tuple[dict[str, Any], list[Collected]]:
+    """Read a collection.
+
+    Returns
+    -------
+    header, rows
+        What was collected, and the runs.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, or holds something else.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            metadata, table = file.metadata.metadata or {}, file.read()
+    except FileNotFoundError as error:
+        raise UsageError(
+            f"there is no file {path}", hint="ssdscope model collect TARGET -O makes one"
+        ) from error
+    except (OSError, pa.ArrowInvalid) as error:
+        raise UsageError(f"cannot read {path}: {_short(error)}") from error
+    try:
+        header = json.loads(metadata[_KEY])
+        header["design"], header["seed"]  # which a log of requests has not
+        rows = [Collected.from_dict(each) for each in table.to_pylist()]
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            f"{path} does not hold runs for a model",
+            hint="ssdscope model collect TARGET -O makes such a file",
+        ) from error
+    return header, rows
+
+
+def _short(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def _write_parquet(path: Path, header: dict[str, Any], rows: Sequence[Collected]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    # Parallel runs end in any order, the file does not show it.
+    ordered = sorted(rows, key=lambda each: (SPLITS.index(each.split), each.row.vector))
+    documents = [each.to_dict() for each in ordered]
+    columns = {name: [each[name] for each in documents] for name in documents[0]}
+    table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(header).encode()})
+    part = path.with_name(path.name + ".new")
+    pq.write_table(table, part, compression="zstd")
+    part.replace(path)

@@ -1,0 +1,148 @@
+"""The estimators beside GUIDE: scikit-learn's rules, and predictions as plain data."""
+
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ssdscope.errors import UsageError
+from ssdscope.models import registry
+from ssdscope.models.estimators import (
+    CartRegressor,
+    LeastSquaresRegressor,
+    LightgbmRegressor,
+    LinearQuantileRegressor,
+)
+from ssdscope.models.gaussian import GaussianProcess, _likelihood
+from ssdscope.models.gaussian_model import GaussianModel
+from ssdscope.models.guide.model import GuideModel
+
+BOOSTED = pytest.mark.skipif(
+    "lightgbm" not in registry.available(100), reason="LightGBM is not installed"
+)
+
+
+def data(rows: int = 300, seed: int = 0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(0, 1, (rows, 4))
+    y = np.exp(2 * x[:, 0] + x[:, 2] * (x[:, 1] > 0.5) + rng.normal(0, 0.02, rows))
+    return x, y
+
+
+@parametrize_with_checks(
+    [
+        CartRegressor(random_state=0),
+        LeastSquaresRegressor(),
+        LinearQuantileRegressor(),
+        GaussianProcess(random_state=0),
+        *([LightgbmRegressor(n_estimators=20)] if "lightgbm" in registry.available(9) else []),
+    ]
+)
+def test_scikit_learns_own_checks(estimator: object, check: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        check(estimator)
+
+
+@pytest.mark.parametrize("name", list(registry.FAMILIES))
+def test_what_is_kept_predicts_the_same(name: str) -> None:
+    if name == "lightgbm" and name not in registry.available(9):
+        pytest.skip("LightGBM is not installed")
+    x, y = data()
+    fitted = registry.family(name).make(1).fit(x, y)
+    kind = GaussianModel if name == "gp" else GuideModel
+    again = kind.from_json(json.loads(json.dumps(fitted.model_.to_json())))
+    assert (again.evaluate(x) == fitted.predict(x)).all()
+    assert np.median(np.abs(fitted.predict(x) / y - 1)) < 0.25
+
+
+@BOOSTED
+@pytest.mark.parametrize("linear", [True, False])
+def test_boosted_trees_are_read_right(linear: bool) -> None:
+    """Against LightGBM's own predictions."""
+    import lightgbm
+
+    x, y = data()
+    ours = LightgbmRegressor(n_estimators=50, linear=linear, log_target=True, random_state=3)
+    ours.fit(x, y)
+    options = {
+        "learning_rate": 0.05,
+        "num_leaves": 15,
+        "min_data_in_leaf": 8,
+        "linear_tree": linear,
+        "linear_lambda": 0.01,
+        "deterministic": True,
+        "num_threads": 1,
+        "verbosity": -1,
+        "seed": np.random.RandomState(3).randint(2**31 - 1),
+    }
+    rows = lightgbm.Dataset(x, np.log(y), params={"verbosity": -1, "linear_tree": linear})
+    theirs = lightgbm.train(options, rows, num_boost_round=50)
+    new, _ = data(200, seed=4)
+    assert np.log(ours.predict(new)) == pytest.approx(theirs.predict(new), abs=1e-12)
+
+
+def test_cart_is_scikit_learns() -> None:
+    from sklearn.tree import DecisionTreeRegressor
+
+    x, y = data()
+    theirs = DecisionTreeRegressor(min_samples_leaf=2, random_state=0).fit(x, np.log(y))
+    ours = CartRegressor(log_target=True, random_state=0).fit(x, y)
+    new, _ = data(200, seed=4)
+    assert np.log(ours.predict(new)) == pytest.approx(theirs.predict(new))
+
+
+def test_lines_are_those_of_scikit_learn() -> None:
+    from sklearn.linear_model import LinearRegression
+
+    x, y = data()
+    y = np.log(y)
+    theirs = LinearRegression().fit(x, y)
+    assert LeastSquaresRegressor().fit(x, y).predict(x) == pytest.approx(theirs.predict(x))
+    for quantile in (0.1, 0.5, 0.9):
+        line = LinearQuantileRegressor(quantile=quantile).fit(x, y)
+        assert np.mean(y < line.predict(x)) == pytest.approx(quantile, abs=0.03)
+
+
+def test_a_line_does_not_go_on_for_ever() -> None:
+    x, y = data()
+    far = LeastSquaresRegressor(log_target=True).fit(x, y).predict([[1000.0, 0, 0, 0]])[0]
+    assert y.max() < far < 2 * y.max()
+
+
+def test_the_gradient_of_the_likelihood_is_its_slope() -> None:
+    x, y = data(40)
+    squares = (x[:, None, :] - x[None, :, :]) ** 2
+    values = np.log(y) - np.log(y).mean()
+    at = np.array([0.3, -3.0, 0.2, 0.5, -0.1, 0.4])
+    _, gradient = _likelihood(at, squares, values)
+    for index in range(len(at)):
+        step = np.eye(len(at))[index] * 1e-5
+        ends = [_likelihood(at + side * step, squares, values)[0] for side in (-1, 1)]
+        assert gradient[index] == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=1e-4, abs=1e-5)
+
+
+def test_a_gaussian_process_finds_a_smooth_law_in_few_rows() -> None:
+    x, y = data(120)
+    smooth = np.exp(2 * x[:, 0] + np.sin(3 * x[:, 1]))
+    fitted = GaussianProcess(random_state=0).fit(x, smooth)
+    new, _ = data(200, seed=3)
+    truth = np.exp(2 * new[:, 0] + np.sin(3 * new[:, 1]))
+    assert np.mean(np.abs(fitted.predict(new) / truth - 1)) < 0.01
+    assert len(GaussianProcess(max_rows=50).fit(x, y).model_.weights) == 50
+
+
+def test_a_target_without_logarithm_is_refused() -> None:
+    x, _ = data()
+    with pytest.raises(ValueError, match="needs a positive y"):
+        CartRegressor(log_target=True).fit(x, np.zeros(len(x)))
+
+
+def test_unknown_models_are_refused() -> None:
+    with pytest.raises(UsageError, match="there is no model 'forest'"):
+        registry.family("forest")
+    with pytest.raises(UsageError, match="damaged"):
+        GaussianModel.from_json({"mean": 1})

@@ -1,0 +1,214 @@
+"""From runs to a model: chosen, calibrated, kept, explained; and what evaluation says."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.unit.made_up_runs import HEADER, collection, latency_ns
+
+from ssdscope.errors import OutputError, UsageError
+from ssdscope.models import evaluation, explaining, fitting, samples
+from ssdscope.models.fitted import FittedModel
+from ssdscope.models.intervals import Reach, covered
+from ssdscope.models.samples import Sample
+from ssdscope.workloads.grid import Vector
+
+
+@pytest.fixture(scope="module")
+def fitted() -> FittedModel:
+    return fitting.fit(collection(200), HEADER, model="gp", feature_set="extended", seed=1)
+
+
+def test_a_drive_is_learnt_and_predicted(fitted: FittedModel) -> None:
+    vector = Vector(30, 16, 8192, 65536, 100, 100)
+    found = fitted.answers(vector)
+    truth = latency_ns(vector)
+    assert found["latency_ns"]["value"] == pytest.approx(truth, rel=0.15)
+    assert found["latency_ns"]["low"] < found["latency_ns"]["value"] < found["latency_ns"]["high"]
+    assert found["read_p99_ns"]["value"] == pytest.approx(3 * truth, rel=0.2)
+    assert found["write_p99_ns"]["value"] == pytest.approx(5 * truth, rel=0.2)
+
+
+def test_rate_and_bandwidth_follow_by_little(fitted: FittedModel) -> None:
+    found = fitted.answers(Vector(50, 8, 4096, 12288))
+    product = found["latency_ns"]["value"] / 1e9 * found["iops"]["value"]
+    assert product == pytest.approx(8)
+    assert found["bandwidth_bytes_per_s"]["value"] == pytest.approx(8192 * found["iops"]["value"])
+    assert found["iops"]["low"] < found["iops"]["value"] < found["iops"]["high"]
+    assert "write_p99_ns" not in fitted.answers(Vector(0, 8, 4096, 4096))
+    assert "read_p99_ns" not in fitted.answers(Vector(100, 8, 4096, 4096))
+
+
+def test_outside_is_told_for_what_the_workload_shows(fitted: FittedModel) -> None:
+    assert fitted.outside(Vector(0, 64, 1 << 30, 4096)) == []
+    told = fitted.outside(Vector(10, 100, 1 << 30, 4096))
+    assert [text.split()[0] for text in told] == ["q_dep", "wr_size"]
+    assert "fitted on 1 to 64" in told[0]
+
+
+def test_a_model_file_is_plain_and_predicts_the_same(fitted: FittedModel, tmp_path: Path) -> None:
+    path = tmp_path / "model.json"
+    fitted.save(path)
+    again = FittedModel.load(path)
+    inputs = fitted.background
+    assert (again.predict(inputs) == fitted.predict(inputs)).all()
+    assert again.about == fitted.about
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{", "is not JSON"),
+        ("[1]", "this is not a model"),
+        ('{"format": "ssdscope-model", "version": 9}', "of version 9"),
+        ('{"format": "ssdscope-model", "version": 1}', "the model is damaged: no"),
+        ("[" * 100_000, "is not JSON"),
+    ],
+)
+def test_a_damaged_model_is_refused(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "model.json"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=told):
+        FittedModel.load(path)
+    with pytest.raises(UsageError, match="cannot read"):
+        FittedModel.load(tmp_path / "none.json")
+
+
+def test_damage_inside_is_found(fitted: FittedModel) -> None:
+    for keys in (("predictions",), ("characteristics", "q_dep"), ("tree", "model", "trees")):
+        data = json.loads(json.dumps(fitted.to_json()))
+        place = data
+        for key in keys[:-1]:
+            place = place[key]
+        del place[keys[-1]]
+        with pytest.raises(UsageError, match="damaged"):
+            FittedModel.from_json(data)
+
+
+def test_a_model_that_cannot_be_written_says_so(fitted: FittedModel) -> None:
+    with pytest.raises((OutputError, UsageError), match="cannot write"):
+        fitted.save("/proc/nothing/model.json")
+
+
+def test_the_best_kind_is_chosen_without_the_test_set() -> None:
+    rows = collection(80, test=40)
+    spoilt = [each for each in rows if each.split == "train"]
+    one = fitting.fit(rows, HEADER, seed=1)
+    assert one.to_json() == fitting.fit(spoilt, HEADER, seed=1).to_json()
+    errors = [each["grouped_mre"] for each in one.about["chosen_from"]]
+    assert errors == sorted(errors)
+    assert one.model == one.about["chosen_from"][0]["model"]
+
+
+def test_folds_never_share_a_workload() -> None:
+    rows = [*collection(60), *collection(60, seed=1)]
+    sample = Sample.of(rows, "train", "latency")
+    folds = sample.folds(1)
+    assert len(sample) == 120
+    assert (folds[:60] == folds[60:]).all()
+
+
+def test_intervals_cover_in_every_third() -> None:
+    """Errors that grow with the value: an interval of one width would miss the slow third."""
+    rng = np.random.default_rng(1)
+    guess = np.exp(rng.uniform(0, 6, 20_000))
+    truth = guess * np.exp(rng.standard_t(4, 20_000) * 0.02 * (1 + np.log(guess)))
+    reach = Reach.of(guess[:1000], truth[:1000])
+    inside = covered(reach.interval(guess[1000:]), truth[1000:])
+    assert 0.87 < inside.mean() < 0.93
+    slowest = guess[1000:] > np.quantile(guess, 2 / 3)
+    assert 0.86 < inside[slowest].mean() < 0.94
+    assert len(Reach.of(guess[:50], truth[:50]).reaches) == 1
+
+
+@pytest.fixture(scope="module")
+def evaluated() -> list[dict[str, object]]:
+    rows = collection(200, test=100, repeats=100, sigma=0.05)
+    return evaluation.evaluate(rows, models=["gp", "ols"], feature_sets=["extended"], seed=1)
+
+
+def row(rows: list, name: str, split: str) -> dict:
+    return next(each for each in rows if (each["name"], each["split"]) == (name, split))
+
+
+def test_evaluation_has_every_split_baseline_and_the_floor(evaluated: list) -> None:
+    for name in ("gp", "ols", evaluation.CONSTANT):
+        for split in ("in-sample", "grouped", "off-grid"):
+            assert row(evaluated, name, split)["n_test"] == (100 if split == "off-grid" else 200)
+    good, bad = row(evaluated, "gp", "off-grid"), row(evaluated, "ols", "off-grid")
+    naive = row(evaluated, evaluation.CONSTANT, "off-grid")
+    assert good["mre"] < bad["mre"] < naive["mre"]
+    assert good["skill"] == pytest.approx(1 - good["mre"] / naive["mre"])
+    assert naive["skill"] == 0
+    assert 0.8 < good["coverage90"] <= 1
+    assert row(evaluated, evaluation.NEAREST, "off-grid")["mre"] > good["mre"]
+
+
+def test_the_noise_floor_is_what_a_perfect_model_is_off_by(evaluated: list) -> None:
+    floor = row(evaluated, evaluation.FLOOR, "repeat")
+    perfect = 0.05 * np.sqrt(2 / np.pi)
+    assert floor["mre"] == pytest.approx(perfect, rel=0.3)
+    assert floor["n_test"] == 100
+
+
+def test_rates_by_little_stand_beside_models_of_their_own() -> None:
+    rows = collection(80, test=30)
+    found = evaluation.evaluate(
+        rows, models=["gp"], feature_sets=["extended"], target="bandwidth", seed=1
+    )
+    own, derived = row(found, "gp", "off-grid"), row(found, "gp (latency, by Little)", "off-grid")
+    assert own["target"] == derived["target"] == "bandwidth_bytes_per_s"
+    assert derived["mre"] < 2 * own["mre"]
+
+
+def test_too_few_runs_and_unknown_names_are_refused() -> None:
+    with pytest.raises(UsageError, match="20 runs of every workload are too few"):
+        fitting.fit(collection(20), HEADER, seed=1)
+    with pytest.raises(UsageError, match="no target 'speed'"):
+        Sample.of(collection(20), "train", "speed")
+    for names in (("x", "best", "latency", "all"), ("gp", "x", "latency", "all")):
+        with pytest.raises(UsageError, match="there is no"):
+            fitting.require_known(*names)
+    assert samples.LEAST_ROWS > 20
+
+
+def test_what_matters_comes_first(fitted: FittedModel) -> None:
+    found = explaining.importances(fitted)
+    assert next(iter(found)) == "q_dep"
+    assert found["rd_stride"] < 1.1 < found["wr_size"]
+    assert found == explaining.importances(fitted)
+
+
+def test_dependences_go_the_way_of_the_drive(fitted: FittedModel) -> None:
+    found = explaining.dependences(fitted)
+    depth = [each["predicted"] for each in found["q_dep"]]
+    assert all(later > 0.9 * earlier for earlier, later in pairwise(depth))
+    assert found["q_dep"][-1]["value"] == 64
+    assert depth[-1] / depth[0] == pytest.approx(16, rel=0.3)
+    flat = [each["predicted"] for each in found["rd_stride"]]
+    assert max(flat) < 1.2 * min(flat)
+
+
+def test_the_tree_is_told_in_words(fitted: FittedModel) -> None:
+    told = explaining.rules(fitted)
+    assert len(told) >= 2
+    assert all(rule.startswith("If ") and "runs)" in rule for rule in told)
+    assert any("per doubling of q_dep" in rule for rule in told)
+    tree = explaining.nested(fitted.readable())
+    assert tree["rows"] == 200
+    assert tree["left"]["rows"] + tree["right"]["rows"] == 200
+
+
+def test_it_can_be_drawn(fitted: FittedModel, tmp_path: Path) -> None:
+    from ssdscope.plots import LIGHT, models, save
+
+    tree = explaining.nested(fitted.readable())
+    sheet = models.explanation(
+        tree, explaining.dependences(fitted), explaining.importances(fitted), "latency_ns", LIGHT
+    )
+    save(sheet, tmp_path / "sheet.svg")
+    text = (tmp_path / "sheet.svg").read_text(encoding="utf-8")
+    assert text.count("<path") > 50
+    save(models.tree(tree, LIGHT), tmp_path / "tree.svg")
