@@ -33,6 +33,24 @@ def test_the_onset_is_found(
     assert found.value == pytest.approx(onset_ns, rel=0.08)
 
 
+def test_the_onset_is_found_behind_a_buffer_that_stays_on_and_beside_another_user(
+    tmp_path: Path,
+) -> None:
+    """Logs of many units are merged in many pieces; a flush empties the buffer."""
+    logs = LOG_BLOCK | {"ftl.log_association": '"many-to-one"'}
+    buffer = {"write_buffer.bytes": MIB, "write_buffer.switchable": False}
+    user = {
+        "disturbance.foreign_iops": 30,
+        "disturbance.foreign_on_ns": 1_000_000_000,
+        "disturbance.foreign_off_ns": 9_000_000_000,
+    }
+    found = probed("idle_gc", opened(tmp_path, logs, buffer, user, idle(45_000_000)))
+    onset = found["idle_gc_onset_ns"]
+    assert isinstance(onset, Detected), onset
+    low, high = onset.interval or (0, 0)
+    assert low < 45_000_000 < high < 1.08 * low
+
+
 @pytest.mark.parametrize("kind", [PAGE, LOG_BLOCK, FLAT], ids=["page", "log-block", "flat"])
 @pytest.mark.parametrize("noise", [{}, NOISE], ids=["quiet", "noisy"])
 def test_drives_that_do_nothing_when_idle_have_none(

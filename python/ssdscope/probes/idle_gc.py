@@ -1,22 +1,23 @@
 """The probe `idle_gc`: how long a drive waits before it collects or merges in idle time.
 
-Physics. When the host has been quiet for so long, the drive begins to work for itself: its dies are
-busy, and the next reads wait. Later it is done, and writes are fast for a while. Statistic. Each
-trial makes work (random overwrites until they are slow), flushes, and reads now and then until
-what is left of foreground work has ended; any request keeps a drive from being idle. Then it
-pauses, and holds the next reads against those before the pause, and against later ones (which
-bracket drift). Pauses grow by three tenths from 1 ms until reads behind them are slower, and the
-shortest such pause is narrowed down by bisection.
+Physics. When the host has been quiet for so long, the drive begins to work for itself; what it
+has begun it finishes, whoever asks meanwhile. Then writes have room, and are fast for a while.
+Statistic. A trial makes work (random overwrites until they are slow), reads one place a hundred
+times with a fixed period, keeps the drive awake by quicker reads until what was begun has ended,
+and times the next writes (`idle_trials`). A period below the onset, less what a read takes,
+gains nothing; any longer one gains about all that a hundred pieces of work can: a step. How
+many writes show it best is chosen by trials that keep the drive awake, and trials with long
+pauses. The step is then bisected on the logarithm of the period, each period being tried until
+a sequential test says on which side of it the gain lies (Wald 1945).
 
-Decision. Detected if the bracket is narrower than 6 %, reads are much slower behind pauses a little
-longer, fresh trials at pauses 12 % shorter show nothing, at such a little longer show it, and
-writes behind the shorter ones are no faster (the
-drive may have been done already). Absent if not even the longest pause makes reads slower or
-the next writes faster. A write buffer that stays on is emptied by a flush first; one on which
-a flush has no effect empties itself in idle time, which looks the same: `masked`.
+Decision. Detected if long pauses surely gain something, fresh trials a little beyond the step
+gain it too, and such a little below gain nothing: a gain that grows slowly is no step. Absent
+if pauses of a minute surely gain less than 5 %. A write buffer that stays on is flushed, and each
+timed write is; one on which a flush has no effect empties itself in idle time, which looks the
+same: `masked`.
 
-Assumptions. The drive works for itself on most dies, and for more than a third of the time it
-waited. Cost: up to four capacities. Source: PROBING 3.1, 3.7; SSDcheck's sweep of think times.
+Assumptions. A read restarts the waiting, and takes less than the onset. Cost: up to eight
+capacities. Source: PROBING 3.1, 3.7; SSDcheck's sweep of think times.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import base_request_bytes, in_peace
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
+from ssdscope.probes.idle_trials import AWAKE_NS, Trials
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.settling import Overwriter, Settled
-from ssdscope.targets.records import OP_FLUSH, OP_READ
+from ssdscope.targets.records import OP_FLUSH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
+    from ssdscope.probes.budget import Deadline
     from ssdscope.probes.finding import Finding
     from ssdscope.targets.records import DeviceInfo
 
@@ -50,116 +52,93 @@ PROBE_NAME = "idle_gc"
 REQUEST_BYTES = 64 * 1024
 SETTLE_SHARE = 0.7
 MOST_BYTES = 1 << 34
-CHUNK, MOST_CHUNKS = 48, 60
-SLOW_AGAIN = 0.6
-"""Of the settled mean: writes are slow again, and there is work for idle time."""
-AS_SLOW = 0.85
-KEEP_AWAKE, AWAKE_EVERY_NS = 240, 700_000
-"""Reads that let foreground work end, and the pause between them: shorter than any onset sought."""
-READS = 24
-TRIALS, MOST_TRIALS = 5, 15
-LEAST_SLOWER, ERRORS, MOST_ERROR = 0.05, 3.5, 0.08
-"""Logarithm of latency, and standard errors, from which on reads are slower."""
-MUCH_SLOWER, PROGRAMS_SOON = 0.3, 5
-"""Logarithm of latency where dies are programmed; pauses, each longer, by which they are."""
-DRIFTED = 0.05
-WINDOW_BYTES = 8 * 1024 * 1024
-FIRST_NS, LONGEST_NS = 1_000_000, 60_000_000_000
-STEP, NARROW, BEYOND = 1.3, 1.06, 1.12
+CAPACITIES = 8
+LONG_NS = (4_000_000_000, 16_000_000_000, 60_000_000_000)
+"""Pauses that show whether idle time gains anything: any usual onset is shorter than the first."""
+PAIRS, MOST_PAIRS, MOST_PAIRS_LONGEST = 5, 20, 40
+FEWEST_WRITES = 4
+SEPARATED, SURE_ERRORS, CLEAR_ERRORS, PROMISING_ERRORS = 0.3, 5.0, 12.0, 2.0
+"""Scatter of a trial, as a share of the gain, with which longer pauses are not tried; standard
+errors that the gain must have for a search to begin."""
+LEAST_GAIN, NOTHING = 0.05, 0.05
+LEAST_SCATTER = 0.03
+SIDE = 0.3
+"""Of the full gain: the side of the step is told by this."""
+ODDS = math.log(1e4)
+MOST_TRIALS, AGREEING = 60, 3
+"""For each period: so many more must agree than disagree, as one may have been disturbed."""
+OUTLYING = 0.25
+NARROW, BEYOND = 1.03, 1.06
+GAINED_NOTHING = 0.2
+FLUSHES = 5
 
 
 @dataclass
-class Pauses:
-    """Trials so far.
+class Steps:
+    """A search for the period from which on trials gain.
 
     Attributes
     ----------
-    slower
-        How much slower reads behind a pause are, as a logarithm; by pause.
+    long_ns
+        A pause that gains all there is.
+    writes
+        Timed in each trial.
+    awake, rested
+        Logarithm of what they take after none, and after long idle time.
+    scatter
+        Standard deviation of a trial.
+    gains
+        Of each trial by period, as a share of the full gain.
     """
 
-    overwriter: Overwriter
-    settled: Settled
-    slower: dict[int, float] = field(default_factory=dict)
-    first_chunk_ns: float = 0.0
+    trials: Trials
+    deadline: Deadline
+    long_ns: int
+    writes: int
+    awake: float
+    rested: float
+    scatter: float
+    gains: dict[int, list[float]] = field(default_factory=dict)
+    reads_ns: list[float] = field(default_factory=list)
 
-    def works_after(self, pause_ns: int, trials: int = TRIALS) -> bool:
-        """Tell whether the drive is at work when it has been left alone for so long.
+    @property
+    def errors_of_one(self) -> float:
+        """Scatter of a trial, as a share of the full gain."""
+        return self.scatter / (self.awake - self.rested)
+
+    def tried(self, period_ns: int, trials: int) -> NDArray[np.float64]:
+        """Make trials; give what they gain, as shares of the full gain."""
+        if not self.trials.bench.virtual and self.deadline.left_s <= 0:
+            raise Stopped(Reason.BUDGET_EXHAUSTED)
+        found = [self.trials.run(period_ns, self.writes) for _ in range(trials)]
+        self.reads_ns += [each.read_ns for each in found]
+        logs = np.log([each.writes_ns.mean() for each in found])
+        gains = np.clip((self.awake - logs) / (self.awake - self.rested), -OUTLYING, 1 + OUTLYING)
+        self.gains.setdefault(period_ns, []).extend(gains.tolist())
+        return gains
+
+    def gains_at(self, period_ns: int) -> bool:
+        """Tell on which side of the step a period lies.
 
         Raises
         ------
         Stopped
-            If reads scatter so much that a drive that only reads, too, would not be seen.
+            If trials scatter too much to tell.
         """
-        bench = self.overwriter.bench
-        found: list[tuple[float, float]] = []
-        error = np.inf
-        while len(found) < trials or ERRORS * error > MOST_ERROR:
-            if len(found) == max(trials, MOST_TRIALS):
+        odds, done = 0.0, 0
+        while abs(odds) < 0.99 * ODDS:
+            if done >= MOST_TRIALS:
                 raise Stopped(Reason.EFFECT_BELOW_NOISE)
-            found.append(in_peace(bench, lambda: self._trial(pause_ns)))
-            error = float(np.sqrt(sum(each[1] ** 2 for each in found))) / len(found)
-        # The median: others may have come in one trial, unnoticed.
-        slower = float(np.median([each[0] for each in found]))
-        self.slower[pause_ns] = slower
-        return slower > max(LEAST_SLOWER, ERRORS * error)
+            gains = self.tried(period_ns, AGREEING)
+            each = (gains - SIDE) / self.errors_of_one**2
+            odds += float(np.clip(each, -ODDS / AGREEING, ODDS / AGREEING).sum())
+            done += AGREEING
+        return odds > 0
 
-    def _trial(self, pause_ns: int) -> tuple[float, float]:
-        """Give how much slower the reads behind a pause are, and the error of that."""
-        self.make_work()
-        bench = self.overwriter.bench
-        size = base_request_bytes(bench.info)
-        count = 2 * KEEP_AWAKE + READS
-        pauses = np.full(count + 1, AWAKE_EVERY_NS)
-        first = KEEP_AWAKE + 1
-        pauses[0], pauses[first], pauses[first + 1 : first + READS] = 0, pause_ns, 0
-        log = bench.issue(
-            np.concatenate([[OP_FLUSH], np.full(count, OP_READ)]),
-            np.concatenate([[0], self._places(count, size)]),
-            np.concatenate([[0], np.full(count, size)]),
-            pauses_ns=pauses,
-        )
-        latency = log.latency_ns[np.argsort(log.index)].astype(float)[1:]
-        # A disturbance counts as little as a wait for one operation of a die.
-        logs = np.minimum(np.log(latency / np.median(latency)), 1.0)
-        behind = logs[KEEP_AWAKE : KEEP_AWAKE + READS]
-        # What drifts lies between both; foreground work ends in the first half of either.
-        quiet = logs[KEEP_AWAKE // 2 : KEEP_AWAKE], logs[-KEEP_AWAKE // 2 :]
-        means = [float(each.mean()) for each in quiet]
-        usual = max(means) if abs(means[0] - means[1]) > DRIFTED else sum(means) / 2
-        error = float(quiet[0].std() * np.sqrt(1 / READS + 2 / KEEP_AWAKE))
-        return float(behind.mean() - usual), error
-
-    def _places(self, count: int, size: int) -> NDArray[np.uint64]:
-        """Draw places within a small window, which few parts of the mapping table are of."""
-        rng, capacity = self.overwriter.rng, self.overwriter.bench.info.capacity_bytes
-        blocks = min(WINDOW_BYTES, capacity) // size
-        begin = int(rng.integers(0, capacity // size - blocks + 1))
-        drawn = rng.choice(blocks, count, replace=blocks < count)
-        return ((begin + drawn) * size).astype(np.uint64)
-
-    def rested_by(self, pause_ns: int) -> bool:
-        """Tell whether writes are faster behind such a pause than behind hardly any."""
-        means = {}
-        for pause in (FIRST_NS, pause_ns):
-            chunks = []
-            for _ in range(2 * TRIALS):
-                self.make_work()
-                self.overwriter.bench.idle(pause)
-                self.make_work()
-                chunks.append(self.first_chunk_ns)
-            means[pause] = float(np.mean(chunks))
-        return means[pause_ns] < AS_SLOW * means[FIRST_NS]
-
-    def make_work(self) -> None:
-        """Overwrite until writes are slow again."""
-        capacity = self.overwriter.bench.info.capacity_bytes
-        for index in range(MOST_CHUNKS):
-            mean = float(self.overwriter.write(CHUNK, capacity).mean())
-            if not index:
-                self.first_chunk_ns = mean
-            if mean >= SLOW_AGAIN * self.settled.mean_ns:
-                return
+    def usual_at(self, period_ns: int) -> float:
+        """Give the median gain of fresh trials at a period, to a tenth of the full gain."""
+        count = int(np.clip((self.errors_of_one / 0.07) ** 2, 5, 40))
+        return float(np.median(self.tried(period_ns, count)))
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -173,101 +152,124 @@ def detect(bench: Bench) -> Iterator[Finding]:
 
 def _answer(bench: Bench, *, buffered: bool) -> Finding:
     common: dict[str, Any] = {"name": ONSET, "probe": PROBE_NAME}
-    overwriter = Overwriter(bench, bench.rng(PROBE_NAME), REQUEST_BYTES)
-    most = min(int(SETTLE_SHARE * bench.info.capacity_bytes), MOST_BYTES)
-    settled = overwriter.settle(most)
+    # Of several units some begin a merge unit, which then gets a log block for what is in order.
+    least = 0 if bench.found("merge_unit_bytes") else REQUEST_BYTES
+    overwriter = Overwriter(bench, bench.rng(PROBE_NAME), least)
+    settled = overwriter.settle(min(int(SETTLE_SHARE * bench.info.capacity_bytes), MOST_BYTES))
     if buffered and not _flush_works(overwriter, settled):
         return Undetectable(reason=Reason.MASKED, **common)
-    pauses = Pauses(overwriter, settled)
-    bench.progress("pauses", 0.3)
-    low, high = _bracket(pauses)
+    trials = Trials(overwriter, settled, flushed=buffered)
+    bench.progress("long pauses", 0.2)
     common["evidence"] = {"settled": settled.slowed, "settled_ns": settled.mean_ns}
-    if high is None:
-        common["evidence"] |= _evidence(pauses, None)
-        pauses.make_work()
-        rested = pauses.first_chunk_ns / settled.mean_ns
-        common["evidence"]["rested_over_settled"] = rested
-        quiet = np.quantile(list(pauses.slower.values()), 0.9) < LEAST_SLOWER / 2
-        if settled.slowed and quiet and rested > AS_SLOW:
-            reason = "no pause makes the next reads slow, or the next writes fast"
-            return Absent(bound=float(LONGEST_NS), reason=reason, **common)
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
-    sure = low >= FIRST_NS and not pauses.works_after(round(low / BEYOND), 2 * TRIALS)
-    sure = sure and pauses.works_after(high, 2 * TRIALS) and not pauses.rested_by(low)
-    # Between two pieces of work a drive may be quiet.
-    sure = sure and any(
-        pauses.works_after(round(high * BEYOND**times), 2 * TRIALS) for times in (1, 2, 3)
-    )
-    common["evidence"] |= _evidence(pauses, high)
-    if not sure:
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
-    value = math.sqrt(low * high)
-    # A read that finds the first step of the work under way comes a little late.
-    interval = (low / 1.02, high * 1.02)
-    return Detected(
-        value=value, interval=interval, effect=float(np.expm1(pauses.slower[high])), **common
-    )
+    steps: Steps | None = None
+    for long_ns in LONG_NS:
+        found, bound = _long(trials, long_ns, bench.deadline(1.0))
+        if found and (steps is None or found.errors_of_one < steps.errors_of_one):
+            steps = found
+        if steps and steps.errors_of_one < SEPARATED:
+            break
+    if steps is not None:
+        bench.progress("pauses", 0.4)
+        return _narrowed(steps, common)
+    common["evidence"] |= {"most_gained": bound}
+    if settled.slowed and bound < NOTHING:
+        reason = "no pause makes the next writes faster"
+        return Absent(bound=float(LONG_NS[-1]), reason=reason, **common)
+    return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
 def _flush_works(overwriter: Overwriter, settled: Settled) -> bool:
     """Tell whether a flush behind writes takes about as long as one of them, or longer."""
     capacity = overwriter.bench.info.capacity_bytes
     took = []
-    for _ in range(TRIALS):
-        overwriter.write(CHUNK, capacity)
+    for _ in range(FLUSHES):
+        overwriter.write(48, capacity)
         took.append(float(overwriter.bench.issue([OP_FLUSH], [0], [0]).latency_ns[0]))
     return float(np.median(took)) > 0.1 * settled.mean_ns
 
 
-def _bracket(pauses: Pauses) -> tuple[int, int | None]:
-    """Find two neighbouring pauses: the drive works behind the longer, not behind the shorter."""
-    low, pause = 0, FIRST_NS
-    while not _works(pauses, pause):
-        low, pause = pause, round(pause * STEP)
-        if pause > LONGEST_NS:
-            return low, None
-    high = pause
-    while low and high > NARROW * low:
+def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | None, float]:
+    """Hold trials with one long pause against such without; give a search, or what they gain.
+
+    The number of writes is the one at which the two kinds lie furthest apart, in their scatter.
+    """
+    most = trials.most_writes
+    counts = [FEWEST_WRITES << each for each in range(32) if FEWEST_WRITES << each <= most]
+    logs: dict[bool, list[NDArray[np.float64]]] = {False: [], True: []}
+    bound = math.inf
+    longest = long_ns == LONG_NS[-1]
+    for pairs in range(MOST_PAIRS_LONGEST if longest else MOST_PAIRS):
+        first = bool(trials.overwriter.rng.integers(2))
+        for rests in (first, not first):
+            trial = trials.run(long_ns, most, 1) if rests else trials.run(AWAKE_NS, most)
+            sums = np.cumsum(trial.writes_ns)
+            logs[rests].append(np.log([sums[each - 1] / each for each in counts]))
+        if pairs + 1 < PAIRS:
+            continue
+        awake, rested = (np.array(logs[each]) for each in (False, True))
+        gain = awake.mean(axis=0) - rested.mean(axis=0)
+        scatter = np.sqrt((awake.var(axis=0, ddof=1) + rested.var(axis=0, ddof=1)) / 2)
+        scatter = np.maximum(scatter, LEAST_SCATTER)
+        errors = scatter * math.sqrt(2 / len(awake))
+        best = int(np.argmax(np.where(gain > LEAST_GAIN, gain / scatter, -np.inf)))
+        enough = CLEAR_ERRORS if pairs + 1 < MOST_PAIRS else SURE_ERRORS
+        if gain[best] > max(LEAST_GAIN, enough * errors[best]):
+            chosen = float(awake.mean(axis=0)[best]), float(rested.mean(axis=0)[best])
+            return Steps(
+                trials, deadline, long_ns, counts[best], *chosen, float(scatter[best])
+            ), 0.0
+        # A gain of four writes shows among eight, whose sum scatters less.
+        bound = float(np.max((gain + 2 * errors)[1:]))
+        hopeless = not longest and float(np.max(gain / errors)) < PROMISING_ERRORS
+        if bound < NOTHING or hopeless:
+            break
+    return None, bound
+
+
+def _narrowed(steps: Steps, common: dict[str, Any]) -> Finding:
+    """Find the step between hardly any pause and a long one, and try again on both sides."""
+    low, high = AWAKE_NS, steps.long_ns
+    while high > NARROW * low:
         middle = round(math.sqrt(low * high))
-        if pauses.works_after(middle):
+        if steps.gains_at(middle):
             high = middle
         else:
             low = middle
-    return low, high
+    beyond, below = steps.usual_at(round(high * BEYOND)), steps.usual_at(round(low / BEYOND))
+    served_ns = float(np.median(steps.reads_ns))
+    common["evidence"] |= _evidence(steps, high) | {"beyond": beyond, "below": below}
+    if low == AWAKE_NS or below > GAINED_NOTHING or beyond < below + GAINED_NOTHING:
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+    # A drive is quiet from when a read has been served, which the host sees a little later.
+    value = math.sqrt(low * high) - served_ns
+    interval = (low / 1.01 - 1.1 * served_ns, high * 1.01 - 0.8 * served_ns)
+    effect = float(np.expm1(steps.awake - steps.rested))
+    return Detected(value=value, interval=interval, effect=effect, **common)
 
 
-def _works(pauses: Pauses, pause_ns: int) -> bool:
-    """Tell whether the drive works behind a pause, and soon makes reads much slower.
-
-    It may begin with reads, which others hardly notice, but then it programs.
-    """
-    if not pauses.works_after(pause_ns):
-        return False
-    for times in range(PROGRAMS_SOON):
-        longer = round(pause_ns * BEYOND**times)
-        if times:
-            pauses.works_after(longer)
-        if pauses.slower[longer] >= MUCH_SLOWER:
-            return True
-    return False
-
-
-def _evidence(pauses: Pauses, onset: int | None) -> dict[str, Any]:
-    tried = sorted(pauses.slower)
-    slower = [pauses.slower[each] for each in tried]
+def _evidence(steps: Steps, onset: int) -> dict[str, Any]:
+    tried = sorted(steps.gains)
+    gains = [float(np.mean(steps.gains[each])) for each in tried]
     picture = Picture(
-        title="Reads behind a pause",
-        caption="Where reads behind a pause are slower, the drive was at work for itself.",
+        title="Writes after a hundred pauses",
+        caption="What pauses of one length, with a read behind each, gain the next writes.",
         x=Axis("pause", "ns", log=True),
-        y=Axis("logarithm of latency over that before"),
-        series=[series("reads behind it", tried, slower, "points")],
-        marks=[] if onset is None else [(float(onset), "onset")],
+        y=Axis("share of what long pauses gain"),
+        series=[series("gained", tried, gains, "points")],
+        marks=[(float(onset), "onset")],
     )
-    return {"pauses_ns": tried, "slower": slower, "picture": picture.to_json()}
+    return {
+        "pauses_ns": tried,
+        "gains": gains,
+        "trials": sum(map(len, steps.gains.values())),
+        "writes_timed": steps.writes,
+        "errors_of_one": steps.errors_of_one,
+        "picture": picture.to_json(),
+    }
 
 
 def _declared(info: DeviceInfo) -> int:
-    return 4 * info.capacity_bytes
+    return CAPACITIES * info.capacity_bytes
 
 
 PROBE = ProbeInfo(
@@ -275,7 +277,7 @@ PROBE = ProbeInfo(
     summary="how long a drive waits before it collects or merges in idle time",
     weight="heavy",
     properties=(ONSET,),
-    cost="up to four capacities, written at random, and a hundred pauses",
+    cost="up to eight capacities, written at random, and thousands of pauses",
     detect=detect,
     declared_writes_bytes=_declared,
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 UNKNOWN_BYTES = 64 * 1024
 """Overwritten as one where the RMW unit is not known."""
-IN_ORDER, FIRST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 8192, 1.5
+IN_ORDER, FIRST_CHUNK, LEAST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 16, 8192, 1.5
 MOST_DISTURBED = 12
 SLOWED = 1.25
 """Mean over that of the fastest chunk, from which on writes wait for collection."""
@@ -94,7 +94,7 @@ class Overwriter:
             written += count
             mean = self._mean_ns(count, capacity)
             if mean is None:
-                disturbed, chunk = disturbed + 1, FIRST_CHUNK
+                disturbed, chunk = disturbed + 1, max(LEAST_CHUNK, count // 4)
                 if disturbed > MOST_DISTURBED:
                     raise Stopped(Reason.INTERFERENCE)
                 self.bench.idle(WAITS_NS[0])

@@ -1,0 +1,151 @@
+"""Trials of a drive's idle time: looked at now and then by a read, for long, then written to.
+
+Any request wakes a drive. So reads that follow each other within less than the onset of its idle
+work keep it awake for ever, and reads a little further apart let it begin anew each time, with
+what it has begun being finished: after a hundred such gaps it has done a hundred pieces of work,
+however little each exceeds the onset. What that gains the next writes is a step, not a slope.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes.discipline import WAITS_NS, base_request_bytes, in_peace
+from ssdscope.probes.overwriting import latencies_ns
+from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.settling import Overwriter, Settled
+
+AWAKE_NS = 900_000
+"""Between reads that keep a drive awake: shorter than any onset that is sought."""
+GAPS, GAPS_WALL, MOST_GAPS = 512, 16, 4096
+QUIET_STALLS = 2.0
+"""Length of a trial in stalls of one write, for what idle work must get done to be noticed."""
+TAIL = 48
+LEAST_TAIL, MOST_TAIL = 200, 1500
+CHUNK, MOST_CHUNKS = 48, 60
+LEAST_WRITES, STALLS, TIMED_NS = 16, 3, 5_000_000_000
+"""Timed in a trial: so many, of so many stalls, or of so much time; the more the better."""
+PATIENCE_NS = (*WAITS_NS, *WAITS_NS, *WAITS_NS)
+FINE, MOST_FINE = 8, 250
+SLOW_AGAIN = 0.6
+"""Of the settled mean: writes are slow again, and there is work for idle time."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a trial gave.
+
+    Attributes
+    ----------
+    writes_ns
+        Latencies of the writes behind the gaps, in the latency of reads just before, which
+        drifts as they do; shape (n,).
+    read_ns
+        That latency.
+    """
+
+    writes_ns: NDArray[np.float64]
+    read_ns: float
+
+
+class Trials:
+    """Makes trials on a settled drive.
+
+    Parameters
+    ----------
+    flushed
+        Whether to follow each write by a flush, whose time counts: a buffer stays on.
+    """
+
+    def __init__(self, overwriter: Overwriter, settled: Settled, *, flushed: bool) -> None:
+        self.overwriter = overwriter
+        self.settled = settled
+        self.flushed = flushed
+        self.bench = overwriter.bench
+        self._merged_bytes = int(self.bench.found("merge_unit_bytes") or 0)
+        self._phase_bytes = int(self.bench.found("alignment_phase_bytes") or 0)
+        capacity, size = self.bench.info.capacity_bytes, overwriter.granule.size_bytes
+        most = int(np.clip(capacity // size // 32, 64, 1024))
+        latency = np.sort([self._written(CHUNK) for _ in range(2 * most // CHUNK)], axis=None)
+        spent = np.cumsum(latency)
+        self.stall_ns = float(latency[np.searchsorted(spent, spent[-1] / 2)])
+        """Half of all time goes into writes that take longer."""
+        mean_ns = float(latency.mean())
+        enough = max(LEAST_WRITES, STALLS * self.stall_ns / mean_ns, TIMED_NS / mean_ns)
+        self.most_writes = int(min(most, enough))
+
+    def gaps(self, period_ns: int) -> int:
+        """Count the gaps of a trial: enough pieces of work, and enough time for them."""
+        least = GAPS if self.bench.virtual else GAPS_WALL
+        return int(np.clip(QUIET_STALLS * self.stall_ns / period_ns, least, MOST_GAPS))
+
+    def run(self, period_ns: int, writes: int, gaps: int | None = None) -> Trial:
+        """Make work, read so often with such a period, and write."""
+        count = self.gaps(period_ns) if gaps is None else gaps
+        return in_peace(
+            self.bench, lambda: self._run(period_ns, writes, count), waits_ns=PATIENCE_NS
+        )
+
+    def _run(self, period_ns: int, writes: int, gaps: int) -> Trial:
+        self._make_work()
+        bench, size = self.bench, base_request_bytes(self.bench.info)
+        if self.flushed:
+            bench.issue([OP_FLUSH], [0], [0])
+        # One place: whether a cache has it is the same in all trials.
+        place = int(self.overwriter.rng.integers(0, bench.info.capacity_bytes // size)) * size
+        places = np.full(gaps + 1, place, dtype=np.uint64)
+        # An open loop: a late answer makes no gap longer.
+        arrivals = np.arange(gaps + 1, dtype=np.uint64) * np.uint64(period_ns)
+        bench.issue(OP_READ, places, np.full(gaps + 1, size), arrivals_ns=arrivals)
+        # What was begun in the last gap comes to its end.
+        tail = int(np.clip(QUIET_STALLS * self.stall_ns / AWAKE_NS, LEAST_TAIL, MOST_TAIL))
+        places = np.full(tail, place, dtype=np.uint64)
+        awake = bench.read(places, np.full(tail, size), pauses_ns=np.full(tail, AWAKE_NS))
+        read_ns = float(np.median(latencies_ns(awake)[-TAIL:]))
+        return Trial(self._timed(writes) / read_ns, read_ns)
+
+    def _make_work(self) -> None:
+        """Overwrite until writes are slow again, and one has just waited long."""
+        for _ in range(MOST_CHUNKS):
+            if float(self._written(CHUNK).mean()) >= SLOW_AGAIN * self.settled.mean_ns:
+                break
+        for _ in range(MOST_FINE):
+            if float(self._written(FINE).max()) >= self.stall_ns / 2:
+                return
+
+    def _written(self, count: int) -> NDArray[np.float64]:
+        """Overwrite, as often as it takes in peace; give latencies, shape (count,)."""
+        return in_peace(self.bench, lambda: self._timed(count))
+
+    def _places(self, count: int) -> NDArray[np.uint64]:
+        """Draw first bytes, none of them the first of a merge unit, where that is known.
+
+        What begins one gets a log block for what is in order, and merges another for that.
+        """
+        size = self.overwriter.granule.size_bytes
+        places = self.overwriter.places(count, self.bench.info.capacity_bytes - size)
+        if self._merged_bytes > size:
+            begins = (places + np.uint64(self._phase_bytes)) % np.uint64(self._merged_bytes) == 0
+            places[begins] += np.uint64(size)
+        return places
+
+    def _timed(self, count: int) -> NDArray[np.float64]:
+        """Overwrite once; give latencies, shape (count,)."""
+        bench, size = self.bench, self.overwriter.granule.size_bytes
+        places = self._places(count)
+        if not self.flushed:
+            return latencies_ns(bench.write(places, size))
+        ops = np.tile([OP_WRITE, OP_FLUSH], count)
+        columns: list[Any] = [
+            np.column_stack([each, np.zeros(count, np.uint64)]).ravel()
+            for each in (places, np.full(count, size, np.uint64))
+        ]
+        both = latencies_ns(bench.issue(ops, *columns)).reshape(count, 2)
+        return np.asarray(both.sum(axis=1))
