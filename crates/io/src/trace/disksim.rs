@@ -3,7 +3,7 @@
 //! Blocks are 512 bytes, flags are hexadecimal and bit 0 set means read. The variant
 //! with a batch number as a sixth field is read too; the number is not used.
 
-use super::format::{Fault, Format, Record, blank_separated};
+use super::format::{Fault, Format, Framing, Record, blank_separated, line_by_line};
 use super::number::{MILLISECOND_DIGITS, decimal_ns, hexadecimal, unsigned};
 use crate::request::Op;
 use crate::units::SECTOR_BYTES;
@@ -12,7 +12,8 @@ pub static FORMAT: Format = Format {
     name: "disksim",
     aliases: &["disksim-ascii"],
     layout: "milliseconds device block blocks hex-flags",
-    parse,
+    framing: Framing::Lines,
+    parser: |_| line_by_line(parse),
 };
 
 /// Set for a read, clear for a write; the other flags say how urgent it was.

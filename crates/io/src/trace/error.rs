@@ -85,6 +85,23 @@ pub enum TraceError {
         /// What there is.
         known: String,
     },
+    /// `--columns` that cannot be meant.
+    #[error(
+        "--columns: `{word}` is not understood, expected {expected}\n\nhint: as in --columns \
+             time=us:1,op:2,offset=bytes:3,size=bytes:4"
+    )]
+    Columns {
+        /// The part at fault.
+        word: String,
+        /// What it should have been.
+        expected: String,
+    },
+    /// `--columns` for a format that has its own.
+    #[error("--columns is for named CSV, and format {format} has columns of its own")]
+    ColumnsOfOther {
+        /// The format asked for.
+        format: &'static str,
+    },
     /// Content of no known format.
     #[error(
         "trace {path} is of no known format: line {line} is {text}\n\nhint: known are {known}; \
@@ -97,7 +114,7 @@ pub enum TraceError {
         line: u64,
         /// That line, quoted.
         text: String,
-        /// The formats with their layouts.
+        /// The formats.
         known: String,
     },
     /// Content that more than one format explains.
@@ -115,7 +132,7 @@ pub enum TraceError {
     },
     /// A line that the format does not explain.
     #[error(
-        "trace {path}, line {line}: expected {expected}, found {text} (format {format}{}){hint}",
+        "trace {path}, line {line}: expected {expected}, found {text} (format {format}: {layout}{}){hint}",
         others(.bad_lines),
         hint = "\n\nhint: --skip-bad leaves such lines out and counts them"
     )]
@@ -130,6 +147,8 @@ pub enum TraceError {
         expected: &'static str,
         /// The format.
         format: &'static str,
+        /// How its lines look.
+        layout: &'static str,
         /// How many such lines there are.
         bad_lines: u64,
     },

@@ -4,6 +4,7 @@ use super::format::Record;
 use super::options::{Align, Target};
 use super::regions::Packed;
 use super::volumes::VolumeMap;
+use crate::request::Op;
 use crate::units::{Bytes, Lba, SECTOR_BYTES, Sectors};
 
 /// The bytes of a request within its volume.
@@ -71,6 +72,9 @@ impl Placement {
     /// The drive's sectors for a request; `None` if the first pass did not see it.
     #[inline]
     pub fn place(&self, record: &Record) -> Option<(Lba, Sectors)> {
+        if record.op == Op::Flush {
+            return Some((Lba(self.target.offset.0 / SECTOR_BYTES), Sectors(0)));
+        }
         let span = Span::of(record).aligned(self.align, self.target.unit);
         let start = match &self.mapping {
             Mapping::Packed(packed) => packed.place(record.volume, span.start, span.end)?,
@@ -173,7 +177,7 @@ mod tests {
     }
 
     fn at(volume: u64, offset_bytes: u64, len_bytes: u64) -> Record {
-        Record { arrival: Nanos(0), volume, op: Op::Read, offset_bytes, len_bytes, line: 1 }
+        Record::at_byte(Nanos(0), volume, Op::Read, offset_bytes, len_bytes).expect("in range")
     }
 
     fn bytes(placed: Option<(Lba, Sectors)>) -> Option<(u64, u64)> {

@@ -1,5 +1,6 @@
-//! Cuts a stream into lines without ever holding more than a buffer of it.
+//! Cuts a stream into lines, or records, without ever holding more than a buffer of it.
 
+use super::format::Framing;
 use memchr::memchr;
 use std::io::{self, Read};
 
@@ -13,8 +14,9 @@ const BUFFER_BYTES: usize = 1 << 17;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The lines of a stream, one at a time, numbered from 1.
+/// The lines of a stream, or its binary records, one at a time, numbered from 1.
 pub struct Lines {
+    framing: Framing,
     stream: Box<dyn Read + Send>,
     buffer: Box<[u8]>,
     /// What was read and not yet cut: `buffer[start..end]`.
@@ -28,9 +30,10 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// The lines of `stream`.
-    pub fn new(stream: Box<dyn Read + Send>) -> Self {
+    /// The lines or records of `stream`.
+    pub fn new(stream: Box<dyn Read + Send>, framing: Framing) -> Self {
         Self {
+            framing,
             stream,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             start: 0,
@@ -51,6 +54,9 @@ impl Lines {
     #[inline]
     pub fn text(&self) -> &[u8] {
         let text = &self.buffer[self.line.0..self.line.1];
+        if self.framing != Framing::Lines {
+            return text;
+        }
         let text = if self.number == 1 {
             text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
         } else {
@@ -64,9 +70,28 @@ impl Lines {
         self.too_long_bytes
     }
 
-    /// Goes to the next line; false at the end of the stream.
+    /// Goes to the next line or record; false at the end of the stream.
     #[inline]
     pub fn advance(&mut self) -> io::Result<bool> {
+        match self.framing {
+            Framing::Lines => self.advance_line(),
+            Framing::Records(bytes) => self.advance_record(bytes),
+        }
+    }
+
+    /// The last record may be shorter than the others.
+    fn advance_record(&mut self, bytes: usize) -> io::Result<bool> {
+        while self.end - self.start < bytes && self.refill()? {}
+        let next = self.end.min(self.start + bytes);
+        let more = next > self.start;
+        if more {
+            self.cut(next, next);
+        }
+        Ok(more)
+    }
+
+    #[inline]
+    fn advance_line(&mut self) -> io::Result<bool> {
         self.too_long_bytes = None;
         let mut searched = self.start;
         loop {
@@ -160,7 +185,7 @@ mod tests {
     }
 
     fn lines(bytes: &[u8], step: usize) -> Vec<(u64, Vec<u8>, Option<u64>)> {
-        let mut lines = Lines::new(Box::new(Trickle(bytes.to_vec(), 0, step)));
+        let mut lines = Lines::new(Box::new(Trickle(bytes.to_vec(), 0, step)), Framing::Lines);
         let mut all = Vec::new();
         while lines.advance().expect("reads") {
             all.push((lines.number(), lines.text().to_vec(), lines.too_long_bytes()));
@@ -192,6 +217,21 @@ mod tests {
                 assert_eq!(all[0].1, vec![b'x'; MAX_LINE_BYTES]);
                 assert_eq!(all[1], (2, b"next".to_vec(), None));
             }
+        }
+    }
+
+    #[test]
+    fn records_have_their_length_whatever_they_hold_and_the_last_may_be_short() {
+        let bytes: Vec<u8> = (0..=255).chain(*b"\n \n").collect();
+        for step in [1, 3, 100] {
+            let stream = Box::new(Trickle(bytes.clone(), 0, step));
+            let mut lines = Lines::new(stream, Framing::Records(32));
+            let mut all = Vec::new();
+            while lines.advance().expect("reads") {
+                assert_eq!(lines.text(), &bytes[all.len()..bytes.len().min(all.len() + 32)]);
+                all.extend_from_slice(lines.text());
+            }
+            assert_eq!((all.len(), lines.number()), (bytes.len(), 9));
         }
     }
 

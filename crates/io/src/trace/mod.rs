@@ -2,8 +2,10 @@
 //!
 //! In reading order:
 //!
-//! * `format`: the registry of formats; `spc`, `disksim`, `mqsim` turn one
-//!   line each into a [`Record`], with `number` reading times as exact decimals;
+//! * `format`: the registry of formats; `spc`, `msr`, `systor`, `alibaba`, `tencent`, `fiu`,
+//!   `disksim`, `mqsim` and `fio` turn one line each into a [`Record`], `vscsi` binary records,
+//!   `csv` rows whose columns have names, and `blkparse` events of requests, with `number`
+//!   reading times as exact decimals;
 //! * `source`: opens a plain, gzip or zstd file; `lines` cuts it into bounded lines;
 //! * `sniff`: which format it is, where only one reading is possible;
 //! * `records`: the lines that count, and a tally of those that do not;
@@ -11,7 +13,9 @@
 //! * `volumes`, `regions`, `fit`: where a request lands on the drive;
 //! * `survey`: the first pass, which knows every problem before anything runs;
 //! * `order`: late lines put back where their time belongs;
-//! * `reader`: [`open_trace`], which combines all of it into an iterator;
+//! * `reader`: [`open_trace`], which combines all of it into an iterator, and
+//!   [`open_records`] for the requests as the trace has them, without a drive;
+//! * `columns`: those as columns;
 //! * `error`: everything that can be wrong, said for people.
 //!
 //! A trace is read twice: once to learn its volumes, its span and its problems,
@@ -20,32 +24,46 @@
 //!
 //! A new format is one file with a [`Format`] and one line in [`FORMATS`].
 
+mod alibaba;
+mod blkparse;
+mod columns;
+mod csv;
 mod disksim;
 mod error;
+mod fio;
 mod fit;
+mod fiu;
 mod format;
 mod lines;
 mod mqsim;
+mod msr;
 mod number;
 mod options;
 mod order;
 mod reader;
 mod records;
 mod regions;
+#[cfg(test)]
+mod samples;
 mod sniff;
 mod source;
 mod spc;
 mod survey;
+mod systor;
+mod tencent;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 mod volumes;
+mod vscsi;
 
+pub use columns::{CHUNK_ROWS, TraceColumns};
 pub use error::TraceError;
-pub use format::{FORMATS, Fault, Format, Record};
-pub use options::{Align, Fit, Target, TraceOptions, TraceStats, VolumeStats};
-pub use reader::{TraceReader, open_trace, open_trace_watched};
+pub use format::{FORMATS, Fault, Format, Framing, Noted, Parser, Record};
+pub use options::{Align, Fit, Target, TraceOptions, TraceStats, TracedLatency, VolumeStats};
+pub use reader::{RecordReader, TraceReader, open_records, open_trace, open_trace_watched};
+pub use records::BadLine;
 pub use sniff::{Sniffed, sniff};
 pub use source::Compression;
 
@@ -61,7 +79,7 @@ pub struct TimedRequest {
     pub op: Op,
     /// First sector on the drive.
     pub lba: Lba,
-    /// Length; never zero.
+    /// Length; zero only for a flush.
     pub sectors: Sectors,
     /// The line of the trace it came from, counted from 1.
     pub source_line: u64,

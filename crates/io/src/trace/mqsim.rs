@@ -3,7 +3,7 @@
 //! Times are whole nanoseconds, sectors are 512 bytes, type 0 is a write and 1 a read.
 //! MQSim itself ignores the device; here it is an address space of its own.
 
-use super::format::{Fault, Format, Record, blank_separated};
+use super::format::{Fault, Format, Framing, Record, blank_separated, line_by_line};
 use super::number::unsigned;
 use crate::request::Op;
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -12,7 +12,8 @@ pub static FORMAT: Format = Format {
     name: "mqsim",
     aliases: &["ssdsim", "mqsim-ascii"],
     layout: "nanoseconds device sector sectors 0=write|1=read",
-    parse,
+    framing: Framing::Lines,
+    parser: |_| line_by_line(parse),
 };
 
 fn parse(line: &[u8]) -> Result<Record, Fault> {

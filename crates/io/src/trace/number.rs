@@ -6,6 +6,8 @@ use crate::units::Nanos;
 pub const SECOND_DIGITS: i32 = 9;
 /// Digits of a nanosecond below a millisecond.
 pub const MILLISECOND_DIGITS: i32 = 6;
+/// Digits of a nanosecond below a microsecond.
+pub const MICROSECOND_DIGITS: i32 = 3;
 
 /// More powers of ten than this and the answer is zero or too large anyway.
 const MAX_EXPONENT: i32 = 40;

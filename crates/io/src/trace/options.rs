@@ -1,8 +1,10 @@
 //! What the user chose about a trace, and what is reported back.
 
-use super::format::Format;
+use super::format::{Format, Noted};
+use super::records::BadLine;
 use super::source::Compression;
 use crate::device::DeviceInfo;
+use crate::summary::LatencyStats;
 use crate::units::{Bytes, Nanos};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +40,8 @@ pub enum Fit {
 pub struct TraceOptions {
     /// The format's name; `None` = by content.
     pub format: Option<String>,
+    /// Where a named CSV has its columns, as `time=us:3,op:1,offset:4,size:5`; implies it.
+    pub columns: Option<String>,
     /// Requests off the drive's grid.
     pub align: Align,
     /// Requests past the drive's end.
@@ -76,7 +80,7 @@ impl Target {
 }
 
 /// What a trace is and what was done to make it fit, known before the first request runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceStats {
     /// Its format.
     pub format: &'static Format,
@@ -90,6 +94,12 @@ pub struct TraceStats {
     pub skipped: u64,
     /// Lines that could not be read (only with `skip_bad`).
     pub bad_lines: u64,
+    /// The first of them, with what was expected.
+    pub first_bad_lines: Vec<BadLine>,
+    /// What the format tells beside requests, such as merges, counted by name.
+    pub noted: Noted,
+    /// The first comment of the trace; of synthetic ones it says so.
+    pub remark: Option<String>,
     /// Requests of no bytes, which no drive can serve.
     pub zero_size: u64,
     /// Whether the file breaks off and only its beginning is used (only with `skip_bad`).
@@ -112,6 +122,17 @@ pub struct TraceStats {
     pub packed_bytes: Option<u64>,
     /// From the first arrival to the last, before any time scale.
     pub span_ns: Nanos,
+    /// How long the traced device took, where the trace tells.
+    pub latency_ns: Option<TracedLatency>,
+}
+
+/// Latencies that a trace brought along.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TracedLatency {
+    /// Of reads.
+    pub read: Option<LatencyStats>,
+    /// Of writes.
+    pub write: Option<LatencyStats>,
 }
 
 /// An address space of the trace.

@@ -3,10 +3,12 @@
 //! Nothing is refused here: the survey reads the tally to the end and then decides.
 
 use super::error::{TraceError, quoted};
-use super::format::{Format, Record};
+use super::format::{Format, Framing, Noted, Parser, Record};
 use super::lines::{HOPELESS_LINE_BYTES, Lines, MAX_LINE_BYTES};
 use super::options::TraceOptions;
 use super::source::{Compression, Source, is_window_too_large, unreadable};
+use crate::request::Op;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
@@ -20,11 +22,20 @@ pub const LINES_PER_WATCH: u64 = 1 << 16;
 /// How many volume ids a message lists.
 pub const KNOWN_VOLUMES: usize = 16;
 
+/// How many lines that could not be read are kept to be shown.
+pub const SHOWN_BAD_LINES: usize = 5;
+
+/// How much of a trace's remark is kept.
+const REMARK_BYTES: usize = 200;
+
 /// A line that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadLine {
+    /// Its number, from 1; of a binary trace, the record's.
     pub line: u64,
+    /// Its text, quoted and cut.
     pub text: String,
+    /// What it should have been.
     pub expected: &'static str,
 }
 
@@ -33,11 +44,13 @@ pub struct BadLine {
 pub struct Tally {
     pub kept: u64,
     pub bad_lines: u64,
-    pub first_bad: Option<BadLine>,
+    pub first_bad: Vec<BadLine>,
     pub zero_size: u64,
     pub other_volumes: u64,
     /// Some ids of those other volumes, for a message.
     pub known_volumes: BTreeSet<u64>,
+    /// The first comment.
+    pub remark: Option<String>,
     /// Why the compressed file ends early, if it does.
     pub damage: Option<String>,
 }
@@ -47,7 +60,9 @@ pub struct Records<'w> {
     label: String,
     compression: Compression,
     lines: Lines,
-    format: &'static Format,
+    is_text: bool,
+    parser: Box<dyn Parser>,
+    parser_holds: bool,
     volume: Option<u64>,
     limit: u64,
     watch: Option<Watch<'w>>,
@@ -62,11 +77,14 @@ impl<'w> Records<'w> {
         options: &TraceOptions,
         watch: Option<Watch<'w>>,
     ) -> Result<Self, TraceError> {
+        let parser = (format.parser)(options)?;
         Ok(Self {
             label: source.label.clone(),
             compression: source.compression,
-            lines: Lines::new(source.stream()?),
-            format,
+            lines: Lines::new(source.stream()?, format.framing),
+            is_text: format.framing == Framing::Lines,
+            parser_holds: parser.holds(),
+            parser,
             volume: options.volume,
             limit: options.limit.unwrap_or(u64::MAX),
             watch,
@@ -89,20 +107,22 @@ impl<'w> Records<'w> {
         &self.tally
     }
 
+    /// What the format tells beside requests, so far.
+    pub fn noted(&self) -> Noted {
+        self.parser.noted()
+    }
+
     /// The next request; `None` at the end, at the limit, or where the file is damaged.
     #[inline]
     pub fn next(&mut self) -> Result<Option<Record>, TraceError> {
-        while self.tally.kept < self.limit && self.advance()? {
-            if is_comment(self.lines.text()) {
-                continue;
-            }
-            let Some(record) = self.parse()? else { continue };
+        while self.tally.kept < self.limit {
+            let Some(record) = self.next_of_any_kind()? else { return Ok(None) };
             if self.volume.is_some_and(|volume| volume != record.volume) {
                 self.tally.other_volumes += 1;
                 if self.tally.known_volumes.len() < KNOWN_VOLUMES {
                     self.tally.known_volumes.insert(record.volume);
                 }
-            } else if record.len_bytes == 0 {
+            } else if record.len_bytes == 0 && record.op != Op::Flush {
                 self.tally.zero_size += 1;
             } else {
                 self.tally.kept += 1;
@@ -110,6 +130,34 @@ impl<'w> Records<'w> {
             }
         }
         Ok(None)
+    }
+
+    #[inline]
+    fn next_of_any_kind(&mut self) -> Result<Option<Record>, TraceError> {
+        loop {
+            if self.parser_holds
+                && let Some(record) = self.parser.ready(false)
+            {
+                return Ok(Some(record));
+            }
+            if !self.advance()? {
+                return Ok(self.parser.ready(true));
+            }
+            if self.is_text && is_comment(self.lines.text()) {
+                self.remark();
+            } else if let Some(record) = self.parse()? {
+                return Ok(Some(record));
+            }
+        }
+    }
+
+    /// Keeps the first comment.
+    fn remark(&mut self) {
+        let text = self.lines.text();
+        if self.tally.remark.is_none() && !text.is_empty() {
+            let text = text[1..text.len().min(REMARK_BYTES)].trim_ascii();
+            self.tally.remark = Some(text.escape_ascii().to_string());
+        }
     }
 
     #[inline]
@@ -142,15 +190,15 @@ impl<'w> Records<'w> {
                 return Err(TraceError::NotText { path: self.label.clone(), line, text });
             }
             Some(_) => "a line of at most 4096 bytes",
-            None => match (self.format.parse)(self.lines.text()) {
-                Ok(record) => return Ok(Some(Record { line, ..record })),
+            None => match self.parser.parse(self.lines.text(), line) {
+                Ok(record) => return Ok(record.map(|record| Record { line, ..record })),
                 Err(fault) => fault.0,
             },
         };
         self.tally.bad_lines += 1;
-        if self.tally.first_bad.is_none() {
+        if self.tally.first_bad.len() < SHOWN_BAD_LINES {
             let text = quoted(self.lines.text());
-            self.tally.first_bad = Some(BadLine { line, text, expected });
+            self.tally.first_bad.push(BadLine { line, text, expected });
         }
         Ok(None)
     }

@@ -1,13 +1,16 @@
 //! Which format a trace is in, decided by its content where one reading is possible.
 //!
-//! Every format tries every line. The one that explains most lines (and more than
+//! A binary format is known by a mark in each of its records. Otherwise every format of
+//! text tries every line. The one that explains most lines (and more than
 //! half) is it. DiskSim and MQSim lines can look alike; then a reading is impossible if
 //! its times are (an hour of nanoseconds read as milliseconds is a thousand centuries).
 //! If two remain the rest of the file is asked, and at its end the user.
 
+use super::csv;
 use super::error::{TraceError, quoted};
-use super::format::{FORMATS, Format};
+use super::format::{FORMATS, Format, Framing, Parser};
 use super::lines::Lines;
+use super::options::TraceOptions;
 use super::records::{LINES_PER_WATCH, Watch, damage, is_comment};
 use super::source::{Compression, Source, unreadable};
 use crate::units::Nanos;
@@ -36,25 +39,57 @@ pub struct Sniffed {
 /// If the file cannot be read, holds no requests, or its content does not decide.
 pub fn sniff(path: &Path, format: Option<&str>) -> Result<Sniffed, TraceError> {
     let source = Source::open(path)?;
-    let format = choose(&source, format, &mut |_| ControlFlow::Continue(()))?;
+    let options = TraceOptions { format: format.map(str::to_owned), ..TraceOptions::default() };
+    let format = choose(&source, &options, &mut |_| ControlFlow::Continue(()))?;
     Ok(Sniffed { format, compression: source.compression })
 }
 
-/// The format called `name`, or the one that the content shows.
+/// The format that was asked for, or the one that the content shows.
 pub(super) fn choose(
     source: &Source,
-    name: Option<&str>,
+    options: &TraceOptions,
     watch: Watch<'_>,
 ) -> Result<&'static Format, TraceError> {
-    match name {
-        Some(name) => Format::named(name),
-        None => by_content(source, watch),
+    let named = options.format.as_deref().map(Format::named).transpose()?;
+    match (named, &options.columns) {
+        (Some(format), Some(_)) if *format != csv::FORMAT => {
+            Err(TraceError::ColumnsOfOther { format: format.name })
+        }
+        (Some(format), _) => Ok(format),
+        (None, Some(_)) => Ok(&csv::FORMAT),
+        (None, None) => match binary_by_content(source)? {
+            Some(format) => Ok(format),
+            None => by_content(source, watch),
+        },
     }
+}
+
+/// The binary format whose mark all of the first records carry.
+fn binary_by_content(source: &Source) -> Result<Option<&'static Format>, TraceError> {
+    let binary = FORMATS.into_iter().filter(|format| format.framing != Framing::Lines);
+    for format in binary {
+        let mut lines = Lines::new(source.stream()?, format.framing);
+        let mut reading = Reading::new(format)?;
+        // Damage ends the sample; whoever reads the trace will tell of it.
+        while reading.puzzle.is_none()
+            && lines.number() < SAMPLE_LINES
+            && lines.advance().unwrap_or(false)
+        {
+            reading.take(lines.number(), lines.text());
+        }
+        let cut_short = reading.explained > 0 && reading.explained + 1 == lines.number();
+        let all = reading.puzzle.is_none() || (cut_short && !lines.advance().unwrap_or(false));
+        if all && reading.explained > 0 {
+            return Ok(Some(format));
+        }
+    }
+    Ok(None)
 }
 
 /// How one format explains the lines seen so far.
 struct Reading {
     format: &'static Format,
+    parser: Box<dyn Parser>,
     explained: u64,
     /// The first line it does not explain, with its number.
     puzzle: Option<(u64, String)>,
@@ -63,12 +98,26 @@ struct Reading {
 }
 
 impl Reading {
+    fn new(format: &'static Format) -> Result<Self, TraceError> {
+        Ok(Self {
+            format,
+            parser: (format.parser)(&TraceOptions::default())?,
+            explained: 0,
+            puzzle: None,
+            first: Nanos::MAX,
+            last: Nanos(0),
+        })
+    }
+
     fn take(&mut self, number: u64, line: &[u8]) {
-        match (self.format.parse)(line) {
+        match self.parser.parse(line, number) {
             Ok(record) => {
                 self.explained += 1;
-                self.first = self.first.min(record.arrival);
-                self.last = self.last.max(record.arrival);
+                let ready = if self.parser.holds() { self.parser.ready(false) } else { record };
+                if let Some(record) = ready {
+                    self.first = self.first.min(record.arrival);
+                    self.last = self.last.max(record.arrival);
+                }
             }
             Err(_) => drop(self.puzzle.get_or_insert_with(|| (number, quoted(line)))),
         }
@@ -85,20 +134,14 @@ impl Reading {
 
 /// All readings of a trace, and what to say if none is right.
 struct Judgement {
-    readings: [Reading; FORMATS.len()],
+    readings: Vec<Reading>,
     lines: u64,
 }
 
 impl Judgement {
-    fn new() -> Self {
-        let unread = |format| Reading {
-            format,
-            explained: 0,
-            puzzle: None,
-            first: Nanos::MAX,
-            last: Nanos(0),
-        };
-        Self { readings: FORMATS.map(unread), lines: 0 }
+    fn new() -> Result<Self, TraceError> {
+        let text = FORMATS.into_iter().filter(|format| format.framing == Framing::Lines);
+        Ok(Self { readings: text.map(Reading::new).collect::<Result<_, _>>()?, lines: 0 })
     }
 
     fn take(&mut self, number: u64, line: &[u8]) {
@@ -131,7 +174,7 @@ impl Judgement {
             // The line that the best reading fails at: for it the others explain nothing more.
             let best = self.readings.iter().max_by_key(|reading| reading.explained);
             let (line, text) = best.and_then(|best| best.puzzle.clone()).unwrap_or_default();
-            let known = FORMATS.map(|format| format!("{} ({})", format.name, format.layout));
+            let known = FORMATS.map(|format| format.name);
             return TraceError::UnknownFormat { path, line, text, known: known.join(", ") };
         }
         let reading = |reading: &&Reading| {
@@ -147,8 +190,8 @@ impl Judgement {
 }
 
 fn by_content(source: &Source, watch: Watch<'_>) -> Result<&'static Format, TraceError> {
-    let mut judgement = Judgement::new();
-    let mut lines = Lines::new(source.stream()?);
+    let mut judgement = Judgement::new()?;
+    let mut lines = Lines::new(source.stream()?, Framing::Lines);
     let path = || source.label.clone();
     let broken = loop {
         match lines.advance() {

@@ -4,7 +4,7 @@
 //! its own. The size is in bytes and may be zero or no whole number of blocks. The
 //! opcode is R or W in either case. Blanks may follow the commas.
 
-use super::format::{Fault, Format, Record, comma_separated};
+use super::format::{Fault, Format, Framing, Record, comma_separated, line_by_line};
 use super::number::{SECOND_DIGITS, decimal_ns, unsigned};
 use crate::request::Op;
 
@@ -12,7 +12,8 @@ pub static FORMAT: Format = Format {
     name: "spc",
     aliases: &["umass", "spc-1"],
     layout: "ASU,LBA,bytes,R|W,seconds[,...]",
-    parse,
+    framing: Framing::Lines,
+    parser: |_| line_by_line(parse),
 };
 
 fn parse(line: &[u8]) -> Result<Record, Fault> {

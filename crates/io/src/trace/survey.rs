@@ -2,14 +2,16 @@
 
 use super::error::TraceError;
 use super::fit::{Mapping, Placement, Problems, Span, usable_bytes};
-use super::format::{Format, Record};
-use super::options::{Align, Fit, Target, TraceOptions, TraceStats};
+use super::format::{Format, Noted, Record};
+use super::options::{Align, Fit, Target, TraceOptions, TraceStats, TracedLatency};
 use super::order::{Sorter, WINDOW_REQUESTS};
 use super::records::{KNOWN_VOLUMES, Records, Tally, Watch};
 use super::regions::Regions;
 use super::source::Source;
 use super::volumes::{MAX_VOLUMES, VolumeMap, VolumeUse, region_bytes};
+use crate::recorder::Recorder;
 use crate::request::Op;
+use crate::summary::LatencyStats;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 
@@ -41,6 +43,7 @@ impl Surveyor<'_> {
             }
         }
         let (tally, last_line) = (records.tally().clone(), records.line());
+        let noted = records.noted();
         self.check_readable(&tally, last_line)?;
         self.check_not_empty(&tally)?;
         if totals.reordered > 0 {
@@ -54,7 +57,7 @@ impl Surveyor<'_> {
             volumes,
             mapping: Mapping::Straight,
         };
-        self.fit(totals, &tally, placement, watch)
+        self.fit(totals, &tally, noted, placement, watch)
     }
 
     fn path(&self) -> String {
@@ -69,13 +72,14 @@ impl Surveyor<'_> {
         if self.options.skip_bad {
             return Ok(());
         }
-        if let Some(bad) = tally.first_bad.clone() {
+        if let Some(bad) = tally.first_bad.first().cloned() {
             return Err(TraceError::Malformed {
                 path: self.path(),
                 line: bad.line,
                 text: bad.text,
                 expected: bad.expected,
                 format: self.format.name,
+                layout: self.format.layout,
                 bad_lines: tally.bad_lines,
             });
         }
@@ -124,8 +128,9 @@ impl Surveyor<'_> {
     /// Chooses the mapping, or refuses with every count.
     fn fit(
         &self,
-        totals: Totals,
+        mut totals: Totals,
         tally: &Tally,
+        noted: Noted,
         mut placement: Placement,
         watch: Watch<'_>,
     ) -> Result<Survey, TraceError> {
@@ -135,7 +140,7 @@ impl Surveyor<'_> {
             problems.misaligned = totals.misaligned;
         }
         let mut wrapped = 0;
-        if let Some(regions) = totals.regions {
+        if let Some(regions) = totals.regions.take() {
             match regions.pack() {
                 Ok(packed) => placement.mapping = Mapping::Packed(packed),
                 Err(packed_bytes) => problems.packed_bytes = Some(packed_bytes),
@@ -160,6 +165,9 @@ impl Surveyor<'_> {
             writes: totals.writes,
             skipped: tally.bad_lines + tally.zero_size,
             bad_lines: tally.bad_lines,
+            first_bad_lines: tally.first_bad.clone(),
+            noted,
+            remark: tally.remark.clone(),
             zero_size: tally.zero_size,
             truncated: tally.damage.is_some(),
             expanded,
@@ -174,6 +182,7 @@ impl Surveyor<'_> {
                 Mapping::Straight | Mapping::Wrapped => None,
             },
             span_ns: totals.last.saturating_sub(totals.first),
+            latency_ns: totals.latencies(),
         };
         Ok(Survey { stats, placement, first: totals.first })
     }
@@ -188,6 +197,9 @@ impl Surveyor<'_> {
         let mut records = self.records(watch)?;
         let (mut beyond, mut oversized) = (0, 0);
         while let Some(record) = records.next()? {
+            if record.op == Op::Flush {
+                continue;
+            }
             let span = Span::of(&record).aligned(self.options.align, self.target.unit);
             let base = placement.volumes.base_bytes(record.volume, span.end);
             let base = base.ok_or(TraceError::Changed { path: self.path(), line: record.line })?;
@@ -232,6 +244,8 @@ struct Totals {
     reordered: u64,
     first: Nanos,
     last: Nanos,
+    /// Latencies of reads and writes that the trace brought along.
+    traced: [Recorder; 2],
 }
 
 impl Totals {
@@ -248,7 +262,13 @@ impl Totals {
             reordered: 0,
             first: Nanos::MAX,
             last: Nanos::ZERO,
+            traced: [Recorder::default(), Recorder::default()],
         }
+    }
+
+    fn latencies(&mut self) -> Option<TracedLatency> {
+        let [read, write] = self.traced.each_mut().map(LatencyStats::of);
+        (read.is_some() || write.is_some()).then_some(TracedLatency { read, write })
     }
 
     #[inline]
@@ -259,8 +279,15 @@ impl Totals {
         let volume = self.volumes.entry(record.volume).or_default();
         volume.requests += 1;
         volume.end_bytes = volume.end_bytes.max(span.end);
-        if let Some(regions) = &mut self.regions {
+        if let Some(regions) = &mut self.regions
+            && record.op != Op::Flush
+        {
             regions.touch(record.volume, span.start, span.end);
+        }
+        if let Some(latency) = record.latency
+            && matches!(record.op, Op::Read | Op::Write)
+        {
+            self.traced[usize::from(record.op == Op::Write)].record(latency.0);
         }
         self.writes += u64::from(matches!(record.op, Op::Write | Op::Discard));
         self.reordered += u64::from(record.arrival < self.last);

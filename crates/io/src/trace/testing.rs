@@ -1,5 +1,7 @@
 //! Helpers of the tests: files that remove themselves, and packed bytes.
 
+use super::format::{Fault, Format, Record};
+use super::options::TraceOptions;
 use flate2::write::GzEncoder;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -31,4 +33,25 @@ pub fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(bytes).expect("memory takes everything");
     encoder.finish().expect("memory takes everything")
+}
+
+/// The requests of a text, with the lines they came from left out, or the first fault.
+pub fn parse_all(format: &Format, text: &str) -> Result<Vec<Record>, Fault> {
+    let mut parser = (format.parser)(&TraceOptions::default()).expect("no options");
+    let mut records = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        records.extend(parser.parse(line.trim().as_bytes(), number)?);
+    }
+    while let Some(record) = parser.ready(true) {
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// Checks that each line is refused with words that hold the given ones.
+pub fn faults(format: &Format, cases: &[(&str, &str)]) {
+    for (line, words) in cases {
+        let Fault(expected) = parse_all(format, line).expect_err(line);
+        assert!(expected.contains(words), "{line}: {expected}");
+    }
 }

@@ -292,7 +292,7 @@ proptest! {
             ],
             0..40,
         ),
-        format in 0..3_usize,
+        format in 0..FORMATS.len(),
         expand: bool,
         fit in prop_oneof![Just(Fit::Refuse), Just(Fit::Wrap), Just(Fit::Compact)],
     ) {

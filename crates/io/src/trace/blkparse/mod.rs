@@ -1,0 +1,281 @@
+//! blkparse's default text: `maj,min cpu seq seconds pid action RWBS sector + sectors [process]`.
+//!
+//! A request arrives when it is queued (Q); where the trace has no such event, when it is
+//! inserted (I) or dispatched (D). The device's latency is the time from D to C. Merges
+//! (M, F) and splits (X) leave a request what the host made it: it has its latency from the
+//! first dispatch to the last completion of the spans that cover it. Both are counted, as
+//! are requeues, requests that never complete, and completions of no known request.
+//! `maj,min` is volume `maj * 10,000,000 + min`. Sectors are 512 bytes.
+//!
+//! blkparse merges the logs of several processors, and not always in order: events are
+//! sorted within a window before they are matched (see [`matching`]).
+
+mod matching;
+
+use super::error::TraceError;
+use super::format::{Fault, Format, Framing, Noted, Parser, Record, device_volume};
+use super::number::{SECOND_DIGITS, decimal_ns, unsigned};
+use super::options::TraceOptions;
+use crate::request::Op;
+use crate::units::Nanos;
+use matching::{Event, Kind, Matcher};
+
+pub static FORMAT: Format = Format {
+    name: "blkparse",
+    aliases: &["blktrace-text"],
+    layout: "maj,min cpu seq seconds pid action RWBS sector + sectors [process]",
+    framing: Framing::Lines,
+    parser,
+};
+
+/// A recorder's clock does not leap a year; blktrace's does, in events older than its start.
+const LEAP_NS_MAX: u64 = 365 * 86_400 * 1_000_000_000;
+
+/// How the lines of the summary at the end begin.
+const SUMMARY: [&[u8]; 13] = [
+    b"CPU",
+    b"Total (",
+    b"Reads ",
+    b"Read ",
+    b"Writes ",
+    b"Write ",
+    b"PC ",
+    b"IO unplugs:",
+    b"Timer unplugs:",
+    b"Throughput (",
+    b"Events (",
+    b"Skips:",
+    b"Trace started",
+];
+
+#[expect(clippy::unnecessary_wraps, reason = "it is what a format's entry returns")]
+fn parser(_: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
+    Ok(Box::new(Blkparse { matcher: Matcher::default(), latest: None }))
+}
+
+struct Blkparse {
+    matcher: Matcher,
+    /// The highest time so far.
+    latest: Option<Nanos>,
+}
+
+impl Parser for Blkparse {
+    fn parse(&mut self, line: &[u8], number: u64) -> Result<Option<Record>, Fault> {
+        if SUMMARY.iter().any(|start| line.starts_with(start)) {
+            return Ok(None);
+        }
+        if let Some(event) = event(line, number)? {
+            let latest = self.latest.unwrap_or(event.time);
+            if event.time.saturating_sub(latest).0 > LEAP_NS_MAX {
+                return Err(Fault("a time within a year of the events before (field 4)"));
+            }
+            self.latest = Some(latest.max(event.time));
+            self.matcher.push(event);
+        }
+        Ok(None)
+    }
+
+    fn holds(&self) -> bool {
+        true
+    }
+
+    fn ready(&mut self, at_end: bool) -> Option<Record> {
+        self.matcher.ready(at_end)
+    }
+
+    fn noted(&self) -> Noted {
+        self.matcher.noted()
+    }
+}
+
+/// The event of a line, if it is one that concerns requests.
+fn event(line: &[u8], number: u64) -> Result<Option<Event>, Fault> {
+    let mut fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    let mut next = || fields.next().ok_or(Fault(FORMAT.layout));
+    let (device, cpu, seq, time, pid) = (next()?, next()?, next()?, next()?, next()?);
+    let (action, kind) = (next()?, next()?);
+    let volume = volume(device).ok_or(Fault("a device maj,min (field 1)"))?;
+    if unsigned(cpu).is_none() || unsigned(seq).is_none() || unsigned(pid).is_none() {
+        return Err(Fault("numbers of processor, event and process (fields 2, 3, 5)"));
+    }
+    let time = decimal_ns(time, SECOND_DIGITS).ok_or(Fault("a time in seconds (field 4)"))?;
+    let Some(action) = known(action)? else { return Ok(None) };
+    let Some(op) = direction(kind)? else { return Ok(None) };
+    let (sector, plus, count) = (fields.next(), fields.next(), fields.next());
+    let sector = sector.and_then(unsigned);
+    let count = match plus {
+        Some(b"+") => count.and_then(unsigned).ok_or(Fault("a number of sectors after `+`"))?,
+        Some(b"/") if action == Kind::Split => 0,
+        _ => 0,
+    };
+    let event = |op, sector, sectors| {
+        Ok(Some(Event { time, line: number, kind: action, op, volume, sector, sectors }))
+    };
+    match (action, sector) {
+        // A flush has no span; one that precedes the data of a write is part of that write.
+        (Kind::Queue, _) if count == 0 && is_flush(kind) => event(Op::Flush, 0, 0),
+        (_, _) if count == 0 && action != Kind::Split => Ok(None),
+        (_, Some(sector)) => event(op, sector, count),
+        (_, None) => Err(Fault("a sector (field 8)")),
+    }
+}
+
+fn volume(device: &[u8]) -> Option<u64> {
+    let comma = device.iter().position(|&byte| byte == b',')?;
+    device_volume(unsigned(&device[..comma])?, unsigned(&device[comma + 1..])?)
+}
+
+/// What an action means here; `None` for those that concern no single request.
+fn known(action: &[u8]) -> Result<Option<Kind>, Fault> {
+    Ok(Some(match action {
+        b"Q" => Kind::Queue,
+        b"I" => Kind::Insert,
+        b"D" => Kind::Dispatch,
+        b"C" => Kind::Complete,
+        b"R" => Kind::Requeue,
+        b"M" => Kind::BackMerge,
+        b"F" => Kind::FrontMerge,
+        b"X" => Kind::Split,
+        b"A" | b"B" | b"G" | b"S" | b"P" | b"U" | b"UT" | b"T" | b"m" | b"a" | b"d" => {
+            return Ok(None);
+        }
+        _ => return Err(Fault("an action of blktrace such as Q, D or C (field 6)")),
+    }))
+}
+
+/// The direction in `RWBS`; `None` for what moves no data and flushes nothing.
+fn direction(kind: &[u8]) -> Result<Option<Op>, Fault> {
+    let known = !kind.is_empty() && kind.iter().all(|byte| b"RWDNFASMBPVE".contains(byte));
+    let letter = |wanted: u8| kind.contains(&wanted);
+    match known {
+        false => Err(Fault("RWBS letters such as R, WS or FWS (field 7)")),
+        true if letter(b'D') => Ok(Some(Op::Discard)),
+        true if letter(b'W') => Ok(Some(Op::Write)),
+        true if letter(b'R') => Ok(Some(Op::Read)),
+        true => Ok(is_flush(kind).then_some(Op::Flush)),
+    }
+}
+
+/// A leading F asks for a flush before; one after the W is forced unit access.
+fn is_flush(kind: &[u8]) -> bool {
+    kind.first() == Some(&b'F')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{faults, parse_all};
+    use super::*;
+
+    fn line(time_us: u64, action: &str, kind: &str, rest: &str) -> String {
+        let time = format!("0.{time_us:06}000");
+        format!("  8,16   3        4     {time}  3645  {action}   {kind} {rest} [java]\n")
+    }
+
+    /// (arrival in us, first sector, sectors, latency in us) of each request.
+    fn essence(text: &str) -> Vec<(u64, u64, u64, Option<u64>)> {
+        let us = |time: Nanos| time.0 / 1000;
+        let records = parse_all(&FORMAT, text).expect("good lines");
+        let essence = |r: &Record| {
+            (us(r.arrival), r.offset_bytes / 512, r.len_bytes / 512, r.latency.map(us))
+        };
+        records.iter().map(essence).collect()
+    }
+
+    fn noted(text: &str) -> Noted {
+        let mut parser = parser(&TraceOptions::default()).expect("no options");
+        for (line, number) in text.lines().zip(1..) {
+            parser.parse(line.trim().as_bytes(), number).expect("a good line");
+        }
+        while parser.ready(true).is_some() {}
+        parser.noted()
+    }
+
+    #[test]
+    fn arrival_is_queued_and_latency_from_dispatch_to_completion() {
+        let text = line(10, "Q", "R", "100 + 8")
+            + &line(12, "G", "R", "100 + 8")
+            + &line(13, "I", "R", "100 + 8")
+            + &line(20, "D", "R", "100 + 8")
+            + &line(30, "Q", "WS", "500 + 16")
+            + &line(95, "C", "R", "100 + 8")
+            + "CPU0 (8,16):\n Reads Queued:           0,        0KiB\n";
+        assert_eq!(essence(&text), [(10, 100, 8, Some(75)), (30, 500, 16, None)]);
+        let record = parse_all(&FORMAT, &text).expect("good lines")[0];
+        assert_eq!((record.volume, record.op), (80_000_016, Op::Read));
+        assert_eq!(noted(&text)["without_completion"], 1);
+    }
+
+    #[test]
+    fn merged_requests_share_a_dispatch_and_split_ones_wait_for_their_last_part() {
+        let text = line(10, "Q", "W", "100 + 8")
+            + &line(11, "Q", "W", "108 + 8")
+            + &line(11, "M", "W", "108 + 8")
+            + &line(20, "D", "W", "100 + 16")
+            + &line(50, "C", "W", "100 + 16");
+        assert_eq!(essence(&text), [(10, 100, 8, Some(30)), (11, 108, 8, Some(30))]);
+        assert_eq!(noted(&text)["back_merges"], 1);
+
+        let text = line(10, "Q", "R", "0 + 64")
+            + &line(11, "X", "R", "0 / 32")
+            + &line(20, "D", "R", "0 + 32")
+            + &line(30, "D", "R", "32 + 32")
+            + &line(80, "C", "R", "32 + 32")
+            + &line(90, "C", "R", "0 + 32");
+        assert_eq!(essence(&text), [(10, 0, 64, Some(70))]);
+        assert_eq!(noted(&text)["splits"], 1);
+    }
+
+    #[test]
+    fn two_requests_of_one_place_each_have_their_own_completion() {
+        let mut text = String::new();
+        for (at, action) in [(1, "Q"), (2, "Q"), (10, "D"), (20, "D"), (30, "C"), (60, "C")] {
+            text += &line(at, action, "R", "100 + 8");
+        }
+        assert_eq!(essence(&text), [(1, 100, 8, Some(20)), (2, 100, 8, Some(40))]);
+    }
+
+    #[test]
+    fn lines_out_of_order_are_matched_and_missing_events_are_made_up_for() {
+        let text = line(90, "C", "R", "100 + 8")
+            + &line(10, "I", "R", "100 + 8")
+            + &line(20, "D", "R", "100 + 8")
+            + &line(40, "D", "W", "7 + 1")
+            + &line(70, "C", "W", "7 + 1")
+            + &line(99, "C", "R", "5000 + 8");
+        assert_eq!(essence(&text), [(10, 100, 8, Some(70)), (40, 7, 1, Some(30))]);
+        assert_eq!(noted(&text)["completions_without_request"], 1);
+    }
+
+    #[test]
+    fn flushes_and_discards_are_kept_and_a_requeue_starts_again() {
+        let text = line(10, "Q", "FN", "").replace("FN  ", "FN ")
+            + &line(20, "Q", "D", "0 + 2048")
+            + &line(25, "D", "D", "0 + 2048")
+            + &line(30, "R", "D", "0 + 2048")
+            + &line(40, "D", "D", "0 + 2048")
+            + &line(65, "C", "D", "0 + 2048");
+        let records = parse_all(&FORMAT, &text).expect("good lines");
+        assert_eq!(records.iter().map(|r| r.op).collect::<Vec<_>>(), [Op::Flush, Op::Discard]);
+        assert_eq!(records[1].latency, Some(Nanos(25_000)));
+        assert_eq!(noted(&text)["requeues"], 1);
+    }
+
+    #[test]
+    fn each_field_is_named_when_it_is_wrong() {
+        faults(
+            &FORMAT,
+            &[
+                ("8 3 4 0.1 1 Q R 1 + 8 [p]", "field 1"),
+                ("8,16 x 4 0.1 1 Q R 1 + 8 [p]", "field"),
+                ("8,16 3 4 -0.1 1 Q R 1 + 8 [p]", "field 4"),
+                ("8,16 3 4 0.1 1 Y R 1 + 8 [p]", "field 6"),
+                ("8,16 3 4 0.1 1 Q read 1 + 8 [p]", "field 7"),
+                ("8,16 3 4 0.1 1 Q R x + 8 [p]", "field 8"),
+                ("8,16 3 4 0.1 1 Q R 1 + y [p]", "after `+`"),
+                ("8,16 3 4 0.1", "maj,min"),
+            ],
+        );
+        let leap = line(1, "Q", "R", "1 + 8") + "8,16 1 4 1266874889.7 1 I R 1 + 8 [java]";
+        assert!(parse_all(&FORMAT, &leap).is_err());
+    }
+}
