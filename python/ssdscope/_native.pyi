@@ -182,5 +182,29 @@ def drive_keys() -> str:
 def identify(path: str) -> str:
     """Say what a device or file is, as JSON."""
 
+def read_trace(
+    path: str,
+    options_json: str,
+    chunk: Callable[[dict[str, npt.NDArray[Any]]], None],
+) -> str:
+    """Read the requests of a trace, in the order of their times; what it is, as JSON.
+
+    Parameters
+    ----------
+    path
+        The trace.
+    options_json
+        ``format``, ``columns``, ``volume``, ``skip_bad``, ``limit``.
+    chunk
+        Called with up to 1,048,576 requests as arrays of shape (n,): ``arrival_ns`` (from the
+        first request), ``op`` (uint8, as in a log), ``volume``, ``offset_bytes``, ``bytes``,
+        ``latency_ns`` (all uint64; the largest number where the trace does not tell).
+
+    Raises
+    ------
+    TraceError
+        If the trace cannot be read.
+    """
+
 def sniff_trace(path: str, format: str | None) -> str:
     """Say which format a trace is in, as JSON."""

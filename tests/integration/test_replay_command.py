@@ -147,3 +147,61 @@ def test_a_name_is_not_taken_for_markup(cli, mqsim: Path) -> None:
     said = cli("replay", "sim:mqsim-8g", str(odd), "--progress", "always", "--seed", "1")
     assert said.status == 0, said.err
     assert "replay [bold] odd" in said.err.partition("repeat:")[0]
+
+
+MSR = "".join(
+    f"{128166385290000000 + i * 10_000},hm,0,{('Write', 'Read')[i % 2]},{i * 8192},4096,{250 + i}\n"
+    for i in range(100)
+)
+
+
+def test_the_traces_own_latency_stands_beside_the_drives(cli, tmp_path: Path) -> None:
+    path = tmp_path / "hm_0.csv"
+    path.write_text(MSR, encoding="utf-8")
+    document = cli("replay", "sim:mqsim-8g", str(path), "--seed", "1", "-o", "json").document
+    trace = document["trace"]
+    assert (trace["format"], trace["requests"], trace["bad_lines"]) == ("msr", 100, 0)
+    assert trace["latency_ns"]["read"]["min"] == 25_100
+    assert trace["latency_ns"]["write"]["max"] == 34_800
+    shown = cli("replay", "sim:mqsim-8g", str(path), "--seed", "1").out
+    assert [line.split()[0] for line in shown.splitlines() if "as traced" in line] == [
+        "read,",
+        "write,",
+    ]
+
+
+def test_lines_left_out_are_shown(cli, tmp_path: Path) -> None:
+    path = tmp_path / "broken.csv"
+    path.write_text(MSR + "rubbish\n" * 7, encoding="utf-8")
+    said = cli("replay", "sim:mqsim-8g", str(path), "--skip-bad", "--seed", "1")
+    assert said.status == 0, said.err
+    assert said.err.count("left out: expected seven fields") == 5
+    assert "line 101 left out" in said.err
+    assert "2 more malformed lines left out" in said.err
+
+
+def test_what_a_truncated_file_holds_is_used_on_request(cli, tmp_path: Path) -> None:
+    path = tmp_path / "cut.gz"
+    packed = gzip.compress((MSR * 40).encode())
+    path.write_bytes(packed[: len(packed) // 2])
+    refused = cli("replay", "sim:mqsim-8g", str(path), "--seed", "1")
+    assert refused.status == 2
+    assert "the gzip file is cut short" in refused.err
+    used = cli("replay", "sim:mqsim-8g", str(path), "--skip-bad", "--seed", "1", "-o", "json")
+    assert used.status == 0, used.err
+    assert used.document["trace"]["truncated"]
+    assert 0 < used.document["requests"] < 4000
+    assert "the file breaks off" in used.err
+
+
+def test_columns_of_any_table_are_named(cli, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("what;when;where;how much\n0;1.5;8;16\n1;2.5;80;8\n", encoding="utf-8")
+    words = ("replay", "sim:mqsim-8g", str(path), "--seed", "1", "-o", "json", "--columns")
+    document = cli(*words, "op=0w:1,time=ms:2,offset=sectors:3,size=sectors:4").document
+    assert document["trace"]["format"] == "csv"
+    assert document["trace"]["span_ns"] == 1_000_000
+    assert (document["write"]["bytes"], document["read"]["bytes"]) == (8192, 4096)
+    wrong = cli(*words, "op=0w:1,time:2,offset=sectors:3,size=sectors:4")
+    assert wrong.status == 2
+    assert "`time:2`" in wrong.err

@@ -1,10 +1,11 @@
-//! Logs as numpy arrays.
+//! Logs and traces as numpy arrays.
 
 use numpy::{Element, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ssdscope_io::Cause;
 use ssdscope_io::log::LogChunk;
+use ssdscope_io::trace::TraceColumns;
 
 /// A column per name, all of equal length.
 pub fn log_dict<'py>(py: Python<'py>, log: &LogChunk) -> PyResult<Bound<'py, PyDict>> {
@@ -24,6 +25,18 @@ pub fn log_dict<'py>(py: Python<'py>, log: &LogChunk) -> PyResult<Bound<'py, PyD
             set(&columns, &format!("attr_{}_ns", cause.name()), part_ns)?;
         }
     }
+    Ok(columns)
+}
+
+/// The requests of a trace.
+pub fn trace_dict<'py>(py: Python<'py>, trace: &TraceColumns) -> PyResult<Bound<'py, PyDict>> {
+    let columns = PyDict::new(py);
+    set(&columns, "arrival_ns", &trace.arrival_ns)?;
+    set(&columns, "op", &trace.op)?;
+    set(&columns, "volume", &trace.volume)?;
+    set(&columns, "offset_bytes", &trace.offset_bytes)?;
+    set(&columns, "bytes", &trace.bytes)?;
+    set(&columns, "latency_ns", &trace.latency_ns)?;
     Ok(columns)
 }
 

@@ -7,9 +7,10 @@
 //! * [`opening`]: functions that open devices, and describe paths and drive files;
 //! * [`keys`]: the keys of a drive file as records;
 //! * [`replay`]: a replay's options and summary as JSON;
+//! * [`trace`]: the requests of a trace, without a drive;
 //! * [`observer`]: progress and log during a run;
 //! * [`signals`]: Ctrl-C while Rust works;
-//! * [`columns`]: logs as numpy arrays;
+//! * [`columns`]: logs and traces as numpy arrays;
 //! * [`error`]: every Rust error to one Python class.
 
 #![expect(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
@@ -22,6 +23,7 @@ mod observer;
 mod opening;
 mod replay;
 mod signals;
+mod trace;
 
 use pyo3::prelude::pymodule;
 
@@ -35,6 +37,8 @@ mod _native {
     #[pymodule_export]
     use crate::opening::{
         check_drive, drive_keys, identify, open_file, open_null, open_raid0, open_sim,
-        resolve_drive, sniff_trace, version,
+        resolve_drive, version,
     };
+    #[pymodule_export]
+    use crate::trace::{read_trace, sniff_trace};
 }

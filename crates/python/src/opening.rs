@@ -6,7 +6,6 @@ use crate::keys::KeyRecord;
 use crate::signals::{Signals, watched};
 use pyo3::prelude::*;
 use ssdscope_host::{Consent, EngineChoice, open_read, open_write};
-use ssdscope_io::trace::sniff;
 use ssdscope_io::{NullDevice, Raid0};
 use ssdscope_sim::config::keys::KEYS;
 use ssdscope_sim::{DriveConfig, State};
@@ -52,12 +51,6 @@ pub fn identify(py: Python<'_>, path: &str) -> PyResult<String> {
 #[pyfunction]
 pub fn open_null(capacity_bytes: u64) -> PyDevice {
     PyDevice::new(Box::new(NullDevice::new(capacity_bytes)), None)
-}
-
-/// Say which format a trace is in, as JSON.
-#[pyfunction]
-pub fn sniff_trace(py: Python<'_>, path: &str, format: Option<&str>) -> PyResult<String> {
-    json(&py.detach(|| sniff(Path::new(path), format)).or_py()?)
 }
 
 /// Open a simulated drive from the text of a drive file, which messages call `label`.

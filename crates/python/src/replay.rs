@@ -16,6 +16,7 @@ use std::path::Path;
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     format: Option<String>,
+    columns: Option<String>,
     mode: ReplayMode,
     iodepth: u32,
     time_scale: f64,
@@ -31,9 +32,11 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let ReplayOptions { mode, iodepth, time_scale, .. } = ReplayOptions::default();
-        let TraceOptions { format, align, fit, volume, skip_bad, limit } = TraceOptions::default();
+        let TraceOptions { format, columns, align, fit, volume, skip_bad, limit } =
+            TraceOptions::default();
         Self {
             format,
+            columns,
             mode,
             iodepth,
             time_scale,
@@ -92,7 +95,8 @@ impl Options {
     /// How to read the trace.
     fn trace(&self) -> TraceOptions {
         let Self { align, fit, volume, skip_bad, limit, .. } = *self;
-        TraceOptions { format: self.format.clone(), align, fit, volume, skip_bad, limit }
+        let (format, columns) = (self.format.clone(), self.columns.clone());
+        TraceOptions { format, columns, align, fit, volume, skip_bad, limit }
     }
 }
 

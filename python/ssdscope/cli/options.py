@@ -64,3 +64,25 @@ Log: TypeAlias = Annotated[
         "--log", metavar="FILE.parquet", help="Keep every request, and the JSON next to it."
     ),
 ]
+TraceFormat: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--format", metavar="NAME", help="Format, if the content leaves a doubt."),
+]
+Columns: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--columns",
+        metavar="WHAT=UNIT:WHERE,...",
+        help="Of a named CSV, as in time=us:1,op:2,offset=bytes:3,size=bytes:4.",
+    ),
+]
+Volume: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--volume", min=0, help="Only this volume (ASU, device) of the trace."),
+]
+SkipBad: TypeAlias = Annotated[
+    bool, typer.Option("--skip-bad", help="Count malformed lines instead of stopping.")
+]
+Limit: TypeAlias = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Use so many requests only.")
+]

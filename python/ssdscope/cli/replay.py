@@ -27,10 +27,8 @@ def replay(
     trace: Annotated[
         str, typer.Argument(metavar="TRACE", help="The file, plain or compressed (gzip, zstd).")
     ],
-    trace_format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="NAME", help="Format, if the content leaves a doubt."),
-    ] = None,
+    trace_format: options.TraceFormat = None,
+    columns: options.Columns = None,
     mode: Annotated[
         str, typer.Option("--mode", metavar="MODE", help="open (timestamps), closed or asap.")
     ] = "open",
@@ -48,16 +46,9 @@ def replay(
         str,
         typer.Option("--fit", metavar="HOW", help="Past the end: refuse, wrap or compact."),
     ] = "refuse",
-    volume: Annotated[
-        int | None,
-        typer.Option("--volume", min=0, help="Only this volume (ASU, device) of the trace."),
-    ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Count malformed lines instead of stopping.")
-    ] = False,
-    limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="Replay so many requests only.")
-    ] = None,
+    volume: options.Volume = None,
+    skip_bad: options.SkipBad = False,
+    limit: options.Limit = None,
     offset: Annotated[
         str, typer.Option("--offset", metavar="SIZE", help="Where the region starts.")
     ] = "0",
@@ -85,6 +76,7 @@ def replay(
     session: Session = context.obj
     plan = ReplayOptions(
         format=trace_format,
+        columns=columns,
         mode=mode,
         iodepth=iodepth,
         time_scale=time_scale,
@@ -96,7 +88,7 @@ def replay(
         offset_bytes=_size("--offset", offset),
         size_bytes=None if size is None else _size("--size", size),
     )
-    _require_file(trace)
+    require_file(trace)
     used_seed = session.seed(seed)
     opened = TargetOptions(
         target, state, sets or (), destroy_data, overwrite_existing, write_cache, read_cache
@@ -124,7 +116,7 @@ def _size(option: str, text: str) -> int:
         raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
 
 
-def _require_file(trace: str) -> None:
+def require_file(trace: str) -> None:
     """Refuse what is no trace file before a drive is prepared for it."""
     from pathlib import Path
 

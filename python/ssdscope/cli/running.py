@@ -118,6 +118,7 @@ def execute(
         _tell(show, record)
     session.repeat(seed)
     _tell_end_of_life(result)
+    tell_of_trace(result.summary.get("trace") or {})
     if failure is not None:
         error(failure.message, failure.hint)
         return failure.exit_code
@@ -176,6 +177,22 @@ def _tell_end_of_life(result: "RunResult") -> None:
             f"{counters['retired_blocks']:,} of its blocks were erased as often as they are "
             "made for (nand.endurance_erases)"
         )
+
+
+def tell_of_trace(about: dict[str, Any]) -> None:
+    """Say what of a trace was left out, and whether it was made up."""
+    from ssdscope.targets.traces import is_synthetic
+
+    if is_synthetic(about):
+        note(f"this trace is {about['remark']}")
+    bad = about.get("bad_lines", 0)
+    shown = about.get("first_bad_lines", [])
+    for line in shown:
+        note(f"line {line['line']} left out: expected {line['expected']}, found {line['text']}")
+    if bad > len(shown):
+        note(f"{bad - len(shown):,} more malformed lines left out")
+    if about.get("truncated"):
+        note(f"the file breaks off; the {about['requests']:,} requests before that are used")
 
 
 def _exit_code(result: "RunResult", *, wanted_ci: float | None) -> int:

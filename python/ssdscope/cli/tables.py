@@ -39,7 +39,18 @@ def _directions(record: dict[str, Any]) -> str | None:
     unit, scale = _latency_unit([stats["latency_ns"]["mean"] for _, stats in ran])
     header = ["", "IOPS", "MiB/s", f"mean {unit}", "±95 %"]
     header += [column.replace("_", ".") for column in _LATENCY_COLUMNS[1:]]
-    return table(header, [[name, *_row(stats, scale)] for name, stats in ran])
+    rows = [[name, *_row(stats, scale)] for name, stats in ran]
+    return table(header, rows + traced_rows(record.get("trace"), scale))
+
+
+def traced_rows(trace: dict[str, Any] | None, scale: float) -> list[list[str]]:
+    """Lay out the latencies that a trace brought along, a row per direction."""
+    told = (trace or {}).get("latency_ns") or {}
+    return [
+        [f"{name}, as traced", "-", "-", *_latencies(told[name], scale)]
+        for name in ("read", "write")
+        if told.get(name)
+    ]
 
 
 def _parts(record: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
@@ -53,12 +64,17 @@ def _total(record: dict[str, Any]) -> list[tuple[dict[str, Any], str]]:
 
 
 def _row(stats: dict[str, Any], scale: float) -> list[str]:
-    latency = stats["latency_ns"]
-    low, high = latency["ci95_low"], latency["ci95_high"]
-    interval = "-" if low is None or high is None else f"{(high - low) / 2 / scale:.2f}"
     return [
         _rate(stats["iops"]),
         _rate(stats["bandwidth_bytes_per_s"], 2**20),
+        *_latencies(stats["latency_ns"], scale),
+    ]
+
+
+def _latencies(latency: dict[str, Any], scale: float) -> list[str]:
+    low, high = latency["ci95_low"], latency["ci95_high"]
+    interval = "-" if low is None or high is None else f"{(high - low) / 2 / scale:.2f}"
+    return [
         f"{latency['mean'] / scale:,.2f}",
         interval,
         *(f"{latency[column] / scale:,.2f}" for column in _LATENCY_COLUMNS[1:]),

@@ -8,13 +8,16 @@
     A workload, or several, as people write them, on a command line or in a file.
 `replaying`
     `ReplayOptions`: how a trace is read, fitted to a drive and paced.
+`windows`
+    What the requests of a trace are like, minute by minute. Imported by its own name, as are
+    those below.
 `preconditioning`
-    Filling and ageing a drive through its front door, simulated or real. Imported by its own
-    name, so that reading a plan does not load what drives need.
+    Filling and ageing a drive through its front door, simulated or real: reading a plan shall
+    not load what drives need.
 `steady`
-    Overwriting it until its rate has come to rest. Likewise.
+    Overwriting it until its rate has come to rest.
 `grid`
-    The 12,000 workloads of huang2011, subsets of them, and runs on a drive. Likewise.
+    The 12,000 workloads of huang2011, subsets of them, and runs on a drive.
 """
 
 from ssdscope.workloads.flows import Flow, Flows

@@ -20,6 +20,8 @@ class ReplayOptions:
     ----------
     format
         Name of the format, or None to recognise it from the content.
+    columns
+        Where a named CSV has its columns, as ``time=us:3,op:1,offset:4,size:5``.
     mode
         ``open``: at the trace's own times; ``closed``: `iodepth` requests in flight, pauses
         kept; ``asap``: `iodepth` requests in flight, no pauses.
@@ -43,6 +45,7 @@ class ReplayOptions:
     """
 
     format: str | None = None
+    columns: str | None = None
     mode: str = "open"
     iodepth: int = 1
     time_scale: float = 1.0
@@ -73,5 +76,6 @@ class ReplayOptions:
         return asdict(self)
 
     def to_json(self) -> str:
-        """Write the options for the driver."""
-        return json.dumps(self.to_dict())
+        """Write the options for the driver, which knows what those not given are."""
+        given = {name: value for name, value in self.to_dict().items() if value is not None}
+        return json.dumps(given)

@@ -1,0 +1,52 @@
+//! Traces without a drive: what a file is, and its requests as columns.
+
+use crate::columns::trace_dict;
+use crate::error::{OrPy, UsageError, json};
+use crate::signals::Signals;
+use pyo3::prelude::*;
+use ssdscope_io::trace::{CHUNK_ROWS, TraceColumns, TraceOptions, open_records, sniff};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+/// Say which format a trace is in, as JSON.
+#[pyfunction]
+pub fn sniff_trace(py: Python<'_>, path: &str, format: Option<&str>) -> PyResult<String> {
+    json(&py.detach(|| sniff(Path::new(path), format)).or_py()?)
+}
+
+/// Read the requests of a trace, by time, some at a time; what it is, as JSON.
+#[pyfunction]
+pub fn read_trace(
+    py: Python<'_>,
+    path: &str,
+    options_json: &str,
+    chunk: Py<PyAny>,
+) -> PyResult<String> {
+    let options: TraceOptions = serde_json::from_str(options_json)
+        .map_err(|error| UsageError::new_err(format!("trace options: {error}")))?;
+    let give = |columns: &TraceColumns| {
+        Python::attach(|py| chunk.call1(py, (trace_dict(py, columns)?,)).map(drop))
+    };
+    py.detach(|| {
+        let mut signals = Signals::new();
+        let mut watch = |_lines| match signals.keep_going(|_, _| Ok(())) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        let opened = open_records(Path::new(path), &options, &mut watch);
+        signals.take()?;
+        let mut records = opened.or_py()?;
+        let mut columns = TraceColumns::default();
+        for record in records.by_ref() {
+            columns.push(&record.or_py()?);
+            if columns.len() == CHUNK_ROWS {
+                give(&columns)?;
+                columns.clear();
+            }
+        }
+        if !columns.is_empty() {
+            give(&columns)?;
+        }
+        json(records.stats())
+    })
+}
