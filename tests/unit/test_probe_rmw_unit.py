@@ -129,3 +129,40 @@ def test_the_picture_shows_where_units_begin(tmp_path: Path) -> None:
 def test_a_small_drive_is_refused(tmp_path: Path) -> None:
     found = told(drive(tmp_path, 'kind = "page"', blocks=32))
     assert {each.outcome for each in found.values()} == {"undetectable"}
+
+
+def test_merges_within_bursts_do_not_blur_a_large_unit(tmp_path: Path) -> None:
+    ftl = (
+        'kind = "log-block"\nmap_unit_bytes = 65536\nmerge_unit_bytes = 1572864\n'
+        'log_association = "many-to-one"\nlog_blocks = 7'
+    )
+    assert values(drive(tmp_path, ftl)) == [65_536, 0]
+
+
+def test_rows_of_pages_are_no_unit_where_one_command_is_served_at_a_time(tmp_path: Path) -> None:
+    # A write across the end of a row is faster, as two chips share it.
+    ftl = 'kind = "page"\nallocation = "address"\nplacement_pages = 6'
+    found = told(drive(tmp_path, ftl, depth=1, block=4096, channels=3, planes=2, blocks=200))
+    assert not any(isinstance(each, Detected) for each in found.values())
+
+
+def test_a_buffer_that_drains_in_turn_does_not_hide_units_in_rows(tmp_path: Path) -> None:
+    buffer = (
+        "[write_buffer]\nbytes = 131_072\nunit_bytes = 32_768\nconcurrent_drains = 1\n"
+        "switchable = false\n"
+    )
+    ftl = 'kind = "page"\nallocation = "address"\nplacement_pages = 4\nphase_bytes = 2560'
+    device = drive(tmp_path, ftl, buffer, channels=2, planes=4, blocks=140)
+    assert values(device) == [4096, 2560]
+
+
+def test_units_are_found_between_the_bursts_of_others(tmp_path: Path) -> None:
+    others = (
+        "[disturbance]\nforeign_iops = 47\nforeign_bytes = 16_384\n"
+        "foreign_on_ns = 1_024_000_000\nforeign_off_ns = 20_316_160_000\n"
+    )
+    ftl = (
+        'kind = "log-block"\nmap_unit_bytes = 65536\nmerge_unit_bytes = 3145728\n'
+        'log_association = "one-to-one"\nlog_blocks = 24'
+    )
+    assert values(drive(tmp_path, ftl, others, channels=8, program=900_000)) == [65_536, 0]

@@ -263,12 +263,13 @@ class Bench:
             If the drive does not allow it.
         """
         before = self.info.write_cache.on, self.info.read_cache.on
-        self._switch(write, read)
+        self.switch(write=write, read=read)
         try:
             yield
         finally:
-            self._switch(
-                before[0] if write is not None else None, before[1] if read is not None else None
+            self.switch(
+                write=before[0] if write is not None else None,
+                read=before[1] if read is not None else None,
             )
 
     @contextmanager
@@ -281,7 +282,8 @@ class Bench:
         ):
             yield
 
-    def _switch(self, write: bool | None, read: bool | None) -> None:
+    def switch(self, *, write: bool | None = None, read: bool | None = None) -> None:
+        """Switch caches for good; `caches` says how. None leaves one as it is."""
         for on, cache in ((write, self.info.write_cache), (read, self.info.read_cache)):
             if on is not None and cache.on != on and cache.control != "switchable":
                 raise Stopped(Reason.CACHE_NOT_CONTROLLABLE)

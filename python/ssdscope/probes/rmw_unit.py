@@ -58,16 +58,14 @@ LEAST_SHARE = 0.015
 """Of the variance, for a period to be one: what explains less is there, but is no unit."""
 SMALLEST_PAGE_BYTES = 2048
 """No flash is written in less: a unit of one smaller block is a unit that was not seen."""
-SIDE_BY_SIDE = 0.95
-"""Of so many times the latency. Where commands are served one by one units can be written side by
+SIDE_BY_SIDE, SERIAL_GAIN = 1.05, 1.3
+"""More gets done at once. Where commands are served one by one units can be written side by
 side and never show, so that there is no saying that there is none."""
 LEAST_FIT = 0.4
 """Correlation of the folded latency with the number of units that a write touches. Below, and at
 the largest candidate, the period is something else's: of merges, or a divisor of it."""
 HOPELESS = 0.2
 """Probability by chance above which, in both halves, more data are not asked for."""
-INNER_SURE = 4.0
-"""In standard errors: what a step must exceed to be one."""
 NO_EFFECT = 0.03
 """Share of the latency that no place of any period may exceed where there is said to be none."""
 
@@ -92,7 +90,7 @@ def candidates_blocks(info: DeviceInfo) -> NDArray[np.int64]:
 def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written."""
     asked = (LOOKS + 1) * write_through.writes_bytes(info)
-    return _most_bytes(info) + asked + inner_units.writes_bytes(info)
+    return _most_bytes(info) + asked + inner_units.writes_bytes(info, LARGEST_UNIT_BYTES)
 
 
 def _most_bytes(info: DeviceInfo) -> int:
@@ -132,8 +130,12 @@ def detect(bench: Bench) -> Iterator[Finding]:
     if halves and _agreed(halves):
         _renew(bench)
         with write_through.writing(bench) as writer:
-            inner = inner_units.innermost(writer, halves[0].unit or 0, halves[0].boundary or 0)
-        if inner == halves[0].unit and _steps_within(samples, inner or 0, halves[0].boundary or 0):
+            write_ns = float(np.median(samples.latency_ns)) / 2
+            unit, boundary = halves[0].unit or 0, halves[0].boundary or 0
+            serial = _gain(samples) < SERIAL_GAIN
+            period = inner_units.Period(unit, boundary, write_ns, serial)
+            inner = inner_units.innermost(writer, period)
+        if inner == candidates[-1]:
             inner = None
     yield from _findings(bench.info, samples, halves, candidates, inner)
 
@@ -170,7 +172,7 @@ def _answer(samples: Samples, candidates: NDArray[np.int64]) -> _Answer:
         return _Answer(scan, None, None)
     unit = scan.period
     boundary, fit = _boundary(samples, values, unit)
-    if fit < LEAST_FIT or unit == candidates[-1]:
+    if fit < LEAST_FIT:
         return _Answer(scan, None, None)
     return _Answer(scan, unit, boundary)
 
@@ -194,35 +196,6 @@ def _boundary(samples: Samples, values: NDArray[Any], unit: int) -> tuple[int, f
         return 0, 0.0
     best = int(np.argmax(match))
     return best, max(float(each[best]) for each in fits)
-
-
-def _steps_within(samples: Samples, unit: int, boundary: int) -> bool:
-    """Whether straddling a place inside a unit costs too: then there may be a boundary.
-
-    For drives that take one command at a time, whose queues are never full.
-    """
-    size = int(samples.size.min())
-    there = samples.size == size
-    place, values = (samples.place[there] - boundary) % unit, samples.ranks()[there]
-    for split in inner_units.SPLITS:
-        part, rest = divmod(unit, split)
-        if rest or part < size:
-            continue
-        straddles = place % part + size > part
-        level, error = _mean_and_error(values[~straddles])
-        own = _mean_and_error(values[straddles & (place // part == split - 1)])[0] - level
-        for number in range(split - 1):
-            mean, its_error = _mean_and_error(values[straddles & (place // part == number)])
-            sure = mean - level > INNER_SURE * float(np.hypot(error, its_error))
-            if sure and mean - level > inner_units.UNLIKE * own:
-                return True
-    return False
-
-
-def _mean_and_error(values: NDArray[Any]) -> tuple[float, float]:
-    if values.size < 2:
-        return 0.0, float("inf")
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
 
 
 def _findings(
@@ -290,7 +263,7 @@ def _nothing_found(
         _effect(samples, int(unit), min(shifted_writes.DEPTHS)) for unit in candidates if unit <= 16
     )
     seen = not write_through.too_fast(samples.latency_ns) and block >= SMALLEST_PAGE_BYTES
-    if quiet and seen and largest < NO_EFFECT and _side_by_side(samples):
+    if quiet and seen and largest < NO_EFFECT and _gain(samples) > SIDE_BY_SIDE:
         why = "no place costs a write more than any other"
         yield Absent(name=UNIT, bound=float(block), reason=why, **common)
     else:
@@ -298,12 +271,13 @@ def _nothing_found(
     yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
-def _side_by_side(samples: Samples) -> bool:
-    """Whether several writes at once take less than as many times as long as one."""
+def _gain(samples: Samples) -> float:
+    """How many times more several writes at once get done than as many one after the other."""
     shallow, deep = min(shifted_writes.DEPTHS), max(shifted_writes.DEPTHS)
-    alone = float(np.median(samples.latency_ns[samples.depth == shallow]))
-    together = float(np.median(samples.latency_ns[samples.depth == deep]))
-    return together < SIDE_BY_SIDE * deep / shallow * alone
+    small = samples.size == samples.size.min()
+    alone = float(np.median(samples.latency_ns[small & (samples.depth == shallow)]))
+    together = float(np.median(samples.latency_ns[small & (samples.depth == deep)]))
+    return deep / shallow * alone / together
 
 
 def _effect(samples: Samples, unit: int, depth: int) -> float:

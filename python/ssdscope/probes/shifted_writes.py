@@ -7,12 +7,11 @@ other before the next 64 elsewhere: a firmware with log blocks then merges rarel
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes.discipline import in_peace
+from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.picture import Axis, Picture, series
 
 if TYPE_CHECKING:
@@ -45,8 +44,8 @@ class Samples:
     @property
     def strata(self) -> NDArray[np.int64]:
         """Number of the combination of depth and size."""
-        pairs = np.stack([self.depth, self.size])
-        return np.asarray(np.unique(pairs, axis=1, return_inverse=True)[1]).ravel()
+        large = self.size > self.size.min(initial=np.iinfo(np.int64).max)
+        return np.asarray(np.searchsorted(DEPTHS, self.depth) * 2 + large)
 
     def ranks(self) -> NDArray[Any]:
         """Give ranks within strata and turns, from -1/2 to 1/2; what is within `BLUR` is alike."""
@@ -111,10 +110,16 @@ def measure(writer: Writer, count: int, look: int) -> Samples:
         ends = bench.info.capacity_bytes // block - region
         begin = np.repeat(rng.integers(0, ends, TURN_WRITES // NEIGHBOURS), NEIGHBOURS)
         place = begin + rng.integers(0, region - sizes.max(), TURN_WRITES)
-        turn_writes = partial(writer.latency_ns, place * block, size * block, iodepth=depth)
-        latency = in_peace(bench, turn_writes)
+
+        def write(
+            part: slice, place: Any = place, size: Any = size, depth: int = depth
+        ) -> NDArray[Any]:
+            return writer.latency_ns(place[part] * block, size[part] * block, iodepth=depth)
+
+        latency = between_bursts(bench, TURN_WRITES, write, longest=TURN_WRITES)
         same = np.ones(TURN_WRITES, np.int64)
-        parts = parts.joined(Samples(place, size, depth * same, 0 * same, latency))
+        turn_samples = Samples(place, size, depth * same, 0 * same, latency)
+        parts = parts.joined(turn_samples.part(~np.isnan(latency)))
     return parts
 
 

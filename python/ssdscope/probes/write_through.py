@@ -16,6 +16,8 @@ import numpy as np
 
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.finding import Reason
+from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.states import State
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 
 if TYPE_CHECKING:
@@ -54,10 +56,18 @@ class Writer:
         latency[log.index.astype(np.int64)] = log.latency_ns
         return latency
 
-    def span_ns(self, offsets: ArrayLike, lengths: ArrayLike, *, iodepth: int = 1) -> float:
-        """Write, and give the time from the first request to the last completion."""
+    def ends_ns(self, offsets: ArrayLike, lengths: ArrayLike, *, iodepth: int = 1) -> NDArray[Any]:
+        """Write, and give the times of completion in their order, from the first request."""
         log = self._log(offsets, lengths, iodepth)
-        return float(log.complete_ns.max() - log.submit_ns.min())
+        return np.asarray(np.sort(log.complete_ns) - log.submit_ns.min(), float)
+
+    def renew(self) -> None:
+        """Go on from the filled drive, where returning costs nothing; its cache stays off."""
+        if not self.bench.info.snapshot:
+            return
+        self.bench.enter(State.FILLED)
+        if self.bench.info.write_cache.control == "switchable":
+            self.bench.switch(write=False)
 
     def _log(self, offsets: ArrayLike, lengths: ArrayLike, iodepth: int) -> Log:
         op = OP_WRITE_FUA if self.forced else OP_WRITE
@@ -65,8 +75,8 @@ class Writer:
 
 
 def writes_bytes(info: DeviceInfo) -> int:
-    """Give what finding out about the cache writes."""
-    return 2 * TRIED * info.logical_block_bytes
+    """Give what finding out about the cache writes, with as much again that others disturbed."""
+    return 4 * TRIED * info.logical_block_bytes
 
 
 @contextmanager
@@ -96,8 +106,11 @@ def _protected(bench: Bench) -> bool:
     medians = []
     for op in (OP_WRITE, OP_WRITE_FUA):
         offsets = rng.integers(0, bench.info.capacity_bytes // block, TRIED) * block
-        log = bench.issue(op, offsets, block, thinktime_ns=PAUSE_NS)
-        medians.append(float(np.median(log.latency_ns)))
+
+        def write(part: slice, op: int = op, offsets: NDArray[Any] = offsets) -> NDArray[Any]:
+            return bench.issue(op, offsets[part], block, thinktime_ns=PAUSE_NS).latency_ns
+
+        medians.append(float(np.nanmedian(between_bursts(bench, TRIED, write, longest=TRIED))))
     plain, forced = medians
     return forced < FORCE_SHOWS * plain and forced < FASTEST_PROGRAM_NS
 

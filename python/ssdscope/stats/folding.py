@@ -231,24 +231,46 @@ class _Folds:
     def __init__(
         self, positions: NDArray[Any], periods: NDArray[np.int64], strata: NDArray[np.int64]
     ) -> None:
-        places = positions[None, :] % periods[:, None] + periods[:, None] * strata[None, :]
-        widths = periods * (int(strata.max(initial=0)) + 1)
-        self._starts = np.cumsum(widths) - widths
-        self._places = (places + self._starts[:, None]).ravel()
-        sizes = np.bincount(self._places, minlength=int(widths.sum()))
-        self._sizes = np.maximum(sizes, 1)
-        self._groups = np.add.reduceat(sizes > 0, self._starts, dtype=np.int64)
+        kinds = int(strata.max(initial=0)) + 1
+        self._periods = [int(each) for each in periods]
+        # A period's groups are sums of those of its multiples: few must be counted.
+        self._multiple = {
+            each: next((n for n in self._periods if n > each and n % each == 0), None)
+            for each in self._periods
+        }
+        self._places = {
+            each: positions % each + each * strata
+            for each, multiple in self._multiple.items()
+            if multiple is None
+        }
+        self._kinds = kinds
+        sizes = self._sums(np.ones(positions.size))
+        self._sizes = {each: np.maximum(counts, 1) for each, counts in sizes.items()}
+        self._groups = np.array([int((sizes[each] > 0).sum()) for each in self._periods])
+
+    def _sums(self, values: NDArray[Any]) -> dict[int, NDArray[Any]]:
+        """Sum values by group; shape (strata, period) of each."""
+        sums: dict[int, NDArray[Any]] = {}
+        for each in reversed(self._periods):
+            multiple = self._multiple[each]
+            kinds = self._kinds
+            if multiple is None:
+                flat = np.bincount(self._places[each], values, kinds * each)
+                sums[each] = flat.reshape(kinds, each)
+            else:
+                sums[each] = sums[multiple].reshape(kinds, -1, each).sum(axis=1)
+        return sums
 
     def shares(self, values: NDArray[Any]) -> NDArray[Any]:
         """Give the adjusted R2 of values by group, per period."""
-        count, periods = values.size, self._groups.size
+        count = values.size
         apart = values - values.mean()
         total = float(apart @ apart)
         free = count - self._groups
         if total <= 0 or (free <= 0).any():
-            return np.zeros(periods)
-        sums = np.bincount(self._places, np.tile(apart, periods), self._sizes.size)
-        between = np.add.reduceat(sums**2 / self._sizes, self._starts)
+            return np.zeros(len(self._periods))
+        sums = self._sums(apart)
+        between = np.array([float((sums[n] ** 2 / self._sizes[n]).sum()) for n in self._periods])
         return np.asarray(1 - (1 - between / total) * (count - 1) / free)
 
 

@@ -1,0 +1,80 @@
+"""Many requests, measured in pieces so short that they fall between the bursts of others.
+
+A drive that others use now and then is at peace most of the time, but hardly ever for as long as
+a thousand slow writes take. A piece that was disturbed is measured again, shorter, after a wait;
+what never succeeds is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.discipline import MAX_DROPPED_SHARE
+from ssdscope.probes.finding import Reason
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+SHORTER = 4
+"""How many times, of a piece after one that was disturbed."""
+FIRST_WAIT_NS = 250_000_000
+TRIES = 8
+"""Of one piece; each waits twice as long as the one before."""
+
+
+def between_bursts(
+    bench: Bench,
+    count: int,
+    measure: Callable[[slice], NDArray[Any]],
+    *,
+    longest: int,
+    again: bool = True,
+) -> NDArray[Any]:
+    """Measure pieces of a list, shorter ones while others disturb.
+
+    Parameters
+    ----------
+    count
+        Length of the list.
+    measure
+        Gives the values of a part of it.
+    longest
+        Most that is measured at once.
+    again
+        Whether to repeat what was disturbed. A list whose order matters goes on.
+
+    Returns
+    -------
+    ndarray of float, shape (count,)
+        NaN where others always disturbed.
+
+    Raises
+    ------
+    Stopped
+        If that is so of too many, or for another reason.
+    """
+    values = np.full(count, np.nan)
+    at, size, failed = 0, longest, 0
+    while at < count:
+        part = slice(at, min(at + size, count))
+        try:
+            values[part] = measure(part)
+        except Stopped as stop:
+            if stop.reason is not Reason.INTERFERENCE:
+                raise
+            bench.idle(FIRST_WAIT_NS << failed)
+            size, failed = max(size // SHORTER, 1), failed + 1
+            if again and failed < TRIES:
+                continue
+        else:
+            size = min(2 * size, longest)
+        at, failed = part.stop, 0
+    if np.isnan(values).mean() > MAX_DROPPED_SHARE:
+        raise Stopped(Reason.INTERFERENCE, "others used the drive nearly all the time")
+    return values
