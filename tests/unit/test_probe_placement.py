@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from ssdscope.probes import (
     Absent,
+    Ambiguous,
     Bench,
     Budget,
     Detected,
     Finding,
     Reason,
-    Undetectable,
     interleave,
     placement,
 )
+from ssdscope.probes.bench import Stopped
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 
@@ -39,9 +42,12 @@ BASE: dict[str, Value] = {
 }
 
 
-def told(unit: int | None = None, **changes: Value) -> dict[str, Finding]:
-    keys = {name.replace("__", "."): value for name, value in changes.items()}
-    device: Device = open_drive(drive_toml({**BASE, **keys}, []), "drive", 1)
+def told(
+    changes: Mapping[str, Value],
+    unit: int | None = None,
+    cache: tuple[int, int] | None = None,
+) -> dict[str, Finding]:
+    device: Device = open_drive(drive_toml({**BASE, **changes}, []), "drive", 1)
     bench = Bench(device, DEFAULT, 1)
     before = device.counters()
     bench.known = {each.name: each for each in interleave.detect(bench)}
@@ -49,6 +55,11 @@ def told(unit: int | None = None, **changes: Value) -> dict[str, Finding]:
         none = Absent(name="merge_unit_bytes", probe="test", bound=0, reason="page-mapped")
         found = Detected(name="rmw_unit_bytes", probe="test", value=unit, interval=None, effect=1)
         bench.known |= {each.name: each for each in (none, found)}
+    if cache is not None:
+        for name, size in zip(("read_cache_bytes", "read_cache_unit_bytes"), cache, strict=True):
+            bench.known[name] = Detected(
+                name=name, probe="test", value=size, interval=None, effect=1
+            )
     answers = {each.name: each for each in placement.detect(bench)}
     after = device.counters()
     assert before is not None
@@ -68,32 +79,75 @@ def values(found: dict[str, Finding]) -> tuple[object, object]:
 @pytest.mark.parametrize("pages", [3, 4, 8])
 @pytest.mark.parametrize("phase", [0, 1536])
 def test_pages_in_a_row_are_counted(pages: int, phase: int) -> None:
-    layout: dict[str, Value] = {"ftl__placement_pages": pages, "ftl__phase_bytes": phase}
-    assert values(told(unit=4096, **layout)) == ("multi-channel", pages)
+    layout: dict[str, Value] = {"ftl.placement_pages": pages, "ftl.phase_bytes": phase}
+    assert values(told(layout, unit=4096)) == ("multi-channel", pages)
 
 
 def test_a_unit_in_one_row_is_on_one_channel() -> None:
-    found = told(unit=32_768, ftl__map_unit_bytes=32_768, ftl__placement_pages=8)
+    found = told({"ftl.map_unit_bytes": 32_768, "ftl.placement_pages": 8}, unit=32_768)
     assert values(found) == ("one-channel", 8)
 
 
-def test_pages_on_different_channels() -> None:
-    assert values(told()) == ("multi-channel", 1)
+@pytest.mark.parametrize("block_bytes", [512, 4096])
+def test_pages_on_different_channels(block_bytes: int) -> None:
+    assert values(told({"host.logical_block_bytes": block_bytes})) == ("multi-channel", 1)
+
+
+@pytest.mark.parametrize(("page_bytes", "pages"), [(4096, 2), (8192, 1), (16_384, 3)])
+def test_large_blocks_do_not_hide_pages(page_bytes: int, pages: int) -> None:
+    layout: dict[str, Value] = {
+        "nand.page_bytes": page_bytes,
+        "nand.blocks_per_plane": (1 << 20) // page_bytes,
+        "host.logical_block_bytes": 4096,
+        "ftl.placement_pages": pages,
+    }
+    assert values(told(layout, unit=page_bytes)) == ("multi-channel", pages)
+
+
+def test_a_cache_that_stays_on_is_emptied_in_between() -> None:
+    drive: dict[str, Value] = {
+        "read_cache.bytes": 1 << 20,
+        "read_cache.unit_bytes": 16_384,
+        "read_cache.read_ahead_bytes": 65_536,
+        "read_cache.switchable": False,
+        "ftl.placement_pages": 3,
+    }
+    found = told(drive, unit=4096, cache=(1 << 20, 16_384))
+    assert values(found) == ("multi-channel", 3)
+
+
+@pytest.mark.parametrize(("together", "pages"), [(True, 2), (False, 4)])
+def test_planes_that_work_together_end_a_run(together: bool, pages: int) -> None:
+    layout: dict[str, Value] = {
+        "nand.planes": 2,
+        "nand.blocks_per_plane": 128,
+        "scheduler.multi_plane": together,
+        "ftl.plane_order": "PDWC",
+        "ftl.placement_pages": 2,
+    }
+    assert values(told(layout, unit=4096)) == ("multi-channel", pages)
+
+
+def test_without_the_unit_only_pages_are_told() -> None:
+    found = told({"ftl.placement_pages": 3})
+    assert isinstance(found["placement"], Ambiguous)
+    pages = found["placement_pages"]
+    assert isinstance(pages, Detected)
+    assert pages.value == 3
 
 
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"host__queue_depth": 1}, Reason.LINK_BOUND),
-        ({"host__logical_block_bytes": 4096}, Reason.ALIASING),
+        ({"host.queue_depth": 1}, Reason.LINK_BOUND),
         (
-            {"read_cache__bytes": 1 << 20, "read_cache__switchable": False},
+            {"read_cache.bytes": 1 << 20, "read_cache.switchable": False},
             Reason.CACHE_NOT_CONTROLLABLE,
         ),
-        ({"nand__read_ns": 0, "channel__ns_per_byte": 0.001}, Reason.LINK_BOUND),
+        ({"nand.read_ns": 0, "channel.ns_per_byte": 0.001}, Reason.LINK_BOUND),
     ],
 )
 def test_it_refuses(changes: dict[str, Value], reason: Reason) -> None:
-    for each in told(**changes).values():
-        assert isinstance(each, Undetectable)
-        assert each.reason is reason
+    with pytest.raises(Stopped) as refused:
+        told(changes)
+    assert refused.value.reason is reason

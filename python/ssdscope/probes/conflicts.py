@@ -47,18 +47,41 @@ def together(
     ndarray, shape (pairs,)
         Logarithm of the slower latency, over the faster ones of the pairs about then.
     """
-    block = bench.info.logical_block_bytes
-    aside = block if neighbours else 0
-    places = np.column_stack([first ^ aside, second ^ aside, first, second]).astype(np.uint64)
-    pauses = np.tile(np.array([APART_NS, APART_NS, APART_NS, 0], np.uint64), len(first))
-    log = patient_read(bench, places.ravel(), block, iodepth=2, pauses_ns=pauses)
+    aside = bench.info.logical_block_bytes if neighbours else 0
+    pair = np.column_stack([first, second])
+    return slowest(bench, pair ^ aside, pair)
+
+
+def slowest(bench: Bench, before: NDArray[Any], burst: NDArray[Any]) -> NDArray[Any]:
+    """Read bursts of blocks at once, and other blocks one by one before each.
+
+    Parameters
+    ----------
+    before, burst : ndarray of int64, shapes (bursts, m) and (bursts, n)
+        Starts of blocks.
+
+    Returns
+    -------
+    ndarray, shape (bursts,)
+        Logarithm of the greatest latency, over the least ones of the bursts about then.
+    """
+    places = np.hstack([before, burst]).astype(np.uint64)
+    alone = before.shape[1]
+    pauses = np.zeros(places.shape, np.uint64)
+    pauses[:, : alone + 1] = APART_NS
+    log = patient_read(
+        bench,
+        places.ravel(),
+        bench.info.logical_block_bytes,
+        iodepth=burst.shape[1],
+        pauses_ns=pauses.ravel(),
+    )
     latency = np.empty(places.size)
     latency[log.index.astype(np.int64)] = log.latency_ns
     if np.median(latency) <= 0:
         raise Stopped(Reason.EFFECT_BELOW_NOISE, "reads take no time that the clock can tell")
-    logs = np.log(np.maximum(latency, 1.0)).reshape(places.shape)
-    faster, slower = np.sort(logs[:, 2:], axis=1).T
-    return np.asarray(slower - slow_changes(faster))
+    logs = np.log(np.maximum(latency, 1.0)).reshape(places.shape)[:, alone:]
+    return np.asarray(logs.max(axis=1) - slow_changes(logs.min(axis=1)))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,255 @@
+"""How far a place is followed by others on what works as one: where runs of pages end.
+
+Two blocks are read at once. On one die one waits for the other, elsewhere it does not. Where
+one command serves several planes of a die, it serves what waits: of three reads, two of one block
+and one of another, the third then goes with the second. (Of two the first starts alone.)
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.conflicts import Repeated, slowest
+from ssdscope.probes.finding import Reason
+from ssdscope.probes.rows import random_blocks
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+STARTS = 40
+FURTHEST_BYTES = 8 << 20
+FACTOR_BITS = 2
+"""Between distances that show what waiting is."""
+TIMES = (5, 15, 45, 135)
+MOST_TIMES = 81
+LEAST_SHARE = 0.006
+LEVELS_APART = 0.05
+ON_LEVELS = 0.85
+"""Share of reads that lie on one of the levels: on a hard disk all lie between."""
+SAME_SHARE, LEAST_SAME = 0.9, 0.5
+"""Of runs that must be multiples of the length of most; and so many must have that length. The
+former, too, of reads of one block twice that must wait."""
+ASIDE_BLOCKS = 3
+MOST_FORGOTTEN = 2_500_000
+"""Reads that put others out of a cache."""
+PLANES_TIMES = 45
+TOGETHER_SHARE = 0.8
+"""Of runs in which a distance must be served by one command."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """How reads at once fare at a distance.
+
+    Attributes
+    ----------
+    distances
+        In bytes; 0 is the same block twice.
+    slower
+        Logarithm of the slower of two over what one takes; shape (starts, distances).
+    waits_from
+        What of that is waiting.
+    effect
+        What waiting adds.
+    times
+        How often to read two blocks to tell it for certain.
+    """
+
+    distances: NDArray[np.int64]
+    slower: NDArray[Any]
+    waits_from: float
+    effect: float
+    times: int
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of pages on what works as one.
+
+    Attributes
+    ----------
+    bytes
+        Of each.
+    begins
+        Where some begin, shape (n,).
+    """
+
+    bytes: int
+    begins: NDArray[np.int64]
+    survey: Survey
+
+
+class Together:
+    """Reads blocks at once.
+
+    Parameters
+    ----------
+    cached_units
+        Units of a read cache that stays on; what is read twice is put out of it in between.
+    """
+
+    def __init__(self, bench: Bench, rng: np.random.Generator, cached_units: int) -> None:
+        self._bench = bench
+        self._rng = rng
+        self.cached_units = cached_units
+        self._forgotten = 0
+
+    def read(
+        self, first: NDArray[Any], other: NDArray[Any], times: int, *, copies: int = 1
+    ) -> Repeated:
+        """Read each of some blocks, so many copies of it, together with each of its others.
+
+        Parameters
+        ----------
+        first : ndarray of int64, shape (n,)
+        other : ndarray of int64, shape (n, m)
+        """
+        values = np.empty((times, *other.shape))
+        each = np.broadcast_to(first[:, None], other.shape).ravel()
+        if self.cached_units:
+            for turn, column in np.ndindex(times, other.shape[1]):
+                order = self._rng.permutation(first.size)
+                self.forget()
+                read = self._at_once(first[order], other[order, column], copies)
+                values[turn, order, column] = read
+        else:
+            for turn in range(times):
+                order = self._rng.permutation(other.size)
+                read = self._at_once(each[order], other.ravel()[order], copies)
+                values[turn].ravel()[order] = read
+        medians = np.median(values, axis=0)
+        spread = stats.mad((values - medians).ravel()) * math.sqrt(times / max(times - 1, 1))
+        return Repeated(medians, float(1.2533 * spread / math.sqrt(times)))
+
+    def _at_once(self, first: NDArray[Any], other: NDArray[Any], copies: int) -> NDArray[Any]:
+        """Read bursts, what is looked up for them first."""
+        before = np.column_stack([other, first])
+        if self.cached_units:  # other blocks that are looked up in the same place
+            aside = ASIDE_BLOCKS * self._bench.info.logical_block_bytes
+            before = np.column_stack([other + aside, np.maximum(first - aside, 0)])
+        # The greater address first: nothing is read ahead of what does not follow.
+        burst = [first] * (copies - 1) + [other, first]
+        return slowest(self._bench, before, np.column_stack(burst))
+
+    def forget(self) -> None:
+        """Read so much else that a read cache holds nothing of what was read."""
+        if self.cached_units:
+            self._forgotten += self.cached_units
+            if self._forgotten > MOST_FORGOTTEN:
+                raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "the read cache is too large")
+            info = self._bench.info
+            others = random_blocks(
+                self._rng, 0, info.capacity_bytes, self.cached_units, info.logical_block_bytes
+            )
+            with suppress(Stopped):
+                self._bench.read(others, info.logical_block_bytes, iodepth=4)
+
+
+def find(bench: Bench, together: Together, rng: np.random.Generator) -> Runs:
+    """Find how long runs are.
+
+    Raises
+    ------
+    Stopped
+        If nothing waits for anything, or everything does, or runs are not equally long.
+    """
+    info = bench.info
+    block = info.logical_block_bytes
+    furthest = min(FURTHEST_BYTES, info.capacity_bytes // 8)
+    # Each distance is a round of its own if a cache must forget in between.
+    step = FACTOR_BITS if together.cached_units else 1
+    distances = block << np.arange(0, int(math.log2(furthest // block)) + 1, step)
+    distances = np.concatenate([[0], distances])
+    high = info.capacity_bytes - 3 * furthest
+    starts = random_blocks(rng, ASIDE_BLOCKS * block, high, STARTS, block)
+    survey = _survey(together, starts, distances)
+    begins = _ends(together, starts, furthest, block, survey)
+    begins = begins[begins > 0]
+    ends = _ends(together, begins, furthest, block, survey)
+    lengths = (ends - begins)[ends > 0]
+    if lengths.size < STARTS / 2:
+        raise Stopped(Reason.MODEL_MISFIT, "hardly any run of blocks that wait has an end")
+    values, counts = np.unique(lengths, return_counts=True)
+    length = int(values[np.argmax(counts)])
+    # The next run may lie on the same die by chance, where units of several runs meet.
+    whole = float(np.mean(lengths % length == 0))
+    if counts.max() < LEAST_SAME * lengths.size or whole < SAME_SHARE:
+        raise Stopped(Reason.MODEL_MISFIT, "runs of blocks that wait are not equally long")
+    return Runs(length, begins[ends - begins == length], survey)
+
+
+def _survey(together: Together, starts: NDArray[np.int64], distances: NDArray[np.int64]) -> Survey:
+    """Tell how slow a read is that waits for another; the same block twice shows it."""
+    for times in TIMES:
+        read = together.read(starts, starts[:, None] + distances, times)
+        every = read.slower.ravel()
+        found = stats.levels(every, read.deviation, least_share=LEAST_SHARE, apart=LEVELS_APART)
+        alike = float(np.median(read.slower[:, 0]))
+        same = int(np.argmin(np.abs(found - alike)))
+        if same > 0:
+            break
+    else:
+        raise Stopped(Reason.LINK_BOUND, "reads at once take as long wherever they are")
+    off = np.abs(every[:, None] - found).min(axis=1)
+    if np.mean(off < 4 * read.deviation + LEVELS_APART / 2) < ON_LEVELS:
+        raise Stopped(Reason.MODEL_MISFIT, "reads at once take all sorts of times")
+    waits_from, effect = float(found[same - 1] + alike) / 2, alike - float(found[same - 1])
+    if np.mean(read.slower[:, 0] > waits_from) < SAME_SHARE:
+        raise Stopped(Reason.EFFECT_BELOW_NOISE)
+    once = read.deviation * math.sqrt(times)
+    needed = math.ceil((10 * once / effect) ** 2)
+    times = min(max(needed, TIMES[0]), MOST_TIMES)
+    return Survey(distances, read.slower, waits_from, effect, times)
+
+
+def _ends(
+    together: Together, starts: NDArray[np.int64], furthest: int, block: int, survey: Survey
+) -> NDArray[np.int64]:
+    """Find the first block after each start that does not wait for it; -1 where all do."""
+    far = np.full(starts.size, -1)
+    there = np.arange(starts.size)
+    for distance in block << np.arange(int(math.log2(furthest // block)) + 1):
+        read = together.read(starts[there], (starts[there] + distance)[:, None], survey.times)
+        free = read.slower[:, 0] <= survey.waits_from
+        far[there[free]] = distance
+        there = there[~free]
+        if not there.size:
+            break
+    there = np.flatnonzero(far > 0)
+    far = far[there]
+    near = far // 2 // block * block
+    while (far - near > block).any():
+        middle = (near + far) // 2 // block * block
+        again = together.read(starts[there], (starts[there] + middle)[:, None], survey.times)
+        same = again.slower[:, 0] > survey.waits_from
+        near, far = np.where(same, middle, near), np.where(same, far, middle)
+    found = np.full(starts.size, -1)
+    found[there] = starts[there] + far
+    return found
+
+
+def alone(together: Together, runs: Runs, page: int) -> int:
+    """Give how many bytes of a run follow each other on what no command serves together.
+
+    Pages on several planes of a die can go together if they have the same place in their
+    blocks: those at equal places of equal parts of the run.
+    """
+    parts = [n for n in range(2, runs.bytes // page + 1) if runs.bytes // page % n == 0]
+    if not parts:
+        return runs.bytes
+    distances = np.array([0, runs.bytes, *(runs.bytes // n for n in parts)])
+    read = together.read(
+        runs.begins, runs.begins[:, None] + distances, PLANES_TIMES, copies=2
+    ).slower
+    waits, free = np.median(read[:, 0]), np.median(read[:, 1])
+    served = (read[:, 2:] < (waits + free) / 2).mean(axis=0) >= TOGETHER_SHARE
+    return int(min(distances[2:][served], default=runs.bytes))
