@@ -11,23 +11,7 @@
     From runs to a model with an interval, and the model as a file.
 `evaluation`, `explaining`
     How good models are, and what they have learnt.
-`design`, `collect`, `evaluate`, `piecewise`
-    The smaller survey that `characterize` makes: pattern, size and depth.
 
 A new model is a file with an estimator that passes ``check_estimator``, and a line in
 `registry`. Models see a `Device` and measurements, never a drive's configuration.
 """
-
-from ssdscope.models.collect import Measurement, collect
-from ssdscope.models.design import Point, grid, off_grid
-from ssdscope.models.evaluate import FittedModel, fit_and_evaluate
-
-__all__ = [
-    "FittedModel",
-    "Measurement",
-    "Point",
-    "collect",
-    "fit_and_evaluate",
-    "grid",
-    "off_grid",
-]

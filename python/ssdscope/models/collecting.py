@@ -15,7 +15,7 @@ import numpy as np
 
 from ssdscope.errors import DeviceError
 from ssdscope.models import designs
-from ssdscope.models.table import Collected, Table
+from ssdscope.models.table import Collected, Runs
 from ssdscope.targets import Device, DeviceInfo
 from ssdscope.workloads import Workload, grid
 from ssdscope.workloads.grid import PAPER_STOP, Row, Stop, Vector
@@ -49,6 +49,8 @@ class Plan:
         When a run ends.
     jobs
         Runs at a time on copies of a simulated drive; -1 for all cores.
+    prepare
+        Whether a real drive is filled and settled first; not if it was just before.
     """
 
     design: str
@@ -58,6 +60,7 @@ class Plan:
     seed: int
     stop: Stop = PAPER_STOP
     jobs: int = -1
+    prepare: bool = True
 
     def header(self, target: dict[str, Any], skipped: int) -> dict[str, Any]:
         """Describe the collection for its file."""
@@ -142,7 +145,7 @@ def _begin(points: int) -> int:
     return max(32, round(ADAPTIVE_START * points))
 
 
-def collect(device: Device, plan: Plan, table: Table, progress: StageProgress) -> None:
+def collect(device: Device, plan: Plan, table: Runs, progress: StageProgress) -> None:
     """Make the runs of a plan that the table does not hold.
 
     Parameters
@@ -170,7 +173,7 @@ def collect(device: Device, plan: Plan, table: Table, progress: StageProgress) -
         return
     runner = _copies if device.info.snapshot else _one_after_another
     progress("preparing the drive", 0.0)
-    ready = _ready(device, plan.seed, progress)
+    ready = _ready(device, plan, progress)
 
     def make(wanted: Sequence[Task]) -> None:
         order = np.random.default_rng([plan.seed, len(wanted)]).permutation(len(wanted))
@@ -184,7 +187,7 @@ def collect(device: Device, plan: Plan, table: Table, progress: StageProgress) -
             make(_missing(_next(device.info, plan, table, batch), table))
 
 
-def _missing(wanted: Sequence[Task], table: Table) -> list[Task]:
+def _missing(wanted: Sequence[Task], table: Runs) -> list[Task]:
     return [task for task in wanted if (task.split, task.vector) not in table.known]
 
 
@@ -195,7 +198,7 @@ def _batches(points: int) -> list[int]:
     return [round(end) for end in ends]
 
 
-def _next(info: DeviceInfo, plan: Plan, table: Table, until: int) -> list[Task]:
+def _next(info: DeviceInfo, plan: Plan, table: Runs, until: int) -> list[Task]:
     rows = [each.row for each in table.rows if each.split == "train" and each.usable]
     held = sum(1 for split, _ in table.known if split == "train")
     if held >= until:
@@ -205,16 +208,16 @@ def _next(info: DeviceInfo, plan: Plan, table: Table, until: int) -> list[Task]:
     return [Task("train", vector, plan.seed) for vector in chosen]
 
 
-def _ready(device: Device, seed: int, progress: StageProgress) -> Device:
+def _ready(device: Device, plan: Plan, progress: StageProgress) -> Device:
     """Bring a drive into the state that runs begin in; a simulated one is left as it was."""
     if device.info.snapshot:
         copy = device.fork()
         if copy.info.writable:
-            grid.use(copy, seed)
+            grid.use(copy, plan.seed)
         return copy
-    if device.info.writable:
+    if device.info.writable and plan.prepare:
         fill_sequentially(device)
-        _settle(device, seed, progress)
+        _settle(device, plan.seed, progress)
     return device
 
 

@@ -84,10 +84,11 @@ def fit(
     rows: Sequence[Collected],
     header: dict[str, Any],
     *,
-    model: str = registry.BEST,
-    feature_set: str = registry.BEST,
+    model: str | Sequence[str] = registry.BEST,
+    feature_set: str | Sequence[str] = registry.BEST,
     target: str = "latency",
     workload: str = "all",
+    tails: bool = True,
     seed: int,
     progress: StageProgress = quiet,
 ) -> FittedModel:
@@ -98,11 +99,13 @@ def fit(
     rows, header
         The collection.
     model, feature_set
-        Names, or `registry.BEST`: the pair with the least mean relative error in grouped
-        cross-validation of these runs alone.
+        Names, several of them, or `registry.BEST`: of all pairs the one is taken with the least
+        mean relative error in grouped cross-validation of these runs alone.
     target
         What is predicted, of `samples.TARGETS`. A model of the latency gives rate and bandwidth
-        as well, and comes with models of the tails.
+        as well.
+    tails
+        Whether a model of the latency comes with models of the tails.
     workload
         One of `features.WORKLOADS`.
     seed
@@ -117,12 +120,12 @@ def fit(
     """
     sample = Sample.of(rows, "train", target, workload)
     samples.require_enough(sample, features.WORKLOADS[workload])
-    names = registry.available(len(sample)) if model == registry.BEST else [model]
-    sets = ["extended", "physics"] if feature_set == registry.BEST else [feature_set]
+    names = registry.available(len(sample)) if model == registry.BEST else _several(model)
+    sets = ["extended", "physics"] if feature_set == registry.BEST else _several(feature_set)
     choices = compare(names, sets, sample, seed, lambda what, share: progress(what, 0.7 * share))
     best = choices[0]
     predictions = {target: _prediction(best, sample, target, seed)}
-    if target == "latency":
+    if target == "latency" and tails:
         for done, tail in enumerate(("read_p99", "write_p99")):
             progress(f"fitting {tail}", 0.7 + 0.1 * done)
             own = Sample.of(rows, "train", tail, workload)
@@ -152,6 +155,10 @@ def fit(
             ],
         },
     )
+
+
+def _several(names: str | Sequence[str]) -> Sequence[str]:
+    return [names] if isinstance(names, str) else names
 
 
 def _prediction(choice: Choice, sample: Sample, target: str, seed: int) -> Prediction:

@@ -133,7 +133,8 @@ def _tuned(points: Array, values: Array) -> tuple[float, float, Array]:
     features = points.shape[1]
     start = np.concatenate([[0.0, -5.0], np.full(features, 1.0)])
     bounds = [_BOUNDS["amplitude"], _BOUNDS["noise"], *[_BOUNDS["length"]] * features]
-    squares = (points[:, None, :] - points[None, :, :]) ** 2
+    # One row per pair of points: products of matrices are then all there is to compute.
+    squares = ((points[:, None, :] - points[None, :, :]) ** 2).reshape(-1, features)
     found = minimize(
         _likelihood,
         start,
@@ -151,18 +152,19 @@ def _likelihood(logs: Array, squares: Array, values: Array) -> tuple[float, Arra
     """Give the negative log marginal likelihood and its gradient."""
     amplitude, noise = np.exp(logs[:2])
     inverse = np.exp(-2 * logs[2:])
-    distance = np.sqrt(squares @ inverse)
+    count = len(values)
+    distance = np.sqrt(squares @ inverse).reshape(count, count)
     kernel = amplitude * matern(distance)
-    covariance = kernel + noise * np.eye(len(values))
+    covariance = kernel + noise * np.eye(count)
     try:
         factor = _cholesky(covariance)
     except np.linalg.LinAlgError:
         return 1e25, np.zeros_like(logs)
     weights = _solve(factor, values)
     loss = 0.5 * values @ weights + np.log(np.diag(factor)).sum()
-    outer = _solve(factor, np.eye(len(values))) - np.outer(weights, weights)
+    outer = _solve(factor, np.eye(count)) - np.outer(weights, weights)
     # d kernel / d log length = amplitude * 5/3 * (1 + sqrt5 r) exp(-sqrt5 r) * square / length^2
     slope = amplitude * 5 / 3 * (1 + ROOT5 * distance) * np.exp(-ROOT5 * distance)
-    lengths = np.einsum("ij,ijk->k", outer * slope, squares) * inverse
+    lengths = ((outer * slope).ravel() @ squares) * inverse
     gradient = [0.5 * (outer * kernel).sum(), 0.5 * noise * np.trace(outer), *(0.5 * lengths)]
     return float(loss), np.array(gradient)

@@ -77,8 +77,31 @@ def _known(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-class Table:
-    """The file of a collection while it is made.
+class Runs:
+    """The runs of a collection while it is made.
+
+    Attributes
+    ----------
+    rows
+        All there are.
+    known
+        Keys of those that did not fail.
+    """
+
+    def __init__(self, rows: Sequence[Collected] = ()) -> None:
+        self.rows = list(rows)
+        self.known = {each.key for each in self.rows if not each.row.failure}
+
+    def append(self, row: Collected) -> None:
+        """Add a row; it replaces a failed one of the same run."""
+        self.rows = [each for each in self.rows if each.key != row.key or not each.row.failure]
+        self.rows.append(row)
+        if not row.row.failure:
+            self.known.add(row.key)
+
+
+class Table(Runs):
+    """The runs of a collection on disk.
 
     Use as a context manager: leaving it, by an error or Ctrl-C too, writes the Parquet file.
 
@@ -88,11 +111,6 @@ class Table:
         The file, ending in ``.parquet``.
     header
         What is collected, and how.
-
-    Attributes
-    ----------
-    rows
-        All there are, those of an earlier call first.
 
     Raises
     ------
@@ -108,12 +126,11 @@ class Table:
             raise UsageError(f"cannot write runs to {path}: it is not a plain file")
         self._part = self.path.with_name(self.path.name + ".part")
         self.header = header
-        self.rows: list[Collected] = []
+        earlier: list[Collected] = []
         if self.path.exists():
-            found, self.rows = load(self.path)
+            found, earlier = load(self.path)
             self._require_same(found)
-        self._read_part()
-        self.known = {each.key for each in self.rows if not each.row.failure}
+        super().__init__(earlier + self._read_part({each.key for each in earlier}))
         try:
             self._file = self._part.open("w", encoding="utf-8")
             self._write({"header": header})
@@ -151,9 +168,7 @@ class Table:
         OutputError
             If it cannot be written.
         """
-        self.rows = [each for each in self.rows if each.key != row.key or not each.row.failure]
-        self.rows.append(row)
-        self.known.add(row.key)
+        super().append(row)
         try:
             self._write(row.to_dict())
         except OSError as error:
@@ -163,9 +178,9 @@ class Table:
         self._file.write(json.dumps(document) + "\n")
         self._file.flush()
 
-    def _read_part(self) -> None:
+    def _read_part(self, known: set[tuple[str, Vector]]) -> list[Collected]:
         if not self._part.exists():
-            return
+            return []
         lines = self._part.read_text(encoding="utf-8").splitlines(keepends=True)
         whole = [line for line in lines if line.endswith("\n")]  # the last may be cut short
         try:
@@ -178,8 +193,7 @@ class Table:
                 f"{self._part} is not what an interrupted collection left",
                 hint="remove it, or name another file for the runs",
             ) from error
-        known = {each.key for each in self.rows}
-        self.rows += [each for each in found if each.key not in known]
+        return [each for each in found if each.key not in known]
 
     def _require_same(self, found: dict[str, Any]) -> None:
         for key in _SAME:

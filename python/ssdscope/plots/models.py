@@ -24,6 +24,8 @@ _LABELS = {
 }
 _WRAPPED = 15
 """Characters of a line beside a branch of the tree."""
+_MIXES = (("reads", 0, 0), ("writes", 100, 100), ("both", 1, 99))
+"""Words for shares of writes, from and to."""
 _CLOSE = 1.6
 """Branches nearer than so many leaves have their words outside."""
 
@@ -31,7 +33,7 @@ _CLOSE = 1.6
 def tree(root: Mapping[str, Any], palette: Palette) -> "Figure":
     """Draw a tree as `models.explaining.nested` gives it, the root on top."""
     leaves, depth = _leaves(root), _depth(root)
-    figure, axes = style.new_figure(palette, (max(4.0, 1.25 * leaves), 0.8 + 0.95 * depth))
+    figure, axes = style.new_figure(palette, (max(8.8, 1.25 * leaves), 0.8 + 0.95 * depth))
     _draw_tree(axes, root, palette)
     return figure
 
@@ -63,6 +65,38 @@ def explanation(
         _draw_dependence(panel, name, dependences[name], target, palette)
     for panel in panels[1 + len(names) :]:
         panel.set_axis_off()
+    return figure
+
+
+def predicted(rows: Sequence[Mapping[str, Any]], palette: Palette) -> "Figure":
+    """Draw predictions with their intervals against measurements, by what the workload does."""
+    figure, axes = style.new_figure(palette)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    values = [row[key] for row in rows for key in ("mean_ns", "predicted_ns")]
+    ends = [min(values) / 1.3, max(values) * 1.3]
+    axes.plot(ends, ends, color=palette.muted, linewidth=1, linestyle=(0, (3, 2)))
+    for index, (label, low, high) in enumerate(_MIXES):
+        chosen = [row for row in rows if low <= row["wr_ratio"] <= high]
+        if not chosen:
+            continue
+        y = np.array([row["predicted_ns"] for row in chosen])
+        reach = [y - [row["low_ns"] for row in chosen], [row["high_ns"] for row in chosen] - y]
+        axes.errorbar(
+            [row["mean_ns"] for row in chosen],
+            y,
+            yerr=reach,
+            fmt="os^"[index],
+            color=palette.series(index),
+            markersize=4,
+            linewidth=0.9,
+            label=label,
+        )
+    style.log_times(axes.xaxis)
+    style.log_times(axes.yaxis)
+    axes.set_xlabel("measured mean latency")
+    axes.set_ylabel("predicted mean latency")
+    style.legend(axes, palette, ncols=3)
     return figure
 
 

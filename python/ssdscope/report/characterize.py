@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ssdscope import advise, models, probes, twin
+from ssdscope import advise, probes, twin
 from ssdscope.errors import OutputError, SsdscopeError, UsageError
-from ssdscope.models.evaluate import FittedModel
 from ssdscope.probes.budget import Budget, StageProgress, silent
-from ssdscope.report import performance, replay
+from ssdscope.report import modelling, performance, replay, survey
 from ssdscope.report.page import render
 from ssdscope.results import envelope
 from ssdscope.results.files import destination, is_special, write_text
@@ -27,13 +26,13 @@ from ssdscope.targets.opening import identify
 from ssdscope.targets.traces import sniff_trace
 
 STAGES: tuple[tuple[str, float], ...] = (
-    ("findings", 0.60),
-    ("performance", 0.20),
-    ("distribution", 0.05),
-    ("trace", 0.05),
-    ("models", 0.04),
-    ("twin", 0.04),
-    ("advice", 0.02),
+    ("findings", 0.55),
+    ("performance", 0.13),
+    ("distribution", 0.04),
+    ("trace", 0.04),
+    ("models", 0.20),
+    ("twin", 0.03),
+    ("advice", 0.01),
 )
 """Stages in order, with their usual share of the time."""
 
@@ -68,9 +67,7 @@ class _Job:
     trace: Path | None
     trace_format: str | None
     document: dict[str, Any]
-    training: list[models.Measurement] = field(default_factory=list)
-    held_out: list[models.Measurement] = field(default_factory=list)
-    model: FittedModel | None = None
+    held_out: list[survey.Measurement] = field(default_factory=list)
 
 
 class _Files:
@@ -144,7 +141,7 @@ def characterize(
         If the page or the document cannot be written; its `partial` is then what was found.
     """
     started = time.monotonic()
-    if not models.grid(target.device.info):
+    if not survey.grid(target.device.info):
         raise UsageError(
             f"target {target.uri!r} holds {target.capacity_bytes} bytes, too few to measure",
             hint="four of the smallest requests, 16 KiB in most cases, is the least",
@@ -262,16 +259,17 @@ def _measure(job: _Job, progress: StageProgress) -> None:
     rows = job.document["performance"]["points"]
     info = job.target.device.info
     rng = np.random.default_rng([job.seed, 0xDE51])
-    held_out = models.off_grid(info, performance.HELD_OUT, rng)
+    held_out = survey.off_grid(info, performance.HELD_OUT, rng)
     # Held-out reads come before grid writes: on a real drive writes change what follows.
-    plan = [(point, "grid") for point in models.grid(info)]
+    plan = [(point, "grid") for point in survey.grid(info)]
     plan += [(point, "off-grid") for point in held_out]
     plan.sort(key=lambda each: each[0].writes)
     points = [point for point, _ in plan]
     effort = performance.effort(job.budget, len(points))
-    measured = models.collect(job.target.device, points, effort, seed=job.seed, progress=progress)
+    measured = survey.collect(job.target.device, points, effort, seed=job.seed, progress=progress)
     for (_, split), row in zip(plan, measured, strict=True):
-        (job.training if split == "grid" else job.held_out).append(row)
+        if split == "off-grid":
+            job.held_out.append(row)
         rows.append(row.to_json() | {"split": split})
 
 
@@ -289,9 +287,10 @@ def _replay(job: _Job, progress: StageProgress) -> None:
 
 
 def _model(job: _Job, progress: StageProgress) -> None:
-    progress("fitting a model", 0.0)
-    job.model = models.fit_and_evaluate(job.training, job.held_out, seed=job.seed % 2**32)
-    job.document["models"] = [] if job.model is None else [job.model.to_json()]
+    if job.target.kind != "null":
+        job.document["models"] = modelling.model(
+            job.target.device, job.target.uri, job.budget, job.seed, progress
+        )
 
 
 def _twin(job: _Job, progress: StageProgress) -> None:

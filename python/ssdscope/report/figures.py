@@ -14,7 +14,7 @@ MOST_ROWS = 128
 """Of a series in the table beside a chart."""
 
 
-def _chart(
+def chart(
     name: str,
     title: str,
     caption: str,
@@ -23,6 +23,7 @@ def _chart(
     *,
     wide: bool = False,
 ) -> Chart:
+    """Make a chart of a figure."""
     return Chart(name, title, caption, inline_svg(figure, name, f"{title}. {caption}"), table, wide)
 
 
@@ -47,7 +48,7 @@ def _pictures(document: Document) -> list[Chart]:
         if "picture" in each["evidence"]
     }
     return [
-        _chart(
+        chart(
             f"picture-{number}",
             picture["title"],
             picture["caption"],
@@ -99,7 +100,7 @@ def _size_chart(evidence: Mapping[str, Any], *, with_line: bool) -> Chart:
     if with_line and not evidence["linear_everywhere"]:
         first, last = map(words.size, evidence["linear_region_bytes"])
         caption += f"The line holds from {first} to {last}; dashed beyond."
-    return _chart(
+    return chart(
         "size-sweep",
         "Read latency against size",
         caption,
@@ -120,7 +121,7 @@ def _depth_chart(knee: Mapping[str, Any]) -> Chart:
             strict=True,
         )
     ]
-    return _chart(
+    return chart(
         "depth-sweep",
         "Reads per second against queue depth",
         f"Random reads of {words.size(evidence['request_bytes'])}. {_about_knee(knee)}",
@@ -148,7 +149,7 @@ def performance_charts(document: Document) -> list[Chart]:
         figure = charts.by_pattern(deep, "block_bytes", "bandwidth_bytes_per_s", PAGE)
         caption = "Each pattern with 16 requests in flight."
         shown.append(
-            _chart("bandwidth-size", "Bandwidth against size", caption, figure, _points(deep))
+            chart("bandwidth-size", "Bandwidth against size", caption, figure, _points(deep))
         )
     if len(small) > 1:
         shown.append(_pattern_chart("latency-depth", "Latency against depth", small, "iodepth"))
@@ -162,7 +163,7 @@ def _pattern_chart(name: str, title: str, points: Sequence[Mapping[str, Any]], x
     figure = charts.by_pattern(points, x, "mean_ns", PAGE, low="ci95_low_ns", high="ci95_high_ns")
     fixed = "One request at a time" if x == "block_bytes" else "Requests of 4 KiB"
     caption = f"{fixed}. Mean and its 95 % interval, by access pattern."
-    return _chart(name, title, caption, figure, _points(points))
+    return chart(name, title, caption, figure, _points(points))
 
 
 def _points(points: Iterable[Mapping[str, Any]]) -> Table:
@@ -191,7 +192,7 @@ def _distribution_chart(series: Sequence[Mapping[str, Any]]) -> Chart:
         for each in series
     ]
     head = ("workload", *(f"p{key}" if key != "100" else "max" for key in percentiles))
-    return _chart(
+    return chart(
         "distribution",
         "Share of requests slower than …",
         f"{series[0]['requests']:,} requests each; a line that falls steeply is a drive that "
@@ -199,39 +200,6 @@ def _distribution_chart(series: Sequence[Mapping[str, Any]]) -> Chart:
         charts.exceedance(series, PAGE),
         Table(head, rows),
     )
-
-
-def model_chart(document: Document) -> Chart | None:
-    """Draw predictions against held-out measurements."""
-    if not document["models"] or not document["models"][0]["held_out"]:
-        return None
-    rows = document["models"][0]["held_out"]
-    return _predicted_chart(
-        "model",
-        "Predicted against measured",
-        f"{len(rows)} workloads off the grid that the model has not seen; bars are 90 % intervals.",
-        rows,
-        "predicted mean latency",
-    )
-
-
-def model_rows(document: Document) -> Table | None:
-    """Give the table of errors, the naive baseline among them."""
-    if not document["models"]:
-        return None
-    rows = [
-        (
-            str(row["name"]),
-            f"{row['split']} ({row['n_test']})",
-            words.percent(row["mre"]),
-            words.percent(row["median_ape"]),
-            words.percent(row["p90_ape"]),
-            words.NOTHING if row["coverage90"] is None else words.percent(row["coverage90"]),
-        )
-        for row in document["models"][0]["rows"]
-    ]
-    head = ("model", "points", "mean", "median", "p90", "in 90 %")
-    return Table(head, rows)
 
 
 def twin_chart(document: Document) -> Chart | None:
@@ -268,7 +236,7 @@ def _predicted_chart(
         ],
     )
     figure = charts.predicted(rows, PAGE, predicted_label=label)
-    return _chart(name, title, caption, figure, table)
+    return chart(name, title, caption, figure, table)
 
 
 def trace_chart(document: Document) -> Chart | None:
@@ -288,7 +256,7 @@ def trace_chart(document: Document) -> Chart | None:
         for direction in ("read", "write")
         if trace[direction] is not None
     ]
-    return _chart(
+    return chart(
         "trace",
         f"Replay of {trace['name']}",
         _about_trace(trace),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ssdscope.plots import DARK, LIGHT, css_variables
-from ssdscope.report import breakdown, figures, sections, words
+from ssdscope.report import breakdown, figures, model_figures, sections, words
 
 
 def render(document: Mapping[str, Any]) -> str:
@@ -44,8 +44,8 @@ def render(document: Mapping[str, Any]) -> str:
         evidence=figures.evidence_charts(document),
         performance=figures.performance_charts(document),
         attribution=breakdown.attribution(document),
-        model=figures.model_chart(document),
-        model_rows=figures.model_rows(document),
+        models=model_figures.charts(document),
+        model_rows=model_figures.rows(document),
         twin=figures.twin_chart(document),
         trace=figures.trace_chart(document),
         trace_failure=sections.trace_failure(document),

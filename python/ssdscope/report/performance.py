@@ -6,15 +6,15 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.errors import DeviceError
-from ssdscope.models.collect import Effort
 from ssdscope.probes.budget import Budget, StageProgress
+from ssdscope.report.survey import Effort
 from ssdscope.targets import Device
 from ssdscope.workloads import Workload
 
 HELD_OUT = 40
 REQUESTS = 400
 DISTRIBUTION_REQUESTS = 20_000
-SHARE_OF_WALL = 0.35
+SHARE_OF_WALL = 0.25
 DISTRIBUTION_SHARE = 0.1
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99, 100.0)
 DEEP = 16

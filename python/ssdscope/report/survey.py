@@ -1,14 +1,20 @@
-"""Workloads run on a drive, one row each."""
+"""The sweep of the page: every pattern by size and depth, and points between for the twin."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from ssdscope.errors import DeviceError
-from ssdscope.models.design import Point
 from ssdscope.targets import Device, RunResult
+from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
 
+READS = ("read", "randread")
+WRITES = ("write", "randwrite")
+SIZES_BYTES = tuple(kib * 1024 for kib in (4, 16, 64, 256, 1024))
+DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 PER_DEPTH = 32
 """Requests per request in flight, so that filling and draining the queue do not show."""
 ENOUGH_BYTES = 64 << 20
@@ -16,6 +22,64 @@ ENOUGH_BYTES = 64 << 20
 MUCH_BYTES = 1 << 50
 """Where time is the limit, the size of the drive is none."""
 StageProgress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, order=True)
+class Point:
+    """One workload of one pattern, size and depth."""
+
+    rw: str
+    block_bytes: int
+    iodepth: int
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes."""
+        return self.rw in WRITES
+
+
+def patterns(info: DeviceInfo) -> tuple[str, ...]:
+    """Give the patterns that may run: reads only on a drive that may not be written."""
+    return READS + WRITES if info.writable else READS
+
+
+def sizes(info: DeviceInfo) -> list[int]:
+    """Give the grid's sizes that this drive takes, at least four of which fit side by side."""
+    return [
+        size
+        for size in SIZES_BYTES
+        if size % info.logical_block_bytes == 0 and 4 * size <= info.capacity_bytes
+    ]
+
+
+def grid(info: DeviceInfo) -> list[Point]:
+    """List every pattern at every size and depth; reads come first, they age nothing."""
+    return [
+        Point(rw, size, depth) for rw in patterns(info) for size in sizes(info) for depth in DEPTHS
+    ]
+
+
+def off_grid(info: DeviceInfo, count: int, rng: np.random.Generator) -> list[Point]:
+    """Draw points between the grid's, evenly over the logarithms of size and depth.
+
+    No point of the grid is among them: the twin is not held to what it was fitted to.
+    """
+    allowed = sizes(info)
+    if len(allowed) < 2:
+        return []
+    on_grid = set(grid(info))
+    unit = max(4096, info.logical_block_bytes)
+    drawn: list[Point] = []
+    names = patterns(info)
+    for _ in range(20 * count):
+        if len(drawn) == count:
+            break
+        size = unit * round(2 ** rng.uniform(*np.log2([allowed[0], allowed[-1]])) / unit)
+        depth = round(2 ** rng.uniform(0, np.log2(DEPTHS[-1])))
+        point = Point(names[len(drawn) % len(names)], max(size, unit), depth)
+        if point not in on_grid and point not in drawn:
+            drawn.append(point)
+    return sorted(drawn, key=lambda point: (point.writes, point))
 
 
 @dataclass(frozen=True)

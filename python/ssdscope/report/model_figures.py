@@ -1,0 +1,95 @@
+"""The model on the page: what it predicts, how far it is off, and what it has learnt."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ssdscope.plots import PAGE, models
+from ssdscope.report import words
+from ssdscope.report.figures import chart
+from ssdscope.report.parts import Chart, Document, Table
+
+
+def charts(document: Document) -> list[Chart]:
+    """Draw predictions against measurements, maps of predictions, and the tree."""
+    if not document["models"]:
+        return []
+    model = document["models"][0]
+    shown = [_predicted(model["held_out"])] if model["held_out"] else []
+    shown += [_map(each) for each in model["maps"]]
+    return [*shown, _tree(model)]
+
+
+def rows(document: Document) -> Table | None:
+    """Give the table of errors; the naive baselines and the noise floor are among them."""
+    if not document["models"]:
+        return None
+    found = [
+        (
+            str(row["name"]),
+            f"{row['split']} ({row['n_test']})",
+            words.percent(row["mre"]),
+            words.percent(row["median_ape"]),
+            words.percent(row["p90_ape"]),
+            words.NOTHING if row["coverage90"] is None else words.percent(row["coverage90"]),
+        )
+        for row in document["models"][0]["rows"]
+    ]
+    return Table(("model", "runs", "mean", "median", "p90", "in 90 %"), found)
+
+
+def _predicted(held_out: list[Mapping[str, Any]]) -> Chart:
+    head = ("writes", "depth", "write size", "read size", "measured", "predicted", "error")
+    table = Table(
+        head,
+        [
+            (
+                f"{row['wr_ratio']} %",
+                str(row["q_dep"]),
+                words.size(row["wr_size"]),
+                words.size(row["rd_size"]),
+                words.time(row["mean_ns"]),
+                words.time(row["predicted_ns"]),
+                f"{100 * (row['predicted_ns'] / row['mean_ns'] - 1):+.1f} %",
+            )
+            for row in held_out
+        ],
+    )
+    return chart(
+        "model",
+        "Predicted against measured",
+        f"{len(held_out)} workloads that the model has not seen; bars are 90 % intervals.",
+        models.predicted(held_out, PAGE),
+        table,
+    )
+
+
+def _map(each: Mapping[str, Any]) -> Chart:
+    name = str(each["name"])
+    table = Table(
+        ("depth", *(words.size(size) for size in each["sizes_bytes"])),
+        [
+            (str(depth), *(words.time(cell["value"]) for cell in cells))
+            for depth, cells in zip(each["depths"], each["cells"], strict=True)
+        ],
+    )
+    return chart(
+        f"map-{name.replace(' ', '-')}",
+        f"Predicted mean latency of {name}",
+        "Below each value its 90 % interval.",
+        models.latency_map(each["sizes_bytes"], each["depths"], each["cells"], PAGE),
+        table,
+        wide=True,
+    )
+
+
+def _tree(model: Mapping[str, Any]) -> Chart:
+    off = words.percent(model["tree_grouped_mre"])
+    return chart(
+        "tree",
+        "A tree to read",
+        f"Typical latency of workloads, by what splits them best; less exact than the model "
+        f"({off} off on unseen runs).",
+        models.tree(model["tree"], PAGE),
+        Table(("in words",), [(rule,) for rule in model["rules"]]),
+        wide=True,
+    )

@@ -1,0 +1,117 @@
+"""The model on the page: fitted to runs of its own, held to others, and told what it learnt."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ssdscope.errors import DeviceError, UsageError
+from ssdscope.models import collecting, designs, evaluation, explaining, features, fitting
+from ssdscope.models.fitted import FittedModel
+from ssdscope.models.table import Collected, Runs
+from ssdscope.probes.budget import Budget, StageProgress
+from ssdscope.targets import Device
+from ssdscope.targets.records import DeviceInfo
+from ssdscope.workloads.grid import KIB, Stop, Vector
+
+POINTS = 256
+TEST = 64
+REPEATS = 16
+UNTIL_CI = 0.05
+RUNTIME_NS = 10_000_000_000
+"""A run on a simulated drive ends by then, so that slow drives do not hold up the page."""
+SHARE_OF_WALL = 0.15
+LEAST_RUN_S = 0.1
+"""On a real drive there are as many runs as fit, each at least so long."""
+MODELS = ("gp", "guide")
+SETS = ("extended",)
+SIZES_BYTES = tuple(kib * KIB for kib in (4, 8, 16, 32, 64, 128, 256))
+DEPTHS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
+    """Say which runs there are time for."""
+    if info.clock == "virtual":
+        stop = Stop(UNTIL_CI, RUNTIME_NS)
+        return collecting.Plan("sobol", POINTS, TEST, REPEATS, seed, stop)
+    seconds = SHARE_OF_WALL * budget.wall_s
+    runs = min(POINTS + TEST, max(1, int(seconds / LEAST_RUN_S)))
+    points = max(1, runs * POINTS // (POINTS + TEST))
+    stop = Stop(UNTIL_CI, round(seconds / runs * 1e9))
+    return collecting.Plan("sobol", points, runs - points, 0, seed, stop, prepare=False)
+
+
+def model(
+    device: Device, uri: str, budget: Budget, seed: int, progress: StageProgress
+) -> list[dict[str, Any]]:
+    """Collect, fit and evaluate.
+
+    Returns
+    -------
+    list of dict
+        What the page shows of the model; nothing where the drive is too small or too few runs
+        can be used.
+    """
+    try:
+        designs.require(device.info)
+    except UsageError:
+        return []
+    plan = plan_of(device.info, budget, seed)
+    runs = Runs()
+    try:
+        collecting.collect(device, plan, runs, lambda what, share: progress(what, 0.7 * share))
+        progress("fitting a model", 0.7)
+        header = plan.header({"target": uri}, 0)
+        fitted = fitting.fit(
+            runs.rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed
+        )
+    except (DeviceError, UsageError):  # a drive that fails is told of elsewhere on the page
+        return []
+    progress("holding the model to unseen runs", 0.9)
+    return [_document(fitted, runs.rows, plan, device.info)]
+
+
+def _document(
+    fitted: FittedModel, rows: Sequence[Collected], plan: collecting.Plan, info: DeviceInfo
+) -> dict[str, Any]:
+    evaluated = evaluation.evaluate(
+        rows, models=[fitted.model], feature_sets=[fitted.feature_set], seed=plan.seed
+    )
+    test = [each.row for each in rows if each.split == "test" and each.usable]
+    predicted = fitted.predict(features.inputs([row.vector for row in test]))
+    held_out = [
+        row.to_dict()
+        | {"mean_ns": row.latency_ns, "predicted_ns": value, "low_ns": low, "high_ns": high}
+        for row, (value, low, high) in zip(test, predicted.tolist(), strict=True)
+    ]
+    return {
+        "name": fitted.model,
+        "features": fitted.feature_set,
+        "runs": len(rows),
+        "usable": sum(each.usable for each in rows),
+        "rows": evaluated,
+        "held_out": held_out,
+        "maps": _maps(fitted, info),
+        "importances": explaining.importances(fitted),
+        "tree": explaining.nested(fitted.readable()),
+        "tree_grouped_mre": fitted.tree["grouped_mre"],
+        "rules": explaining.rules(fitted),
+    }
+
+
+def _maps(fitted: FittedModel, info: DeviceInfo) -> list[dict[str, Any]]:
+    """Predict random reads, and writes where they may be, of each size at each depth."""
+    kinds = {"reads": 0} | ({"writes": 100} if info.writable else {})
+    return [
+        {
+            "name": f"random {kind}",
+            "sizes_bytes": list(SIZES_BYTES),
+            "depths": list(DEPTHS),
+            "cells": [_cells(fitted, ratio, depth) for depth in DEPTHS],
+        }
+        for kind, ratio in kinds.items()
+    ]
+
+
+def _cells(fitted: FittedModel, ratio: int, depth: int) -> list[dict[str, float]]:
+    vectors = [Vector(ratio, depth, size, size, 100, 100) for size in SIZES_BYTES]
+    found = fitted.predict(features.inputs(vectors)).tolist()
+    return [dict(zip(("value", "low", "high"), each, strict=True)) for each in found]

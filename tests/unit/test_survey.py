@@ -1,0 +1,42 @@
+"""The sweep of the page, and the runs its model is fitted to."""
+
+import numpy as np
+from tests.unit.made_up_runs import info
+
+from ssdscope.probes import Budget
+from ssdscope.report import modelling
+from ssdscope.report.survey import grid, off_grid
+from ssdscope.targets import open_target
+
+
+def test_a_read_only_drive_is_only_read() -> None:
+    assert {p.rw for p in grid(info(writable=False))} == {"read", "randread"}
+    assert {p.rw for p in grid(info())} == {"read", "randread", "write", "randwrite"}
+
+
+def test_held_out_points_are_off_the_grid_and_aligned() -> None:
+    points = off_grid(info(), 40, np.random.default_rng(1))
+    assert len(points) == len(set(points)) == 40
+    assert not set(points) & set(grid(info()))
+    assert all(p.block_bytes % 4096 == 0 for p in points)
+    assert {p.rw for p in points} == {"read", "randread", "write", "randwrite"}
+
+
+def test_a_drive_of_wall_time_gets_as_many_runs_as_fit() -> None:
+    from dataclasses import replace
+
+    wall = replace(info(), clock="wall")
+    default, hour = (modelling.plan_of(wall, Budget.parse(name), 1) for name in ("default", "1h"))
+    assert (default.points + default.test) * default.stop.runtime_ns <= 0.16 * 60e9
+    assert default.points < hour.points == modelling.POINTS
+    assert default.stop.runtime_ns >= modelling.LEAST_RUN_S * 1e9
+    assert modelling.plan_of(info(), Budget.parse("default"), 1).points == modelling.POINTS
+
+
+def test_a_drive_too_small_for_the_workloads_has_no_model() -> None:
+    device = open_target("null:1m").device
+    told: list[str] = []
+    budget = Budget.parse("default")
+    found = modelling.model(device, "null:1m", budget, 1, lambda what, _: told.append(what))
+    assert found == []
+    assert told == []
