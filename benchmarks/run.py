@@ -9,9 +9,10 @@ import instructions
 import memory
 import models
 import rates
+import traces
 from harness import show
 
+PARTS = (instructions, memory, rates, models, traces)
+
 if __name__ == "__main__":
-    sys.exit(
-        show([*instructions.figures(), *memory.figures(), *rates.figures(), *models.figures()])
-    )
+    sys.exit(show([figure for part in PARTS for figure in part.figures()]))

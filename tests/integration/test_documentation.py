@@ -12,7 +12,7 @@ from ssdscope.workloads.options import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-COMMANDS = ("run", "replay", "probe", "reproduce", "characterize", "sweep", "model")
+COMMANDS = ("run", "replay", "probe", "reproduce", "characterize", "sweep", "model", "trace")
 PLACEHOLDERS = {"NAME", "TARGET"}
 
 

@@ -22,6 +22,7 @@ from ssdscope.cli import (
     reproduce,
     run,
     sweep,
+    trace,
 )
 from ssdscope.cli.output import close_stdout, emit, error, note
 from ssdscope.cli.session import Session
@@ -54,6 +55,7 @@ app = typer.Typer(
 for module in (characterize, probe, run, replay, reproduce, sweep, doctor):
     module.register(app)
 app.add_typer(drives.app)
+app.add_typer(trace.app)
 app.add_typer(config.app)
 app.add_typer(model.app)
 

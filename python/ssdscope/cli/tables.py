@@ -27,6 +27,9 @@ def run_text(title: str, record: dict[str, Any]) -> str:
     return "\n".join(part for part in parts if part is not None)
 
 
+TRACED_HEADER = ("", "IOPS", "MiB/s", "mean us", "±95 %", "p50", "p90", "p99", "p99.9", "max")
+
+
 def _directions(record: dict[str, Any]) -> str | None:
     ran = [
         (f"{label}{name}", part[name])

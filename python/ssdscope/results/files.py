@@ -38,7 +38,12 @@ def is_special(path: Path) -> bool:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a text file, at once where that is possible.
+    """Write a text file, as `write_bytes` does."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: str | Path, content: bytes) -> None:
+    """Write a file, at once where that is possible.
 
     Raises
     ------
@@ -50,7 +55,7 @@ def write_text(path: str | Path, text: str) -> None:
     place = destination(path)
     part = place if is_special(place) else place.with_name(place.name + ".part")
     try:
-        part.write_text(text, encoding="utf-8")
+        part.write_bytes(content)
         if part != place:
             part.replace(place)
     except OSError as error:

@@ -11,6 +11,8 @@
 `windows`
     What the requests of a trace are like, minute by minute. Imported by its own name, as are
     those below.
+`synthetic`
+    Traces made up after published statistics.
 `preconditioning`
     Filling and ageing a drive through its front door, simulated or real: reading a plan shall
     not load what drives need.

@@ -1,0 +1,203 @@
+"""``ssdscope trace``: what a trace is, its windows, and traces made up after published ones."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.replay import require_file
+from ssdscope.cli.running import tell_of_trace
+from ssdscope.cli.session import Session
+from ssdscope.cli.tables import TRACED_HEADER, traced_rows
+from ssdscope.errors import EXIT_DONE, UsageError
+from ssdscope.units import format_duration
+
+if TYPE_CHECKING:
+    from ssdscope.targets.traces import Trace
+    from ssdscope.workloads.windows import Table
+
+EXAMPLES = """\b
+Examples:
+  ssdscope trace show Financial1.spc.gz
+  ssdscope trace windows hm_0.csv.gz -O hm_0.parquet
+  ssdscope trace make financial1 -O synthetic-financial1.spc.gz --span 3h
+"""
+
+app = typer.Typer(
+    name="trace",
+    help="Show a trace, describe its minutes, make one up after published statistics.",
+    no_args_is_help=True,
+    epilog=EXAMPLES,
+)
+
+TraceArgument = Annotated[
+    str, typer.Argument(metavar="TRACE", help="The file, plain or compressed (gzip, zstd).")
+]
+
+
+@app.command()
+def show(
+    trace: TraceArgument,
+    trace_format: options.TraceFormat = None,
+    columns: options.Columns = None,
+    volume: options.Volume = None,
+    skip_bad: options.SkipBad = False,
+    limit: options.Limit = None,
+    output_format: options.OutputFormat = "normal",
+) -> int:
+    """Say what a trace is: format, requests, span, volumes, and what is wrong with it."""
+    from ssdscope.results.record import envelope
+    from ssdscope.targets.traces import TraceOptions, scan_trace
+
+    require_file(trace)
+    wanted = TraceOptions(trace_format, columns, volume, skip_bad, limit)
+    about = scan_trace(trace, wanted, lambda rows: None)  # noqa: ARG005
+    if output_format == "json":
+        emit_json({**envelope(), "trace": {"path": trace, **about}})
+    else:
+        emit(_about_text(about))
+    tell_of_trace(about)
+    return EXIT_DONE
+
+
+def _about_text(about: dict[str, Any]) -> str:
+    reads = about["requests"] - about["writes"]
+    rows = [
+        ("format", str(about["format"])),
+        ("requests", f"{about['requests']:,}"),
+        ("other than writes", f"{reads / about['requests']:.2%}"),
+        ("span", format_duration(about["span_ns"])),
+        ("volumes", f"{about['volumes']:,}"),
+        ("space that they reach over", f"{about['address_span_bytes']:,} bytes"),
+    ]
+    counted = ("bad_lines", "zero_size", "reordered", "other_volumes")
+    rows += [(key.replace("_", " "), f"{about[key]:,}") for key in counted if about[key]]
+    rows += [(key.replace("_", " "), f"{count:,}") for key, count in about["noted"].items()]
+    text = table(("what", "value"), rows)
+    if traced := traced_rows(about, 1e3):
+        text += "\n\n" + table(TRACED_HEADER, traced)
+    return text
+
+
+@app.command()
+def windows(
+    trace: TraceArgument,
+    out: Annotated[
+        str, typer.Option("--out", "-O", metavar="FILE.parquet", help="A row per window.")
+    ],
+    length: Annotated[
+        str, typer.Option("--window", metavar="SPAN", help="Length of a window: whole seconds.")
+    ] = "1m",
+    trace_format: options.TraceFormat = None,
+    columns: options.Columns = None,
+    volume: options.Volume = None,
+    skip_bad: options.SkipBad = False,
+    limit: options.Limit = None,
+    output_format: options.OutputFormat = "normal",
+) -> int:
+    """Describe every minute of a trace by more than sixty features: docs/traces.md lists them."""
+    from ssdscope.results.files import destination
+    from ssdscope.results.record import envelope
+    from ssdscope.targets.traces import TraceOptions, read_trace
+    from ssdscope.units import parse_duration
+    from ssdscope.workloads.windows import window_features
+
+    if not out.endswith(".parquet"):
+        raise UsageError(f"cannot write windows to {out}: the name must end in .parquet")
+    require_file(trace)
+    destination(out)
+    read = read_trace(trace, TraceOptions(trace_format, columns, volume, skip_bad, limit))
+    found = window_features(read.rows, window_ns=parse_duration(length))
+    _write_windows(out, read, found)
+    summary = {"windows": len(found["start_s"]), "features": len(found) - 3, "out": out}
+    if output_format == "json":
+        emit_json({**envelope(), "trace": {"path": trace, **read.about}, **summary})
+    else:
+        emit(table(("what", "value"), [(key, str(value)) for key, value in summary.items()]))
+    tell_of_trace(read.about)
+    return EXIT_DONE
+
+
+def _write_windows(out: str, trace: "Trace", found: "Table") -> None:
+    """Write the columns, with what the trace is in the file's metadata."""
+    import io
+    import json
+
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from ssdscope.results.files import write_bytes
+
+    made = pa.table(found).replace_schema_metadata({"ssdscope.trace": json.dumps(trace.about)})
+    packed = io.BytesIO()
+    pq.write_table(made, packed, compression="zstd")
+    write_bytes(out, packed.getvalue())
+
+
+@app.command()
+def make(
+    context: typer.Context,
+    profile: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROFILE", help="financial1, financial2, websearch1, websearch2 or websearch3."
+        ),
+    ],
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-O",
+            metavar="FILE",
+            help="In SPC's form; its name says `synthetic`.  [default: synthetic-PROFILE.spc.gz]",
+        ),
+    ] = None,
+    span: Annotated[
+        str | None,
+        typer.Option(
+            "--span", metavar="SPAN", help="How long.  [default: 3h, or the real one's if shorter]"
+        ),
+    ] = None,
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+) -> int:
+    """Make up a trace with the published statistics of a real one, and label it so.
+
+    It is not the trace, and results on it are not results on the trace. The real ones are
+    at the UMass trace repository; `replay` reads them as they are.
+    """
+    import gzip
+
+    from ssdscope import __version__
+    from ssdscope.results.files import destination, write_bytes
+    from ssdscope.results.record import envelope
+    from ssdscope.units import parse_duration
+    from ssdscope.workloads.synthetic import profile_of, spc_text, synthesise
+
+    session: Session = context.obj
+    chosen = profile_of(profile)
+    out = f"synthetic-{chosen.name.lower()}.spc.gz" if out is None else out
+    place = destination(out)
+    if "synthetic" not in place.name:
+        raise UsageError(
+            f"a made-up trace is not written to {out}",
+            hint=f"name it so that it cannot be mistaken, as synthetic-{place.name}",
+        )
+    seconds = min(3 * 3600, chosen.span_s) if span is None else parse_duration(span) / 1e9
+    used_seed = session.seed(seed)
+    rows = synthesise(chosen, seconds=seconds, seed=used_seed)
+    made_by = f"ssdscope {__version__} trace make {chosen.name.lower()}, seed {used_seed}"
+    head = [chosen.label, made_by, *(f"{key}: {text}" for key, text in chosen.sources.items())]
+    text = "".join(f"# {line}\n" for line in head) + spc_text(rows)
+    # No time and no name inside, so that the same seed gives the same file.
+    packed = gzip.compress(text.encode(), 6, mtime=0) if out.endswith(".gz") else text.encode()
+    write_bytes(out, packed)
+    summary = {"synthetic": True, "requests": len(rows), "span_s": seconds, "out": out}
+    if output_format == "json":
+        emit_json({**envelope(seed=used_seed), **summary, "sources": chosen.sources})
+    else:
+        emit(table(("what", "value"), [(key, str(value)) for key, value in summary.items()]))
+    note(f"this trace is {chosen.label}")
+    session.repeat(used_seed)
+    return EXIT_DONE
