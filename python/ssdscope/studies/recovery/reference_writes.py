@@ -9,6 +9,7 @@ from ssdscope.targets.records import OP_DISCARD
 
 WRITES = 96
 SETTLED_WRITES = 150_000
+TRIMMED_LOGS_MOST = 65_536
 
 
 def shifted(twin: Twin) -> float:
@@ -183,17 +184,22 @@ def streams(twin: Twin, limit: int) -> float:
 
 
 def trimmed(twin: Twin) -> float:
-    """Random writes on a settled drive, against the same after half of it was discarded."""
-    unit, means = twin.shape.unit_bytes, []
+    """Random writes to the first half of a settled drive, against the same after it was discarded.
+
+    From the first one on, until as much was written as was discarded: what is freed helps sooner
+    or later, by when it is collected. On log-block drives until all logs were filled four times.
+    """
+    unit, times = twin.shape.unit_bytes, []
+    count = twin.shape.capacity_bytes // 2 // unit
+    if twin.values["ftl.kind"] == "log-block":
+        count = min(count, max(4 * _log_bytes(twin) // unit, 1024), TRIMMED_LOGS_MOST)
+    places = twin.random_units(count, high=0.5)
     for discard in (False, True):
         device = twin.settled.fork()
         if discard:
             _discard(device, twin.shape.capacity_bytes // 2)
-        # Blocks in the queue for collection before the discard go first.
-        first = twin.shape.capacity_bytes // unit // 8 if twin.values["ftl.kind"] == "page" else 0
-        write(device, twin.random_units(max(first, 1024), high=0.5), unit)
-        means.append(write(device, twin.random_units(1024, high=0.5), unit).mean())
-    return float(means[0] / means[1] - 1)
+        times.append(write(device, places, unit).sum())
+    return float(times[0] / times[1] - 1)
 
 
 def _discard(device: Device, end: int) -> None:
