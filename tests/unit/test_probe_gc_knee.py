@@ -1,9 +1,8 @@
-"""The probe `gc_knee`: spare space and write amplification of drives whose inside is known."""
+"""The probe `gc_knee`: spare space of drives whose inside is known."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
@@ -33,30 +32,6 @@ def test_the_spare_space_is_what_a_host_can_use(tmp_path: Path, spare: float, no
     assert share.interval[0] < share.value < share.interval[1]
 
 
-@pytest.mark.parametrize(
-    "keys", [{"policy": "fifo"}, {"allocation": "address"}, {"channels": 3, "pages": 96}]
-)
-def test_the_amplification_is_that_of_the_flash(tmp_path: Path, keys: dict[str, Any]) -> None:
-    bench = bench_with(tmp_path, page_mapped(**keys), rmw_unit_bytes=4096, pslc_bytes=None)
-    amplification = told("gc_knee", bench)[gc_knee.AMPLIFICATION]
-    assert isinstance(amplification, Detected)
-    assert amplification.value == pytest.approx(counted(bench), rel=0.1)
-
-
-def counted(bench: Any) -> float:
-    """Bytes programmed for a byte written, by the drive's own counters, as the probe left it."""
-    names = ("flash_bytes_programmed", "host_bytes_written")
-    device = bench._device
-    before = [device.counters()[name] for name in names]
-    capacity = bench.info.capacity_bytes
-    unit = gc_knee.granule(bench)
-    with bench.allowance(2 * capacity):
-        places = unit.places(capacity // unit.size_bytes, capacity, bench.rng("counted"))
-        bench.write(places, unit.size_bytes, iodepth=8)
-    after = [device.counters()[name] for name in names]
-    return float((after[0] - before[0]) / (after[1] - before[1]))
-
-
 def test_a_drive_found_empty_does_not_pass_for_one_of_much_spare_space(tmp_path: Path) -> None:
     """As found all of it is free; filled, only the spare is."""
     bench = bench_with(tmp_path, page_mapped(), state="fresh", rmw_unit_bytes=4096)
@@ -64,15 +39,6 @@ def test_a_drive_found_empty_does_not_pass_for_one_of_much_spare_space(tmp_path:
     share = found[gc_knee.SPARE]
     assert isinstance(share, Ambiguous)
     assert min(share.candidates) == pytest.approx(visible(0.3), rel=0.15)
-    assert isinstance(found[gc_knee.AMPLIFICATION], Undetectable)
-
-
-def test_little_spare_space_decides_no_amplification(tmp_path: Path) -> None:
-    """At a spare factor of 1.1 a hundredth more or less is a tenth of the amplification."""
-    bench = bench_with(tmp_path, page_mapped(spare=0.1), rmw_unit_bytes=4096)
-    amplification = told("gc_knee", bench)[gc_knee.AMPLIFICATION]
-    assert isinstance(amplification, Undetectable)
-    assert amplification.reason is Reason.EFFECT_BELOW_NOISE
 
 
 @pytest.mark.parametrize("logs", [6, 13])
@@ -86,7 +52,6 @@ def test_common_log_blocks_are_spare_space(tmp_path: Path, logs: int, noise: str
     share = found[gc_knee.SPARE]
     assert isinstance(share, Detected)
     assert share.value == pytest.approx((logs - 1) * merge / bench.info.capacity_bytes, rel=0.02)
-    assert isinstance(found[gc_knee.AMPLIFICATION], Undetectable)
 
 
 def test_a_log_block_for_each_unit_is_next_to_none(tmp_path: Path) -> None:

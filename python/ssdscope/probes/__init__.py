@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 from ssdscope.errors import UsageError
 from ssdscope.probes import (
     allocation,
+    amplification,
     gc_knee,
     gc_period,
     idle_gc,
@@ -99,6 +100,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     gc_period.PROBE,
     gc_knee.PROBE,
     reclaim_unit.PROBE,
+    amplification.PROBE,
     open_units.PROBE,
     idle_gc.PROBE,
 )

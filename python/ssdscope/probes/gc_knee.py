@@ -1,10 +1,9 @@
-"""The probe `gc_knee`: spare space and write amplification, from where collection begins.
+"""The probe `gc_knee`: spare space, from where collection begins.
 
 Physics. A full drive takes random overwrites at full speed until its spare space is used up; from
 then on each write waits for collection, which first copies what is still valid. The bytes written
 until then are the spare space that a host can use (blocks that the drive always keeps free it
-cannot). Once settled, each page costs A programs, and A follows from the spare space alone as long
-as the drive collects what holds least (`stats.write_amplification`).
+cannot).
 
 Statistic. Twice, from different beginnings, the write cache off if the drive allows it:
 
@@ -19,13 +18,10 @@ Decision. Writes one by one must become 8 % slower in the mean and stay so, with
 likelihood of 12. The spare space is that of the first experiment, whose end is the sharper, if the
 second comes to the same but for what drives keep free (5 % of all blocks); else it is ambiguous.
 Without any knee in the second (some collect clumsily from the first write on) the first counts
-if it is unmistakable, with a caution. A is the formula's for the spare space plus what theory and
-practice differ by (`RESERVE`). It is told if both knees agree within 12 %, the loss of rate is 0.3
-to 2.5 times A (what a copy costs against a write is not known from outside, so that the loss alone
-says little), and all that decides A to 10 %.
+if it is unmistakable, with a caution.
 
 Assumptions. As found the drive held data everywhere, or else the second experiment disagrees.
-The RMW unit is known, so that whole ones are overwritten; for A, folding is ruled out.
+The RMW unit is known, so that whole ones are overwritten.
 Cost. Some four to six capacities written: heavy.
 Source. PROBING.md 3.2, 3.6; Luojie and Kurkoski, arXiv:1110.4245.
 """
@@ -37,7 +33,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
@@ -46,8 +41,7 @@ from ssdscope.probes.log_room import log_room
 from ssdscope.probes.overwriting import (
     Granule,
     completions_ns,
-    discard_all,
-    fill,
+    fill_afresh,
     granule,
     latencies_ns,
     unit_or_base,
@@ -74,7 +68,6 @@ if TYPE_CHECKING:
 
 NAME = "gc_knee"
 SPARE = "over_provisioning_ratio"
-AMPLIFICATION = "gc_write_amplification"
 
 ATTEMPTS = 4
 PAUSE_NS = 17_000_000_000
@@ -98,17 +91,10 @@ SURELY_FULL = 0.6
 """A drive with so much spare space and more may as well have been empty in part, as found."""
 UNMISTAKABLE = 1.3
 """Times slower: what nobody else's requests come to, even if they begin at the wrong moment."""
-AGREE = 0.12
-"""By which the two knees may differ for the amplification to be told from them."""
-BAND = (0.3, 2.5)
-RESERVE = (-0.005, 0.031)
-"""Space that data can lie in, beyond capacity and visible spare, as a share of the capacity: of
-what is kept free some is used under pressure, and small blocks amplify less than large ones."""
-AMPLIFICATION_ERROR = 0.10
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
-    """Answer both properties, in a quiet hour if others are at work."""
+    """Answer, in a quiet hour if others are at work."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
             findings = _measured(bench)
@@ -148,15 +134,11 @@ def _measured(bench: Bench) -> list[Finding]:
     evidence |= picture_of_knee(alone.spare_bytes, latencies, unit.size_bytes, capacity)
     evidence["slowdown_alone"] = alone.slowdown
     bench.progress("filling the drive again", 0.3)
-    discard_all(bench)
-    fill(bench)
+    fill_afresh(bench, unit)
     with _write_cache_off(bench):
         together = _overwrite_together(bench, unit, alone.spare_bytes)
     evidence |= together.evidence()
-    return [
-        _spare(alone, together, capacity, evidence),
-        _amplification(alone, together, capacity, evidence, folding_ruled_out=_flat(bench)),
-    ]
+    return [_spare(alone, together, capacity, evidence)]
 
 
 def _merges(bench: Bench, unit: Granule) -> bool:
@@ -171,12 +153,6 @@ def _merges(bench: Bench, unit: Granule) -> bool:
         return False
     finally:
         bench.enter(State.AS_FOUND)
-
-
-def _flat(bench: Bench) -> bool:
-    """Say whether a region of one bit per cell is ruled out, by either probe that would see it."""
-    period = bench.known.get("gc_period_bytes")
-    return isinstance(bench.known.get("pslc_bytes"), Absent) or isinstance(period, Detected)
 
 
 def _masked(bench: Bench) -> tuple[Reason, str] | None:
@@ -276,10 +252,7 @@ def _overwrite_together(bench: Bench, unit: Granule, expected_bytes: float) -> T
 def _no_knee(evidence: dict[str, Any]) -> list[Finding]:
     """Answer for a drive that writes as fast, or as slowly, all the time."""
     below = Reason.EFFECT_BELOW_NOISE
-    return [
-        Undetectable(name=name, probe=NAME, reason=below, evidence=evidence)
-        for name in (SPARE, AMPLIFICATION)
-    ]
+    return [Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)]
 
 
 def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
@@ -304,7 +277,6 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
         yield Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
     else:
         yield _detected_spare(Knee(taken, taken, taken, room.slowdown), capacity, evidence)
-    yield Undetectable(name=AMPLIFICATION, probe=NAME, reason=Reason.MASKED, evidence=evidence)
 
 
 def _detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Detected:
@@ -327,7 +299,9 @@ def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, A
         # A buffer that fills, or collection that never rests: neither is a candidate.
         below = Reason.EFFECT_BELOW_NOISE
         return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
-    if together.knee is None and share < SURELY_FULL and alone.slowdown > UNMISTAKABLE:
+    # Some collect at random, blocks that others would leave alone, and are slow from the first on.
+    clumsy = together.knee is None or together.knee.spare_bytes < EARLIEST * capacity
+    if clumsy and share < SURELY_FULL and alone.slowdown > UNMISTAKABLE:
         caution = "filled again the drive shows no knee: that it was full as found is assumed"
         return _detected_spare(alone, capacity, evidence | {"cautions": [caution]})
     if together.knee is not None:
@@ -347,35 +321,6 @@ def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, A
     )
 
 
-def _amplification(
-    alone: Knee,
-    together: Together,
-    capacity: int,
-    evidence: dict[str, Any],
-    *,
-    folding_ruled_out: bool,
-) -> Finding:
-    common: dict[str, Any] = {"name": AMPLIFICATION, "probe": NAME, "evidence": evidence}
-    share = alone.spare_bytes / capacity
-    if share < 2 * NOTHING:
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
-    low, high = (
-        float(stats.write_amplification(1 + share * (1 + sign * SPARE_ERROR) + reserve))
-        for sign, reserve in ((1, RESERVE[1]), (-1, RESERVE[0]))
-    )
-    value = (low + high) / 2
-    if high - value > AMPLIFICATION_ERROR * value:
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
-    if not folding_ruled_out:
-        return Undetectable(reason=Reason.MASKED, **common)
-    again = together.knee
-    if again is None or abs(again.spare_bytes / alone.spare_bytes - 1) > AGREE:
-        return Undetectable(reason=Reason.MASKED, **common)
-    if not BAND[0] <= again.slowdown / float(stats.write_amplification(1 + share)) <= BAND[1]:
-        return Undetectable(reason=Reason.MASKED, **common)
-    return Detected(value=value, interval=(low, high), effect=again.slowdown - 1, **common)
-
-
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Both experiments to their ends, a fill between them; again where others interfered."""
     once = int((LONE_MOST + CHUNK_SHARE + 2 + SETTLE_MOST) * info.capacity_bytes) + (1 << 20)
@@ -384,9 +329,9 @@ def declared_writes_bytes(info: DeviceInfo) -> int:
 
 PROBE = ProbeInfo(
     name=NAME,
-    summary="spare space and write amplification, from where collection begins",
+    summary="spare space, from where collection begins",
     weight="heavy",
-    properties=(SPARE, AMPLIFICATION),
+    properties=(SPARE,),
     cost="four to six capacities written",
     detect=detect,
     declared_writes_bytes=declared_writes_bytes,

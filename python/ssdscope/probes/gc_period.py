@@ -6,18 +6,19 @@ again and again leaves nothing else to do, so that one write in a block's worth 
 same one (kuo2009; PROBING.md 1.5). What that block is, the drive decides: a log block, a
 superblock, or, where writes go round the planes in the order they come, a block on each of them.
 
-Statistic. One RMW unit in the middle of the filled drive is written again and again, one write at
-a time, the cache switched off or each write followed by a flush. Latencies over the median of
-their neighbours become events at each of nine thresholds; of each lag it is counted how often
-an event is followed by another (`stats.recurrence`), against a Poisson number of returns, times
-the lags tried: the permutation null in closed form, since events put in random order are just
-that. Of the thresholds the one whose events return most surely decides.
+Statistic. One RMW unit in the middle of the drive, discarded and filled in whole units before (so
+that nothing around has to be copied), is written again and again, one write at a time, the cache
+switched off or each write followed by a flush. Latencies over the median of their neighbours become
+events at each of twelve thresholds; of each lag it is counted how often an event is followed by
+another (`stats.recurrence`), against a Poisson number of returns, times the lags tried: the
+permutation null in closed form, since events put in random order are just that. Of the thresholds
+the one whose events return most surely decides.
 
-Decision. As many writes again as it takes (at most seven looks) for a lag whose returns have
-p < 1e-6 and make at least 30 % of what they could
-(20 % at p < 1e-30); then the same on another place. The period is
-detected if both agree within 2 %, or one write; if not, they are the candidates. Where the RMW unit
-is not known, the second place is written in requests twice as large: padding would show.
+Decision. As many writes again as it takes (at most seven looks) for a lag whose returns make 30 %
+of what they could with p < 1e-6, or less at smaller p (`slow_writes.SURE`); then the same on
+another place. The period is detected if both agree within 2 %, or one write; if not, they are the
+candidates. Where the RMW unit is not known, the second place is written in requests twice as large:
+padding would show.
 
 A stretch is written in order as well: if its writes take 1.4 times as long in the mean as in the
 median, blocks are folded, which hides what is asked (`masked`).
@@ -42,8 +43,9 @@ from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undete
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import (
     FILL_BYTES,
+    UNKNOWN_UNIT_BYTES,
     Granule,
-    fill,
+    fill_afresh,
     unit_or_base,
     write_through,
 )
@@ -69,8 +71,8 @@ MOST_CAPACITIES = 1.5
 PLACES = (0.43, 0.61)
 """As shares of the capacity; not at its ends."""
 AGREE = 0.02
-REGION_SHARE, IN_ORDER_SHARE = 0.25, 0.1
-"""Shares of the capacity: what no region is larger than, and how much at most is measured then."""
+IN_ORDER_SHARE = 0.1
+"""Of the capacity: how much at most is written in order."""
 FOLDS_FROM = 1.4
 
 
@@ -104,16 +106,18 @@ def detect(bench: Bench) -> Iterator[Finding]:
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     unit = unit_or_base(bench)
     found: list[Measured] = []
+    if bench.found("merge_unit_bytes") is None:
+        fill_afresh(bench, unit)
+    else:
+        bench.enter(State.FILLED)
     for index, place in enumerate(PLACES):
         bench.progress("writing one place again and again", index / len(PLACES))
-        if bench.info.snapshot:
-            bench.enter(State.FILLED)
         # A write of twice the size takes half as many, unless both are padded to one RMW unit.
         size = unit if unit.exact or index == 0 else replace(unit, size_bytes=2 * unit.size_bytes)
         found.append(_at(bench, size, place))
         if found[-1].period is None:
             break
-    if _folds(bench, unit, found[-1]):
+    if bench.found("merge_unit_bytes") is None and _folds(bench, unit, found[-1]):
         raise Stopped(Reason.MASKED, "writes in order wait as if blocks were folded")
     yield _judge(bench, unit, found)
 
@@ -157,12 +161,12 @@ def _folds(bench: Bench, unit: Granule, found: Measured) -> bool:
     if found.period is None:
         return False
     capacity = bench.info.capacity_bytes
-    if bench.info.snapshot:
-        bench.enter(State.FILLED)
-    # So much first that such a region holds nothing else.
-    region = int(REGION_SHARE * capacity)
-    fill(bench, 0, region)
-    first = unit.nearest(region + FILL_BYTES)
+    if not unit.exact:
+        # Of writes that are padded, the first to a unit would take longer than the others.
+        unit = replace(unit, size_bytes=UNKNOWN_UNIT_BYTES)
+    # Such a region then holds the end of the drive, and nothing that is written here.
+    fill_afresh(bench, unit)
+    first = unit.nearest(FILL_BYTES)
     most = int(IN_ORDER_SHARE * capacity) // unit.size_bytes
     count = min(max(FITS * found.period.period, FIRST_WRITES), most)
     places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
@@ -233,9 +237,7 @@ def _picture(slow: NDArray[np.float64], period: int, unit: Granule) -> Picture:
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Both places to the end, and a stretch in order."""
-    return int(
-        (len(PLACES) * MOST_CAPACITIES + REGION_SHARE + IN_ORDER_SHARE + 1) * info.capacity_bytes
-    )
+    return int((len(PLACES) * MOST_CAPACITIES + IN_ORDER_SHARE + 2) * info.capacity_bytes)
 
 
 PROBE = ProbeInfo(
@@ -246,5 +248,5 @@ PROBE = ProbeInfo(
     cost="at most four capacities written",
     detect=detect,
     declared_writes_bytes=declared_writes_bytes,
-    state=State.FILLED,
+    state=State.AS_FOUND,
 )

@@ -90,6 +90,22 @@ def fill(bench: Bench, offset_bytes: int = 0, size_bytes: int | None = None) -> 
     bench.issue(OP_WRITE, starts + np.uint64(first), lengths, iodepth=FILL_DEPTH)
 
 
+def fill_afresh(bench: Bench, unit: Granule) -> None:
+    """Discard everything, and write the drive once in whole units, one request after the other.
+
+    What was there before is then stale in whole blocks. Requests that end within a unit, or reach
+    the flash in another order than they were sent, leave stale pages all over the drive, and a
+    drive that collects blindly would copy what lies around them.
+    """
+    discard_all(bench)
+    step = max(FILL_BYTES // unit.size_bytes, 1) * unit.size_bytes
+    capacity = bench.info.capacity_bytes
+    starts = np.arange(step - unit.phase_bytes, capacity, step, dtype=np.int64)
+    starts = np.concatenate([[0], starts])
+    lengths = np.diff(np.concatenate([starts, [capacity]]))
+    bench.issue(OP_WRITE, starts.astype(np.uint64), lengths.astype(np.uint64))
+
+
 def _in_order(size_bytes: int, step: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     starts = np.arange(0, size_bytes, step, dtype=np.int64)
     return starts.astype(np.uint64), np.minimum(step, size_bytes - starts).astype(np.uint64)

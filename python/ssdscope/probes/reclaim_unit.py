@@ -5,9 +5,10 @@ same time. Data that are overwritten in units of so much, aligned to it, leave w
 stale, and nothing has to be copied (PROBING.md 3.3); smaller units share their blocks. Each such
 round of blocks costs a round of erases, and so a write in order has to wait once per unit.
 
-Statistic. The filled drive is overwritten in order, one RMW unit at a time and then with 16 and 4
-at once, the cache switched off if the drive allows it. The period after which
-slow writes return is found as in `gc_period`. It is exact where the throughput of units
+Statistic. Everything is discarded and filled in whole units, then overwritten in order, one RMW
+unit at a time, with several at once, and with two in a request, the cache switched off if the drive
+allows it, until two periods agree. The period after which slow writes return is found as in
+`gc_period`. It is exact where the throughput of units
 overwritten in random order, which PROBING.md 3.3 bisects, is blurred: nobody knows where in the
 address space a drive began a block, so that even units of the right size lie on two.
 
@@ -17,12 +18,13 @@ that are no multiple of that finding are dropped. Absent on drives with merge un
 
 Assumptions. That the drive has no merge units must be known; a region of one bit per cell hides
 the rounds behind its own.
-Cost. The drive filled once, then at most three capacities written.
+Cost. The drive filled once, then at most seven capacities written.
 Source. PROBING.md 3.3; kuo2009, 3.1.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +32,13 @@ import numpy as np
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.overwriting import Granule, latencies_ns, unit_or_base, write_through
+from ssdscope.probes.overwriting import (
+    Granule,
+    fill_afresh,
+    latencies_ns,
+    unit_or_base,
+    write_through,
+)
 from ssdscope.probes.page_mapped import WRITES, merges_for_each
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.slow_writes import FITS, period_of, relative
@@ -47,10 +55,11 @@ if TYPE_CHECKING:
 NAME = "reclaim_unit"
 RECLAIM = "reclaim_unit_bytes"
 
-DEPTHS = (1, 16, 4)
+PASSES = ((1, 1), (4, 1), (16, 1), (8, 1), (2, 1), (32, 1), (1, 2))
+"""Requests at once, and RMW units in a request."""
 MOST_REQUESTS = 200_000
 PASS_SHARE = 0.95
-"""Of the capacity, written in order at each depth."""
+"""Of the capacity, written in order in each pass."""
 AGREE = 0.02
 
 
@@ -65,22 +74,26 @@ def detect(bench: Bench) -> Iterator[Finding]:
     if merges_for_each(bench, unit):
         raise Stopped(Reason.EFFECT_BELOW_NOISE, "it writes like a drive that merges log blocks")
     within = bench.found("gc_period_bytes")
-    found: dict[int, float] = {}
-    shown: NDArray[np.float64] | None = None
-    for done, depth in enumerate(DEPTHS):
-        bench.progress("overwriting in order", done / len(DEPTHS))
-        slow = _in_order(bench, unit, depth)
-        period = period_of(slow)
-        if period is None or not _is_multiple(period.period * unit.size_bytes, within):
+    found: dict[str, float] = {}
+    shown: tuple[NDArray[np.float64], Granule] | None = None
+    # All planes begin a block together, as found.
+    bench.enter(State.AS_FOUND)
+    fill_afresh(bench, unit)
+    for done, (depth, units) in enumerate(PASSES):
+        bench.progress("overwriting in order", done / len(PASSES))
+        request = replace(unit, size_bytes=units * unit.size_bytes)
+        slow = _in_order(bench, request, depth)
+        period = period_of(slow, alone=depth == 1)
+        if period is None or not _is_multiple(period.period * request.size_bytes, within):
             continue
-        found[depth] = float(period.period * unit.size_bytes)
-        shown = slow if shown is None else shown
+        found[f"{depth} of {units}"] = float(period.period * request.size_bytes)
+        shown = (slow, request) if shown is None else shown
         votes = [*found.values(), *([] if within is None else [float(within)])]
         agreed = _agreed(votes, unit)
         if agreed is not None and shown is not None:
-            yield _detected(agreed, found, shown, unit)
+            yield _detected(agreed, found, *shown)
             return
-    evidence = {"periods_by_depth": {str(depth): size for depth, size in found.items()}}
+    evidence = {"periods_by_pass": found}
     below = Reason.EFFECT_BELOW_NOISE
     yield Undetectable(name=RECLAIM, probe=NAME, reason=below, evidence=evidence)
 
@@ -103,8 +116,6 @@ def _in_order(bench: Bench, unit: Granule, depth: int) -> NDArray[np.float64]:
     first = unit.nearest(unit.phase_bytes)
     count = min(int(PASS_SHARE * capacity) // unit.size_bytes, MOST_REQUESTS)
     places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
-    if bench.info.snapshot:
-        bench.enter(State.FILLED)
     if depth == 1:
         return relative(write_through(bench, places, unit.size_bytes))
     # A cache that stays on is soon full, and then as slow as what is behind it.
@@ -131,7 +142,7 @@ def _agreed(sizes: list[float], unit: Granule) -> float | None:
 
 
 def _detected(
-    value: float, found: dict[int, float], slow: NDArray[np.float64], unit: Granule
+    value: float, found: dict[str, float], slow: NDArray[np.float64], unit: Granule
 ) -> Detected:
     period = max(round(value / unit.size_bytes), 1)
     rounds = max(min(slow.size // period, FITS), 1)
@@ -147,7 +158,7 @@ def _detected(
     )
     evidence: dict[str, Any] = {
         "unit_bytes": unit.size_bytes,
-        "periods_by_depth": {str(depth): size for depth, size in found.items()},
+        "periods_by_pass": found,
         "picture": picture.to_json(),
     }
     margin = max(AGREE * value, unit.size_bytes)
@@ -162,8 +173,8 @@ def _detected(
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
-    """Write the drive once in order at each depth, and fill it before each."""
-    return int(len(DEPTHS) * (PASS_SHARE + 1) * info.capacity_bytes) + 2 * WRITES * (1 << 16)
+    """Fill the drive, and write it once in order in each pass."""
+    return int((len(PASSES) * PASS_SHARE + 1) * info.capacity_bytes) + 2 * WRITES * (1 << 16)
 
 
 PROBE = ProbeInfo(
@@ -171,8 +182,8 @@ PROBE = ProbeInfo(
     summary="what a page-mapped drive fills side by side, and frees as one if it is stale as one",
     weight="heavy",
     properties=(RECLAIM,),
-    cost="at most three capacities written",
+    cost="at most seven capacities written",
     detect=detect,
     declared_writes_bytes=declared_writes_bytes,
-    state=State.FILLED,
+    state=State.AS_FOUND,
 )

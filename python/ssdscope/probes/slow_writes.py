@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ COLLAPSED = 20.0
 """So many times slower than at first: a drive that merges, where every further write is dear."""
 MIN_RISE = 0.08
 MIN_SCORE = 6.0
+FIRST_RISE = 0.02
 MIN_GAIN = 12.0
 ONSET_GAIN = 15.0
 """In log likelihood, over the best of all places and thresholds."""
@@ -29,10 +30,12 @@ LOCAL = 256
 DRIFT_MOST = 1.5
 SLOWEST = 1000.0
 """Times the median: what is slower counts as so slow, so that no single write decides."""
-P_VALUE = 1e-6
-LEAST_SHARE = 0.2
-SURE_SHARE, SURE_P_VALUE = 0.3, 1e-30
-"""A smaller share may be bursts of others, unless chance is out of the question."""
+FINE_THRESHOLDS = (1.15, 1.25, 1.35, *THRESHOLDS)
+"""Likewise of collection that other planes' work hides: it makes a write a little longer."""
+SURE = {0.3: 1e-6, 0.2: 1e-9, 0.1: 1e-12, 0.05: 1e-20}
+"""How improbable by chance returns must be that make so small a share of all that is slow."""
+SURE_OF_MANY = {0.3: 1e-6, 0.2: 1e-30}
+"""Likewise of many requests at once, which wait for each other, and so return with the stripe."""
 FITS = 10
 """A period must fit so often into what was written."""
 EARLIEST = 0.02
@@ -84,7 +87,8 @@ def knee_alone(latencies: NDArray[np.float64], size_bytes: int, capacity: int) -
         if not _lasting(slow, split.place, MIN_RISE):
             return None
         if (warm + split.place) * size_bytes >= EARLIEST * capacity or slowdown > COLLAPSED:
-            first = _first_slow(slow, split)
+            begin = max(int(EARLIEST * capacity / size_bytes) - warm, 0)
+            first = _first_slow(slow, split, begin)
             low, high = ((warm + each) * size_bytes for each in first.interval)
             return Knee((warm + first.place) * size_bytes, low, high, slowdown)
         # A buffer that has filled, a table that was loaded: not yet what is sought.
@@ -92,15 +96,21 @@ def knee_alone(latencies: NDArray[np.float64], size_bytes: int, capacity: int) -
     return None
 
 
-def _first_slow(slow: NDArray[np.float64], split: stats.Onset) -> stats.Onset:
-    """Go back from where writes are slow to where the first few of them are, and stay so."""
+def _first_slow(slow: NDArray[np.float64], split: stats.Onset, begin: int) -> stats.Onset:
+    """Go back from where writes are slow to where the first few of them are, and stay so.
+
+    What is before `begin` does not count: a buffer fills there.
+    """
     while True:
-        earlier = stats.excess_onset(slow[: split.place], THRESHOLDS)
-        if earlier is None or earlier.score < ONSET_GAIN or earlier.place < split.place / 3:
+        before = slow[begin : split.place]
+        earlier = stats.excess_onset(before, FINE_THRESHOLDS)
+        if earlier is None or earlier.score < ONSET_GAIN:
             return split
-        if not _lasting(slow[: split.place], earlier.place, 0.0):
+        place = begin + earlier.place
+        if place < split.place / 3 or not _lasting(before, earlier.place, FIRST_RISE):
             return split
-        split = earlier
+        low, high = earlier.interval
+        split = replace(earlier, place=place, interval=(begin + low, begin + high))
 
 
 def _lasting(slow: NDArray[np.float64], place: int, rise: float) -> bool:
@@ -141,27 +151,30 @@ def knee_together(
     return Knee(place, low, high, float(np.median(rates[: split.place])) / level)
 
 
-def period_of(slow: NDArray[np.float64]) -> stats.Recurrence | None:
+def period_of(slow: NDArray[np.float64], *, alone: bool = True) -> stats.Recurrence | None:
     """Find the period of slow writes, by the threshold at which they return most surely.
 
     Parameters
     ----------
     slow : ndarray, shape (n,)
         Latencies over the usual ones, as `relative` gives them.
+    alone
+        Whether they were written one by one.
 
     Returns
     -------
     Recurrence or None
         None if at no threshold slow writes return more often than chance would have it.
     """
-    found = [stats.recurrence(slow > threshold) for threshold in THRESHOLDS]
+    thresholds, most = (FINE_THRESHOLDS, SURE) if alone else (THRESHOLDS, SURE_OF_MANY)
+    found = [stats.recurrence(slow > threshold) for threshold in thresholds]
     sure = [
         each
         for each in found
-        if each is not None
-        and each.p_value <= P_VALUE
-        and each.share >= LEAST_SHARE
-        and (each.share >= SURE_SHARE or each.p_value <= SURE_P_VALUE)
-        and FITS * each.period <= slow.size
+        if each is not None and _is_sure(each, most) and FITS * each.period <= slow.size
     ]
     return max(sure, key=lambda each: each.share, default=None)
+
+
+def _is_sure(found: stats.Recurrence, at_most: dict[float, float]) -> bool:
+    return any(found.share >= share and found.p_value <= p for share, p in at_most.items())

@@ -17,6 +17,8 @@ AS_GOOD = 0.75
 """Multiples of a period have as many returns as it has; what has almost as many is shorter."""
 LOOSE_FROM = 32
 """From this lag on an event may be one step early or late."""
+NEIGHBOURS = 101
+"""Lags whose median says how many returns there are by chance where events come in bursts."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Recurrence:
     share
         Of the events, how many are followed by another after one period.
     p_value
-        Of so many returns at any lag, if events came at random: Poisson, times the lags tried.
+        Of so many returns at any lag, if events came at random, or in bursts in which the lags
+        around have as many: Poisson, times the lags tried.
     """
 
     period: int
@@ -52,6 +55,7 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
         None if there are fewer events than make a period, or none that returns more often than
         it would by chance.
     """
+    from scipy.ndimage import median_filter
     from scipy.stats import poisson
 
     first = _first_of_each(np.asarray(events, dtype=bool))
@@ -65,7 +69,8 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     expected = (count / n) ** 2 * (n - lags) * loose
     found = _summed(returns)[lags]
     found = np.where(lags >= LOOSE_FROM, found, returns[lags])
-    p_values = np.minimum(poisson.sf(found - 0.5, expected) * lags.size, 1.0)
+    by_chance = np.maximum(expected, median_filter(found, NEIGHBOURS, mode="nearest"))
+    p_values = np.minimum(poisson.sf(found - 0.5, by_chance) * lags.size, 1.0)
     # Of the events within reach of a later one.
     share = (found - expected) / (count * (1 - lags / n))
     likely = np.flatnonzero(p_values <= max(p_values.min() ** 0.5, 1e-300))
