@@ -154,6 +154,14 @@ FLIPS = {
     "full-region": (drive(pslc__fold_when_idle=False), drive(pslc__fold_when_idle=True)),
     "merges": (drive(ftl__kind="log-block", ftl__merge_unit_bytes=1 << 20), drive()),
     "few-spans": (drive(nand__blocks_per_plane=8), drive(nand__blocks_per_plane=12)),
+    "hidden-unit": (
+        drive(
+            write_buffer__power_loss_protected=True,
+            write_buffer__switchable=False,
+            ftl__placement_pages=2,
+        ),
+        drive(write_buffer__power_loss_protected=True, write_buffer__switchable=False),
+    ),
     "blurred": (
         drive(ftl__map_unit_bytes=8192, ftl__phase_bytes=1024),
         drive(ftl__map_unit_bytes=8192),
@@ -166,6 +174,17 @@ def test_a_rule_masks_one_drive_and_not_the_other(name: str) -> None:
     masked, free = FLIPS[name]
     assert MASKS[name](masked, shape_of(masked))
     assert not MASKS[name](free, shape_of(free))
+
+
+@pytest.mark.parametrize(("pages", "seen"), [(1, 1), (2, 1), (3, 3), (4, 2)])
+def test_pages_below_a_logical_block_are_seen_as_blocks(pages: int, seen: int) -> None:
+    values = drive(
+        nand__page_bytes=2048, host__logical_block_bytes=4096, ftl__placement_pages=pages,
+        ftl__map_unit_bytes=2048 * pages,
+    )  # fmt: skip
+    truths = configured(values, shape_of(values))
+    assert truths["placement_pages"].value == seen
+    assert truths["placement"].value == ("one-channel" if pages > 2 else "multi-channel")
 
 
 def test_truths_follow_from_the_keys() -> None:

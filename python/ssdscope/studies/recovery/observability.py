@@ -12,7 +12,7 @@ from ssdscope.studies.recovery import reference_writes as writes
 from ssdscope.studies.recovery.addresses import blurred, volume_bits
 from ssdscope.studies.recovery.measured import ORDER_SHOWS, Case
 from ssdscope.studies.recovery.shape import Shape, Values, number
-from ssdscope.studies.recovery.truth import volumes_width
+from ssdscope.studies.recovery.truth import row_bytes, seen_page_bytes, volumes_width
 
 CONTRAST_MIN = 0.10
 SPANS_MIN = 8
@@ -75,6 +75,15 @@ def _short_zones(values: Values, shape: Shape) -> bool:
     return values.get("map.kind") == "zones" and held < round_bytes
 
 
+def several_in_a_row(values: Values, shape: Shape) -> bool:
+    """Whether pages follow each other on what works as one, so that a unit may be there whole."""
+    return row_bytes(values, shape) != seen_page_bytes(values, shape)
+
+
+def _hidden_unit(values: Values, shape: Shape) -> bool:
+    return _protected(values, shape) and several_in_a_row(values, shape)
+
+
 MASKS: Mapping[str, Mask] = {
     "protected": _protected,
     "one-command": _one_command,
@@ -86,6 +95,7 @@ MASKS: Mapping[str, Mask] = {
     "blurred": _blurred,
     "busy": _busy,
     "short-zones": _short_zones,
+    "hidden-unit": _hidden_unit,
 }
 """By the names that the document gives them."""
 
@@ -93,6 +103,22 @@ MASKS: Mapping[str, Mask] = {
 def _bits(case: Case) -> float:
     values, shape = case.drawn.values, case.twin.shape
     return reads.volumes(case.twin, volume_bits(values, shape, volumes_width(values, shape)))
+
+
+def _placed(case: Case) -> float:
+    """Give the contrast of rows of pages, or of the unit that is held against them if that is less.
+
+    The merge unit of log blocks, else the RMW unit; that every unit is larger than a single page
+    in a row, or no larger than a page, needs neither.
+    """
+    found = reads.chunk(case.twin)
+    if found < CONTRAST_MIN or not several_in_a_row(case.drawn.values, case.twin.shape):
+        return found
+    if case.truths["merge_unit_bytes"].present:
+        return min(found, writes.merged(case.twin))
+    if case.truths["rmw_unit_bytes"].present:
+        return min(found, writes.shifted(case.twin))
+    return found
 
 
 def _order(case: Case) -> float:
@@ -150,7 +176,7 @@ RULES: Mapping[str, Rule] = {
     "map_zone_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
     "map_cache_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
     "allocation": Rule((), "order", _order),
-    "placement": Rule((), "chunk", lambda case: reads.chunk(case.twin)),
+    "placement": Rule(("hidden-unit",), "chunk", _placed),
     "placement_pages": Rule((), "chunk", lambda case: reads.chunk(case.twin)),
     "interleave_degree": Rule(
         ("one-command", "short-zones"), "conflict", lambda case: reads.conflict(case.twin)

@@ -41,7 +41,7 @@ def chunk(twin: Twin) -> float:
 
     Only a block of each page is read, so that the array counts and not the link.
     """
-    device, shape, size = twin.fork(), twin.shape, twin.block_bytes
+    shape, size = twin.shape, twin.block_bytes
     phase, width = number(twin.values, "ftl.phase_bytes"), runs_width(twin.values, shape)
     log_block = twin.values["ftl.kind"] == "log-block"
     turn = shape.run_pages * shape.page_bytes * width
@@ -55,13 +55,19 @@ def chunk(twin: Twin) -> float:
     last = last[
         (last - turn >= shape.page_bytes) & (last + shape.page_bytes < shape.capacity_bytes)
     ]
+    # Beforehand what a block beside needs is looked up: a cache that stays on would keep the block.
     beside = min(size, shape.page_bytes - size)
-    for page in (last - beside, last + size + beside, last - beside - turn):
-        read(device, page, size)
-    across, same = (
-        np.median([read(device, np.array([each, each + by]), size, depth=2).max() for each in last])
-        for by in (size, -turn)
-    )
+    if beside <= 0:
+        beside = 0 if twin.values.get("read_cache.switchable", True) else size
+    medians = []
+    for by in (size, -turn):
+        device = twin.fork()
+        for page in (last - beside, last + size + beside, last - beside - turn):
+            read(device, page, size)
+        # The one that the other follows goes second, lest it be read ahead.
+        pairs = np.column_stack([last + by, last])
+        medians.append(np.median([read(device, pair, size, depth=2).max() for pair in pairs]))
+    across, same = medians
     return float(same / across - 1)
 
 

@@ -3,6 +3,7 @@
 The formulas stand in `docs/observability.md`, in the same order.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -95,6 +96,19 @@ def runs_width(values: Values, shape: Shape) -> int:
     return shape.planes
 
 
+def seen_page_bytes(values: Values, shape: Shape) -> int:
+    """Give what a host takes for a page: nothing smaller than a logical block can be read."""
+    return max(shape.page_bytes, number(values, "host.logical_block_bytes", 512))
+
+
+def row_bytes(values: Values, shape: Shape) -> int | None:
+    """Give how many bytes lie in a row on what works as one, in whole logical blocks; or all do."""
+    in_a_row = pages_in_a_row(values, shape, runs_width(values, shape))
+    if in_a_row is None:
+        return None
+    return math.lcm(in_a_row * shape.page_bytes, seen_page_bytes(values, shape))
+
+
 def configured(values: Values, shape: Shape) -> dict[str, Truth]:
     """Give every truth that follows from the drawn keys by a formula.
 
@@ -170,18 +184,16 @@ def _map(values: Values, shape: Shape) -> dict[str, Truth]:
 
 
 def _places(values: Values, shape: Shape) -> dict[str, Truth]:
-    width = runs_width(values, shape)
-    in_a_row = pages_in_a_row(values, shape, width)
+    row, seen = row_bytes(values, shape), seen_page_bytes(values, shape)
     managed = shape.collected_bytes if values["ftl.kind"] == "log-block" else shape.unit_bytes
-    if shape.dies == 1 and in_a_row is None:
+    if shape.dies == 1 and row is None:
         placement, pages = Truth(None, ("one-channel",)), ABSENT
-    elif in_a_row is None:
+    elif row is None:
         placement = Truth("one-channel")
-        pages = Truth(managed // shape.page_bytes, (shape.run_pages,))
+        pages = Truth(managed // seen, (shape.run_pages,))
     else:
-        one = in_a_row * shape.page_bytes >= managed > shape.page_bytes
-        placement = Truth("one-channel" if one else "multi-channel")
-        pages = Truth(in_a_row, (shape.run_pages,))
+        placement = Truth("one-channel" if row >= managed > seen else "multi-channel")
+        pages = Truth(row // seen, (shape.run_pages,))
     return {
         "placement": placement,
         "placement_pages": pages,
