@@ -68,8 +68,6 @@ SHOWN_BY = {
     "merge_unit_bytes": "logs",
     "open_units": "logs",
     "queue_depth_knee": "bits",
-    "read_latency_alpha_ns": "logs",
-    "read_latency_beta_ns_per_byte": "logs",
 }
 """On the others it is the drive `page`."""
 

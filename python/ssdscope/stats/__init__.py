@@ -3,9 +3,9 @@
 Reading order:
 
 * :mod:`.summary`     nearest-rank percentiles, Student and batch-means intervals
-* :mod:`.robust`      log medians, median absolute deviation, sentinel shifts
+* :mod:`.robust`      log medians, middle means, median absolute deviation, sentinel shifts
 * :mod:`.bootstrap`   intervals of any statistic by resampling whole blocks
-* :mod:`.fit`         lines by relative error, non-negative fits, BIC, the longest linear stretch
+* :mod:`.fit`         lines by relative error, non-negative fits, BIC, how far a curve is a line
 * :mod:`.changepoint` where a level or a curve changes
 * :mod:`.knee`        where a rate drops for good while bytes add up
 * :mod:`.stalls`      from which request on a burst must wait
@@ -33,7 +33,7 @@ from ssdscope.stats.changepoint import (
 )
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
-from ssdscope.stats.fit import LineFit, bic, fit_line, linear_stretch, relative_nnls
+from ssdscope.stats.fit import LineFit, bic, fit_line, initial_line, linear_stretch, relative_nnls
 from ssdscope.stats.folding import (
     PeriodScan,
     centred,
@@ -48,7 +48,7 @@ from ssdscope.stats.levels import levels
 from ssdscope.stats.onset import Onset, excess_onset, onset
 from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.recurrence import Recurrence, recurrence
-from ssdscope.stats.robust import log_median, mad, shifted_blocks
+from ssdscope.stats.robust import log_median, mad, middle_mean, shifted_blocks
 from ssdscope.stats.room import Room, room
 from ssdscope.stats.stalls import Stall, first_stall
 from ssdscope.stats.steps import PairPeriod, Step, best_step, pair_period, two_levels
@@ -90,6 +90,7 @@ __all__ = [
     "first_stall",
     "fit_line",
     "folded_profile",
+    "initial_line",
     "isotonic",
     "knees",
     "levels",
@@ -97,6 +98,7 @@ __all__ = [
     "log_median",
     "mad",
     "mean_interval",
+    "middle_mean",
     "nearest_rank",
     "onset",
     "pair_period",

@@ -139,8 +139,9 @@ def isotonic(values: ArrayLike) -> NDArray[Any]:
 
 
 def saturation_depth(depths: ArrayLike, rates: ArrayLike, share: float = 0.9) -> float:
-    """Return the depth at which a rate first reaches ``share`` of its plateau.
+    """Return the depth at which a rate first reaches ``share`` of what the deepest queue gives.
 
+    That is measured; what a law of saturation would give beyond depends on which law is believed.
     Rates that fall by noise are evened out first; between two depths the curve is taken as a
     straight line over the logarithm of the depth.
 
@@ -150,16 +151,9 @@ def saturation_depth(depths: ArrayLike, rates: ArrayLike, share: float = 0.9) ->
         Depths sorted; both positive.
     share : float
         In (0, 1].
-
-    Returns
-    -------
-    float
-        Infinite if the deepest queue does not reach it.
     """
     xs, ys = np.log2(np.asarray(depths, dtype=float)), isotonic(rates)
-    target = share * plateau(depths, rates)
-    if ys[-1] < target:
-        return np.inf
+    target = share * ys[-1]
     first = int(np.argmax(ys >= target))
     if first == 0:
         return float(2 ** xs[0])

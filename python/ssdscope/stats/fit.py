@@ -19,6 +19,8 @@ class LineFit:
     slope: float
     max_relative_error: float
     """Largest distance of a point from the line, as a share of the point."""
+    typical_relative_error: float
+    """Root mean square of those distances."""
 
     def __call__(self, x: ArrayLike) -> NDArray[Any]:
         """Values of the line at ``x``."""
@@ -37,7 +39,8 @@ def fit_line(x: ArrayLike, y: ArrayLike) -> LineFit:
     design = np.column_stack([np.ones_like(xs), xs]) / ys[:, None]
     (intercept, slope), *_ = np.linalg.lstsq(design, np.ones_like(ys), rcond=None)
     errors = np.abs(intercept + slope * xs - ys) / ys
-    return LineFit(float(intercept), float(slope), float(errors.max()))
+    typical = float(np.sqrt(np.mean(errors**2)))
+    return LineFit(float(intercept), float(slope), float(errors.max()), typical)
 
 
 def relative_nnls(design: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], float]:
@@ -67,6 +70,32 @@ def bic(residual_sum_squares: float, n: int, parameters: int) -> float:
     """Bayesian information criterion of a least-squares fit with normal errors; less is better."""
     floor = np.finfo(float).tiny
     return float(n * np.log(max(residual_sum_squares / n, floor)) + parameters * np.log(n))
+
+
+def initial_line(x: ArrayLike, y: ArrayLike, tolerance: float, min_points: int = 4) -> slice | None:
+    """Find how far a curve is a line, from its beginning on.
+
+    The stretch begins with the smallest ``x``, because that is where an intercept shows, and is as
+    long as one line can be that misses the points by no more than ``tolerance``.
+
+    Parameters
+    ----------
+    x, y : array_like, shape (n,)
+        ``x`` sorted, ``y`` positive.
+    tolerance : float
+        Root mean square of the distances of the points from the line, as shares of the points.
+    min_points : int
+        Shorter stretches prove nothing: a line meets any two points.
+
+    Returns
+    -------
+    slice or None
+    """
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    for end in range(len(xs), min_points - 1, -1):
+        if fit_line(xs[:end], ys[:end]).typical_relative_error <= tolerance:
+            return slice(0, end)
+    return None
 
 
 def linear_stretch(

@@ -7,6 +7,9 @@ follows from all keys together, so the twin is asked.
 import math
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ssdscope.studies.recovery import reference_reads as reads
 from ssdscope.studies.recovery import reference_writes as writes
 from ssdscope.studies.recovery.generator import Drawn
@@ -14,8 +17,6 @@ from ssdscope.studies.recovery.shape import number
 from ssdscope.studies.recovery.truth import ABSENT, Truth, configured
 from ssdscope.studies.recovery.twin import Twin
 
-MEDIAN_OF_NOISE = 0.6745
-"""Median of |z|, z standard normal: noise multiplies a latency by exp(sigma |z|)."""
 ORDER_SHOWS = 0.03
 SPARE_SHOWS = 0.01
 AMPLIFIED_FROM = 1.05
@@ -40,7 +41,7 @@ class Case:
     def truths(self) -> dict[str, Truth]:
         """All truths by property."""
         known = configured(self.drawn.values, self.twin.shape)
-        alpha, beta, _ = self.line
+        alpha, beta, _ = reads.latency_line(self.noisy)
         return known | {
             "allocation": self._allocation(),
             "over_provisioning_ratio": self._spare(),
@@ -50,6 +51,11 @@ class Case:
             "read_latency_beta_ns_per_byte": self._disturbed(beta),
             "queue_depth_knee": self._knee(),
         }
+
+    @cached_property
+    def noisy(self) -> Twin:
+        """The twin with noise and spikes after all."""
+        return Twin(self.drawn, noisy=True)
 
     @cached_property
     def order_effect(self) -> float:
@@ -77,8 +83,8 @@ class Case:
         return writes.trimmed(self.twin)
 
     @cached_property
-    def depths(self) -> tuple[float, float]:
-        """Knee and gain of queue depth."""
+    def depths(self) -> NDArray[np.float64]:
+        """Rates of the undisturbed twin by queue depth."""
         return reads.depth_rates(self.twin)
 
     def _allocation(self) -> Truth:
@@ -102,27 +108,27 @@ class Case:
     def _amplified(self) -> Truth:
         return Truth(self.amplification) if self.amplification >= AMPLIFIED_FROM else ABSENT
 
+    @property
+    def _drift(self) -> float:
+        return float(self.drawn.disturbance.get("disturbance.drift_ratio", 0.0))
+
     def _disturbed(self, latency: Truth) -> Truth:
-        """Give the median of a latency under noise, at the low and the high of a drift."""
+        """Give a latency at the low and the high of a drift; noise and spikes are in it."""
         if not isinstance(latency.value, float) or latency.value <= 0:
             return ABSENT
-        disturbance = self.drawn.disturbance
-        sigma = float(disturbance.get("disturbance.noise_sigma", 0.0))
-        drift = float(disturbance.get("disturbance.drift_ratio", 0.0))
-        noise = math.exp(MEDIAN_OF_NOISE * sigma)
-        also = [float(each) * noise for each in (latency.value, *latency.also)]
-        return Truth(
-            latency.value * noise * (1 + drift / 2),
-            (*also, *(each * (1 + drift) for each in also)),
-        )
+        also = [float(each) for each in (latency.value, *latency.also)]
+        drifted = (each * (1 + self._drift) for each in also)
+        return Truth(latency.value * (1 + self._drift / 2), (*also, *drifted))
 
     def _knee(self) -> Truth:
-        """Give the knee with and without noise and drift: longer requests make it deeper."""
-        knee, gain = self.depths
-        noisy, noisy_gain = reads.depth_rates(Twin(self.drawn, noisy=True))
-        if max(gain, noisy_gain) < DEPTH_GAINS or not math.isfinite(knee):
+        """Give the knee with and without noise and drift: longer requests make it deeper.
+
+        They also make depth gain more: what makes one request wait occupies no part of the drive.
+        """
+        noisy = reads.depth_rates(self.noisy)
+        curves = (self.depths, noisy, reads.slower(noisy, self._drift))
+        gains = [reads.depth_gain(rates) for rates in curves]
+        if max(gains) < DEPTH_GAINS or min(reads.knees(self.depths)) > reads.DEPTHS[-2]:
             return ABSENT
-        if not math.isfinite(noisy):
-            return Truth(knee)
-        drift = float(self.drawn.disturbance.get("disturbance.drift_ratio", 0.0))
-        return Truth(noisy, (knee, noisy * (1 + drift)))
+        knees = [knee for rates in curves for knee in reads.knees(rates)]
+        return Truth(math.sqrt(min(knees) * max(knees)), (min(knees), max(knees)))

@@ -16,6 +16,7 @@ from ssdscope.studies.recovery.truth import row_bytes, seen_page_bytes, volumes_
 
 CONTRAST_MIN = 0.10
 SPANS_MIN = 8
+KNEE_SHARP = 1.5
 BUSY_PAUSE = 4
 
 Mask = Callable[[Values, Shape], bool]
@@ -146,6 +147,14 @@ def _streams(case: Case) -> float:
     return writes.streams(case.twin, int(case.truths["open_units"].value or 0))
 
 
+def _knee(case: Case) -> float:
+    deepest = max(float(each) for each in case.truths["queue_depth_knee"].also)
+    low, high = reads.knees(case.depths)
+    if deepest > reads.DEPTHS[-2] or high > KNEE_SHARP * low:
+        return 0.0
+    return reads.depth_gain(case.depths)
+
+
 @dataclass(frozen=True)
 class Rule:
     """One row of the document.
@@ -191,7 +200,7 @@ RULES: Mapping[str, Rule] = {
     "trim_effect": Rule((), "trimmed", lambda case: case.trim_effect),
     "read_latency_alpha_ns": Rule((), "line", lambda case: case.line[2]),
     "read_latency_beta_ns_per_byte": Rule((), "line", lambda case: case.line[2]),
-    "queue_depth_knee": Rule((), "depths", lambda case: case.depths[1]),
+    "queue_depth_knee": Rule((), "depths", _knee),
 }
 
 

@@ -6,6 +6,7 @@ Each gives a contrast: how much longer the slower of two things takes, as a shar
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ssdscope import stats
 from ssdscope.studies.recovery.addresses import pages_in_a_row
@@ -16,9 +17,11 @@ from ssdscope.studies.recovery.twin import Twin, rate, read, write
 PAIRS = 384
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 SIZE_STEP_BYTES = 4096
-LINE_WITHIN = (0.01, 0.02, 0.04)
+LINE_BLOCKS = 2048
+LINE_MISSES = (0.10, 0.08, 0.12)
+LINES_ALIKE = 0.05
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-KNEE_SHARE = 0.9
+KNEE_SHARES = (0.89, 0.91)
 
 
 def conflict(twin: Twin) -> float:
@@ -148,45 +151,76 @@ def order(twin: Twin) -> float:
     return float(max(contrasts))
 
 
-def depth_rates(twin: Twin) -> tuple[float, float]:
-    """Depth that gives 90 % of the plateau of random reads, and how much depth gains at most."""
+def depth_rates(twin: Twin) -> NDArray[np.float64]:
+    """Rates of random reads at every depth, in reads per nanosecond."""
     size = max(SIZE_STEP_BYTES, twin.block_bytes)
+    slots = twin.shape.capacity_bytes // size
     rates = []
     for depth in DEPTHS:
-        device = twin.fork()
-        slots = twin.shape.capacity_bytes // size
-        starts = twin.stream.integers(0, slots, 16 * depth + 6144) * size
-        rates.append(rate(device, starts.astype(np.uint64), size, depth))
-    knee = float(stats.saturation_depth(np.array(DEPTHS), np.array(rates), KNEE_SHARE))
-    return knee, max(rates) / rates[0] - 1
+        starts = twin.stream.integers(0, slots, 32 * depth + 12_288) * size
+        rates.append(rate(twin.warm.fork(), starts.astype(np.uint64), size, depth))
+    return np.array(rates)
+
+
+def slower(rates: NDArray[np.float64], drift: float) -> NDArray[np.float64]:
+    """Rates when every request takes so much longer: as if the queue were so much shallower.
+
+    What makes a request late occupies no part of the drive, so the highest rate stays.
+    """
+    shallower = np.array(DEPTHS) / (1 + drift)
+    between = np.interp(np.log2(shallower), np.log2(DEPTHS), rates)
+    return np.where(shallower < 1, rates[0] * shallower, between)
+
+
+def knees(rates: NDArray[np.float64]) -> list[float]:
+    """Depths that give 89 and 91 % of what the deepest queue gives.
+
+    A rate is known to about a hundredth, and where the curve is shallow that is a range of depths.
+    """
+    depths = np.array(DEPTHS)
+    return [float(stats.saturation_depth(depths, rates, share)) for share in KNEE_SHARES]
+
+
+def depth_gain(rates: NDArray[np.float64]) -> float:
+    """Give what depth gains at most, as a share of the rate at depth 1."""
+    return float(rates.max() / rates[0] - 1)
 
 
 def latency_line(twin: Twin) -> tuple[Truth, Truth, float]:
-    """Alpha and beta of the undisturbed twin, and the lesser share of them in the latency.
+    """Alpha and beta of the twin, and the lesser share of them in the shortest read.
 
-    The line is that of the longest stretch of sizes, from the smallest on, that a line meets
-    within 1 %; where 2 or 4 % would give another line, that one is as true.
+    The line is that of the longest stretch of sizes, from the smallest on, that a line misses by
+    10 % on average; where 8 or 12 % would give another line, that one is as true.
     """
-    device = twin.fork()
-    sizes = [each * SIZE_STEP_BYTES for each in SIZES if each * SIZE_STEP_BYTES >= twin.block_bytes]
-    sizes = [each for each in sizes if each <= twin.shape.capacity_bytes // 8]
-    medians = []
-    for size in sizes:
-        step = size & -size
-        slots = (twin.shape.capacity_bytes - size) // step
-        starts = (twin.stream.integers(0, slots, 256) * step).astype(np.uint64)
-        medians.append(float(np.median(read(device, starts, size))))
-    xs, ys = np.array(sizes, float), np.array(medians)
-    lines = []
-    for within in LINE_WITHIN:
-        stretch = stats.linear_stretch(xs, ys, within, 4)
-        if stretch is not None:
-            fit = stats.fit_line(xs[stretch], ys[stretch])
-            share = min(fit.intercept, fit.slope * (xs[stretch][-1] - xs[stretch][0]))
-            lines.append((fit.intercept, fit.slope, share / (fit.intercept + fit.slope * xs[0])))
-    if not lines:
+    sizes, latency = _by_size(twin)
+    xs, ys = sizes.astype(float), stats.middle_mean(latency)
+    stretches = [stats.initial_line(xs, ys, limit, 4) for limit in LINE_MISSES]
+    fits = [(stats.fit_line(xs[each], ys[each]), xs[each][-1]) for each in stretches if each]
+    if not fits:
         return Truth(None), Truth(None), 0.0
-    alphas, betas = [line[0] for line in lines], [line[1] for line in lines]
-    spread = max(max(alphas) / max(min(alphas), 1.0), max(betas) / max(min(betas), 1e-9)) - 1
-    shares = lines[0][2] if spread <= 0.05 else 0.0
-    return Truth(alphas[0], tuple(alphas[1:])), Truth(betas[0], tuple(betas[1:])), shares
+    alphas, betas = [fit.intercept for fit, _ in fits], [fit.slope for fit, _ in fits]
+    fit, last = fits[0]
+    share = min(fit.intercept, fit.slope * (last - xs[0])) / float(fit(xs[0]))
+    alike = len(fits) == len(LINE_MISSES) and all(
+        min(each) > 0 and max(each) <= (1 + LINES_ALIKE) * min(each) for each in (alphas, betas)
+    )
+    alpha, beta = (Truth(each[0], tuple(each[1:])) for each in (alphas, betas))
+    return alpha, beta, share if alike else 0.0
+
+
+def _by_size(twin: Twin) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Sizes, and latencies of random reads of them, in random order; shape (blocks, sizes).
+
+    The first quarter, which finds tables and caches as nobody left them, is not among them.
+    """
+    device, capacity = twin.fork(), twin.shape.capacity_bytes
+    step = max(SIZE_STEP_BYTES, twin.block_bytes)
+    sizes = np.array([each * step for each in SIZES if each * step <= capacity // 8])
+    order = twin.stream.permuted(np.tile(np.arange(sizes.size), (LINE_BLOCKS, 1)), axis=1)
+    lengths = sizes[order]
+    alignment = lengths & -lengths
+    starts = twin.stream.integers(0, (capacity - lengths) // alignment + 1) * alignment
+    latency = read(device, starts.ravel().astype(np.uint64), lengths.ravel().astype(np.uint64))
+    by_size = np.empty(order.shape)
+    np.put_along_axis(by_size, order, latency.reshape(order.shape), axis=1)
+    return sizes, by_size[LINE_BLOCKS // 4 :]

@@ -53,6 +53,15 @@ class Twin:
         return device
 
     @cached_property
+    def warm(self) -> Device:
+        """A copy in use: large random reads of half the drive, so that its tables are filled."""
+        device, size = self.fork(), 1 << 20
+        slots = self.shape.capacity_bytes // size
+        starts = self.stream.integers(0, slots, slots // 2) * size
+        read(device, starts.astype(np.uint64), size)
+        return device
+
+    @cached_property
     def settled(self) -> Device:
         """A copy overwritten at random until collection or merging has been at work for long."""
         device, unit = self.fork(), self.shape.unit_bytes
