@@ -38,7 +38,7 @@ def findings(truth: Staircase) -> list[dict[str, Any]]:
     return [
         {
             "property": "read_latency_alpha_ns",
-            "evidence": {"sizes_bytes": SIZES.tolist(), "median_latency_ns": latency},
+            "evidence": {"sizes_bytes": SIZES.tolist(), "latency_ns": latency},
         },
         {
             "property": "queue_depth_knee",

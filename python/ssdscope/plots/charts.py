@@ -22,7 +22,7 @@ def latency_by_size(
     figure, axes = style.new_figure(palette)
     sizes = np.array(evidence["sizes_bytes"], dtype=float)
     middle, low, high = (
-        np.array(evidence[key]) for key in ("median_latency_ns", "median_low_ns", "median_high_ns")
+        np.array(evidence[key]) for key in ("latency_ns", "latency_low_ns", "latency_high_ns")
     )
     axes.set_yscale("log")
     if with_line and "alpha_ns" in evidence:
@@ -49,7 +49,7 @@ def latency_by_size(
         color=palette.s1,
         markersize=3.6,
         linewidth=1,
-        label="median, 95 % interval",
+        label="middle half, 95 % interval",
     )
     if high.max() < 2 * low.min():
         axes.set_ylim(low.min() / 2, 2 * high.max())
@@ -76,6 +76,8 @@ def rate_by_depth(
         _mark_depth(axes, knee["value"], f"knee {knee['value']:.3g}", "-", palette)
     for candidate in knee["candidates"] or ():
         _mark_depth(axes, candidate, f"{candidate:.3g}?", (0, (2, 2)), palette)
+    if "shelf_depth" in evidence:
+        _mark_depth(axes, evidence["shelf_depth"], "levels off", (0, (2, 2)), palette)
     style.log_depths(axes, depths)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(lambda value, _: style.count_label(value) if value else "0")

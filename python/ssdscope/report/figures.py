@@ -31,7 +31,7 @@ def evidence_charts(document: Document) -> list[Chart]:
     """Draw the sweeps behind the findings."""
     shown = []
     alpha = finding(document, "read_latency_alpha_ns")
-    if alpha is not None and "median_latency_ns" in alpha["evidence"]:
+    if alpha is not None and "latency_ns" in alpha["evidence"]:
         answered = alpha["outcome"] in ("detected", "absent")
         shown.append(_size_chart(alpha["evidence"], with_line=answered))
     knee = finding(document, "queue_depth_knee")
@@ -86,17 +86,20 @@ def _size_chart(evidence: Mapping[str, Any], *, with_line: bool) -> Chart:
         (words.size(size), words.time(middle), f"{words.time(low)} … {words.time(high)}")
         for size, middle, low, high in zip(
             evidence["sizes_bytes"],
-            evidence["median_latency_ns"],
-            evidence["median_low_ns"],
-            evidence["median_high_ns"],
+            evidence["latency_ns"],
+            evidence["latency_low_ns"],
+            evidence["latency_high_ns"],
             strict=True,
         )
     ]
     caption = (
-        f"Median of {evidence['blocks'] - evidence['blocks_dropped']} randomised blocks at "
-        "depth 1, random offsets. "
+        f"Mean of the middle half of {evidence['blocks'] - evidence['blocks_dropped']} randomised "
+        "blocks, less those that warmed the drive; depth 1, random offsets. "
     )
     with_line = with_line and "alpha_ns" in evidence
+    if with_line:
+        missed = words.percent(evidence["typical_relative_error"])
+        caption += f"The line misses them by {missed} (root mean square). "
     if with_line and not evidence["linear_everywhere"]:
         first, last = map(words.size, evidence["linear_region_bytes"])
         caption += f"The line holds from {first} to {last}; dashed beyond."
@@ -105,7 +108,7 @@ def _size_chart(evidence: Mapping[str, Any], *, with_line: bool) -> Chart:
         "Read latency against size",
         caption,
         charts.latency_by_size(evidence, PAGE, with_line=with_line),
-        Table(("size", "median", "95 % interval"), rows),
+        Table(("size", "latency", "95 % interval"), rows),
     )
 
 

@@ -27,13 +27,12 @@ from ssdscope.stats.changepoint import (
     change_points,
     doubling_gains,
     isotonic,
-    plateau,
     saturation_depth,
     second_rise,
 )
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
-from ssdscope.stats.fit import LineFit, bic, fit_line, initial_line, linear_stretch, relative_nnls
+from ssdscope.stats.fit import LineFit, bic, fit_line, initial_line, relative_nnls
 from ssdscope.stats.folding import (
     PeriodScan,
     centred,
@@ -94,7 +93,6 @@ __all__ = [
     "isotonic",
     "knees",
     "levels",
-    "linear_stretch",
     "log_median",
     "mad",
     "mean_interval",
@@ -103,7 +101,6 @@ __all__ = [
     "onset",
     "pair_period",
     "percentile_interval",
-    "plateau",
     "prediction_errors",
     "recurrence",
     "relative_nnls",

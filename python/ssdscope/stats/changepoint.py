@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.stats.fit import fit_line
 from ssdscope.stats.robust import NORMAL_CONSISTENCY
 
 if TYPE_CHECKING:
@@ -61,26 +60,6 @@ def _best_split(series: np.ndarray, min_length: int) -> tuple[int, float]:
     gain = cumulative[left - 1] ** 2 * n / (left * (n - left))
     best = int(np.argmax(gain))
     return int(left[best]), float(gain[best])
-
-
-def plateau(depths: ArrayLike, rates: ArrayLike) -> float:
-    """Estimate the rate that a saturating curve tends to.
-
-    Random requests leave some of N units idle by chance, so the rate approaches its limit as
-    ``limit * q / (q + c)``: a line in 1/rate over 1/q. The line is fitted to the deeper half;
-    a curve that has saturated gives its highest rate, since a limit is never below that.
-
-    Parameters
-    ----------
-    depths, rates : array_like, shape (n,)
-        Depths sorted; both positive; at least four.
-    """
-    xs, ys = np.asarray(depths, dtype=float), np.asarray(rates, dtype=float)
-    deep = slice(len(xs) // 2, None)
-    # fit_line makes relative errors small, and those of 1/rate are those of the rate.
-    line = fit_line(1 / xs[deep], 1 / ys[deep])
-    top = float(isotonic(ys)[-1])
-    return max(top, 1 / line.intercept) if line.intercept > 0 else np.inf
 
 
 def second_rise(depths: ArrayLike, rates: ArrayLike) -> tuple[int, int] | None:

@@ -96,34 +96,3 @@ def initial_line(x: ArrayLike, y: ArrayLike, tolerance: float, min_points: int =
         if fit_line(xs[:end], ys[:end]).typical_relative_error <= tolerance:
             return slice(0, end)
     return None
-
-
-def linear_stretch(
-    x: ArrayLike, y: ArrayLike, tolerance: float, min_points: int = 4
-) -> slice | None:
-    """Find a run of neighbouring points that one line meets within ``tolerance``.
-
-    The run starts at the smallest ``x`` it can, because that is where an intercept shows, and
-    from there it is as long as it can be.
-
-    Parameters
-    ----------
-    x, y : array_like, shape (n,)
-        ``x`` sorted, ``y`` positive.
-    tolerance : float
-        Largest distance of a point from the line, as a share of the point.
-    min_points : int
-        Shorter runs prove nothing: a line meets any two points.
-
-    Returns
-    -------
-    slice or None
-    """
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    n = len(xs)
-    for start in range(n - min_points + 1):
-        for end in range(n, start + min_points - 1, -1):
-            run = slice(start, end)
-            if fit_line(xs[run], ys[run]).max_relative_error <= tolerance:
-                return run
-    return None

@@ -103,7 +103,7 @@ def build(
     """
     by_name = {each["property"]: each for each in findings}
     alpha, knee = (by_name.get(needed) for needed in NEEDED)
-    if alpha is None or "median_latency_ns" not in alpha["evidence"]:
+    if alpha is None or "latency_ns" not in alpha["evidence"]:
         return "the latency of reads could not be measured"
     if knee is None or "median_iops" not in knee["evidence"]:
         return "the throughput at depth could not be measured"
@@ -112,7 +112,7 @@ def build(
     one_line = " ".join(name.split())
     fit = fit_staircase(
         sweep["sizes_bytes"],
-        sweep["median_latency_ns"],
+        sweep["latency_ns"],
         max(knee["evidence"]["median_iops"]),
         page_bytes,
     )
