@@ -48,6 +48,19 @@ def test_common_log_blocks_leave_one_stream(tmp_path: Path, logs: int, noise: st
     assert found.value == 1
 
 
+@pytest.mark.parametrize(("association", "expected"), [("one-to-one", 8), ("many-to-one", 1)])
+def test_streams_between_the_bursts_of_others(
+    tmp_path: Path, association: str, expected: int
+) -> None:
+    others = (
+        "[disturbance]\nforeign_iops = 47\nforeign_bytes = 16_384\n"
+        "foreign_on_ns = 400_000_000\nforeign_off_ns = 1_500_000_000\n"
+    )
+    found = found_on(tmp_path, log_block(association=association, logs=8) + others)
+    assert isinstance(found, Detected)
+    assert found.value == expected
+
+
 def test_parts_of_the_table_that_are_loaded_are_no_merges(tmp_path: Path) -> None:
     zones = f"""
 [map]

@@ -35,6 +35,7 @@ def between_bursts(
     *,
     longest: int,
     again: bool = True,
+    most_lost: float = MAX_DROPPED_SHARE,
 ) -> NDArray[Any]:
     """Measure pieces of a list, shorter ones while others disturb.
 
@@ -47,7 +48,10 @@ def between_bursts(
     longest
         Most that is measured at once.
     again
-        Whether to repeat what was disturbed. A list whose order matters goes on.
+        Whether to wait and repeat what was disturbed. A list whose order matters goes on at once:
+        in a pause the drive might tidy up what the list was to leave behind.
+    most_lost
+        Share of the list that may be left out.
 
     Returns
     -------
@@ -68,13 +72,15 @@ def between_bursts(
         except Stopped as stop:
             if stop.reason is not Reason.INTERFERENCE:
                 raise
-            bench.idle(FIRST_WAIT_NS << failed)
             size, failed = max(size // SHORTER, 1), failed + 1
-            if again and failed < TRIES:
-                continue
+            if again:
+                bench.idle(FIRST_WAIT_NS << failed - 1)
+                if failed < TRIES:
+                    continue
         else:
-            size = min(2 * size, longest)
+            # What is lost for good is risked more carefully.
+            size = min(2 * size if again else size + 1, longest)
         at, failed = part.stop, 0
-    if np.isnan(values).mean() > MAX_DROPPED_SHARE:
+    if np.isnan(values).mean() > most_lost:
         raise Stopped(Reason.INTERFERENCE, "others used the drive nearly all the time")
     return values

@@ -29,15 +29,15 @@ Cost. At most the capacity once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope.probes import write_through
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import MAX_DROPPED_SHARE, base_request_bytes, in_peace
+from ssdscope.probes.discipline import MAX_DROPPED_SHARE, base_request_bytes
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.states import State
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
+    from ssdscope.probes.write_through import Writer
     from ssdscope.targets.records import DeviceInfo
 
 NAME = "merge_unit"
@@ -63,6 +64,7 @@ AS_GOOD = 0.85
 """Of the height of the best candidate; that of half the period is one half."""
 RUNS, RUNS_SHARE = 24, 0.4
 """How many whole units are written aligned, and as many across two; of the capacity in all."""
+LEAST_RUNS, RUNS_LOOKS = 8, 4
 RUN_BYTES = 256 << 10
 COLLAPSES = 0.1
 RANKS_DIFFER = 0.001
@@ -142,19 +144,27 @@ def detect(bench: Bench) -> Iterator[Finding]:
 def _written_in_order(bench: Bench, count: int, unit: int, phase: int) -> _Stream:
     """Overwrite the beginning of the drive; what others disturbed is not known."""
     places = np.arange(1, count + 1) * unit - phase
-    latency = np.full(count, np.nan)
     with write_through.writing(bench) as writer:
-        for first in range(0, count, PIECE_WRITES):
-            part = slice(first, first + PIECE_WRITES)
-            try:
-                latency[part] = writer.latency_ns(places[part], unit)
-            except Stopped as stop:
-                if stop.reason is not Reason.INTERFERENCE:
-                    raise
-    lost = np.isnan(latency)
-    if lost.mean() > MAX_DROPPED_SHARE:
-        raise Stopped(Reason.INTERFERENCE, "others used the drive while it was written in order")
+        latency = _undisturbed(writer, places, unit)
     return _Stream(unit, latency)
+
+
+def _undisturbed(
+    writer: Writer, places: NDArray[Any], size: int, most_lost: float = MAX_DROPPED_SHARE
+) -> NDArray[Any]:
+    """Write a list whose order matters; latencies, NaN where others disturbed."""
+
+    def write(part: slice) -> NDArray[Any]:
+        return writer.latency_ns(places[part], size)
+
+    return between_bursts(
+        writer.bench,
+        places.size,
+        write,
+        longest=PIECE_WRITES,
+        again=False,
+        most_lost=most_lost,
+    )
 
 
 def _renew(bench: Bench) -> None:
@@ -185,18 +195,28 @@ def _confirmed(
     from scipy.stats import mannwhitneyu
 
     unit = stream.unit_bytes
-    left = int(bench.info.capacity_bytes * RUNS_SHARE)
-    runs = min(RUNS, left // (2 * size), bench.info.capacity_bytes // size // 2 - 2)
-    if runs < 8:
+    left = int(bench.info.capacity_bytes * RUNS_SHARE) // (2 * size)
+    slots = (bench.info.capacity_bytes // size - 2) // 2
+    aligned, across = np.empty(0), np.empty(0)
+    contrast, p_value = 0.0, 1.0
+    for look in range(RUNS_LOOKS):
+        runs = min(RUNS, left, slots)
+        if runs < LEAST_RUNS:
+            break
+        left -= runs
+        shifts = (0, size // 2 // unit * unit)
+        more = [_run_times(bench, size, unit, each - phase, runs, look) for each in shifts]
+        aligned, across = np.concatenate([aligned, more[0]]), np.concatenate([across, more[1]])
+        if min(aligned.size, across.size) < 2:
+            continue
+        contrast = float(np.median(across) / np.median(aligned) - 1)
+        p_value = float(mannwhitneyu(across, aligned, alternative="greater").pvalue)
+        if p_value <= RANKS_DIFFER or contrast < COLLAPSES / 2:
+            break
+    if min(aligned.size, across.size) < 2:
         for name in (UNIT, PHASE):
             yield Undetectable(name=name, reason=Reason.RANGE_TOO_SMALL, **common)
         return
-    aligned, across = (
-        _run_times(bench, size, unit, shift - phase, runs)
-        for shift in (0, size // 2 // unit * unit)
-    )
-    contrast = float(np.median(across) / np.median(aligned) - 1)
-    p_value = float(mannwhitneyu(across, aligned, alternative="greater").pvalue)
     common["evidence"] |= {
         "period_bytes": size,
         "aligned_ns": aligned.tolist(),
@@ -215,10 +235,16 @@ def _confirmed(
         yield Undetectable(name=name, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
-def _run_times(bench: Bench, size: int, unit: int, shift: int, runs: int) -> NDArray[Any]:
-    """Time runs of a size at random multiples of it, less those that only fill log blocks."""
-    rng = bench.rng(f"{NAME} {size}")
-    begins = (rng.permutation(bench.info.capacity_bytes // size - 2)[:runs] + 1) * size + shift
+def _run_times(
+    bench: Bench, size: int, unit: int, shift: int, runs: int, look: int
+) -> NDArray[Any]:
+    """Time runs of a size at random multiples of it, less those that only fill log blocks.
+
+    No two are neighbours: the rest of a unit that one began would go to the same log block.
+    """
+    rng = bench.rng(f"{NAME} {size} {look}")
+    slots = (bench.info.capacity_bytes // size - 2) // 2
+    begins = (2 * rng.permutation(slots)[:runs] + 1) * size + shift
     step = unit * _largest_divisor(size // unit, max(RUN_BYTES // unit, 1))
     places = begins[:, None] + np.arange(0, size, step)[None, :]
     _renew(bench)
@@ -226,9 +252,10 @@ def _run_times(bench: Bench, size: int, unit: int, shift: int, runs: int) -> NDA
     times = np.empty(runs)
     with write_through.writing(bench) as writer:
         for run in range(runs):
-            write = partial(writer.latency_ns, places[run], step)
-            times[run] = in_peace(bench, write).sum()
-    return times[runs // 3 :]
+            latency = _undisturbed(writer, places[run], step, most_lost=1.0)
+            times[run] = np.nan if np.isnan(latency).mean() > 0.5 else np.nanmean(latency)
+    times = times[runs // 3 :] * places.shape[1]
+    return np.asarray(times[~np.isnan(times)])
 
 
 def _far_apart(bench: Bench, unit: int, shift: int) -> float:
@@ -244,10 +271,14 @@ def _far_apart(bench: Bench, unit: int, shift: int) -> float:
     times: list[float] = []
     with write_through.writing(bench) as writer:
         for first in range(0, places.size - BATCH + 1, BATCH):
-            write = partial(writer.latency_ns, places[first : first + BATCH], unit)
-            times.append(float(np.median(in_peace(bench, write))))
+            batch = _undisturbed(writer, places[first : first + BATCH], unit, most_lost=1.0)
+            if np.isnan(batch).all():
+                continue
+            times.append(float(np.nanmedian(batch)))
             if times[-1] > MERGES * times[0]:
                 break
+    if not times:
+        raise Stopped(Reason.INTERFERENCE, "others used the drive nearly all the time")
     return times[-1] / times[0] - 1
 
 
@@ -284,11 +315,10 @@ def _short_runs(bench: Bench, stream: _Stream, phase: int) -> float:
     _renew(bench)
     places = begins[:, None] + np.arange(length)[None, :] * unit
     with write_through.writing(bench) as writer:
-        write = partial(writer.latency_ns, places.ravel(), unit)
-        latency = in_peace(bench, write).reshape(places.shape)
+        latency = _undisturbed(writer, places.ravel(), unit).reshape(places.shape)
     in_order = stream.latency_ns[: stream.latency_ns.size // length * length]
     usual = np.nanmedian(in_order.reshape(-1, length).mean(axis=1))
-    return float(np.median(latency.mean(axis=1)[count // 2 :]) / usual - 1)
+    return float(np.nanmedian(np.nanmean(latency, axis=1)[count // 2 :]) / usual - 1)
 
 
 def _evidence(stream: _Stream, period: _Period | None) -> dict[str, Any]:

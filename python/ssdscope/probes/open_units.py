@@ -8,10 +8,10 @@ log block of its own and all others a common one pays later, when the common one
 
 Statistic. n merge units next to each other are written in order, in turn, in sixteenths of a unit,
 the cache switched off or each write followed by a flush. One stream and two, alternating, are
-compared by their means after so much was written by two that common log blocks, too, must be
-full (128 units). More streams are written for six rounds, of which the first two, in which what
-was open before is merged, do not count; of the others the median: beyond the limit every write
-waits for a merge.
+compared by the median of what units cost, after so much was written by two that common log
+blocks, too, must be full (128 units). More streams are written for six rounds, of which the first
+two, in which what was open before is merged, do not count; of the others the median: beyond the
+limit every write waits for a merge. Writes that others disturbed are left out, up to one half.
 
 Decision. If two streams cost at least 1.2 times what one does, in both halves of the measurement,
 the answer is one. Else the costs of 2, 3, 4, 6 ... 64 streams are measured; the largest rise
@@ -32,7 +32,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.probes.bench import Stopped
+from ssdscope.probes.discipline import WAITS_NS
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import unit_or_base, write_through
 from ssdscope.probes.page_mapped import merges_for_each
@@ -61,6 +63,10 @@ LEAST_UNITS = 12
 MOST_OF_UNITS = 0.8
 """Streams need units to choose from."""
 DECLARED_CAPACITIES = 10
+PIECE = 16
+"""Writes at once, fewer while others disturb."""
+MOST_LOST = 0.5
+"""Share that others may disturb: of the rest the median or mean of costs that differ manifold."""
 
 
 @dataclass
@@ -100,11 +106,25 @@ class Streams:
         """Cost of a few rounds over so many units."""
         rounds = min(ROUNDS, self.unit_bytes // self.part_bytes)
         warm = min(WARM_ROUNDS, rounds - 1)
-        if self.bench.info.snapshot:
-            self.bench.enter(State.FILLED)
-        latencies = write_through(self.bench, self._places(count, rounds), self.part_bytes)
-        self.costs[count] = float(np.median(latencies[warm * count :]))
-        return self.costs[count]
+        for wait_ns in (0, *WAITS_NS):
+            if self.bench.info.snapshot:
+                self.bench.enter(State.FILLED)
+            self.bench.idle(wait_ns)
+            latencies = self._written(self._places(count, rounds))[warm * count :]
+            if np.isnan(latencies).mean() <= MOST_LOST:
+                self.costs[count] = float(np.nanmedian(latencies))
+                return self.costs[count]
+        raise Stopped(Reason.INTERFERENCE, "others used the drive during most streams")
+
+    def _written(self, places: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Write one by one; latencies, NaN where others disturbed."""
+
+        def write(part: slice) -> NDArray[np.float64]:
+            return write_through(self.bench, places[part], self.part_bytes)
+
+        return between_bursts(
+            self.bench, places.size, write, longest=PIECE, again=False, most_lost=1.0
+        )
 
     def pair_over_one(self) -> tuple[float, float]:
         """Compare two streams with one, once any common log blocks must be full.
@@ -121,14 +141,20 @@ class Streams:
             rounds = range(min(MEASURED_UNITS, self.units) // 4)
             # In turn, so that drift is in both.
             spent = np.array([[self._whole(1), self._whole(1), self._whole(2)] for _ in rounds])
-            self.costs[1], self.costs[2] = float(spent[:, :2].mean()), float(spent[:, 2].mean())
+            if np.isnan(spent).mean() > MOST_LOST:
+                raise Stopped(Reason.INTERFERENCE, "others used the drive during most streams")
+            self.costs[1] = float(np.nanmedian(spent[:, :2]))
+            self.costs[2] = float(np.nanmedian(spent[:, 2]))
             halves.append(self.costs[2] / self.costs[1])
         return halves[0], halves[1]
 
     def _whole(self, count: int) -> float:
-        """Cost of writing so many units to their ends."""
+        """Cost of writing so many units to their ends; NaN if others disturbed."""
         places = self._places(count, self.unit_bytes // self.part_bytes)
-        return float(write_through(self.bench, places, self.part_bytes).mean())
+        latencies = self._written(places)
+        return (
+            float("nan") if np.isnan(latencies).mean() > MOST_LOST else float(np.nanmean(latencies))
+        )
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
