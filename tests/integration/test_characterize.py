@@ -10,7 +10,8 @@ import pytest
 
 from ssdscope.errors import DeviceError, TraceError
 from ssdscope.probes import Budget, choose, silent
-from ssdscope.report import Characterization, characterize, render
+from ssdscope.report import Characterization, characterize, render, words
+from ssdscope.report.figures import trace_chart
 from ssdscope.report.replay import replay_trace
 from ssdscope.targets import open_target
 
@@ -232,6 +233,23 @@ def test_a_trace_is_shown_with_what_was_done_to_it(tmp_path: Path) -> None:
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "200 requests at the trace&#39;s own times" in text
     assert "packed in address order" in text
+
+
+def test_a_trace_shows_its_own_latencies_and_that_it_was_made_up(tmp_path: Path) -> None:
+    path = tmp_path / "synthetic.csv"
+    rows = (f"{128166385290000000 + i},hm,0,Read,{i * 4096},4096,2500" for i in range(50))
+    path.write_text("\n".join(["# synthetic: not a <real> one", *rows]), encoding="utf-8")
+    device = open_target("sim:msr-4gb", seed=1).device
+    shown = replay_trace(device, path, None, DEFAULT, silent)
+    drawn = trace_chart({"performance": {"trace": shown}})
+    assert drawn is not None
+    assert "This trace is synthetic: not a <real> one. 50 requests" in drawn.caption
+    assert drawn.table is not None
+    assert [row[:3] for row in drawn.table.rows] == [
+        ("read", "50", words.time(shown["read"]["latency_ns"]["mean"])),
+        ("read, as traced", "", "250 µs"),
+    ]
+    assert "not a <real>" not in drawn.svg
 
 
 def test_a_trace_of_hours_is_cut_off_on_a_real_drive(tmp_path: Path) -> None:

@@ -188,10 +188,30 @@ def test_what_a_truncated_file_holds_is_used_on_request(cli, tmp_path: Path) -> 
     assert refused.status == 2
     assert "the gzip file is cut short" in refused.err
     used = cli("replay", "sim:mqsim-8g", str(path), "--skip-bad", "--seed", "1", "-o", "json")
-    assert used.status == 0, used.err
+    assert used.status == 3, used.err
     assert used.document["trace"]["truncated"]
     assert 0 < used.document["requests"] < 4000
     assert "the file breaks off" in used.err
+
+
+def test_a_trace_that_is_mostly_rubbish_is_not_to_be_trusted(cli, tmp_path: Path) -> None:
+    path = tmp_path / "rubbish.csv"
+    for rubbish, status in ((25, 0), (26, 3)):
+        path.write_text(MSR + "rubbish\n" * rubbish, encoding="utf-8")
+        words = ("replay", "sim:mqsim-8g", str(path), "--skip-bad", "--format", "msr")
+        assert cli(*words, "--seed", "1", "-o", "json").status == status
+
+
+def test_requests_of_one_second_are_spread_on_request(cli, tmp_path: Path) -> None:
+    path = tmp_path / "cbs.csv"
+    lines = (f"{1538323200 + i // 50},{i * 8},8,{i % 2},0\n" for i in range(100))
+    path.write_text("".join(lines), encoding="utf-8")
+    words = ("replay", "sim:mqsim-8g", str(path), "--seed", "1", "-o", "json")
+    burst = cli(*words).document
+    spread = cli(*words, "--spread-ties").document
+    assert burst["trace"]["format"] == spread["trace"]["format"] == "tencent"
+    assert burst["elapsed_ns"] < 1.2e9 < 1.9e9 < spread["elapsed_ns"]
+    assert spread["write"]["latency_ns"]["mean"] < burst["write"]["latency_ns"]["mean"]
 
 
 def test_columns_of_any_table_are_named(cli, tmp_path: Path) -> None:

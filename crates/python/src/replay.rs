@@ -25,6 +25,7 @@ pub struct Options {
     volume: Option<u64>,
     skip_bad: bool,
     limit: Option<u64>,
+    spread_ties: bool,
     offset_bytes: u64,
     size_bytes: Option<u64>,
 }
@@ -32,7 +33,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let ReplayOptions { mode, iodepth, time_scale, .. } = ReplayOptions::default();
-        let TraceOptions { format, columns, align, fit, volume, skip_bad, limit } =
+        let TraceOptions { format, columns, align, fit, volume, skip_bad, limit, spread_ties } =
             TraceOptions::default();
         Self {
             format,
@@ -45,6 +46,7 @@ impl Default for Options {
             volume,
             skip_bad,
             limit,
+            spread_ties,
             offset_bytes: 0,
             size_bytes: None,
         }
@@ -94,9 +96,9 @@ impl Options {
 
     /// How to read the trace.
     fn trace(&self) -> TraceOptions {
-        let Self { align, fit, volume, skip_bad, limit, .. } = *self;
+        let Self { align, fit, volume, skip_bad, limit, spread_ties, .. } = *self;
         let (format, columns) = (self.format.clone(), self.columns.clone());
-        TraceOptions { format, columns, align, fit, volume, skip_bad, limit }
+        TraceOptions { format, columns, align, fit, volume, skip_bad, limit, spread_ties }
     }
 }
 

@@ -86,3 +86,7 @@ SkipBad: TypeAlias = Annotated[
 Limit: TypeAlias = Annotated[
     int | None, typer.Option("--limit", min=1, help="Use so many requests only.")
 ]
+SpreadTies: TypeAlias = Annotated[
+    bool,
+    typer.Option("--spread-ties", help="Spread requests of one instant evenly until the next."),
+]

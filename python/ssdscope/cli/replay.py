@@ -49,6 +49,7 @@ def replay(
     volume: options.Volume = None,
     skip_bad: options.SkipBad = False,
     limit: options.Limit = None,
+    spread_ties: options.SpreadTies = False,
     offset: Annotated[
         str, typer.Option("--offset", metavar="SIZE", help="Where the region starts.")
     ] = "0",
@@ -85,6 +86,7 @@ def replay(
         volume=volume,
         skip_bad=skip_bad,
         limit=limit,
+        spread_ties=spread_ties,
         offset_bytes=_size("--offset", offset),
         size_bytes=None if size is None else _size("--size", size),
     )

@@ -195,6 +195,13 @@ def tell_of_trace(about: dict[str, Any]) -> None:
         note(f"the file breaks off; the {about['requests']:,} requests before that are used")
 
 
+def trace_is_whole(about: dict[str, Any]) -> bool:
+    """Say whether enough of a trace was used for an answer about it."""
+    bad = about.get("bad_lines", 0)
+    lines = bad + about.get("requests", 0)
+    return not about.get("truncated") and bad <= DROPPED_SHARE_MAX * lines
+
+
 def _exit_code(result: "RunResult", *, wanted_ci: float | None) -> int:
     """Say by the exit code whether the answer may be trusted, and on stderr why not."""
     failed = int(result.summary.get("failed_requests") or 0)
@@ -210,4 +217,5 @@ def _exit_code(result: "RunResult", *, wanted_ci: float | None) -> int:
     if result.summary.get("until_ci_reached") is False and wanted_ci is not None:
         note(f"the 95 % interval did not come within {100 * wanted_ci:g}% of the mean")
         return EXIT_NOT_TRUSTWORTHY
-    return EXIT_DONE
+    whole = trace_is_whole(result.summary.get("trace") or {})
+    return EXIT_DONE if whole else EXIT_NOT_TRUSTWORTHY

@@ -7,10 +7,10 @@ import typer
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, note, table
 from ssdscope.cli.replay import require_file
-from ssdscope.cli.running import tell_of_trace
+from ssdscope.cli.running import tell_of_trace, trace_is_whole
 from ssdscope.cli.session import Session
 from ssdscope.cli.tables import TRACED_HEADER, traced_rows
-from ssdscope.errors import EXIT_DONE, UsageError
+from ssdscope.errors import EXIT_DONE, EXIT_NOT_TRUSTWORTHY, UsageError
 from ssdscope.units import format_duration
 
 if TYPE_CHECKING:
@@ -57,8 +57,13 @@ def show(
         emit_json({**envelope(), "trace": {"path": trace, **about}})
     else:
         emit(_about_text(about))
+    return _told(about)
+
+
+def _told(about: dict[str, Any]) -> int:
+    """Tell what of a trace was left out; the exit code says whether the rest is to be trusted."""
     tell_of_trace(about)
-    return EXIT_DONE
+    return EXIT_DONE if trace_is_whole(about) else EXIT_NOT_TRUSTWORTHY
 
 
 def _about_text(about: dict[str, Any]) -> str:
@@ -94,6 +99,7 @@ def windows(
     volume: options.Volume = None,
     skip_bad: options.SkipBad = False,
     limit: options.Limit = None,
+    spread_ties: options.SpreadTies = False,
     output_format: options.OutputFormat = "normal",
 ) -> int:
     """Describe every minute of a trace by more than sixty features: docs/traces.md lists them."""
@@ -107,7 +113,8 @@ def windows(
         raise UsageError(f"cannot write windows to {out}: the name must end in .parquet")
     require_file(trace)
     destination(out)
-    read = read_trace(trace, TraceOptions(trace_format, columns, volume, skip_bad, limit))
+    wanted = TraceOptions(trace_format, columns, volume, skip_bad, limit, spread_ties)
+    read = read_trace(trace, wanted)
     found = window_features(read.rows, window_ns=parse_duration(length))
     _write_windows(out, read, found)
     summary = {"windows": len(found["start_s"]), "features": len(found) - 3, "out": out}
@@ -115,8 +122,7 @@ def windows(
         emit_json({**envelope(), "trace": {"path": trace, **read.about}, **summary})
     else:
         emit(table(("what", "value"), [(key, str(value)) for key, value in summary.items()]))
-    tell_of_trace(read.about)
-    return EXIT_DONE
+    return _told(read.about)
 
 
 def _write_windows(out: str, trace: "Trace", found: "Table") -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ssdscope.plots import PAGE, charts, findings, inline_svg
 from ssdscope.report import words
 from ssdscope.report.parts import Chart, Document, Table, finding, measured
+from ssdscope.targets.traces import is_synthetic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -247,17 +248,16 @@ def trace_chart(document: Document) -> Chart | None:
     trace = document["performance"]["trace"]
     if trace is None or not trace.get("windows"):
         return None
-    rows = [
-        (
-            direction,
-            f"{trace[direction]['requests']:,}",
-            *(
-                words.time(trace[direction]["latency_ns"][key])
-                for key in ("mean", "p50", "p99", "max")
-            ),
-        )
+    traced = (trace["trace"] or {}).get("latency_ns") or {}
+    told = [
+        (direction, f"{trace[direction]['requests']:,}", trace[direction]["latency_ns"])
         for direction in ("read", "write")
         if trace[direction] is not None
+    ]
+    told += [(f"{name}, as traced", "", traced[name]) for name in traced if traced[name]]
+    rows = [
+        (name, count, *(words.time(latency[key]) for key in ("mean", "p50", "p99", "max")))
+        for name, count, latency in told
     ]
     return chart(
         "trace",
@@ -273,7 +273,8 @@ def _about_trace(trace: Mapping[str, Any]) -> str:
     """Say what was replayed, and what was done to it so that it fits the drive."""
     told = trace["trace"]
     width = trace["windows"]["width_s"]
-    parts = [
+    parts = [f"This trace is {told['remark']}."] if is_synthetic(told) else []
+    parts += [
         f"{trace['requests']:,} requests at the trace's own times.",
         f"Median and p99 of windows of {width:.3g} s.",
     ]

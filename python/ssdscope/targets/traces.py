@@ -41,6 +41,8 @@ class TraceOptions:
         Count malformed lines, and leave out the unreadable rest of a damaged file.
     limit
         Only so many requests.
+    spread_ties
+        Spread requests of one instant evenly until the next.
     """
 
     format: str | None = None
@@ -48,6 +50,7 @@ class TraceOptions:
     volume: int | None = None
     skip_bad: bool = False
     limit: int | None = None
+    spread_ties: bool = False
 
 
 @dataclass(frozen=True)

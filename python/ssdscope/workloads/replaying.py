@@ -40,6 +40,8 @@ class ReplayOptions:
         Count malformed lines instead of stopping at the first.
     limit
         Replay so many requests only.
+    spread_ties
+        Spread requests of one instant evenly until the next.
     offset_bytes, size_bytes
         The region of the drive that stands for the whole.
     """
@@ -54,6 +56,7 @@ class ReplayOptions:
     volume: int | None = None
     skip_bad: bool = False
     limit: int | None = None
+    spread_ties: bool = False
     offset_bytes: int = 0
     size_bytes: int | None = None
 
@@ -77,5 +80,6 @@ class ReplayOptions:
 
     def to_json(self) -> str:
         """Write the options for the driver, which knows what those not given are."""
-        given = {name: value for name, value in self.to_dict().items() if value is not None}
+        assumed = asdict(ReplayOptions())
+        given = {name: each for name, each in self.to_dict().items() if each != assumed[name]}
         return json.dumps(given)

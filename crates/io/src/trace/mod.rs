@@ -13,6 +13,7 @@
 //! * `volumes`, `regions`, `fit`: where a request lands on the drive;
 //! * `survey`: the first pass, which knows every problem before anything runs;
 //! * `order`: late lines put back where their time belongs;
+//! * `ties`: requests of one instant spread until the next;
 //! * `reader`: [`open_trace`], which combines all of it into an iterator, and
 //!   [`open_records`] for the requests as the trace has them, without a drive;
 //! * `columns`: those as columns;
@@ -55,6 +56,7 @@ mod tencent;
 mod testing;
 #[cfg(test)]
 mod tests;
+mod ties;
 mod volumes;
 mod vscsi;
 

@@ -54,6 +54,8 @@ pub struct TraceOptions {
     pub skip_bad: bool,
     /// Use only so many requests from the beginning.
     pub limit: Option<u64>,
+    /// Spread requests of one instant evenly until the next: for clocks of whole seconds.
+    pub spread_ties: bool,
 }
 
 /// The part of a drive that a trace is to land on.

@@ -10,6 +10,7 @@ use super::records::{Records, Watch};
 use super::sniff::choose;
 use super::source::Source;
 use super::survey::Surveyor;
+use super::ties::Ties;
 use crate::units::{Bytes, Nanos};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -23,6 +24,8 @@ pub struct RecordReader {
     records: Records<'static>,
     /// Only where the trace is out of order.
     sorter: Option<Sorter>,
+    /// Only where requests of one instant are to be spread.
+    ties: Option<Ties>,
     first: Nanos,
     delivered: u64,
     failed: bool,
@@ -112,6 +115,7 @@ fn open(
     let records = RecordReader {
         records: Records::new(&source, format, options, None)?,
         sorter: (survey.stats.reordered > 0).then(|| Sorter::new(WINDOW_REQUESTS)),
+        ties: options.spread_ties.then(Ties::default),
         stats: survey.stats,
         first: survey.first,
         delivered: 0,
@@ -129,9 +133,14 @@ impl RecordReader {
 
     #[inline]
     fn read(&mut self) -> Result<Option<Record>, TraceError> {
-        let record = match &mut self.sorter {
-            None => self.records.next()?,
-            Some(sorter) => sorter.next(&mut self.records)?,
+        let Self { records, sorter, ties, .. } = self;
+        let mut sorted = || match sorter {
+            None => records.next(),
+            Some(sorter) => sorter.next(records),
+        };
+        let record = match ties {
+            None => sorted()?,
+            Some(ties) => ties.next(sorted)?,
         };
         match record {
             Some(record) => {

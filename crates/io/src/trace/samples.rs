@@ -206,6 +206,16 @@ fn a_remark_is_kept_and_volumes_are_told_apart() {
 }
 
 #[test]
+fn requests_of_one_second_are_spread_on_request() {
+    let text = "1538323201,16,8,1,0\n1538323200,16,8,1,0\n1538323200,24,8,1,0\n";
+    let spread = TraceOptions { spread_ties: true, ..TraceOptions::default() };
+    let (records, stats) = read(text.as_bytes(), &spread).expect("a good trace");
+    let times: Vec<_> = records.iter().map(|r| (r.arrival.0 / 1_000_000, r.line)).collect();
+    assert_eq!(times, [(0, 2), (500, 3), (1000, 1)]);
+    assert_eq!(stats.requests, 3);
+}
+
+#[test]
 fn rows_become_columns() {
     let mut columns = TraceColumns::default();
     assert!(columns.is_empty());
