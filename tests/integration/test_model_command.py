@@ -57,6 +57,16 @@ def test_nothing_is_run_twice_and_more_points_are_added(cli, folder: Path) -> No
     assert "holds runs with design 'sobol'" in said.err
 
 
+def test_an_adaptive_design_goes_on_too(cli, tmp_path: Path) -> None:
+    wanted = ("--design", "adaptive", "--test", "0", "--repeats", "0", "-o", "json")
+    words = (*COLLECT, *wanted, "-O", str(tmp_path / "runs.parquet"))
+    first = cli(*words, "--points", "36").document
+    assert first["train"] == 36
+    said = cli(*words, "--points", "36")
+    assert "36 of the runs are in" in said.err
+    assert cli(*words, "--points", "40").document["train"] == 40
+
+
 def test_prediction(cli, folder: Path) -> None:
     words = ("--wr-ratio", "0.3", "--q-dep", "16", "--wr-size", "4k", "--rd-size", "64k")
     said = cli("model", "predict", str(folder / "model.json"), *words, "-o", "json")
@@ -171,6 +181,7 @@ def test_ctrl_c_keeps_the_runs(spawn, tmp_path: Path) -> None:
         (("fit", "none.parquet", "--target", "speed"), "there is no target 'speed'"),
         (("fit", "none.parquet", "--workload", "odd"), "there is no kind of workload 'odd'"),
         (("evaluate", "none.parquet", "--model", "gp,forest"), "there is no model 'forest'"),
+        (("evaluate", "none.parquet", "--features", "basic,x"), "no set of features 'x'"),
         (("predict", "none.json"), "cannot read none.json"),
         (("predict", "none.json", "--wr-ratio", "30"), "--wr-ratio: '30' is not between 0 and 1"),
         (("predict", "none.json", "--wr-ratio", "nan"), "--wr-ratio: 'nan' is not between"),

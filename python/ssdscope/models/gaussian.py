@@ -31,7 +31,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     log_target : bool, default=True
         Fit the logarithm of a target that is positive throughout, and predict its exponential;
         any other target is fitted as it is.
-    max_rows : int, default=2000
+    max_rows : int, default=4200
         Rows that are fitted at most; of more these are drawn.
     random_state : int, RandomState or None, default=None
         Draws rows.
@@ -45,7 +45,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, log_target: bool = True, max_rows: int = 2000, random_state: Any = None
+        self, log_target: bool = True, max_rows: int = 4200, random_state: Any = None
     ) -> None:
         self.log_target = log_target
         self.max_rows = max_rows

@@ -89,7 +89,7 @@ FAMILIES: dict[str, Family] = {
     ),
     "cart": Family(_cart, "one regression tree with constant leaves", chosen_from=False),
     "lightgbm": Family(_lightgbm, "boosted trees with linear leaves"),
-    "gp": Family(_gaussian, "Gaussian process, for small samples", most_rows=2000),
+    "gp": Family(_gaussian, "Gaussian process, for small samples", most_rows=4200),
     "ols": Family(_least_squares, "ordinary least squares, a baseline", chosen_from=False),
     "quantile": Family(_quantile, "linear median regression, a baseline", chosen_from=False),
 }
@@ -106,7 +106,7 @@ def family(name: str) -> Family:
         If there is none of this name, or what it needs is not installed.
     """
     if name not in FAMILIES:
-        raise UsageError(f"there is no model {name!r}", hint=f"use {BEST}, {', '.join(FAMILIES)}")
+        raise UsageError(f"there is no model {name!r}", hint=f"there are {', '.join(FAMILIES)}")
     if name == "lightgbm":
         from ssdscope.models.estimators import lightgbm
 

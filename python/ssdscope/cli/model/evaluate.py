@@ -43,16 +43,16 @@ def evaluate(
     The noise floor, from runs made twice, and naive baselines stand in the same table. Of iops
     and bandwidth there are rows for what follows from a model of the latency, too.
     """
-    from ssdscope.models import evaluation, fitting
+    from ssdscope.models import evaluation, fitting, registry
     from ssdscope.models.table import load
 
     session: Session = context.obj
     sets = [each.strip() for each in features.split(",")]
     names = [each.strip() for each in model.split(",")]
+    for each in sets:
+        fitting.require_known("best", each, target, workload)
     for name in names if names != ["all"] else []:
-        for each in sets:
-            fitting.require_known(name, each, target, workload)
-    fitting.require_known("best", sets[0], target, workload)
+        registry.family(name)
     _, rows = load(data)
     used_seed = session.seed(seed)
     if names == ["all"]:
