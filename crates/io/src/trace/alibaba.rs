@@ -2,9 +2,10 @@
 //!
 //! Offset and length are bytes. Devices are interleaved, each an address space of its own.
 
-use super::format::{Fault, Format, Framing, Record, comma_separated, line_by_line_after};
+use super::format::{
+    Fault, Format, Framing, Record, comma_separated, line_by_line_after, read_or_write,
+};
 use super::number::{MICROSECOND_DIGITS, decimal_ns, unsigned};
-use crate::request::Op;
 
 pub static FORMAT: Format = Format {
     name: "alibaba",
@@ -18,11 +19,7 @@ fn parse(line: &[u8]) -> Result<Record, Fault> {
     let Some([device, kind, offset, length, time]) = comma_separated(line) else {
         return Err(Fault("five fields device,R|W,offset,bytes,microseconds"));
     };
-    let op = match kind {
-        b"R" | b"r" => Op::Read,
-        b"W" | b"w" => Op::Write,
-        _ => return Err(Fault("R or W (field 2)")),
-    };
+    let op = read_or_write(kind).ok_or(Fault("R or W (field 2)"))?;
     Record::at_byte(
         decimal_ns(time, MICROSECOND_DIGITS).ok_or(Fault("a time in microseconds (field 5)"))?,
         unsigned(device).ok_or(Fault("a device number (field 1)"))?,
@@ -36,6 +33,7 @@ fn parse(line: &[u8]) -> Result<Record, Fault> {
 mod tests {
     use super::super::testing::{faults, parse_all};
     use super::*;
+    use crate::request::Op;
     use crate::units::Nanos;
 
     #[test]

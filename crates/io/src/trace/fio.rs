@@ -24,7 +24,6 @@ pub static FORMAT: Format = Format {
 
 const FILES_MAX: usize = 1 << 14;
 
-#[expect(clippy::unnecessary_wraps, reason = "it is what a format's entry returns")]
 fn parser(_: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
     Ok(Box::new(Fio { timed: None, files: HashMap::new(), waited: Nanos::ZERO }))
 }

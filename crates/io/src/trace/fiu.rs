@@ -5,10 +5,9 @@
 //! tar archive in front of a line; they are passed over and counted.
 
 use super::error::TraceError;
-use super::format::{Fault, Format, Framing, Noted, Parser, Record, device_volume};
+use super::format::{Fault, Format, Framing, Noted, Parser, Record, device_volume, read_or_write};
 use super::number::unsigned;
 use super::options::TraceOptions;
-use crate::request::Op;
 use crate::units::{Nanos, SECTOR_BYTES};
 
 pub static FORMAT: Format = Format {
@@ -23,7 +22,6 @@ pub static FORMAT: Format = Format {
 const BEFORE: usize = 2;
 const AFTER: usize = 6;
 
-#[expect(clippy::unnecessary_wraps, reason = "it is what a format's entry returns")]
 fn parser(_: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
     Ok(Box::new(Fiu { tar_headers: 0 }))
 }
@@ -62,11 +60,7 @@ fn request(line: &[u8]) -> Result<Record, Fault> {
     let mut next = || tail.next().ok_or(expected);
     let (sector, sectors, kind) = (next()?, next()?, next()?);
     let (major, minor) = (next()?, next()?);
-    let op = match kind {
-        b"R" | b"r" => Op::Read,
-        b"W" | b"w" => Op::Write,
-        _ => return Err(Fault("R or W (field 6)")),
-    };
+    let op = read_or_write(kind).ok_or(Fault("R or W (field 6)"))?;
     let time = fields().next().and_then(unsigned).map(Nanos);
     let sectors = unsigned(sectors).ok_or(Fault("a number of 512-byte sectors (field 5)"))?;
     let volume = unsigned(major).zip(unsigned(minor));
@@ -85,6 +79,7 @@ fn request(line: &[u8]) -> Result<Record, Fault> {
 mod tests {
     use super::super::testing::{faults, parse_all};
     use super::*;
+    use crate::request::Op;
 
     const LINE: &str =
         "89966527950584 4253 nfsd 508516672 8 W 6 0 88b93b628d84082186026d9da044f173";

@@ -91,7 +91,6 @@ impl Parser for LineByLine {
 }
 
 /// For formats of one request per line.
-#[expect(clippy::unnecessary_wraps, reason = "it is what a format's entry returns")]
 pub(super) fn line_by_line(
     parse: fn(&[u8]) -> Result<Record, Fault>,
 ) -> Result<Box<dyn Parser>, TraceError> {
@@ -116,12 +115,21 @@ impl Parser for AfterHeader {
 }
 
 /// For formats of one request per line that may begin with a header.
-#[expect(clippy::unnecessary_wraps, reason = "it is what a format's entry returns")]
 pub(super) fn line_by_line_after(
     header: &'static [u8],
     parse: fn(&[u8]) -> Result<Record, Fault>,
 ) -> Result<Box<dyn Parser>, TraceError> {
     Ok(Box::new(AfterHeader { header, parse, begun: false }))
+}
+
+/// The operation of a letter R or W, in either case.
+#[inline]
+pub(super) const fn read_or_write(letter: &[u8]) -> Option<Op> {
+    match letter {
+        b"r" | b"R" => Some(Op::Read),
+        b"w" | b"W" => Some(Op::Write),
+        _ => None,
+    }
 }
 
 /// The volume that stands for a Linux device `major,minor`, legible in decimal.

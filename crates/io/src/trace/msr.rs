@@ -24,7 +24,6 @@ const TICK_NS: u64 = 100;
 const DISKS_PER_HOST: u64 = 256;
 const HOSTS_MAX: usize = 256;
 
-#[expect(clippy::unnecessary_wraps, reason = "it is what a format's entry returns")]
 fn parser(_: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
     Ok(Box::new(Msr { hosts: Vec::new() }))
 }

@@ -4,9 +4,8 @@
 //! its own. The size is in bytes and may be zero or no whole number of blocks. The
 //! opcode is R or W in either case. Blanks may follow the commas.
 
-use super::format::{Fault, Format, Framing, Record, comma_separated, line_by_line};
+use super::format::{Fault, Format, Framing, Record, comma_separated, line_by_line, read_or_write};
 use super::number::{SECOND_DIGITS, decimal_ns, unsigned};
-use crate::request::Op;
 
 pub static FORMAT: Format = Format {
     name: "spc",
@@ -20,11 +19,7 @@ fn parse(line: &[u8]) -> Result<Record, Fault> {
     let Some([asu, lba, size, opcode, time]) = comma_separated(line) else {
         return Err(Fault("five fields ASU,LBA,bytes,R|W,seconds separated by commas"));
     };
-    let op = match opcode {
-        b"r" | b"R" => Op::Read,
-        b"w" | b"W" => Op::Write,
-        _ => return Err(Fault("an opcode R or W (field 4)")),
-    };
+    let op = read_or_write(opcode).ok_or(Fault("an opcode R or W (field 4)"))?;
     Record::new(
         decimal_ns(time, SECOND_DIGITS).ok_or(Fault("a time in decimal seconds (field 5)"))?,
         unsigned(asu).ok_or(Fault("an ASU number (field 1)"))?,
@@ -37,6 +32,7 @@ fn parse(line: &[u8]) -> Result<Record, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::Op;
     use crate::units::Nanos;
     use proptest::prelude::*;
 

@@ -4,9 +4,10 @@
 //! requests completed, so that they are out of order. The response is in seconds too and
 //! may be missing. Offset and size are bytes.
 
-use super::format::{Fault, Format, Framing, Record, comma_separated, line_by_line_after};
+use super::format::{
+    Fault, Format, Framing, Record, comma_separated, line_by_line_after, read_or_write,
+};
 use super::number::{SECOND_DIGITS, decimal_ns, unsigned};
-use crate::request::Op;
 
 pub static FORMAT: Format = Format {
     name: "systor",
@@ -20,11 +21,7 @@ fn parse(line: &[u8]) -> Result<Record, Fault> {
     let Some([time, response, kind, lun, offset, size]) = comma_separated(line) else {
         return Err(Fault("six fields seconds,response,R|W,LUN,offset,bytes"));
     };
-    let op = match kind {
-        b"R" | b"r" => Op::Read,
-        b"W" | b"w" => Op::Write,
-        _ => return Err(Fault("R or W (field 3)")),
-    };
+    let op = read_or_write(kind).ok_or(Fault("R or W (field 3)"))?;
     let latency = match response {
         b"" => None,
         _ => Some(
@@ -46,6 +43,7 @@ fn parse(line: &[u8]) -> Result<Record, Fault> {
 mod tests {
     use super::super::testing::{faults, parse_all};
     use super::*;
+    use crate::request::Op;
     use crate::units::Nanos;
 
     #[test]

@@ -64,7 +64,6 @@ const V2_LAYOUT: Layout = Layout {
     response_at: Some(32),
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "it is what a format's entry returns")]
 fn parser(layout: &'static Layout) -> Result<Box<dyn Parser>, TraceError> {
     Ok(Box::new(Vscsi { layout, other_commands: 0 }))
 }

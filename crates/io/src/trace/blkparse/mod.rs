@@ -48,7 +48,6 @@ const SUMMARY: [&[u8]; 13] = [
     b"Trace started",
 ];
 
-#[expect(clippy::unnecessary_wraps, reason = "it is what a format's entry returns")]
 fn parser(_: &TraceOptions) -> Result<Box<dyn Parser>, TraceError> {
     Ok(Box::new(Blkparse { matcher: Matcher::default(), latest: None }))
 }
