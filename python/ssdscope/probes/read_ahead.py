@@ -2,9 +2,10 @@
 
 Four reads in a row somewhere, a pause in which whatever is fetched arrives, then single reads at
 distances behind the end of the row, the nearest first, so that none of them puts out what lies
-further on. They are fast up to where was read ahead, which a drive rounds up to whole pages: over
-rows that end anywhere in a page, the share of fast ones falls from one, at what is read ahead,
-to nothing a page later.
+further on. They are fast up to where was read ahead, which a drive rounds up to whole pages: of
+rows that end anywhere in a page, that lies anywhere between what is read ahead and a page more.
+Behind each row it is known to lie between two singles, and the likelihood of all rows together
+tells both ends of that stretch.
 """
 
 from __future__ import annotations
@@ -27,17 +28,19 @@ REST_NS = 2_000_000
 """Before each single read: what the one before made the drive fetch is there."""
 ROUGH_ROWS = 24
 FINE_ROWS = 256
-FINE_DISTANCES = 12
+FINE_DISTANCES, BLOCKS_APART = 12, 6
 FARTHEST_BYTES = 64 << 20
-GRID, PAGES = 300, 16
+GRID = 300
 MOST_PAGE = 192
 """Blocks of the largest page, or mapping unit, that what is read ahead may be rounded up to."""
+_PAGES = np.concatenate([np.arange(1, 16), np.arange(16, MOST_PAGE + 1, 4)])
 SURE, SINGLES = 0.9, 20
 SHARP = 0.1
 SLACK = 0.005
 MISREAD = 0.03
 """Share of reads that noise puts on the wrong side."""
-LOG_LIKELIHOOD_95 = 1.92
+LOG_LIKELIHOOD_95 = 3.0
+"""Below the greatest, for the end of a range: half of what chi-squared with two degrees has."""
 
 
 @dataclass(frozen=True)
@@ -89,15 +92,17 @@ def measure(bench: Bench, memory: float, gain: float, rng: np.random.Generator) 
     behind = np.flatnonzero(share < 0.5)
     if not behind.size:
         return None
-    end = int(blocks[behind[0]])
-    low = max(end // 4, 1)
+    end = 9 * int(blocks[behind[0]]) // 8 + 2
+    low = max(end // 5, 1)
     if behind[0] <= 2:  # within a few blocks: also the very next one, in rows of its own
         return _near(bench, memory, gain, rng)
-    spread = np.sort(rng.random((FINE_ROWS, FINE_DISTANCES)), axis=1)
-    apart = 2 * np.arange(FINE_DISTANCES)  # no single read begins where the last one ended
+    singles = int(np.clip((end - low) // BLOCKS_APART, 1, FINE_DISTANCES))
+    rows = FINE_ROWS * FINE_DISTANCES // singles
+    spread = np.sort(rng.random((rows, singles)), axis=1)
+    apart = 2 * np.arange(singles)  # no single read begins where the last one ended
     fine = np.floor(low + spread * max(end - low - apart[-1], 1)) + apart
     fast = _fast(bench, fine * block, memory, gain, rng)
-    return _fall((fine * block + block).ravel(), fast.ravel(), block)
+    return _fall(fine * block + block, fast, block)
 
 
 def _near(bench: Bench, memory: float, gain: float, rng: np.random.Generator) -> Ahead | None:
@@ -105,7 +110,7 @@ def _near(bench: Bench, memory: float, gain: float, rng: np.random.Generator) ->
     block = bench.info.logical_block_bytes
     distances = rng.integers(0, 10, (4 * FINE_ROWS, 1)) * block
     fast = _fast(bench, distances, memory, gain, rng)
-    return _fall((distances + block).ravel(), fast.ravel(), block)
+    return _fall(distances + block, fast, block)
 
 
 def _fast(
@@ -140,25 +145,50 @@ def _fast(
 
 
 def _fall(ends: NDArray[Any], fast: NDArray[Any], block: int) -> Ahead | None:
-    """Fit a share that falls from one at some distance to nothing a page later."""
-    coarse = max(float(np.ptp(ends)) / GRID // block, 1) * block
-    ends = np.round(ends / coarse) * coarse
-    seen, where = np.unique(ends, return_inverse=True)
-    hits = np.bincount(where, fast)
-    misses = np.bincount(where, ~fast)
-    starts = np.unique(np.linspace(0, seen[-1], GRID) // block * block)
-    widths = block * np.concatenate([np.arange(16), np.geomspace(16, MOST_PAGE, PAGES).round()])
-    value, width = (each.ravel()[:, None] for each in np.meshgrid(starts, widths))
-    share = np.clip((value + width - seen) / np.maximum(width, 1e-9), 0, 1)
-    chance = MISREAD + (1 - 2 * MISREAD) * share
-    likelihood = np.log(chance) @ hits + np.log(1 - chance) @ misses
-    best = float(value[np.argmax(likelihood), 0])
-    alike = value[likelihood >= likelihood.max() - LOG_LIKELIHOOD_95, 0]
-    step = max(float(np.diff(starts).min(initial=block)), block)
-    low, high = float(alike.min()) - step / 2, float(alike.max()) + step / 2
-    near, far = fast[ends <= low], fast[ends > high + MOST_PAGE * block]
-    wild = near.size < SINGLES or near.mean() < SURE or (far.size and far.mean() > 1 - SURE)
-    if best <= 0 or high - low > SHARP * best + 2 * step or wild:
+    """Find what is read ahead at least, and the page that it is rounded up to.
+
+    Behind each row, what is in memory ends between the last fast single and the first slow one;
+    that is anywhere in the page, with the row. The likelihood is that of whole rows, whose
+    singles tell of one end; rows with a slow single before a fast one are left out.
+
+    Parameters
+    ----------
+    ends : ndarray, shape (rows, singles)
+        Bytes from the end of the row to that of the single, ascending.
+    fast : ndarray, shape (rows, singles)
+        Which were fast.
+    """
+    regular = (fast[:, :-1] >= fast[:, 1:]).all(axis=1)
+    last = np.where(fast, ends, 0).max(axis=1)[regular]
+    first = np.where(fast, np.inf, ends).min(axis=1)[regular]
+    if regular.mean() < SURE / 2 or min(last.size, first.size) < SINGLES:
         return None
-    slack = block + SLACK * best  # noise at single places, and places that were rounded
-    return Ahead(int(best), low - slack, high + slack, ends, fast)
+    low, high, step = 0.0, float(ends.max()), 0.0
+    for _ in range(2):  # finer where it may be
+        step = max((high - low) / GRID // block, 1) * block
+        starts = np.arange(max(low // block * block, 0), high + step, step)
+        likely = _likelihood(starts, last, first, block)
+        alike = starts[likely >= likely.max() - LOG_LIKELIHOOD_95]
+        low, high = float(alike.min()) - step, float(alike.max()) + step
+    low, high = float(alike.min()), float(alike.max())
+    best = round(float(np.median(alike)) / block) * block
+    far = fast[ends > high + MOST_PAGE * block]
+    near = fast[ends <= low]
+    wild = near.size < SINGLES or near.mean() < SURE or (far.size and far.mean() > 1 - SURE)
+    if best <= 0 or high - low > SHARP * best or wild:
+        return None
+    # A drive counts in blocks; of places further apart the one between is not known.
+    slack = SLACK * best + (step / 2 if step > block else 0.0)
+    return Ahead(best, low - slack, high + slack, ends.ravel(), fast.ravel())
+
+
+def _likelihood(
+    starts: NDArray[Any], last: NDArray[Any], first: NDArray[Any], block: int
+) -> NDArray[Any]:
+    """Give the logarithm of the likelihood of what is read ahead, with the likeliest page."""
+    found = np.full(starts.size, -np.inf)
+    for width in block * _PAGES:
+        inside = np.minimum(first, starts[:, None] + width) - np.maximum(last, starts[:, None])
+        chance = MISREAD / FINE_DISTANCES + (1 - MISREAD) * np.maximum(inside, 0) / width
+        found = np.maximum(found, np.log(chance).sum(axis=1))
+    return found
