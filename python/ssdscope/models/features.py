@@ -3,8 +3,8 @@
 Three sets, each of which a reader in another language can compute from the characteristics
 (`FORMULAS`): ``basic``, the four that models of hard disks have; ``extended``, the eight of
 huang2011; ``physics``, these and what a drive makes of them: pages asked for, bytes in flight,
-parts of pages, whether starts stay on round addresses. Sizes and depths enter as binary
-logarithms, in which latency is nearly straight.
+parts of pages, less than a page, whether starts stay on round addresses. Sizes and depths enter
+as binary logarithms, in which latency is nearly straight.
 
 At a share of writes of 0 or 100 % one direction's characteristics mean nothing. There they take
 the other direction's values, so that workloads that are the same are the same to a model too.
@@ -41,6 +41,8 @@ FORMULAS: dict[str, str] = {
     "log2_rd_pages": "log2(1 + (1 - wr_share) * q_dep * ceil(rd_size / 4096))",
     "wr_part": "wr_share * ((-wr_size) mod 4096) / 4096",
     "rd_part": "(1 - wr_share) * ((-rd_size) mod 4096) / 4096",
+    "wr_small": "wr_share if wr_size < 4096 else 0",
+    "rd_small": "1 - wr_share if rd_size < 4096 else 0",
     "wr_random": "wr_share * wr_rand_share",
     "rd_random": "(1 - wr_share) * rd_rand_share",
     "wr_sequential": "wr_share if wr_rand == 0 and wr_stride == 0 else 0",
@@ -140,6 +142,7 @@ def _direction(way: str, share: Array, given: Columns) -> dict[str, Array]:
         f"log2_{way}_stride": np.log2(1 + stride / 1024),
         f"log2_{way}_pages": np.log2(1 + pages),
         f"{way}_part": share * (-size % PAGE_BYTES) / PAGE_BYTES,
+        f"{way}_small": share * (size < PAGE_BYTES),
         f"{way}_random": share * random / 100,
         f"{way}_sequential": share * ((random == 0) & (stride == 0)),
         **{
