@@ -129,11 +129,15 @@ def _run(device: Device, op: int, offsets: Any, size: Any, depth: int) -> NDArra
 
 
 def rate(device: Device, offsets: Any, size: int, depth: int) -> float:
-    """Read at a depth; give reads per nanosecond while the queue was full."""
+    """Read at a depth; give reads per nanosecond while the queue was full.
+
+    A fresh queue is spread evenly over the dies and up to an eighth faster than later, when it is
+    long on some and short on others: completions up to eight times its depth do not count.
+    """
     starts = np.asarray(offsets, np.uint64)
     ops, lengths = np.full(starts.size, OP_READ, np.uint8), np.full(starts.size, size, np.uint64)
     done = np.sort(device.run_list(ops, starts, lengths, iodepth=depth).complete_ns.astype(float))
-    first, last = depth - 1, done.size - depth
+    first, last = 8 * depth, done.size - depth
     return float((last - first) / (done[last] - done[first]))
 
 
