@@ -6,12 +6,12 @@ chance, so the plateau is approached slowly.
 Statistic: rates of random 4 KiB reads at depths 1 to 256 while the queue is full, in randomised
 blocks; the depth that gives 90 % of what the deepest queue gives, with the interval of resampled
 blocks.
-Decision: the knee, if its interval does not touch depth 1; absent if no depth gains 10 %;
+Decision: the knee, if its interval does not touch depth 1; absent if no depth gains 3 %;
 ambiguous if the last step to the deepest queue still gains so much. A curve that levels off and
 rises again has its knee where it reaches the plateau, and a caution that says where it levelled
 off.
 Assumptions: the drive is in use (the size sweep came before) and nobody else is busy on it.
-Cost: 160,000 to 950,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
+Cost: 320,000 to 1,270,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.probes.discipline import (
+    WAITS_NS,
     base_request_bytes,
     cautions,
     in_peace,
@@ -45,9 +46,15 @@ FIRST_BLOCKS = 12
 MOST_LOOKS = 3
 SHARE_OF_WALL = 1 / 6
 PLATEAU_SHARE = 0.9
-FLAT_WITHIN = 0.10
+FLAT_WITHIN = 0.03
+"""Less than depth gains at the crest of a drift where it gains the tenth that makes a knee."""
+PATIENCE_NS = (*WAITS_NS, *WAITS_NS, *WAITS_NS)
+"""Where waiting is free: of a thousand short lists one in a row of bursts is soon met."""
 GOOD_WIDTH = 0.08
 """Relative width of an interval at which measuring may stop."""
+SETTLING_QUEUES = 8
+"""A fresh queue is spread evenly over what serves it, and up to an eighth faster; after so many
+times its depth it is as long on some parts and as short on others as it stays."""
 USELESS_WIDTH = 0.6
 """Relative width of an interval that tells nothing."""
 RISES_AGAIN = 0.05
@@ -67,12 +74,12 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     per_block = sum(count for _, count in plan)
     seed = int(rng.integers(2**32))
     rates = np.empty((0, len(plan)))
-    first = FIRST_BLOCKS * (min(bench.budget.repetitions, 2) if bench.virtual else 1)
+    most = min(bench.budget.repetitions + 1, MOST_LOOKS)
     with bench.without_caches():
-        for look, blocks in enumerate(looks(bench, first, SHARE_OF_WALL, MOST_LOOKS), start=1):
+        for look, blocks in enumerate(looks(bench, FIRST_BLOCKS, SHARE_OF_WALL, most), start=1):
             rows = [_rates(bench, base, plan, rng) for _ in range(blocks)]
             rates = np.concatenate([rates, rows])
-            bench.progress("throughput against queue depth", (1 + look / MOST_LOOKS) / 2)
+            bench.progress("throughput against queue depth", (1 + look / most) / 2)
             knee = judge(bench.info, depths, rates, per_block * len(rates), seed=seed)
             if not isinstance(knee, Detected | Undetectable) or _narrow(knee):
                 break
@@ -88,7 +95,7 @@ def _narrow(knee: Finding) -> bool:
 
 def _plan(bench: Bench, base: int, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Choose depths and how many requests each; on a slow real drive fewer of both."""
-    full = [(depth, 8 * depth + 256) for depth in DEPTHS]
+    full = [(depth, 16 * depth + 512) for depth in DEPTHS]
     if bench.virtual:
         return full
     alone_ns = float(np.median(_reads(bench, base, 1, 32, rng).latency_ns))
@@ -109,9 +116,10 @@ def _rates(
 ) -> NDArray[Any]:
     """Rates in requests per second of one block, in random order: one for each depth."""
     row = np.empty(len(plan))
+    waits_ns = PATIENCE_NS if bench.virtual else WAITS_NS
     for column in rng.permutation(len(plan)):
         depth, count = plan[column]
-        log = in_peace(bench, partial(_reads, bench, base, depth, count, rng))
+        log = in_peace(bench, partial(_reads, bench, base, depth, count, rng), waits_ns=waits_ns)
         row[column] = _rate(log, depth)
     return row
 
@@ -123,9 +131,10 @@ def _reads(bench: Bench, base: int, depth: int, count: int, rng: np.random.Gener
 
 
 def _rate(log: Any, depth: int) -> float:
-    """Count requests per second while the queue was full: not while it filled or drained."""
+    """Count requests per second while the queue was full and its parts unevenly so."""
     done = np.sort(log.complete_ns.astype(np.int64))
-    first, last = depth - 1, len(done) - depth
+    # Of a short list of a slow drive half must do.
+    first, last = min(SETTLING_QUEUES * depth, len(done) // 2), len(done) - depth
     span_ns = int(done[last] - done[first])
     return (last - first) / span_ns * 1e9 if span_ns > 0 else float("inf")
 
