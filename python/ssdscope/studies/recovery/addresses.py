@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ssdscope.studies.recovery.shape import Shape, Values, number
 
 HALVES_AT = 1.5
-"""How much slower a drive is with a bit fixed that counts; exactly two where units are aligned."""
+"""How much more work a bit that counts leaves to half of the dies; two where units are aligned."""
 SHOWS_AT = 1.1
 BLURRED_BELOW = 1.8
 _SAMPLE = 1 << 16
@@ -37,45 +37,65 @@ def dies_of_planes(values: Values) -> NDArray[np.int64]:
     return np.asarray(die, dtype=np.int64)
 
 
-def bit_slowdowns(values: Values, shape: Shape, width: int) -> dict[int, float]:
-    """How many times slower random access is with one bit of the address fixed.
+def _dies_reached(
+    values: Values, shape: Shape, addresses: NDArray[np.int64], *, filled: bool
+) -> NDArray[np.int64]:
+    """Give the dies on which each address may be, equally likely, up to a renaming; shape (m, n).
 
-    Saturated, a drive is as fast as its busiest die allows; fixing a bit may leave some idle.
+    What the address decides whatever was written in what order: the place within a merge unit;
+    by order of arrival that within an RMW unit; else the plane, of a superblock's one of those
+    that take turns. With `filled` also what a first fill in order decided.
+    """
+    dies = dies_of_planes(values)
+    placed = addresses + number(values, "ftl.phase_bytes")
+    runs = placed // (shape.page_bytes * shape.run_pages)
+    if values["ftl.kind"] == "log-block":
+        width = shape.collected_bytes // shape.block_bytes
+        unit = placed // shape.collected_bytes if filled else 0 * placed
+        return np.asarray(dies[unit % (shape.planes // width) * width + runs % width][None])
+    if filled:
+        return np.asarray(dies[runs % shape.planes][None])
+    if values.get("ftl.allocation", "address") == "order":
+        return np.asarray(dies[runs % shape.unit_planes][None])
+    turns = max(shape.collected_bytes // (shape.unit_planes * shape.block_bytes), 1)
+    each = shape.planes // turns
+    return np.asarray(dies[np.arange(turns)[:, None] * each + runs % each])
 
-    Parameters
-    ----------
-    width
-        Planes that the runs go round by address; what is beyond them does not follow from it.
+
+def bit_slowdowns(values: Values, shape: Shape, *, filled: bool) -> dict[int, float]:
+    """How many times more work a bit of the address leaves to the dies that it chooses.
+
+    1 plus half of what the loads of the dies differ by, all in all, with the bit 0 and with it 1:
+    2 if either leaves half of the dies idle, 1 if it makes no difference.
 
     Returns
     -------
     dict
-        Slowdown by bit of the byte address, from that of a page on.
+        By bit of the byte address, from that of a page on.
     """
     stream = np.random.default_rng(0)
-    dies = dies_of_planes(values)[:width]
     addresses = stream.integers(0, shape.capacity_bytes, _SAMPLE)
+    reached = _dies_reached(values, shape, addresses, filled=filled)
     first, last = int(math.log2(shape.page_bytes)), int(math.log2(shape.capacity_bytes)) - 1
     slowdowns = {}
-    phase = number(values, "ftl.phase_bytes")
     for bit in range(first, last + 1):
-        fixed = addresses & ~np.int64(1 << bit)
-        runs = (fixed + phase) // (shape.page_bytes * shape.run_pages)
-        load = np.bincount(dies[runs % width], minlength=int(dies.max()) + 1) / _SAMPLE
-        free = np.bincount(dies, minlength=int(dies.max()) + 1) / width
-        slowdowns[bit] = float(load.max() / free.max())
+        loads = []
+        for value in (0, 1):
+            chosen = reached[:, (addresses >> bit) & 1 == value]
+            loads.append(np.bincount(chosen.ravel(), minlength=reached.max() + 1) / chosen.size)
+        slowdowns[bit] = 1 + float(np.abs(loads[0] - loads[1]).sum()) / 2
     return slowdowns
 
 
-def volume_bits(values: Values, shape: Shape, width: int) -> list[int]:
+def volume_bits(values: Values, shape: Shape) -> list[int]:
     """Name the bits that halve the drive when they are fixed."""
-    slow = bit_slowdowns(values, shape, width)
+    slow = bit_slowdowns(values, shape, filled=False)
     return [bit for bit, each in slow.items() if each >= HALVES_AT]
 
 
-def volume_sets(values: Values, shape: Shape, width: int) -> list[str]:
+def volume_sets(values: Values, shape: Shape, *, filled: bool) -> list[str]:
     """Write the sets of bits that may be named: bits that neither halve nor do nothing, or not."""
-    slow = bit_slowdowns(values, shape, width)
+    slow = bit_slowdowns(values, shape, filled=filled)
     sure = {bit for bit, each in slow.items() if each >= BLURRED_BELOW}
     perhaps = [bit for bit, each in slow.items() if SHOWS_AT < each < BLURRED_BELOW]
     chosen = [
@@ -89,9 +109,9 @@ def in_words(bits: Iterable[int]) -> str:
     return ",".join(map(str, sorted(bits)))
 
 
-def blurred(values: Values, shape: Shape, width: int) -> bool:
+def blurred(values: Values, shape: Shape) -> bool:
     """Whether some bit neither halves the drive nor leaves it as it is."""
-    slow = bit_slowdowns(values, shape, width).values()
+    slow = bit_slowdowns(values, shape, filled=False).values()
     return any(SHOWS_AT < each < BLURRED_BELOW for each in slow)
 
 

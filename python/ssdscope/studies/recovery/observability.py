@@ -12,7 +12,7 @@ from ssdscope.studies.recovery import reference_writes as writes
 from ssdscope.studies.recovery.addresses import blurred, volume_bits
 from ssdscope.studies.recovery.measured import ORDER_SHOWS, Case
 from ssdscope.studies.recovery.shape import Shape, Values, number
-from ssdscope.studies.recovery.truth import row_bytes, seen_page_bytes, volumes_width
+from ssdscope.studies.recovery.truth import row_bytes, seen_page_bytes
 
 CONTRAST_MIN = 0.10
 SPANS_MIN = 8
@@ -60,7 +60,7 @@ def _few_spans(_values: Values, shape: Shape) -> bool:
 
 
 def _blurred(values: Values, shape: Shape) -> bool:
-    return blurred(values, shape, volumes_width(values, shape))
+    return blurred(values, shape)
 
 
 def _busy(values: Values, _shape: Shape) -> bool:
@@ -103,7 +103,7 @@ MASKS: Mapping[str, Mask] = {
 
 def _bits(case: Case) -> float:
     values, shape = case.drawn.values, case.twin.shape
-    return reads.volumes(case.twin, volume_bits(values, shape, volumes_width(values, shape)))
+    return reads.volumes(case.twin, volume_bits(values, shape))
 
 
 def _placed(case: Case) -> float:

@@ -202,20 +202,9 @@ def _places(values: Values, shape: Shape) -> dict[str, Truth]:
     }
 
 
-def volumes_width(values: Values, shape: Shape) -> int:
-    """Planes among which addresses choose, whatever was written in what order."""
-    if values["ftl.kind"] == "page" and values.get("ftl.allocation", "address") == "order":
-        return shape.unit_planes
-    return runs_width(values, shape)
-
-
 def _bits(values: Values, shape: Shape) -> Truth:
-    bits = in_words(volume_bits(values, shape, volumes_width(values, shape)))
-    also = [
-        each
-        for width in (volumes_width(values, shape), shape.planes)
-        for each in volume_sets(values, shape, width)
-    ]
+    bits = in_words(volume_bits(values, shape))
+    also = [each for filled in (False, True) for each in volume_sets(values, shape, filled=filled)]
     return Truth(bits or None, tuple(each for each in dict.fromkeys(also) if each))
 
 
