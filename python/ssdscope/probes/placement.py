@@ -31,25 +31,23 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import cautions
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.page_edges import page_bytes
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import without_read_cache
-from ssdscope.probes.runs import Together, alone, find
+from ssdscope.probes.runs import Together, alone, cached_units, find
 
 if TYPE_CHECKING:
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.runs import Survey
+    from ssdscope.probes.runs import Runs
 
 WAY, PAGES = "placement", "placement_pages"
 PROBE_NAME = "placement"
 ONE, SEVERAL = "one-channel", "multi-channel"
 LONG_RUN = 40
 """Longer ones, in pages, are physical blocks: merge units, of which several may follow."""
-EVICTED_BY, SPARE_UNITS = 1.3, 50
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -57,9 +55,9 @@ def detect(bench: Bench) -> Iterator[Finding]:
     rng = bench.rng(PROBE_NAME)
     evidence: dict[str, Any] = {"cautions": cautions(bench.info)}
     with without_read_cache(bench) as cached:
-        together = Together(bench, rng, _cached_units(bench) if cached else 0)
+        together = Together(bench, rng, cached_units(bench) if cached else 0)
         runs = find(bench, together, rng)
-        evidence["picture"] = _picture(runs.survey)
+        evidence["picture"] = _picture(runs)
         bench.progress("runs", 0.5)
         page = page_bytes(bench, together, runs, rng)
         evidence |= {"run_bytes": runs.bytes, "page_bytes": page}
@@ -81,16 +79,6 @@ def _possible(bench: Bench, run_bytes: int) -> tuple[int, ...]:
         fitting.append(run_bytes // page)
         page *= 2
     return tuple(sorted(fitting))
-
-
-def _cached_units(bench: Bench) -> int:
-    """Give how many reads put everything out of a cache that stays on."""
-    size, unit = bench.found("read_cache_bytes"), bench.found("read_cache_unit_bytes")
-    if not isinstance(size, (int, float)):
-        raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "how large the read cache is, is not known")
-    if not isinstance(unit, (int, float)):
-        unit = bench.info.logical_block_bytes
-    return int(EVICTED_BY * size / unit) + SPARE_UNITS
 
 
 def _answers(
@@ -144,14 +132,14 @@ def _ambiguous(
     )
 
 
-def _picture(survey: Survey) -> dict[str, Any]:
-    waits = (survey.slower > survey.waits_from).mean(axis=0)
+def _picture(runs: Runs) -> dict[str, Any]:
+    waits = (runs.survey.slower > runs.survey.waits_from).mean(axis=0)
     return Picture(
         title="Two blocks read at once",
         caption="How often one waits for the other; the fall ends where runs of pages do.",
         x=Axis("distance", "bytes", log=True),
         y=Axis("share that waits"),
-        series=(series("pairs", survey.distances[1:], waits[1:], "points"),),
+        series=(series("pairs", runs.distances[1:], waits[1:], "points"),),
     ).to_json()
 
 

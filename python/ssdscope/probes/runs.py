@@ -39,6 +39,7 @@ SAME_SHARE, LEAST_SAME = 0.9, 0.5
 """Of runs that must be multiples of the length of most; and so many must have that length. The
 former, too, of reads of one block twice that must wait."""
 ASIDE_BLOCKS = 3
+EVICTED_BY, SPARE_UNITS = 1.3, 50
 MOST_FORGOTTEN = 2_500_000
 """Reads that put others out of a cache."""
 PLANES_TIMES = 45
@@ -48,14 +49,12 @@ TOGETHER_SHARE = 0.8
 
 @dataclass(frozen=True)
 class Survey:
-    """How reads at once fare at a distance.
+    """How two reads at once fare.
 
     Attributes
     ----------
-    distances
-        In bytes; 0 is the same block twice.
     slower
-        Logarithm of the slower of two over what one takes; shape (starts, distances).
+        Logarithm of the slower of two over what one takes; shape (n, m).
     waits_from
         What of that is waiting.
     effect
@@ -64,7 +63,6 @@ class Survey:
         How often to read two blocks to tell it for certain.
     """
 
-    distances: NDArray[np.int64]
     slower: NDArray[Any]
     waits_from: float
     effect: float
@@ -81,10 +79,13 @@ class Runs:
         Of each.
     begins
         Where some begin, shape (n,).
+    distances
+        At which reads were surveyed, in bytes, shape (m,).
     """
 
     bytes: int
     begins: NDArray[np.int64]
+    distances: NDArray[np.int64]
     survey: Survey
 
 
@@ -154,6 +155,16 @@ class Together:
                 self._bench.read(others, info.logical_block_bytes, iodepth=4)
 
 
+def cached_units(bench: Bench) -> int:
+    """Give how many reads put everything out of a cache that stays on."""
+    size, unit = bench.found("read_cache_bytes"), bench.found("read_cache_unit_bytes")
+    if not isinstance(size, (int, float)):
+        raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "how large the read cache is, is not known")
+    if not isinstance(unit, (int, float)):
+        unit = bench.info.logical_block_bytes
+    return int(EVICTED_BY * size / unit) + SPARE_UNITS
+
+
 def find(bench: Bench, together: Together, rng: np.random.Generator) -> Runs:
     """Find how long runs are.
 
@@ -171,10 +182,10 @@ def find(bench: Bench, together: Together, rng: np.random.Generator) -> Runs:
     distances = np.concatenate([[0], distances])
     high = info.capacity_bytes - 3 * furthest
     starts = random_blocks(rng, ASIDE_BLOCKS * block, high, STARTS, block)
-    survey = _survey(together, starts, distances)
-    begins = _ends(together, starts, furthest, block, survey)
+    seen = survey(together, starts, starts[:, None] + distances)
+    begins = _ends(together, starts, furthest, block, seen)
     begins = begins[begins > 0]
-    ends = _ends(together, begins, furthest, block, survey)
+    ends = _ends(together, begins, furthest, block, seen)
     lengths = (ends - begins)[ends > 0]
     if lengths.size < STARTS / 2:
         raise Stopped(Reason.MODEL_MISFIT, "hardly any run of blocks that wait has an end")
@@ -184,13 +195,25 @@ def find(bench: Bench, together: Together, rng: np.random.Generator) -> Runs:
     whole = float(np.mean(lengths % length == 0))
     if counts.max() < LEAST_SAME * lengths.size or whole < SAME_SHARE:
         raise Stopped(Reason.MODEL_MISFIT, "runs of blocks that wait are not equally long")
-    return Runs(length, begins[ends - begins == length], survey)
+    return Runs(length, begins[ends - begins == length], distances, seen)
 
 
-def _survey(together: Together, starts: NDArray[np.int64], distances: NDArray[np.int64]) -> Survey:
-    """Tell how slow a read is that waits for another; the same block twice shows it."""
+def survey(together: Together, first: NDArray[np.int64], other: NDArray[np.int64]) -> Survey:
+    """Tell how slow a read is that waits for another; the same block twice shows it.
+
+    Parameters
+    ----------
+    first : ndarray, shape (n,)
+    other : ndarray, shape (n, m)
+        Of which the first column is `first` itself.
+
+    Raises
+    ------
+    Stopped
+        If nothing waits, or everything does, or the drive knows more than waiting or not.
+    """
     for times in TIMES:
-        read = together.read(starts, starts[:, None] + distances, times)
+        read = together.read(first, other, times)
         every = read.slower.ravel()
         found = stats.levels(every, read.deviation, least_share=LEAST_SHARE, apart=LEVELS_APART)
         alike = float(np.median(read.slower[:, 0]))
@@ -208,18 +231,18 @@ def _survey(together: Together, starts: NDArray[np.int64], distances: NDArray[np
     once = read.deviation * math.sqrt(times)
     needed = math.ceil((10 * once / effect) ** 2)
     times = min(max(needed, TIMES[0]), MOST_TIMES)
-    return Survey(distances, read.slower, waits_from, effect, times)
+    return Survey(read.slower, waits_from, effect, times)
 
 
 def _ends(
-    together: Together, starts: NDArray[np.int64], furthest: int, block: int, survey: Survey
+    together: Together, starts: NDArray[np.int64], furthest: int, block: int, seen: Survey
 ) -> NDArray[np.int64]:
     """Find the first block after each start that does not wait for it; -1 where all do."""
     far = np.full(starts.size, -1)
     there = np.arange(starts.size)
     for distance in block << np.arange(int(math.log2(furthest // block)) + 1):
-        read = together.read(starts[there], (starts[there] + distance)[:, None], survey.times)
-        free = read.slower[:, 0] <= survey.waits_from
+        read = together.read(starts[there], (starts[there] + distance)[:, None], seen.times)
+        free = read.slower[:, 0] <= seen.waits_from
         far[there[free]] = distance
         there = there[~free]
         if not there.size:
@@ -229,8 +252,8 @@ def _ends(
     near = far // 2 // block * block
     while (far - near > block).any():
         middle = (near + far) // 2 // block * block
-        again = together.read(starts[there], (starts[there] + middle)[:, None], survey.times)
-        same = again.slower[:, 0] > survey.waits_from
+        again = together.read(starts[there], (starts[there] + middle)[:, None], seen.times)
+        same = again.slower[:, 0] > seen.waits_from
         near, far = np.where(same, middle, near), np.where(same, far, middle)
     found = np.full(starts.size, -1)
     found[there] = starts[there] + far
