@@ -83,6 +83,8 @@ AS_DRAWN, DRAWN_WEIGHT = 0.35, 0.85
 CHOOSING_LEAST = 0.5
 BLIND_MOST = 8.0
 """Above, the spare space that nobody sees decides, and so does the mapping table's own traffic."""
+LITTLE, AS_LITTLE = 0.08, 0.1
+"""Of so little spare space a hundredth more or less decides, and both must agree the better."""
 INTERVAL = 0.08
 RESERVE = 0.01
 """Spare space, of the capacity, that a host does not see."""
@@ -104,16 +106,9 @@ class Course:
 class Fit:
     """How a course of the amplification fits the times of prepared writes.
 
-    Attributes
-    ----------
-    cost
-        Of one more program per write.
-    scatter, misfit
-        Of the times about the course, as a share of its rise; and what of it is no chance.
-    amplified
-        The course; shape (n,).
-    blind
-        Whether it is that of a drive that draws blocks blindly.
+    `cost` is that of one more program; `scatter` that of the times about the course, as a share of
+    its rise, and `misfit` what of it is no chance; `amplified` the course, shape (n,), and `blind`
+    whether it is that of a drive that draws blocks blindly.
     """
 
     cost: float
@@ -127,6 +122,10 @@ def detect(bench: Bench) -> Iterator[Finding]:
     """Answer."""
     spare, reclaim = _required(bench)
     unit = granule(bench)
+    if not unit.exact:
+        unknown = bench.known.get("rmw_unit_bytes")
+        why = unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
+        raise Stopped(why, "without the RMW unit padding would count as data")
     per_unit = int(reclaim) // unit.size_bytes
     share = _share_of(spare)
     if share is None or per_unit < 1 / SHARES[0] or not bench.info.discard:
@@ -306,16 +305,18 @@ def _judge(
             "picture": _picture(course, plain, best).to_json(),
         },
     }
-    told = _told(value, theory, best)
+    told = _told(value, theory, spare, best)
     if told is None:
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     interval = (told * (1 - INTERVAL), told * (1 + INTERVAL))
     return Detected(value=told, interval=interval, effect=settled / plain - 1, **common)
 
 
-def _told(value: float, theory: float, fit: Fit) -> float | None:
+def _told(value: float, theory: float, spare: float, fit: Fit) -> float | None:
     """Give what measurement and theory say together, if they do."""
     if fit.misfit > MISFIT or value <= 0 or (fit.blind and theory > BLIND_MOST):
+        return None
+    if spare < LITTLE and (fit.blind or abs(np.log(value / theory)) > AS_LITTLE):
         return None
     if abs(np.log(value / theory)) < (AS_DRAWN if fit.blind else AS_THEORY):
         weight = DRAWN_WEIGHT if fit.blind else WEIGHT

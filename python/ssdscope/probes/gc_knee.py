@@ -21,7 +21,7 @@ Without any knee in the second (some collect clumsily from the first write on) t
 if it is unmistakable, with a caution.
 
 Assumptions. As found the drive held data everywhere, or else the second experiment disagrees.
-The RMW unit is known, so that whole ones are overwritten.
+The RMW unit is known, so that whole ones are overwritten; else see `padded_knee`.
 Cost. Some four to six capacities written: heavy.
 Source. PROBING.md 3.2, 3.6; Luojie and Kurkoski, arXiv:1110.4245.
 """
@@ -29,6 +29,7 @@ Source. PROBING.md 3.2, 3.6; Luojie and Kurkoski, arXiv:1110.4245.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,6 +47,7 @@ from ssdscope.probes.overwriting import (
     latencies_ns,
     unit_or_base,
 )
+from ssdscope.probes.padded_knee import SIZES, padded_knee, padded_writes_capacities
 from ssdscope.probes.page_mapped import merges_for_each
 from ssdscope.probes.slow_writes import (
     COLLAPSED,
@@ -119,9 +121,7 @@ def _measured(bench: Bench) -> list[Finding]:
         return list(_of_merges(bench, int(float(merge))))
     unit = granule(bench)
     if not unit.exact:
-        unknown = bench.known.get("rmw_unit_bytes")
-        why = unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
-        raise Stopped(why, "the RMW unit must be known, or padding would count as data")
+        return [_of_padded(bench)]
     if bench.info.capacity_bytes < 500 * unit.size_bytes:
         raise Stopped(Reason.RANGE_TOO_SMALL)
     if _merges(bench, unit):
@@ -139,6 +139,24 @@ def _measured(bench: Bench) -> list[Finding]:
         together = _overwrite_together(bench, unit, alone.spare_bytes)
     evidence |= together.evidence()
     return [_spare(alone, together, capacity, evidence)]
+
+
+def _of_padded(bench: Bench) -> Finding:
+    """Answer where the RMW unit is not known."""
+    unknown = bench.known.get("rmw_unit_bytes")
+    why = unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
+    capacity = bench.info.capacity_bytes
+    if capacity < LEAST_REQUESTS * SIZES[0]:
+        raise Stopped(Reason.RANGE_TOO_SMALL)
+    found = padded_knee(bench, partial(_overwrite_alone, bench))
+    evidence: dict[str, Any] = {"granule_bytes": SIZES[1], "units_known": False}
+    if found is None or found.knee.spare_bytes < EARLIEST * capacity:
+        evidence["detail"] = "the RMW unit is not known, and padding may count as data"
+        return Undetectable(name=SPARE, probe=NAME, reason=why, evidence=evidence)
+    spare = found.knee.spare_bytes
+    evidence |= picture_of_knee(spare, found.latencies_ns, SIZES[1], capacity)
+    evidence["padding_bytes"] = found.padding_bytes
+    return _detected_spare(found.knee, capacity, evidence)
 
 
 def _merges(bench: Bench, unit: Granule) -> bool:
@@ -323,7 +341,9 @@ def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, A
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Both experiments to their ends, a fill between them; again where others interfered."""
-    once = int((LONE_MOST + CHUNK_SHARE + 2 + SETTLE_MOST) * info.capacity_bytes) + (1 << 20)
+    known = LONE_MOST + CHUNK_SHARE + 2 + SETTLE_MOST
+    unknown = padded_writes_capacities(LONE_MOST + CHUNK_SHARE)
+    once = int(max(known, unknown) * info.capacity_bytes) + (1 << 30)
     return once * (ATTEMPTS if info.snapshot else 1)
 
 

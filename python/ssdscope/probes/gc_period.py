@@ -135,7 +135,7 @@ def _at(bench: Bench, unit: Granule, place: float) -> Measured:
             break
         more = write_through(bench, np.full(count, first), unit.size_bytes)
         latencies = np.concatenate([latencies, more])
-        period = period_of(relative(latencies))
+        period = period_of(relative(latencies), unit.size_bytes)
         if period is not None:
             return Measured(period, latencies, unit.size_bytes)
         count = latencies.size

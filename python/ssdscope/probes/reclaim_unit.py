@@ -13,11 +13,13 @@ overwritten in random order, which PROBING.md 3.3 bisects, is blurred: nobody kn
 address space a drive began a block, so that even units of the right size lie on two.
 
 Decision. Two of the measurements, the finding of `gc_period` counting as one, must agree within
-2 %. Since one place fills what is collected as one, of which a round is a multiple, candidates
-that are no multiple of that finding are dropped. Absent on drives with merge units.
+2 %, one of them of few requests at once (many wait for each other in patterns of their own). Since
+one place fills what is collected as one, of which a round is a multiple, candidates that are no
+multiple of that finding are dropped. Absent on drives with merge units.
 
-Assumptions. That the drive has no merge units must be known; a region of one bit per cell hides
-the rounds behind its own.
+Assumptions. That the drive merges nothing must be known, or seen from stretches in random order
+(`page_mapped`); a region of one bit per cell hides the rounds behind its own. Without the RMW unit
+128 KiB are written at a time.
 Cost. The drive filled once, then at most seven capacities written.
 Source. PROBING.md 3.3; kuo2009, 3.1.
 """
@@ -39,7 +41,12 @@ from ssdscope.probes.overwriting import (
     unit_or_base,
     write_through,
 )
-from ssdscope.probes.page_mapped import WRITES, merges_for_each
+from ssdscope.probes.page_mapped import (
+    SHUFFLED_SHARE,
+    WRITES,
+    merges_for_each,
+    shuffles_freely,
+)
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.slow_writes import FITS, period_of, relative
 from ssdscope.probes.states import State
@@ -60,6 +67,10 @@ PASSES = ((1, 1), (4, 1), (16, 1), (8, 1), (2, 1), (32, 1), (1, 2))
 MOST_REQUESTS = 200_000
 PASS_SHARE = 0.95
 """Of the capacity, written in order in each pass."""
+FIRST, FEW = "1 of 1", 4
+ROUNDS = 1.5
+UNKNOWN_BYTES = 128 * 1024
+"""Written as one where the RMW unit is not known."""
 AGREE = 0.02
 
 
@@ -69,9 +80,10 @@ def detect(bench: Bench) -> Iterator[Finding]:
         reason = "the drive merges log blocks, and has no other unit to reclaim"
         yield Absent(name=RECLAIM, probe=NAME, bound=0.0, reason=reason)
         return
-    _require_known(bench)
-    unit = unit_or_base(bench)
-    if merges_for_each(bench, unit):
+    _require_unfolded(bench)
+    known = unit_or_base(bench)
+    unit = known if known.exact else Granule(UNKNOWN_BYTES, 0, False)
+    if _merges(bench, known):
         raise Stopped(Reason.EFFECT_BELOW_NOISE, "it writes like a drive that merges log blocks")
     within = bench.found("gc_period_bytes")
     found: dict[str, float] = {}
@@ -83,13 +95,12 @@ def detect(bench: Bench) -> Iterator[Finding]:
         bench.progress("overwriting in order", done / len(PASSES))
         request = replace(unit, size_bytes=units * unit.size_bytes)
         slow = _in_order(bench, request, depth)
-        period = period_of(slow, alone=depth == 1)
+        period = period_of(slow, request.size_bytes, alone=depth == 1)
         if period is None or not _is_multiple(period.period * request.size_bytes, within):
             continue
         found[f"{depth} of {units}"] = float(period.period * request.size_bytes)
         shown = (slow, request) if shown is None else shown
-        votes = [*found.values(), *([] if within is None else [float(within)])]
-        agreed = _agreed(votes, unit)
+        agreed = _agreed(found, within, unit)
         if agreed is not None and shown is not None:
             yield _detected(agreed, found, *shown)
             return
@@ -98,16 +109,25 @@ def detect(bench: Bench) -> Iterator[Finding]:
     yield Undetectable(name=RECLAIM, probe=NAME, reason=below, evidence=evidence)
 
 
-def _require_known(bench: Bench) -> None:
-    """Stop unless neither merging nor folding can be what is seen."""
-    merge = bench.known.get("merge_unit_bytes")
-    if not isinstance(merge, Absent):
-        why = merge.reason if isinstance(merge, Undetectable) else Reason.EFFECT_BELOW_NOISE
-        raise Stopped(why, "whether the drive merges log blocks must be known first")
+def _require_unfolded(bench: Bench) -> None:
+    """Stop unless folding cannot be what is seen; `gc_knee` tells no spare space where it is."""
     region, period = bench.known.get("pslc_bytes"), bench.known.get("gc_period_bytes")
     folds = isinstance(period, Undetectable) and period.reason is Reason.MASKED
-    if folds or (not isinstance(region, Absent) and not isinstance(period, Detected)):
+    others = (period, bench.known.get("over_provisioning_ratio"))
+    flat = isinstance(region, Absent) or any(isinstance(each, Detected) for each in others)
+    if folds or isinstance(region, Detected) or not flat:
         raise Stopped(Reason.MASKED, "a region of one bit per cell is not ruled out")
+
+
+def _merges(bench: Bench, unit: Granule) -> bool:
+    """Say whether it may be merges of log blocks that are seen, though no merge unit was found."""
+    absent = isinstance(bench.known.get("merge_unit_bytes"), Absent)
+    if unit.exact and merges_for_each(bench, unit):
+        return True
+    if not absent and not unit.exact and bench.found("over_provisioning_ratio") is None:
+        # Then log blocks that writes in order merge, too, were not ruled out either.
+        return True
+    return not absent and not shuffles_freely(bench, unit)
 
 
 def _in_order(bench: Bench, unit: Granule, depth: int) -> NDArray[np.float64]:
@@ -132,11 +152,18 @@ def _is_multiple(size: float, within: float | str | None) -> bool:
     return bool(times > 1 - AGREE and abs(times - round(times)) <= AGREE * times)
 
 
-def _agreed(sizes: list[float], unit: Granule) -> float | None:
-    """Give the mean of two sizes that agree; None if none do."""
-    for index, one in enumerate(sizes):
-        for other in sizes[index + 1 :]:
-            if abs(one - other) <= max(AGREE * one, unit.size_bytes):
+def _agreed(found: dict[str, float], within: float | str | None, unit: Granule) -> float | None:
+    """Give the mean of two sizes that agree; None if none do.
+
+    One of them is of few requests at once, as many wait for each other in patterns of their own;
+    and a round is no multiple of what one write at a time has to wait for.
+    """
+    votes = [(size, int(name.split()[0]) <= FEW) for name, size in found.items()]
+    votes += [] if within is None else [(float(within), True)]
+    for index, (one, few) in enumerate(votes):
+        for other, also_few in votes[index + 1 :]:
+            near = abs(one - other) <= max(AGREE * one, unit.size_bytes)
+            if near and (few or also_few) and one < ROUNDS * found.get(FIRST, one):
                 return (one + other) / 2
     return None
 
@@ -174,7 +201,8 @@ def _detected(
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Fill the drive, and write it once in order in each pass."""
-    return int((len(PASSES) * PASS_SHARE + 1) * info.capacity_bytes) + 2 * WRITES * (1 << 16)
+    passes = len(PASSES) * PASS_SHARE + 2 + 8 * SHUFFLED_SHARE
+    return int(passes * info.capacity_bytes) + 2 * WRITES * (1 << 16)
 
 
 PROBE = ProbeInfo(

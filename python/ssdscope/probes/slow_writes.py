@@ -34,6 +34,11 @@ FINE_THRESHOLDS = (1.15, 1.25, 1.35, *THRESHOLDS)
 """Likewise of collection that other planes' work hides: it makes a write a little longer."""
 SURE = {0.3: 1e-6, 0.2: 1e-9, 0.1: 1e-12, 0.05: 1e-20}
 """How improbable by chance returns must be that make so small a share of all that is slow."""
+SHORT, LONG_REQUEST_BYTES = 32, 128 * 1024
+"""Writes: with shorter periods planes and pages of unlike speed return, too, though little slower,
+but for requests that lie on many of them."""
+LEAST_BLOCK_BYTES = 64 * 1024
+"""No flash is erased in smaller blocks."""
 SURE_OF_MANY = {0.3: 1e-6, 0.2: 1e-30}
 """Likewise of many requests at once, which wait for each other, and so return with the stripe."""
 FITS = 10
@@ -151,13 +156,17 @@ def knee_together(
     return Knee(place, low, high, float(np.median(rates[: split.place])) / level)
 
 
-def period_of(slow: NDArray[np.float64], *, alone: bool = True) -> stats.Recurrence | None:
+def period_of(
+    slow: NDArray[np.float64], size_bytes: int, *, alone: bool = True
+) -> stats.Recurrence | None:
     """Find the period of slow writes, by the threshold at which they return most surely.
 
     Parameters
     ----------
     slow : ndarray, shape (n,)
         Latencies over the usual ones, as `relative` gives them.
+    size_bytes
+        Of a write.
     alone
         Whether they were written one by one.
 
@@ -167,12 +176,15 @@ def period_of(slow: NDArray[np.float64], *, alone: bool = True) -> stats.Recurre
         None if at no threshold slow writes return more often than chance would have it.
     """
     thresholds, most = (FINE_THRESHOLDS, SURE) if alone else (THRESHOLDS, SURE_OF_MANY)
-    found = [stats.recurrence(slow > threshold) for threshold in thresholds]
-    sure = [
-        each
-        for each in found
-        if each is not None and _is_sure(each, most) and FITS * each.period <= slow.size
-    ]
+    sure = []
+    for threshold in thresholds:
+        found = stats.recurrence(slow > threshold)
+        if found is None or found.period * size_bytes < LEAST_BLOCK_BYTES:
+            continue
+        plain = found.period >= SHORT or size_bytes >= LONG_REQUEST_BYTES
+        clear = threshold >= THRESHOLDS[0] and _is_sure(found, SURE_OF_MANY)
+        if _is_sure(found, most) and (plain or clear) and FITS * found.period <= slow.size:
+            sure.append(found)
     return max(sure, key=lambda each: each.share, default=None)
 
 

@@ -1,0 +1,79 @@
+"""A datacentre drive whose buffer is protected against power loss: what is found all the same.
+
+Acceptance of the probes: what only writes to the medium could show is undetectable, for that
+reason; what reads and sustained writes show is found.
+"""
+
+from collections.abc import Mapping
+
+import pytest
+
+from ssdscope import probes
+from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable
+from ssdscope.targets import open_target
+
+MIB = 1 << 20
+SMALLER = (
+    "nand.blocks_per_plane=130",
+    "nand.pages_per_block=32",
+    "ftl.reclaim_unit_bytes=32MiB",
+)
+PROBES = (
+    "map_cache",
+    "interleave",
+    "write_buffer",
+    "rmw_unit",
+    "merge_unit",
+    "gc_knee",
+    "reclaim_unit",
+)
+DIES = 16
+SPARE, BLOCKS, KEPT_BLOCKS = 0.4453, 130, 3
+
+
+@pytest.fixture(scope="module")
+def found() -> Mapping[str, Finding]:
+    """Findings on the preset with shorter and fewer blocks, written full."""
+    target = open_target("sim:nvme-datacentre", state="sequential", sets=SMALLER, seed=3)
+    assert target.device.info.write_cache.control == "fixed"
+    findings = probes.run(PROBES, target.device, Budget.parse("full"), 3)
+    return {each.name: each for each in findings}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["rmw_unit_bytes", "merge_unit_bytes", "write_buffer_bytes", "write_buffer_unit_bytes"],
+)
+def test_what_the_buffer_hides_is_undetectable_for_that(
+    found: Mapping[str, Finding], name: str
+) -> None:
+    told = found[name]
+    assert isinstance(told, Undetectable)
+    assert told.reason is Reason.PLP_NO_FLUSH_EFFECT
+
+
+def test_the_whole_table_is_in_memory(found: Mapping[str, Finding]) -> None:
+    assert isinstance(found["map_cache_bytes"], Absent)
+    assert isinstance(found["map_zone_bytes"], Absent)
+
+
+def test_the_dies_are_counted(found: Mapping[str, Finding]) -> None:
+    told = found["interleave_degree"]
+    assert isinstance(told, Detected)
+    assert told.value == DIES
+
+
+def test_the_spare_space_is_what_a_host_can_use(found: Mapping[str, Finding]) -> None:
+    """All but the blocks that the drive keeps free, by writes that may be padded."""
+    told = found["over_provisioning_ratio"]
+    assert isinstance(told, Detected)
+    visible = (1 + SPARE) * (1 - KEPT_BLOCKS / BLOCKS) - 1
+    assert told.value == pytest.approx(visible, rel=0.05)
+    assert told.interval is not None
+    assert told.interval[0] < visible < told.interval[1]
+
+
+def test_the_superblock_is_found(found: Mapping[str, Finding]) -> None:
+    told = found["reclaim_unit_bytes"]
+    assert isinstance(told, Detected)
+    assert told.value == pytest.approx(32 * MIB, rel=0.02)

@@ -1,0 +1,74 @@
+"""What heavy probes see behind a buffer that is protected: neither RMW nor merge unit is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
+
+from ssdscope.probes import Bench, Detected, Reason, Undetectable, gc_knee, reclaim_unit
+from ssdscope.probes.overwriting import Granule
+from ssdscope.probes.page_mapped import shuffles_freely
+
+PROTECTED = """
+[write_buffer]
+bytes = 262_144
+unit_bytes = 4096
+drain = "eager"
+ns_per_byte = 0.1
+power_loss_protected = true
+switchable = false
+"""
+LARGE: dict[str, Any] = {"blocks": 240, "pages": 192}
+
+
+def unknown(bench: Bench) -> Bench:
+    """Let the usual probes have failed for the buffer."""
+    for name in ("rmw_unit_bytes", "merge_unit_bytes", "pslc_bytes"):
+        reason = Reason.PLP_NO_FLUSH_EFFECT
+        bench.known[name] = Undetectable(name=name, probe="test", reason=reason)
+    return bench
+
+
+@pytest.mark.parametrize("noise", ["", NOISE])
+@pytest.mark.parametrize("unit", [4096, 16_384])
+def test_the_spare_space_without_its_padding(tmp_path: Path, unit: int, noise: str) -> None:
+    toml = page_mapped(**LARGE, more=f"map_unit_bytes = {unit}") + PROTECTED + noise
+    found = told("gc_knee", unknown(bench_with(tmp_path, toml)))[gc_knee.SPARE]
+    assert isinstance(found, Detected)
+    visible = 1.3 * (1 - 5 / 240) - 1
+    assert found.value == pytest.approx(visible, rel=0.1)
+    assert found.interval is not None
+    assert found.interval[0] < visible < found.interval[1]
+
+
+def test_log_blocks_of_one_unit_each_are_no_spare_space(tmp_path: Path) -> None:
+    """They are used up after as many requests of either size."""
+    toml = log_block(**LARGE, logs=20, merge=2 * 192 * 4096) + PROTECTED
+    found = told("gc_knee", unknown(bench_with(tmp_path, toml)))[gc_knee.SPARE]
+    assert isinstance(found, Undetectable)
+
+
+def test_the_reclaim_unit_without_a_known_merge_unit(tmp_path: Path) -> None:
+    bench = unknown(bench_with(tmp_path, page_mapped(**LARGE) + PROTECTED))
+    spare = Detected(
+        name=gc_knee.SPARE, probe="test", value=0.27, interval=(0.26, 0.28), effect=1.0
+    )
+    bench.known[spare.name] = spare
+    found = told("reclaim_unit", bench)[reclaim_unit.RECLAIM]
+    assert isinstance(found, Detected)
+    assert found.value == pytest.approx(2 * 192 * 4096, rel=0.1)
+
+
+@pytest.mark.parametrize("buffer", ["", PROTECTED])
+@pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
+def test_random_order_costs_merges(tmp_path: Path, association: str, buffer: str) -> None:
+    for toml, freely in (
+        (log_block(association=association), False),
+        (page_mapped(allocation="address", policy="random"), True),
+    ):
+        bench = bench_with(tmp_path, toml + buffer)
+        with bench.allowance(4 * bench.info.capacity_bytes):
+            assert shuffles_freely(bench, Granule(4096, 0, not buffer)) == freely
