@@ -16,7 +16,7 @@ from ssdscope.models.estimators import (
     LightgbmRegressor,
     LinearQuantileRegressor,
 )
-from ssdscope.models.gaussian import GaussianProcess, _likelihood
+from ssdscope.models.gaussian import GaussianProcess, _likelihood, _pairs
 from ssdscope.models.gaussian_model import GaussianModel
 from ssdscope.models.guide.model import GuideModel
 
@@ -115,7 +115,7 @@ def test_a_line_does_not_go_on_for_ever() -> None:
 
 def test_the_gradient_of_the_likelihood_is_its_slope() -> None:
     x, y = data(40)
-    squares = ((x[:, None, :] - x[None, :, :]) ** 2).reshape(-1, 4)
+    squares = _pairs(x)
     values = np.log(y) - np.log(y).mean()
     at = np.array([0.3, -3.0, 0.2, 0.5, -0.1, 0.4])
     _, gradient = _likelihood(at, squares, values)

@@ -133,8 +133,7 @@ def _tuned(points: Array, values: Array) -> tuple[float, float, Array]:
     features = points.shape[1]
     start = np.concatenate([[0.0, -5.0], np.full(features, 1.0)])
     bounds = [_BOUNDS["amplitude"], _BOUNDS["noise"], *[_BOUNDS["length"]] * features]
-    # One row per pair of points: products of matrices are then all there is to compute.
-    squares = ((points[:, None, :] - points[None, :, :]) ** 2).reshape(-1, features)
+    squares = _pairs(points)
     found = minimize(
         _likelihood,
         start,
@@ -148,13 +147,24 @@ def _tuned(points: Array, values: Array) -> tuple[float, float, Array]:
     return float(amplitude), float(noise), np.array(lengths)
 
 
+def _pairs(points: Array) -> Array:
+    """Give the squared difference of each pair of points in each feature; a row per pair."""
+    one, other = np.triu_indices(len(points), 1)
+    found: Array = (points[one] - points[other]) ** 2
+    return found
+
+
 def _likelihood(logs: Array, squares: Array, values: Array) -> tuple[float, Array]:
-    """Give the negative log marginal likelihood and its gradient."""
+    """Give the negative log marginal likelihood and its gradient; `squares` as of `_pairs`."""
     amplitude, noise = np.exp(logs[:2])
     inverse = np.exp(-2 * logs[2:])
+    distance = np.sqrt(squares @ inverse)
     count = len(values)
-    distance = np.sqrt(squares @ inverse).reshape(count, count)
-    kernel = amplitude * matern(distance)
+    upper = np.triu_indices(count, 1)
+    kernel = np.zeros((count, count))
+    kernel[upper] = amplitude * matern(distance)
+    kernel += kernel.T
+    kernel[np.diag_indices(count)] = amplitude
     covariance = kernel + noise * np.eye(count)
     try:
         factor = _cholesky(covariance)
@@ -165,6 +175,6 @@ def _likelihood(logs: Array, squares: Array, values: Array) -> tuple[float, Arra
     outer = _solve(factor, np.eye(count)) - np.outer(weights, weights)
     # d kernel / d log length = amplitude * 5/3 * (1 + sqrt5 r) exp(-sqrt5 r) * square / length^2
     slope = amplitude * 5 / 3 * (1 + ROOT5 * distance) * np.exp(-ROOT5 * distance)
-    lengths = ((outer * slope).ravel() @ squares) * inverse
-    gradient = [0.5 * (outer * kernel).sum(), 0.5 * noise * np.trace(outer), *(0.5 * lengths)]
+    lengths = ((outer[upper] * slope) @ squares) * inverse  # both halves, and half of them
+    gradient = [0.5 * (outer * kernel).sum(), 0.5 * noise * np.trace(outer), *lengths]
     return float(loss), np.array(gradient)
