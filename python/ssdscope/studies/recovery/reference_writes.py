@@ -130,13 +130,17 @@ def periodic(twin: Twin, period_bytes: int) -> float:
 
 
 def rested(twin: Twin) -> float:
-    """Random writes after a pause shorter than the onset, against after one much longer."""
+    """Random writes after a pause shorter than the onset, against after one much longer.
+
+    A buffer that stays on is flushed before, as idle time may empty it, too.
+    """
     onset = number(twin.values, "gc.idle_ns", 100_000_000)
     unit, means, count = twin.shape.unit_bytes, [], _gained(twin)
     for pause in (onset // 2, 4 * onset + 2_000_000_000):
         device = twin.settled.fork()
+        write_through(device, twin.random_units(1), unit)
         device.idle(pause)
-        means.append(write(device, twin.random_units(count), unit).mean())
+        means.append(write_through(device, twin.random_units(count), unit).mean())
     return float(means[0] / means[1] - 1)
 
 
