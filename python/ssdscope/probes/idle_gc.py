@@ -12,11 +12,13 @@ a sequential test says on which side of it the gain lies (Wald 1945).
 
 Decision. Detected if long pauses surely gain something, fresh trials a little beyond the step
 gain it too, and such a little below gain nothing: a gain that grows slowly is no step. Absent
-if pauses of a minute surely gain less than 5 %. A write buffer that stays on is flushed, and each
-timed write is; one on which a flush has no effect empties itself in idle time, which looks the
+if pauses of a minute surely gain less than 3 %, and writes spend much of their time on what
+idle work would have saved. A write buffer that stays on is flushed, and each
+timed write is. Where a flush has no effect, what was written last is read after a pause and without
+one: if only the former comes from flash, the buffer empties itself in idle time, which looks the
 same: `masked`.
 
-Assumptions. A read restarts the waiting, and takes less than the onset. Cost: up to eight
+Assumptions. A read restarts the waiting, and takes less than the onset. Cost: up to sixteen
 capacities. Source: PROBING 3.1, 3.7; SSDcheck's sweep of think times.
 """
 
@@ -33,7 +35,7 @@ from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.idle_trials import AWAKE_NS, Trials
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.settling import Overwriter, Settled
+from ssdscope.probes.settling import MERGING_NS, Overwriter, Settled
 from ssdscope.targets.records import OP_FLUSH
 
 if TYPE_CHECKING:
@@ -52,15 +54,15 @@ PROBE_NAME = "idle_gc"
 REQUEST_BYTES = 64 * 1024
 SETTLE_SHARE = 0.7
 MOST_BYTES = 1 << 34
-CAPACITIES = 8
+CAPACITIES, MOST_TRIED_BYTES = 16, 1 << 36
 LONG_NS = (4_000_000_000, 16_000_000_000, 60_000_000_000)
 """Pauses that show whether idle time gains anything: any usual onset is shorter than the first."""
-PAIRS, MOST_PAIRS, MOST_PAIRS_LONGEST = 5, 20, 40
+PAIRS, MOST_PAIRS, MOST_PAIRS_LONGEST = 5, 20, 60
 FEWEST_WRITES = 4
 SEPARATED, SURE_ERRORS, CLEAR_ERRORS, PROMISING_ERRORS = 0.3, 5.0, 12.0, 2.0
 """Scatter of a trial, as a share of the gain, with which longer pauses are not tried; standard
 errors that the gain must have for a search to begin."""
-LEAST_GAIN, NOTHING = 0.05, 0.05
+LEAST_GAIN, NOTHING = 0.05, 0.03
 LEAST_SCATTER = 0.03
 SIDE = 0.3
 """Of the full gain: the side of the step is told by this."""
@@ -70,6 +72,8 @@ MOST_TRIALS, AGREEING = 60, 3
 OUTLYING = 0.25
 NARROW, BEYOND = 1.03, 1.06
 GAINED_NOTHING = 0.2
+MUCH_STALLED = 0.5
+"""Of the time of writes: what idle work would save, if there were any; else it may not show."""
 FLUSHES = 5
 
 
@@ -156,9 +160,10 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
     least = 0 if bench.found("merge_unit_bytes") else REQUEST_BYTES
     overwriter = Overwriter(bench, bench.rng(PROBE_NAME), least)
     settled = overwriter.settle(min(int(SETTLE_SHARE * bench.info.capacity_bytes), MOST_BYTES))
-    if buffered and not _flush_works(overwriter, settled):
+    flushed = buffered and _flush_works(overwriter, settled)
+    trials = Trials(overwriter, flushed=flushed)
+    if buffered and not flushed and trials.empties_when_idle(LONG_NS[0]):
         return Undetectable(reason=Reason.MASKED, **common)
-    trials = Trials(overwriter, settled, flushed=buffered)
     bench.progress("long pauses", 0.2)
     common["evidence"] = {"settled": settled.slowed, "settled_ns": settled.mean_ns}
     steps: Steps | None = None
@@ -172,7 +177,8 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
         bench.progress("pauses", 0.4)
         return _narrowed(steps, common)
     common["evidence"] |= {"most_gained": bound}
-    if settled.slowed and bound < NOTHING:
+    worth = settled.mean_ns > MERGING_NS or trials.stalled > MUCH_STALLED
+    if settled.slowed and worth and bound < NOTHING:
         reason = "no pause makes the next writes faster"
         return Absent(bound=float(LONG_NS[-1]), reason=reason, **common)
     return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
@@ -269,7 +275,7 @@ def _evidence(steps: Steps, onset: int) -> dict[str, Any]:
 
 
 def _declared(info: DeviceInfo) -> int:
-    return CAPACITIES * info.capacity_bytes
+    return min(CAPACITIES * info.capacity_bytes, MOST_BYTES + MOST_TRIED_BYTES)
 
 
 PROBE = ProbeInfo(
@@ -277,7 +283,7 @@ PROBE = ProbeInfo(
     summary="how long a drive waits before it collects or merges in idle time",
     weight="heavy",
     properties=(ONSET,),
-    cost="up to eight capacities, written at random, and thousands of pauses",
+    cost="up to sixteen capacities or 80 GiB, written at random, and thousands of pauses",
     detect=detect,
     declared_writes_bytes=_declared,
 )

@@ -9,6 +9,7 @@ however little each exceeds the onset. What that gains the next writes is a step
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ssdscope.probes.settling import Overwriter, Settled
+    from ssdscope.probes.settling import Overwriter
 
 AWAKE_NS = 900_000
 """Between reads that keep a drive awake: shorter than any onset that is sought."""
@@ -34,8 +35,10 @@ LEAST_WRITES, STALLS, TIMED_NS = 16, 3, 5_000_000_000
 """Timed in a trial: so many, of so many stalls, or of so much time; the more the better."""
 PATIENCE_NS = (*WAITS_NS, *WAITS_NS, *WAITS_NS)
 FINE, MOST_FINE = 8, 250
+LAST, LAST_TRIALS, READ_SLOWER = 2, 9, 0.25
+"""Blocks written last, trials with them, and the logarithm that tells memory from flash."""
 SLOW_AGAIN = 0.6
-"""Of the settled mean: writes are slow again, and there is work for idle time."""
+"""Of the mean before: writes are slow again, and there is work for idle time."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +67,8 @@ class Trials:
         Whether to follow each write by a flush, whose time counts: a buffer stays on.
     """
 
-    def __init__(self, overwriter: Overwriter, settled: Settled, *, flushed: bool) -> None:
+    def __init__(self, overwriter: Overwriter, *, flushed: bool) -> None:
         self.overwriter = overwriter
-        self.settled = settled
         self.flushed = flushed
         self.bench = overwriter.bench
         self._merged_bytes = int(self.bench.found("merge_unit_bytes") or 0)
@@ -74,11 +76,13 @@ class Trials:
         capacity, size = self.bench.info.capacity_bytes, overwriter.granule.size_bytes
         most = int(np.clip(capacity // size // 32, 64, 1024))
         latency = np.sort([self._written(CHUNK) for _ in range(2 * most // CHUNK)], axis=None)
-        spent = np.cumsum(latency)
-        self.stall_ns = float(latency[np.searchsorted(spent, spent[-1] / 2)])
-        """Half of all time goes into writes that take longer."""
-        mean_ns = float(latency.mean())
-        enough = max(LEAST_WRITES, STALLS * self.stall_ns / mean_ns, TIMED_NS / mean_ns)
+        quick_ns, self.mean_ns = float(np.quantile(latency, 0.1)), float(latency.mean())
+        waited = np.cumsum(np.maximum(latency - quick_ns, 0))
+        self.stall_ns = float(latency[np.searchsorted(waited, waited[-1] / 2)])
+        """Half of all waiting, beyond what the quickest writes take, is in writes that take longer."""
+        self.stalled = 1 - quick_ns / self.mean_ns
+        """Share of the time that writes wait: what could be saved."""
+        enough = max(LEAST_WRITES, STALLS * self.stall_ns / self.mean_ns, TIMED_NS / self.mean_ns)
         self.most_writes = int(min(most, enough))
 
     def gaps(self, period_ns: int) -> int:
@@ -95,9 +99,14 @@ class Trials:
 
     def _run(self, period_ns: int, writes: int, gaps: int) -> Trial:
         self._make_work()
-        bench, size = self.bench, base_request_bytes(self.bench.info)
         if self.flushed:
-            bench.issue([OP_FLUSH], [0], [0])
+            self.bench.issue([OP_FLUSH], [0], [0])
+        read_ns = self._quiet(period_ns, gaps)
+        return Trial(self._timed(writes) / read_ns, read_ns)
+
+    def _quiet(self, period_ns: int, gaps: int) -> float:
+        """Read one place with a period, and then often; give what such a read takes."""
+        bench, size = self.bench, base_request_bytes(self.bench.info)
         # One place: whether a cache has it is the same in all trials.
         place = int(self.overwriter.rng.integers(0, bench.info.capacity_bytes // size)) * size
         places = np.full(gaps + 1, place, dtype=np.uint64)
@@ -108,13 +117,35 @@ class Trials:
         tail = int(np.clip(QUIET_STALLS * self.stall_ns / AWAKE_NS, LEAST_TAIL, MOST_TAIL))
         places = np.full(tail, place, dtype=np.uint64)
         awake = bench.read(places, np.full(tail, size), pauses_ns=np.full(tail, AWAKE_NS))
-        read_ns = float(np.median(latencies_ns(awake)[-TAIL:]))
-        return Trial(self._timed(writes) / read_ns, read_ns)
+        return float(np.median(latencies_ns(awake)[-TAIL:]))
+
+    def empties_when_idle(self, long_ns: int) -> bool:
+        """Tell whether what was written last is read slower after a pause than without.
+
+        It is then still in the buffer of a drive that was kept awake, and not of one that was
+        left alone; both, or neither, is no effect of idle time.
+        """
+        logs: dict[bool, list[float]] = {False: [], True: []}
+        for _ in range(LAST_TRIALS):
+            for rests in logs:
+                pause_ns = long_ns if rests else None
+                logs[rests].append(in_peace(self.bench, partial(self._read_back, pause_ns)))
+        return bool(abs(np.median(logs[True]) - np.median(logs[False])) > READ_SLOWER)
+
+    def _read_back(self, long_ns: int | None) -> float:
+        """Write a few blocks, wait, and give the logarithm of what reading them takes."""
+        self._make_work()
+        size, capacity = base_request_bytes(self.bench.info), self.bench.info.capacity_bytes
+        places = self.overwriter.rng.integers(0, capacity // size, LAST) * size
+        self.bench.write(places.astype(np.uint64), np.full(LAST, size))
+        self._quiet(long_ns or AWAKE_NS, 1 if long_ns else self.gaps(AWAKE_NS))
+        log = self.bench.read(places.astype(np.uint64), np.full(LAST, size))
+        return float(np.log(latencies_ns(log)).mean())
 
     def _make_work(self) -> None:
         """Overwrite until writes are slow again, and one has just waited long."""
         for _ in range(MOST_CHUNKS):
-            if float(self._written(CHUNK).mean()) >= SLOW_AGAIN * self.settled.mean_ns:
+            if float(self._written(CHUNK).mean()) >= SLOW_AGAIN * self.mean_ns:
                 break
         for _ in range(MOST_FINE):
             if float(self._written(FINE).max()) >= self.stall_ns / 2:
