@@ -79,7 +79,7 @@ class Trials:
         quick_ns, self.mean_ns = float(np.quantile(latency, 0.1)), float(latency.mean())
         waited = np.cumsum(np.maximum(latency - quick_ns, 0))
         self.stall_ns = float(latency[np.searchsorted(waited, waited[-1] / 2)])
-        """Half of all waiting, beyond what the quickest writes take, is in writes that take longer."""
+        """Half of all waiting, beyond what quick writes take, is in writes that take longer."""
         self.stalled = 1 - quick_ns / self.mean_ns
         """Share of the time that writes wait: what could be saved."""
         enough = max(LEAST_WRITES, STALLS * self.stall_ns / self.mean_ns, TIMED_NS / self.mean_ns)
