@@ -114,6 +114,35 @@ def test_an_interval_not_reached_is_exit_code_3(cli) -> None:
     assert "did not come within 0.1%" in said.err
 
 
+STEADY = ("--rw", "randwrite", "--bs", "64k", "--size", "64m", "--number-ios", "100")
+
+
+def test_a_steady_state_is_written_before_the_run(cli) -> None:
+    said = cli("run", "sim:mqsim-8g", *STEADY, "--until-steady", "--seed", "1", "-o", "json")
+    assert said.status == 0
+    steady = said.document["steady_state"]
+    assert steady["reached"] is True
+    assert steady["bytes_written"] >= 2 * 64 * 1024 * 1024
+    assert said.document["write"]["requests"] == 100
+
+
+def test_a_steady_state_not_reached_is_exit_code_3(cli) -> None:
+    said = cli(
+        "run", "sim:mqsim-8g", *STEADY, "--until-steady", "--seed", "1", "-o", "json",
+        "--set", "disturbance.drift_ratio=1", "--set", "disturbance.drift_period_ns=400000000",
+    )  # fmt: skip
+    assert said.status == 3
+    assert said.document["steady_state"]["reached"] is False
+    assert said.document["steady_state"]["bytes_written"] >= 3.9 * 64 * 1024 * 1024
+    assert "had not come to rest" in said.err
+
+
+def test_only_random_writes_come_to_a_steady_state(cli) -> None:
+    said = cli("run", "sim:mqsim-8g", "--rw", "randread", "--until-steady")
+    assert said.status == 2
+    assert "--until-steady" in said.err
+
+
 def test_the_table_is_for_people(cli) -> None:
     said = cli("run", "sim:mqsim-8g", "--number-ios", "100", "--seed", "1")
     assert said.status == 0

@@ -1,6 +1,6 @@
 """``ssdscope run``: one workload, its statistics."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -8,6 +8,12 @@ from ssdscope.cli import options
 from ssdscope.cli.running import Presentation, TargetOptions, execute, require_writable
 from ssdscope.cli.session import Session
 from ssdscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from ssdscope.targets import Device
+    from ssdscope.workloads.flows import Flows
+    from ssdscope.workloads.steady import Steadiness
+    from ssdscope.workloads.workload import Workload
 
 EXAMPLES = """\b
 Examples:
@@ -85,6 +91,10 @@ def run(
     exitall: Annotated[
         bool, typer.Option("--exitall", help="The first flow that ends stops the others.")
     ] = False,
+    until_steady: Annotated[
+        bool,
+        typer.Option("--until-steady", help="First overwrite the region until the rate rests."),
+    ] = False,
     log: options.Log = None,
     state: options.State = None,
     sets: options.Sets = None,
@@ -100,7 +110,8 @@ def run(
 
     Sizes are binary (4k = 4096 bytes), times carry a unit (80us). The run stops at whichever
     of --io-size, --number-ios, --runtime and --until-ci comes first, and without any of them
-    after one pass over the region.
+    after one pass over the region. With --until-steady random writes are measured only when the
+    region was overwritten until their rate has come to rest, or four times (exit code 3 then).
 
     With --flow or --jobs several workloads run at the same time, each with its own
     statistics; the other options then hold for every flow that does not say otherwise.
@@ -120,6 +131,7 @@ def run(
     ).open(used_seed)
     if plan.writes:
         require_writable(opened)
+    steady = _steady_first(opened.device, plan) if until_steady else None
     title = f"{len(several.flows)} flows" if several else f"{rw} {bs}"
     show = Presentation(title, output_format, progress, log)
 
@@ -134,4 +146,23 @@ def run(
         except UsageError as error:
             raise in_option_names(error) from error
 
-    return execute(session, opened, plan.to_dict(), used_seed, show, runner)
+    return execute(session, opened, plan.to_dict(), used_seed, show, runner, steady)
+
+
+def _steady_first(device: "Device", plan: "Workload | Flows") -> "Steadiness":
+    """Overwrite the region until the rate has come to rest, and say how that went.
+
+    Raises
+    ------
+    UsageError
+        If there are several flows, or other than random writes.
+    """
+    from ssdscope.workloads.flows import Flows
+    from ssdscope.workloads.steady import write_until_steady
+
+    if isinstance(plan, Flows):
+        raise UsageError("--until-steady is for one workload", hint="leave out --flow and --jobs")
+    try:
+        return write_until_steady(device, plan)
+    except UsageError as error:
+        raise UsageError(f"--until-steady: {error.message}", hint=error.hint) from error

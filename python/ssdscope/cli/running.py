@@ -20,6 +20,7 @@ from ssdscope.errors import (
 if TYPE_CHECKING:
     from ssdscope.results import LogWriter
     from ssdscope.targets import Log, Progress, RunResult, Target
+    from ssdscope.workloads.steady import Steadiness
 
 DROPPED_SHARE_MAX = 0.20
 
@@ -97,8 +98,15 @@ def execute(
     seed: int,
     show: Presentation,
     runner: Runner,
+    steady: "Steadiness | None" = None,
 ) -> int:
-    """Run, keep the log where one is asked for, tell the result, and give the exit code."""
+    """Run, keep the log where one is asked for, tell the result, and give the exit code.
+
+    Parameters
+    ----------
+    steady
+        How the drive came to rest before, if that was asked for.
+    """
     from ssdscope.results import LogWriter, run_record
 
     with ExitStack() as stack:
@@ -114,6 +122,8 @@ def execute(
         with run_progress(show.progress, show.title) as progress:
             result, failure = _run(runner, progress, log)
         record = run_record(target, workload, result, seed=seed)
+        if steady is not None:
+            record["steady_state"] = steady.to_json()
         failure = _keep(log, record) or failure
         _tell(show, record)
     session.repeat(seed)
@@ -122,7 +132,11 @@ def execute(
     if failure is not None:
         error(failure.message, failure.hint)
         return failure.exit_code
-    return _exit_code(result, wanted_ci=workload.get("until_ci"))
+    status = _exit_code(result, wanted_ci=workload.get("until_ci"))
+    if steady is not None and not steady.reached:
+        note("the drive had not come to rest: its rate still changed when it was measured")
+        return status or EXIT_NOT_TRUSTWORTHY
+    return status
 
 
 def _keep(log: "LogWriter | None", record: dict[str, Any]) -> SsdscopeError | None:

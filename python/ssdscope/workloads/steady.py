@@ -8,8 +8,8 @@ been written. Rounds are of bytes, not of seconds: a slow drive is not judged on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ssdscope.errors import UsageError
 
@@ -55,6 +55,10 @@ class Steadiness:
         """The mean of the rates in the last window."""
         window = self.rates_bytes_per_s[-WINDOW_ROUNDS:]
         return sum(window) / len(window)
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        return asdict(self) | {"level_bytes_per_s": self.level_bytes_per_s}
 
 
 def settled(rates: Sequence[float], round_share: float = ROUND_SHARE) -> bool:
