@@ -166,3 +166,15 @@ def test_units_are_found_between_the_bursts_of_others(tmp_path: Path) -> None:
         'log_association = "one-to-one"\nlog_blocks = 24'
     )
     assert values(drive(tmp_path, ftl, others, channels=8, program=900_000)) == [65_536, 0]
+
+
+def test_a_unit_of_the_buffer_is_not_taken_for_one_of_the_flash(tmp_path: Path) -> None:
+    buffer = (
+        "[write_buffer]\nbytes = 131_072\nunit_bytes = 32_768\nconcurrent_drains = 1\n"
+        "switchable = false\n"
+    )
+    ftl = 'kind = "page"\nallocation = "address"\nplane_order = "CWDP"'
+    assert values(drive(tmp_path, ftl, buffer, channels=12, blocks=100, program=774_000))[0] in {
+        None,
+        4096,
+    }

@@ -10,9 +10,10 @@ or begin at it: the same units on the same chips, one at a time. Bursts are divi
 of a few completions; how much longer these take is the median of the ratios of all pairs
 (Hodges, Lehmann), to which a merge now and then adds little.
 
-Where one command is served at a time no queue is ever full. There every place at which units could
-begin is looked at, as some lie on one chip; and if none costs anything, a unit shows by being
-written whole, which saves reading it (`saves_reading`).
+Where one command is served at a time, or forced writes pass a buffer with units of its own, no
+queue is ever full. There every place at which units could begin is looked at, as some lie on one
+chip; and a unit shows by being written whole, which saves reading it: that decides where bursts do
+not, and no smaller part must show so where forced writes may have shown units of the buffer.
 """
 
 from __future__ import annotations
@@ -52,10 +53,13 @@ SERIAL_SPLITS = (2, 3, 4, 6, 8)
 SHOWS = 0.1
 """How much longer it must take to write across the period's own boundary."""
 ALIKE, UNLIKE = 0.5, 0.15
-"""Of that. Between lies what a drive does that takes one command at a time, so that its queue is
-never full."""
-WHOLES, WHOLE_SHIFTS = 96, (0, -1, 1, -2, 2)
-WHOLE_SHOWS = 0.03
+"""Of that."""
+SERIAL_UNLIKE = 0.06
+"""Of that, where one command is served at a time: chips that share a write show hardly more."""
+WHOLES, WHOLE_SHIFTS = 192, (0, -1, 1, -2, 2)
+WHOLE_SHOWS, SURE, SUSPECT = 0.03, 4.0, 3.0
+"""What writing a unit whole must save, in the logarithm and in standard errors; and how much makes
+it unclear."""
 ACROSS, ALONE = 0, 1
 
 
@@ -86,48 +90,93 @@ class Period:
 
 def innermost(writer: Writer, period: Period) -> int | None:
     """Give the unit that a period consists of, in logical blocks; None if it is not clear."""
+    unit = _by_bursts(writer, period)
+    if not writer.forced and (unit is not None or not period.serial):
+        return unit
+    whole = _by_wholes(writer, replace(period, blocks=unit or period.blocks))
+    return whole if unit is None else unit if whole in {None, unit} else None
+
+
+def _by_bursts(writer: Writer, period: Period) -> int | None:
+    """Divide the period while bursts find boundaries inside."""
     for split in SERIAL_SPLITS if period.serial else SPLITS:
         unit, rest = divmod(period.blocks, split)
         if rest or unit < BLOCKS:
             continue
-        consists = _consists(writer, period, unit)
+        consists = _agreed(_bursts(writer, period, unit), period.serial)
         if consists is None:
-            inside = replace(period, boundary=period.boundary + unit)
-            alone = saves_reading(writer, period) and not saves_reading(writer, inside)
-            return period.blocks if period.serial and alone else None
+            return None
         if consists:
-            return innermost(writer, replace(period, blocks=unit, boundary=period.boundary % unit))
+            return _by_bursts(writer, replace(period, blocks=unit, boundary=period.boundary % unit))
     return period.blocks
 
 
-def saves_reading(writer: Writer, period: Period) -> bool:
-    """Whether writing a period whole is faster than writing as much one block aside.
+def _by_wholes(writer: Writer, period: Period) -> int | None:
+    """Give the smallest part of a period, or all of it, that saves reading by being written whole.
 
-    Two blocks aside must cost no more than one, or it would only be the placement; in both halves.
+    A part of a unit saves little, and it takes as long as the unit, which need not be read.
+    """
+    largest = _wholes(writer, period)
+    saving: list[int] = []
+    sure = False
+    for number in range(period.blocks // BLOCKS, 0, -1):
+        part, rest = divmod(period.blocks, number)
+        if rest:
+            continue
+        logs = largest if number == 1 else _wholes(writer, replace(period, blocks=part))
+        saved, error = _saved(logs)
+        shorter = float(np.median(largest[0]) - np.median(logs[0]))
+        if saved > SUSPECT * error and (number == 1 or shorter > saved / 3):
+            sure = sure if saving else saved > max(SURE * error, WHOLE_SHOWS)
+            saving.append(part)
+    # Every multiple of a unit may save, and nothing else.
+    return saving[0] if sure and not any(each % saving[0] for each in saving) else None
+
+
+def _wholes(writer: Writer, period: Period) -> list[NDArray[Any]]:
+    """Write as much as a unit where every other would begin, and one and two blocks aside.
+
+    Returns
+    -------
+    list of ndarray
+        By shift, logarithms of latency.
     """
     bench = writer.bench
     block, rng = bench.info.logical_block_bytes, bench.rng(f"whole units {period.blocks}")
     which = rng.permuted(np.resize(np.arange(len(WHOLE_SHIFTS)), WHOLES * len(WHOLE_SHIFTS)))
     at = period.boundary + np.array(WHOLE_SHIFTS)[which]
-    places = _places(bench.info, rng, period.blocks, at)
+    # Every other: of two parts of a unit one block aside straddles it for one of the sides only.
+    places = _places(bench.info, rng, 2 * period.blocks, at)
 
     def write(part: slice) -> NDArray[Any]:
         return writer.latency_ns(places[part], period.blocks * block)
 
+    writer.renew()
     logs = np.log(between_bursts(bench, places.size, write, longest=places.size))
-    for half in (slice(0, None, 2), slice(1, None, 2)):
-        whole, *aside = (
-            float(np.nanmedian(logs[half][which[half] == number]))
-            for number in range(len(WHOLE_SHIFTS))
-        )
-        saved, more = min(aside[:2]) - whole, max(aside[2:]) - max(aside[:2])
-        if saved < WHOLE_SHOWS or more > saved / 2:
-            return False
-    return True
+    by_shift = [logs[which == number] for number in range(len(WHOLE_SHIFTS))]
+    return [each[~np.isnan(each)] for each in by_shift]
 
 
-def _consists(writer: Writer, period: Period, unit: int) -> bool | None:
-    """Whether units of that size begin within the period, too; two halves must agree."""
+def _saved(logs: list[NDArray[Any]]) -> tuple[float, float]:
+    """How much shorter writes are at a boundary than one block aside, in the logarithm; its error.
+
+    Two blocks aside must cost no more than one, or it would only be the placement; else nothing.
+    """
+    whole, *aside = (float(np.median(each)) for each in logs)
+    saved, more = min(aside[:2]) - whole, max(aside[2:]) - max(aside[:2])
+    deviations = np.concatenate([np.abs(each - np.median(each)) for each in logs])
+    error = 2.6 * float(np.median(deviations)) / np.sqrt(WHOLES)  # of a difference of medians
+    return (saved if more <= saved / 2 else 0.0), error
+
+
+def _bursts(writer: Writer, period: Period, unit: int) -> NDArray[Any]:
+    """Write bursts until two halves agree whether units of that size begin within the period, too.
+
+    Returns
+    -------
+    ndarray of float, shape (rounds, 2 boundaries, 2 ways, stretches)
+        Logarithms of what stretches take: at the period's boundary and inside; across and alone.
+    """
     info = writer.bench.info
     size = int(np.clip(BURST_NS / period.write_ns, 2 * STRETCH, BURST)) // STRETCH * STRETCH
     rng = writer.bench.rng(f"inner units {period.blocks} {unit}")
@@ -140,22 +189,32 @@ def _consists(writer: Writer, period: Period, unit: int) -> bool | None:
             logs = np.concatenate([logs, _round(writer, rng, period, unit, size)])
             if logs[:, 0, 0].size > PERSISTENCE * stretches:
                 raise Stopped(Reason.INTERFERENCE, "others used the drive during most bursts")
-        first, second = (_verdict(logs[half::2]) for half in (0, 1))
-        if first is not None and first == second:
-            return first
-    return None
+        if _agreed(logs, period.serial) is not None:
+            break
+    return logs
 
 
-def _verdict(logs: NDArray[Any]) -> bool | None:
-    """Judge by logarithms: of rounds, of both boundaries, across and alone, of stretches."""
+def _agreed(logs: NDArray[Any], serial: bool) -> bool | None:
+    """Judge by two halves that must agree."""
+    first, second = (_verdict(logs[half::2], serial) for half in (0, 1))
+    return first if first == second else None
+
+
+def _verdict(logs: NDArray[Any], serial: bool) -> bool | None:
+    own, inner = _costs(logs)
+    if own < SHOWS:
+        return None
+    if inner <= (SERIAL_UNLIKE if serial else UNLIKE) * own:
+        return False
+    return True if inner >= ALIKE * own else None
+
+
+def _costs(logs: NDArray[Any]) -> tuple[float, float]:
+    """How much longer across than alone: at the period's boundary, and inside."""
     own, inner = (
         _longer(logs[:, which, ACROSS].ravel(), logs[:, which, ALONE].ravel()) for which in (0, 1)
     )
-    if own < SHOWS:
-        return None
-    if inner <= UNLIKE * own:
-        return False
-    return True if inner >= ALIKE * own else None
+    return own, inner
 
 
 def _longer(some: NDArray[Any], others: NDArray[Any]) -> float:

@@ -64,6 +64,8 @@ side and never show, so that there is no saying that there is none."""
 LEAST_FIT = 0.4
 """Correlation of the folded latency with the number of units that a write touches. Below, and at
 the largest candidate, the period is something else's: of merges, or a divisor of it."""
+AS_WELL = 0.85
+"""Of how well the first blocks of units fit, which boundaries must fit."""
 HOPELESS = 0.2
 """Probability by chance above which, in both halves, more data are not asked for."""
 NO_EFFECT = 0.03
@@ -135,7 +137,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
             serial = _gain(samples) < SERIAL_GAIN
             period = inner_units.Period(unit, boundary, write_ns, serial)
             inner = inner_units.innermost(writer, period)
-        if inner == candidates[-1]:
+        if inner is not None and (inner == candidates[-1] or not _straddles(samples, inner)):
             inner = None
     yield from _findings(bench.info, samples, halves, candidates, inner)
 
@@ -182,20 +184,47 @@ def _boundary(samples: Samples, values: NDArray[Any], unit: int) -> tuple[int, f
 
     What fits is the number of units that a write touches, place by place; as a correlation.
     """
-    match, fits, weight = np.zeros(unit), [], 0
+    match, best_of_each = _match(samples, values, unit, straddling=True)
+    best = int(np.argmax(match))
+    return best, float(best_of_each[best])
+
+
+def _match(
+    samples: Samples, values: NDArray[Any], unit: int, *, straddling: bool
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Correlate places with how many boundaries a write straddles, or first blocks it contains.
+
+    Returns
+    -------
+    tuple of ndarray, shape (unit,)
+        By the place of the boundary: over all sizes and depths, and of the best of them.
+    """
+    match, best, weight = np.zeros(unit), np.zeros(unit), 0
     for number in np.unique(samples.strata):
         there = samples.strata == number
         size = int(samples.size[there][0])
         profile, counts = stats.folded_profile(samples.place[there], values[there], unit)
-        touched = -(-(np.arange(unit) + size) // unit)
+        # One first block more than boundaries is in writes that begin with it.
+        reach = np.arange(unit) + size if straddling else np.arange(-1, unit - 1) % unit + size + 1
+        touched = -(-reach // unit)
         if touched.min() < touched.max():
-            fits.append(stats.shift_match(profile, touched))
-            match += fits[-1] * counts.sum()
+            fits = stats.shift_match(profile, touched)
+            match += fits * counts.sum()
+            best = np.maximum(best, fits)
             weight += int(counts.sum())
-    if not weight:
-        return 0, 0.0
-    best = int(np.argmax(match))
-    return best, max(float(each[best]) for each in fits)
+    return match / max(weight, 1), best
+
+
+def _straddles(samples: Samples, unit: int) -> bool:
+    """Whether what costs is to straddle a boundary, and not to write the first block of something.
+
+    A firmware may keep a log block for streams, and merge it for any write to a unit's beginning.
+    """
+    values = samples.ranks()
+    straddling, containing = (
+        float(_match(samples, values, unit, straddling=each)[0].max()) for each in (True, False)
+    )
+    return straddling >= AS_WELL * containing
 
 
 def _findings(
