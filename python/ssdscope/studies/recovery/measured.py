@@ -68,8 +68,8 @@ class Case:
         return reads.latency_line(self.twin)
 
     @cached_property
-    def overwritten(self) -> tuple[float, float]:
-        """Share of the capacity that fits before collection, and how much slower it is then."""
+    def overwritten(self) -> tuple[float, float, float]:
+        """Shares of the capacity before collection, and before it shows; how much slower then."""
         return writes.overwritten(self.twin)
 
     @cached_property
@@ -95,12 +95,12 @@ class Case:
         return Truth("order" if shows else "address")
 
     def _spare(self) -> Truth:
-        share, _ = self.overwritten
+        share, shown, _ = self.overwritten
         values, shape = self.drawn.values, self.twin.shape
         if share < SPARE_SHOWS and not number(values, "pslc.bytes"):
             return ABSENT
         if not number(values, "pslc.bytes"):
-            return Truth(share)
+            return Truth(share, (shown,) if shown > share else ())
         nominal = float(values["over_provisioning_ratio"])
         taken = number(values, "pslc.bytes") * number(values, "nand.bits_per_cell", 1)
         return Truth(share, (nominal - taken / shape.capacity_bytes, nominal))

@@ -136,7 +136,7 @@ def _phase(case: Case) -> float:
 
 
 def _amplified(case: Case) -> float:
-    return min(case.amplification - 1, case.overwritten[1])
+    return min(case.amplification - 1, case.overwritten[2])
 
 
 def _period(case: Case) -> float:
@@ -191,7 +191,7 @@ RULES: Mapping[str, Rule] = {
         ("one-command", "short-zones"), "conflict", lambda case: reads.conflict(case.twin)
     ),
     "internal_volume_bits": Rule(("one-command", "short-zones", "blurred"), "volumes", _bits),
-    "over_provisioning_ratio": Rule(("region",), "overwritten", lambda case: case.overwritten[1]),
+    "over_provisioning_ratio": Rule(("region",), "overwritten", lambda case: case.overwritten[2]),
     "gc_write_amplification": Rule(("merges", "region"), "amplification", _amplified),
     "gc_period_bytes": Rule(("protected", "region"), "periodic", _period),
     "idle_gc_onset_ns": Rule(("busy",), "rested", lambda case: writes.rested(case.twin)),

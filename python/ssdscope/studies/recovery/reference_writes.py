@@ -9,6 +9,8 @@ from ssdscope.targets.records import OP_DISCARD
 
 WRITES = 96
 SETTLED_WRITES = 150_000
+SHOWS, BESIDE_STEPS = 1.1, 20
+"""Times the mean before, from where a host can notice; and for how many 200ths of the capacity."""
 TRIMMED_LOGS_MOST = 65_536
 
 
@@ -65,30 +67,50 @@ def knee(twin: Twin) -> float:
     return float(max(contrasts))
 
 
-def overwritten(twin: Twin) -> tuple[float, float]:
-    """Share of the capacity that random overwrites fill before room is short, and the contrast.
+def overwritten(twin: Twin) -> tuple[float, float, float]:
+    """Shares of the capacity that random overwrites fill before room is short, and the contrast.
 
-    On page-mapped drives room is short when the first block is collected, which is measured; of
-    log blocks when all of them are full but the one for sequential writes. The contrast is that
-    of as many writes behind against those before.
+    On page-mapped drives room is short when the first block is collected, which is measured, or
+    when writes take 10 % longer, where collection goes on beside them until then; of log blocks
+    when all of them are full but the one for sequential writes. The contrast is that of as many
+    writes behind against those before.
     """
     device, unit = twin.fork(), twin.shape.unit_bytes
+    capacity = twin.shape.capacity_bytes
     if twin.values["ftl.kind"] == "log-block":
         written = max(_log_bytes(twin) // unit, 1)
         before = float(write(device, twin.random_units(max(written * 9 // 10, 1)), unit).mean())
         after = float(write(device, twin.random_units(max(written, 64)), unit).mean())
-        return written * unit / twin.shape.capacity_bytes, after / before - 1
-    step, latencies = max(twin.shape.capacity_bytes // unit // 2000, 16), []
+        return written * unit / capacity, written * unit / capacity, after / before - 1
+    step, latencies = max(capacity // unit // 2000, 16), []
     written, none_yet = 0, counter(device, "gc_runs")
-    most = 3 * twin.shape.capacity_bytes // 2 // unit
+    most = 3 * capacity // 2 // unit
     while counter(device, "gc_runs") == none_yet and written < most:
         latencies.append(write(device, twin.random_units(step), unit).mean())
         written += step
     before = float(np.mean(latencies[: max(len(latencies) - 1, 1)]))
+    beside = _beside(twin, device.fork(), before)
     more = max(written // 2, 256)
     write(device, twin.random_units(more), unit)
     after = float(write(device, twin.random_units(2 * more), unit).mean())
-    return written * unit / twin.shape.capacity_bytes, after / before - 1
+    return written * unit / capacity, (written + beside) * unit / capacity, after / before - 1
+
+
+def _beside(twin: Twin, device: Device, before: float) -> int:
+    """Count the writes from the first collection on that take no longer than those before."""
+    unit, phase = twin.shape.unit_bytes, number(twin.values, "ftl.phase_bytes")
+    units = twin.shape.capacity_bytes // unit
+    # Draws of its own: other references are not to depend on how many it takes.
+    stream = np.random.default_rng((twin.shape.capacity_bytes, unit))
+    step, longer = max(units // 200, 16), 0
+    for beside in range(0, BESIDE_STEPS * step, step):
+        places = stream.integers(1, units - 1, step) * unit - phase
+        mean = write(device, places.astype(np.uint64), unit).mean()
+        longer = longer + 1 if mean > SHOWS * before else 0
+        # Twice in a row, as some places take longer by chance.
+        if longer == 2:
+            return beside - step
+    return 0
 
 
 def _log_bytes(twin: Twin) -> int:
