@@ -82,6 +82,8 @@ LONE_MOST = 2.0
 SETTLE_MOST = 3.0
 LATE = 2.0
 """Times the spare space: by then a second knee must have come."""
+HIDDEN = (Reason.PLP_NO_FLUSH_EFFECT, Reason.WRITE_ACKED_FROM_BUFFER)
+"""Why an RMW unit is not known where there is more to be seen of collection than of writes."""
 KEPT_FREE = 0.05
 NOTHING = 0.01
 """Less spare space than this share of the capacity is none."""
@@ -145,6 +147,8 @@ def _of_padded(bench: Bench) -> Finding:
     """Answer where the RMW unit is not known."""
     unknown = bench.known.get("rmw_unit_bytes")
     why = unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
+    if why not in HIDDEN:
+        raise Stopped(why, "the RMW unit must be known, or padding would count as data")
     capacity = bench.info.capacity_bytes
     if capacity < LEAST_REQUESTS * SIZES[0]:
         raise Stopped(Reason.RANGE_TOO_SMALL)
