@@ -1,6 +1,6 @@
 """The probe `latency`: what a read costs per request and per byte, and how deep to queue.
 
-Writes nothing, works on any drive, takes a second on a simulated one.
+Writes nothing, works on any drive, takes a second or two on a simulated one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PROBE = ProbeInfo(
     summary="read latency per request (alpha) and per byte (beta), and the queue-depth knee",
     weight="light",
     properties=(size_sweep.ALPHA, size_sweep.BETA, depth_sweep.KNEE),
-    cost="some 20,000 reads",
+    cost="0.3 to 1.4 million reads, on a slow drive fewer",
     least_bytes=0,
     detect=detect,
 )

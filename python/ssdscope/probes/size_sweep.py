@@ -12,7 +12,7 @@ Decision: what is below 3 % of the shortest read is absent; what is not known to
 told as below noise; where a somewhat tighter or looser limit would choose another line, the
 curve has none of its own (`model_misfit`).
 Assumptions: a drive in use: the first quarter of the reads only warms its tables and caches.
-Cost: 2,560 to 41,000 reads on a simulated drive with the full budget. Source: PROBING 2.2, 2.4.
+Cost: 5,000 to 82,000 reads on a simulated drive with the full budget. Source: PROBING 2.2, 2.4.
 """
 
 from __future__ import annotations
