@@ -12,11 +12,13 @@ from ssdscope import stats
 from ssdscope.studies.recovery.addresses import pages_in_a_row
 from ssdscope.studies.recovery.shape import number
 from ssdscope.studies.recovery.truth import Truth, runs_width
-from ssdscope.studies.recovery.twin import Twin, rate, read, write
+from ssdscope.studies.recovery.twin import Twin, flush, rate, read, write
 
 PAIRS = 384
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 SIZE_STEP_BYTES = 4096
+SETTLE_NS = 2_000_000_000
+PARTS = 8
 LINE_BLOCKS = 2048
 LINE_MISSES = (0.10, 0.08, 0.12)
 LINES_ALIKE = 0.05
@@ -130,13 +132,19 @@ def map_miss(twin: Twin) -> float:
 
 
 def order(twin: Twin) -> float:
-    """Large reads of a region written in random order, against one written in order."""
+    """Large reads of a region written in random order, against one in order; of a drive in use."""
     device, unit = twin.fork(), twin.shape.unit_bytes
     count = min(32 << 20, twin.shape.capacity_bytes // 8) // unit
     phase = number(twin.values, "ftl.phase_bytes")
-    regions = [np.arange(first, first + count) * unit - phase for first in (1, 2 * count)]
-    write(device, regions[0].astype(np.uint64), unit)
-    write(device, twin.stream.permutation(regions[1]).astype(np.uint64), unit)
+    begins = (1, 2 * count, 4 * count)
+    *regions, before = [np.arange(first, first + count) * unit - phase for first in begins]
+    # Fresh from a fill, what is written in order keeps step on all planes; in use it does not.
+    for part in np.array_split(np.arange(count), PARTS):
+        write(device, twin.stream.choice(before, part.size).astype(np.uint64), unit)
+        write(device, regions[0][part].astype(np.uint64), unit)
+        write(device, twin.stream.permutation(regions[1][part]).astype(np.uint64), unit)
+    flush(device)
+    device.idle(SETTLE_NS)
     size = max(128 << 10, 4 * unit) // unit * unit
     contrasts = []
     for depth in (1, 8):

@@ -105,6 +105,11 @@ def write(device: Device, offsets: Any, size: int | NDArray[Any], depth: int = 1
     return _run(device, OP_WRITE, offsets, size, depth)
 
 
+def flush(device: Device) -> None:
+    """Have a write buffer emptied."""
+    device.run_list(np.array([OP_FLUSH], np.uint8), np.zeros(1, np.uint64), np.zeros(1, np.uint64))
+
+
 def write_through(device: Device, offsets: Any, size: int) -> NDArray[Any]:
     """Write one by one, each followed by a flush if a buffer is on; give the sums of both."""
     if device.info.write_cache.control == "absent" or not device.info.write_cache.on:
