@@ -19,6 +19,7 @@ from ssdscope.models.estimators import (
 from ssdscope.models.gaussian import GaussianProcess, _likelihood, _pairs
 from ssdscope.models.gaussian_model import GaussianModel
 from ssdscope.models.guide.model import GuideModel
+from ssdscope.models.lasso import LassoRegressor
 
 BOOSTED = pytest.mark.skipif(
     "lightgbm" not in registry.available(100), reason="LightGBM is not installed"
@@ -37,6 +38,7 @@ def data(rows: int = 300, seed: int = 0) -> tuple[Any, Any]:
         CartRegressor(random_state=0),
         LeastSquaresRegressor(),
         LinearQuantileRegressor(),
+        LassoRegressor(),
         GaussianProcess(random_state=0),
         *([LightgbmRegressor(n_estimators=20)] if "lightgbm" in registry.available(9) else []),
     ]

@@ -17,6 +17,7 @@ Examples:
   ssdscope reproduce machado2015 --seed 1
   ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
   ssdscope reproduce kuo2009 --figure 25-28
+  ssdscope reproduce huang2011 --figure traces --trace financial1=Financial1.spc.gz
   ssdscope reproduce recovery --count 20 --flat 10 --seed 7
   ssdscope reproduce recovery --only 7:3
 """
@@ -60,6 +61,14 @@ def reproduce(
         int | None,
         typer.Option("--jobs", metavar="N", min=1, help="recovery: drives at a time; all cores."),
     ] = None,
+    trace: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trace",
+            metavar="NAME=FILE",
+            help="huang2011: a trace for the figure traces; may be repeated.",
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with 1 if a verdict is `differs`.")
     ] = False,
@@ -93,7 +102,13 @@ def reproduce(
                 out_dir=out,
                 seed=used_seed,
                 progress=stage,
-                extras={"count": count, "flat": flat, "only": only, "jobs": jobs},
+                extras={
+                    "count": count,
+                    "flat": flat,
+                    "only": only,
+                    "jobs": jobs,
+                    "trace": trace or None,
+                },
             )
         except OutputError as failure:
             if failure.partial is None:

@@ -255,7 +255,7 @@ def _preorder(root: dict[str, Any]) -> Iterator[dict[str, Any]]:
             waiting += [node["right_child"], node["left_child"]]
 
 
-class _Line(Portable):
+class Line(Portable):
     """A linear model of all features: a tree that is one leaf."""
 
     def _trees(self, points: Array, values: Array) -> list[Tree]:
@@ -285,7 +285,7 @@ class _Line(Portable):
         """Fit slopes and an intercept to standardised columns."""
 
 
-class LeastSquaresRegressor(_Line):
+class LeastSquaresRegressor(Line):
     """Ordinary least squares, its predictions held near the targets it has seen.
 
     Parameters
@@ -309,7 +309,7 @@ class LeastSquaresRegressor(_Line):
         return slopes, float(values.mean())
 
 
-class LinearQuantileRegressor(_Line):
+class LinearQuantileRegressor(Line):
     """Linear quantile regression (Koenker and Bassett 1978), as huang2011 compared with.
 
     Parameters

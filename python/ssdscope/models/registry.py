@@ -81,6 +81,12 @@ def _quantile(_seed: int) -> Any:
     return LinearQuantileRegressor(log_target=True)
 
 
+def _lasso(_seed: int) -> Any:
+    from ssdscope.models.lasso import LassoRegressor
+
+    return LassoRegressor(log_target=True)
+
+
 FAMILIES: dict[str, Family] = {
     "guide": Family(_guide, "one regression tree with linear leaves, after Loh's GUIDE"),
     "guide-bagged": Family(_bagged, "the mean of ten such trees", most_rows=4000),
@@ -92,6 +98,7 @@ FAMILIES: dict[str, Family] = {
     "gp": Family(_gaussian, "Gaussian process, for small samples", most_rows=4200),
     "ols": Family(_least_squares, "ordinary least squares, a baseline", chosen_from=False),
     "quantile": Family(_quantile, "linear median regression, a baseline", chosen_from=False),
+    "lasso": Family(_lasso, "least squares of few features out of many", chosen_from=False),
 }
 BEST = "best"
 """In place of a name: whichever predicts unseen rows best."""

@@ -15,6 +15,9 @@ before the models: how each characteristic of a workload shows on the drives.
     Table I: what the makers' data sheets say of the devices.
 `means`
     The means over the grid that the paper's tables print, on a drawn subset.
+`traces`, `traces_told`, `traces_drawn`
+    Table VII: traces replayed, their first part learnt from, the second predicted; what is said
+    of it, and the picture.
 """
 
 from collections.abc import Sequence
@@ -23,7 +26,17 @@ from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies.huang2011 import claims, datasheet, figure, means, on_target, procedure
+from ssdscope.studies.huang2011 import (
+    claims,
+    datasheet,
+    figure,
+    means,
+    on_target,
+    procedure,
+    traces,
+    traces_drawn,
+    traces_told,
+)
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
@@ -37,33 +50,52 @@ FIGURES = {
     "7": "Impact of access patterns on throughput",
     "datasheet": "Table I: the makers' data sheets",
     "means": "Means over the grid, on 512 drawn workloads",
+    "traces": "Table VII: traces, replayed and predicted",
 }
 
 
 def run(
-    wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
+    wanted: Sequence[str],
+    target: Target | None,
+    folder: Path,
+    seed: int,
+    progress: StageProgress,
+    *,
+    trace: Sequence[str] = (),
 ) -> StudyResult:
-    """Run the study, or its procedure on one target."""
+    """Run the study, or its procedure on one target; `trace` names files of traces."""
+    files = traces.named(trace)
+    if files and "traces" not in wanted:
+        raise UsageError("--trace is for the figure traces", hint="add --figure traces")
     if target is None:
-        make = partial(_make, folder, seed)
+        make = partial(_make, folder, seed, files)
         return make_figures(KEY, wanted, make, seed, progress)
-    chosen = [name for name in wanted if name.isdecimal()]
+    chosen = [name for name in wanted if name.isdecimal() or (name == "traces" and files)]
     if not chosen:
         raise UsageError(
             f"figure {wanted[0]!r} is about the paper's own drives",
-            hint="on a target there are figures 3 to 7",
+            hint="on a target there are figures 3 to 7, and traces with a --trace",
         )
     on_target.require(target)
     return make_figures(
-        KEY, chosen, partial(_on_target, target, folder, seed), seed, progress, target.uri
+        KEY,
+        chosen,
+        partial(_on_target, target, folder, seed, files),
+        seed,
+        progress,
+        target.uri,
     )
 
 
-def _make(folder: Path, seed: int, name: str, progress: StageProgress) -> FigureResult:
+def _make(
+    folder: Path, seed: int, files: dict[str, str], name: str, progress: StageProgress
+) -> FigureResult:
     if name == "means":
         return _means(folder, seed, progress)
     if name == "datasheet":
         return _datasheet(folder, seed, progress)
+    if name == "traces":
+        return _traces(traces.run(files, None, folder, seed, progress), folder)
     return _figure(name, folder, seed, progress)
 
 
@@ -75,8 +107,16 @@ def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> Figu
 
 
 def _on_target(
-    target: Target, folder: Path, seed: int, name: str, progress: StageProgress
+    target: Target,
+    folder: Path,
+    seed: int,
+    files: dict[str, str],
+    name: str,
+    progress: StageProgress,
 ) -> FigureResult:
+    if name == "traces":
+        drives = {target.uri: target.device}
+        return _traces(traces.run(files, drives, folder, seed, progress), folder, "-target")
     lines = on_target.lines(name, target)
     rows = procedure.measure_on(target.device, lines, seed, progress)
     image = figure.draw(name, rows, folder / f"{KEY}-figure{name}-target.svg")
@@ -103,4 +143,22 @@ def _means(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
     return FigureResult("means", FIGURES["means"], means.compare(rows), None, data)
 
 
-STUDY = StudyInfo(KEY, "workloads on five devices (2011); models come later", FIGURES, run)
+def _traces(found: Sequence[traces.Replayed], folder: Path, suffix: str = "") -> FigureResult:
+    return FigureResult(
+        "traces",
+        FIGURES["traces"],
+        traces_told.compare(found),
+        traces_drawn.draw(found, folder / f"{KEY}-traces{suffix}.svg"),
+        traces.write_table(found, folder / f"{KEY}-traces{suffix}.csv"),
+        traces_told.notes(found),
+        traces_told.table(found),
+    )
+
+
+STUDY = StudyInfo(
+    KEY,
+    "workloads on five devices, and traces predicted (2011)",
+    FIGURES,
+    run,
+    extras=frozenset({"trace"}),
+)

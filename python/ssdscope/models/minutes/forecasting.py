@@ -1,0 +1,278 @@
+"""Minutes to come, predicted by models that are chosen and fitted on those before.
+
+Which kinds of model predict, is decided within the minutes that are learnt from, in the order of
+time: the first third learns, the next sixth is predicted, learns too, and so on to the end. The
+geometric mean is taken of all kinds whose mean relative error is within a standard error of the
+best one's: a hundred minutes cannot tell these apart, and their mean is off by less than a choice
+between them (Bates and Granger 1969).
+
+In the setting ``online`` the prediction is corrected by a part of the last minute's error, in the
+logarithm. How much of an error persists is the slope between neighbouring errors of the unseen
+predictions, held to 0 to 1. They calibrate the interval, too (split conformal, as in
+`models.intervals`), so that the minutes to be predicted serve for nothing else.
+
+Beside each error are those of two predictions that need no model: the median of the minutes that
+were learnt from (``median``), and the minute before (``last``), which is taken for known even
+where not all its requests were served yet. Skill is the share of their mean relative error that
+the model takes away; below 0 it is worse than they are.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdscope import stats
+from ssdscope.errors import UsageError
+from ssdscope.models import fitting, registry
+from ssdscope.models.intervals import Reach, covered
+from ssdscope.models.minutes.settings import ARRIVALS, PAPER, Encoder
+from ssdscope.workloads.minutes import Minutes
+from ssdscope.workloads.windows import Table
+
+Array = npt.NDArray[Any]
+CANDIDATES = ("lasso", "quantile", "gp", "guide", "lightgbm")
+PAPERS = ("guide",)
+"""The kind of model of huang2011."""
+SETTINGS = ("paper", "arrivals", "online")
+LEAST_MINUTES = 18
+FIRST_SHARE, BLOCKS = 3, 4
+"""A third of the minutes learns at first; the others are predicted in so many blocks."""
+
+
+@dataclass(frozen=True, eq=False)
+class Forecast:
+    """Predictions of minutes that were not learnt from.
+
+    Attributes
+    ----------
+    setting, target
+        What the models are told, and what they predict.
+    models
+        The kinds that were chosen.
+    begin
+        The first minute that is predicted.
+    minutes
+        Which minutes are predicted, those left out in which nothing was asked or served.
+    measured, predicted, median, last
+        Of shape (minutes,): the truth, the prediction, the median of the minutes that were
+        learnt from, the minute before.
+    interval
+        Low and high, shape (minutes, 2): nine in ten shall be inside.
+    trained
+        How many minutes were learnt from.
+    """
+
+    setting: str
+    target: str
+    models: tuple[str, ...]
+    begin: int
+    minutes: Array
+    measured: Array
+    predicted: Array
+    median: Array
+    last: Array
+    interval: Array
+    trained: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give its errors beside those of the baselines; relative ones are shares."""
+        errors = stats.prediction_errors(self.measured, self.predicted)
+        found: dict[str, Any] = {
+            "setting": self.setting,
+            "target": self.target,
+            "models": list(self.models),
+            "n_train": self.trained,
+            "n_test": errors.n,
+            "mre": errors.mre,
+            "mae": errors.mae,
+            "r2": errors.r2,
+            "median_ape": errors.median_ape,
+            "coverage90": float(covered(self.interval, self.measured).mean()),
+        }
+        for name, guess in (("median", self.median), ("last", self.last)):
+            naive = stats.prediction_errors(self.measured, guess)
+            found[f"mre_{name}"], found[f"mae_{name}"] = naive.mre, naive.mae
+            found[f"skill_{name}"] = 1 - errors.mre / naive.mre if naive.mre else float("nan")
+        return found
+
+
+def joined(parts: Sequence[Forecast]) -> Forecast:
+    """Take forecasts of one setting and target, part after part, as one."""
+    first = parts[0]
+    columns = ("minutes", "measured", "predicted", "median", "last", "interval")
+    return Forecast(
+        setting=first.setting,
+        target=first.target,
+        models=first.models,
+        begin=first.begin,
+        trained=first.trained,
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns},
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Minutes of which a target is known, and their features."""
+
+    minutes: Array
+    table: Table
+    values: Array
+    settled: Array
+
+    @classmethod
+    def of(cls, minutes: Minutes, target: str, begin: int, end: int) -> "_Known":
+        part = minutes.part(begin, end)
+        values = part.targets[target]
+        known = np.flatnonzero(np.isfinite(values) & (values > 0))
+        # What was served in a minute is known at its end, whatever is still waiting.
+        settled = part.settled if target == "latency_ns" else np.ones(len(values), dtype=bool)
+        table = {name: column[known] for name, column in part.features.items()}
+        return cls(begin + known, table, values[known], settled[known])
+
+    def cut(self, begin: int, end: int) -> "_Known":
+        table = {name: column[begin:end] for name, column in self.table.items()}
+        kept = slice(begin, end)
+        return _Known(self.minutes[kept], table, self.values[kept], self.settled[kept])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def forecast(
+    minutes: Minutes,
+    *,
+    setting: str,
+    target: str,
+    train: int,
+    test: int,
+    seed: int,
+    models: Sequence[str] = (),
+) -> Forecast:
+    """Learn from the first minutes and predict those that follow.
+
+    Parameters
+    ----------
+    minutes
+        A trace on a drive.
+    setting, target
+        Names, of `SETTINGS` and `workloads.minutes.TARGETS`.
+    train, test
+        How many minutes are learnt from, and predicted.
+    seed
+        Of the fits.
+    models
+        The kinds of models; chosen if there are none.
+
+    Raises
+    ------
+    UsageError
+        If there are too few minutes in which anything was asked.
+    """
+    known = _Known.of(minutes, target, 0, train)
+    ahead = _Known.of(minutes, target, train, train + test)
+    if len(known) < LEAST_MINUTES or not len(ahead):
+        raise UsageError(
+            f"{len(known)} minutes to learn from and {len(ahead)} to predict are too few",
+            hint=f"take a trace with {LEAST_MINUTES} minutes of requests and more after them",
+        )
+    names = PAPER if setting == "paper" else ARRIVALS
+    unseen = {
+        kind: _unseen(kind, names, known, seed) for kind in models or _kinds(setting, len(known))
+    }
+    tried = known.cut(len(known) - len(next(iter(unseen.values()))), len(known))
+    chosen = tuple(models) or _chosen(unseen, tried.values)
+    before = _mean([unseen[kind] for kind in chosen])
+    predicted = _mean([_fitted(kind, names, known, ahead, seed) for kind in chosen])
+    if setting == "online":
+        before, predicted = _corrected(before, tried, predicted, ahead)
+    return Forecast(
+        setting=setting,
+        target=target,
+        models=chosen,
+        begin=train,
+        minutes=ahead.minutes,
+        measured=ahead.values,
+        predicted=predicted,
+        median=np.full(len(ahead), np.median(known.values)),
+        last=np.append(known.values[-1], ahead.values[:-1]),
+        interval=Reach.of(before, tried.values).interval(predicted),
+        trained=len(known),
+    )
+
+
+def rolling(
+    minutes: Minutes, *, setting: str, target: str, train: int, test: int, seed: int
+) -> Iterator[Forecast]:
+    """Predict part by part, each by models that learnt from all minutes before it.
+
+    The kinds of models are those that the first part's minutes to learn from choose.
+    """
+    models: tuple[str, ...] = ()
+    for begin in range(train, len(minutes) - test + 1, test):
+        found = forecast(
+            minutes,
+            setting=setting,
+            target=target,
+            train=begin,
+            test=test,
+            seed=seed,
+            models=models,
+        )
+        models = found.models
+        yield found
+
+
+def _kinds(setting: str, rows: int) -> Sequence[str]:
+    if setting == "paper":
+        return PAPERS
+    there = registry.available(rows, baselines=True)
+    return [kind for kind in CANDIDATES if kind in there]
+
+
+def _chosen(unseen: dict[str, Array], truth: Array) -> tuple[str, ...]:
+    """Choose the kinds that cannot be told from the best one."""
+    errors = {kind: np.abs(guess / truth - 1) for kind, guess in unseen.items()}
+    best = min(errors, key=lambda kind: float(errors[kind].mean()))
+    limit = errors[best].mean() + errors[best].std() / np.sqrt(len(truth))
+    return tuple(kind for kind, each in errors.items() if each.mean() <= limit)
+
+
+def _mean(guesses: Sequence[Array]) -> Array:
+    mean: Array = np.exp(np.mean(np.log(guesses), axis=0))
+    return mean
+
+
+def _unseen(kind: str, names: Sequence[str], known: _Known, seed: int) -> Array:
+    """Predict all but the first third, block by block, each from the minutes before it."""
+    bounds = np.linspace(len(known) // FIRST_SHARE, len(known), BLOCKS + 1).astype(int)
+    blocks = [
+        _fitted(kind, names, known.cut(0, begin), known.cut(begin, end), seed)
+        for begin, end in pairwise(bounds)
+    ]
+    return np.concatenate(blocks)
+
+
+def _fitted(kind: str, names: Sequence[str], known: _Known, ahead: _Known, seed: int) -> Array:
+    """Fit to some minutes and predict others."""
+    encoder = Encoder(names, known.table)
+    columns = encoder.columns(known.table)
+    estimator = registry.family(kind).make(seed % 2**32).fit(columns, known.values)
+    predicted = estimator.model_.evaluate(encoder.columns(ahead.table))
+    return fitting.held(predicted, known.values)
+
+
+def _corrected(
+    before: Array, tried: _Known, predicted: Array, ahead: _Known
+) -> tuple[Array, Array]:
+    """Take away what persists of the last minute's error, before and after the beginning."""
+    off = np.where(tried.settled, np.log(tried.values / before), 0.0)
+    later = np.where(ahead.settled, np.log(ahead.values / predicted), 0.0)
+    energy = float(off[:-1] @ off[:-1])
+    persists = float(np.clip(off[1:] @ off[:-1] / energy, 0, 1)) if energy > 0 else 0.0
+    known = np.append(0.0, off[:-1])
+    known_later = np.append(off[-1], later[:-1])
+    return before * np.exp(persists * known), predicted * np.exp(persists * known_later)
