@@ -18,7 +18,7 @@ from ssdscope.workloads.grid import Row, Stop
 QUICK = Stop(until_ci=0.2, runtime_ns=200_000_000)
 
 
-def test_the_figures_before_the_models_are_known() -> None:
+def test_the_figures_are_known() -> None:
     assert list(studies.registry()["huang2011"].figures) == [
         "3",
         "4",
@@ -27,6 +27,7 @@ def test_the_figures_before_the_models_are_known() -> None:
         "7",
         "datasheet",
         "means",
+        "traces",
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ssdscope.errors import UsageError
 from ssdscope.models.lasso import LassoRegressor
-from ssdscope.models.minutes.forecasting import SETTINGS, forecast, joined, rolling
+from ssdscope.models.minutes.forecasting import SETTINGS, forecast, rolling
 from ssdscope.models.minutes.settings import ARRIVALS, MEASURED, Encoder
 from ssdscope.targets import open_target
 from ssdscope.workloads import ReplayOptions
@@ -130,11 +130,15 @@ def test_what_is_not_served_yet_corrects_nothing() -> None:
 
 def test_rolling_learns_from_all_before_each_part() -> None:
     minutes = made_up(100)
-    parts = list(
-        rolling(minutes, setting="arrivals", target="latency_ns", train=60, test=20, seed=1)
+    (whole,) = rolling(
+        minutes, settings=("arrivals",), target="latency_ns", train=60, test=20, seed=1
     )
-    assert [(part.begin, part.trained) for part in parts] == [(60, 60), (80, 80)]
-    whole = joined(parts)
+    second = forecast(
+        minutes, setting="arrivals", target="latency_ns", train=80, test=20, seed=1,
+        models=whole.models,
+    )  # fmt: skip
+    assert (whole.predicted[20:] == second.predicted).all()
+    assert whole.median[0] != whole.median[20]
     assert whole.minutes.tolist() == list(range(60, 100))
     assert whole.to_dict()["n_test"] == 40
     assert whole.interval.shape == (40, 2)

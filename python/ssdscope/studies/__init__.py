@@ -5,7 +5,7 @@
 `machado2015`
     Size, collection policy and share of free blocks kept; four patterns, ten sizes.
 `huang2011`
-    What each characteristic of a workload does to five devices; the models come later.
+    What each characteristic of a workload does to five devices; traces, predicted.
 `kuo2009`
     What effective blocks and pages, buffers and zones do to response times; seven drives.
 `recovery`

@@ -17,7 +17,7 @@ where not all its requests were served yet. Skill is the share of their mean rel
 the model takes away; below 0 it is worse than they are.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -172,6 +172,29 @@ def forecast(
     UsageError
         If there are too few minutes in which anything was asked.
     """
+    (made,) = forecasts(
+        minutes,
+        settings=(setting,),
+        target=target,
+        train=train,
+        test=test,
+        seed=seed,
+        models=models,
+    )
+    return made
+
+
+def forecasts(
+    minutes: Minutes,
+    *,
+    settings: Sequence[str],
+    target: str,
+    train: int,
+    test: int,
+    seed: int,
+    models: Sequence[str] = (),
+) -> list[Forecast]:
+    """Do as `forecast` for several settings; what they share is learnt once."""
     known = _Known.of(minutes, target, 0, train)
     ahead = _Known.of(minutes, target, train, train + test)
     if len(known) < LEAST_MINUTES or not len(ahead):
@@ -179,21 +202,80 @@ def forecast(
             f"{len(known)} minutes to learn from and {len(ahead)} to predict are too few",
             hint=f"take a trace with {LEAST_MINUTES} minutes of requests and more after them",
         )
-    names = PAPER if setting == "paper" else ARRIVALS
-    unseen = {
-        kind: _unseen(kind, names, known, seed) for kind in models or _kinds(setting, len(known))
-    }
-    tried = known.cut(len(known) - len(next(iter(unseen.values()))), len(known))
-    chosen = tuple(models) or _chosen(unseen, tried.values)
+    learnt: dict[tuple[str, ...], _Learnt] = {}
+    found = []
+    for setting in settings:
+        names = PAPER if setting == "paper" else ARRIVALS
+        if names not in learnt:
+            kinds = models or _kinds(setting, len(known))
+            learnt[names] = _learn(names, kinds, not models, known, ahead, seed)
+        found.append(_told(setting, target, train, learnt[names]))
+    return found
+
+
+def rolling(
+    minutes: Minutes, *, settings: Sequence[str], target: str, train: int, test: int, seed: int
+) -> list[Forecast]:
+    """Predict part by part, each by models that learnt from all minutes before it.
+
+    The kinds of models are those that the first part's minutes to learn from choose; the settings
+    have to share them, as ``arrivals`` and ``online`` do.
+    """
+    parts: list[list[Forecast]] = []
+    for begin in range(train, len(minutes) - test + 1, test):
+        made = forecasts(
+            minutes,
+            settings=settings,
+            target=target,
+            train=begin,
+            test=test,
+            seed=seed,
+            models=parts[0][0].models if parts else (),
+        )
+        parts.append(made)
+    return [joined(each) for each in zip(*parts, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class _Learnt:
+    """What was learnt from some minutes: predictions of those ahead, and of `tried`, unseen."""
+
+    known: _Known
+    ahead: _Known
+    tried: _Known
+    models: tuple[str, ...]
+    before: Array
+    predicted: Array
+
+
+def _learn(
+    names: Sequence[str],
+    kinds: Sequence[str],
+    choose: bool,
+    known: _Known,
+    ahead: _Known,
+    seed: int,
+) -> _Learnt:
+    """Choose among kinds of models, if that is wanted, and predict."""
+    unseen = {kind: _unseen(kind, names, known, seed) for kind in kinds}
+    tried = known.cut(len(known) - len(unseen[kinds[0]]), len(known))
+    chosen = _chosen(unseen, tried.values) if choose else tuple(kinds)
     before = _mean([unseen[kind] for kind in chosen])
     predicted = _mean([_fitted(kind, names, known, ahead, seed) for kind in chosen])
+    return _Learnt(known, ahead, tried, chosen, before, predicted)
+
+
+def _told(setting: str, target: str, begin: int, learnt: _Learnt) -> Forecast:
+    """Correct predictions where the setting says so, and give them with their interval."""
+    known, ahead, tried = learnt.known, learnt.ahead, learnt.tried
+    before, predicted = learnt.before, learnt.predicted
     if setting == "online":
         before, predicted = _corrected(before, tried, predicted, ahead)
     return Forecast(
         setting=setting,
         target=target,
-        models=chosen,
-        begin=train,
+        models=learnt.models,
+        begin=begin,
         minutes=ahead.minutes,
         measured=ahead.values,
         predicted=predicted,
@@ -202,28 +284,6 @@ def forecast(
         interval=Reach.of(before, tried.values).interval(predicted),
         trained=len(known),
     )
-
-
-def rolling(
-    minutes: Minutes, *, setting: str, target: str, train: int, test: int, seed: int
-) -> Iterator[Forecast]:
-    """Predict part by part, each by models that learnt from all minutes before it.
-
-    The kinds of models are those that the first part's minutes to learn from choose.
-    """
-    models: tuple[str, ...] = ()
-    for begin in range(train, len(minutes) - test + 1, test):
-        found = forecast(
-            minutes,
-            setting=setting,
-            target=target,
-            train=begin,
-            test=test,
-            seed=seed,
-            models=models,
-        )
-        models = found.models
-        yield found
 
 
 def _kinds(setting: str, rows: int) -> Sequence[str]:

@@ -11,9 +11,9 @@ All is known of the minute's requests; how the drive does with them is to be pre
     The same, corrected by how far off the minute before was.
 
 What the drive did in the minute before could be features as well (``previous_latency_ns`` and
-its like). With a hundred minutes to learn from they did not help: the SSDs of huang2011 were
-predicted no better or worse, as their latency follows what is asked. What is left to learn from
-the past is by how much the model is off at present, and that is one number.
+its like). With a hundred minutes to learn from they were worth less than the correction, and
+misled some models: latency follows what is asked, and what else there is to learn from the past
+is by how much the model is off at present, which is one number.
 """
 
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError
-from ssdscope.models.minutes.forecasting import SETTINGS, Forecast, forecast, joined, rolling
+from ssdscope.models.minutes.forecasting import SETTINGS, Forecast, forecasts, rolling
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating, write_bytes
 from ssdscope.targets import Device, open_target
@@ -162,19 +162,25 @@ def predicted(
 ) -> Replayed:
     """Learn from the first part of a replay, predict the second, and then part by part."""
     train, test = split(len(minutes))
-    forecasts = [
-        forecast(minutes, setting=setting, target=target, train=train, test=test, seed=seed)
-        for setting in SETTINGS
+    made = [
+        each
         for target in TARGETS
+        for each in forecasts(
+            minutes, settings=SETTINGS, target=target, train=train, test=test, seed=seed
+        )
     ]
+    made.sort(key=lambda each: SETTINGS.index(each.setting))
     rolled = []
     if train + 2 * test <= len(minutes):
-        for setting in ("arrivals", "online"):
-            parts = rolling(
-                minutes, setting=setting, target="latency_ns", train=train, test=test, seed=seed
-            )
-            rolled.append(joined(list(parts)))
-    return Replayed(trace, drive, scenario, minutes, wrapped, forecasts, rolled)
+        rolled = rolling(
+            minutes,
+            settings=("arrivals", "online"),
+            target="latency_ns",
+            train=train,
+            test=test,
+            seed=seed,
+        )
+    return Replayed(trace, drive, scenario, minutes, wrapped, made, rolled)
 
 
 def write_table(found: Sequence[Replayed], path: Path) -> Path:
