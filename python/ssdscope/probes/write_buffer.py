@@ -11,7 +11,8 @@ Decision. Detected if eight bursts per pace agree and the unit was confirmed on 
 drive that says that it has no write cache has none. If flushing and waiting leave something
 behind, the cache is switched off and on, or its data are discarded; where neither can be done
 and a flush has no effect the answer is `plp_no_flush_effect`. If no burst ever waits, flash is
-as fast as the link: `effect_below_noise`. A region of blocks with one bit per cell, and spare
+as fast as the link: `effect_below_noise`; if a fifth leaves meanwhile, and it fills at two paces
+only, any law of draining fits: `model_misfit`. A region of blocks with one bit per cell, and spare
 space, are not emptied by a flush, so the bursts behind it would begin slow.
 
 Assumptions. Units are multiples of the logical block that divide 96 KiB. Cost: some hundred
@@ -50,6 +51,8 @@ SLOWER = (0.5, 2.0)
 """Think times, in times of the fastest pace."""
 MOST_SLOWED = 3.0
 """A pace at which so many times more fit is too slow."""
+MUCH_DRAINED, CHECKED_PACES = 0.2, 3
+"""Share that leaves while the buffer is filled, which takes so many paces to be told."""
 ATA_REQUEST_BYTES = 128 * 1024
 """The most that a command with a 28-bit address carries."""
 USELESS_WIDTH = 0.12
@@ -86,6 +89,12 @@ def _measure(bench: Bench) -> Iterator[Finding]:
             "plp_no_flush_effect: a flush takes no time; size by throughput"
         )
     bench.progress("lengths of a write that take one unit", 0.6)
+    fastest = float(np.median([each[0] for each in evidence["accepted_requests"]]))
+    evidence["drained_share"] = 1 - room.requests / fastest
+    if evidence["drained_share"] > MUCH_DRAINED and len(evidence["paces_ns"]) < CHECKED_PACES:
+        # Through two paces goes a line for any way of draining, from a mark on too.
+        yield from _refused(Reason.MODEL_MISFIT, evidence)
+        return
     unit = find_unit(bursts, room, evidence["fast_ns"])
     evidence["units_per_write"] = unit.units_per_write
     yield _size(room, unit, evidence)
