@@ -146,15 +146,17 @@ def order(twin: Twin) -> float:
     flush(device)
     device.idle(SETTLE_NS)
     size = max(128 << 10, 4 * unit) // unit * unit
+    kept = not twin.values.get("read_cache.switchable", True)
     contrasts = []
     for depth in (1, 8):
-        times = []
+        copy, times = device.fork(), []
         for region in regions:
-            starts = region[:: size // unit][:-1].astype(np.uint64)
-            read(device, starts, size, depth)
-            before = device.now_ns()
-            read(device, starts, size, depth)
-            times.append(device.now_ns() - before)
+            starts = twin.stream.permutation(region[:: size // unit][:-1]).astype(np.uint64)
+            if not kept:  # a cache that stays on would answer the second time
+                read(copy, starts, size, depth)
+            before_ns = copy.now_ns()
+            read(copy, starts, size, depth)
+            times.append(copy.now_ns() - before_ns)
         contrasts.append(times[1] / times[0] - 1)
     return float(max(contrasts))
 
