@@ -68,7 +68,7 @@ MOST_REQUESTS = 200_000
 PASS_SHARE = 0.95
 """Of the capacity, written in order in each pass."""
 FIRST, FEW = "1 of 1", 4
-ROUNDS = 1.5
+ROUNDS = (0.45, 1.5)
 UNKNOWN_BYTES = 128 * 1024
 """Written as one where the RMW unit is not known."""
 AGREE = 0.02
@@ -155,15 +155,20 @@ def _is_multiple(size: float, within: float | str | None) -> bool:
 def _agreed(found: dict[str, float], within: float | str | None, unit: Granule) -> float | None:
     """Give the mean of two sizes that agree; None if none do.
 
-    One of them is of few requests at once, as many wait for each other in patterns of their own;
-    and a round is no multiple of what one write at a time has to wait for.
+    One of them is of few requests at once, as many wait for each other in patterns of their own.
+    What one write at a time has to wait for is a round, or two if erases hide; without it, or what
+    one place fills, nothing tells a round from a stripe.
     """
+    first = found.get(FIRST)
+    if first is None and within is None:
+        return None
     votes = [(size, int(name.split()[0]) <= FEW) for name, size in found.items()]
     votes += [] if within is None else [(float(within), True)]
     for index, (one, few) in enumerate(votes):
         for other, also_few in votes[index + 1 :]:
             near = abs(one - other) <= max(AGREE * one, unit.size_bytes)
-            if near and (few or also_few) and one < ROUNDS * found.get(FIRST, one):
+            as_alone = first is None or ROUNDS[0] * first < one < ROUNDS[1] * first
+            if near and (few or also_few) and as_alone:
                 return (one + other) / 2
     return None
 

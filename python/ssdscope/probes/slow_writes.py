@@ -176,7 +176,7 @@ def period_of(
         None if at no threshold slow writes return more often than chance would have it.
     """
     thresholds, most = (FINE_THRESHOLDS, SURE) if alone else (THRESHOLDS, SURE_OF_MANY)
-    sure = []
+    sure: list[stats.Recurrence] = []
     for threshold in thresholds:
         found = stats.recurrence(slow > threshold)
         if found is None or found.period * size_bytes < LEAST_BLOCK_BYTES:
