@@ -9,6 +9,8 @@ import pytest
 from tests.unit.small_drives import KIB, LOG_BLOCK, NOISE, opened, probed
 
 from ssdscope.probes import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.studies.recovery.generator import draw
+from ssdscope.targets.drive_writer import open_drive
 
 
 def buffer(kib: int, unit_kib: int, drain: str, **more: Any) -> dict[str, Any]:
@@ -66,6 +68,16 @@ def test_a_buffer_that_drains_faster_than_it_fills_is_not_told(tmp_path: Path) -
     for finding in found.values():
         assert isinstance(finding, Undetectable)
         assert finding.reason in (Reason.EFFECT_BELOW_NOISE, Reason.PLP_NO_FLUSH_EFFECT)
+
+
+@pytest.mark.parametrize("index", [6, 11])
+def test_of_a_buffer_that_drains_by_an_unknown_law_nothing_is_told(index: int) -> None:
+    """One drains from a mark on only, one by pages of a unit; two paces tell neither."""
+    device = open_drive(draw(77, index).toml(), "drawn", index)
+    for finding in probed("write_buffer", device, index, "full").values():
+        assert isinstance(finding, Undetectable), finding
+        assert finding.reason == Reason.MODEL_MISFIT
+        assert finding.evidence["drained_share"] > 0.2
 
 
 def test_the_ata_request_limit_is_a_caution(tmp_path: Path) -> None:
