@@ -145,6 +145,18 @@ def test_a_trace_needs_its_figure(cli, spc: Path) -> None:
     assert "trace" in studies.registry()["huang2011"].extras
 
 
+def test_a_trace_that_cannot_be_used_is_refused_at_once(cli, spc: Path, tmp_path: Path) -> None:
+    short = tmp_path / "short.spc"
+    short.write_text("".join(spc.read_text().splitlines(keepends=True)[:300]), encoding="utf-8")
+    for path, words in ((short, "9 whole minutes"), (tmp_path / "none.spc", "none.spc")):
+        said = cli(
+            "reproduce", "huang2011", "--figure", "traces", "-O", str(tmp_path / "out"),
+            "--trace", f"mine={path}",
+        )  # fmt: skip
+        assert said.status == 2
+        assert words in said.err
+
+
 @cache
 def dtrs_scenario() -> traces.Scenario:
     path = SHARED / "DTRS.8h.ssdsim.zst"

@@ -20,12 +20,19 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError
-from ssdscope.models.minutes.forecasting import SETTINGS, Forecast, forecasts, rolling
+from ssdscope.models.minutes.forecasting import (
+    LEAST_MINUTES,
+    SETTINGS,
+    Forecast,
+    forecasts,
+    rolling,
+)
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating, write_bytes
 from ssdscope.targets import Device, open_target
+from ssdscope.targets.traces import sniff_trace
 from ssdscope.workloads import ReplayOptions, grid
-from ssdscope.workloads.minutes import TARGETS, Minutes, Scenario, measure
+from ssdscope.workloads.minutes import TARGETS, WHOLE, Minutes, Scenario, measure
 from ssdscope.workloads.synthetic import profile_of, spc_text, synthesise
 
 DRIVES = {
@@ -136,18 +143,39 @@ def run(
         Of drives, synthetic traces and fits.
     progress
         Told what is done, and the share.
+
+    Raises
+    ------
+    TraceError
+        If a trace cannot be read; then nothing was replayed, unless it is damaged further on.
+    UsageError
+        If one is too short.
     """
+    for path in files.values():
+        sniff_trace(path)
     paths = dict(files) or {name: str(made_up(folder, seed, name)) for name in PAPER_TRACES}
     found = []
     drives = list(devices or DRIVES)
     for place, (name, path) in enumerate(paths.items()):
         scenario = Scenario.read(path, OPTIONS)
+        require_long_enough(name, scenario)
         for number, drive in enumerate(drives):
             progress(f"{name} on {drive}", (place + number / len(drives)) / len(paths))
             device = devices[drive] if devices else in_use(drive, seed)
             minutes, told = measure(device, scenario)
             found.append(predicted(name, drive, scenario, minutes, told["wrapped"], seed))
     return found
+
+
+def require_long_enough(name: str, scenario: Scenario) -> None:
+    """Refuse a trace of too few minutes before it is replayed."""
+    minutes = int((scenario.table["covered"] >= WHOLE).sum())
+    if minutes < 1 or split(minutes)[0] < LEAST_MINUTES:
+        raise UsageError(
+            f"the trace {name} has {minutes} whole minutes, and {LEAST_MINUTES} are needed to "
+            "learn from",
+            hint="take a longer one",
+        )
 
 
 def in_use(drive: str, seed: int) -> Device:
