@@ -27,6 +27,7 @@ def made_up(count: int = 90, *, noise: float = 0.02, seed: int = 0) -> Minutes:
     table = {name: np.full(count, value) for name, value in NOTHING.items()}
     table["iops"] = rng.uniform(2, 10, count)
     table["size_mean"] = table["rd_size"] = rng.uniform(4096, 65536, count)
+    table["bytes_per_s"] = table["iops"] * table["size_mean"]
     table["wr_ratio"] = rng.uniform(0, 0.5, count)
     table["wr_size"] = np.where(table["wr_ratio"] < 0.1, np.nan, 4096)
     off = rng.normal(0, noise, count)
@@ -63,6 +64,17 @@ def test_what_follows_from_the_requests_is_predicted(setting: str, target: str) 
     elif setting != "paper":
         assert told["mre"] < 0.03
     assert told["skill_last"] == pytest.approx(1 - told["mre"] / told["mre_last"])
+
+
+def test_a_rate_beyond_all_seen_is_served_like_others() -> None:
+    """Three times as many requests as ever before, of which the drive serves nine in ten."""
+    minutes = made_up()
+    table = dict(minutes.features)
+    table["iops"] = np.where(np.arange(90) >= 60, 30.0, table["iops"])
+    targets = minutes.targets | {"iops": 0.9 * table["iops"]}
+    busier = replace(minutes, features=table, targets=targets)
+    found = forecast(busier, setting="arrivals", target="iops", train=60, test=30, seed=1)
+    assert found.predicted == pytest.approx(np.full(30, 27.0), rel=0.001)
 
 
 def test_there_is_no_skill_where_nothing_can_be_learnt() -> None:
@@ -165,7 +177,7 @@ def test_too_few_minutes_are_refused() -> None:
 def test_what_says_nothing_is_no_column() -> None:
     table = made_up().features
     names = Encoder(ARRIVALS, table).names
-    assert set(names) == {"iops", "size_mean", "rd_size", "wr_ratio"}
+    assert set(names) == {"iops", "bytes_per_s", "size_mean", "rd_size", "wr_ratio"}
     columns = Encoder(("wr_ratio", "update_interval_s", "rd_size"), table).columns(table)
     assert columns.shape == (90, 2)
     empty = Encoder(("switches_per_s",), table).columns(table)

@@ -11,6 +11,9 @@ logarithm. How much of an error persists is the slope between neighbouring error
 predictions, held to 0 to 1. They calibrate the interval, too (split conformal, as in
 `models.intervals`), so that the minutes to be predicted serve for nothing else.
 
+Bandwidth and rate are learnt relative to what is asked for, where that is told (all settings but
+``paper``): a drive serves it, or a part of it.
+
 Beside each error are those of two predictions that need no model: the median of the minutes that
 were learnt from (``median``), and the minute before (``last``), which is taken for known even
 where not all its requests were served yet. Skill is the share of their mean relative error that
@@ -114,29 +117,41 @@ def joined(parts: Sequence[Forecast]) -> Forecast:
     )
 
 
+OFFERED = {"iops": "iops", "bandwidth_bytes_per_s": "bytes_per_s"}
+"""The feature that says how much of a rate was asked for."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """Minutes of which a target is known, and their features."""
+    """Minutes of which a target is known, and their features.
+
+    ``scale`` is what the target is learnt relative to.
+    """
 
     minutes: Array
     table: Table
     values: Array
     settled: Array
+    scale: Array
 
     @classmethod
-    def of(cls, minutes: Minutes, target: str, begin: int, end: int) -> "_Known":
+    def of(cls, minutes: Minutes, target: str, begin: int, end: int, relative: bool) -> "_Known":
         part = minutes.part(begin, end)
         values = part.targets[target]
-        known = np.flatnonzero(np.isfinite(values) & (values > 0))
+        known = np.flatnonzero(np.isfinite(values) & (values > 0) & (part.features["iops"] > 0))
         # What was served in a minute is known at its end, whatever is still waiting.
         settled = part.settled if target == "latency_ns" else np.ones(len(values), dtype=bool)
         table = {name: column[known] for name, column in part.features.items()}
-        return cls(begin + known, table, values[known], settled[known])
+        offered = OFFERED.get(target) if relative else None
+        scale = np.ones(len(known)) if offered is None else table[offered]
+        return cls(begin + known, table, values[known], settled[known], scale)
 
     def cut(self, begin: int, end: int) -> "_Known":
         table = {name: column[begin:end] for name, column in self.table.items()}
         kept = slice(begin, end)
-        return _Known(self.minutes[kept], table, self.values[kept], self.settled[kept])
+        return _Known(
+            self.minutes[kept], table, self.values[kept], self.settled[kept], self.scale[kept]
+        )
 
     def __len__(self) -> int:
         return len(self.values)
@@ -195,18 +210,14 @@ def forecasts(
     models: Sequence[str] = (),
 ) -> list[Forecast]:
     """Do as `forecast` for several settings; what they share is learnt once."""
-    known = _Known.of(minutes, target, 0, train)
-    ahead = _Known.of(minutes, target, train, train + test)
-    if len(known) < LEAST_MINUTES or not len(ahead):
-        raise UsageError(
-            f"{len(known)} minutes to learn from and {len(ahead)} to predict are too few",
-            hint=f"take a trace with {LEAST_MINUTES} minutes of requests and more after them",
-        )
     learnt: dict[tuple[str, ...], _Learnt] = {}
     found = []
     for setting in settings:
         names = PAPER if setting == "paper" else ARRIVALS
         if names not in learnt:
+            known = _Known.of(minutes, target, 0, train, names is ARRIVALS)
+            ahead = _Known.of(minutes, target, train, train + test, names is ARRIVALS)
+            _require_enough(known, ahead)
             kinds = models or _kinds(setting, len(known))
             learnt[names] = _learn(names, kinds, not models, known, ahead, seed)
         found.append(_told(setting, target, train, learnt[names]))
@@ -234,6 +245,14 @@ def rolling(
         )
         parts.append(made)
     return [joined(each) for each in zip(*parts, strict=True)]
+
+
+def _require_enough(known: _Known, ahead: _Known) -> None:
+    if len(known) < LEAST_MINUTES or not len(ahead):
+        raise UsageError(
+            f"{len(known)} minutes to learn from and {len(ahead)} to predict are too few",
+            hint=f"take a trace with {LEAST_MINUTES} minutes of requests and more after them",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,9 +339,10 @@ def _fitted(kind: str, names: Sequence[str], known: _Known, ahead: _Known, seed:
     """Fit to some minutes and predict others."""
     encoder = Encoder(names, known.table)
     columns = encoder.columns(known.table)
-    estimator = registry.family(kind).make(seed % 2**32).fit(columns, known.values)
+    values = known.values / known.scale
+    estimator = registry.family(kind).make(seed % 2**32).fit(columns, values)
     predicted = estimator.model_.evaluate(encoder.columns(ahead.table))
-    return fitting.held(predicted, known.values)
+    return ahead.scale * fitting.held(predicted, values)
 
 
 def _corrected(
