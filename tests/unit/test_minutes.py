@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from ssdscope.errors import UsageError
+from ssdscope.models import registry
 from ssdscope.models.lasso import LassoRegressor
 from ssdscope.models.minutes.forecasting import SETTINGS, forecast, rolling
 from ssdscope.models.minutes.settings import ARRIVALS, MEASURED, Encoder
@@ -75,6 +76,18 @@ def test_a_rate_beyond_all_seen_is_served_like_others() -> None:
     busier = replace(minutes, features=table, targets=targets)
     found = forecast(busier, setting="arrivals", target="iops", train=60, test=30, seed=1)
     assert found.predicted == pytest.approx(np.full(30, 27.0), rel=0.001)
+
+
+def test_a_kind_that_cannot_be_fitted_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Singular:
+        def fit(self, _x: object, _y: object) -> None:
+            raise np.linalg.LinAlgError("not positive definite")
+
+    broken = replace(registry.FAMILIES["gp"], make=lambda _seed: Singular())
+    monkeypatch.setitem(registry.FAMILIES, "gp", broken)
+    given = {"setting": "arrivals", "target": "latency_ns", "train": 60, "test": 30, "seed": 1}
+    assert "gp" not in forecast(made_up(), **given).models
+    assert forecast(made_up(), **given, models=("gp",)).models == ("lasso",)
 
 
 def test_there_is_no_skill_where_nothing_can_be_learnt() -> None:
