@@ -78,6 +78,17 @@ def test_a_rate_beyond_all_seen_is_served_like_others() -> None:
     assert found.predicted == pytest.approx(np.full(30, 27.0), rel=0.001)
 
 
+def test_a_drive_that_is_behind_serves_what_it_can() -> None:
+    minutes = made_up()
+    steady = replace(
+        minutes,
+        targets=minutes.targets | {"iops": np.full(90, 2.0)},
+        settled=np.zeros(90, dtype=bool),
+    )
+    found = forecast(steady, setting="arrivals", target="iops", train=60, test=30, seed=1)
+    assert found.predicted == pytest.approx(np.full(30, 2.0))
+
+
 def test_a_kind_that_cannot_be_fitted_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     class Singular:
         def fit(self, _x: object, _y: object) -> None:

@@ -12,7 +12,7 @@ predictions, held to 0 to 1. They calibrate the interval, too (split conformal, 
 `models.intervals`), so that the minutes to be predicted serve for nothing else.
 
 Bandwidth and rate are learnt relative to what is asked for, where that is told (all settings but
-``paper``): a drive serves it, or a part of it.
+``paper``), as long as the drive follows; one that is behind serves what it can, whatever comes.
 
 Beside each error are those of two predictions that need no model: the median of the minutes that
 were learnt from (``median``), and the minute before (``last``), which is taken for known even
@@ -117,6 +117,8 @@ def joined(parts: Sequence[Forecast]) -> Forecast:
     )
 
 
+FOLLOWS = 0.5
+"""A drive follows if it has served this share of the minutes to learn from in time."""
 SAME = 1e-9
 """Targets that differ by less than this share are one and the same."""
 OFFERED = {"iops": "iops", "bandwidth_bytes_per_s": "bytes_per_s"}
@@ -212,13 +214,15 @@ def forecasts(
     models: Sequence[str] = (),
 ) -> list[Forecast]:
     """Do as `forecast` for several settings; what they share is learnt once."""
+    follows = minutes.part(0, train).settled.mean() >= FOLLOWS
     learnt: dict[tuple[str, ...], _Learnt] = {}
     found = []
     for setting in settings:
         names = PAPER if setting == "paper" else ARRIVALS
         if names not in learnt:
-            known = _Known.of(minutes, target, 0, train, names is ARRIVALS)
-            ahead = _Known.of(minutes, target, train, train + test, names is ARRIVALS)
+            relative = bool(follows) and names is ARRIVALS
+            known = _Known.of(minutes, target, 0, train, relative)
+            ahead = _Known.of(minutes, target, train, train + test, relative)
             _require_enough(known, ahead)
             kinds = models or _kinds(setting, len(known))
             learnt[names] = _learn(names, kinds, not models, known, ahead, seed)
