@@ -40,10 +40,11 @@ def dies_of_planes(values: Values) -> NDArray[np.int64]:
 def _dies_reached(
     values: Values, shape: Shape, addresses: NDArray[np.int64], *, filled: bool
 ) -> NDArray[np.int64]:
-    """Give the dies on which each address may be, equally likely, up to a renaming; shape (m, n).
+    """Give the dies on which each address may be, equally likely; shape (m, n).
 
-    What the address decides whatever was written in what order: the place within a merge unit;
-    by order of arrival that within an RMW unit; else the plane, of a superblock's one of those
+    What the address decides whatever was written in what order: the place within a merge unit, up
+    to a renaming; by order of arrival that within an RMW unit, which may be on any group of planes
+    that lie side by side; else the plane, of a superblock's one of those
     that take turns. With `filled` also what a first fill in order decided.
     """
     dies = dies_of_planes(values)
@@ -56,7 +57,8 @@ def _dies_reached(
     if filled:
         return np.asarray(dies[runs % shape.planes][None])
     if values.get("ftl.allocation", "address") == "order":
-        return np.asarray(dies[runs % shape.unit_planes][None])
+        groups = np.arange(shape.planes // shape.unit_planes)[:, None] * shape.unit_planes
+        return np.asarray(dies[groups + runs % shape.unit_planes])
     turns = max(shape.collected_bytes // (shape.unit_planes * shape.block_bytes), 1)
     each = shape.planes // turns
     return np.asarray(dies[np.arange(turns)[:, None] * each + runs % each])
