@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
+
 import pytest
 
 from ssdscope.probes import Bench, Budget, Detected, Finding, Reason, Undetectable, interleave
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.conflicts import rounds
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 
@@ -40,8 +45,9 @@ def drive(**changes: Value) -> Device:
     return open_drive(drive_toml({**BASE, **keys}, []), "drive", 1)
 
 
-def told(device: Device) -> Finding:
+def told(device: Device, known: Sequence[Detected] = ()) -> Finding:
     bench = Bench(device, DEFAULT, 1)
+    bench.known |= {each.name: each for each in known}
     before = device.counters()
     (found,) = interleave.detect(bench)
     after = device.counters()
@@ -105,6 +111,40 @@ def test_what_is_looked_up_is_at_hand(table: dict[str, Value]) -> None:
     assert found.value == 8
 
 
+FIXED_CACHE: dict[str, Value] = {
+    "read_cache__bytes": MIB,
+    "read_cache__unit_bytes": 16_384,
+    "read_cache__switchable": False,
+}
+
+
+@pytest.mark.parametrize(("channels", "ways"), [(2, 1), (3, 2)])
+def test_a_cache_that_stays_on_is_made_to_forget(channels: int, ways: int) -> None:
+    sizes = {"read_cache_bytes": MIB, "read_cache_unit_bytes": 16_384}
+    known = [
+        Detected(name=name, probe="test", value=size, interval=None, effect=1)
+        for name, size in sizes.items()
+    ]
+    found = told(drive(nand__channels=channels, nand__ways=ways, **FIXED_CACHE, **NOISE), known)
+    assert isinstance(found, Detected)
+    assert found.value == channels * ways
+
+
+def test_a_cache_of_unknown_size_is_not_guessed_at() -> None:
+    with pytest.raises(Stopped) as stop:
+        told(drive(**FIXED_CACHE))
+    assert stop.value.reason is Reason.CACHE_NOT_CONTROLLABLE
+
+
+@pytest.mark.parametrize("count", [2, 7, 12])
+def test_everybody_meets_everybody_once(count: int) -> None:
+    met = []
+    for first, second in rounds(count):
+        assert len({*first, *second}) == first.size + second.size
+        met += [tuple(sorted(pair)) for pair in zip(first.tolist(), second.tolist(), strict=True)]
+    assert sorted(met) == list(combinations(range(count), 2))
+
+
 def test_the_twenty_chips_of_an_intel_drive() -> None:
     found = told(open_target("sim:kuo-intel-mlc", seed=1).device)
     assert isinstance(found, Detected)
@@ -125,10 +165,6 @@ def test_an_arm_is_not_counted(name: str) -> None:
         ({"nand__channels": 1}, Reason.MASKED),
         ({"host__bytes_per_second": 2e6}, Reason.MASKED),
         ({"nand__read_ns": 0, "channel__ns_per_byte": 0.001}, Reason.EFFECT_BELOW_NOISE),
-        (
-            {"read_cache__bytes": MIB, "read_cache__switchable": False},
-            Reason.CACHE_NOT_CONTROLLABLE,
-        ),
     ],
 )
 def test_it_refuses(changes: dict[str, Value], reason: Reason) -> None:

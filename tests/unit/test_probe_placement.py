@@ -50,16 +50,16 @@ def told(
     device: Device = open_drive(drive_toml({**BASE, **changes}, []), "drive", 1)
     bench = Bench(device, DEFAULT, 1)
     before = device.counters()
-    bench.known = {each.name: each for each in interleave.detect(bench)}
-    if unit is not None:
-        none = Absent(name="merge_unit_bytes", probe="test", bound=0, reason="page-mapped")
-        found = Detected(name="rmw_unit_bytes", probe="test", value=unit, interval=None, effect=1)
-        bench.known |= {each.name: each for each in (none, found)}
     if cache is not None:
         for name, size in zip(("read_cache_bytes", "read_cache_unit_bytes"), cache, strict=True):
             bench.known[name] = Detected(
                 name=name, probe="test", value=size, interval=None, effect=1
             )
+    bench.known |= {each.name: each for each in interleave.detect(bench)}
+    if unit is not None:
+        none = Absent(name="merge_unit_bytes", probe="test", bound=0, reason="page-mapped")
+        found = Detected(name="rmw_unit_bytes", probe="test", value=unit, interval=None, effect=1)
+        bench.known |= {each.name: each for each in (none, found)}
     answers = {each.name: each for each in placement.detect(bench)}
     after = device.counters()
     assert before is not None

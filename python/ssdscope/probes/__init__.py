@@ -15,7 +15,8 @@ Reading order:
 `map_cache`
     Pieces of the mapping table, by reads: `rows`, `segments`, `edges`, `reuse` are its means.
 `interleave`
-    Dies that read side by side: `conflicts` tells which two reads wait for each other.
+    Dies that read side by side: `conflicts` tells which two reads wait for each other, `together`
+    reads them.
 
 A new probe is a file with a `PROBE`, and one line in `_PROBES` below. Probes see a `Bench`, and
 through it a `Device`: never the configuration of a simulated drive.

@@ -1,133 +1,53 @@
-"""Two reads at once: whether they wait for each other, and which places do.
+"""Which places wait for each other when they are read at once, two by two.
 
-Before each pair the drive reads a neighbour of both, one after the other, so that whatever it
-looks up for them is at hand. The pair then goes out together; what counts is the slower of the
-two, over the faster of the pairs about then, which waits for nothing.
+`Conflicts` reads pairs as they are asked for. A cache that stays on would answer the second time;
+there `Tournament` reads all pairs beforehand, in rounds in which each place takes part once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Reason
-from ssdscope.probes.rows import patient_read, read_rows, slow_changes
+from ssdscope.probes.rows import read_rows, slow_changes
+from ssdscope.probes.together import ASIDE_BLOCKS, Repeated
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
+    from ssdscope.probes.together import Together
 
 LEAST_PER_CLASS = 5
 ALIKE_WITHIN = 0.05
 BETWEEN = 5
 """Pairs that tell whether two classes are one."""
-APART_NS = 1000
-"""Rest before each burst: the one before has ended."""
 
 
-def together(
-    bench: Bench, first: NDArray[Any], second: NDArray[Any], *, neighbours: bool
-) -> NDArray[Any]:
-    """Read pairs at once.
-
-    Parameters
-    ----------
-    first, second : ndarray of int64, shape (pairs,)
-        Starts of blocks.
-    neighbours
-        Whether what is read beforehand is the neighbouring block, and not the block itself.
-
-    Returns
-    -------
-    ndarray, shape (pairs,)
-        Logarithm of the slower latency, over the faster ones of the pairs about then.
-    """
-    aside = bench.info.logical_block_bytes if neighbours else 0
-    pair = np.column_stack([first, second])
-    return slowest(bench, pair ^ aside, pair)
-
-
-def slowest(bench: Bench, before: NDArray[Any], burst: NDArray[Any]) -> NDArray[Any]:
-    """Read bursts of blocks at once, and other blocks one by one before each.
-
-    Parameters
-    ----------
-    before, burst : ndarray of int64, shapes (bursts, m) and (bursts, n)
-        Starts of blocks.
-
-    Returns
-    -------
-    ndarray, shape (bursts,)
-        Logarithm of the greatest latency, over the least ones of the bursts about then.
-    """
-    places = np.hstack([before, burst]).astype(np.uint64)
-    alone = before.shape[1]
-    pauses = np.zeros(places.shape, np.uint64)
-    pauses[:, : alone + 1] = APART_NS
-    log = patient_read(
-        bench,
-        places.ravel(),
-        bench.info.logical_block_bytes,
-        iodepth=burst.shape[1],
-        pauses_ns=pauses.ravel(),
-    )
-    latency = np.empty(places.size)
-    latency[log.index.astype(np.int64)] = log.latency_ns
-    if np.median(latency) <= 0:
-        raise Stopped(Reason.EFFECT_BELOW_NOISE, "reads take no time that the clock can tell")
-    logs = np.log(np.maximum(latency, 1.0)).reshape(places.shape)[:, alone:]
-    return np.asarray(logs.max(axis=1) - slow_changes(logs.min(axis=1)))
-
-
-@dataclass(frozen=True)
-class Repeated:
-    """Pairs that were read several times over.
-
-    Attributes
-    ----------
-    slower
-        Median of each pair, shape (pairs,).
-    deviation
-        Standard deviation of such a median.
-    """
-
-    slower: NDArray[Any]
-    deviation: float
-
-
-def repeated(
+def alike(
     bench: Bench,
-    first: NDArray[Any],
-    second: NDArray[Any],
+    together: Together,
+    places: NDArray[Any],
     times: int,
     rng: np.random.Generator,
-    *,
-    neighbours: bool,
-) -> Repeated:
-    """Read every pair so many times, in random order."""
-    order = rng.permuted(np.tile(np.arange(len(first)), (times, 1)), axis=1).ravel()
-    values = np.empty((times, len(first)))
-    turn = np.repeat(np.arange(times), len(first))
-    values[turn, order] = together(bench, first[order], second[order], neighbours=neighbours)
-    medians = np.median(values, axis=0)
-    spread = stats.mad((values - medians).ravel()) * np.sqrt(times / max(times - 1, 1))
-    return Repeated(medians, float(1.2533 * spread / np.sqrt(times)))
-
-
-def alike(bench: Bench, places: NDArray[Any], times: int, rng: np.random.Generator) -> NDArray[Any]:
+) -> NDArray[Any]:
     """Leave out places that take another time than most when they are read alone.
 
     Data in cells of one bit, or in memory, are faster, and of a pair the faster one is the measure.
     """
-    order = rng.permuted(np.tile(np.arange(places.size), (times, 1)), axis=1)
-    logs = read_rows(bench, np.repeat(places[order.ravel()], 2).reshape(-1, 2))[:, 1]
-    values = np.empty(order.shape)
-    np.put_along_axis(values, order, (logs - slow_changes(logs)).reshape(order.shape), axis=1)
+    # What is looked up is brought to hand by a read beside, if the place itself would be kept.
+    aside = ASIDE_BLOCKS * bench.info.logical_block_bytes if together.cached_units else 0
+    values = np.empty((times, places.size))
+    for turn in range(times):
+        order = rng.permutation(places.size)
+        together.forget()
+        rows = np.column_stack([np.maximum(places[order] - aside, 0), places[order]])
+        logs = read_rows(bench, rows)[:, 1]
+        values[turn, order] = logs - slow_changes(logs)
     medians = np.median(values, axis=0)
     deviation = stats.mad((values - medians).ravel()) * 1.2533 / np.sqrt(times)
     off = np.abs(medians - np.median(medians))
@@ -141,29 +61,18 @@ class Conflicts:
     ----------
     places : ndarray of int64, shape (n,)
         Starts of blocks.
-    neighbours
-        As `together` takes it.
     """
 
-    def __init__(
-        self, bench: Bench, places: NDArray[Any], rng: np.random.Generator, *, neighbours: bool
-    ) -> None:
-        self._bench = bench
+    def __init__(self, together: Together, places: NDArray[Any], rng: np.random.Generator) -> None:
+        self._together = together
         self._rng = rng
-        self._neighbours = neighbours
         self.places = places
 
     def pairs(self, first: NDArray[Any], second: NDArray[Any], times: int) -> Repeated:
         """Read pairs of places, by number, so many times each."""
         places = self.places
-        return repeated(
-            self._bench,
-            places[first],
-            places[second],
-            times,
-            self._rng,
-            neighbours=self._neighbours,
-        )
+        read = self._together.read(places[first], places[second][:, None], times)
+        return Repeated(read.slower[:, 0], read.deviation)
 
     def classes(self, waits_from: float, times: int) -> tuple[NDArray[np.int64], int]:
         """Group places: one is taken, and all that wait for it go with it, until none is left.
@@ -210,3 +119,52 @@ class Conflicts:
         _, renamed = np.unique(same, return_inverse=True)
         sorted_out = np.where(class_of >= 0, renamed[class_of], -1)
         return sorted_out, int(renamed.max()) + 1
+
+
+class Tournament(Conflicts):
+    """Pairs that were all read beforehand, for drives that keep what was read once.
+
+    Parameters
+    ----------
+    times
+        How often each pair is read.
+    """
+
+    def __init__(
+        self,
+        together: Together,
+        places: NDArray[Any],
+        rng: np.random.Generator,
+        times: int,
+    ) -> None:
+        super().__init__(together, places, rng)
+        self._slower = np.zeros((places.size, places.size))
+        deviations = []
+        for first, second in rounds(places.size):
+            read = super().pairs(first, second, times)
+            self._slower[first, second] = self._slower[second, first] = read.slower
+            deviations.append(read.deviation)
+        self._deviation = float(np.sqrt(np.mean(np.square(deviations))))
+
+    def pairs(
+        self,
+        first: NDArray[Any],
+        second: NDArray[Any],
+        times: int,  # noqa: ARG002 - they were read as often as all others
+    ) -> Repeated:
+        """Give pairs of places, by number, as often as they were read."""
+        return Repeated(self._slower[first, second], self._deviation)
+
+
+def rounds(count: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Pair players such that each meets each other once, and nobody plays twice in a round.
+
+    One stays and the others go round (Kirkman's schedule); of an odd number one rests.
+    """
+    seats = np.arange(count + count % 2)
+    for _ in range(seats.size - 1):
+        half = seats.size // 2
+        first, second = seats[:half], seats[half:][::-1]
+        playing = (first < count) & (second < count)
+        yield first[playing], second[playing]
+        seats = np.concatenate([seats[:1], np.roll(seats[1:], 1)])

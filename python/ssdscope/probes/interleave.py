@@ -17,7 +17,8 @@ Decision rule
 Assumptions
     The places hold data. What the drive has to look up is brought to hand by a read of the same
     block just before, and on a drive that keeps one piece of its mapping table, all places lie
-    within one. That needs a read cache that is off, or none.
+    within one. A read cache that stays on must forget before places are read again: it is filled
+    with others between rounds in which every place takes part once, each time with another.
 Cost
     Some 50 places and 250 reads of a block for each die and each other die.
 Source
@@ -29,23 +30,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.conflicts import Conflicts, alike
+from ssdscope.probes.conflicts import Conflicts, Tournament, alike
 from ssdscope.probes.discipline import cautions
 from ssdscope.probes.finding import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import random_blocks, without_read_cache
+from ssdscope.probes.together import Together, cached_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.conflicts import Repeated
+    from ssdscope.probes.together import Repeated
 
 DEGREE = "interleave_degree"
 PROBE_NAME = "interleave"
@@ -60,8 +63,10 @@ WAITS_FROM = 0.05
 ALL_WAIT_FROM = 0.4
 """If the pairs that wait least are slower by so much, in the logarithm, all wait."""
 PLACES_PER_CLASS = 11
-PLACES, MOST_PLACES = 400, 800
-"""So many at least: the share of data on a die may be as low as a hundredth."""
+PLACES = (400, 800)
+"""So many at least and at most: the share of data on a die may be as low as a hundredth."""
+PAIRED_PLACES = (60, 400)
+"""Where each is paired with each other."""
 ON_LEVELS = 0.85
 """Share of pairs that lie on one of the levels, and not between: on a hard disk all lie between."""
 SAME_CLASS_PAIRS = 90
@@ -73,15 +78,12 @@ def detect(bench: Bench) -> Iterator[Finding]:
     rng = bench.rng(PROBE_NAME)
     evidence: dict[str, Any] = {"cautions": cautions(bench.info)}
     with without_read_cache(bench) as cached:
-        if cached:
-            yield _refused(Reason.CACHE_NOT_CONTROLLABLE, evidence)
-            return
+        together = Together(bench, rng, cached_units(bench) if cached else 0)
         low, high = _range(bench, rng)
         block = bench.info.logical_block_bytes
         places = random_blocks(rng, low, high, (2, RANDOM_PAIRS), block)
-        pairs = Conflicts(bench, places.ravel(), rng, neighbours=False)
         numbers = np.arange(2 * RANDOM_PAIRS).reshape(2, -1)
-        seen = pairs.pairs(numbers[0], numbers[1], TIMES)
+        seen = Conflicts(together, places.ravel(), rng).pairs(numbers[0], numbers[1], TIMES)
         _draw(evidence, seen.slower)
         bench.progress("random pairs", 0.2)
         found = _levels(seen, LEAST_SHARE)
@@ -92,7 +94,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         if len(found) == 1 or not _on_levels(seen, found):
             yield _refused(Reason.EFFECT_BELOW_NOISE, evidence)
             return
-        yield _sorted_out(bench, (low, high), found, seen, rng, evidence)
+        yield _sorted_out(_Places(bench, together, (low, high), rng), found, seen, evidence)
 
 
 def _refused(reason: Reason, evidence: dict[str, Any]) -> Finding:
@@ -118,28 +120,46 @@ def _on_levels(read: Repeated, found: NDArray[Any]) -> bool:
     return bool(np.mean(off < 4 * read.deviation + LEVELS_APART / 2) >= ON_LEVELS)
 
 
+@dataclass(frozen=True)
+class _Places:
+    """Places to be sorted: where they may lie, and how they are read."""
+
+    bench: Bench
+    together: Together
+    within: tuple[float, float]
+    rng: np.random.Generator
+
+    def drawn(self, count: int, times: int, but: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Draw places that take alike long, none of them among some others."""
+        block = self.bench.info.logical_block_bytes
+        places = np.unique(random_blocks(self.rng, *self.within, count, block))
+        places = places if but is None else np.setdiff1d(places, but)
+        return alike(self.bench, self.together, places, times, self.rng)
+
+    def pairs_of(self, places: NDArray[Any], times: int) -> Conflicts:
+        """Give what tells of each two of them whether they wait."""
+        if self.together.cached_units:
+            return Tournament(self.together, places, self.rng, times)
+        return Conflicts(self.together, places, self.rng)
+
+
 def _sorted_out(
-    bench: Bench,
-    within: tuple[float, float],
-    found: NDArray[Any],
-    seen: Repeated,
-    rng: np.random.Generator,
-    evidence: dict[str, Any],
+    source: _Places, found: NDArray[Any], seen: Repeated, evidence: dict[str, Any]
 ) -> Finding:
     """Sort places into classes, and hold fresh ones against them."""
     below, top = float(found[-2]), float(found[-1])
     share = float(np.mean(seen.slower > (below + top) / 2))
+    least, most = PAIRED_PLACES if source.together.cached_units else PLACES
     for _ in range(3):
         times = _times(seen, top - below)
-        count = min(max(round(PLACES_PER_CLASS / share), PLACES), MOST_PLACES)
-        places = np.unique(random_blocks(rng, *within, count, bench.info.logical_block_bytes))
-        places = alike(bench, places, times, rng)
-        if len(places) < PLACES // 2:
+        count = min(max(round(PLACES_PER_CLASS / share), least), most)
+        places = source.drawn(count, times)
+        if len(places) < least // 2:
             break
-        drive = Conflicts(bench, rng.permutation(places), rng, neighbours=False)
+        drive = source.pairs_of(source.rng.permutation(places), times)
         class_of, classes = drive.classes((below + top) / 2, times)
-        bench.progress("places sorted", 0.7)
-        inside = drive.pairs(*_same_class(class_of, rng), MOST_TIMES)
+        source.bench.progress("places sorted", 0.7)
+        inside = drive.pairs(*_same_class(class_of, source.rng), MOST_TIMES)
         finer = _levels(inside, 0.05)
         if len(finer) > 1:  # sharing a channel was taken for sharing a die
             below, top = float(finer[-2]), float(finer[-1])
@@ -148,12 +168,12 @@ def _sorted_out(
         if classes == 1:
             return _refused(Reason.MASKED, evidence)
         if len(places) < PLACES_PER_CLASS * (classes - 1):
-            if count == MOST_PLACES:
+            if count == most:
                 break
             share = 1 / (2 * classes)
             continue
         evidence |= {"classes": classes, "places": len(places), "repetitions": times}
-        if not _fits(bench, drive, class_of, (below + top) / 2, times, within, rng):
+        if not _fits(source, drive, class_of, (below + top) / 2, times):
             break
         return Detected(
             name=DEGREE,
@@ -183,20 +203,17 @@ def _same_class(
 
 
 def _fits(
-    bench: Bench,
+    source: _Places,
     drive: Conflicts,
     class_of: NDArray[np.int64],
     waits_from: float,
     times: int,
-    within: tuple[float, float],
-    rng: np.random.Generator,
 ) -> bool:
     """Say whether fresh places wait for exactly one class each."""
     classes = int(class_of.max()) + 1
     ones = np.array([drive.places[np.argmax(class_of == each)] for each in range(classes)])
-    fresh = random_blocks(rng, *within, 2 * classes + 60, bench.info.logical_block_bytes)
-    fresh = alike(bench, np.setdiff1d(fresh, ones), times, rng)
-    both = Conflicts(bench, np.concatenate([ones, fresh]), rng, neighbours=False)
+    fresh = source.drawn(2 * classes + 60, times, but=ones)
+    both = source.pairs_of(np.concatenate([ones, fresh]), times)
     grid = np.meshgrid(np.arange(classes), classes + np.arange(fresh.size))
     read = both.pairs(grid[0].ravel(), grid[1].ravel(), times)
     waits = (read.slower > waits_from).reshape(fresh.size, classes).sum(axis=1)

@@ -36,7 +36,8 @@ from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetecta
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import random_blocks, without_read_cache
-from ssdscope.probes.runs import Together, cached_units, survey
+from ssdscope.probes.runs import survey
+from ssdscope.probes.together import Together, cached_units
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

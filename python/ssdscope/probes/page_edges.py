@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.conflicts import APART_NS
 from ssdscope.probes.rows import patient_read
-from ssdscope.probes.runs import ASIDE_BLOCKS
+from ssdscope.probes.together import APART_NS, ASIDE_BLOCKS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.runs import Runs, Together
+    from ssdscope.probes.runs import Runs
+    from ssdscope.probes.together import Together
 
 SMALLEST_PAGE_BYTES = 2048
 LARGEST_PAGE_BYTES = 1 << 17

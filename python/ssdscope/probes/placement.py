@@ -37,7 +37,8 @@ from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.page_edges import page_bytes
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import without_read_cache
-from ssdscope.probes.runs import Together, alone, cached_units, find
+from ssdscope.probes.runs import alone, find
+from ssdscope.probes.together import Together, cached_units
 
 if TYPE_CHECKING:
     from ssdscope.probes.bench import Bench

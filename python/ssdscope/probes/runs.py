@@ -8,7 +8,6 @@ and one of another, the third then goes with the second. (Of two the first start
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +15,9 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.conflicts import Repeated, slowest
 from ssdscope.probes.finding import Reason
 from ssdscope.probes.rows import random_blocks
+from ssdscope.probes.together import ASIDE_BLOCKS, Together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,10 +37,6 @@ ON_LEVELS = 0.85
 SAME_SHARE, LEAST_SAME = 0.9, 0.5
 """Of runs that must be multiples of the length of most; and so many must have that length. The
 former, too, of reads of one block twice that must wait."""
-ASIDE_BLOCKS = 3
-EVICTED_BY, SPARE_UNITS = 1.3, 50
-MOST_FORGOTTEN = 2_500_000
-"""Reads that put others out of a cache."""
 PLANES_TIMES = 45
 TOGETHER_SHARE = 0.8
 """Of runs in which a distance must be served by one command."""
@@ -87,82 +82,6 @@ class Runs:
     begins: NDArray[np.int64]
     distances: NDArray[np.int64]
     survey: Survey
-
-
-class Together:
-    """Reads blocks at once.
-
-    Parameters
-    ----------
-    cached_units
-        Units of a read cache that stays on; what is read twice is put out of it in between.
-    """
-
-    def __init__(self, bench: Bench, rng: np.random.Generator, cached_units: int) -> None:
-        self._bench = bench
-        self._rng = rng
-        self.cached_units = cached_units
-        self._forgotten = 0
-
-    def read(
-        self, first: NDArray[Any], other: NDArray[Any], times: int, *, copies: int = 1
-    ) -> Repeated:
-        """Read each of some blocks, so many copies of it, together with each of its others.
-
-        Parameters
-        ----------
-        first : ndarray of int64, shape (n,)
-        other : ndarray of int64, shape (n, m)
-        """
-        values = np.empty((times, *other.shape))
-        each = np.broadcast_to(first[:, None], other.shape).ravel()
-        if self.cached_units:
-            for turn, column in np.ndindex(times, other.shape[1]):
-                order = self._rng.permutation(first.size)
-                self.forget()
-                read = self._at_once(first[order], other[order, column], copies)
-                values[turn, order, column] = read
-        else:
-            for turn in range(times):
-                order = self._rng.permutation(other.size)
-                read = self._at_once(each[order], other.ravel()[order], copies)
-                values[turn].ravel()[order] = read
-        medians = np.median(values, axis=0)
-        spread = stats.mad((values - medians).ravel()) * math.sqrt(times / max(times - 1, 1))
-        return Repeated(medians, float(1.2533 * spread / math.sqrt(times)))
-
-    def _at_once(self, first: NDArray[Any], other: NDArray[Any], copies: int) -> NDArray[Any]:
-        """Read bursts, what is looked up for them first."""
-        before = np.column_stack([other, first])
-        if self.cached_units:  # other blocks that are looked up in the same place
-            aside = ASIDE_BLOCKS * self._bench.info.logical_block_bytes
-            before = np.column_stack([other + aside, np.maximum(first - aside, 0)])
-        # The greater address first: nothing is read ahead of what does not follow.
-        burst = [first] * (copies - 1) + [other, first]
-        return slowest(self._bench, before, np.column_stack(burst))
-
-    def forget(self) -> None:
-        """Read so much else that a read cache holds nothing of what was read."""
-        if self.cached_units:
-            self._forgotten += self.cached_units
-            if self._forgotten > MOST_FORGOTTEN:
-                raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "the read cache is too large")
-            info = self._bench.info
-            others = random_blocks(
-                self._rng, 0, info.capacity_bytes, self.cached_units, info.logical_block_bytes
-            )
-            with suppress(Stopped):
-                self._bench.read(others, info.logical_block_bytes, iodepth=4)
-
-
-def cached_units(bench: Bench) -> int:
-    """Give how many reads put everything out of a cache that stays on."""
-    size, unit = bench.found("read_cache_bytes"), bench.found("read_cache_unit_bytes")
-    if not isinstance(size, (int, float)):
-        raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "how large the read cache is, is not known")
-    if not isinstance(unit, (int, float)):
-        unit = bench.info.logical_block_bytes
-    return int(EVICTED_BY * size / unit) + SPARE_UNITS
 
 
 def find(bench: Bench, together: Together, rng: np.random.Generator) -> Runs:

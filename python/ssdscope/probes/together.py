@@ -1,0 +1,155 @@
+"""Blocks read at once: how long the slowest of them takes, again and again.
+
+Beforehand the drive reads what it must look up for them, one by one. What counts is the slowest of
+a burst, over the fastest of the bursts about then, which waits for nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.finding import Reason
+from ssdscope.probes.rows import patient_read, random_blocks, slow_changes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+APART_NS = 1000
+"""Rest before each burst: the one before has ended."""
+ASIDE_BLOCKS = 3
+EVICTED_BY, SPARE_UNITS = 1.3, 50
+MOST_FORGOTTEN = 2_500_000
+"""Reads that put others out of a cache."""
+
+
+def slowest(bench: Bench, before: NDArray[Any], burst: NDArray[Any]) -> NDArray[Any]:
+    """Read bursts of blocks at once, and other blocks one by one before each.
+
+    Parameters
+    ----------
+    before, burst : ndarray of int64, shapes (bursts, m) and (bursts, n)
+        Starts of blocks.
+
+    Returns
+    -------
+    ndarray, shape (bursts,)
+        Logarithm of the greatest latency, over the least ones of the bursts about then.
+    """
+    places = np.hstack([before, burst]).astype(np.uint64)
+    alone = before.shape[1]
+    pauses = np.zeros(places.shape, np.uint64)
+    pauses[:, : alone + 1] = APART_NS
+    log = patient_read(
+        bench,
+        places.ravel(),
+        bench.info.logical_block_bytes,
+        iodepth=burst.shape[1],
+        pauses_ns=pauses.ravel(),
+    )
+    latency = np.empty(places.size)
+    latency[log.index.astype(np.int64)] = log.latency_ns
+    if np.median(latency) <= 0:
+        raise Stopped(Reason.EFFECT_BELOW_NOISE, "reads take no time that the clock can tell")
+    logs = np.log(np.maximum(latency, 1.0)).reshape(places.shape)[:, alone:]
+    return np.asarray(logs.max(axis=1) - slow_changes(logs.min(axis=1)))
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Pairs that were read several times over.
+
+    Attributes
+    ----------
+    slower
+        Median of each pair, shape (pairs,).
+    deviation
+        Standard deviation of such a median.
+    """
+
+    slower: NDArray[Any]
+    deviation: float
+
+
+class Together:
+    """Reads blocks at once.
+
+    Parameters
+    ----------
+    cached_units
+        Units of a read cache that stays on; what is read twice is put out of it in between.
+    """
+
+    def __init__(self, bench: Bench, rng: np.random.Generator, cached_units: int) -> None:
+        self._bench = bench
+        self._rng = rng
+        self.cached_units = cached_units
+        self._forgotten = 0
+
+    def read(
+        self, first: NDArray[Any], other: NDArray[Any], times: int, *, copies: int = 1
+    ) -> Repeated:
+        """Read each of some blocks, so many copies of it, together with each of its others.
+
+        Parameters
+        ----------
+        first : ndarray of int64, shape (n,)
+        other : ndarray of int64, shape (n, m)
+        """
+        values = np.empty((times, *other.shape))
+        each = np.broadcast_to(first[:, None], other.shape).ravel()
+        if self.cached_units:
+            for turn, column in np.ndindex(times, other.shape[1]):
+                order = self._rng.permutation(first.size)
+                self.forget()
+                read = self._at_once(first[order], other[order, column], copies)
+                values[turn, order, column] = read
+        else:
+            for turn in range(times):
+                order = self._rng.permutation(other.size)
+                read = self._at_once(each[order], other.ravel()[order], copies)
+                values[turn].ravel()[order] = read
+        medians = np.median(values, axis=0)
+        spread = stats.mad((values - medians).ravel()) * math.sqrt(times / max(times - 1, 1))
+        return Repeated(medians, float(1.2533 * spread / math.sqrt(times)))
+
+    def _at_once(self, first: NDArray[Any], other: NDArray[Any], copies: int) -> NDArray[Any]:
+        """Read bursts, what is looked up for them first."""
+        before = np.column_stack([other, first])
+        if self.cached_units:  # other blocks that are looked up in the same place
+            aside = ASIDE_BLOCKS * self._bench.info.logical_block_bytes
+            before = np.column_stack([other + aside, np.maximum(first - aside, 0)])
+        # The greater address first: nothing is read ahead of what does not follow.
+        burst = [first] * (copies - 1) + [other, first]
+        return slowest(self._bench, before, np.column_stack(burst))
+
+    def forget(self) -> None:
+        """Read so much else that a read cache holds nothing of what was read."""
+        if self.cached_units:
+            self._forgotten += self.cached_units
+            if self._forgotten > MOST_FORGOTTEN:
+                raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "the read cache is too large")
+            info = self._bench.info
+            others = random_blocks(
+                self._rng, 0, info.capacity_bytes, self.cached_units, info.logical_block_bytes
+            )
+            with suppress(Stopped):
+                self._bench.read(others, info.logical_block_bytes, iodepth=4)
+
+
+def cached_units(bench: Bench) -> int:
+    """Give how many reads put everything out of a cache that stays on."""
+    size, unit = bench.found("read_cache_bytes"), bench.found("read_cache_unit_bytes")
+    if not isinstance(size, (int, float)):
+        raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "how large the read cache is, is not known")
+    if not isinstance(unit, (int, float)):
+        unit = bench.info.logical_block_bytes
+    return int(EVICTED_BY * size / unit) + SPARE_UNITS
