@@ -17,7 +17,7 @@ from ssdscope.studies.recovery.shape import number
 from ssdscope.studies.recovery.truth import ABSENT, Truth, configured
 from ssdscope.studies.recovery.twin import Twin
 
-ORDER_SHOWS = 0.03
+ORDER_SHOWS, ORDER_CLEAR = 0.03, 0.10
 SPARE_SHOWS = 0.01
 AMPLIFIED_FROM = 1.05
 DEPTH_GAINS = 0.10
@@ -88,11 +88,16 @@ class Case:
         return reads.depth_rates(self.twin)
 
     def _allocation(self) -> Truth:
-        """Give the effect of order; log blocks have one though addresses choose the place."""
+        """Give the effect of order; log blocks have one though addresses choose the place.
+
+        A small one differs from region to region: there what the drive file says is right, too.
+        """
         shows = self.order_effect >= ORDER_SHOWS
         if self.drawn.values["ftl.kind"] == "log-block":
             return Truth("address", ("order",) if shows else ())
-        return Truth("order" if shows else "address")
+        configured = str(self.drawn.values.get("ftl.allocation", "address"))
+        also = (configured,) if self.order_effect < ORDER_CLEAR else ()
+        return Truth("order" if shows else "address", also)
 
     def _spare(self) -> Truth:
         share, shown, _ = self.overwritten
