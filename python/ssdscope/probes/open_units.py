@@ -14,7 +14,7 @@ two, in which what was open before is merged, do not count; of the others the me
 limit every write waits for a merge. Writes that others disturbed are left out, up to one half.
 
 Decision. If two streams cost at least 1.2 times what one does, in both halves of the measurement,
-the answer is one. Else the costs of 2, 3, 4, 6 ... 64 streams are measured; the largest rise
+the answer is one; unless the drive holds so little of its mapping table that both need loading. Else the costs of 2, 3, 4, 6 ... 64 streams are measured; the largest rise
 between neighbours (loading parts of the mapping table costs less than a merge) must be at
 least what one write costs, and is then halved until n streams are cheap and n + 1 dear; two fresh
 runs of either must agree. Absent if there are no merge units.
@@ -189,9 +189,10 @@ def _answer(streams: Streams) -> Finding:
     bench = streams.bench
     bench.progress("one stream and two", 0.0)
     ratios = streams.pair_over_one()
-    if min(ratios) >= DEARER:
+    alone = _table_holds(bench, 2 * streams.unit_bytes)
+    if alone and min(ratios) >= DEARER:
         return _detected(streams, 1, min(ratios))
-    if max(ratios) >= DEARER:
+    if alone and max(ratios) >= DEARER:
         detail = f"two streams cost {ratios[0]:.2f} and {ratios[1]:.2f} times what one does"
         raise Stopped(Reason.EFFECT_BELOW_NOISE, detail)
     costs = []
@@ -216,6 +217,15 @@ def _answer(streams: Streams) -> Finding:
             detail = f"near {cheap} streams the cost is now below the limit and now above"
             raise Stopped(Reason.EFFECT_BELOW_NOISE, detail)
     return _detected(streams, cheap, costs[at + 1] / costs[at])
+
+
+def _table_holds(bench: Bench, size_bytes: int) -> bool:
+    """Whether so much can be written in turn without loading parts of the mapping table.
+
+    Where it cannot, two streams are dearer than one for that alone.
+    """
+    held = bench.found("map_cache_bytes")
+    return held is None or float(held) > size_bytes
 
 
 def _detected(streams: Streams, value: int, ratio: float) -> Detected:
