@@ -14,10 +14,11 @@ two, in which what was open before is merged, do not count; of the others the me
 limit every write waits for a merge. Writes that others disturbed are left out, up to one half.
 
 Decision. If two streams cost at least 1.2 times what one does, in both halves of the measurement,
-the answer is one; unless the drive holds so little of its mapping table that both need loading. Else the costs of 2, 3, 4, 6 ... 64 streams are measured; the largest rise
-between neighbours (loading parts of the mapping table costs less than a merge) must be at
-least what one write costs, and is then halved until n streams are cheap and n + 1 dear; two fresh
-runs of either must agree. Absent if there are no merge units.
+the answer is one; unless the drive holds so little of its mapping table that both need loading.
+Else the costs of 2, 3, 4, 6 ... 64 streams are measured; the largest rise between neighbours
+(loading parts of the mapping table costs less than a merge) must be at least what one write costs,
+and is then halved until n streams are cheap and n + 1 dear; two fresh runs of either must agree.
+Absent if there are no merge units.
 
 Assumptions. The merge unit and its phase are known, exactly.
 Cost. Some 500 merge units written, at most ten capacities; tens of merges per step.
