@@ -100,6 +100,9 @@ MASKS: Mapping[str, Mask] = {
 }
 """By the names that the document gives them."""
 
+EFFECTLESS = frozenset({"full-region"})
+"""Masks that leave nothing a host could notice: whoever says "absent" is right."""
+
 
 def _bits(case: Case) -> float:
     values, shape = case.drawn.values, case.twin.shape
@@ -233,5 +236,8 @@ def visibility(case: Case) -> dict[str, Visibility]:
         if not case.truths[name].present:
             continue
         masked = tuple(mask for mask in rule.masks if MASKS[mask](values, case.twin.shape))
-        found[name] = Visibility(masked, None if masked else float(rule.contrast(case)))
+        if masked:
+            found[name] = Visibility(masked, 0.0 if EFFECTLESS & set(masked) else None)
+        else:
+            found[name] = Visibility(masked, float(rule.contrast(case)))
     return found
