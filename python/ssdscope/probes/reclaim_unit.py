@@ -18,7 +18,8 @@ one place fills what is collected as one, of which a round is a multiple, candid
 multiple of that finding are dropped. Absent on drives with merge units.
 
 Assumptions. That the drive merges nothing must be known, or seen from stretches in random order
-(`page_mapped`); a region of one bit per cell hides the rounds behind its own. Without the RMW unit
+(`page_mapped`); a region of one bit per cell hides the rounds behind its own, and a mapping table
+that is loaded and written entry by entry has rounds of its own. Without the RMW unit
 128 KiB are written at a time.
 Cost. The drive filled once, then at most seven capacities written.
 Source. PROBING.md 3.3; kuo2009, 3.1.
@@ -81,6 +82,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         yield Absent(name=RECLAIM, probe=NAME, bound=0.0, reason=reason)
         return
     _require_unfolded(bench)
+    _require_table_apart(bench)
     known = unit_or_base(bench)
     unit = known if known.exact else Granule(UNKNOWN_BYTES, 0, False)
     if _merges(bench, known):
@@ -117,6 +119,16 @@ def _require_unfolded(bench: Bench) -> None:
     flat = isinstance(region, Absent) or any(isinstance(each, Detected) for each in others)
     if folds or isinstance(region, Detected) or not flat:
         raise Stopped(Reason.MASKED, "a region of one bit per cell is not ruled out")
+
+
+def _require_table_apart(bench: Bench) -> None:
+    """Stop where single entries of the mapping table are loaded: changed ones go back to flash.
+
+    Their pages fill blocks among the data, and return in periods of their own.
+    """
+    zone = bench.found("map_zone_bytes")
+    if zone is not None and zone == bench.found("rmw_unit_bytes"):
+        raise Stopped(Reason.MASKED, "parts of the mapping table are written among the data")
 
 
 def _merges(bench: Bench, unit: Granule) -> bool:
