@@ -96,10 +96,17 @@ def volume_bits(values: Values, shape: Shape) -> list[int]:
 
 
 def volume_sets(values: Values, shape: Shape, *, filled: bool) -> list[str]:
-    """Write the sets of bits that may be named: bits that neither halve nor do nothing, or not."""
+    """Write the sets of bits that may be named: bits that neither halve nor do nothing, or not.
+
+    Pages of a table that is written back among the data take their turns, too: on such drives
+    those bits that count by the order of filling alone are blurred.
+    """
     slow = bit_slowdowns(values, shape, filled=filled)
     sure = {bit for bit, each in slow.items() if each >= BLURRED_BELOW}
-    perhaps = [bit for bit, each in slow.items() if SHOWS_AT < each < BLURRED_BELOW]
+    if filled and values.get("map.kind") == "demand":
+        ever = bit_slowdowns(values, shape, filled=False)
+        sure = {bit for bit in sure if ever[bit] >= BLURRED_BELOW}
+    perhaps = [bit for bit, each in slow.items() if each > SHOWS_AT and bit not in sure]
     chosen = [
         sure.union(some) for n in range(len(perhaps) + 1) for some in combinations(perhaps, n)
     ]
