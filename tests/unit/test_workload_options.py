@@ -85,7 +85,11 @@ def test_a_refusal_says_where() -> None:
 
 def test_the_json_of_a_plan_has_every_key() -> None:
     assert json.loads(Workload(rw="read").to_json()).keys() == Workload(rw="read").to_dict().keys()
-    assert json.loads(ReplayOptions().to_json())["mode"] == "open"
+
+
+def test_of_a_replay_the_driver_is_told_what_was_given() -> None:
+    assert json.loads(ReplayOptions().to_json()) == {}
+    assert json.loads(ReplayOptions(time_scale=2.0).to_json()) == {"time_scale": 2.0}
 
 
 def test_only_some_patterns_write() -> None:
