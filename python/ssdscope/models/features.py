@@ -10,7 +10,7 @@ At a share of writes of 0 or 100 % one direction's characteristics mean nothing.
 the other direction's values, so that workloads that are the same are the same to a model too.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import Any
 
@@ -169,14 +169,14 @@ def belongs(workload: str, rows: Array) -> Array:
     random = (given["wr_rand"] == 100) & (given["rd_rand"] == 100)
     straight = (given["wr_stride"] == 0) & (given["rd_stride"] == 0)
     ordered = (given["wr_rand"] == 0) & (given["rd_rand"] == 0) & straight
-    tests: dict[str, Callable[[], Array]] = {
-        "rd": lambda: given["wr_ratio"] == 0,
-        "wr": lambda: given["wr_ratio"] == 100,
-        "rand": lambda: random,
-        "seq": lambda: ordered,
+    tests = {
+        "rd": given["wr_ratio"] == 0,
+        "wr": given["wr_ratio"] == 100,
+        "rand": random,
+        "seq": ordered,
     }
     mask = np.ones(len(rows), dtype=bool)
     for word in workload.split("_"):
         if word in tests:
-            mask &= tests[word]()
+            mask &= tests[word]
     return mask

@@ -58,8 +58,6 @@ MOST_TIMES = 25
 LEAST_SHARE = 0.008
 """Of random pairs; levels of fewer are chance."""
 LEVELS_APART = 0.04
-WAITS_FROM = 0.05
-"""How much slower, in the logarithm, a pair on one die must at least be."""
 ALL_WAIT_FROM = 0.4
 """If the pairs that wait least are slower by so much, in the logarithm, all wait."""
 PLACES_PER_CLASS = 11
