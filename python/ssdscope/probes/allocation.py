@@ -117,8 +117,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     _write(bench, layout)
     bench.idle(SETTLE_NS)
     bench.progress("order of writing", 0.4)
-    switchable = bench.info.read_cache.control == "switchable"
-    with bench.caches(read=False if switchable else None):
+    with bench.without_caches(write=False):
         logs, contrasts = _read(bench, layout)
         bench.progress("order of writing", 0.8)
         lasting = contrasts
@@ -190,8 +189,7 @@ def _write(bench: Bench, layout: _Layout) -> None:
     """
     rng = bench.rng(f"{NAME} write")
     steps = np.arange(0, layout.size, layout.step)
-    switchable = bench.info.write_cache.control == "switchable"
-    with bench.caches(write=False if switchable else None):
+    with bench.without_caches(read=False):
         for pair in rng.permutation(PAIRS):
             for region in rng.permutation(2):
                 places = steps if region == layout.ordered[pair] else _mixed(rng, steps, layout)

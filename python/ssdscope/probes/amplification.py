@@ -202,7 +202,7 @@ def _write(bench: Bench, unit: Granule, steps: NDArray[np.int64]) -> NDArray[np.
     starts[written] = (steps * unit.size_bytes - unit.phase_bytes).astype(np.uint64)
     lengths[written] = unit.size_bytes
     kept = written[-1] + 1
-    with _caches_off(bench):
+    with bench.without_caches(read=False):
         all_of_them = latencies_ns(bench.issue(ops[:kept], starts[:kept], lengths[:kept]))
     controls = all_of_them[ops[:kept] == OP_READ]
     if controls.size < CONTROLS_TOGETHER:
@@ -211,11 +211,6 @@ def _write(bench: Bench, unit: Granule, steps: NDArray[np.int64]) -> NDArray[np.
     quick = np.array([np.quantile(part, QUICK) for part in parts])
     of_each = np.minimum(np.arange(steps.size) * quick.size // steps.size, quick.size - 1)
     return np.asarray(all_of_them[written] / quick[of_each])
-
-
-def _caches_off(bench: Bench) -> Any:
-    switchable = bench.info.write_cache.control == "switchable"
-    return bench.caches(write=False if switchable else None)
 
 
 def _period(bench: Bench, share: float, per_unit: int) -> int:
@@ -245,7 +240,7 @@ def _settled(bench: Bench, unit: Granule, spare: float, steps: int) -> float:
     rng = bench.rng("amplification settled")
     settle = rng.integers(1, steps, int((SETTLE[0] + SETTLE[1] * spare) * steps))
     places = (settle * unit.size_bytes - unit.phase_bytes).astype(np.uint64)
-    with _caches_off(bench):
+    with bench.without_caches(read=False):
         in_peace(bench, lambda: bench.write(places, unit.size_bytes, iodepth=DEPTH))
     count = min(int(MEASURED_SHARE * steps), MEASURED_MOST)
     return _mean(bench, unit, rng.integers(1, steps, count))

@@ -273,13 +273,11 @@ class Bench:
             )
 
     @contextmanager
-    def without_caches(self) -> Iterator[None]:
-        """Switch off for a while what caches the drive lets be switched off."""
-        write, read = self.info.write_cache.control, self.info.read_cache.control
-        with self.caches(
-            write=False if write == "switchable" else None,
-            read=False if read == "switchable" else None,
-        ):
+    def without_caches(self, *, write: bool = True, read: bool = True) -> Iterator[None]:
+        """Switch off for a while what of these caches the drive lets be switched off."""
+        write &= self.info.write_cache.control == "switchable"
+        read &= self.info.read_cache.control == "switchable"
+        with self.caches(write=False if write else None, read=False if read else None):
             yield
 
     def switch(self, *, write: bool | None = None, read: bool | None = None) -> None:

@@ -137,7 +137,7 @@ def _measured(bench: Bench) -> list[Finding]:
     evidence["slowdown_alone"] = alone.slowdown
     bench.progress("filling the drive again", 0.3)
     fill_afresh(bench, unit)
-    with _write_cache_off(bench):
+    with bench.without_caches(read=False):
         together = _overwrite_together(bench, unit, alone.spare_bytes)
     evidence |= together.evidence()
     return [_spare(alone, together, capacity, evidence)]
@@ -194,7 +194,7 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
     # Short stretches are spoiled by anybody's burst.
     count, written = max(int(CHUNK_SHARE * capacity) // unit.size_bytes, LEAST_REQUESTS), 0
     knee = None
-    with _write_cache_off(bench):
+    with bench.without_caches(read=False):
         while written < LONE_MOST * capacity:
             places = unit.places(count, capacity, rng)
             parts.append(latencies_ns(bench.write(places, unit.size_bytes)))
@@ -205,11 +205,6 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
             if knee is not None or collapsed:
                 break
     return knee, np.concatenate(parts)
-
-
-def _write_cache_off(bench: Bench) -> Any:
-    switchable = bench.info.write_cache.control == "switchable"
-    return bench.caches(write=False if switchable else None)
 
 
 @dataclass(frozen=True)

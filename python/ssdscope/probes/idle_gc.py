@@ -149,8 +149,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     """Answer the onset."""
     cache = bench.info.write_cache
     switched_off = cache.control == "switchable" and cache.on
-    reads_cached = bench.info.read_cache.control == "switchable" and bench.info.read_cache.on
-    with bench.caches(write=False if switched_off else None, read=False if reads_cached else None):
+    with bench.without_caches():
         yield _answer(bench, buffered=not switched_off and cache.control != "absent")
 
 

@@ -151,8 +151,7 @@ def _in_order(bench: Bench, unit: Granule, depth: int) -> NDArray[np.float64]:
     if depth == 1:
         return relative(write_through(bench, places, unit.size_bytes))
     # A cache that stays on is soon full, and then as slow as what is behind it.
-    switchable = bench.info.write_cache.control == "switchable"
-    with bench.caches(write=False if switchable else None):
+    with bench.without_caches(read=False):
         return relative(latencies_ns(bench.write(places, unit.size_bytes, iodepth=depth)))
 
 
