@@ -135,16 +135,6 @@ def test_relative_nnls_equals_weighted_scipy(rng: np.random.Generator) -> None:
     assert residual == pytest.approx(theirs_residual)
 
 
-def test_bic_prefers_the_true_order(rng: np.random.Generator) -> None:
-    x = np.linspace(0, 1, 50)
-    y = 1 + 2 * x + rng.normal(0, 0.05, 50)
-    scores = []
-    for degree in range(4):
-        residual = y - np.polyval(np.polyfit(x, y, degree), x)
-        scores.append(stats.bic(float(residual @ residual), 50, degree + 1))
-    assert int(np.argmin(scores)) == 1
-
-
 def test_an_initial_line_stops_at_the_staircase() -> None:
     """Reads striped over 8 elements: linear up to 32 KiB, one more step per 32 KiB beyond."""
     kib = np.array([4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512])

@@ -5,12 +5,12 @@ Reading order:
 * :mod:`.summary`     nearest-rank percentiles, Student and batch-means intervals
 * :mod:`.robust`      log medians, middle means, median absolute deviation, sentinel shifts
 * :mod:`.bootstrap`   intervals of any statistic by resampling whole blocks
-* :mod:`.fit`         lines by relative error, non-negative fits, BIC, how far a curve is a line
+* :mod:`.fit`         lines by relative error, non-negative fits, how far a curve is a line
 * :mod:`.changepoint` where a level or a curve changes
 * :mod:`.knee`        where a rate drops for good while bytes add up
 * :mod:`.stalls`      from which request on a burst must wait
 * :mod:`.room`        how much a leaking buffer holds
-* :mod:`.steps`       one step, two levels, a period that tells pairs of places apart
+* :mod:`.steps`       one step, a period that tells pairs of places apart
 * :mod:`.folding`     periods in position, against the best that chance finds
 * :mod:`.levels`      how many levels a heap of values has
 * :mod:`.equivalence` when "no effect" may be said (TOST)
@@ -19,7 +19,7 @@ Reading order:
 * :mod:`.overprovisioning` spare space against write amplification
 * :mod:`.errors`      how far predictions are from what was measured
 
-Each is tested against scipy where scipy has the same.
+Each is tested against scipy or ruptures where those have the same.
 """
 
 from ssdscope.stats.bootstrap import block_bootstrap, percentile_interval
@@ -32,7 +32,7 @@ from ssdscope.stats.changepoint import (
 )
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
-from ssdscope.stats.fit import LineFit, bic, fit_line, initial_line, relative_nnls
+from ssdscope.stats.fit import LineFit, fit_line, initial_line, relative_nnls
 from ssdscope.stats.folding import (
     PeriodScan,
     centred,
@@ -50,7 +50,7 @@ from ssdscope.stats.recurrence import Recurrence, recurrence
 from ssdscope.stats.robust import log_median, mad, middle_mean, shifted_blocks
 from ssdscope.stats.room import Room, room
 from ssdscope.stats.stalls import Stall, first_stall
-from ssdscope.stats.steps import PairPeriod, Step, best_step, pair_period, two_levels
+from ssdscope.stats.steps import PairPeriod, Step, best_step, pair_period
 from ssdscope.stats.summary import (
     MeanInterval,
     batch_means,
@@ -76,7 +76,6 @@ __all__ = [
     "batch_means",
     "best_splits",
     "best_step",
-    "bic",
     "binned_rates",
     "block_bootstrap",
     "centred",
@@ -113,7 +112,6 @@ __all__ = [
     "spare_factor",
     "student",
     "tost",
-    "two_levels",
     "undrained",
     "write_amplification",
 ]

@@ -66,12 +66,6 @@ def relative_nnls(design: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], float]
     return coefficients, float(residual)
 
 
-def bic(residual_sum_squares: float, n: int, parameters: int) -> float:
-    """Bayesian information criterion of a least-squares fit with normal errors; less is better."""
-    floor = np.finfo(float).tiny
-    return float(n * np.log(max(residual_sum_squares / n, floor)) + parameters * np.log(n))
-
-
 def initial_line(x: ArrayLike, y: ArrayLike, tolerance: float, min_points: int = 4) -> slice | None:
     """Find how far a curve is a line, from its beginning on.
 

@@ -1,4 +1,4 @@
-"""One step in a noisy series, two levels in a heap of values, periods from pairs of places."""
+"""One step in a noisy series, and periods from pairs of places."""
 
 from __future__ import annotations
 
@@ -73,20 +73,6 @@ def best_step(values: ArrayLike, min_length: int = 1) -> Step:
         after=float(after[best]),
         deviation=float(np.sqrt(variance)),
     )
-
-
-def two_levels(values: ArrayLike) -> tuple[float, float]:
-    """Split values at the place that leaves the least spread within, and give both medians.
-
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        At least two; one in fifty of them may be wild.
-    """
-    ordered = np.sort(np.asarray(values, dtype=float))
-    low, high = np.quantile(ordered, [0.01, 0.98])
-    split = best_step(np.clip(ordered, low, high)).index
-    return float(np.median(ordered[:split])), float(np.median(ordered[split:]))
 
 
 @dataclass(frozen=True)
