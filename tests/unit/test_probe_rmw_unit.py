@@ -7,13 +7,25 @@ from pathlib import Path
 import pytest
 
 from ssdscope import probes
-from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable, rmw_unit
+from ssdscope.probes import (
+    Absent,
+    Bench,
+    Budget,
+    Detected,
+    Finding,
+    Reason,
+    State,
+    Undetectable,
+    rmw_unit,
+    write_through,
+)
 from ssdscope.targets import Device, open_target
 
 DRIVE = """
 over_provisioning_ratio = 0.25
 [nand]
 channels = {channels}
+ways = {ways}
 planes = {planes}
 blocks_per_plane = {blocks}
 pages_per_block = 96
@@ -31,6 +43,7 @@ queue_depth = {depth}
 """
 PLAIN = {
     "channels": 4,
+    "ways": 1,
     "planes": 1,
     "blocks": 280,
     "page": 4096,
@@ -47,7 +60,9 @@ def drive(folder: Path, ftl: str, more: str = "", **changes: int) -> Device:
 
 
 def told(device: Device) -> dict[str, Finding]:
-    found = probes.run(["rmw_unit"], device, Budget.parse("default"), 1)
+    # As in `all`, it is known before whether the drive takes several commands.
+    ran = probes.run(["latency", "rmw_unit"], device, Budget.parse("default"), 1)
+    found = [each for each in ran if each.probe == rmw_unit.NAME]
     planned = probes.planned_writes_bytes(
         probes.choose("rmw_unit", Budget.parse("default")), device.info
     )
@@ -144,6 +159,39 @@ def test_rows_of_pages_are_no_unit_where_one_command_is_served_at_a_time(tmp_pat
     ftl = 'kind = "page"\nallocation = "address"\nplacement_pages = 6'
     found = told(drive(tmp_path, ftl, depth=1, block=4096, channels=3, planes=2, blocks=200))
     assert not any(isinstance(each, Detected) for each in found.values())
+
+
+def test_pairs_on_chips_that_take_turns_are_no_unit(tmp_path: Path) -> None:
+    # One command at a time, two units on chips of one channel in turn, the next two beside them.
+    more = "[scheduler]\nway_interleave = false\n[disturbance]\nnoise_sigma = 0.08\n"
+    ftl = 'kind = "page"\nallocation = "address"\nplane_order = "WCDP"\nphase_bytes = 1536'
+    device = drive(tmp_path, ftl, more, depth=1, channels=8, blocks=140, ways=2, program=226_100)
+    assert values(device)[0] in {None, 4096}
+
+
+def test_pairs_of_blocks_on_one_chip_are_no_unit(tmp_path: Path) -> None:
+    ftl = 'kind = "page"\nallocation = "address"\nplacement_pages = 2'
+    noise = "[disturbance]\nnoise_sigma = 0.03\n"
+    found = told(drive(tmp_path, ftl, noise, block=4096, channels=4, planes=2, blocks=140))
+    assert not any(isinstance(each, Detected) for each in found.values())
+
+
+def test_writes_that_wait_for_room_in_a_protected_buffer_are_not_known_to_wait_for_flash(
+    tmp_path: Path,
+) -> None:
+    # It is never left alone for so long that it would empty itself.
+    buffer = (
+        "[write_buffer]\nbytes = 262_144\nunit_bytes = 16_384\nswitchable = false\n"
+        'power_loss_protected = true\ndrain = "idle"\nidle_ns = 26_000_000\n'
+    )
+    ftl = 'kind = "page"\nmap_unit_bytes = 65_536\nplacement_pages = 4'
+    device = drive(tmp_path, ftl, buffer, block=4096, page=16_384, blocks=100)
+    bench = Bench(device, Budget.parse("default"), 1)
+    with bench.allowance(1 << 30):
+        bench.enter(State.FILLED)
+        with write_through.writing(bench) as writer:
+            assert writer.forced
+            assert not writer.waits
 
 
 def test_a_buffer_that_drains_in_turn_does_not_hide_units_in_rows(tmp_path: Path) -> None:

@@ -14,6 +14,9 @@ Where one command is served at a time, or forced writes pass a buffer with units
 queue is ever full. There every place at which units could begin is looked at, as some lie on one
 chip; and a unit shows by being written whole, which saves reading it: that decides where bursts do
 not, and no smaller part must show so where forced writes may have shown units of the buffer.
+As a boundary between two chips costs nothing there, and one block has no place to cross inside,
+what is found without full queues, or is below four blocks, must pass `unit_parts`, too. (Where
+many reads at once gain and writes do not, all that is near each other is on one chip.)
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes import unit_parts
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Reason
@@ -65,7 +69,8 @@ ACROSS, ALONE = 0, 1
 
 def writes_bytes(info: DeviceInfo, largest_bytes: int) -> int:
     """Give the most that is written, with as much again that others disturbed."""
-    return info.capacity_bytes // 2 + 4 * len(WHOLE_SHIFTS) * WHOLES * largest_bytes
+    wholes = 4 * len(WHOLE_SHIFTS) * WHOLES * largest_bytes
+    return info.capacity_bytes // 2 + wholes + unit_parts.writes_bytes(info, largest_bytes)
 
 
 @dataclass(frozen=True)
@@ -79,17 +84,32 @@ class Period:
     write_ns
         What a write takes, roughly.
     serial
-        Whether the drive serves one command at a time.
+        Whether the drive serves one command at a time, or one chip all of them.
+    queued
+        Whether it is known to take more than one.
     """
 
     blocks: int
     boundary: int
     write_ns: float
     serial: bool
+    queued: bool
 
 
 def innermost(writer: Writer, period: Period) -> int | None:
     """Give the unit that a period consists of, in logical blocks; None if it is not clear."""
+    unit = _by_bursts_or_wholes(writer, period)
+    alone = period.serial and (writer.forced or not period.queued)
+    if unit is None or not (alone or unit < 2 * BLOCKS):
+        return unit
+
+    def places(rng: np.random.Generator, count: int) -> NDArray[Any]:
+        return _places(writer.bench.info, rng, unit, np.full(count, period.boundary % unit))
+
+    return unit if unit_parts.is_one(writer, unit, places) else None
+
+
+def _by_bursts_or_wholes(writer: Writer, period: Period) -> int | None:
     unit = _by_bursts(writer, period)
     if not writer.forced and (unit is not None or not period.serial):
         return unit

@@ -17,8 +17,9 @@ phase. A period that consists of several straddling steps alike is that of the p
 step is the unit; full queues tell (`inner_units`). More data are taken, twice at most, until the
 halves agree.
 
-Assumptions. Writes reach the flash before they are acknowledged (`write_through`). Units are at
-most 128 KiB, and 1, 3, 5, 7, 9 or 15 times a power of two blocks.
+Assumptions. Writes reach the flash before they are acknowledged (`write_through`); there is no
+unit only where that is sure. Units are at most 128 KiB, and 1, 3, 5, 7, 9 or 15 times a power of
+two blocks.
 
 Cost. 16,384 writes, up to four times as many; at most nine tenths of the capacity.
 """
@@ -61,6 +62,9 @@ SMALLEST_PAGE_BYTES = 2048
 SIDE_BY_SIDE, SERIAL_GAIN = 1.05, 1.3
 """More gets done at once. Where commands are served one by one units can be written side by
 side and never show, so that there is no saying that there is none."""
+QUEUED = 2.0
+"""Depth of reading that still gains, above which a drive surely takes several commands; reads that
+only overlap with their answers gain up to 1.6."""
 LEAST_FIT = 0.4
 """Correlation of the folded latency with the number of units that a write touches. Below, and at
 the largest candidate, the period is something else's: of merges, or a divisor of it."""
@@ -113,6 +117,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         return
     samples = shifted_writes.no_samples()
     halves: list[_Answer] = []
+    waits = True
     for look in range(LOOKS):
         wanted = FIRST_WRITES << max(look - 1, 0)
         planned = (samples.place.size + wanted * len(shifted_writes.DEPTHS)) * _mean_bytes(
@@ -124,22 +129,28 @@ def detect(bench: Bench) -> Iterator[Finding]:
             _renew(bench)
         with write_through.writing(bench) as writer:
             samples = samples.joined(shifted_writes.measure(writer, wanted, look))
+            waits &= writer.waits
         halves = [_answer(half, candidates) for half in _halves(samples)]
         bench.progress("units of writing", (look + 1) / LOOKS)
         if _agreed(halves) or _hopeless(halves):
             break
-    inner: int | None = None
-    if halves and _agreed(halves):
-        _renew(bench)
-        with write_through.writing(bench) as writer:
-            write_ns = float(np.median(samples.latency_ns)) / 2
-            unit, boundary = halves[0].unit or 0, halves[0].boundary or 0
-            serial = _gain(samples) < SERIAL_GAIN
-            period = inner_units.Period(unit, boundary, write_ns, serial)
-            inner = inner_units.innermost(writer, period)
-        if inner is not None and (inner == candidates[-1] or not _straddles(samples, inner)):
-            inner = None
-    yield from _findings(bench.info, samples, halves, candidates, inner)
+    inner = _inner(bench, samples, halves) if halves and _same_unit(halves) else None
+    if inner is not None and (inner == candidates[-1] or not _straddles(samples, inner)):
+        inner = None
+    yield from _findings(bench.info, samples, halves, inner, waits=waits)
+
+
+def _inner(bench: Bench, samples: Samples, halves: list[_Answer]) -> int | None:
+    """Give the unit that the period consists of, if it is clear."""
+    unit = halves[0].unit or 0
+    _renew(bench)
+    with write_through.writing(bench) as writer:
+        write_ns = float(np.median(samples.latency_ns)) / 2
+        boundary, _ = _boundary(samples, samples.ranks(), unit)
+        serial = _gain(samples) < SERIAL_GAIN
+        queued = float(bench.found("queue_depth_knee") or 1) > QUEUED
+        period = inner_units.Period(unit, boundary, write_ns, serial, queued)
+        return inner_units.innermost(writer, period)
 
 
 def _renew(bench: Bench) -> None:
@@ -159,9 +170,13 @@ def _halves(samples: Samples) -> list[Samples]:
     return [samples.part(~second), samples.part(second)]
 
 
-def _agreed(halves: list[_Answer]) -> bool:
+def _same_unit(halves: list[_Answer]) -> bool:
     first, second = halves
-    return first.unit is not None and (first.unit, first.boundary) == (second.unit, second.boundary)
+    return first.unit is not None and first.unit == second.unit
+
+
+def _agreed(halves: list[_Answer]) -> bool:
+    return _same_unit(halves) and halves[0].boundary == halves[1].boundary
 
 
 def _answer(samples: Samples, candidates: NDArray[np.int64]) -> _Answer:
@@ -231,8 +246,9 @@ def _findings(
     info: DeviceInfo,
     samples: Samples,
     halves: list[_Answer],
-    candidates: NDArray[np.int64],
     inner: int | None,
+    *,
+    waits: bool,
 ) -> Iterator[Finding]:
     """Answer from what both halves say, and from what full queues say of them."""
     if not halves:
@@ -247,23 +263,15 @@ def _findings(
         "requests": samples.place.size,
     }
     if first.unit is None or second.unit is None:
-        yield from _nothing_found(samples, halves, candidates, block, common)
+        yield from _nothing_found(info, samples, halves, common, waits=waits)
         return
     if first.unit != second.unit:
-        units = tuple(sorted({float(each.unit * block) for each in halves if each.unit}))
-        why = "two halves of the measurements repeat with different periods"
-        yield Ambiguous(name=UNIT, candidates=units, reason=why, **common)
-        yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
+        for name in (UNIT, PHASE):
+            yield Undetectable(name=name, reason=Reason.EFFECT_BELOW_NOISE, **common)
         return
     unit = first.unit
-    if first.boundary != second.boundary:
-        why = "two halves of the measurements begin their units at different places"
-        phases = tuple(float(-(each.boundary or 0) % unit * block) for each in halves)
-        yield Ambiguous(name=UNIT, candidates=(float(unit * block),), reason=why, **common)
-        yield Ambiguous(name=PHASE, candidates=phases, reason=why, **common)
-        return
-    if inner is None:
-        why = "with full queues it is not clear whether the period is one unit or several"
+    if inner is None or ((first.boundary or 0) - (second.boundary or 0)) % inner:
+        why = "it is not clear whether the period is one unit or several, or where they begin"
         yield Ambiguous(name=UNIT, candidates=_parts(unit, block), reason=why, **common)
         yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
         return
@@ -276,23 +284,26 @@ def _findings(
 
 def _parts(unit: int, block: int) -> tuple[float, ...]:
     """Give all units that a period may consist of, in bytes."""
-    return tuple(float(unit // part * block) for part in (1, 2, 3, 4, 6, 8) if unit % part == 0)
+    divisors = (1, 2, 3, 4, 6, 8, 12, 16)
+    return tuple(float(unit // part * block) for part in divisors if unit % part == 0)
 
 
 def _nothing_found(
+    info: DeviceInfo,
     samples: Samples,
     halves: list[_Answer],
-    candidates: NDArray[np.int64],
-    block: int,
     common: dict[str, Any],
+    *,
+    waits: bool,
 ) -> Iterator[Finding]:
     """Say that there is no unit above a block, if none could have been missed."""
+    block, candidates = info.logical_block_bytes, candidates_blocks(info)
     quiet = all(each.scan.explained.max() < LEAST_SHARE for each in halves)
     largest = max(
         _effect(samples, int(unit), min(shifted_writes.DEPTHS)) for unit in candidates if unit <= 16
     )
     seen = not write_through.too_fast(samples.latency_ns) and block >= SMALLEST_PAGE_BYTES
-    if quiet and seen and largest < NO_EFFECT and _gain(samples) > SIDE_BY_SIDE:
+    if quiet and seen and waits and largest < NO_EFFECT and _gain(samples) > SIDE_BY_SIDE:
         why = "no place costs a write more than any other"
         yield Absent(name=UNIT, bound=float(block), reason=why, **common)
     else:

@@ -1,0 +1,117 @@
+"""Whether a unit is one indeed, and not several whose places repeat.
+
+Units that lie on one chip by twos are written one after the other, and neighbours on two chips
+side by side. Latency then repeats with the pair, and a boundary within a pair is seen where the
+chips differ: the other one costs nothing, neither alone nor where one command is served at a time.
+
+What tells them apart is the reading. A part of a unit is written with the rest of it, which must
+be read; so the whole unit takes less than a part of it, but for the transfer. Of several units a
+part that holds whole ones reads nothing, and more of them take no less. Writes from the beginning
+of a unit on, of one block, of a part and of all of it, in random order; medians of each.
+
+A unit is borne out if it is written faster than its half and third; or faster than half of what
+those let expect that read nothing: of them a block takes longer by a whole reading less a transfer,
+and what the rest of the unit adds is no less than that transfer. Of a part of a unit that is about
+nothing. One reading is what the unit less a block takes longer, at least. This way is closed where
+a part takes so much longer than a block that it could have been programmed in turns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.gaps import between_bursts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.write_through import Writer
+    from ssdscope.targets.records import DeviceInfo
+
+LOOKS = (256, 1024, 4096)
+"""Writes of each length, in one look after the other."""
+PARTS = (2, 3)
+SURE = 3.0
+"""Standard errors of a difference."""
+IN_TURNS = 0.5
+"""How much longer than a block a part may take, as a share, to be programmed at once."""
+LOOK_SHARE = 8
+"""Which part of the capacity a look may write, but for the first."""
+
+
+def writes_bytes(info: DeviceInfo, largest_bytes: int) -> int:
+    """Give the most that is written, with as much again that others disturbed."""
+    first = (3 + len(PARTS)) * LOOKS[0] * largest_bytes
+    return 2 * (first + (len(LOOKS) - 1) * info.capacity_bytes // LOOK_SHARE)
+
+
+def is_one(
+    writer: Writer, unit: int, places: Callable[[np.random.Generator, int], NDArray[Any]]
+) -> bool:
+    """Say whether so many logical blocks are surely one unit.
+
+    Parameters
+    ----------
+    places
+        Gives so many first bytes of random units.
+    """
+    parts = [unit // number for number in PARTS if unit % number == 0]
+    lengths = sorted({1, unit - 1, unit, *parts})
+    block = writer.bench.info.logical_block_bytes
+    for look, count in enumerate(LOOKS):
+        if look and count * sum(lengths) * block > writer.bench.info.capacity_bytes // LOOK_SHARE:
+            break
+        taken = _taken_ns(writer, lengths, count, places)
+        if all(_saves(taken, unit, part) for part in parts):
+            return True
+    return False
+
+
+def _taken_ns(
+    writer: Writer,
+    lengths: list[int],
+    count: int,
+    places: Callable[[np.random.Generator, int], NDArray[Any]],
+) -> dict[int, tuple[float, float]]:
+    """Write so often each length from the beginning of units on; medians, and their errors."""
+    bench = writer.bench
+    rng = bench.rng(f"parts of units {lengths[-1]} {count}")
+    blocks = rng.permuted(np.resize(lengths, count * len(lengths)))
+    begins = places(rng, blocks.size)
+
+    def write(part: slice) -> NDArray[Any]:
+        sizes = blocks[part] * bench.info.logical_block_bytes
+        return writer.latency_ns(begins[part], sizes)
+
+    writer.renew()
+    latency = between_bursts(bench, blocks.size, write, longest=blocks.size)
+    taken = {}
+    for length in lengths:
+        sample = latency[(blocks == length) & ~np.isnan(latency)]
+        error = 1.2533 * stats.mad(sample) / np.sqrt(sample.size)
+        taken[length] = float(np.median(sample)), error
+    return taken
+
+
+def _saves(taken: dict[int, tuple[float, float]], unit: int, part: int) -> bool:
+    """Whether the whole surely takes less than a part lets expect that needs no reading."""
+    (whole, error), (some, part_error), (one, one_error) = (taken[n] for n in (unit, part, 1))
+    if some - whole > SURE * np.hypot(error, part_error):
+        return True
+    if part == 1 or some - one > IN_TURNS * one:
+        return False
+    less, less_error = taken[unit - 1]
+    more = (unit - part) / (part - 1)
+    beyond = (whole - some) - more * (some - one) - more * (less - whole) / 2
+    errors = (
+        (1 + more / 2) * error,
+        (1 + more) * part_error,
+        more * one_error,
+        more * less_error / 2,
+    )
+    return bool(beyond < -SURE * np.linalg.norm(errors))
