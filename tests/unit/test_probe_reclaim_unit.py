@@ -14,7 +14,12 @@ PAGE = 4096
 
 
 def found_on(tmp_path: Path, toml: str, **known: Any) -> Finding:
-    usual = {"rmw_unit_bytes": PAGE, "merge_unit_bytes": None, "pslc_bytes": None}
+    usual = {
+        "rmw_unit_bytes": PAGE,
+        "merge_unit_bytes": None,
+        "pslc_bytes": None,
+        "map_cache_bytes": None,
+    }
     return told("reclaim_unit", bench_with(tmp_path, toml, **(usual | known)))[reclaim_unit.RECLAIM]
 
 
@@ -54,14 +59,63 @@ def test_log_blocks_have_none(tmp_path: Path) -> None:
     assert isinstance(found_on(tmp_path, log_block(), merge_unit_bytes=merge), Absent)
 
 
-def test_merging_and_folding_must_be_ruled_out(tmp_path: Path) -> None:
-    """Log blocks, too, are erased once per round of writes in order."""
-    bench = bench_with(tmp_path, log_block(), rmw_unit_bytes=PAGE)
+@pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
+@pytest.mark.parametrize("rmw_unit", [None, PAGE, 2 * PAGE])
+def test_log_blocks_are_told_by_streams(
+    tmp_path: Path, association: str, rmw_unit: int | None
+) -> None:
+    """They, too, are erased once per round of writes in order, even if nothing is known of them."""
+    known = (
+        {} if rmw_unit is None else {"rmw_unit_bytes": rmw_unit, "gc_period_bytes": 2 * 48 * PAGE}
+    )
+    bench = bench_with(tmp_path, log_block(association=association) + NOISE, **known)
     assert isinstance(told("reclaim_unit", bench)[reclaim_unit.RECLAIM], Undetectable)
-    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE, merge_unit_bytes=None)
-    refused = told("reclaim_unit", bench)[reclaim_unit.RECLAIM]
+
+
+ZONES = """
+[map]
+kind = "zones"
+zone_bytes = 1_966_080
+resident_zones = 4
+load_ns = 1_500_000
+write_back_ns = 1_500_000
+"""
+ON_DEMAND = """
+[map]
+kind = "demand"
+cache_bytes = 16_384
+load_bytes = 512
+"""
+
+
+@pytest.mark.parametrize("allocation", ["order", "address"])
+@pytest.mark.parametrize(
+    ("table", "covered"), [(ZONES, 4 * 1_966_080), (ON_DEMAND, 2048 * PAGE), (ZONES, 0)]
+)
+def test_parts_of_a_mapping_table_are_no_rounds(
+    tmp_path: Path, allocation: str, table: str, covered: int
+) -> None:
+    """What the table in memory covers is overwritten, or else three streams contradict one."""
+    known = {"map_cache_bytes": covered or None}
+    found = found_on(tmp_path, page_mapped(allocation=allocation) + table + NOISE, **known)
+    if covered:
+        assert isinstance(found, Detected)
+    if isinstance(found, Detected):
+        assert found.value == pytest.approx(2 * 48 * PAGE, rel=0.02)
+
+
+def test_a_known_region_masks_it(tmp_path: Path) -> None:
+    refused = found_on(tmp_path, page_mapped(), pslc_bytes=1 << 20)
     assert isinstance(refused, Undetectable)
     assert refused.reason is Reason.MASKED
+
+
+def test_larger_requests_show_what_other_planes_hide(tmp_path: Path) -> None:
+    """One page at a time, a plane has erased a block before its turn comes again."""
+    toml = page_mapped(channels=8, blocks=60, more="placement_pages = 8")
+    found = found_on(tmp_path, toml + NOISE)
+    assert isinstance(found, Detected)
+    assert found.value == pytest.approx(8 * 48 * PAGE, rel=0.02)
 
 
 @pytest.mark.parametrize("probe", ["reclaim_unit", "open_units", "gc_knee"])

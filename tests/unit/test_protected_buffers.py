@@ -9,8 +9,6 @@ import pytest
 from tests.unit.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Bench, Detected, Reason, Undetectable, gc_knee, reclaim_unit
-from ssdscope.probes.overwriting import Granule
-from ssdscope.probes.page_mapped import shuffles_freely
 
 PROTECTED = """
 [write_buffer]
@@ -53,22 +51,13 @@ def test_log_blocks_of_one_unit_each_are_no_spare_space(tmp_path: Path) -> None:
 
 def test_the_reclaim_unit_without_a_known_merge_unit(tmp_path: Path) -> None:
     bench = unknown(bench_with(tmp_path, page_mapped(**LARGE) + PROTECTED))
-    spare = Detected(
-        name=gc_knee.SPARE, probe="test", value=0.27, interval=(0.26, 0.28), effect=1.0
-    )
-    bench.known[spare.name] = spare
     found = told("reclaim_unit", bench)[reclaim_unit.RECLAIM]
     assert isinstance(found, Detected)
     assert found.value == pytest.approx(2 * 192 * 4096, rel=0.1)
 
 
-@pytest.mark.parametrize("buffer", ["", PROTECTED])
 @pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
-def test_random_order_costs_merges(tmp_path: Path, association: str, buffer: str) -> None:
-    for toml, freely in (
-        (log_block(association=association), False),
-        (page_mapped(allocation="address", policy="random"), True),
-    ):
-        bench = bench_with(tmp_path, toml + buffer)
-        with bench.allowance(4 * bench.info.capacity_bytes):
-            assert shuffles_freely(bench, Granule(4096, 0, not buffer)) == freely
+def test_log_blocks_have_no_reclaim_unit(tmp_path: Path, association: str) -> None:
+    toml = log_block(association=association) + PROTECTED
+    found = told("reclaim_unit", unknown(bench_with(tmp_path, toml)))[reclaim_unit.RECLAIM]
+    assert isinstance(found, Undetectable)

@@ -3,31 +3,35 @@
 Physics. A stream of writes goes round the planes, so that a block on every one of them fills at the
 same time. Data that are overwritten in units of so much, aligned to it, leave whole blocks
 stale, and nothing has to be copied (PROBING.md 3.3); smaller units share their blocks. Each such
-round of blocks costs a round of erases, and so a write in order has to wait once per unit.
+round of blocks costs a round of erases, and so a write in order has to wait once per unit,
+whatever addresses it goes to.
 
-Statistic. Everything is discarded and filled in whole units, then overwritten in order, one RMW
-unit at a time, with several at once, and with two in a request, the cache switched off if the drive
-allows it, until two periods agree. The period after which slow writes return is found as in
-`gc_period`. It is exact where the throughput of units
-overwritten in random order, which PROBING.md 3.3 bisects, is blurred: nobody knows where in the
-address space a drive began a block, so that even units of the right size lie on two.
+Statistic. Everything is discarded and filled in whole units. Then a window is overwritten in
+order, round after round: all of the drive, or as much as the mapping table in memory covers, so
+that no part of the table is loaded or written back. The period after which slow writes return is
+found as in `gc_period`. It is exact where the throughput of units overwritten in random order,
+which PROBING.md 3.3 bisects, is blurred: nobody knows where in the address space a drive began
+a block, so that even units of the right size lie on two.
 
-Decision. Two of the measurements, the finding of `gc_period` counting as one, must agree within
-2 %, one of them of few requests at once (many wait for each other in patterns of their own). Since
-one place fills what is collected as one, of which a round is a multiple, candidates that are no
-multiple of that finding are dropped. Absent on drives with merge units.
+Decision. Three streams in turn, each a quarter of that period at a time, must show the same
+period within 2 %, and cost no more per byte. A log block, a zone of the mapping table or a page
+of it belongs to addresses: three streams reach the end of one three times as late; log blocks
+that are shared are merged with three times as many data. The streams go round a smaller window,
+as a new round may show, and, but for single RMW units, in requests twice as large, as padding
+would show, and what depends on the place in a request. Larger requests, and several at once, are
+tried where one RMW unit at a time shows nothing: then writes go on while one plane erases. Since
+one place fills what is collected as one, of which a round is a multiple, a period that is no
+multiple of what `gc_period` found gives way to that. Absent on drives with merge units.
 
-Assumptions. That the drive merges nothing must be known, or seen from stretches in random order
-(`page_mapped`); a region of one bit per cell hides the rounds behind its own, and a mapping table
-that is loaded and written entry by entry has rounds of its own. Without the RMW unit
-128 KiB are written at a time.
-Cost. The drive filled once, then at most seven capacities written.
+Assumptions. Of a region of one bit per cell that was overlooked it is the blocks that are seen.
+Without the RMW unit 128 KiB are written at a time.
+Cost. The drive filled once, then at most twelve capacities written.
 Source. PROBING.md 3.3; kuo2009, 3.1.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,17 +40,12 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import (
+    FILL_BYTES,
     Granule,
     fill_afresh,
     latencies_ns,
     unit_or_base,
     write_through,
-)
-from ssdscope.probes.page_mapped import (
-    SHUFFLED_SHARE,
-    WRITES,
-    merges_for_each,
-    shuffles_freely,
 )
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.slow_writes import FITS, period_of, relative
@@ -63,16 +62,135 @@ if TYPE_CHECKING:
 NAME = "reclaim_unit"
 RECLAIM = "reclaim_unit_bytes"
 
-PASSES = ((1, 1), (4, 1), (16, 1), (8, 1), (2, 1), (32, 1), (1, 2))
-"""Requests at once, and RMW units in a request."""
-MOST_REQUESTS = 200_000
-PASS_SHARE = 0.95
-"""Of the capacity, written in order in each pass."""
-FIRST, FEW = "1 of 1", 4
-ROUNDS = (0.45, 1.5)
-UNKNOWN_BYTES = 128 * 1024
+LARGER_BYTES = (32 * 1024, 128 * 1024, 256 * 1024, 512 * 1024)
+"""Requests of several RMW units: up to so much, and a power of two of them."""
+UNKNOWN_BYTES = (128 * 1024, 512 * 1024)
 """Written as one where the RMW unit is not known."""
-AGREE = 0.02
+FEW = 4
+"""Requests at once; many wait for each other in patterns of their own."""
+MOST_REQUESTS, PASS_SHARE, MOST_CAPACITIES = 100_000, 1.4, 12
+"""In one pass, as many as requests and as capacities; and capacities in all of them."""
+WARM_SHARE = 0.6
+"""Of the capacity, written before: more than the spare space that drives have."""
+WINDOW_SHARE, HELD_SHARE = 0.95, 0.6
+"""Of the capacity, and of what the mapping table in memory covers: how much is overwritten."""
+UNKNOWN_SHARE = 0.1
+"""Of the capacity: covered by most tables, where it is not known."""
+STREAMS, TURNS = 3, 4
+"""Streams in the second pass, and how often it is the turn of any in one period."""
+LEAST_FITS = 8
+"""Requests of several RMW units that a period must hold: it is found in whole ones."""
+AGREE, DEARER = 0.02, 1.3
+OFTEN = 0.25
+"""Of what is slow, how much must return in either pass: where planes went out of step, they wait in
+turn, and half a round returns as well, though less often."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """One pass of overwrites.
+
+    Attributes
+    ----------
+    period_bytes
+        After which slow writes return; None if they do not.
+    share
+        How many of them do.
+    slow
+        Latencies over the usual ones, in order.
+    size_bytes
+        Of a request.
+    ns_per_byte
+        In the mean, without the very slowest.
+    """
+
+    period_bytes: float | None
+    share: float
+    slow: NDArray[np.float64]
+    size_bytes: int
+    ns_per_byte: float
+
+
+@dataclass
+class Rounds:
+    """A window that is overwritten round after round.
+
+    Attributes
+    ----------
+    left_bytes
+        That may still be written.
+    periods
+        Found so far, for the evidence.
+    """
+
+    bench: Bench
+    unit: Granule
+    left_bytes: float
+    periods: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def window_bytes(self) -> int:
+        """All of the drive, or what the table in memory covers, if it is not known to hold all."""
+        capacity = self.bench.info.capacity_bytes
+        held = self.bench.known.get("map_cache_bytes")
+        if isinstance(held, Absent):
+            return int(WINDOW_SHARE * capacity)
+        covered = float(held.value) if isinstance(held, Detected) else UNKNOWN_SHARE * capacity
+        return int(min(HELD_SHARE * covered, WINDOW_SHARE * capacity))
+
+    def warm_up(self) -> None:
+        """Use up the spare space, and load the table."""
+        size = max(FILL_BYTES // self.unit.size_bytes, 1) * self.unit.size_bytes
+        in_window = max(_power_of_two(self.window_bytes) // size, 1)
+        count = int(WARM_SHARE * self.bench.info.capacity_bytes) // size + 1
+        numbers = np.arange(-(-count // in_window) * in_window) % in_window
+        with self.bench.without_caches(read=False):
+            self.bench.write(self._places(numbers, size), size)
+
+    def written(self, size_bytes: int, depth: int, within: float | None) -> Written | None:
+        """Overwrite in order, or in three streams that look for a period; None if too long."""
+        lap = _power_of_two(self.window_bytes // size_bytes)
+        count = min(int(PASS_SHARE * self.bench.info.capacity_bytes) // size_bytes, MOST_REQUESTS)
+        if lap < STREAMS + 1 or count * size_bytes > self.left_bytes:
+            return None
+        self.left_bytes -= count * size_bytes
+        numbers = np.arange(count)
+        if within is not None:
+            turn, each = max(round(within / TURNS / size_bytes), 1), lap // (STREAMS + 1)
+            turns = numbers // turn
+            of_stream = turns // STREAMS * turn + numbers % turn
+            numbers = turns % STREAMS * each + of_stream % each
+        else:
+            numbers = numbers % lap
+        latencies = self._latencies_ns(self._places(numbers, size_bytes), size_bytes, depth)
+        slow = relative(latencies)
+        found = period_of(slow, size_bytes, alone=depth == 1)
+        period = None if found is None else float(found.period * size_bytes)
+        share = 0.0 if found is None else found.share
+        self.periods.append(
+            {
+                "request_bytes": size_bytes,
+                "depth": depth,
+                "streams": 1 if within is None else STREAMS,
+                "period_bytes": period,
+                "returning_share": share,
+            }
+        )
+        usual = np.minimum(latencies, np.quantile(latencies, 0.9999)).mean()
+        return Written(period, share, slow, size_bytes, float(usual) / size_bytes)
+
+    def _places(self, numbers: NDArray[np.int64], size_bytes: int) -> NDArray[np.uint64]:
+        first = self.unit.nearest(self.unit.phase_bytes)
+        return (first + numbers * size_bytes).astype(np.uint64)
+
+    def _latencies_ns(
+        self, places: NDArray[np.uint64], size_bytes: int, depth: int
+    ) -> NDArray[np.float64]:
+        if depth == 1:
+            return write_through(self.bench, places, size_bytes)
+        # A cache that stays on is soon full, and then as slow as what is behind it.
+        with self.bench.without_caches(read=False):
+            return latencies_ns(self.bench.write(places, size_bytes, iodepth=depth))
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -81,144 +199,100 @@ def detect(bench: Bench) -> Iterator[Finding]:
         reason = "the drive merges log blocks, and has no other unit to reclaim"
         yield Absent(name=RECLAIM, probe=NAME, bound=0.0, reason=reason)
         return
-    _require_unfolded(bench)
-    _require_table_apart(bench)
+    if bench.found("pslc_bytes") is not None:
+        raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     known = unit_or_base(bench)
-    unit = known if known.exact else Granule(UNKNOWN_BYTES, 0, False)
-    if _merges(bench, known):
-        raise Stopped(Reason.EFFECT_BELOW_NOISE, "it writes like a drive that merges log blocks")
-    within = bench.found("gc_period_bytes")
-    found: dict[str, float] = {}
-    shown: tuple[NDArray[np.float64], Granule] | None = None
+    unit = known if known.exact else Granule(UNKNOWN_BYTES[0], 0, False)
+    within = bench.found("gc_period_bytes") if unit.exact else None
     # All planes begin a block together, as found.
     bench.enter(State.AS_FOUND)
     fill_afresh(bench, unit)
-    for done, (depth, units) in enumerate(PASSES):
-        bench.progress("overwriting in order", done / len(PASSES))
-        request = replace(unit, size_bytes=units * unit.size_bytes)
-        slow = _in_order(bench, request, depth)
-        period = period_of(slow, request.size_bytes, alone=depth == 1)
-        if period is None or not _is_multiple(period.period * request.size_bytes, within):
-            continue
-        found[f"{depth} of {units}"] = float(period.period * request.size_bytes)
-        shown = (slow, request) if shown is None else shown
-        agreed = _agreed(found, within, unit)
-        if agreed is not None and shown is not None:
-            yield _detected(agreed, found, *shown)
+    rounds = Rounds(bench, unit, MOST_CAPACITIES * bench.info.capacity_bytes)
+    rounds.warm_up()
+    attempts = _attempts(unit)
+    for done, (depth, size) in enumerate(attempts):
+        bench.progress("overwriting in order", done / len(attempts))
+        found = _attempt(rounds, size, depth, None if within is None else float(within))
+        if found is not None:
+            yield found
             return
-    evidence = {"periods_by_pass": found}
+    evidence = {"passes": rounds.periods}
     below = Reason.EFFECT_BELOW_NOISE
     yield Undetectable(name=RECLAIM, probe=NAME, reason=below, evidence=evidence)
 
 
-def _require_unfolded(bench: Bench) -> None:
-    """Stop unless folding cannot be what is seen; `gc_knee` tells no spare space where it is."""
-    region, period = bench.known.get("pslc_bytes"), bench.known.get("gc_period_bytes")
-    folds = isinstance(period, Undetectable) and period.reason is Reason.MASKED
-    others = (period, bench.known.get("over_provisioning_ratio"))
-    flat = isinstance(region, Absent) or any(isinstance(each, Detected) for each in others)
-    if folds or isinstance(region, Detected) or not flat:
-        raise Stopped(Reason.MASKED, "a region of one bit per cell is not ruled out")
+def _attempts(unit: Granule) -> list[tuple[int, int]]:
+    """Give requests at once, and bytes of each, in the order in which they are tried."""
+    if not unit.exact:
+        return [(depth, size) for size in UNKNOWN_BYTES for depth in (1, FEW)]
+    larger = [_power_of_two(size // unit.size_bytes) * unit.size_bytes for size in LARGER_BYTES]
+    sizes = dict.fromkeys([unit.size_bytes, *larger])
+    return [*((1, size) for size in sizes), (FEW, unit.size_bytes)]
 
 
-def _require_table_apart(bench: Bench) -> None:
-    """Stop where single entries of the mapping table are loaded: changed ones go back to flash.
-
-    Their pages fill blocks among the data, and return in periods of their own.
-    """
-    zone = bench.found("map_zone_bytes")
-    if zone is not None and zone == bench.found("rmw_unit_bytes"):
-        raise Stopped(Reason.MASKED, "parts of the mapping table are written among the data")
+def _power_of_two(most: int) -> int:
+    """Give the largest power of two up to a number, 1 at least: it holds whole rounds of planes."""
+    return 1 << max(most.bit_length() - 1, 0)
 
 
-def _merges(bench: Bench, unit: Granule) -> bool:
-    """Say whether it may be merges of log blocks that are seen, though no merge unit was found."""
-    absent = isinstance(bench.known.get("merge_unit_bytes"), Absent)
-    if unit.exact and merges_for_each(bench, unit):
-        return True
-    if not absent and not unit.exact and bench.found("over_provisioning_ratio") is None:
-        # Then log blocks that writes in order merge, too, were not ruled out either.
-        return True
-    return not absent and not shuffles_freely(bench, unit)
+def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Detected | None:
+    """Write in order and in streams, and give the period that both show."""
+    single = rounds.unit.exact and size == rounds.unit.size_bytes
+    one = rounds.written(size, depth, None)
+    if one is None:
+        return None
+    period = one.period_bytes if one.share >= OFTEN else None
+    if within is not None and (period is None or not _is_multiple(period, within)):
+        period = within
+    if period is None or (not single and period < LEAST_FITS * size):
+        return None
+    three = rounds.written(size if single else 2 * size, depth, period)
+    if three is None or three.period_bytes is None or three.ns_per_byte > DEARER * one.ns_per_byte:
+        return None
+    step = float(size if single else 0)
+    if abs(three.period_bytes - period) > max(AGREE * period, step):
+        return None
+    if three.share < OFTEN and period != within:
+        return None
+    margin = max(AGREE * period, size)
+    return _detected(period, margin, three, rounds.periods)
 
 
-def _in_order(bench: Bench, unit: Granule, depth: int) -> NDArray[np.float64]:
-    """Overwrite the drive in order; latencies over the usual ones."""
-    capacity = bench.info.capacity_bytes
-    first = unit.nearest(unit.phase_bytes)
-    count = min(int(PASS_SHARE * capacity) // unit.size_bytes, MOST_REQUESTS)
-    places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
-    if depth == 1:
-        return relative(write_through(bench, places, unit.size_bytes))
-    # A cache that stays on is soon full, and then as slow as what is behind it.
-    with bench.without_caches(read=False):
-        return relative(latencies_ns(bench.write(places, unit.size_bytes, iodepth=depth)))
-
-
-def _is_multiple(size: float, within: float | str | None) -> bool:
-    """Say whether a size is whole periods of one place, if those are known."""
-    if within is None:
-        return True
-    times = size / float(within)
+def _is_multiple(size: float, within: float) -> bool:
+    """Say whether a size is whole periods of one place."""
+    times = size / within
     return bool(times > 1 - AGREE and abs(times - round(times)) <= AGREE * times)
 
 
-def _agreed(found: dict[str, float], within: float | str | None, unit: Granule) -> float | None:
-    """Give the mean of two sizes that agree; None if none do.
-
-    One of them is of few requests at once, as many wait for each other in patterns of their own.
-    What one write at a time has to wait for is a round, or two if erases hide; without it, or what
-    one place fills, nothing tells a round from a stripe.
-    """
-    first = found.get(FIRST)
-    if first is None and within is None:
-        return None
-    votes = [(size, int(name.split()[0]) <= FEW) for name, size in found.items()]
-    votes += [] if within is None else [(float(within), True)]
-    for index, (one, few) in enumerate(votes):
-        for other, also_few in votes[index + 1 :]:
-            near = abs(one - other) <= max(AGREE * one, unit.size_bytes)
-            as_alone = first is None or ROUNDS[0] * first < one < ROUNDS[1] * first
-            if near and (few or also_few) and as_alone:
-                return (one + other) / 2
-    return None
-
-
 def _detected(
-    value: float, found: dict[str, float], slow: NDArray[np.float64], unit: Granule
+    value: float, margin: float, shown: Written, periods: list[dict[str, Any]]
 ) -> Detected:
-    period = max(round(value / unit.size_bytes), 1)
+    size, slow = shown.size_bytes, shown.slow
+    period = max(round(value / size), 1)
     rounds = max(min(slow.size // period, FITS), 1)
     folded = np.median(slow[-rounds * period :].reshape(-1, period), axis=0)
     step = max(1, period // 500)
     kept = folded[: period // step * step].reshape(-1, step).max(axis=1)
     picture = Picture(
-        title="Overwrites in order, laid over themselves at the period",
+        title="Overwrites in order, in three streams, laid over themselves at the period",
         caption=f"Of each write in {period}, the median of {rounds} rounds, over the usual one.",
         x=Axis("written since the period began", "bytes"),
         y=Axis("times the usual latency"),
-        series=[series("writes", np.arange(kept.size) * step * unit.size_bytes, kept, "steps")],
+        series=[series("writes", np.arange(kept.size) * step * size, kept, "steps")],
     )
-    evidence: dict[str, Any] = {
-        "unit_bytes": unit.size_bytes,
-        "periods_by_pass": found,
-        "picture": picture.to_json(),
-    }
-    margin = max(AGREE * value, unit.size_bytes)
     return Detected(
         name=RECLAIM,
         probe=NAME,
         value=value,
         interval=(value - margin, value + margin),
         effect=float(folded.max() - 1),
-        evidence=evidence,
+        evidence={"passes": periods, "picture": picture.to_json()},
     )
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
-    """Fill the drive, and write it once in order in each pass."""
-    passes = len(PASSES) * PASS_SHARE + 2 + 8 * SHUFFLED_SHARE
-    return int(passes * info.capacity_bytes) + 2 * WRITES * (1 << 16)
+    """Fill the drive, use up what is spare, and what the passes come to."""
+    return int((MOST_CAPACITIES + 2 * WARM_SHARE + 2) * info.capacity_bytes)
 
 
 PROBE = ProbeInfo(
@@ -226,7 +300,7 @@ PROBE = ProbeInfo(
     summary="what a page-mapped drive fills side by side, and frees as one if it is stale as one",
     weight="heavy",
     properties=(RECLAIM,),
-    cost="at most seven capacities written",
+    cost="at most twelve capacities written",
     detect=detect,
     declared_writes_bytes=declared_writes_bytes,
     state=State.AS_FOUND,
