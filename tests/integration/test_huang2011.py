@@ -27,7 +27,17 @@ def test_the_figures_are_known() -> None:
         "7",
         "datasheet",
         "means",
+        "II",
+        "III",
+        "IV",
+        "V",
+        "VI",
+        "8",
+        "9",
+        "10",
         "traces",
+        "unseen",
+        "simulators",
     ]
 
 

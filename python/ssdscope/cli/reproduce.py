@@ -18,6 +18,7 @@ Examples:
   ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
   ssdscope reproduce kuo2009 --figure 25-28
   ssdscope reproduce huang2011 --figure traces --trace financial1=Financial1.spc.gz
+  ssdscope reproduce huang2011 --figure II,III,8-10 --only SSD_I --count 600
   ssdscope reproduce recovery --count 20 --flat 10 --seed 7
   ssdscope reproduce recovery --only 7:3
 """
@@ -47,7 +48,12 @@ def reproduce(
     ] = "out",
     count: Annotated[
         int | None,
-        typer.Option("--count", metavar="N", min=0, help="recovery: how many drives are drawn."),
+        typer.Option(
+            "--count",
+            metavar="N",
+            min=0,
+            help="recovery: how many drives; huang2011: a part of the grid, for a quick look.",
+        ),
     ] = None,
     flat: Annotated[
         int | None,
@@ -55,11 +61,17 @@ def reproduce(
     ] = None,
     only: Annotated[
         str | None,
-        typer.Option("--only", metavar="SEED:INDEX", help="recovery: one drive, answer by answer."),
+        typer.Option(
+            "--only",
+            metavar="WHICH",
+            help="recovery: one drive, SEED:INDEX; huang2011: models of these devices, SSD_I,...",
+        ),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option("--jobs", metavar="N", min=1, help="recovery: drives at a time; all cores."),
+        typer.Option(
+            "--jobs", metavar="N", min=1, help="recovery, huang2011: drives or runs at a time."
+        ),
     ] = None,
     trace: Annotated[
         list[str] | None,

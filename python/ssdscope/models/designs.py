@@ -61,18 +61,22 @@ def require(info: DeviceInfo) -> None:
 
 def sobol(info: DeviceInfo, count: int, seed: int) -> list[Vector]:
     """Spread workloads evenly; on a drive that may not be written all of them read."""
+    return _vectors(_sequence(count, [seed, 0x50B01]), info)
+
+
+def off_grid(info: DeviceInfo, count: int, seed: int) -> list[Vector]:
+    """Spread workloads of the same law by a scramble of their own, to hold a model to."""
+    return _vectors(_sequence(count, [seed, 0x0FF]), info)
+
+
+def _sequence(count: int, seed: Sequence[int]) -> Array:
+    """Give the first points of a scrambled Sobol sequence; shape (count, dimensions)."""
     from scipy.stats import qmc
 
     # A power of two keeps the balance of the sequence; what is too many is left out.
     power = int(np.ceil(np.log2(max(count, 1))))
-    sequence = qmc.Sobol(_DIMENSIONS, rng=np.random.default_rng([seed, 0x50B01]))
-    return _vectors(sequence.random_base2(power)[:count], info)
-
-
-def off_grid(info: DeviceInfo, count: int, seed: int) -> list[Vector]:
-    """Draw workloads of the same law independently, to hold a model to."""
-    rng = np.random.default_rng([seed, 0x0FF])
-    return _vectors(rng.random((count, _DIMENSIONS)), info)
+    drawn: Array = qmc.Sobol(_DIMENSIONS, rng=np.random.default_rng(seed)).random_base2(power)
+    return drawn[:count]
 
 
 def of_grid(info: DeviceInfo, count: int, seed: int) -> tuple[list[Vector], int]:

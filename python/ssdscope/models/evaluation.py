@@ -94,7 +94,7 @@ def evaluate(
     pairs = [(name, each) for name in models for each in feature_sets]
     for done, (name, each) in enumerate(pairs):
         progress(f"evaluating {name} on {each} features", done / len(pairs))
-        found += _model(name, each, sample, test, seed)
+        found += scores(name, each, sample, test, seed)
         if target in ("iops", "bandwidth"):
             found += _by_little(name, each, rows, target, workload, seed)
     floor = noise_floor(rows, target, workload)
@@ -125,15 +125,30 @@ def noise_floor(
     return _row(FLOOR, [], _Guess("repeat", one, closer), None, 0)
 
 
-def _model(
-    name: str, feature_set: str, sample: Sample, test: Sample, seed: int
+def scores(
+    name: str,
+    feature_set: str,
+    sample: Sample,
+    test: Sample,
+    seed: int,
+    unseen: Array | None = None,
 ) -> list[dict[str, Any]]:
+    """Fit one kind of model and give its rows, one per split.
+
+    Parameters
+    ----------
+    sample, test
+        What is learnt from, and what is held to; the second may be empty.
+    unseen
+        Predictions of the sample's rows by models without their folds, where they are known.
+    """
     few = Sample(sample.inputs[: samples.LEAST_ROWS], sample.values[: samples.LEAST_ROWS])
     fitting.fit_estimator(name, feature_set, few, seed)  # loading libraries is not fitting
     started = time.perf_counter()
     fitted = fitting.fit_estimator(name, feature_set, sample, seed).model_
     fit_s = time.perf_counter() - started
-    unseen = fitting.unseen_predictions(name, feature_set, sample, seed)
+    if unseen is None:
+        unseen = fitting.unseen_predictions(name, feature_set, sample, seed)
     reach = Reach.of(unseen, sample.values)
     guesses = []
     for split, part in (("in-sample", sample), ("off-grid", test)):
@@ -147,7 +162,7 @@ def _model(
             guesses.append(_Guess(split, part.values, predicted, interval, each_us))
     interval = _grouped_intervals(unseen, sample, seed)
     guesses.insert(1, _Guess("grouped", sample.values, unseen, interval))
-    return [_row(name, [feature_set], guess, fit_s, None) for guess in guesses]
+    return [_row(name, [feature_set], guess, fit_s, len(sample)) for guess in guesses]
 
 
 def _grouped_intervals(unseen: Array, sample: Sample, seed: int) -> Array:

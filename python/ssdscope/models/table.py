@@ -25,7 +25,10 @@ SPLITS = ("train", "test", "repeat")
 LITTLE_MAX = 0.05
 """Beyond this deviation from Little's law a row is doubted, and no model learns from it."""
 _KEY = b"ssdscope"
-_SAME = ("target", "state", "sets", "capacity_bytes", "design", "seed", "until_ci", "runtime_ns")
+_SAME = (
+    "target", "state", "sets", "capacity_bytes", "fingerprint",
+    "design", "seed", "until_ci", "runtime_ns",
+)  # fmt: skip
 """What has to agree for a collection to go on with what is there."""
 
 
@@ -91,13 +94,14 @@ class Runs:
     def __init__(self, rows: Sequence[Collected] = ()) -> None:
         self.rows = list(rows)
         self.known = {each.key for each in self.rows if not each.row.failure}
+        self._failed = {each.key for each in self.rows if each.row.failure}
 
     def append(self, row: Collected) -> None:
         """Add a row; it replaces a failed one of the same run."""
-        self.rows = [each for each in self.rows if each.key != row.key or not each.row.failure]
+        if row.key in self._failed:
+            self.rows = [each for each in self.rows if each.key != row.key or not each.row.failure]
         self.rows.append(row)
-        if not row.row.failure:
-            self.known.add(row.key)
+        (self._failed if row.row.failure else self.known).add(row.key)
 
 
 class Table(Runs):

@@ -44,13 +44,18 @@ def make_figures(
     figures: list[FigureResult] = []
     try:
         for done, name in enumerate(wanted):
-            figures.append(make(name, partial(_of_all, progress, done, len(wanted))))
+            figures.append(make(name, within(progress, done, len(wanted))))
     except KeyboardInterrupt:
         return StudyResult(key, figures, seed, target, interrupted=True)
     except OutputError as error:
         error.partial = StudyResult(key, figures, seed, target)
         raise
     return StudyResult(key, figures, seed, target)
+
+
+def within(progress: StageProgress, done: int, count: int) -> StageProgress:
+    """Give what tells `progress` of one of several parts, of which some are done."""
+    return partial(_of_all, progress, done, count)
 
 
 def _of_all(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:

@@ -10,7 +10,9 @@ from ssdscope.targets.device import Device, translated_errors
 Value = str | int | float | bool
 
 
-def drive_toml(values: Mapping[str, Value], header: Sequence[str]) -> str:
+def drive_toml(
+    values: Mapping[str, Value], header: Sequence[str], origins: Mapping[str, str] | None = None
+) -> str:
     """Write a drive file.
 
     Parameters
@@ -19,6 +21,8 @@ def drive_toml(values: Mapping[str, Value], header: Sequence[str]) -> str:
         By dotted key, as ``nand.read_ns``; keys without a dot come first.
     header
         Lines of comment at the top: where the values come from.
+    origins
+        By dotted key, where that value comes from.
 
     Returns
     -------
@@ -34,7 +38,8 @@ def drive_toml(values: Mapping[str, Value], header: Sequence[str]) -> str:
     tables: dict[str, list[str]] = {"": []}
     for key, value in values.items():
         table, _, name = key.rpartition(".")
-        tables.setdefault(table, []).append(f"{name} = {json.dumps(value)}")
+        said = f" # {origins[key]}" if origins and key in origins else ""
+        tables.setdefault(table, []).append(f"{name} = {json.dumps(value)}{said}")
     for table, rows in tables.items():
         lines += ([f"[{table}]"] if table else []) + rows + [""]
     text = "\n".join(lines)

@@ -68,6 +68,16 @@ class Target:
             description["members"] = [member.describe() for member in self.members]
         return description
 
+    def fingerprint(self) -> str | None:
+        """Tell this simulated drive from any that is configured otherwise; None for a real one."""
+        if self.members:
+            drives: Any = [self.uri, *(member.fingerprint() for member in self.members)]
+        elif self.drive is None:
+            return None
+        else:
+            drives = [self.state, self.drive]
+        return hashlib.sha256(json.dumps(drives, sort_keys=True).encode()).hexdigest()[:16]
+
 
 @dataclass(frozen=True)
 class _Options:

@@ -107,6 +107,7 @@ def collect(
             "sets": list(sets or ()),
             "capacity_bytes": opened.capacity_bytes,
             "writable": opened.device.info.writable,
+            "fingerprint": opened.fingerprint(),
         },
         skipped,
     )

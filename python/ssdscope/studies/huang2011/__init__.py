@@ -1,7 +1,6 @@
 """Huang, Li, Szalay, Terzis: "Performance Modeling and Analysis of Flash-based Storage" (2011).
 
-Five devices under a grid of 12,000 workloads, and models of them. Here are the figures that come
-before the models: how each characteristic of a workload shows on the drives.
+Five devices under a grid of 12,000 workloads, and models of them.
 
 `procedure`
     The runs of figures 3 to 7.
@@ -18,6 +17,8 @@ before the models: how each characteristic of a workload shows on the drives.
 `traces`, `traces_told`, `traces_drawn`
     Table VII: traces replayed, their first part learnt from, the second predicted; what is said
     of it, and the picture.
+`predicting`
+    Tables II to VI and figures 8 to 10: models of the grid's runs; what the paper left to do.
 """
 
 from collections.abc import Sequence
@@ -37,21 +38,35 @@ from ssdscope.studies.huang2011 import (
     traces_drawn,
     traces_told,
 )
+from ssdscope.studies.huang2011.predicting import improving, runs, simulators, tables, tree, unseen
+from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
+from ssdscope.studies.huang2011.predicting.unseen import Learning
 from ssdscope.studies.making import make_figures
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
 
 KEY = "huang2011"
-FIGURES = {
+DRAWN = {
     "3": "Impact of the share of writes on latency, bandwidth and throughput",
     "4": "Impact of queue depth on latency, bandwidth and throughput",
     "5": "Impact of request size on latency, bandwidth and throughput",
     "6": "Impact of access patterns on latency",
     "7": "Impact of access patterns on throughput",
+}
+FIGURES = {
+    **DRAWN,
     "datasheet": "Table I: the makers' data sheets",
     "means": "Means over the grid, on 512 drawn workloads",
+    **tables.TITLES,
+    "8": tree.TITLE,
+    **improving.TITLES,
     "traces": "Table VII: traces, replayed and predicted",
+    "unseen": unseen.TITLE,
+    "simulators": simulators.TITLE,
 }
+"""In the paper's order."""
+PREDICTING = frozenset({*tables.TITLES, "8", *improving.TITLES, "unseen", "simulators"})
+"""Figures that are made of the runs of the whole grid."""
 
 
 def run(
@@ -62,15 +77,35 @@ def run(
     progress: StageProgress,
     *,
     trace: Sequence[str] = (),
+    count: int | None = None,
+    only: str | None = None,
+    jobs: int | None = None,
 ) -> StudyResult:
-    """Run the study, or its procedure on one target; `trace` names files of traces."""
+    """Run the study, or its procedure on one target.
+
+    Parameters
+    ----------
+    wanted, target, folder, seed, progress
+        As of every study.
+    trace
+        ``NAME=FILE`` of traces.
+    count, only, jobs
+        Of the runs that models learn from: how many of the grid's, of which devices, and how many
+        at a time.
+
+    Raises
+    ------
+    UsageError
+        If options do not go with the figures.
+    """
     files = traces.named(trace)
     if files and "traces" not in wanted:
         raise UsageError("--trace is for the figure traces", hint="add --figure traces")
     if target is None:
-        make = partial(_make, folder, seed, files)
+        part = runs.part(folder, seed, count, only, jobs)
+        make = partial(_make, folder, seed, files, Learning(Accuracy(part)))
         return make_figures(KEY, wanted, make, seed, progress)
-    chosen = [name for name in wanted if name.isdecimal() or (name == "traces" and files)]
+    chosen = [name for name in wanted if name in DRAWN or (name == "traces" and files)]
     if not chosen:
         raise UsageError(
             f"figure {wanted[0]!r} is about the paper's own drives",
@@ -88,8 +123,15 @@ def run(
 
 
 def _make(
-    folder: Path, seed: int, files: dict[str, str], name: str, progress: StageProgress
+    folder: Path,
+    seed: int,
+    files: dict[str, str],
+    learning: Learning,
+    name: str,
+    progress: StageProgress,
 ) -> FigureResult:
+    if name in PREDICTING:
+        return _predicting(folder, learning, name, progress)
     if name == "means":
         return _means(folder, seed, progress)
     if name == "datasheet":
@@ -97,6 +139,20 @@ def _make(
     if name == "traces":
         return _traces(traces.run(files, None, folder, seed, progress), folder)
     return _figure(name, folder, seed, progress)
+
+
+def _predicting(
+    folder: Path, learning: Learning, name: str, progress: StageProgress
+) -> FigureResult:
+    if name == "8":
+        return tree.make(learning.accuracy, folder, progress)
+    if name in improving.TITLES:
+        return improving.make(name, learning.accuracy, folder, progress)
+    if name == "unseen":
+        return unseen.make(learning, folder, progress)
+    if name == "simulators":
+        return simulators.make(learning, folder, progress)
+    return tables.make(name, learning.accuracy, folder, progress)
 
 
 def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> FigureResult:
@@ -160,5 +216,5 @@ STUDY = StudyInfo(
     "workloads on five devices, and traces predicted (2011)",
     FIGURES,
     run,
-    extras=frozenset({"trace"}),
+    extras=frozenset({"trace", "count", "only", "jobs"}),
 )

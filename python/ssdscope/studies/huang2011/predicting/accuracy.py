@@ -1,0 +1,115 @@
+"""Models fitted to the runs, and how far off they are: what several tables and figures share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ssdscope.models import evaluation, samples
+from ssdscope.models.samples import Sample
+from ssdscope.models.table import Collected
+from ssdscope.probes.budget import StageProgress
+from ssdscope.studies.huang2011.predicting import runs
+from ssdscope.studies.huang2011.predicting.runs import GRID, Part
+
+MODEL = "guide"
+Row = dict[str, Any]
+"""As `models.evaluation.evaluate` gives them."""
+Key = tuple[str, str, str, str]
+"""Device, features, target, kind of workload."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One model of the paper on one drive.
+
+    Attributes
+    ----------
+    mean
+        Of what is predicted, over the runs that were learnt from, in our unit.
+    in_sample, grouped, off_grid
+        Its errors on the runs it learnt from, as the paper has them; on folds it has not seen; on
+        runs of another law. The last is None where the workloads of a kind are only on the grid.
+    floor
+        How far off a model would be that knew every mean; None with too few runs made twice.
+    """
+
+    device: str
+    features: str
+    target: str
+    workload: str
+    mean: float
+    in_sample: Row
+    grouped: Row
+    off_grid: Row | None
+    floor: Row | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Flatten for a table."""
+        found: dict[str, Any] = {
+            "device": self.device,
+            "features": self.features,
+            "target": self.target,
+            "workload": self.workload,
+            "mean": self.mean,
+            "runs": self.in_sample["n_train"],
+        }
+        for name in ("in_sample", "grouped", "off_grid", "floor"):
+            row = getattr(self, name) or {}
+            for what in ("mre", "mae", "r2", "coverage90", "coverage90_slowest_third"):
+                found[f"{name}_{what}"] = row.get(what)
+        return found
+
+
+@dataclass
+class Accuracy:
+    """Collects and fits what is asked for, each thing once."""
+
+    wanted: Part
+    _runs: dict[tuple[str, str], list[Collected]] = field(default_factory=dict)
+    _cells: dict[Key, Cell | None] = field(default_factory=dict)
+
+    def runs(self, device: str, design: str, progress: StageProgress) -> list[Collected]:
+        """Give the runs of a drive."""
+        key = (device, design)
+        if key not in self._runs:
+            self._runs[key] = runs.collect(self.wanted, device, design, progress)
+        return self._runs[key]
+
+    def cell(
+        self,
+        device: str,
+        features: str,
+        target: str,
+        workload: str,
+        progress: StageProgress,
+    ) -> Cell | None:
+        """Fit a model of the paper; None if there are too few runs of the kind."""
+        key = (device, features, target, workload)
+        if key not in self._cells:
+            rows = self.runs(device, GRID, progress)
+            progress(f"{features} model of {device}: {target}, {workload}", 0.0)
+            self._cells[key] = _cell(rows, key, self.wanted.seed)
+        return self._cells[key]
+
+
+def _cell(rows: Sequence[Collected], key: Key, seed: int) -> Cell | None:
+    device, features, target, workload = key
+    sample = Sample.of(rows, "train", target, workload)
+    if len(sample) < samples.LEAST_ROWS:
+        return None
+    test = Sample.of(rows, "test", target, workload)
+    scored = evaluation.scores(MODEL, features, sample, test, seed)
+    by_split = {row["split"]: row for row in scored}
+    return Cell(
+        device,
+        features,
+        target,
+        workload,
+        mean=float(np.mean(sample.values)),
+        in_sample=by_split["in-sample"],
+        grouped=by_split["grouped"],
+        off_grid=by_split.get("off-grid"),
+        floor=evaluation.noise_floor(rows, target, workload),
+    )

@@ -1,0 +1,243 @@
+"""The models of 2011: what is said of them can fail, and their runs are kept and gone on with."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.unit import made_up_runs
+
+from ssdscope.errors import UsageError
+from ssdscope.models import designs, features
+from ssdscope.models.table import Collected, load
+from ssdscope.probes.budget import silent
+from ssdscope.studies.huang2011 import means
+from ssdscope.studies.huang2011.predicting import (
+    datasheets,
+    improving,
+    published,
+    runs,
+    simulators,
+    tables,
+    tree,
+    unseen,
+)
+from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
+from ssdscope.studies.huang2011.predicting.runs import GRID, SOBOL, Part
+from ssdscope.studies.huang2011.predicting.unseen import Learning
+from ssdscope.studies.record import Verdict
+from ssdscope.targets import open_target
+from ssdscope.workloads.grid import Stop
+
+QUICK = Stop(until_ci=0.2, runtime_ns=200_000_000)
+COUNT = 360
+
+
+def made_up(folder: Path, devices: tuple[str, ...], sigma: float = 0.02) -> Accuracy:
+    """Runs of a drive that is a formula in place of the grid's."""
+    accuracy = Accuracy(Part(folder, 1, COUNT, devices))
+    rng = np.random.default_rng(1)
+    info = made_up_runs.info()
+    vectors = designs.of_grid(info, COUNT, 1)[0]
+    rows = [made_up_runs.run("train", vector, rng, sigma) for vector in vectors]
+    rows += [made_up_runs.run("repeat", vector, rng, sigma) for vector in vectors[:80]]
+    held = designs.off_grid(info, 100, 2)
+    rows += [made_up_runs.run("test", vector, rng, sigma) for vector in held]
+    spread = made_up_runs.collection(124, repeats=20, sigma=sigma)
+    for device in devices:
+        accuracy._runs[device, GRID] = rows
+        accuracy._runs[device, SOBOL] = spread
+    return accuracy
+
+
+def whole(accuracy: Accuracy) -> Accuracy:
+    """Take the runs for those of the whole grid."""
+    accuracy.wanted = replace(accuracy.wanted, count=designs.GRID_POINTS)
+    return accuracy
+
+
+def test_the_paper_s_numbers_go_together() -> None:
+    for device, known in means.PUBLISHED.items():
+        rows = {target: published.EXTENDED[target][device] for target in published.TARGETS}
+        assert rows["latency"].mean == known.latency_ms
+        assert rows["bandwidth"].mean == known.bandwidth_mb_s
+        assert rows["iops"].mean == known.iops
+        for target, row in rows.items():
+            assert row.mre < published.BASIC[target][device].mre
+            assert row.r2 > published.BASIC[target][device].r2
+    for target in published.TARGETS:
+        assert list(published.SPECIFIC[target]) == list(features.WORKLOADS)[1:]
+    assert published.specific("latency", "rand_rd", "HDD_S").mre == 46
+
+
+def test_a_model_that_is_worse_than_the_paper_s_differs_unless_nobody_could_do_better() -> None:
+    judge = tables._as_good(10.0)
+    assert judge(12.0, 11.9)[0] == Verdict.AGREES
+    assert judge(9.0, 10.4)[0] == Verdict.EXPLAINED
+    assert judge(9.0, 10.6)[0] == Verdict.DIFFERS
+    assert tables._as_good(None)(9.0, 9.1)[0] == Verdict.DIFFERS
+    basic = tables._basic(None)
+    assert [basic(50.0, ours)[0] for ours in (24.0, 26.0, 99.0, 101.0)] == [
+        Verdict.DIFFERS,
+        Verdict.AGREES,
+        Verdict.AGREES,
+        Verdict.DIFFERS,
+    ]
+
+
+def test_a_table_has_its_cells_and_its_numbers_held_out(tmp_path: Path) -> None:
+    accuracy = whole(made_up(tmp_path, ("SSD_A",)))
+    made = tables.make("III", accuracy, tmp_path, silent)
+    assert [claim.what for claim in made.rows[:3]] == [
+        "SSD_A: latency, extended model: mean relative error",
+        "SSD_A: latency, extended model: mean absolute error as a share of the mean",
+        "SSD_A: latency, extended model: R2",
+    ]
+    assert len(made.rows) == 9
+    assert {claim.verdict for claim in made.rows} <= {Verdict.AGREES, Verdict.DIFFERS}
+    assert made.table is not None
+    cells = dict(zip(made.table.columns, made.table.rows[0], strict=True))
+    assert 1 < float(cells["floor %"]) < 2.5
+    assert float(cells["in-sample %"]) < float(cells["grouped %"])
+    assert made.data is not None
+    assert made.data.read_text(encoding="utf-8").count("\n") == 4
+
+
+def test_a_quick_look_never_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accuracy = made_up(tmp_path, ("SSD_I",))
+    monkeypatch.setitem(tables.published.SPECIFIC, "latency", {"rd_only": (0.9,) * 3 + (9,) * 3})
+    monkeypatch.setattr(tables, "TARGETS", ("latency",))
+    figures = [
+        tables.make("II", accuracy, tmp_path, silent),
+        tables.make("IV", accuracy, tmp_path, silent),
+        improving.make("9", accuracy, tmp_path, silent),
+        improving.make("10", accuracy, tmp_path, silent),
+        tree.make(accuracy, tmp_path, silent),
+    ]
+    for made in figures:
+        assert made.rows
+        assert {claim.verdict for claim in made.rows} == {Verdict.EXPLAINED}
+        assert made.notes[0].startswith("A quick look: 360 of the grid's 12,000")
+    for made in figures[2:]:
+        assert made.image is not None
+        assert made.image.with_suffix(".png").stat().st_size > 10_000
+
+
+def test_bars_follow_from_the_paper_s_tables() -> None:
+    assert improving.paper("9", "SSD_I", "latency") == pytest.approx(100 * (1 - 12 / 63))
+    assert improving.paper("10", "SSD_I", "latency") == pytest.approx(100 * (0.986 / 0.627 - 1))
+    enough, short = (improving._enough(80.0, ours)[0] for ours in (66.0, 64.0))
+    assert (enough, short) == (Verdict.AGREES, Verdict.DIFFERS)
+
+
+def test_a_tree_that_begins_otherwise_is_explained() -> None:
+    theirs = [{"wr_rand"}, {"q_dep", "rd_size"}, {"wr_size"}]
+    assert tree.compare({"SSD_A": theirs}, whole=True).verdict == Verdict.AGREES
+    assert tree.compare({"HDD_S": theirs}, whole=True).verdict == Verdict.EXPLAINED
+    assert tree.compare({"SSD_A": theirs[1:]}, whole=True).verdict == Verdict.EXPLAINED
+    assert tree.compare({"SSD_A": theirs}, whole=False).verdict == Verdict.EXPLAINED
+
+
+def test_models_are_held_to_what_they_have_not_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unseen, "KINDS", (("ols", "basic"), ("guide", "extended")))
+    learning = Learning(made_up(tmp_path, ("SSD_S",)))
+    made = unseen.make(learning, tmp_path, silent)
+    assert made.table is not None
+    rows = [dict(zip(made.table.columns, row, strict=True)) for row in made.table.rows]
+    assert [row["learnt from"] for row in rows[::2]] == ["31 Sobol", "124 Sobol", "360 of the grid"]
+    assert all(row["model"] == "guide (the tree)" for row in rows[1::2])
+    for chosen, tree_alone in zip(rows[::2], rows[1::2], strict=True):
+        assert float(chosen["grouped %"]) <= float(tree_alone["grouped %"])
+    (best, _) = learning.learnt("SSD_S", unseen.MANY, silent)
+    assert not unseen.beyond(replace(best, tree=True))
+    bad = {split: {**row, "mre": 0.5} for split, row in best.rows.items()}
+    assert {"grouped", "off-grid"} <= set(unseen.beyond(replace(best, rows=bad)))
+
+
+def test_runs_are_kept_and_gone_on_with(tmp_path: Path) -> None:
+    part = Part(tmp_path, 1, 240, ("HDD_S",), jobs=1, stop=QUICK)
+    told: list[str] = []
+
+    def stopping(what: str, _share: float) -> None:
+        told.append(what)
+        if "100 of" in what:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runs.collect(part, "HDD_S", GRID, stopping)
+    assert "grid on HDD_S: 100 of 312 runs" in told
+    assert len(load(part.path("HDD_S", GRID))[1]) == 100
+    rows = runs.collect(part, "HDD_S", GRID, silent)
+    kinds = [each.split for each in rows]
+    assert [kinds.count(split) for split in ("test", "train", "repeat")] == [60, 240, 12]
+    told.clear()
+    again = runs.collect(part, "HDD_S", GRID, lambda what, _share: told.append(what))
+    assert again == rows
+    assert told == []
+
+
+def test_drives_that_are_configured_otherwise_are_told_apart() -> None:
+    first, other = (
+        open_target("sim:huang-hdd-s", sets=sets, seed=1) for sets in ((), ("disk.rpm=7200",))
+    )
+    assert first.fingerprint() == open_target("sim:huang-hdd-s", seed=2).fingerprint()
+    assert first.fingerprint() != other.fingerprint()
+    assert open_target("null:1g").fingerprint() is None
+
+
+@pytest.mark.parametrize(
+    ("count", "only", "message"),
+    [(10, None, "--count: 10 is not between"), (None, "SSD_X", "'SSD_X' is no device")],
+)
+def test_parts_that_do_not_exist_are_refused(
+    tmp_path: Path, count: int | None, only: str | None, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        runs.part(tmp_path, 1, count, only, None)
+
+
+def test_all_of_the_grid_is_asked_for_by_default(tmp_path: Path) -> None:
+    part = runs.part(tmp_path, 1, None, None, None)
+    assert part.whole
+    assert part.devices == tuple(means.PUBLISHED)
+    plans = [part.plan(design) for design in (GRID, SOBOL)]
+    counts = [(plan.points, plan.test, plan.repeats) for plan in plans]
+    assert counts == [(12_000, 3000, 600), (4096, 0, 256)]
+
+
+@pytest.mark.parametrize("device", ["SSD_I", "SSD_A", "SSD_S", "HDD_S"])
+def test_every_value_of_a_data_sheet_s_drive_says_where_it_is_from(
+    device: str, tmp_path: Path
+) -> None:
+    target = open_target(datasheets.write(device, tmp_path), sets=("default_state=fresh",), seed=1)
+    known = {"SSD_I": 80e9, "SSD_A": 120e9, "SSD_S": 32e9, "HDD_S": 500e9}
+    assert target.capacity_bytes == pytest.approx(known[device], rel=1e-3)
+    text = (tmp_path / f"huang2011-datasheet-{device}.toml").read_text(encoding="utf-8")
+    values = [line for line in text.splitlines() if " = " in line and line[0] != "#"]
+    assert all(" # " in line for line in values)
+    assert sum("# data sheet" in line for line in values) >= 3
+
+
+def test_models_are_compared_with_a_simulator(tmp_path: Path) -> None:
+    measured = np.array([1e6, 2e6, 4e6])
+    near, far = measured * 1.05, measured * 2
+    names = ("gp, 40 runs", "gp, 160 runs", simulators.SIMULATED)
+    good = simulators.Compared(
+        "SSD_I", measured, dict(zip(names, (near, near, far), strict=True)), 2e6
+    )
+    bad = replace(good, predicted=dict(zip(names, (far, near, near), strict=True)))
+    assert simulators.compare(good, whole=True).verdict == Verdict.AGREES
+    assert simulators.compare(bad, whole=True).verdict == Verdict.DIFFERS
+    assert simulators.compare(good, whole=False).verdict == Verdict.EXPLAINED
+    assert good.skill("gp, 40 runs") > 0 > good.skill(simulators.SIMULATED)
+    image = simulators.draw([good, bad], tmp_path / "figure.svg")
+    assert image.with_suffix(".png").stat().st_size > 10_000
+
+
+def test_a_simulator_runs_what_the_models_predict(tmp_path: Path) -> None:
+    held = [Collected("test", each.row) for each in made_up_runs.collection(6)]
+    found = simulators._simulated("HDD_S", held, tmp_path, 1, silent)
+    assert found.shape == (6,)
+    assert (found > 0).all()
