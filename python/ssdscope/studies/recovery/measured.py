@@ -17,7 +17,8 @@ from ssdscope.studies.recovery.shape import number
 from ssdscope.studies.recovery.truth import ABSENT, Truth, configured
 from ssdscope.studies.recovery.twin import Twin
 
-ORDER_SHOWS, ORDER_CLEAR = 0.03, 0.10
+ORDER_FAINT, ORDER_SHOWS, ORDER_CLEAR = 0.02, 0.03, 0.10
+"""Shares of a reading time: what no measurement tells from the next, what shows, what is clear."""
 SPARE_SHOWS = 0.01
 AMPLIFIED_FROM = 1.05
 DEPTH_GAINS = 0.10
@@ -58,8 +59,8 @@ class Case:
         return Twin(self.drawn, noisy=True)
 
     @cached_property
-    def order_effect(self) -> float:
-        """What the order of writing costs large reads."""
+    def order_effect(self) -> reads.OrderEffect:
+        """What the order of writing does to large reads."""
         return reads.order(self.twin)
 
     @cached_property
@@ -90,14 +91,17 @@ class Case:
     def _allocation(self) -> Truth:
         """Give the effect of order; log blocks have one though addresses choose the place.
 
-        A small one differs from region to region: there what the drive file says is right, too.
+        A small one differs from region to region: there what the drive file says is right, too, and
+        both answers where the regions one way show it and the other way do not.
         """
-        shows = self.order_effect >= ORDER_SHOWS
+        effect = self.order_effect
         if self.drawn.values["ftl.kind"] == "log-block":
-            return Truth("address", ("order",) if shows else ())
+            return Truth("address", ("order",) if effect.least >= ORDER_SHOWS else ())
+        if effect.least < ORDER_SHOWS and effect.mean >= ORDER_FAINT:
+            return Truth("order", ("address",))
         configured = str(self.drawn.values.get("ftl.allocation", "address"))
-        also = (configured,) if self.order_effect < ORDER_CLEAR else ()
-        return Truth("order" if shows else "address", also)
+        also = (configured,) if effect.least < ORDER_CLEAR else ()
+        return Truth("order" if effect.mean >= ORDER_SHOWS else "address", also)
 
     def _spare(self) -> Truth:
         share, shown, _ = self.overwritten

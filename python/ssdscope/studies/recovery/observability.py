@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ssdscope.studies.recovery import reference_reads as reads
 from ssdscope.studies.recovery import reference_writes as writes
 from ssdscope.studies.recovery.addresses import blurred, volume_bits
-from ssdscope.studies.recovery.measured import ORDER_SHOWS, Case
+from ssdscope.studies.recovery.measured import ORDER_FAINT, ORDER_SHOWS, Case
 from ssdscope.studies.recovery.shape import Shape, Values, number
 from ssdscope.studies.recovery.truth import row_bytes, seen_page_bytes
 
@@ -126,8 +126,12 @@ def _placed(case: Case) -> float:
 
 
 def _order(case: Case) -> float:
-    if case.order_effect >= ORDER_SHOWS:
-        return 0.0 if case.drawn.values["ftl.kind"] == "log-block" else case.order_effect
+    effect = case.order_effect
+    if case.drawn.values["ftl.kind"] == "log-block":
+        if effect.least >= ORDER_SHOWS:
+            return 0.0
+    elif effect.mean >= ORDER_FAINT:
+        return effect.least
     return max(reads.conflict(case.twin), reads.chunk(case.twin))
 
 

@@ -4,6 +4,7 @@ Each gives a contrast: how much longer the slower of two things takes, as a shar
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 SIZE_STEP_BYTES = 4096
 SETTLE_NS = 2_000_000_000
 PARTS = 8
+ORDER_DEPTHS = (1, 8)
 LINE_BLOCKS = 2048
 LINE_MISSES = (0.10, 0.08, 0.12)
 LINES_ALIKE = 0.05
@@ -34,8 +36,19 @@ def conflict(twin: Twin) -> float:
     units = np.unique(twin.resident_units(2 * PAIRS))
     pages = twin.stream.integers(0, twin.shape.unit_bytes // twin.shape.page_bytes, units.size)
     chosen = units + (pages * twin.shape.page_bytes).astype(np.uint64)
-    read(device, chosen, size)
-    starts = twin.stream.choice(chosen, (PAIRS, 2))
+    kept = not twin.values.get("read_cache.switchable", True)
+    if kept:  # What is read twice comes from the cache: looked up is what lies beside, if it can in
+        # the same RMW unit.
+        by, unit = max(number(twin.values, "read_cache.unit_bytes"), size), twin.shape.unit_bytes
+        beside = chosen + np.uint64(by)
+        if unit >= 2 * by:
+            beside = units + (chosen - units + np.uint64(by)) % np.uint64(unit)
+        inside = beside + np.uint64(size) <= twin.shape.capacity_bytes
+        read(device, beside[inside], size)
+        starts = twin.stream.permutation(chosen[inside])[: inside.sum() // 2 * 2].reshape(-1, 2)
+    else:
+        read(device, chosen, size)
+        starts = twin.stream.choice(chosen, (PAIRS, 2))
     pairs = [read(device, pair, size, depth=2).max() for pair in starts if pair[0] != pair[1]]
     # Of two units half of the pairs meet, of more fewer: a fifth do not in any case.
     return float(np.max(pairs) / np.percentile(pairs, 20) - 1)
@@ -131,34 +144,68 @@ def map_miss(twin: Twin) -> float:
     return float(np.percentile(cold, 75)) / warm - 1
 
 
-def order(twin: Twin) -> float:
-    """Large reads of a region written in random order, against one in order; of a drive in use."""
-    device, unit = twin.fork(), twin.shape.unit_bytes
+@dataclass(frozen=True)
+class OrderEffect:
+    """What the order of writing does to large reads, as a share; longer or less long.
+
+    Attributes
+    ----------
+    mean
+        Of two regions, each of which is written in order once and at random once.
+    least
+        With the regions that way or the other, whichever shows it less; 0 if they contradict.
+    """
+
+    mean: float
+    least: float
+
+
+def order(twin: Twin) -> OrderEffect:
+    """Large reads of a region written in random order, against one in order; of a drive in use.
+
+    At the depth where they differ most. One region may lie better than another wherever its data
+    came from, so both are exchanged.
+    """
+    both = np.array([_in_disorder(twin, exchanged) for exchanged in (False, True)])
+    one, other = both[:, np.argmax(np.abs(both.mean(axis=0)))]
+    least = min(abs(one), abs(other)) if one * other > 0 else 0.0
+    return OrderEffect(float(np.expm1(abs(one + other) / 2)), float(np.expm1(least)))
+
+
+def _in_disorder(twin: Twin, exchanged: bool) -> NDArray[np.float64]:
+    """Logarithm of what reading takes of data written at random over in order, by depth."""
+    device, unit, (stream,) = twin.fork(), twin.shape.unit_bytes, twin.stream.spawn(1)
     count = min(32 << 20, twin.shape.capacity_bytes // 8) // unit
     phase = number(twin.values, "ftl.phase_bytes")
     begins = (1, 2 * count, 4 * count)
     *regions, before = [np.arange(first, first + count) * unit - phase for first in begins]
+    if exchanged:
+        regions.reverse()
     # Fresh from a fill, what is written in order keeps step on all planes; in use it does not.
     for part in np.array_split(np.arange(count), PARTS):
-        write(device, twin.stream.choice(before, part.size).astype(np.uint64), unit)
+        write(device, stream.choice(before, part.size).astype(np.uint64), unit)
         write(device, regions[0][part].astype(np.uint64), unit)
-        write(device, twin.stream.permutation(regions[1][part]).astype(np.uint64), unit)
+        write(device, stream.permutation(regions[1][part]).astype(np.uint64), unit)
+    # What came last must not be what a region of one bit per cell still holds.
+    more = 2 * number(twin.values, "pslc.bytes") // unit
+    write(device, stream.choice(before, more).astype(np.uint64), unit)
     flush(device)
     device.idle(SETTLE_NS)
     size = max(128 << 10, 4 * unit) // unit * unit
     kept = not twin.values.get("read_cache.switchable", True)
     contrasts = []
-    for depth in (1, 8):
+    for depth in ORDER_DEPTHS:
         copy, times = device.fork(), []
+        pieces = stream.permutation(count // (size // unit)) * (size // unit)
         for region in regions:
-            starts = twin.stream.permutation(region[:: size // unit][:-1]).astype(np.uint64)
+            starts = region[pieces].astype(np.uint64)
             if not kept:  # a cache that stays on would answer the second time
                 read(copy, starts, size, depth)
             before_ns = copy.now_ns()
             read(copy, starts, size, depth)
             times.append(copy.now_ns() - before_ns)
-        contrasts.append(times[1] / times[0] - 1)
-    return float(max(contrasts))
+        contrasts.append(np.log(times[1] / times[0]))
+    return np.array(contrasts)
 
 
 def depth_rates(twin: Twin) -> NDArray[np.float64]:
