@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from ssdscope import probes
-from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable
+from ssdscope.probes import (
+    Absent,
+    Bench,
+    Budget,
+    Detected,
+    Finding,
+    Reason,
+    Undetectable,
+    allocation,
+)
 from ssdscope.targets import Device, open_target
 
 DRIVE = """
@@ -18,7 +27,7 @@ planes = {planes}
 blocks_per_plane = {blocks}
 pages_per_block = 64
 page_bytes = 4096
-read_ns = 50_000
+{more}read_ns = 50_000
 program_ns = 400_000
 erase_ns = 2_000_000
 [channel]
@@ -34,11 +43,11 @@ noise_sigma = 0.05
 spike_ratio = 0.005
 spike_ns = 500_000
 """
-PLAIN = {"channels": 4, "planes": 1, "blocks": 400, "depth": 64}
+PLAIN = {"channels": 4, "planes": 1, "blocks": 400, "depth": 64, "more": ""}
 DEFAULT = Budget.parse("default")
 
 
-def drive(folder: Path, ftl: str, **changes: int) -> Device:
+def drive(folder: Path, ftl: str, **changes: int | str) -> Device:
     file = folder / "drive.toml"
     file.write_text(DRIVE.format(**PLAIN | changes, ftl=ftl), encoding="utf-8")
     return open_target(str(file), seed=1).device
@@ -68,6 +77,66 @@ def test_allocation(tmp_path: Path, ftl: str, before: tuple[str, ...], answer: s
     found = told("allocation", drive(tmp_path, ftl), *before)
     assert isinstance(found, Detected)
     assert found.value == answer
+
+
+BY_ORDER = 'kind = "page"\nallocation = "order"'
+BUFFER = """
+[write_buffer]
+bytes = 1_228_800
+unit_bytes = 8192
+drain = "idle"
+idle_ns = 1_500_000
+order = "sequential-runs"
+switchable = false
+"""
+TWO_PLANES = {"planes": 2, "more": "bits_per_cell = 2\n"}
+ONE_BIT = """
+[pslc]
+bytes = 6_291_456
+read_ns = 25_000
+program_ns = 150_000
+fold_when_idle = false
+"""
+
+
+@pytest.mark.parametrize(
+    ("ftl", "changes", "answer"),
+    [
+        # A buffer that puts writes in order, and cannot be switched off.
+        (BY_ORDER + BUFFER, {}, "order"),
+        # Reads of what was written last are quicker, whichever region that is.
+        (
+            'kind = "page"\nallocation = "address"' + ONE_BIT,
+            TWO_PLANES,
+            "address",
+        ),
+        # Runs of eight pages: what is written in order lies in fewer places.
+        (BY_ORDER + "\nplacement_pages = 8", {"channels": 8}, "order"),
+    ],
+)
+def test_order_and_address_where_other_things_matter_too(
+    tmp_path: Path, ftl: str, changes: dict[str, int | str], answer: str
+) -> None:
+    found = told_of_page_mapped(drive(tmp_path, ftl, **changes))
+    assert isinstance(found, Detected)
+    assert found.value == answer
+
+
+def told_of_page_mapped(device: Device) -> Finding:
+    """Give what the probe says if it is known that nothing is merged."""
+    bench = Bench(device, DEFAULT, 1)
+    bench.known["merge_unit_bytes"] = Absent(
+        name="merge_unit_bytes", probe="test", bound=0, reason="page-mapped"
+    )
+    with bench.allowance(allocation.writes_bytes(device.info)):
+        (found,) = allocation.detect(bench)
+    return found
+
+
+def test_runs_of_pages_make_reads_in_order_slower(tmp_path: Path) -> None:
+    ftl = BY_ORDER + "\nplacement_pages = 8\nmap_unit_bytes = 4096"
+    found = told_of_page_mapped(drive(tmp_path, ftl, channels=8))
+    assert found.evidence["time_ratio"][0] < 0.9
 
 
 @pytest.mark.parametrize("log_blocks", [8, 60])
