@@ -82,6 +82,19 @@ def test_a_unit_of_several_pages_that_does_not_begin_at_zero(tmp_path: Path) -> 
     assert value(found[merge_unit.PHASE]) == 3072
 
 
+@pytest.mark.parametrize(("unit", "channels"), [(8192, 4), (16_384, 4), (12_288, 3)])
+def test_a_log_block_that_is_full_of_parts_is_not_taken_for_a_whole(
+    tmp_path: Path, unit: int, channels: int
+) -> None:
+    # The RMW unit is not known, and each write takes one, however short it is.
+    merge = channels * 393_216
+    ftl = (
+        f'kind = "log-block"\nmap_unit_bytes = {unit}\nmerge_unit_bytes = {merge}\nlog_blocks = 20'
+    )
+    found = told(drive(tmp_path, ftl, channels=channels), "merge_unit")
+    assert value(found[merge_unit.UNIT]) == merge
+
+
 @pytest.mark.parametrize("allocation", ["order", "address"])
 def test_a_page_mapped_drive_has_none(tmp_path: Path, allocation: str) -> None:
     ftl = f'kind = "page"\nallocation = "{allocation}"\nmap_unit_bytes = 8192'

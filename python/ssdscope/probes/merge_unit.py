@@ -11,17 +11,19 @@ Two estimators that share no data must agree.
    the phase. For every candidate B the ranks of latency at its multiples are averaged; the phase
    is known, so one number per candidate remains. A candidate counts if its mean lies five
    standard errors above the middle (one in three million, for up to twenty thousand candidates);
-   the period is the smallest that is nearly as high as the best.
+   the period is the smallest that is nearly as high as the best. Where the RMW unit is not known,
+   two steps must show the same: each write below a unit takes a whole one of the log block.
 2. *Collapse of alignment.* Whole units of that size are written in random order, then such that lie
    across two. The latter copy, and take longer. At a wrong size both or neither are aligned.
-   Single writes far apart go ahead, so that every log block is taken.
+   Single writes far apart go ahead, so that every log block is taken, and as many runs as there
+   were of them do not count (`merge_runs`).
 
 Decision. Detected if the second estimator finds units that lie across slower (rank test, 0.1 %) by
-at least a tenth. Absent if neither they nor writes far apart nor short runs at random places
+at least a tenth; else more of the drive is written in order, where something larger may repeat. Absent if neither they nor writes far apart nor short runs at random places
 are slower, and an erase could not have been missed.
 
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
-before, or else a logical block (of 4 KiB at least) and 0.
+before, or else steps of 4 KiB and more, and 0.
 
 Cost. At most the capacity once.
 """
@@ -33,11 +35,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes import write_through
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import MAX_DROPPED_SHARE, base_request_bytes
+from ssdscope.probes import merge_runs, write_through
+from ssdscope.probes.discipline import base_request_bytes
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
-from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.states import State
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.write_through import Writer
     from ssdscope.targets.records import DeviceInfo
 
 NAME = "merge_unit"
@@ -57,22 +56,18 @@ UNIT, PHASE = "merge_unit_bytes", "alignment_phase_bytes"
 STREAM_SHARES = (12, 3)
 """Which part of the capacity is overwritten in order, in the first look and in the second."""
 MOST_WRITES = 1 << 17
-LEAST_PERIODS = 9
+LEAST_PERIODS, ENOUGH_PERIODS = 9, 12
 SURE = 5.0
 """Standard errors above the middle of ranks."""
 AS_GOOD = 0.85
 """Of the height of the best candidate; that of half the period is one half."""
-RUNS, RUNS_SHARE = 24, 0.4
-"""How many whole units are written aligned, and as many across two; of the capacity in all."""
+RUNS_SHARE = 0.85
+"""Of the capacity, that streams and runs may write; the rest is for what must not be slow."""
 LEAST_RUNS, RUNS_LOOKS = 8, 4
-RUN_BYTES = 256 << 10
 COLLAPSES = 0.1
 RANKS_DIFFER = 0.001
-PIECE_WRITES = 4096
-APART_BYTES, SLOTS, BATCH = 4 << 20, (64, 1024), 16
-"""Distance of single writes, the fewest and the most of them, and how many are judged at once."""
-MERGES = 2.0
-"""How many times longer such a write must take than the first ones, to have waited for a merge."""
+LARGEST_STEP_BYTES = 128 << 10
+"""Of writing in order, where the RMW unit is not known."""
 ERASE_NS = 1_000_000
 """What erasing a block takes at least."""
 
@@ -85,6 +80,7 @@ class _Stream:
     """
 
     unit_bytes: int
+    phase_bytes: int
     latency_ns: NDArray[Any]
 
     def known_ns(self) -> NDArray[Any]:
@@ -109,6 +105,50 @@ class _Period:
     sure: float
 
 
+@dataclass(frozen=True)
+class _Found:
+    """What repeats in writes in order; None if that is no period of the drive."""
+
+    stream: _Stream
+    period: _Period | None
+
+    @property
+    def size_bytes(self) -> int:
+        """How large the unit would be; 0 without a period."""
+        return self.period.units * self.stream.unit_bytes if self.period else 0
+
+
+@dataclass(frozen=True)
+class _Collapse:
+    """Times of whole units, aligned and across two, and the probability that chance orders them."""
+
+    size_bytes: int
+    aligned_ns: NDArray[Any]
+    across_ns: NDArray[Any]
+    p_value: float
+
+    @property
+    def contrast(self) -> float:
+        """How much longer it takes to write across two."""
+        return float(np.median(self.across_ns) / np.median(self.aligned_ns) - 1)
+
+    @property
+    def sure(self) -> bool:
+        """Whether that is so, and not by chance."""
+        return self.contrast >= COLLAPSES and self.p_value <= RANKS_DIFFER
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """All of it."""
+        return {
+            "period_bytes": self.size_bytes,
+            "aligned_ns": self.aligned_ns.tolist(),
+            "across_ns": self.across_ns.tolist(),
+            "contrast": self.contrast,
+            "p_value": self.p_value,
+        }
+
+
 def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written."""
     return info.capacity_bytes
@@ -116,61 +156,95 @@ def writes_bytes(info: DeviceInfo) -> int:
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer the unit, and the phase if there is a unit."""
+    begun = bench.bytes_written
+    stream: _Stream | None = None
+    unclear: Reason | None = Reason.RANGE_TOO_SMALL
+    evidence: dict[str, Any] = {}
+    refuted = 0
+    for stream in _streams(bench):
+        unclear, evidence = None, _evidence(stream, None)
+        found = _repeating(bench, stream)
+        if found is None or (found.period is not None and found.size_bytes == refuted):
+            continue
+        left = int(bench.info.capacity_bytes * RUNS_SHARE) - (bench.bytes_written - begun)
+        collapse = None if found.period is None else _collapse(bench, found, left)
+        evidence = _evidence(found.stream, found.period) | (collapse.evidence if collapse else {})
+        if collapse is None:
+            unclear = Reason.MODEL_MISFIT if found.period is None else Reason.RANGE_TOO_SMALL
+        elif collapse.sure:
+            yield from _detected(found, collapse.contrast, evidence)
+            return
+        elif collapse.contrast >= COLLAPSES / 2:
+            unclear = Reason.EFFECT_BELOW_NOISE
+        # Something weak may repeat in little, and only more of the drive show the unit.
+        refuted = found.size_bytes
+    common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
+    if stream is None or unclear is not None:
+        for name in (UNIT, PHASE):
+            yield Undetectable(name=name, reason=unclear or Reason.RANGE_TOO_SMALL, **common)
+        return
+    yield from _none(bench, stream, common)
+
+
+def _detected(found: _Found, contrast: float, evidence: dict[str, Any]) -> Iterator[Finding]:
+    common: dict[str, Any] = {"probe": NAME, "effect": contrast, "evidence": evidence}
+    yield Detected(name=UNIT, value=found.size_bytes, interval=None, **common)
+    yield Detected(name=PHASE, value=found.stream.phase_bytes, interval=None, **common)
+
+
+def _streams(bench: Bench) -> Iterator[_Stream]:
+    """Overwrite the beginning of the drive in order, and then more of it."""
     unit = int(bench.found("rmw_unit_bytes") or base_request_bytes(bench.info))
-    phase = int(bench.found(PHASE) or 0)
-    stream, period = None, None
+    written = 0
     for look, share in enumerate(STREAM_SHARES):
         count = min(bench.info.capacity_bytes // share // unit, MOST_WRITES)
-        if count < 3 * LEAST_PERIODS or (stream and count <= stream.latency_ns.size):
+        if count < 3 * LEAST_PERIODS or count <= written:
             break
         if look:
-            _renew(bench)
-        stream = _written_in_order(bench, count, unit, phase)
-        period = _period(stream.ranks())
-        bench.progress("units of merging", (look + 1) / 4)
-        if period is not None:
-            break
-    if stream is None:
-        for name in (UNIT, PHASE):
-            yield Undetectable(name=name, probe=NAME, reason=Reason.RANGE_TOO_SMALL)
-        return
-    common: dict[str, Any] = {"probe": NAME, "evidence": _evidence(stream, period)}
-    if period is None:
-        yield from _none(bench, stream, phase, common)
-        return
-    yield from _confirmed(bench, period.units * unit, stream, phase, common)
+            merge_runs.renew(bench)
+        bench.progress("units of merging", look / 4)
+        yield _written_in_order(bench, count, unit, int(bench.found(PHASE) or 0))
+        written = count
 
 
 def _written_in_order(bench: Bench, count: int, unit: int, phase: int) -> _Stream:
     """Overwrite the beginning of the drive; what others disturbed is not known."""
     places = np.arange(1, count + 1) * unit - phase
     with write_through.writing(bench) as writer:
-        latency = _undisturbed(writer, places, unit)
-    return _Stream(unit, latency)
+        latency = merge_runs.undisturbed(writer, places, unit)
+    return _Stream(unit, phase, latency)
 
 
-def _undisturbed(
-    writer: Writer, places: NDArray[Any], size: int, most_lost: float = MAX_DROPPED_SHARE
-) -> NDArray[Any]:
-    """Write a list whose order matters; latencies, NaN where others disturbed."""
-
-    def write(part: slice) -> NDArray[Any]:
-        return writer.latency_ns(places[part], size)
-
-    return between_bursts(
-        writer.bench,
-        places.size,
-        write,
-        longest=PIECE_WRITES,
-        again=False,
-        most_lost=most_lost,
-    )
+def _repeating(bench: Bench, stream: _Stream) -> _Found | None:
+    """Give what repeats; without its period if that is one of the writes and not of the drive."""
+    period = _period(stream.ranks())
+    if period is None:
+        return None
+    if _unit_is_known(bench):
+        return _Found(stream, period)
+    return _of_two_steps(bench, stream, period)
 
 
-def _renew(bench: Bench) -> None:
-    """Return to the filled drive, where that costs nothing."""
-    if bench.info.snapshot:
-        bench.enter(State.FILLED)
+def _of_two_steps(bench: Bench, stream: _Stream, period: _Period) -> _Found:
+    """Write in larger and larger steps until two of them show the same period in bytes.
+
+    A step below the RMW unit, or aside of where it begins, takes a whole one more of the log block,
+    which so is full too soon.
+    """
+    least = bench.info.capacity_bytes // STREAM_SHARES[0]
+    while stream.unit_bytes < LARGEST_STEP_BYTES:
+        step = 2 * stream.unit_bytes
+        shown = max(ENOUGH_PERIODS * period.units * stream.unit_bytes, least)
+        count = min(shown // step, MOST_WRITES)
+        merge_runs.renew(bench)
+        larger = _written_in_order(bench, count, step, 0)
+        again = _period(larger.ranks())
+        if again is None:
+            break
+        if again.units * step == period.units * stream.unit_bytes:
+            return _Found(stream, period)
+        stream, period = larger, again
+    return _Found(stream, None)
 
 
 def _period(ranks: NDArray[Any]) -> _Period | None:
@@ -188,115 +262,59 @@ def _period(ranks: NDArray[Any]) -> _Period | None:
     return next(each for each in found if each.height >= AS_GOOD * best)
 
 
-def _confirmed(
-    bench: Bench, size: int, stream: _Stream, phase: int, common: dict[str, Any]
-) -> Iterator[Finding]:
-    """Write units of a size aligned, and across two, and answer."""
+def _collapse(bench: Bench, found: _Found, left_bytes: int) -> _Collapse | None:
+    """Write units of a size aligned, and across two; None if there are too few."""
     from scipy.stats import mannwhitneyu
 
-    unit = stream.unit_bytes
-    left = int(bench.info.capacity_bytes * RUNS_SHARE) // (2 * size)
-    slots = (bench.info.capacity_bytes // size - 2) // 2
-    aligned, across = np.empty(0), np.empty(0)
-    contrast, p_value = 0.0, 1.0
+    size, stream = found.size_bytes, found.stream
+    logs = _logs(bench, stream)
+    half = size // 2 // stream.unit_bytes * stream.unit_bytes
+    layouts = [
+        merge_runs.Layout(size, stream.unit_bytes, each - stream.phase_bytes, logs)
+        for each in (0, half)
+    ]
+    left = left_bytes // (2 * size)
+    collapse, aligned, across = None, np.empty(0), np.empty(0)
     for look in range(RUNS_LOOKS):
-        runs = min(RUNS, left, slots)
+        runs = min(layouts[0].runs, left, layouts[0].slots(bench.info))
         if runs < LEAST_RUNS:
             break
         left -= runs
-        shifts = (0, size // 2 // unit * unit)
-        more = [_run_times(bench, size, unit, each - phase, runs, look) for each in shifts]
+        more = [merge_runs.run_times(bench, each, runs, look) for each in layouts]
         aligned, across = np.concatenate([aligned, more[0]]), np.concatenate([across, more[1]])
         if min(aligned.size, across.size) < 2:
             continue
-        contrast = float(np.median(across) / np.median(aligned) - 1)
         p_value = float(mannwhitneyu(across, aligned, alternative="greater").pvalue)
-        if p_value <= RANKS_DIFFER or contrast < COLLAPSES / 2:
+        collapse = _Collapse(size, aligned, across, p_value)
+        if p_value <= RANKS_DIFFER or collapse.contrast < COLLAPSES / 2:
             break
-    if min(aligned.size, across.size) < 2:
-        for name in (UNIT, PHASE):
-            yield Undetectable(name=name, reason=Reason.RANGE_TOO_SMALL, **common)
-        return
-    common["evidence"] |= {
-        "period_bytes": size,
-        "aligned_ns": aligned.tolist(),
-        "across_ns": across.tolist(),
-        "contrast": contrast,
-        "p_value": p_value,
-    }
-    if contrast >= COLLAPSES and p_value <= RANKS_DIFFER:
-        yield Detected(name=UNIT, value=size, interval=None, effect=contrast, **common)
-        yield Detected(name=PHASE, value=phase, interval=None, effect=contrast, **common)
-        return
-    if contrast < COLLAPSES / 2:
-        yield from _none(bench, stream, phase, common)
-        return
-    for name in (UNIT, PHASE):
-        yield Undetectable(name=name, reason=Reason.EFFECT_BELOW_NOISE, **common)
+    return collapse
 
 
-def _run_times(
-    bench: Bench, size: int, unit: int, shift: int, runs: int, look: int
-) -> NDArray[Any]:
-    """Time runs of a size at random multiples of it, less those that only fill log blocks.
-
-    No two are neighbours: the rest of a unit that one began would go to the same log block.
-    """
-    rng = bench.rng(f"{NAME} {size} {look}")
-    slots = (bench.info.capacity_bytes // size - 2) // 2
-    begins = (2 * rng.permutation(slots)[:runs] + 1) * size + shift
-    step = unit * _largest_divisor(size // unit, max(RUN_BYTES // unit, 1))
-    places = begins[:, None] + np.arange(0, size, step)[None, :]
-    _renew(bench)
-    _far_apart(bench, unit, shift)
-    times = np.empty(runs)
-    with write_through.writing(bench) as writer:
-        for run in range(runs):
-            latency = _undisturbed(writer, places[run], step, most_lost=1.0)
-            times[run] = np.nan if np.isnan(latency).mean() > 0.5 else np.nanmean(latency)
-    times = times[runs // 3 :] * places.shape[1]
-    return np.asarray(times[~np.isnan(times)])
+def _logs(bench: Bench, stream: _Stream) -> int:
+    """How many log blocks there may be, each for a unit of its own."""
+    merge_runs.renew(bench)
+    return merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes).logs
 
 
-def _far_apart(bench: Bench, unit: int, shift: int) -> float:
-    """Write single RMW units far apart until they are slow; how much slower than the first ones.
-
-    A log block for each data block is soon merged for the next one; shared ones take them all.
-    """
-    rng = bench.rng(f"{NAME} apart")
-    slots = min(max(bench.info.capacity_bytes // APART_BYTES, SLOTS[0]), SLOTS[1])
-    apart = bench.info.capacity_bytes // slots // unit * unit
-    places = rng.permutation(slots - 2) * apart + apart + unit + shift
-    places = places[places + unit <= bench.info.capacity_bytes]
-    times: list[float] = []
-    with write_through.writing(bench) as writer:
-        for first in range(0, places.size - BATCH + 1, BATCH):
-            batch = _undisturbed(writer, places[first : first + BATCH], unit, most_lost=1.0)
-            if np.isnan(batch).all():
-                continue
-            times.append(float(np.nanmedian(batch)))
-            if times[-1] > MERGES * times[0]:
-                break
-    if not times:
-        raise Stopped(Reason.INTERFERENCE, "others used the drive nearly all the time")
-    return times[-1] / times[0] - 1
+def _unit_is_known(bench: Bench) -> bool:
+    return isinstance(bench.known.get("rmw_unit_bytes"), Detected | Absent)
 
 
-def _largest_divisor(number: int, most: int) -> int:
-    return next(each for each in range(min(number, most), 0, -1) if number % each == 0)
-
-
-def _none(bench: Bench, stream: _Stream, phase: int, common: dict[str, Any]) -> Iterator[Finding]:
+def _none(bench: Bench, stream: _Stream, common: dict[str, Any]) -> Iterator[Finding]:
     """Say that nothing is merged, if an erase would have shown and no scattered write is slow."""
     quartiles = np.nanpercentile(stream.latency_ns, [25, 50, 75])
     spread = float(quartiles[2] - quartiles[0])
-    _renew(bench)
-    apart = _far_apart(bench, stream.unit_bytes, -phase)
-    runs = _short_runs(bench, stream, phase)
+    merge_runs.renew(bench)
+    apart = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes).slower
+    runs = _short_runs(bench, stream)
     common["evidence"] |= {"spread_ns": spread, "short_runs": runs, "far_apart": apart}
-    known = isinstance(bench.known.get("rmw_unit_bytes"), Detected | Absent)
-    told = known and not write_through.too_fast(stream.known_ns()) and spread < ERASE_NS
-    if told and runs < COLLAPSES and apart < MERGES - 1:
+    told = (
+        _unit_is_known(bench)
+        and not write_through.too_fast(stream.known_ns())
+        and spread < ERASE_NS
+    )
+    if told and runs < COLLAPSES and apart < merge_runs.MERGES - 1:
         why = "neither shifted units nor short runs nor writes far apart are slower than others"
         yield Absent(name=UNIT, bound=max(runs, 0.0), reason=why, **common)
     else:
@@ -304,18 +322,22 @@ def _none(bench: Bench, stream: _Stream, phase: int, common: dict[str, Any]) -> 
     yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
-def _short_runs(bench: Bench, stream: _Stream, phase: int) -> float:
+def _short_runs(bench: Bench, stream: _Stream) -> float:
     """How much longer short runs at random places take than the same bytes in order."""
     rng = bench.rng(f"{NAME} short")
     unit = stream.unit_bytes
-    length = max(RUN_BYTES // unit, 4)
+    length = max(merge_runs.RUN_BYTES // unit, 4)
     slots = bench.info.capacity_bytes // (length * unit) - 1
-    count = min(4 * RUNS, slots, bench.info.capacity_bytes // 8 // (length * unit))
-    begins = rng.permutation(slots)[:count] * length * unit + unit * (1 + length // 3) - phase
-    _renew(bench)
+    count = min(4 * merge_runs.RUNS, slots, bench.info.capacity_bytes // 8 // (length * unit))
+    begins = (
+        rng.permutation(slots)[:count] * length * unit
+        + unit * (1 + length // 3)
+        - stream.phase_bytes
+    )
+    merge_runs.renew(bench)
     places = begins[:, None] + np.arange(length)[None, :] * unit
     with write_through.writing(bench) as writer:
-        latency = _undisturbed(writer, places.ravel(), unit).reshape(places.shape)
+        latency = merge_runs.undisturbed(writer, places.ravel(), unit).reshape(places.shape)
     in_order = stream.latency_ns[: stream.latency_ns.size // length * length]
     usual = np.nanmedian(in_order.reshape(-1, length).mean(axis=1))
     return float(np.nanmedian(np.nanmean(latency, axis=1)[count // 2 :]) / usual - 1)

@@ -15,9 +15,10 @@ limit every write waits for a merge. Writes that others disturbed are left out, 
 
 Decision. If two streams cost at least 1.2 times what one does, in both halves of the measurement,
 the answer is one; unless the drive holds so little of its mapping table that both need loading.
-Else the costs of 2, 3, 4, 6 ... 64 streams are measured; the largest rise between neighbours
-(loading parts of the mapping table costs less than a merge) must be at least what one write costs,
-and is then halved until n streams are cheap and n + 1 dear; two fresh runs of either must agree.
+Else the costs of 2, 3, 4, 6 ... 64 streams are measured at two places each; the largest rise
+between neighbours (loading parts of the mapping table costs less than a merge) must be at least
+what one write costs, and is then halved until n streams are cheap and n + 1 dear; two fresh runs of
+either must agree. Between cheap and dear is their geometric mean, as what costs most varies most.
 Absent if there are no merge units.
 
 Assumptions. The merge unit and its phase are known, exactly.
@@ -59,6 +60,7 @@ COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 LONG_UNITS = 128
 MEASURED_UNITS = 48
 WARM_ROUNDS, ROUNDS = 2, 6
+PLACES = 2
 DEARER = 1.2
 LEAST_UNITS = 12
 MOST_OF_UNITS = 0.8
@@ -190,7 +192,7 @@ def _answer(streams: Streams) -> Finding:
     bench = streams.bench
     bench.progress("one stream and two", 0.0)
     ratios = streams.pair_over_one()
-    alone = _table_holds(bench, 2 * streams.unit_bytes)
+    alone = _table_holds(streams)
     if alone and min(ratios) >= DEARER:
         return _detected(streams, 1, min(ratios))
     if alone and max(ratios) >= DEARER:
@@ -200,7 +202,8 @@ def _answer(streams: Streams) -> Finding:
     counts = [each for each in COUNTS if each <= MOST_OF_UNITS * streams.units]
     for done, count in enumerate(counts):
         bench.progress("more and more streams", 0.2 + 0.6 * done / len(counts))
-        costs.append(streams.briefly(count))
+        # With one too many, what is merged may cost little in some places.
+        costs.append(max(streams.briefly(count) for _ in range(PLACES)))
     rises = np.diff(costs)
     at = int(np.argmax(rises))
     if rises[at] < min(costs):
@@ -208,7 +211,7 @@ def _answer(streams: Streams) -> Finding:
         if bench.info.write_cache.control not in ("absent", "switchable"):
             reason = Reason.WRITE_ACKED_FROM_BUFFER
         raise Stopped(reason, f"{counts[-1]} streams cost no more than two")
-    limit = (costs[at] + costs[at + 1]) / 2
+    limit = float(np.sqrt(costs[at] * costs[at + 1]))
     cheap, dear = counts[at], counts[at + 1]
     while dear - cheap > 1:
         middle = (cheap + dear) // 2
@@ -220,13 +223,16 @@ def _answer(streams: Streams) -> Finding:
     return _detected(streams, cheap, costs[at + 1] / costs[at])
 
 
-def _table_holds(bench: Bench, size_bytes: int) -> bool:
-    """Whether so much can be written in turn without loading parts of the mapping table.
+def _table_holds(streams: Streams) -> bool:
+    """Whether two units can be written in turn without loading parts of the mapping table.
 
-    Where it cannot, two streams are dearer than one for that alone.
+    Where they cannot, two streams are dearer than one for that alone. If it is not known how much
+    is held, the first few writes tell: loading takes its time at once, merging when logs are full.
     """
-    held = bench.found("map_cache_bytes")
-    return held is None or float(held) > size_bytes
+    held = streams.bench.known.get("map_cache_bytes")
+    if isinstance(held, Detected):
+        return float(held.value) > 2 * streams.unit_bytes
+    return isinstance(held, Absent) or streams.briefly(2) < DEARER * streams.costs[1]
 
 
 def _detected(streams: Streams, value: int, ratio: float) -> Detected:

@@ -1,0 +1,150 @@
+"""Runs of whole merge units, aligned and across two, and writes far apart that fill log blocks.
+
+A log block is merged when its place is needed, so that what a run leaves behind is paid by a later
+one: with a log block for each unit, only after as many others. Single writes far apart go ahead
+until they wait for merges; as many runs as there were of them do not count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes import write_through
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.discipline import MAX_DROPPED_SHARE
+from ssdscope.probes.finding import Reason
+from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.states import State
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.write_through import Writer
+    from ssdscope.targets.records import DeviceInfo
+
+RUN_BYTES = 256 << 10
+PIECE_WRITES = 4096
+APART_BYTES, SLOTS, BATCH = 4 << 20, (64, 1024), 16
+"""Distance of single writes, the fewest and the most of them, and how many are judged at once."""
+MERGES = 2.0
+"""How many times longer such a write must take than the first ones, to have waited for a merge."""
+MOST_LOGS = 64
+"""More runs than that are not written before they count: common log blocks take many writes."""
+RUNS, COUNTING = 24, 16
+"""Runs of a kind, and how many of them count at least."""
+
+
+@dataclass(frozen=True)
+class Apart:
+    """How much slower than the first single writes far apart became, and after how many."""
+
+    slower: float
+    writes: int
+
+    @property
+    def logs(self) -> int:
+        """How many log blocks there may be, each for a unit of its own."""
+        return min(self.writes, MOST_LOGS) if self.slower > MERGES - 1 else 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Runs of so many bytes, in RMW units, at multiples of their size plus a shift.
+
+    Attributes
+    ----------
+    before
+        Runs that do not count.
+    """
+
+    size_bytes: int
+    unit_bytes: int
+    shift_bytes: int
+    before: int
+
+    @property
+    def runs(self) -> int:
+        """How many are wanted."""
+        return max(RUNS, self.before + COUNTING)
+
+    def slots(self, info: DeviceInfo) -> int:
+        """How many there are room for."""
+        return (info.capacity_bytes // self.size_bytes - 2) // 2
+
+
+def undisturbed(
+    writer: Writer, places: NDArray[Any], size: int, most_lost: float = MAX_DROPPED_SHARE
+) -> NDArray[Any]:
+    """Write a list whose order matters; latencies, NaN where others disturbed."""
+
+    def write(part: slice) -> NDArray[Any]:
+        return writer.latency_ns(places[part], size)
+
+    return between_bursts(
+        writer.bench,
+        places.size,
+        write,
+        longest=PIECE_WRITES,
+        again=False,
+        most_lost=most_lost,
+    )
+
+
+def renew(bench: Bench) -> None:
+    """Return to the filled drive, where that costs nothing."""
+    if bench.info.snapshot:
+        bench.enter(State.FILLED)
+
+
+def run_times(bench: Bench, layout: Layout, runs: int, look: int) -> NDArray[Any]:
+    """Time runs of a size at random multiples of it, less those that only fill log blocks.
+
+    No two are neighbours: the rest of a unit that one began would go to the same log block.
+    """
+    size, unit = layout.size_bytes, layout.unit_bytes
+    rng = bench.rng(f"runs of merge units {size} {look}")
+    begins = (2 * rng.permutation(layout.slots(bench.info))[:runs] + 1) * size + layout.shift_bytes
+    step = unit * _largest_divisor(size // unit, max(RUN_BYTES // unit, 1))
+    places = begins[:, None] + np.arange(0, size, step)[None, :]
+    renew(bench)
+    far_apart(bench, unit, layout.shift_bytes)
+    times = np.empty(runs)
+    with write_through.writing(bench) as writer:
+        for run in range(runs):
+            latency = undisturbed(writer, places[run], step, most_lost=1.0)
+            times[run] = np.nan if np.isnan(latency).mean() > 0.5 else np.nanmean(latency)
+    times = times[max(runs // 3, min(layout.before, runs - COUNTING)) :] * places.shape[1]
+    return np.asarray(times[~np.isnan(times)])
+
+
+def far_apart(bench: Bench, unit: int, shift: int) -> Apart:
+    """Write single RMW units far apart until they are slow, against the first ones.
+
+    A log block for each data block is soon merged for the next one; shared ones take them all.
+    """
+    rng = bench.rng("merge units apart")
+    slots = min(max(bench.info.capacity_bytes // APART_BYTES, SLOTS[0]), SLOTS[1])
+    apart = bench.info.capacity_bytes // slots // unit * unit
+    places = rng.permutation(slots - 2) * apart + apart + unit + shift
+    places = places[places + unit <= bench.info.capacity_bytes]
+    times: list[float] = []
+    end = 0
+    with write_through.writing(bench) as writer:
+        for end in range(BATCH, places.size + 1, BATCH):
+            batch = undisturbed(writer, places[end - BATCH : end], unit, most_lost=1.0)
+            if np.isnan(batch).all():
+                continue
+            times.append(float(np.nanmedian(batch)))
+            if times[-1] > MERGES * times[0]:
+                break
+    if not times:
+        raise Stopped(Reason.INTERFERENCE, "others used the drive nearly all the time")
+    return Apart(times[-1] / times[0] - 1, end)
+
+
+def _largest_divisor(number: int, most: int) -> int:
+    return next(each for each in range(min(number, most), 0, -1) if number % each == 0)
