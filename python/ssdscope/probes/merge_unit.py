@@ -19,8 +19,9 @@ Two estimators that share no data must agree.
    were of them do not count (`merge_runs`).
 
 Decision. Detected if the second estimator finds units that lie across slower (rank test, 0.1 %) by
-at least a tenth; else more of the drive is written in order, where something larger may repeat. Absent if neither they nor writes far apart nor short runs at random places
-are slower, and an erase could not have been missed.
+at least a tenth; else more of the drive is written in order, where something larger may repeat.
+Absent if neither they nor writes far apart nor short runs at random places are slower, and an erase
+could not have been missed.
 
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
 before, or else steps of 4 KiB and more, and 0.
