@@ -3,7 +3,7 @@
 import numpy as np
 
 from ssdscope.studies.recovery.shape import number
-from ssdscope.studies.recovery.twin import Twin, counter, write, write_through
+from ssdscope.studies.recovery.twin import Offsets, Twin, counter, write, write_through
 from ssdscope.targets.device import Device
 from ssdscope.targets.records import OP_DISCARD
 
@@ -11,7 +11,7 @@ WRITES = 96
 SETTLED_WRITES = 150_000
 SHOWS, BESIDE_STEPS = 1.1, 20
 """Times the mean before, from where a host can notice; and for how many 200ths of the capacity."""
-TRIMMED_LOGS_MOST = 65_536
+TRIMMED_LOGS_MOST, TRIMMED_BYTES = 65_536, 32 * 1024
 
 
 def shifted(twin: Twin) -> float:
@@ -214,17 +214,33 @@ def trimmed(twin: Twin) -> float:
 
     From the first one on, until as much was written as was discarded: what is freed helps sooner
     or later, by when it is collected. On log-block drives until all logs were filled four times.
+    Where collection goes on beside a write of one unit, on other planes, one of several units may
+    meet it: the greater effect of the two sizes.
     """
-    unit, times = twin.shape.unit_bytes, []
+    unit = twin.shape.unit_bytes
     count = twin.shape.capacity_bytes // 2 // unit
-    if twin.values["ftl.kind"] == "log-block":
+    log_block = twin.values["ftl.kind"] == "log-block"
+    if log_block:
         count = min(count, max(4 * _log_bytes(twin) // unit, 1024), TRIMMED_LOGS_MOST)
-    places = twin.random_units(count, high=0.5)
+    effect = _trimmed(twin, twin.random_units(count, high=0.5), unit)
+    several = TRIMMED_BYTES // unit
+    if log_block or several < 2 or effect >= SHOWS - 1:
+        return effect
+    # Draws of its own: other references are not to depend on whether there are any.
+    size = several * unit
+    stream = np.random.default_rng((twin.shape.capacity_bytes, unit))
+    slots = twin.shape.capacity_bytes // 2 // size
+    places = stream.integers(1, slots, slots) * size - number(twin.values, "ftl.phase_bytes")
+    return max(effect, _trimmed(twin, places.astype(np.uint64), size))
+
+
+def _trimmed(twin: Twin, places: Offsets, size: int) -> float:
+    times = []
     for discard in (False, True):
         device = twin.settled.fork()
         if discard:
             _discard(device, twin.shape.capacity_bytes // 2)
-        times.append(write(device, places, unit).sum())
+        times.append(write(device, places, size).sum())
     return float(times[0] / times[1] - 1)
 
 
