@@ -18,14 +18,9 @@ def found_on(bench: Any) -> Finding:
     return told("amplification", bench)[amplification.AMPLIFICATION]
 
 
-def bench_of(tmp_path: Path, toml: str, spare: float = 0.27, planes: int = 2, **more: Any) -> Any:
-    known = {
-        "rmw_unit_bytes": PAGE,
-        "pslc_bytes": None,
-        "over_provisioning_ratio": spare,
-        "reclaim_unit_bytes": planes * 48 * PAGE,
-        "gc_period_bytes": 48 * PAGE,
-    }
+def bench_of(tmp_path: Path, toml: str, spare: float | None = None, **more: Any) -> Any:
+    known: dict[str, Any] = {"rmw_unit_bytes": PAGE, "pslc_bytes": None}
+    known |= {} if spare is None else {"over_provisioning_ratio": spare}
     return bench_with(tmp_path, toml, **(known | more))
 
 
@@ -50,28 +45,43 @@ def test_the_amplification_is_that_of_the_flash(
     tmp_path: Path, policy: str, allocation: str, noise: str
 ) -> None:
     """Whichever block a drive collects."""
-    # Of blind draws there must be many.
-    blocks = 320 if policy == "random" else 160
-    toml = page_mapped(policy=policy, allocation=allocation, blocks=blocks)
+    toml = page_mapped(policy=policy, allocation=allocation, blocks=160)
     bench = bench_of(tmp_path, toml + noise)
     found = found_on(bench)
     assert isinstance(found, Detected)
     assert found.value == pytest.approx(counted(bench), rel=0.1)
 
 
-def test_a_wrong_reclaim_unit_gives_no_amplification(tmp_path: Path) -> None:
-    """Then blocks are stale as a whole, or not at all, and nothing follows the course."""
-    bench = bench_of(tmp_path, page_mapped(), reclaim_unit_bytes=40 * 48 * PAGE)
-    found = found_on(bench)
+def test_whether_victims_are_drawn_blindly_is_seen(tmp_path: Path) -> None:
+    """The same course of times is that of another amplification then."""
+    shares = {}
+    for policy in ("greedy", "random"):
+        found = found_on(bench_of(tmp_path, page_mapped(policy=policy, blocks=320)))
+        assert isinstance(found, Detected)
+        shares[policy] = found.evidence["drawn_share"]
+    assert shares["greedy"] < amplification.CHOOSES
+    assert shares["random"] > amplification.DRAWS
+
+
+def test_spare_space_that_contradicts_the_course_gives_no_amplification(tmp_path: Path) -> None:
+    found = found_on(bench_of(tmp_path, page_mapped(), spare=0.05))
     assert isinstance(found, Undetectable)
+    assert found.reason is Reason.EFFECT_BELOW_NOISE
 
 
-@pytest.mark.parametrize("name", ["over_provisioning_ratio", "reclaim_unit_bytes"])
-def test_what_it_needs_must_be_known(tmp_path: Path, name: str) -> None:
-    known = {"rmw_unit_bytes": PAGE, "pslc_bytes": None}
-    known |= {"over_provisioning_ratio": 0.27, "reclaim_unit_bytes": 2 * 48 * PAGE}
-    known.pop(name)
-    assert isinstance(found_on(bench_with(tmp_path, page_mapped(), **known)), Undetectable)
+def test_neither_spare_space_nor_reclaim_unit_is_needed(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE, pslc_bytes=None)
+    found = found_on(bench)
+    assert isinstance(found, Detected)
+    assert found.interval is not None
+    low, high = found.interval
+    assert low < counted(bench) < high
+
+
+def test_the_rmw_unit_is(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, page_mapped(), pslc_bytes=None)
+    assert isinstance(found_on(bench), Undetectable)
+    assert bench.bytes_written == 0
 
 
 def test_merges_and_folding_hide_it(tmp_path: Path) -> None:

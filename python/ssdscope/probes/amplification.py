@@ -1,47 +1,49 @@
 """The probe `amplification`: what a settled drive programs for a byte that a host writes.
 
-Physics. Collecting a block copies what is still valid: a block of which a share f is stale costs
-1 / f programs for each page it frees. What collecting costs in time is not known from outside,
-since it goes on beside the writes, but a host can prepare blocks of which it knows f: it fills the
-drive in order and then overwrites a share f of every reclaim unit. Once the spare space is used up,
-any victim is such a block, whichever the drive prefers, and A = 1 / f (a drive that chooses takes
-wholly stale blocks first, until there are none; one that draws blindly mixes them).
+Physics. Where the flash is what takes time, writes take T1 + c (A - 1), A being the amplification.
+Nobody outside knows c, but theory knows A along uniform overwrites of a drive that was filled in
+order: it begins where the spare space ends at 1 / (1 - exp(-w)), w being what was overwritten, as
+the oldest data are collected, and then falls to what it settles at. By how much it falls depends
+on the size of blocks (of small ones a drive can choose emptier ones), and where it begins is the
+spare space. So the course of the times, over that of A, tells both, and A itself
+(`stats.amplification_course`). A drive that draws its victims blindly ends higher than it begins,
+and must be known as such.
 
-Statistic. Mean latencies of writes one by one, over those of control reads in between (which
-divides out drift): of uniform overwrites, settled (T); of overwrites in order, where A is 1 (T1);
-and along the prepared ones. Two courses of A are fitted to these, that of a drive that chooses
-and that of one that draws blindly: T = T1 + c (A - 1). The better gives c, A = 1 + (T - T1) / c.
-The share f is chosen so that 1 / f is near what theory says, and the line short. What misses of the
-mapping table add to T is measured before anything is copied, and taken off.
+Statistic. As found (or filled afresh), uniform overwrites of RMW units with many requests at once,
+which noise and drift of latencies do not touch, until well after the first data are used up; mean
+times of short pieces, fitted by `collection_fit`. Then, from the same beginning, a few units
+everywhere are overwritten, and the rest in order: a drive that chooses finds blocks that are wholly
+stale, and copies nothing; a blind one collects the others, too, and takes as long as before.
 
-Decision. The prepared writes must follow their course within 12 % of its rise, beyond scatter.
-Where A agrees with theory for so much spare space (`stats.write_amplification`, or the same of
-blind draws) within 15 % (35 %), the answer is their weighted geometric mean; less is told too (who
-weighs ages copies less), more is not. The interval is 8 % to both sides.
+Decision. Writes must become 5 % slower. All courses that fit as well but for chance must come to
+the same within 30 % (of blind draws, of which the middle is told, 36 %); the interval is theirs,
+and 7 % to both sides at least. Where nothing else rules out a region of one bit per cell, a program
+that collection makes must cost more than a write: folding takes such a one, and another. Where
+entries of the mapping table are read from flash one by one, and that takes longer than collection,
+it refuses: such reads wait for collection, and T is no straight line. Likewise where spare space
+was found that contradicts the beginning of the course.
 
-Assumptions. Spare space, RMW unit and reclaim unit are known, no region of one bit per cell folds,
-the drive does not merge, and takes discards.
-Cost. Some five capacities written: heavy.
-Source. PROBING.md 3.2 (head over settled rate, here calibrated); Luojie and Kurkoski,
-arXiv:1110.4245, for what A is near to.
+Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive does not
+merge.
+Cost. Some two to three capacities written: heavy.
+Source. PROBING.md 3.2 (head over settled rate, here with the course between); Luojie and Kurkoski,
+arXiv:1110.4245.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope import stats
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import base_request_bytes, in_peace
+from ssdscope.probes.collection_fit import LEAST, CourseFit, Times, fit_course
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.overwriting import Granule, fill_afresh, granule, latencies_ns
+from ssdscope.probes.overwriting import Granule, completions_ns, fill_afresh, unit_or_base
+from ssdscope.probes.page_mapped import merges_for_each
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.states import State
-from ssdscope.targets.records import OP_READ, OP_WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,341 +55,287 @@ if TYPE_CHECKING:
 
 NAME = "amplification"
 AMPLIFICATION = "gc_write_amplification"
-_NEEDED = ("over_provisioning_ratio", "reclaim_unit_bytes")
+SPARE = "over_provisioning_ratio"
 
-SHARES = (1 / 16, 1 / 12, 1 / 8, 1 / 6, 3 / 16, 1 / 4, 1 / 3, 3 / 8, 1 / 2, 5 / 8, 3 / 4, 7 / 8)
-"""Of a reclaim unit, one of which is overwritten: whole pages of every block of it."""
-ROOM = (1.25, 0.02)
-"""Overwritten at least: times the spare space, and of the capacity more."""
-SETTLE = (1.0, 1.5)
-"""Capacities overwritten until the drive has settled, and times the spare space more."""
-DEPTH = 32
-MEASURED_SHARE, MEASURED_MOST = 0.25, 40_000
-"""Of the capacity, and requests: of which a mean is taken."""
-PARTS, USUAL_PLANES = (8, 4, 2), 16
+DEPTH = 64
+MOST_REQUESTS = 500_000
+"""In one pass over the drive; more units are joined, which makes blocks seem smaller."""
+LEAST_REQUESTS = 1000
+CHUNK_SHARE, MOST_LOST = 0.1, 0.34
+"""Of the capacity: written between two looks; and how much of it others may spoil."""
+PIECES = 50
+BEYOND, TIMES_SPARE, MOST_WRITTEN = 0.5, 2.0, 1.5
+"""Capacities written behind so many times the spare space; and at most."""
+RISEN, LASTING = 0.5, 0.7
+"""Of the rise: where it is taken for the end of the spare space, if so much behind is above."""
+SPARSE = (0.03, 0.25)
+"""Of all units, and of the spare space: overwritten at most before the others are in order."""
+ROOMY, SHORT = (0.4, 0.85), (1.15, 1.65)
+"""Times the spare space, from where to where nothing is collected, and blind draws would show."""
 WINDOW_SHARE, WINDOW_LEAST = 0.01, 256
-"""Of the capacity, and requests: written in random order before the next such."""
-PIECES, COARSE = 40, 10
-"""Into which the prepared writes are divided, and of which so many say how well theory fits."""
-EVERY, CONTROLS, CONTROLS_TOGETHER = 32, 4, 128
-"""Writes, and control reads after them; of so many the quick ones count."""
-CONTROL_BYTES = 0
-"""Where they read."""
-QUICK = 0.03
-NOTHING = 0.02
-MISFIT, MISFIT_ALONE = 0.12, 0.08
-AS_THEORY, WEIGHT = 0.15, 2 / 3
-"""Difference from theory up to which both are taken together, and how much theory counts."""
-AS_DRAWN, DRAWN_WEIGHT = 0.35, 0.85
-"""Likewise of blind draws, whose course has no level to be seen, but which nothing else decides."""
-CHOOSING_LEAST = 0.5
-BLIND_MOST = 8.0
-"""Above, the spare space that nobody sees decides, and so does the mapping table's own traffic."""
-LITTLE, AS_LITTLE = 0.08, 0.1
-"""Of so little spare space a hundredth more or less decides, and both must agree the better."""
-INTERVAL = 0.08
-RESERVE = 0.01
-"""Spare space, of the capacity, that a host does not see."""
-DRAWN_RESERVE = 0.018
-"""Likewise; more, as what is kept free is never drawn."""
-RESERVES = (0.85, 0.95, 1.05, 1.15, 1.3)
-"""Times the spare space, where wholly stale blocks may come to their end."""
-
-
-@dataclass(frozen=True)
-class Course:
-    """Writes to prepared blocks: shares of the capacity written, and times there; shapes (n,)."""
-
-    written: NDArray[np.float64]
-    times: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Fit:
-    """How a course of the amplification fits the times of prepared writes.
-
-    `cost` is that of one more program; `scatter` that of the times about the course, as a share of
-    its rise, and `misfit` what of it is no chance; `amplified` the course, shape (n,), and `blind`
-    whether it is that of a drive that draws blocks blindly.
-    """
-
-    cost: float
-    scatter: float
-    misfit: float
-    amplified: NDArray[np.float64]
-    blind: bool
+"""Of the capacity, and requests: put in random order, so that planes meet as in uniform writes."""
+CHOOSES, DRAWS = 0.15, 0.25
+"""Of the rise that uniform overwrites have there."""
+SLOWER = 1.05
+NO_FOLD = 1.05
+"""Times a write, a program that collection makes costs more: then writes are not folded, which
+takes such a program, and another before."""
+EMPTY_REGION, FIRST = 0.6, 0.2
+"""Of the usual time, writes take in the first part of the spare space where a region is empty."""
+MISFIT_MOST = 0.3
+SAME, SAME_BLIND, PAGES_BLIND = 1.3, 1.36, 48
+"""Largest over smallest of what fits; of blind draws, whose blocks must have so many pages."""
+LOADS_RULE = 0.5
+"""A program costs less than so much of a write, where loading the mapping table is the most."""
+DEEP = 1.025
+"""Many writes at once use up what collection keeps in reserve, and are amplified so much less."""
+LEAST_ERROR = 0.07
+SPARE_LESS, SPARE_MORE = 0.6, 1.15
+"""Times the beginning of the course: what the spare space may have been found to be. Collection
+begins beside writes, which wait for it only later."""
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer."""
-    spare, reclaim = _required(bench)
-    unit = granule(bench)
-    if not unit.exact:
+    _require(bench)
+    unit = _unit(bench)
+    if merges_for_each(bench, unit):
+        raise Stopped(Reason.MASKED, "it writes like a drive that merges log blocks")
+    _begin(bench, unit)
+    times = _course(bench, unit)
+    if times.times[-1] < 0 or times.edges.shape[0] < PIECES:
+        raise Stopped(Reason.RANGE_TOO_SMALL)
+    bench.progress("fitting theory", 0.6)
+    fit = fit_course(times, blind=False)
+    if fit.slowdown < SLOWER:
+        yield _refused(fit, times, Reason.EFFECT_BELOW_NOISE, "writes do not become slower")
+        return
+    bench.progress("overwriting in order", 0.7)
+    _begin(bench, unit)
+    blind = _drawn_share(bench, unit, fit)
+    if blind > DRAWS:
+        fit = fit_course(times, blind=True)
+    yield _judge(bench, fit, times, blind)
+
+
+def _require(bench: Bench) -> None:
+    """Stop where something hides it."""
+    if bench.found("merge_unit_bytes") is not None:
+        raise Stopped(Reason.MASKED, "merges copy one after the other, and hide what they copy")
+    if bench.found("pslc_bytes") is not None:
+        raise Stopped(Reason.MASKED, "data reach their blocks by folding, which copies, too")
+    period = bench.known.get("gc_period_bytes")
+    if isinstance(period, Undetectable) and period.reason is Reason.MASKED:
+        raise Stopped(Reason.MASKED, "writes in order wait as if blocks were folded")
+    if not unit_or_base(bench).exact:
         unknown = bench.known.get("rmw_unit_bytes")
         why = unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
         raise Stopped(why, "without the RMW unit padding would count as data")
-    per_unit = int(reclaim) // unit.size_bytes
-    share = _share_of(spare)
-    if share is None or per_unit < 1 / SHARES[0] or not bench.info.discard:
-        raise Stopped(Reason.RANGE_TOO_SMALL, "no share of it leaves room for the measurement")
-    bench.progress("overwriting until settled", 0.0)
-    steps = np.arange(1, bench.info.capacity_bytes // unit.size_bytes - 1)
-    settled = _settled(bench, unit, spare, steps.size)
-    bench.progress("overwriting in order", 0.6)
-    fill_afresh(bench, unit)
-    plain, loads = _plain(bench, unit, steps[: int(0.5 * spare * steps.size)], steps.size)
-    bench.progress("overwriting a share of every reclaim unit", 0.8)
-    fill_afresh(bench, unit)
-    period = _period(bench, share, per_unit)
-    stale = round(share * period)
-    in_block = float(bench.found("gc_period_bytes") or reclaim) / unit.size_bytes
-    course = _prepared(bench, unit, steps[steps % period < stale], steps.size)
-    yield _judge(spare, stale / period, (settled, settled - loads), plain, course, in_block)
 
 
-def _required(bench: Bench) -> tuple[float, float]:
-    """Give the spare share and the reclaim unit; stop without them."""
-    if bench.found("merge_unit_bytes") is not None:
-        raise Stopped(Reason.MASKED, "merges copy one after the other, and hide what they copy")
+def _unit(bench: Bench) -> Granule:
+    known = unit_or_base(bench)
+    units = bench.info.capacity_bytes // known.size_bytes
+    if units < LEAST_REQUESTS:
+        raise Stopped(Reason.RANGE_TOO_SMALL)
+    return Granule(known.size_bytes * max(1, units // MOST_REQUESTS), known.phase_bytes, exact=True)
+
+
+def _begin(bench: Bench, unit: Granule) -> None:
+    """Return to a drive that is full of data in order."""
+    if bench.info.snapshot:
+        bench.enter(State.AS_FOUND)
+    else:
+        fill_afresh(bench, unit)
+
+
+def _course(bench: Bench, unit: Granule) -> Times:
+    """Overwrite at random until what was there first is used up; give the times."""
+    rng = bench.rng("amplification course")
+    capacity = bench.info.capacity_bytes
+    units = capacity // unit.size_bytes
+    count = int(CHUNK_SHARE * units)
+    edges: list[tuple[float, float]] = []
+    times: list[float] = []
+    written, lost, most = 0, 0, 1.0
+    while written < most * units:
+        places = unit.places(count, capacity, rng)
+        found = _timed(bench, unit, places)
+        if found is None:
+            lost += count
+        else:
+            ends, means = found
+            edges += [((written + i) / units, (written + j) / units) for i, j in ends]
+            times += means
+        written += count
+        bench.progress("overwriting at random", 0.6 * written / (MOST_WRITTEN * units))
+        if lost > MOST_LOST * written and written > units // 2:
+            raise Stopped(Reason.INTERFERENCE, "others were at work most of the time")
+        if times:
+            spare = _risen(np.array(edges), np.array(times))
+            most = min(BEYOND + TIMES_SPARE * spare, MOST_WRITTEN)
+    return Times(np.array(edges), np.array(times))
+
+
+def _timed(
+    bench: Bench, unit: Granule, places: NDArray[np.uint64]
+) -> tuple[list[tuple[int, int]], list[float]] | None:
+    """Write many at once; give pieces by number of writes, and mean times; None if disturbed."""
+    try:
+        with bench.without_caches():
+            log = bench.write(places, unit.size_bytes, iodepth=DEPTH)
+    except Stopped as stop:
+        if stop.reason is not Reason.INTERFERENCE:
+            raise
+        return None
+    done = np.concatenate([[0.0], completions_ns(log)])
+    pieces = int(np.clip(places.size // (2 * DEPTH), 1, PIECES))
+    ends = np.linspace(0, places.size, pieces + 1).astype(int)
+    means = np.diff(done[ends]) / np.diff(ends)
+    return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)), means.tolist()
+
+
+def _risen(edges: NDArray[np.float64], times: NDArray[np.float64]) -> float:
+    """Say about where writes have become slower for good; where it ends if they have not."""
+    tail = float(np.median(times[-max(times.size // 4, 1) :]))
+    head = float(np.median(times[: max(times.size // 50, 3)]))
+    above = times > head + RISEN * (tail - head)
+    behind = np.cumsum(above[::-1])[::-1] / np.arange(times.size, 0, -1)
+    first = np.flatnonzero(above & (behind > LASTING))
+    return float(edges[first[0] if tail > SLOWER * head and first.size else -1, 0])
+
+
+def _drawn_share(bench: Bench, unit: Granule, fit: CourseFit) -> float:
+    """Say how much of the rise is there where wholly stale blocks are to be had."""
+    rng = bench.rng("amplification in order")
+    units = bench.info.capacity_bytes // unit.size_bytes
+    sparse = int(min(SPARSE[0], SPARSE[1] * fit.spare) * units)
+    _timed(bench, unit, _places(unit, rng.permutation(np.arange(1, units - 1))[:sparse]))
+    steps = np.arange(1, min(int(SHORT[1] * fit.spare * units) - sparse, units - 1))
+    window = max(int(WINDOW_SHARE * units), WINDOW_LEAST)
+    parts = [rng.permutation(steps[i : i + window]) for i in range(0, steps.size, window)]
+    in_order, chunk = np.concatenate(parts), int(CHUNK_SHARE * units)
+    edges: list[float] = []
+    times: list[float] = []
+    for begin in range(0, in_order.size, chunk):
+        found = _timed(bench, unit, _places(unit, in_order[begin : begin + chunk]))
+        if found is not None:
+            edges += [(sparse + begin + (i + j) / 2) / units for i, j in found[0]]
+            times += found[1]
+    at, took = np.array(edges) / fit.spare, np.array(times)
+    before, behind = _between(at, took, ROOMY), _between(at, took, SHORT)
+    uniform = _between(fit.pieces.edges.mean(axis=1) / fit.spare, fit.fitted, SHORT)
+    if not (before.size and behind.size and uniform.size):
+        raise Stopped(Reason.INTERFERENCE, "others were at work")
+    return float((behind.mean() - before.mean()) / (uniform.mean() - fit.plain))
+
+
+def _between(
+    at: NDArray[np.float64], values: NDArray[np.float64], ends: tuple[float, float]
+) -> NDArray[np.float64]:
+    return np.asarray(values[(at > ends[0]) & (at < ends[1])])
+
+
+def _places(unit: Granule, steps: NDArray[np.int64]) -> NDArray[np.uint64]:
+    return np.asarray((steps * unit.size_bytes - unit.phase_bytes).astype(np.uint64))
+
+
+def _judge(bench: Bench, fit: CourseFit, times: Times, blind: float) -> Finding:
+    below, draws = Reason.EFFECT_BELOW_NOISE, blind > DRAWS
+    # Of blind draws the size of blocks changes little, and little shows which it is.
+    deep, same = (1.0, SAME_BLIND) if draws else (DEEP, SAME)
+    value = float(np.sqrt(fit.low * fit.high)) if draws else deep * fit.amplification
+    if CHOOSES < blind < DRAWS:
+        return _refused(fit, times, below, "whether it draws its victims blindly is not clear")
+    if fit.high > same * fit.low or fit.misfit > MISFIT_MOST:
+        return _refused(fit, times, below, "courses of another amplification fit as well")
+    if draws and fit.pages < PAGES_BLIND:
+        return _refused(fit, times, below, "of small blocks the size decides, and is not seen")
+    if _loads_entries(bench) and fit.cost < LOADS_RULE * fit.plain:
+        return _refused(fit, times, Reason.MASKED, "writes wait for the mapping table most")
+    if _may_fold(bench, fit, times):
+        return _refused(fit, times, Reason.MASKED, "a region of one bit per cell is not ruled out")
+    spare = bench.found(SPARE)
+    if spare is not None and not SPARE_LESS < float(spare) / fit.spare < SPARE_MORE:
+        return _refused(
+            fit, times, below, "collection begins elsewhere than where spare space ends"
+        )
+    low = min(deep * fit.low, value * (1 - LEAST_ERROR))
+    high = max(deep * fit.high, value * (1 + LEAST_ERROR))
+    return Detected(
+        name=AMPLIFICATION,
+        probe=NAME,
+        value=value,
+        interval=(low, high),
+        effect=fit.slowdown - 1,
+        evidence=_evidence(fit, times) | {"drawn_share": blind},
+    )
+
+
+def _may_fold(bench: Bench, fit: CourseFit, times: Times) -> bool:
+    """Whether data may reach their blocks by way of a region of one bit per cell."""
+    at = times.edges.mean(axis=1)
+    first = times.times[(at > LEAST) & (at < FIRST * fit.spare)]
+    if first.size and first.mean() < EMPTY_REGION * fit.plain:
+        return True
     period = bench.known.get("gc_period_bytes")
     ruled_out = isinstance(bench.known.get("pslc_bytes"), Absent) or isinstance(period, Detected)
-    if bench.found("pslc_bytes") is not None or not ruled_out:
-        raise Stopped(Reason.MASKED, "a region of one bit per cell is not ruled out")
-    for name in _NEEDED:
-        if bench.found(name) is None:
-            known = bench.known.get(name)
-            why = known.reason if isinstance(known, Undetectable) else Reason.EFFECT_BELOW_NOISE
-            raise Stopped(why, f"it needs {name}")
-    spare, reclaim = (float(bench.found(name) or 0) for name in _NEEDED)
-    return spare, reclaim
+    return not ruled_out and fit.cost < NO_FOLD * fit.plain
 
 
-def _theory(spare: float) -> float:
-    return float(stats.write_amplification(1 + spare + RESERVE))
-
-
-def _drawn_theory(spare: float, in_block: float) -> float:
-    """Amplification where victims are drawn blindly, of blocks that hold anything stale.
-
-    A block of n pages becomes a candidate when its first page is stale, and is drawn at a constant
-    rate from then on, while its pages become stale at the rate of the writes. With as many blocks
-    drawn as filled, v = (1 - 1/n) / (1 + alpha / A - 1/n) of a victim is valid, A = 1 / (1 - v).
-    """
-    alpha, low, high = 1 + spare + DRAWN_RESERVE, 1.0, 1e3
-    for _ in range(60):
-        middle = (low + high) / 2
-        valid = (1 - 1 / in_block) / (1 + alpha / middle - 1 / in_block)
-        low, high = (middle, high) if 1 / (1 - valid) > middle else (low, middle)
-    return low
-
-
-def _share_of(spare: float) -> float | None:
-    """Choose the share to overwrite: near what theory says, and more than is spare."""
-    roomy = [each for each in SHARES if each > ROOM[0] * spare + ROOM[1]]
-    return min(roomy, key=lambda each: abs(np.log(each * _theory(spare))), default=None)
-
-
-def _write(bench: Bench, unit: Granule, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Overwrite units by number, one by one; latencies over those of control reads in between.
-
-    Control reads are all alike. The quick ones among them, which nothing was collected for, tell
-    how fast the drive is at that time.
-    """
-    groups = -(-steps.size // EVERY)
-    width = EVERY + CONTROLS
-    ops = np.tile(np.repeat([OP_WRITE, OP_READ], [EVERY, CONTROLS]).astype(np.uint8), groups)
-    starts = np.full(groups * width, CONTROL_BYTES, np.uint64)
-    lengths = np.full(groups * width, base_request_bytes(bench.info), np.uint64)
-    written = np.flatnonzero(ops == OP_WRITE)[: steps.size]
-    starts[written] = (steps * unit.size_bytes - unit.phase_bytes).astype(np.uint64)
-    lengths[written] = unit.size_bytes
-    kept = written[-1] + 1
-    with bench.without_caches(read=False):
-        all_of_them = latencies_ns(bench.issue(ops[:kept], starts[:kept], lengths[:kept]))
-    controls = all_of_them[ops[:kept] == OP_READ]
-    if controls.size < CONTROLS_TOGETHER:
-        return np.asarray(all_of_them[written] / np.quantile(controls, QUICK))
-    parts = np.array_split(controls, controls.size // CONTROLS_TOGETHER)
-    quick = np.array([np.quantile(part, QUICK) for part in parts])
-    of_each = np.minimum(np.arange(steps.size) * quick.size // steps.size, quick.size - 1)
-    return np.asarray(all_of_them[written] / quick[of_each])
-
-
-def _period(bench: Bench, share: float, per_unit: int) -> int:
-    """Choose after how many units stale ones come again: often in a reclaim unit, on all planes."""
-    planes = int(float(bench.found("interleave_degree") or USUAL_PLANES))
-    for parts in PARTS:
-        if share * per_unit / parts >= 2 * planes:
-            return per_unit // parts
-    return per_unit
-
-
-def _shuffled(bench: Bench, steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Put each window in random order, so that planes meet as unevenly as in uniform writes."""
-    rng = bench.rng("amplification windows")
-    window = max(int(WINDOW_SHARE * steps.size), WINDOW_LEAST)
-    parts = [rng.permutation(steps[i : i + window]) for i in range(0, steps.size, window)]
-    return np.asarray(np.concatenate(parts))
-
-
-def _mean(bench: Bench, unit: Granule, steps: NDArray[np.int64]) -> float:
-    """Overwrite one by one; give the mean."""
-    return float(in_peace(bench, lambda: _write(bench, unit, steps)).mean())
-
-
-def _settled(bench: Bench, unit: Granule, spare: float, steps: int) -> float:
-    """Overwrite at random until the drive has settled, then measure."""
-    rng = bench.rng("amplification settled")
-    settle = rng.integers(1, steps, int((SETTLE[0] + SETTLE[1] * spare) * steps))
-    places = (settle * unit.size_bytes - unit.phase_bytes).astype(np.uint64)
-    with bench.without_caches(read=False):
-        in_peace(bench, lambda: bench.write(places, unit.size_bytes, iodepth=DEPTH))
-    count = min(int(MEASURED_SHARE * steps), MEASURED_MOST)
-    return _mean(bench, unit, rng.integers(1, steps, count))
-
-
-def _plain(
-    bench: Bench, unit: Granule, first: NDArray[np.int64], steps: int
-) -> tuple[float, float]:
-    """Measure where nothing is copied; and how much longer writes take that miss the table."""
-    plain = _mean(bench, unit, _shuffled(bench, first[:MEASURED_MOST]))
+def _loads_entries(bench: Bench) -> bool:
+    """Whether the mapping table is loaded entry by entry, rather than in zones."""
     if bench.found("map_cache_bytes") is None:
-        return plain, 0.0
-    rng = bench.rng("amplification loads")
-    scattered = _mean(bench, unit, rng.integers(1, steps, max(first.size // 4, WINDOW_LEAST)))
-    return plain, scattered - plain
+        return False
+    zone = bench.found("map_zone_bytes")
+    return zone is None or zone == unit_or_base(bench).size_bytes
 
 
-def _prepared(bench: Bench, unit: Granule, prepared: NDArray[np.int64], steps: int) -> Course:
-    """Overwrite what makes blocks alike; give the times piece by piece."""
-    parts = np.array_split(_write(bench, unit, _shuffled(bench, prepared)), PIECES)
-    written = (np.arange(PIECES) + 0.5) / PIECES * prepared.size / steps
-    return Course(written, np.array([part.mean() for part in parts]))
+def _refused(fit: CourseFit, times: Times, reason: Reason, detail: str) -> Undetectable:
+    evidence = _evidence(fit, times) | {"detail": detail}
+    return Undetectable(name=AMPLIFICATION, probe=NAME, reason=reason, evidence=evidence)
 
 
-def _judge(
-    spare: float,
-    share: float,
-    with_and_without_loads: tuple[float, float],
-    plain: float,
-    course: Course,
-    in_block: float,
-) -> Finding:
-    fits = [
-        _fitted(course, plain, model(course.written, reserve * spare + more, share), blind)
-        for model, blind in ((_choosing, False), (_drawing, True))
-        for reserve in RESERVES
-        for more in (0.0, RESERVE)
-    ]
-    best = min(fits, key=lambda each: each.scatter)
-    # A blind drive copies from the first write on, which would pass for loads.
-    settled = with_and_without_loads[0 if best.blind else 1]
-    value = 1 + (settled - plain) / best.cost if best.cost > 0 else 0.0
-    theory = _drawn_theory(spare, in_block) if best.blind else _theory(spare)
-    common: dict[str, Any] = {
-        "name": AMPLIFICATION,
-        "probe": NAME,
-        "evidence": {
-            "settled": settled,
-            "loads": with_and_without_loads[0] - with_and_without_loads[1],
-            "in_order": plain,
-            "cost_of_one_more": best.cost,
-            "scatter": best.scatter,
-            "misfit": best.misfit,
-            "blind": best.blind,
-            "prepared_amplification": 1 / share,
-            "theory": theory,
-            "picture": _picture(course, plain, best).to_json(),
-        },
+def _evidence(fit: CourseFit, times: Times) -> dict[str, Any]:
+    return {
+        "course": fit.amplification,
+        "from_to": [fit.low, fit.high],
+        "spare": fit.spare,
+        "pages_in_block": fit.pages,
+        "plain_ns": fit.plain,
+        "cost_of_one_more_ns": fit.cost,
+        "misfit": fit.misfit,
+        "written": float(times.edges[-1, 1]),
+        "picture": _picture(fit).to_json(),
     }
-    told = _told(value, theory, spare, best)
-    if told is None:
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
-    interval = (told * (1 - INTERVAL), told * (1 + INTERVAL))
-    return Detected(value=told, interval=interval, effect=settled / plain - 1, **common)
 
 
-def _told(value: float, theory: float, spare: float, fit: Fit) -> float | None:
-    """Give what measurement and theory say together, if they do."""
-    if fit.misfit > MISFIT or value <= 0 or (fit.blind and theory > BLIND_MOST):
-        return None
-    if spare < LITTLE and (fit.blind or abs(np.log(value / theory)) > AS_LITTLE):
-        return None
-    if abs(np.log(value / theory)) < (AS_DRAWN if fit.blind else AS_THEORY):
-        weight = DRAWN_WEIGHT if fit.blind else WEIGHT
-        return float(value ** (1 - weight) * theory**weight)
-    # Nobody who looks at what is valid does worse than the oldest first, and some better.
-    better = not fit.blind and CHOOSING_LEAST < value / theory < 1
-    return value if better and fit.misfit < MISFIT_ALONE else None
-
-
-def _choosing(written: NDArray[np.float64], spare: float, share: float) -> NDArray[np.float64]:
-    """Amplification of a drive that takes wholly stale blocks as long as there are any."""
-    return np.asarray(np.where(written < spare, 1.0, 1 / share))
-
-
-def _drawing(written: NDArray[np.float64], spare: float, share: float) -> NDArray[np.float64]:
-    """Amplification of a drive that draws blindly from all blocks that hold anything stale.
-
-    Of the wholly stale ones there are as many as are spare; prepared ones become more by 1 / share
-    for each page written.
-    """
-    whole, prepared, at, step = spare, 0.0, 0.0, written[-1] / 4000
-    course = []
-    while at < written[-1] + step:
-        freed = (whole + share * prepared) / (whole + prepared)
-        course.append(1 / freed)
-        drawn = step / freed
-        part = whole / (whole + prepared)
-        whole = max(whole - drawn * part, 0.0)
-        prepared = max(prepared + step / share - drawn * (1 - part), 1e-9)
-        at += step
-    return np.asarray(np.interp(written, np.arange(len(course)) * step, course))
-
-
-def _fitted(course: Course, plain: float, amplified: NDArray[np.float64], blind: bool) -> Fit:
-    """Fit the cost of one more program, by least squares."""
-    more = amplified - 1
-    total = float(more @ more)
-    if total == 0:
-        return Fit(0.0, np.inf, np.inf, amplified, blind)
-    cost = float((course.times - plain) @ more / total)
-    off = course.times - plain - cost * more
-    groups = off.reshape(COARSE, -1)
-    # Of groups of pieces, without the scatter that the pieces of a group have among themselves.
-    scatter = groups.var(axis=1, ddof=1).mean() / groups.shape[1]
-    excess = max(float(np.mean(groups.mean(axis=1) ** 2) - scatter), 0.0)
-    reach = abs(cost) * float(more.max())
-    if not reach:
-        return Fit(cost, np.inf, np.inf, amplified, blind)
-    rms = float(np.sqrt(np.mean(off**2)))
-    return Fit(cost, rms / reach, float(np.sqrt(excess)) / reach, amplified, blind)
-
-
-def _picture(course: Course, plain: float, fit: Fit) -> Picture:
+def _picture(fit: CourseFit) -> Picture:
+    at = fit.pieces.edges.mean(axis=1)
     return Picture(
-        title="Writes to blocks of which a known share is stale",
-        caption="Mean latency of overwrites of a share of every reclaim unit, and its course.",
+        title="Uniform overwrites of a full drive",
+        caption="Mean time of a write, and what the course of write amplification comes to.",
         x=Axis("overwritten, as a share of the capacity"),
-        y=Axis("latency"),
+        y=Axis("time of a write", "ns"),
         series=[
-            series("measured", course.written, course.times, "points"),
-            series("theory", course.written, plain + fit.cost * (fit.amplified - 1), "line"),
+            series("measured", at, fit.pieces.times, "points"),
+            series("theory", at, fit.fitted, "line"),
         ],
     )
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
-    """Settle, measure, fill twice and overwrite parts; some of it again if others disturb."""
-    return int(12 * info.capacity_bytes)
+    """Overwrite at random and in order, from a drive that is filled afresh twice."""
+    most = MOST_WRITTEN + CHUNK_SHARE + SHORT[1] + 2
+    return int(most * info.capacity_bytes) + (1 << 28)
 
 
 PROBE = ProbeInfo(
     name=NAME,
-    summary="write amplification, calibrated by blocks of which the stale share is known",
+    summary="write amplification, by the course of uniform overwrites from a full drive on",
     weight="heavy",
     properties=(AMPLIFICATION,),
-    cost="some five capacities written",
+    cost="some two to three capacities written",
     detect=detect,
     declared_writes_bytes=declared_writes_bytes,
     state=State.AS_FOUND,

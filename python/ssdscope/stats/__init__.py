@@ -17,6 +17,7 @@ Reading order:
 * :mod:`.onset`       where a long series rises for good, to the value
 * :mod:`.recurrence`  how far apart events come back
 * :mod:`.overprovisioning` spare space against write amplification
+* :mod:`.collection`  write amplification along uniform overwrites
 * :mod:`.errors`      how far predictions are from what was measured
 
 Each is tested against scipy or ruptures where those have the same.
@@ -30,6 +31,7 @@ from ssdscope.stats.changepoint import (
     saturation_depth,
     second_rise,
 )
+from ssdscope.stats.collection import amplification_course
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
 from ssdscope.stats.fit import LineFit, fit_line, initial_line, relative_nnls
@@ -73,6 +75,7 @@ __all__ = [
     "Room",
     "Stall",
     "Step",
+    "amplification_course",
     "batch_means",
     "best_splits",
     "best_step",

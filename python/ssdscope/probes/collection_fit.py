@@ -1,0 +1,177 @@
+"""Fits the course of write amplification to the times of uniform overwrites.
+
+The time of a write is T1 + c (A - 1): T1 is seen before anything is collected, the course A of
+`stats.amplification_course` is known but for where it begins (the spare space) and for the size of
+the blocks, and c is a factor. How much longer the first writes that wait take than settled ones
+tells the size of blocks, and with it A itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope import stats
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Numbers = NDArray[np.float64]
+
+PAGES = (4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 300)
+"""Of blocks; more of them make no difference."""
+LEAST = 0.01
+"""Of the capacity: before, buffers and tables fill."""
+LEAST_BEHIND, FEWEST = 2, 16
+"""Times what is before a rise, that is looked at behind it; and pieces at least."""
+AROUND = np.linspace(0.85, 1.1, 26)
+"""Times the place of the rise: spare space that is tried."""
+GROWTH = 1.03
+"""Times the place: where the next piece begins, as later ones tell less."""
+WARM, BEFORE = 0.25, 0.95
+"""Times the spare space: from where on tables are filled; and until where nothing is collected."""
+FINE, FINER, FINER_BELOW = 0.01, 0.005, 0.15
+"""Of the capacity: steps of the course; those of little spare space."""
+SETTLED = 0.25
+"""Of the capacity, at the end: settled."""
+LIKELY = 9.0
+"""What the residual sum of squares may be larger than the least, over the number of pieces."""
+EVEN, LEAST_RISE = 0.5, 0.3
+"""Errors go with the root of the rise, which is at least so much."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Mean times of writes between two places each: edges, shape (n, 2), and times, shape (n,)."""
+
+    edges: Numbers
+    times: Numbers
+
+    def pieces(self, first: float) -> Times:
+        """Join them to pieces that become longer with the place, from a place on."""
+        kept = np.flatnonzero(self.edges.mean(axis=1) > first)
+        begins = [int(kept[0])]
+        for index in kept:
+            if self.edges[index, 1] > GROWTH * self.edges[begins[-1], 0] and index > begins[-1]:
+                begins.append(int(index))
+        ends = [*begins[1:], int(kept[-1]) + 1]
+        edges = [
+            (self.edges[i, 0], self.edges[j - 1, 1]) for i, j in zip(begins, ends, strict=True)
+        ]
+        means = [self.times[i:j].mean() for i, j in zip(begins, ends, strict=True)]
+        return Times(np.array(edges), np.array(means))
+
+
+@dataclass(frozen=True)
+class CourseFit:
+    """The best course.
+
+    Attributes
+    ----------
+    amplification, low, high
+        Settled; of the best course, and of all that fit as well but for chance.
+    spare, pages
+        Where collection begins to be waited for, as a share of the capacity; pages of a block.
+    plain, cost
+        Of a write where nothing is collected; of one more program.
+    misfit
+        Root mean square of what is left, over the greatest rise.
+    pieces, fitted
+        What was fitted, and the times of the best course there; shape (n,).
+    """
+
+    amplification: float
+    low: float
+    high: float
+    spare: float
+    pages: int
+    plain: float
+    cost: float
+    misfit: float
+    pieces: Times
+    fitted: Numbers
+
+    @property
+    def slowdown(self) -> float:
+        """How many times longer settled writes take."""
+        return 1 + self.cost * (self.amplification - 1) / self.plain
+
+
+@dataclass(frozen=True)
+class _Fits:
+    """Of one size of blocks, by spare space; shapes (s,), and (s, n) of what was fitted."""
+
+    squares: Numbers
+    settled: Numbers
+    plain: Numbers
+    cost: Numbers
+    fitted: Numbers
+
+
+def fit_course(times: Times, *, blind: bool) -> CourseFit:
+    """Fit; `blind` says how victims are chosen."""
+    about = _rise(times)
+    spares, pieces = about * AROUND, times.pieces(max(WARM * about, LEAST))
+    all_of_them = [_fits(pieces, spares, pages, blind=blind) for pages in PAGES]
+    squares = np.array([each.squares for each in all_of_them])
+    settled = np.array([each.settled for each in all_of_them])
+    size, place = np.unravel_index(int(squares.argmin()), squares.shape)
+    best = all_of_them[int(size)]
+    likely = settled[squares <= squares.min() * (1 + LIKELY / pieces.times.size)]
+    plain = float(best.plain[place])
+    off = pieces.times - best.fitted[place]
+    rise = max(float(pieces.times.max()) - plain, 1e-9 * plain)
+    return CourseFit(
+        amplification=float(settled[size, place]),
+        low=float(likely.min()),
+        high=float(likely.max()),
+        spare=float(spares[place]),
+        pages=PAGES[int(size)],
+        plain=plain,
+        cost=float(best.cost[place]),
+        misfit=float(np.sqrt(np.mean(off**2))) / rise,
+        pieces=pieces,
+        fitted=best.fitted[place],
+    )
+
+
+def _rise(times: Times) -> float:
+    """Give the place that best parts two levels, of what is before it and as much again behind."""
+    kept = times.edges[:, 0] > LEAST
+    edges, logs = times.edges[kept], np.log(times.times[kept])
+    size = logs.size
+    while True:
+        parts = np.arange(2, size - 2)
+        sums, squares = np.cumsum(logs[:size]), np.cumsum(logs[:size] ** 2)
+        before = squares[parts - 1] - sums[parts - 1] ** 2 / parts
+        behind = squares[-1] - squares[parts - 1]
+        behind -= (sums[-1] - sums[parts - 1]) ** 2 / (size - parts)
+        place = int(parts[np.argmin(before + behind)])
+        shorter = max(LEAST_BEHIND * place, FEWEST)
+        if shorter >= size:
+            return float(edges[place, 0])
+        size = shorter
+
+
+def _fits(pieces: Times, spares: Numbers, pages: int, *, blind: bool) -> _Fits:
+    step = FINER if spares.min() < FINER_BELOW else FINE
+    edges = np.arange(0, pieces.edges[-1, 1] + step, step)
+    course = stats.amplification_course(spares, pages, edges, blind=blind)
+    settled = course[:, -max(int(SETTLED / step), 1) :].mean(axis=1)
+    written = np.concatenate([np.zeros((spares.size, 1)), np.cumsum(course, axis=1) * step], axis=1)
+    widths = np.diff(pieces.edges, axis=1)[:, 0]
+    rows = []
+    for spare, programmed in zip(spares, written, strict=True):
+        ends = np.interp(pieces.edges, edges, programmed)
+        more = (ends[:, 1] - ends[:, 0]) / widths - 1
+        before = pieces.edges[:, 1] < BEFORE * spare
+        plain = float(pieces.times[before].mean() if before.any() else pieces.times[0])
+        weights = np.maximum(more, LEAST_RISE) ** -EVEN
+        rise = pieces.times - plain
+        cost = max(float((weights * more) @ rise / max((weights * more) @ more, 1e-12)), 0.0)
+        squares = float(weights @ (rise - cost * more) ** 2)
+        rows.append((squares, plain, cost, plain + cost * more))
+    squares_of, plains, costs, fitted = zip(*rows, strict=True)
+    return _Fits(np.array(squares_of), settled, np.array(plains), np.array(costs), np.array(fitted))
