@@ -13,7 +13,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.probes.discipline import in_peace
-from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
+from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_READ, OP_WRITE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import Log
 
 SPAN_BYTES = 96 * 1024
 """Whole units of any power of two up to 32 KiB, and three times that: all spans are cut alike."""
@@ -43,6 +44,8 @@ class Bursts:
         To wait before a burst.
     thorough
         Whether waiting and flushing alone do not empty the buffer.
+    depth
+        Writes at once.
     flush_ns
         What the flushes so far took.
     write_ns
@@ -54,6 +57,7 @@ class Bursts:
     bench: Bench
     idle_ns: int = FIRST_IDLE_NS
     thorough: bool = False
+    depth: int = 1
     flush_ns: list[int] = field(default_factory=list)
     write_ns: float = 0.0
     reached: int = 0
@@ -98,20 +102,78 @@ class Bursts:
             Latencies in nanoseconds.
         """
         spans = min(spans, self.most_writes)
-        starts = np.arange(spans, dtype=np.uint64) * np.uint64(SPAN_BYTES)
-        offsets = (starts[:, None] + np.array(at, dtype=np.uint64)).ravel()
+        offsets = self._offsets(spans, at)
 
         def burst() -> NDArray[Any]:
             self.empty()
             self.reached = max(self.reached, spans + 1)
             log = self.bench.issue(
-                OP_WRITE, offsets, length or self.block_bytes, thinktime_ns=thinktime_ns
+                OP_WRITE,
+                offsets,
+                length or self.block_bytes,
+                thinktime_ns=thinktime_ns,
+                iodepth=self.depth,
             )
-            return log.latency_ns
+            return _in_order(log)
 
         rows = [in_peace(self.bench, burst) for _ in range(count)]
         self.write_ns = float(np.median(rows))
         return np.array(rows, dtype=float)
+
+    def read_back(
+        self, spans: int, ages: NDArray[Any], *, at: Sequence[int] = (0,), length: int = 0
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Write a burst and read some of its spans, one after the other.
+
+        Parameters
+        ----------
+        spans, at, length
+            As of `run`.
+        ages
+            Which to read, in this order: by how many spans were written after them.
+
+        Returns
+        -------
+        ndarray, ndarray
+            Latencies of the writes and of the reads, in the order of issue.
+        """
+        written = self._offsets(spans, at)
+        read = (spans - 1 - np.asarray(ages)).astype(np.uint64) * np.uint64(SPAN_BYTES)
+        ops = np.repeat(np.array([OP_WRITE, OP_READ], np.uint8), (written.size, read.size))
+        lengths = np.where(ops == OP_WRITE, length or self.block_bytes, self.block_bytes)
+        # A pause, as short as can be: the first read waits until the last write is done.
+        pauses = (ops == OP_READ).astype(np.uint64)
+        # Of a write the first and the last block in turn: one unit of it may leave first.
+        ends = np.array([at[0], at[-1] + (length or self.block_bytes) - self.block_bytes])
+        offsets = np.concatenate([written, read + np.resize(ends.astype(np.uint64), read.size)])
+
+        def burst() -> Log:
+            self.empty()
+            self.reached = max(self.reached, spans + 1)
+            return self.bench.issue(ops, offsets, lengths, iodepth=self.depth, pauses_ns=pauses)
+
+        latency = _in_order(in_peace(self.bench, burst))
+        return latency[: written.size], latency[written.size :]
+
+    def read_at_once(self, spans: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Write a block in each span and read it straight away; give what both took."""
+        offsets = np.repeat(spans.astype(np.uint64) * np.uint64(SPAN_BYTES), 2)
+        ops = np.tile(np.array([OP_WRITE, OP_READ], np.uint8), spans.size)
+        self.empty()
+        log = in_peace(self.bench, lambda: self.bench.issue(ops, offsets, self.block_bytes))
+        self.reached = max(self.reached, int(spans.max()) + 1)
+        latency = _in_order(log)
+        return latency[::2], latency[1::2]
+
+    def read_later(self, spans: NDArray[Any]) -> NDArray[Any]:
+        """Read a block in each span once the buffer was emptied; give the latencies."""
+        self.empty()
+        offsets = spans.astype(np.uint64) * np.uint64(SPAN_BYTES)
+        return in_peace(self.bench, lambda: self.bench.read(offsets, self.block_bytes)).latency_ns
+
+    def _offsets(self, spans: int, at: Sequence[int]) -> NDArray[np.uint64]:
+        starts = np.arange(spans, dtype=np.uint64) * np.uint64(SPAN_BYTES)
+        return (starts[:, None] + np.array(at, dtype=np.uint64)).ravel()
 
     def empty(self) -> None:
         """Bring what the last burst left to flash, or make the drive forget it."""
@@ -160,3 +222,10 @@ class Bursts:
             # Longer bursts leave more behind than these did, and simulated time costs nothing.
             self.idle_ns *= MARGIN
         return stall
+
+
+def _in_order(log: Log) -> NDArray[Any]:
+    """Give latencies in the order of issue."""
+    latency = np.empty(len(log))
+    latency[log.index.astype(np.int64)] = log.latency_ns
+    return latency

@@ -51,7 +51,7 @@ from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.recurrence import Recurrence, recurrence
 from ssdscope.stats.robust import log_median, mad, middle_mean, shifted_blocks
 from ssdscope.stats.room import Room, room
-from ssdscope.stats.stalls import Stall, first_stall
+from ssdscope.stats.stalls import Stall, Waits, first_stall, waits_from
 from ssdscope.stats.steps import PairPeriod, Step, best_step, pair_period
 from ssdscope.stats.summary import (
     MeanInterval,
@@ -75,6 +75,7 @@ __all__ = [
     "Room",
     "Stall",
     "Step",
+    "Waits",
     "amplification_course",
     "batch_means",
     "best_splits",
@@ -116,5 +117,6 @@ __all__ = [
     "student",
     "tost",
     "undrained",
+    "waits_from",
     "write_amplification",
 ]

@@ -23,6 +23,8 @@ MOST_SLOW_BEFORE, LEAST_SLOW_BEHIND = 0.06, 0.05
 """Shares of slow requests: disturbances make some before, a full buffer makes many behind."""
 RISE = 3.0
 """How many times as many."""
+MOST_DOUBLED = 12
+"""Thresholds up to which slow requests are counted, each twice the one before."""
 UNUSUAL = 0.05
 """Share of the longest waits that are left out of a rate: disturbances, and rare upkeep."""
 
@@ -97,3 +99,66 @@ def _rise(series: NDArray[Any], slow: NDArray[Any]) -> int | None:
             behind = float(slow[at:].mean())
             return at if behind >= max(LEAST_SLOW_BEHIND, RISE * before) else None
     return None
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Which requests of bursts waited.
+
+    Attributes
+    ----------
+    accepted : ndarray, shape (bursts,)
+        Requests of each burst before the first that waited.
+    released : ndarray, shape (bursts,)
+        Requests that did not wait behind the first that did.
+    """
+
+    accepted: NDArray[np.int64]
+    released: NDArray[np.int64]
+
+
+def waits_from(latency_ns: ArrayLike, least: int) -> Waits | None:
+    """Find the first request of each burst that waits, where at least so many surely do not.
+
+    Rare requests are slow for other reasons, and behind the first wait not all are: the place is
+    that of the greatest likelihood for one share of slow requests before and another behind, at
+    the threshold that tells the two best.
+
+    Parameters
+    ----------
+    latency_ns : array_like, shape (bursts, requests)
+        As of `first_stall`.
+    least
+        Requests of each burst that surely do not wait.
+
+    Returns
+    -------
+    Waits or None
+        None if no threshold tells before and behind.
+    """
+    times = np.asarray(latency_ns, dtype=float)
+    usual, rest = float(np.median(times[:, :least])), times.shape[1] - least
+    best: tuple[float, Waits] | None = None
+    for threshold in usual * SLOW * 2.0 ** np.arange(MOST_DOUBLED):
+        slow = times > threshold
+        before = (slow[:, :least].sum() + 0.5) / (slow[:, :least].size + 1)
+        tail = slow[:, times.shape[1] - max(rest // 2, 1) :]
+        behind = (tail.sum() + 0.5) / (tail.size + 1)
+        if behind < RISE * before:
+            continue
+        told, against = np.log(behind / before), np.log((1 - behind) / (1 - before))
+        gain = float(behind * told + (1 - behind) * against)
+        if best is None or gain > best[0]:
+            sums = np.where(slow[:, least:], told, against)[:, ::-1].cumsum(axis=1)[:, ::-1]
+            accepted = least + np.argmax(sums, axis=1).astype(np.int64)
+            best = gain, Waits(accepted, _released(slow, accepted))
+    return None if best is None else best[1]
+
+
+def _released(slow: NDArray[np.bool_], accepted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count, of each burst, how many follow the first that waited until the next does."""
+    counts = []
+    for row, at in zip(slow, accepted, strict=True):
+        waiting = np.flatnonzero(row[at + 1 :])
+        counts.append(int(waiting[0]) if waiting.size else len(row) - at - 1)
+    return np.array(counts, dtype=np.int64)

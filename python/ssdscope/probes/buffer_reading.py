@@ -1,0 +1,200 @@
+"""Write buffers that can be read back: what they hold, between two bounds.
+
+A buffer never holds more than fits (`buffer_held` counts that), and never takes fewer writes than
+fit before one of them waits. What leaves while it is filled moves the two bounds apart; where
+they are close, no law of draining is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.buffer_held import Full, Held
+from ssdscope.probes.buffer_unit import Filled
+from ssdscope.probes.bursts import FLUSHES, SPAN_BYTES, Bursts
+from ssdscope.probes.finding import Reason
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+WAYS = (
+    (200_000_000, False),
+    (6_000_000_000, False),
+    (60_000_000_000, False),
+    (6_000_000_000, True),
+)
+"""To empty a buffer: idle time behind a flush, and whether its data are made to be forgotten."""
+DEPTHS = (1, 8)
+"""Writes at once: more where writes one at a time never fill it."""
+ACCEPTED_BURSTS, COUNTED = 8, 30
+MOST_OVER = 1.12
+"""Times what is accepted, up to which more may seem to be held where not the oldest leave first."""
+AGREEING = 3
+MANY = 1000
+"""In so large a buffer few bursts tell as much as many in a small one."""
+LAST_WAITS = 3
+"""A quarter of the bursts of which is counted what is held end so soon behind the first wait."""
+ALIKE = 0.05
+"""If what is held differs by no more between bursts, little leaves with the last wait."""
+SLACK, UNORDERED_SLACK = 0.01, 0.04
+SURE = 0.9
+"""Share of what is held that surely is taken without waiting."""
+APART = 0.16
+"""Relative distance of the bounds, up to which the middle is told."""
+PAIRS_FROM = 128
+"""In a buffer of so many units the two ends of a write stand for the whole of it."""
+DOUBTFUL = (1.2, 1.7)
+"""Neither one unit nor two: weighed twice more."""
+LONGER = (1.0, 1.05, 1.1, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0, 6.0)
+"""Times as long as fills the buffer are bursts that are weighed, until so many have filled it."""
+FULL = 4
+ONE_FROM, LEAST_HELD = 0.75, 0.25
+"""Of what the buffer holds: of single units more is held, and of two or three not less."""
+
+
+def measure(bench: Bench, evidence: dict[str, Any]) -> Filled | Reason | None:
+    """Measure room in writes of a unit each; None where reads do not tell what is held."""
+    full: Full | None = None
+    for idle_ns, thorough in WAYS[1:] if bench.virtual else WAYS:
+        bursts = Bursts(bench, idle_ns=idle_ns, thorough=thorough)
+        held = Held.told(bursts) if bursts.can_forget or not thorough else None
+        if held is None:
+            continue
+        full = full or _full(held)
+        if full is None:
+            return Reason.EFFECT_BELOW_NOISE
+        bursts.depth = full.depth
+        if not held.left_behind(full.spans):
+            return _bounds(held, full.held, evidence)
+    return None if full is None else Reason.PLP_NO_FLUSH_EFFECT
+
+
+def _full(held: Held) -> Full | None:
+    found = (held.full(depth) for depth in DEPTHS)
+    return next((each for each in found if each is not None), None)
+
+
+def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reason:
+    """Find both bounds, and how writes are weighed in units."""
+    bursts = held.bursts
+    latency_ns, waits = _accepted(bursts, count)
+    flush_ns = float(np.median(bursts.flush_ns[2:]))
+    fast_ns = float(np.median(latency_ns[:, : max(int(SURE * count), 1)]))
+    evidence |= {
+        "emptied_by": "switching or discarding" if bursts.thorough else "flushing and waiting",
+        "idle_ns": bursts.idle_ns,
+        "writes_at_once": bursts.depth,
+        "flush_ns": flush_ns,
+        "flush_works": flush_ns > FLUSHES * fast_ns,
+        "fast_ns": fast_ns,
+    }
+    if waits is None:
+        return Reason.EFFECT_BELOW_NOISE
+    accepted = _agreed(waits.accepted)
+    slow_ns = float(latency_ns[:, int(accepted) :].mean())
+    evidence |= {
+        "slow_ns": slow_ns,
+        "accepted_requests": waits.accepted.tolist(),
+        "released_requests": waits.released.tolist(),
+        "profile_ns": np.median(latency_ns, axis=0),
+        "full_at": accepted,
+    }
+    counts = held.counts(_ends(bursts, accepted, count > MANY), count)
+    if counts is None:
+        return Reason.EFFECT_BELOW_NOISE
+    few, usual, many = np.quantile(counts.spans, (0.1, 0.75, 0.9))
+    low, high = min(float(counts.spans.max()), accepted), accepted
+    if high > low * (1 + APART) and many - few <= ALIKE * low:
+        # What left until it was read: with what the waiting write waited for, or meanwhile.
+        left = float(np.quantile(waits.released, 0.75)) + counts.reading_ns / slow_ns
+        high = min(accepted, low + left + 1)
+    evidence |= {"held_requests": counts.spans.tolist(), "at_least": low, "at_most": high}
+    too_many = usual > (1 + APART / 2) * accepted or counts.spans.max() > MOST_OVER * accepted
+    if too_many or high > low * (1 + APART):
+        return Reason.MODEL_MISFIT
+    slack = SLACK if counts.in_order else UNORDERED_SLACK
+    interval = low * (1 - slack), high * (1 + slack)
+    return Filled((low + high) / 2, interval, _Weighing(held, int(accepted), low).units)
+
+
+def _agreed(accepted: NDArray[np.int64]) -> float:
+    """Give the count that most bursts agree on, else one that few exceed.
+
+    A slow write that waited for something else makes a count too small, and one that found room
+    by chance too large.
+    """
+    near = np.abs(accepted[:, None] - accepted) <= np.maximum(1, SLACK * accepted)
+    best = max(range(accepted.size), key=lambda each: (near[each].sum(), accepted[each]))
+    if near[best].sum() >= AGREEING:
+        return float(np.median(accepted[near[best]]))
+    return float(np.quantile(accepted, 0.75))
+
+
+def _ends(bursts: Bursts, accepted: float, fewer: bool) -> NDArray[np.int64]:
+    """Draw lengths of bursts: some end soon behind the first wait, others anywhere behind."""
+    rng, count = bursts.bench.rng("buffer_reading"), COUNTED // (8 if fewer else 1)
+    soon = accepted + rng.integers(1, LAST_WAITS + 1, count // 4)
+    later = rng.uniform(accepted + 8, 1.2 * accepted + 8, count - count // 4)
+    lengths = np.concatenate([soon, later]).astype(np.int64)
+    return np.minimum(lengths, bursts.most_writes)
+
+
+def _accepted(bursts: Bursts, count: float) -> tuple[NDArray[Any], stats.Waits | None]:
+    """Count the writes of some bursts until the first that waits."""
+    spans = round(1.25 * count) + 32
+    least = max(int(SURE * count), 2)
+    while True:
+        latency_ns = bursts.run(spans, ACCEPTED_BURSTS // (3 if count > MANY else 1))
+        waits = stats.waits_from(latency_ns, least)
+        told = waits is not None and np.median(waits.accepted) <= SURE * latency_ns.shape[1]
+        if told or latency_ns.shape[1] == bursts.most_writes or spans > 4 * count + 64:
+            return latency_ns, waits
+        spans = round(1.5 * spans)
+
+
+class _Weighing:
+    """Tells how many units a write takes, by how much of a burst of such is held."""
+
+    def __init__(self, held: Held, spans: int, count: float) -> None:
+        self._held = held
+        self._spans = spans
+        self._count = count
+        self._block = held.bursts.block_bytes
+        # A block written twice takes one unit, unless the first has gone before the second.
+        self._neighbours = False  # Whether two blocks written together were seen to take two units.
+        self._pairs = count >= PAIRS_FROM and self._filled((0, 0), self._block) < DOUBTFUL[0]
+
+    def units(self, at: int, length: int) -> float:
+        """Weigh a write; NaN if what is held does not tell."""
+        taken = [self._once(at % SPAN_BYTES, length)]
+        if not (taken[0] < DOUBTFUL[0] or taken[0] > DOUBTFUL[1]):
+            taken += [self._once(at % SPAN_BYTES, length) for _ in range(2)]
+        return float(np.median(taken))
+
+    def _once(self, begin: int, length: int) -> float:
+        if not self._pairs:
+            return self._filled((begin,), length)
+        taken = self._filled((begin, begin + length - self._block), self._block)
+        if length == 2 * self._block and taken > DOUBTFUL[0] and not self._neighbours:
+            # Written one by one, the first may have left before the second comes.
+            taken = min(taken, self._filled((begin,), length))
+            self._neighbours = taken > DOUBTFUL[0]
+        return taken
+
+    def _filled(self, at: tuple[int, ...], length: int) -> float:
+        """Weigh by bursts that fill the buffer: of several as much as any was seen to hold."""
+        most, full = 0.0, 0
+        for longer in LONGER:
+            spans = min(round(longer * self._spans), self._held.bursts.most_writes)
+            held, waited = self._held.share(spans, self._count, at=at, length=length)
+            most, full = max(most, held), full + waited
+            if most >= ONE_FROM * self._count:
+                return 1.0
+            if full >= (1 if self._count > MANY else FULL):
+                return self._count / most if most > LEAST_HELD * self._count else np.nan
+        return np.nan
