@@ -57,6 +57,27 @@ def test_nothing_is_run_twice_and_more_points_are_added(cli, folder: Path) -> No
     assert "holds runs with design 'sobol'" in said.err
 
 
+def test_requests_are_kept_within_a_size(cli, tmp_path: Path) -> None:
+    """On a disk the arm moves less."""
+    from ssdscope.models.table import load
+
+    total = {}
+    disk = ("model", "collect", "sim:huang-hdd-s", "--points", "40", *QUICK)
+    for size in ("400g", "1g"):
+        data = tmp_path / f"{size}.parquet"
+        words = ("--test", "0", "--repeats", "0", "--size", size, "-O", str(data))
+        assert cli(*disk, *words).status == 0
+        header, rows = load(data)
+        assert header["size_bytes"] == int(size[:-1]) << 30
+        total[size] = sum(each.row.latency_ns for each in rows)
+    assert total["1g"] < 0.8 * total["400g"]
+    said = cli(*disk, "--size", "1m", "-O", str(tmp_path / "none.parquet"))
+    assert said.status == 2
+    assert "--size: 1m is not between 16777216 bytes and" in said.err
+    said = cli(*disk, "-O", str(data))
+    assert "holds runs with size_bytes 1073741824" in said.err
+
+
 def test_an_adaptive_design_goes_on_too(cli, tmp_path: Path) -> None:
     wanted = ("--design", "adaptive", "--test", "0", "--repeats", "0", "-o", "json")
     words = (*COLLECT, *wanted, "-O", str(tmp_path / "runs.parquet"))

@@ -1,5 +1,8 @@
 """Which workloads are run, and what a model is told of them."""
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.unit.made_up_runs import info, latency_ns
@@ -83,15 +86,16 @@ def test_the_same_workload_has_the_same_features() -> None:
 def test_formulas_say_what_the_columns_hold() -> None:
     """The formulas in a model file are all a reader in another language has."""
     rows = features.inputs(designs.sobol(info(), 64, 1))
-    columns = features.columns("physics", rows)
-    tools = {"log2": np.log2, "ceil": np.ceil, "__builtins__": {}}
+    columns = features.columns("service", rows)
+    tools: dict[str, Any] = {"log2": np.log2, "ceil": np.ceil, "min": min, "max": max}
+    tools |= {"gcd": lambda one, other: math.gcd(int(one), int(other)), "__builtins__": {}}
     for row, found in zip(rows, columns, strict=True):
         known: dict[str, float] = dict(zip(COLUMNS, row.tolist(), strict=True))
         waiting = dict(features.FORMULAS)
         while waiting:
             name = next(n for n in waiting if _ready(waiting[n], waiting))
             known[name] = eval(waiting.pop(name).replace(" mod ", " % "), tools, known)
-        wanted = [known[name] for name in features.SETS["physics"]]
+        wanted = [known[name] for name in features.SETS["service"]]
         assert found == pytest.approx(wanted, abs=1e-9)
 
 
@@ -99,6 +103,18 @@ def _ready(formula: str, waiting: dict[str, str]) -> bool:
     import re
 
     return not set(re.findall(r"\w+", formula)) & waiting.keys()
+
+
+def test_pages_touched_are_the_mean_over_a_run() -> None:
+    for size, stride in ((3072, 0), (1024, 0), (6144, 0), (8192, 0), (12288, 2048)):
+        starts = np.arange(4096) * (size + stride) % 4096
+        touched = np.ceil((starts + size) / 4096)
+        whole = np.maximum(0, (starts + size) // 4096 - np.ceil(starts / 4096))
+        row = features.inputs([Vector(100, 1, size, 4096, 0, 0, stride, 0)])
+        columns = features.columns("service", row)[0]
+        known = dict(zip(features.SETS["service"], columns, strict=True))
+        assert known["wr_touched"] == pytest.approx(touched.mean()), size
+        assert known["wr_cut"] == pytest.approx((touched - whole).mean()), size
 
 
 def test_kinds_of_workloads() -> None:

@@ -49,7 +49,7 @@ def test_scikit_learns_own_checks(estimator: object, check: Any) -> None:
         check(estimator)
 
 
-@pytest.mark.parametrize("name", list(registry.FAMILIES))
+@pytest.mark.parametrize("name", [name for name in registry.FAMILIES if name != "service"])
 def test_what_is_kept_predicts_the_same(name: str) -> None:
     if name == "lightgbm" and name not in registry.available(9):
         pytest.skip("LightGBM is not installed")
@@ -59,6 +59,37 @@ def test_what_is_kept_predicts_the_same(name: str) -> None:
     again = kind.from_json(json.loads(json.dumps(fitted.model_.to_json())))
     assert (again.evaluate(x) == fitted.predict(x)).all()
     assert np.median(np.abs(fitted.predict(x) / y - 1)) < 0.25
+
+
+def test_times_that_add_up_are_learnt_from_few_rows() -> None:
+    rng = np.random.default_rng(1)
+    features, times = rng.uniform(0, 3, (80, 2)), rng.uniform(0, 1, (80, 3))
+    y = 1e5 * (times @ [1.0, 30.0, 0.0] + 0.5) * (1 + 0.02 * features[:, 0])
+    x = np.column_stack([features, times, np.ones(80)])
+    fitted, plain = (
+        GaussianProcess(terms=terms, random_state=0).fit(x[:40], y[:40]) for terms in (4, 0)
+    )
+    errors = [np.abs(each.predict(x[40:]) / y[40:] - 1).mean() for each in (fitted, plain)]
+    assert errors[0] < 0.005 < errors[1] / 2
+    assert fitted.model_.coefficients == pytest.approx([1e5, 3e6, 0, 5e4], rel=0.1, abs=1e4)
+    again = GaussianModel.from_json(json.loads(json.dumps(fitted.model_.to_json())))
+    assert (again.evaluate(x) == fitted.predict(x)).all()
+    assert len(fitted.most_uncertain(x, 3)) == 3
+
+
+def test_times_need_columns_and_a_positive_target() -> None:
+    x, y = data(40)
+    with pytest.raises(ValueError, match="terms must be from 0 to 3, got 4"):
+        GaussianProcess(terms=4).fit(x, y)
+    with pytest.raises(ValueError, match="positive y"):
+        GaussianProcess(terms=2).fit(x, -y)
+
+
+def test_a_kind_of_model_with_features_of_its_own_takes_no_others() -> None:
+    found = registry.pairs(["gp", "service"], ["basic", "service"])
+    assert found == [("gp", "basic"), ("service", "service")]
+    with pytest.raises(UsageError, match="gp does not learn from service features"):
+        registry.pairs(["gp"], ["service"])
 
 
 @BOOSTED

@@ -51,6 +51,8 @@ class Plan:
         Runs at a time on copies of a simulated drive; -1 for all cores.
     prepare
         Whether a real drive is filled and settled first; not if it was just before.
+    size_bytes
+        Requests fall into so many bytes from the drive's start on; into all of it if None.
     """
 
     design: str
@@ -61,6 +63,7 @@ class Plan:
     stop: Stop = PAPER_STOP
     jobs: int = -1
     prepare: bool = True
+    size_bytes: int | None = None
 
     def header(self, target: dict[str, Any], skipped: int) -> dict[str, Any]:
         """Describe the collection for its file."""
@@ -73,6 +76,7 @@ class Plan:
             "seed": self.seed,
             "until_ci": self.stop.until_ci,
             "runtime_ns": self.stop.runtime_ns,
+            "size_bytes": self.size_bytes,
             **target,
         }
 
@@ -234,7 +238,7 @@ def _copies(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Coll
 
     # A run is one call into Rust that lets go of Python, so threads are enough.
     workers = Parallel(n_jobs=plan.jobs, prefer="threads", return_as="generator")
-    rows = workers(delayed(_measure)(device.fork(), task, plan.stop) for task in wanted)
+    rows = workers(delayed(_measure)(device.fork(), task, plan) for task in wanted)
     try:
         for task, row in zip(wanted, rows, strict=True):
             yield Collected(task.split, row)
@@ -242,14 +246,15 @@ def _copies(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Coll
         rows.close()
 
 
-def _measure(device: Device, task: Task, stop: Stop) -> Row:
-    workload = task.vector.workload(stop, grid.run_seed(task.seed, task.vector))
+def _measure(device: Device, task: Task, plan: Plan) -> Row:
+    seed = grid.run_seed(task.seed, task.vector)
+    workload = task.vector.workload(plan.stop, seed, plan.size_bytes)
     return grid.measure(device, task.vector, workload)
 
 
 def _one_after_another(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Collected]:
     """Run all on the drive itself; where it is written, give rows once a sentinel vouches."""
-    made = (Collected(task.split, _measure(device, task, plan.stop)) for task in wanted)
+    made = (Collected(task.split, _measure(device, task, plan)) for task in wanted)
     if not device.info.writable:
         yield from made
         return

@@ -91,7 +91,7 @@ def evaluate(
     naive = [*_constant(sample, test, seed), *_nearest(sample, test)]
     typical = {each["split"]: each["mre"] for each in naive if each["name"] == CONSTANT}
     found: list[dict[str, Any]] = []
-    pairs = [(name, each) for name in models for each in feature_sets]
+    pairs = registry.pairs(models, feature_sets)
     for done, (name, each) in enumerate(pairs):
         progress(f"evaluating {name} on {each} features", done / len(pairs))
         found += scores(name, each, sample, test, seed)

@@ -1,10 +1,16 @@
 """What a model is told of a workload: the eight characteristics as columns of numbers.
 
-Three sets, each of which a reader in another language can compute from the characteristics
+Four sets, each of which a reader in another language can compute from the characteristics
 (`FORMULAS`): ``basic``, the four that models of hard disks have; ``extended``, the eight of
 huang2011; ``physics``, these and what a drive makes of them: pages asked for, bytes in flight,
-parts of pages, less than a page, whether starts stay on round addresses. Sizes and depths enter
-as binary logarithms, in which latency is nearly straight.
+parts of pages, less than a page, whether starts stay on round addresses; ``service``, these and
+what times are proportional to, for the one model that adds times up. Sizes and depths enter as
+binary logarithms, in which latency is nearly straight.
+
+Pages touched and cut are means over a run. Starts advance by whole steps (a size, or a size and a
+gap), so that they come to lie on all multiples of g = gcd(step, page) within a page alike: then
+a request of s bytes touches 1 + (s - g) / page pages, and of a longer one each end cuts one but
+for the share g / page of starts.
 
 At a share of writes of 0 or 100 % one direction's characteristics mean nothing. There they take
 the other direction's values, so that workloads that are the same are the same to a model too.
@@ -23,7 +29,9 @@ from ssdscope.workloads.grid import COLUMNS, Vector
 Array = npt.NDArray[Any]
 Columns = Mapping[str, Array]
 PAGE_BYTES = 4096
-FORMULAS: dict[str, str] = {
+UNIT_BYTES = 65536
+"""Bytes are counted in so many where times are proportional to them."""
+_PHYSICS: dict[str, str] = {
     "wr_share": "wr_ratio / 100",
     "rand_share": "(1 - wr_share) * rd_rand_share + wr_share * wr_rand_share",
     "log2_q_dep": "log2(q_dep)",
@@ -53,8 +61,43 @@ FORMULAS: dict[str, str] = {
     "rd_step_4k": "1 if (rd_size + rd_stride) mod 4096 == 0 else 0",
     "rd_step_64k": "1 if (rd_size + rd_stride) mod 65536 == 0 else 0",
     "rd_step_128k": "1 if (rd_size + rd_stride) mod 131072 == 0 else 0",
+    "wr_cut": (
+        "wr_touched if wr_size < 4096 else "
+        "min(wr_touched, wr_share * (2 - gcd(wr_size + wr_stride, 4096) / 2048))"
+    ),
+    "rd_cut": (
+        "rd_touched if rd_size < 4096 else "
+        "min(rd_touched, (1 - wr_share) * (2 - gcd(rd_size + rd_stride, 4096) / 2048))"
+    ),
+    "log2_wr_touched": "log2(0.001 + wr_touched)",
+    "log2_rd_touched": "log2(0.001 + rd_touched)",
 }
-"""Each feature from the characteristics (in % and bytes) and from those above it."""
+_PROPORTIONAL: dict[str, str] = {
+    "wr_touched": "wr_share * max(1, 1 + (wr_size - gcd(wr_size + wr_stride, 4096)) / 4096)",
+    "rd_touched": "(1 - wr_share) * max(1, 1 + (rd_size - gcd(rd_size + rd_stride, 4096)) / 4096)",
+    "rd_share": "1 - wr_share",
+    "wr_bytes": "wr_share * wr_size / 65536",
+    "rd_bytes": "rd_share * rd_size / 65536",
+    "wr_random_bytes": "wr_bytes * wr_rand_share",
+    "rd_random_bytes": "rd_bytes * rd_rand_share",
+    "wr_gaps": "wr_share if wr_stride > 0 else 0",
+    "rd_gaps": "rd_share if rd_stride > 0 else 0",
+    "mix_wr_bytes": "mix * wr_size / 65536",
+    "mix_rd_bytes": "mix * rd_size / 65536",
+}
+TERMS_ALONE = (
+    "wr_share", "rd_share", "wr_bytes", "rd_bytes", "wr_touched", "rd_touched", "wr_cut", "rd_cut",
+    "wr_random", "rd_random", "wr_random_bytes", "rd_random_bytes", "wr_gaps", "rd_gaps",
+    "mix", "mix_wr_bytes", "mix_rd_bytes",
+)  # fmt: skip
+TERMS = (*(f"q_{name}" for name in TERMS_ALONE), *TERMS_ALONE)
+"""What times are proportional to: of all that are in flight with a request, and of it alone."""
+FORMULAS: dict[str, str] = {
+    **_PHYSICS,
+    **_PROPORTIONAL,
+    **{f"q_{name}": f"q_dep * {name}" for name in TERMS_ALONE},
+}
+"""Each feature from the characteristics (in % and bytes) and from other features."""
 
 EXTENDED = (
     "wr_share",
@@ -66,10 +109,12 @@ EXTENDED = (
     "log2_wr_stride",
     "log2_rd_stride",
 )
+PHYSICS = (*EXTENDED, *(name for name in _PHYSICS if name not in EXTENDED))
 SETS: dict[str, tuple[str, ...]] = {
     "basic": ("wr_share", "log2_q_dep", "log2_size", "rand_share"),
     "extended": EXTENDED,
-    "physics": (*EXTENDED, *(name for name in FORMULAS if name not in EXTENDED)),
+    "physics": PHYSICS,
+    "service": (*PHYSICS, *TERMS),
 }
 
 WORKLOADS: dict[str, str] = {
@@ -129,7 +174,27 @@ def _everything(given: Columns) -> dict[str, Array]:
     }
     for way, share in (("wr", write), ("rd", read)):
         found |= _direction(way, share, given)
-    return found
+        found |= _times(way, share, write * read, given)
+    return found | {f"q_{name}": given["q_dep"] * found[name] for name in TERMS_ALONE}
+
+
+def _times(way: str, share: Array, mix: Array, given: Columns) -> dict[str, Array]:
+    """Compute what the times of one direction's requests are proportional to."""
+    size, random, stride = (given[f"{way}_{what}"] for what in ("size", "rand", "stride"))
+    common = np.gcd((size + stride).astype(np.int64), PAGE_BYTES)
+    touched = np.maximum(1, 1 + (size - common) / PAGE_BYTES)
+    cut = np.where(size < PAGE_BYTES, touched, np.minimum(2 - 2 * common / PAGE_BYTES, touched))
+    amount = share * size / UNIT_BYTES
+    return {
+        f"{way}_share": share,
+        f"{way}_touched": share * touched,
+        f"{way}_cut": share * cut,
+        f"log2_{way}_touched": np.log2(0.001 + share * touched),
+        f"{way}_bytes": amount,
+        f"{way}_random_bytes": amount * random / 100,
+        f"{way}_gaps": share * (stride > 0),
+        f"mix_{way}_bytes": mix * size / UNIT_BYTES,
+    }
 
 
 def _direction(way: str, share: Array, given: Columns) -> dict[str, Array]:

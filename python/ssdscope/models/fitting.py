@@ -70,7 +70,7 @@ def compare(
     names: Sequence[str], sets: Sequence[str], sample: Sample, seed: int, progress: StageProgress
 ) -> list[Choice]:
     """Cross-validate kinds of models with sets of features, the best first."""
-    pairs = [(name, each) for name in names for each in sets]
+    pairs = registry.pairs(names, sets)
     found = []
     for done, (name, each) in enumerate(pairs):
         progress(f"cross-validating {name} on {each} features", done / len(pairs))

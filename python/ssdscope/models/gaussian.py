@@ -4,6 +4,11 @@ Covariance Matern 5/2: latencies have kinks, which a smoother one would round of
 scales, amplitude and noise maximise the marginal likelihood on at most `TUNING_ROWS` rows (its
 cost is cubic), with the gradient written out; then all rows are fitted (Rasmussen and Williams
 2006, chapters 2 and 5).
+
+Latency is a sum of times far more than it is a product of powers. With `terms` the last columns
+are what times are proportional to, and their coefficients are fitted first: least squares of
+relative errors, none negative, for no request gets time back. The process then has only the
+ratio to that sum to explain, which is nearly 1, and its length scales grow.
 """
 
 from typing import Any, Self
@@ -14,12 +19,14 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ssdscope.models.gaussian_model import ROOT5, GaussianModel, distances, matern
+from ssdscope.models.gaussian_model import ROOT5, GaussianModel, distances, matern, summed
 
 Array = npt.NDArray[Any]
-TUNING_ROWS = 384
+TUNING_ROWS = 512
+LEAST_SHARE = 0.1
+"""A sum of times is held above this share of the least target."""
 TUNING_STEPS = 60
-_BOUNDS = {"amplitude": (-3.0, 4.0), "noise": (-11.0, 1.0), "length": (-3.0, 5.0)}
+_BOUNDS = {"amplitude": (-3.0, 4.0), "noise": (-6.0, 1.0), "length": (-3.0, 5.0)}
 """Of logarithms, for standardised columns and target."""
 
 
@@ -33,6 +40,8 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         any other target is fitted as it is.
     max_rows : int, default=4200
         Rows that are fitted at most; of more these are drawn.
+    terms : int, default=0
+        So many of the last columns, none negative, are what times are proportional to.
     random_state : int, RandomState or None, default=None
         Draws rows.
 
@@ -45,10 +54,15 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, log_target: bool = True, max_rows: int = 4200, random_state: Any = None
+        self,
+        log_target: bool = True,
+        max_rows: int = 4200,
+        terms: int = 0,
+        random_state: Any = None,
     ) -> None:
         self.log_target = log_target
         self.max_rows = max_rows
+        self.terms = terms
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
@@ -56,6 +70,11 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         points, target = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         random = check_random_state(self.random_state)
         logarithm = bool(self.log_target and (target > 0).all())
+        points, times = self._parted(points)
+        coefficients, least = np.empty(0), 0.0
+        if self.terms:
+            coefficients, least = _added_up(times, target)
+            target = target / summed(times, coefficients, least)
         values = np.log(target) if logarithm else target.astype(float)
         low, high = points.min(axis=0), points.max(axis=0)
         if len(points) > self.max_rows:
@@ -80,8 +99,17 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             log_target=logarithm,
             low=low,
             high=high,
+            coefficients=coefficients,
+            least=least,
         )
         return self
+
+    def _parted(self, rows: Array) -> tuple[Array, Array]:
+        """Part the features from what times are proportional to."""
+        features = rows.shape[1] - self.terms
+        if features < 1 or self.terms < 0:
+            raise ValueError(f"terms must be from 0 to {rows.shape[1] - 1}, got {self.terms}")
+        return rows[:, :features], rows[:, features:]
 
     def predict(self, X: Any) -> Array:  # noqa: N803
         """Predict for ``X`` of shape (n, features)."""
@@ -91,7 +119,8 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def most_uncertain(self, X: Any, count: int) -> list[int]:  # noqa: N803
         """Choose rows one by one, each where the variance is largest given those before it."""
         check_is_fitted(self)
-        rows = validate_data(self, X, reset=False, dtype=np.float64) / self.model_.length_scales
+        rows, _ = self._parted(validate_data(self, X, reset=False, dtype=np.float64))
+        rows = rows / self.model_.length_scales
         cross = self._amplitude * matern(distances(rows, self._points))
         known = _forward(self._factor, cross.T)
         # What is left of the covariance between candidates, lowered by each that is chosen.
@@ -105,6 +134,16 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             column = left[:, best] / np.sqrt(max(left[best, best], 0) + self._noise)
             left = left - np.outer(column, column)
         return chosen
+
+
+def _added_up(times: Array, target: Array) -> tuple[Array, float]:
+    """Weigh times so that their sum is near a positive target; coefficients, and its least."""
+    from scipy.optimize import nnls
+
+    if not (target > 0).all():
+        raise ValueError("terms need a positive y")
+    coefficients, _ = nnls(times / target[:, None], np.ones(len(target)))
+    return coefficients, LEAST_SHARE * float(target.min())
 
 
 def _cholesky(covariance: Array) -> Array:

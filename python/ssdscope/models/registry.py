@@ -4,7 +4,7 @@ A new model is an estimator that passes ``check_estimator`` and keeps its fit as
 ``model_``, and a line here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +25,15 @@ class Family:
         Beyond so many rows it is not among those that are chosen from.
     chosen_from
         Whether it is tried where the best is asked for; baselines are not.
+    own_features
+        The only set of features that it learns from, which no other does; empty if it takes any.
     """
 
     make: Callable[[int], Any]
     about: str
     most_rows: int = 1 << 40
     chosen_from: bool = True
+    own_features: str = ""
 
 
 def _guide(seed: int) -> Any:
@@ -69,6 +72,13 @@ def _gaussian(seed: int) -> Any:
     return GaussianProcess(log_target=True, random_state=seed)
 
 
+def _service(seed: int) -> Any:
+    from ssdscope.models.features import TERMS
+    from ssdscope.models.gaussian import GaussianProcess
+
+    return GaussianProcess(log_target=True, terms=len(TERMS), random_state=seed)
+
+
 def _least_squares(_seed: int) -> Any:
     from ssdscope.models.estimators import LeastSquaresRegressor
 
@@ -96,6 +106,12 @@ FAMILIES: dict[str, Family] = {
     "cart": Family(_cart, "one regression tree with constant leaves", chosen_from=False),
     "lightgbm": Family(_lightgbm, "boosted trees with linear leaves"),
     "gp": Family(_gaussian, "Gaussian process, for small samples", most_rows=4200),
+    "service": Family(
+        _service,
+        "times that add up, and a Gaussian process of what they miss",
+        most_rows=4200,
+        own_features="service",
+    ),
     "ols": Family(_least_squares, "ordinary least squares, a baseline", chosen_from=False),
     "quantile": Family(_quantile, "linear median regression, a baseline", chosen_from=False),
     "lasso": Family(_lasso, "least squares of few features out of many", chosen_from=False),
@@ -119,6 +135,28 @@ def family(name: str) -> Family:
 
         lightgbm()
     return FAMILIES[name]
+
+
+def pairs(names: Sequence[str], feature_sets: Sequence[str]) -> list[tuple[str, str]]:
+    """Pair kinds of model with sets of features; one with a set of its own has that alone.
+
+    Raises
+    ------
+    UsageError
+        If there is no set that a kind learns from.
+    """
+    reserved = {each.own_features for each in FAMILIES.values()}
+    found = []
+    for name in names:
+        own = family(name).own_features
+        sets = [own] if own else [each for each in feature_sets if each not in reserved]
+        if not sets:
+            raise UsageError(
+                f"{name} does not learn from {', '.join(feature_sets)} features",
+                hint="use basic, extended or physics",
+            )
+        found += [(name, each) for each in sets]
+    return found
 
 
 def available(rows: int, *, baselines: bool = False) -> list[str]:

@@ -21,7 +21,7 @@ RUNTIME_NS = 10_000_000_000
 SHARE_OF_WALL = 0.15
 LEAST_RUN_S = 0.1
 """On a real drive there are as many runs as fit, each at least so long."""
-MODELS = ("gp", "guide")
+MODELS = ("service", "guide")
 SETS = ("extended",)
 SIZES_BYTES = tuple(kib * KIB for kib in (4, 8, 16, 32, 64, 128, 256))
 DEPTHS = (1, 2, 4, 8, 16, 32, 64)

@@ -60,6 +60,10 @@ def collect(
     runtime: Annotated[
         str, typer.Option("--runtime", metavar="TIME", help="End a run after this at the latest.")
     ] = "60s",
+    size: Annotated[
+        str | None,
+        typer.Option("--size", metavar="SIZE", help="Requests fall into the first so many bytes."),
+    ] = None,
     out: Annotated[
         str, typer.Option("--out", "-O", metavar="FILE.parquet", help="Where the runs go.")
     ] = "runs.parquet",
@@ -91,7 +95,9 @@ def collect(
         used_seed
     )
     designs.require(opened.device.info)
-    plan = collecting.Plan(**given, seed=used_seed)
+    plan = collecting.Plan(
+        **given, seed=used_seed, size_bytes=_region(size, opened.device.info.capacity_bytes)
+    )
     planned, skipped = collecting.tasks(opened.device.info, plan)
     if skipped:
         note(f"{skipped:,} workloads are left out: the drive does not take such requests")
@@ -171,6 +177,22 @@ def _plan(
     if stop.runtime_ns <= 0:
         raise UsageError("--runtime: must be more than 0")
     return {"design": design, **counts, "stop": stop, "jobs": jobs}
+
+
+def _region(size: str | None, capacity_bytes: int) -> int | None:
+    """Read the option --size."""
+    from ssdscope.models.designs import SMALLEST_DRIVE_BYTES
+    from ssdscope.units import parse_size
+
+    if size is None:
+        return None
+    found: int = _typed("--size", parse_size, size)
+    if not SMALLEST_DRIVE_BYTES <= found <= capacity_bytes:
+        raise UsageError(
+            f"--size: {size} is not between {SMALLEST_DRIVE_BYTES} bytes and the drive's "
+            f"{capacity_bytes}"
+        )
+    return found
 
 
 def _typed(option: str, parse: Any, text: str) -> Any:

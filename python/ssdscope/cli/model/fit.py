@@ -50,7 +50,7 @@ def fit(
         typer.Option(
             "--model",
             metavar="NAME",
-            help="guide, guide-bagged, guide-quantile, cart, lightgbm, gp, ols, quantile; or best.",
+            help="guide, guide-bagged, cart, lightgbm, gp, service, ols, ... ; or best.",
         ),
     ] = "best",
     features: Annotated[

@@ -36,7 +36,13 @@ TITLE = "Beyond the paper: models held to workloads they have not seen"
 FEW, MANY = "Sobol, a quarter", "Sobol"
 DESIGNS = (FEW, MANY, GRID)
 FEW_SHARE = 1 / 4
-KINDS = (("gp", "physics"), ("lightgbm", "physics"), ("guide", "physics"), ("guide", "extended"))
+KINDS = (
+    ("service", "service"),
+    ("gp", "physics"),
+    ("lightgbm", "physics"),
+    ("guide", "physics"),
+    ("guide", "extended"),
+)
 READ = "guide"
 GROUPED_POINTS = 3.0
 OFF_POINTS = {FEW: 8.0, MANY: 5.0}
