@@ -9,15 +9,12 @@ import pytest
 from ssdscope import probes
 from ssdscope.probes import (
     Absent,
-    Bench,
     Budget,
     Detected,
     Finding,
     Reason,
-    State,
     Undetectable,
     rmw_unit,
-    write_through,
 )
 from ssdscope.targets import Device, open_target
 
@@ -176,22 +173,20 @@ def test_pairs_of_blocks_on_one_chip_are_no_unit(tmp_path: Path) -> None:
     assert not any(isinstance(each, Detected) for each in found.values())
 
 
-def test_writes_that_wait_for_room_in_a_protected_buffer_are_not_known_to_wait_for_flash(
-    tmp_path: Path,
+@pytest.mark.parametrize(("unit", "drain"), [(8192, "full"), (32_768, "full"), (16_384, "idle")])
+def test_a_full_protected_buffer_is_known_by_writing_again(
+    tmp_path: Path, unit: int, drain: str
 ) -> None:
-    # It is never left alone for so long that it would empty itself.
+    # Writes wait for room, and longer across two of its units, but not for their own way to flash.
     buffer = (
-        "[write_buffer]\nbytes = 262_144\nunit_bytes = 16_384\nswitchable = false\n"
-        'power_loss_protected = true\ndrain = "idle"\nidle_ns = 26_000_000\n'
+        f"[write_buffer]\nbytes = {20 * unit}\nunit_bytes = {unit}\nswitchable = false\n"
+        f'power_loss_protected = true\ndrain = "{drain}"\n'
     )
-    ftl = 'kind = "page"\nmap_unit_bytes = 65_536\nplacement_pages = 4'
-    device = drive(tmp_path, ftl, buffer, block=4096, page=16_384, blocks=100)
-    bench = Bench(device, Budget.parse("default"), 1)
-    with bench.allowance(1 << 30):
-        bench.enter(State.FILLED)
-        with write_through.writing(bench) as writer:
-            assert writer.forced
-            assert not writer.waits
+    buffer += "idle_ns = 26_000_000\n" if drain == "idle" else ""
+    found = told(drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16_384', buffer))
+    for each in found.values():
+        assert isinstance(each, Undetectable)
+        assert each.reason is Reason.PLP_NO_FLUSH_EFFECT
 
 
 def test_a_buffer_that_drains_in_turn_does_not_hide_units_in_rows(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         return
     samples = shifted_writes.no_samples()
     halves: list[_Answer] = []
-    waits = True
+    waits, forced = True, False
     for look in range(LOOKS):
         wanted = FIRST_WRITES << max(look - 1, 0)
         planned = (samples.place.size + wanted * len(shifted_writes.DEPTHS)) * _mean_bytes(
@@ -129,7 +129,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
             _renew(bench)
         with write_through.writing(bench) as writer:
             samples = samples.joined(shifted_writes.measure(writer, wanted, look))
-            waits &= writer.waits
+            waits, forced = waits and writer.waits, forced or writer.forced
         halves = [_answer(half, candidates) for half in _halves(samples)]
         bench.progress("units of writing", (look + 1) / LOOKS)
         if _agreed(halves) or _hopeless(halves):
@@ -137,7 +137,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     inner = _inner(bench, samples, halves) if halves and _same_unit(halves) else None
     if inner is not None and (inner == candidates[-1] or not _straddles(samples, inner)):
         inner = None
-    yield from _findings(bench.info, samples, halves, inner, waits=waits)
+    yield from _findings(bench.info, samples, halves, inner, waits=waits, forced=forced)
 
 
 def _inner(bench: Bench, samples: Samples, halves: list[_Answer]) -> int | None:
@@ -249,6 +249,7 @@ def _findings(
     inner: int | None,
     *,
     waits: bool,
+    forced: bool,
 ) -> Iterator[Finding]:
     """Answer from what both halves say, and from what full queues say of them."""
     if not halves:
@@ -271,6 +272,10 @@ def _findings(
         return
     unit = first.unit
     if inner is None or ((first.boundary or 0) - (second.boundary or 0)) % inner:
+        if forced:  # It may be one of the buffer.
+            for name in (UNIT, PHASE):
+                yield Undetectable(name=name, reason=Reason.WRITE_ACKED_FROM_BUFFER, **common)
+            return
         why = "it is not clear whether the period is one unit or several, or where they begin"
         yield Ambiguous(name=UNIT, candidates=_parts(unit, block), reason=why, **common)
         yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)

@@ -1,8 +1,8 @@
 """Writes that are not acknowledged before the flash has them, as far as a drive allows it.
 
 A write cache is switched off for the time. One that cannot be switched off is passed by forced
-writes (FUA), unless these are as fast as any write into memory: then it is protected against
-power loss, and no write waits for flash.
+writes (FUA), unless these are as fast as any write of what is in memory already: then it is
+protected against power loss, and no write waits for its own way to flash (but maybe for room).
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 FASTEST_PROGRAM_NS = 60_000
 """No flash programs a page sooner; what acknowledges sooner does so from memory."""
+SLOWEST_LINK_NS = 150_000
+"""What it takes at most to send a block to memory. Writes that are slower and as slow as forced ones
+may wait for flash where no cache is."""
 FORCE_SHOWS = 1.5
 """How many times longer a forced write must take than another, to have waited for flash."""
 TRIED = 64
@@ -43,8 +46,7 @@ class Writer:
     forced
         Whether by forced writes, because a cache stays on.
     waits
-        Whether it is sure that a write waits for its own way to the flash, and not, say, for room
-        in a buffer that is full.
+        Whether it is sure that a write waits for its own way to the flash.
     """
 
     bench: Bench
@@ -80,7 +82,7 @@ class Writer:
 
 def writes_bytes(info: DeviceInfo) -> int:
     """Give what finding out about the cache writes, with as much again that others disturbed."""
-    return 4 * TRIED * info.logical_block_bytes
+    return 8 * TRIED * info.logical_block_bytes
 
 
 @contextmanager
@@ -102,13 +104,16 @@ def writing(bench: Bench) -> Iterator[Writer]:
         return
     plain, forced = _plain_and_forced_ns(bench)
     shows = forced >= FORCE_SHOWS * plain
-    if not shows and forced < FASTEST_PROGRAM_NS:
+    if not shows and forced < SLOWEST_LINK_NS:
         raise Stopped(Reason.PLP_NO_FLUSH_EFFECT)
     yield Writer(bench, forced=True, waits=shows)
 
 
 def _plain_and_forced_ns(bench: Bench) -> tuple[float, float]:
-    """Give what a write of a block takes, now and then, and a forced one."""
+    """Give what it takes to write a block again at once, now and then, and to force it.
+
+    Again, as what is still in a buffer need not wait for room in one that is full.
+    """
     block = bench.info.logical_block_bytes
     rng = bench.rng("write cache")
     medians = []
@@ -116,7 +121,10 @@ def _plain_and_forced_ns(bench: Bench) -> tuple[float, float]:
         offsets = rng.integers(0, bench.info.capacity_bytes // block, TRIED) * block
 
         def write(part: slice, op: int = op, offsets: NDArray[Any] = offsets) -> NDArray[Any]:
-            return bench.issue(op, offsets[part], block, thinktime_ns=PAUSE_NS).latency_ns
+            twice = np.repeat(offsets[part], 2)
+            ops, pauses = np.full(twice.size, OP_WRITE), np.zeros(twice.size, np.uint64)
+            ops[1::2], pauses[::2] = op, PAUSE_NS
+            return bench.issue(ops, twice, block, pauses_ns=pauses).latency_ns[1::2]
 
         medians.append(float(np.nanmedian(between_bursts(bench, TRIED, write, longest=TRIED))))
     return medians[0], medians[1]
