@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 FASTEST_PROGRAM_NS = 60_000
 """No flash programs a page sooner; what acknowledges sooner does so from memory."""
 SLOWEST_LINK_NS = 150_000
-"""What it takes at most to send a block to memory. Writes that are slower and as slow as forced ones
-may wait for flash where no cache is."""
+"""What it takes at most to send a block to memory. Slower writes, forced or not, may wait for flash
+where there is no cache."""
 FORCE_SHOWS = 1.5
 """How many times longer a forced write must take than another, to have waited for flash."""
 TRIED = 64
