@@ -13,15 +13,16 @@ Statistic. As found (or filled afresh), uniform overwrites of RMW units with man
 which noise and drift of latencies do not touch, until well after the first data are used up; mean
 times of short pieces, fitted by `collection_fit`. Then, from the same beginning, a few units
 everywhere are overwritten, and the rest in order: a drive that chooses finds blocks that are wholly
-stale, and copies nothing; a blind one collects the others, too, and takes as long as before.
+stale, and copies nothing; a blind one collects the others, too, and takes as long as before. What
+erases take is found, where it matters, by the same with nothing overwritten before.
 
 Decision. Writes must become 5 % slower. All courses that fit as well but for chance must come to
 the same within 30 % (of blind draws, of which the middle is told, 36 %); the interval is theirs,
-and 7 % to both sides at least. Where nothing else rules out a region of one bit per cell, a program
-that collection makes must cost more than a write: folding takes such a one, and another. Where
-entries of the mapping table are read from flash one by one, and that takes longer than collection,
-it refuses: such reads wait for collection, and T is no straight line. Likewise where spare space
-was found that contradicts the beginning of the course.
+and 7 % (10 %) to both sides at least. Where nothing else rules out a region of one bit per cell, a
+program that collection makes must cost more than a write: folding takes such a one, and another.
+Where entries of the mapping table are read from flash one by one, and that takes longer than
+collection, it refuses: such reads wait for collection, and T is no straight line. Likewise where
+spare space was found that contradicts the beginning of the course.
 
 Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive does not
 merge.
@@ -32,12 +33,14 @@ arXiv:1110.4245.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.collection_fit import LEAST, CourseFit, Times, fit_course
+from ssdscope.probes.collection_fit import CourseFit, Times, fit_course
+from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import Granule, completions_ns, fill_afresh, unit_or_base
@@ -74,14 +77,15 @@ ROOMY, SHORT = (0.4, 0.85), (1.15, 1.65)
 """Times the spare space, from where to where nothing is collected, and blind draws would show."""
 WINDOW_SHARE, WINDOW_LEAST = 0.01, 256
 """Of the capacity, and requests: put in random order, so that planes meet as in uniform writes."""
-CHOOSES, DRAWS = 0.15, 0.25
+CHOOSES, DRAWS = 0.12, 0.2
 """Of the rise that uniform overwrites have there."""
 SLOWER = 1.05
 NO_FOLD = 1.05
 """Times a write, a program that collection makes costs more: then writes are not folded, which
 takes such a program, and another before."""
-EMPTY_REGION, FIRST = 0.6, 0.2
-"""Of the usual time, writes take in the first part of the spare space where a region is empty."""
+EMPTY_REGION, FIRST, BUFFERS = 0.6, 0.012, 1.5
+"""Of the usual time, writes take in the first part of the capacity, behind what so many buffers
+take, where a region is empty."""
 MISFIT_MOST = 0.3
 SAME, SAME_BLIND, PAGES_BLIND = 1.3, 1.36, 48
 """Largest over smallest of what fits; of blind draws, whose blocks must have so many pages."""
@@ -89,7 +93,7 @@ LOADS_RULE = 0.5
 """A program costs less than so much of a write, where loading the mapping table is the most."""
 DEEP = 1.025
 """Many writes at once use up what collection keeps in reserve, and are amplified so much less."""
-LEAST_ERROR = 0.07
+LEAST_ERROR, LEAST_ERROR_BLIND = 0.07, 0.1
 SPARE_LESS, SPARE_MORE = 0.6, 1.15
 """Times the beginning of the course: what the spare space may have been found to be. Collection
 begins beside writes, which wait for it only later."""
@@ -99,7 +103,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     """Answer."""
     _require(bench)
     unit = _unit(bench)
-    if merges_for_each(bench, unit):
+    if in_peace(bench, partial(merges_for_each, bench, unit)):
         raise Stopped(Reason.MASKED, "it writes like a drive that merges log blocks")
     _begin(bench, unit)
     times = _course(bench, unit)
@@ -113,6 +117,11 @@ def detect(bench: Bench) -> Iterator[Finding]:
     bench.progress("overwriting in order", 0.7)
     _begin(bench, unit)
     blind = _drawn_share(bench, unit, fit)
+    if blind > CHOOSES:
+        # Part of it are erases, which take as long where nothing but whole blocks is stale.
+        _begin(bench, unit)
+        erases = _drawn_share(bench, unit, fit, sparse=False)
+        blind = (blind - erases) / max(1 - erases, DRAWS)
     if blind > DRAWS:
         fit = fit_course(times, blind=True)
     yield _judge(bench, fit, times, blind)
@@ -205,13 +214,20 @@ def _risen(edges: NDArray[np.float64], times: NDArray[np.float64]) -> float:
     return float(edges[first[0] if tail > SLOWER * head and first.size else -1, 0])
 
 
-def _drawn_share(bench: Bench, unit: Granule, fit: CourseFit) -> float:
-    """Say how much of the rise is there where wholly stale blocks are to be had."""
+def _drawn_share(bench: Bench, unit: Granule, fit: CourseFit, *, sparse: bool = True) -> float:
+    """Say how much of the rise is there where wholly stale blocks are to be had.
+
+    Parameters
+    ----------
+    sparse
+        Whether few units everywhere are overwritten before, so that other blocks may be drawn, too.
+    """
     rng = bench.rng("amplification in order")
     units = bench.info.capacity_bytes // unit.size_bytes
-    sparse = int(min(SPARSE[0], SPARSE[1] * fit.spare) * units)
-    _timed(bench, unit, _places(unit, rng.permutation(np.arange(1, units - 1))[:sparse]))
-    steps = np.arange(1, min(int(SHORT[1] * fit.spare * units) - sparse, units - 1))
+    few = int(min(SPARSE[0], SPARSE[1] * fit.spare) * units) if sparse else 0
+    if few:
+        _timed(bench, unit, _places(unit, rng.permutation(np.arange(1, units - 1))[:few]))
+    steps = np.arange(1, min(int(SHORT[1] * fit.spare * units) - few, units - 1))
     window = max(int(WINDOW_SHARE * units), WINDOW_LEAST)
     parts = [rng.permutation(steps[i : i + window]) for i in range(0, steps.size, window)]
     in_order, chunk = np.concatenate(parts), int(CHUNK_SHARE * units)
@@ -220,7 +236,7 @@ def _drawn_share(bench: Bench, unit: Granule, fit: CourseFit) -> float:
     for begin in range(0, in_order.size, chunk):
         found = _timed(bench, unit, _places(unit, in_order[begin : begin + chunk]))
         if found is not None:
-            edges += [(sparse + begin + (i + j) / 2) / units for i, j in found[0]]
+            edges += [(few + begin + (i + j) / 2) / units for i, j in found[0]]
             times += found[1]
     at, took = np.array(edges) / fit.spare, np.array(times)
     before, behind = _between(at, took, ROOMY), _between(at, took, SHORT)
@@ -260,8 +276,8 @@ def _judge(bench: Bench, fit: CourseFit, times: Times, blind: float) -> Finding:
         return _refused(
             fit, times, below, "collection begins elsewhere than where spare space ends"
         )
-    low = min(deep * fit.low, value * (1 - LEAST_ERROR))
-    high = max(deep * fit.high, value * (1 + LEAST_ERROR))
+    error = LEAST_ERROR_BLIND if draws else LEAST_ERROR
+    low, high = min(deep * fit.low, value * (1 - error)), max(deep * fit.high, value * (1 + error))
     return Detected(
         name=AMPLIFICATION,
         probe=NAME,
@@ -274,9 +290,11 @@ def _judge(bench: Bench, fit: CourseFit, times: Times, blind: float) -> Finding:
 
 def _may_fold(bench: Bench, fit: CourseFit, times: Times) -> bool:
     """Whether data may reach their blocks by way of a region of one bit per cell."""
+    # Without the cache switched off a buffer takes the first writes.
+    begin = BUFFERS * float(bench.found("write_buffer_bytes") or 0) / bench.info.capacity_bytes
     at = times.edges.mean(axis=1)
-    first = times.times[(at > LEAST) & (at < FIRST * fit.spare)]
-    if first.size and first.mean() < EMPTY_REGION * fit.plain:
+    first = times.times[(at > begin) & (at < begin + FIRST)]
+    if first.size and np.median(first) < EMPTY_REGION * fit.plain:
         return True
     period = bench.known.get("gc_period_bytes")
     ruled_out = isinstance(bench.known.get("pslc_bytes"), Absent) or isinstance(period, Detected)
@@ -326,7 +344,7 @@ def _picture(fit: CourseFit) -> Picture:
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Overwrite at random and in order, from a drive that is filled afresh twice."""
-    most = MOST_WRITTEN + CHUNK_SHARE + SHORT[1] + 2
+    most = MOST_WRITTEN + CHUNK_SHARE + 2 * SHORT[1] + 3
     return int(most * info.capacity_bytes) + (1 << 28)
 
 
