@@ -3,8 +3,10 @@
 Small writes all over the drive, none at the beginning of a merge unit (there a drive may begin a
 log block for a sequential stream, and merge another for it). A drive with one log block for each
 unit merges for every such write once it has used up as many as it has; one with common log blocks
-fills them all, and then waits once for each log block that is filled again, very long, since it
-holds pages of many units. Nothing else takes as long, nor comes as rarely.
+fills them all, and then merges. It frees one of them at a time, and every write from then on that
+begins a log block waits; or what it merges was in all of them, and one write waits very long each
+time that all are full. As log blocks hold as many writes as a merge unit, either is at the same
+place of a period that is known, and nothing else is.
 """
 
 from __future__ import annotations
@@ -29,9 +31,13 @@ USUAL = 8
 """Writes to one place that tell what one takes."""
 MOSTLY, SLOWER = 0.5, 5.0
 """Where so many writes take so many times as long, each is merged for."""
-WAITS = {2: 100.0, 3: 30.0, 5: 12.0}
-"""How many waits of how many times the usual make a pattern, if they come no sooner than log blocks
-are filled: common ones hold pages of many units, which are all merged at once."""
+USUALLY, REGULAR, LEAST_WAITS = 0.97, 0.7, 6
+"""Quantile of all writes, above which one is slow; of the writes that begin log blocks so many are,
+and at least so many, once all are full."""
+LONG, LONG_WAITS = 100.0, 2
+"""Waits of so many times the usual are enough if there are so many."""
+AT_PLACE = 0.02
+"""Of a merge unit: how far from where a log block is full the first wait may be."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +105,34 @@ def _judged(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogR
         before = np.concatenate([[0], np.cumsum(slow)])
         gain = 2 * before - np.arange(before.size)
         return _room(latencies, int(np.argmin(gain)), each=True)
-    for least, times in WAITS.items():
-        waits = np.flatnonzero(latencies > times * usual)
-        if len(waits) >= least and np.diff(waits).min() > in_merge / 2:
-            return _room(latencies, int(waits[0]), each=False)
+    for first in (_turned_over(latencies, in_merge), _long_waits(latencies, usual, in_merge)):
+        off = 0 if first is None else (first + USUAL + in_merge // 2) % in_merge - in_merge // 2
+        if first is not None and abs(off) <= max(AT_PLACE * in_merge, 1):
+            return _room(latencies, first, each=False)
     return None
+
+
+def _long_waits(latencies: NDArray[np.float64], usual: float, in_merge: int) -> int | None:
+    waits = np.flatnonzero(latencies > LONG * usual)
+    # What takes so long may have the next write wait, too.
+    waits = waits[np.diff(waits, prepend=-in_merge) > in_merge // 2]
+    return int(waits[0]) if waits.size >= LONG_WAITS else None
+
+
+def _turned_over(latencies: NDArray[np.float64], in_merge: int) -> int | None:
+    """Find the place of the period, and from where on, at which writes are slow again and again."""
+    periods = latencies.size // in_merge
+    if in_merge < 2 or periods < LEAST_WAITS:
+        return None
+    kept = latencies[: periods * in_merge]
+    slow = (kept > np.quantile(kept, USUALLY)).reshape(periods, in_merge)
+    # From each period on: slow ones less others, for what is slow must be so from there on.
+    gain = np.cumsum((2.0 * slow - 1)[::-1], axis=0)[::-1]
+    first, place = np.unravel_index(int(gain.argmax()), gain.shape)
+    waits = slow[first:, place]
+    if waits.sum() < LEAST_WAITS or waits.mean() < REGULAR:
+        return None
+    return int(first * in_merge + place)
 
 
 def _room(latencies: NDArray[np.float64], writes: int, *, each: bool) -> LogRoom:

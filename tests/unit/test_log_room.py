@@ -1,0 +1,44 @@
+"""What common log blocks take, from the pattern of the waits alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ssdscope.probes import log_room
+from ssdscope.probes.log_room import USUAL
+
+IN_MERGE, BLOCKS = 64, 12
+
+
+def latencies(wait: float, every: int, begin: int = IN_MERGE * BLOCKS) -> np.ndarray:
+    """Noisy writes with spikes, of which those that begin a log block wait once all are full."""
+    rng = np.random.default_rng(3)
+    times = np.exp(0.1 * np.abs(rng.standard_normal(IN_MERGE * 40)))
+    times[rng.random(times.size) < 0.02] += 1.5
+    times[begin - USUAL :: every] *= wait
+    return times
+
+
+@pytest.mark.parametrize("wait", [2.5, 30.0, 2000.0])
+def test_writes_that_begin_a_log_block_wait(wait: float) -> None:
+    room = log_room._judged(latencies(wait, IN_MERGE), 1.0, IN_MERGE)
+    assert room is not None
+    assert not room.each
+    assert room.writes == IN_MERGE * BLOCKS
+
+
+def test_or_all_log_blocks_are_merged_at_once() -> None:
+    room = log_room._judged(latencies(2000.0, IN_MERGE * BLOCKS), 1.0, IN_MERGE)
+    assert room is not None
+    assert room.writes == IN_MERGE * BLOCKS
+
+
+@pytest.mark.parametrize("every", [IN_MERGE - 5, IN_MERGE + 7])
+def test_waits_of_another_period_are_none_for_log_blocks(every: int) -> None:
+    assert log_room._judged(latencies(3.0, every), 1.0, IN_MERGE) is None
+
+
+def test_nor_are_waits_where_no_log_block_is_full() -> None:
+    off = latencies(3.0, IN_MERGE, begin=IN_MERGE * BLOCKS + IN_MERGE // 2)
+    assert log_room._judged(off, 1.0, IN_MERGE) is None
