@@ -171,3 +171,26 @@ def test_it_refuses(changes: dict[str, Value], reason: Reason) -> None:
     found = told(drive(**changes, **NOISE))
     assert isinstance(found, Undetectable)
     assert found.reason is reason
+
+
+def test_a_part_of_the_drive_that_reaches_some_dies_only_tells_nothing() -> None:
+    zone = 3 * MIB
+    table: dict[str, Value] = {
+        "ftl.kind": "log-block",
+        "ftl.plane_order": "CPWD",
+        "ftl.merge_unit_bytes": MIB,
+        "map.kind": "zones",
+        "map.zone_bytes": zone,
+        "map.resident_zones": 1,
+    }
+    known = [
+        Detected(name=name, probe="test", value=zone, interval=None, effect=1)
+        for name in ("map_zone_bytes", "map_cache_bytes")
+    ]
+    keys = {name.replace(".", "__"): value for name, value in table.items()}
+    found = told(
+        drive(nand__channels=8, nand__pages_per_block=256, nand__blocks_per_plane=48, **keys),
+        known,
+    )
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.RANGE_TOO_SMALL

@@ -151,3 +151,22 @@ def test_it_refuses(changes: dict[str, Value], reason: Reason) -> None:
     with pytest.raises(Stopped) as refused:
         told(changes)
     assert refused.value.reason is reason
+
+
+def test_runs_that_pages_of_the_table_have_shifted_are_told_nonetheless() -> None:
+    layout: dict[str, Value] = {
+        "nand.ways": 2,
+        "nand.dies": 2,
+        "nand.planes": 2,
+        "nand.page_bytes": 2048,
+        "nand.pages_per_block": 48,
+        "nand.blocks_per_plane": 90,
+        "scheduler.multi_plane": False,
+        "ftl.plane_order": "PDWC",
+        "ftl.allocation": "address",
+        "ftl.reclaim_unit_bytes": 4 * 48 * 2048,
+        "map.kind": "demand",
+        "map.cache_bytes": 300_664,
+        "map.load_bytes": 512,
+    }
+    assert values(told(layout, unit=2048)) == ("multi-channel", 2)

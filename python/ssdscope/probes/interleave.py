@@ -17,8 +17,9 @@ Decision rule
 Assumptions
     The places hold data. What the drive has to look up is brought to hand by a read of the same
     block just before, and on a drive that keeps one piece of its mapping table, all places lie
-    within one. A read cache that stays on must forget before places are read again: it is filled
-    with others between rounds in which every place takes part once, each time with another.
+    within one, along which all classes must come twice. A read cache that stays on must forget
+    before places are read again: it is filled with others between rounds in which every place
+    takes part once, each time with another.
 Cost
     Some 50 places and 250 reads of a block for each die and each other die.
 Source
@@ -69,6 +70,8 @@ ON_LEVELS = 0.85
 """Share of pairs that lie on one of the levels, and not between: on a hard disk all lie between."""
 SAME_CLASS_PAIRS = 90
 FITTING_SHARE = 0.97
+ROUNDS_SEEN = 2
+"""Over all classes, in a part of the drive, for it to have all there are."""
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -127,6 +130,11 @@ class _Places:
     within: tuple[float, float]
     rng: np.random.Generator
 
+    @property
+    def narrow(self) -> bool:
+        """Whether they lie in a part of the drive, which need not reach all that works alone."""
+        return self.within[1] - self.within[0] < self.bench.info.capacity_bytes
+
     def drawn(self, count: int, times: int, but: NDArray[Any] | None = None) -> NDArray[Any]:
         """Draw places that take alike long, none of them among some others."""
         block = self.bench.info.logical_block_bytes
@@ -171,6 +179,8 @@ def _sorted_out(
             share = 1 / (2 * classes)
             continue
         evidence |= {"classes": classes, "places": len(places), "repetitions": times}
+        if source.narrow and not _in_turn(drive.places, class_of):
+            return _refused(Reason.RANGE_TOO_SMALL, evidence)
         if not _fits(source, drive, class_of, (below + top) / 2, times):
             break
         return Detected(
@@ -188,6 +198,13 @@ def _times(seen: Repeated, apart: float) -> int:
     """Give how often to read a pair, so that it lies five deviations from the threshold."""
     once = seen.deviation * math.sqrt(TIMES)
     return min(max(math.ceil((10 * once / apart) ** 2), TIMES), MOST_TIMES)
+
+
+def _in_turn(places: NDArray[Any], class_of: NDArray[np.int64]) -> bool:
+    """Say whether one class after the other comes again: what they lie on was gone round twice."""
+    along = class_of[np.argsort(places)]
+    turns = 1 + np.count_nonzero(np.diff(along))
+    return bool(turns >= ROUNDS_SEEN * len(np.unique(class_of)))
 
 
 def _same_class(
@@ -209,13 +226,37 @@ def _fits(
 ) -> bool:
     """Say whether fresh places wait for exactly one class each."""
     classes = int(class_of.max()) + 1
-    ones = np.array([drive.places[np.argmax(class_of == each)] for each in range(classes)])
-    fresh = source.drawn(2 * classes + 60, times, but=ones)
-    both = source.pairs_of(np.concatenate([ones, fresh]), times)
-    grid = np.meshgrid(np.arange(classes), classes + np.arange(fresh.size))
-    read = both.pairs(grid[0].ravel(), grid[1].ravel(), times)
-    waits = (read.slower > waits_from).reshape(fresh.size, classes).sum(axis=1)
+    members = _examples(drive, class_of, waits_from, times)
+    each = min(len(one) for one in members)
+    if not each:
+        return False
+    met_by_class = np.array([one[:each] for one in members])
+    count = 2 * classes + 60
+    if source.together.cached_units:  # in a round each place is read once
+        count = min(count, classes * each)
+    fresh = source.drawn(count, times, but=drive.places)
+    number = np.arange(fresh.size)
+    waits = np.zeros(fresh.size)
+    for turn in range(classes):
+        met = met_by_class[(number + turn) % classes, number // classes % each]
+        read = source.together.read(met, fresh[:, None], times)
+        waits += read.slower[:, 0] > waits_from
     return bool(np.mean(waits == 1) >= FITTING_SHARE)
+
+
+def _examples(
+    drive: Conflicts, class_of: NDArray[np.int64], waits_from: float, times: int
+) -> list[NDArray[np.int64]]:
+    """Give places of each class: the first; of a tournament all that surely belong to it."""
+    classes = range(int(class_of.max()) + 1)
+    if not isinstance(drive, Tournament):
+        return [drive.places[[np.argmax(class_of == each)]] for each in classes]
+    first, second = np.indices((class_of.size, class_of.size))
+    waits = drive.pairs(first, second, times).slower > waits_from
+    alike = class_of[:, None] == class_of
+    agree = (waits == alike) | np.eye(class_of.size, dtype=bool)
+    surely = agree.mean(axis=1) >= FITTING_SHARE
+    return [drive.places[surely & (class_of == each)] for each in classes]
 
 
 def _draw(evidence: dict[str, Any], slower: NDArray[Any]) -> None:

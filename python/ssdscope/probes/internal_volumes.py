@@ -14,7 +14,7 @@ spread what a bit does over several.
 
 Decision. Detected: bits below 0.5 (one that leaves 85 % of the work to half of the dies); all bits
 that can be told must lie three standard errors from that, or be known to 0.035. Absent if all are
-near 1. `masked` if none is below and some are in between; `link_bound` if nothing waits.
+surely above 0.75. `masked` if none is below and some are in between; `link_bound` if nothing waits.
 
 Assumptions. The drive was filled in order, and a part that an address falls on is either chosen by
 the address or, as on drives that place by order of arrival, was given to it by that fill. (Filling
@@ -51,13 +51,13 @@ NAME, PROPERTY = "internal_volumes", "internal_volume_bits"
 
 SMALLEST_PAGE_BYTES = 2048
 NEAR_BYTES = 16 << 20
-PAIRS, MOST_PAIRS = 400, 12_000
+PAIRS, MOST_PAIRS = 400, 20_000
 SURVEYED = 60
 CHOOSES_BELOW = 0.5
 ALL_WAIT = 0.8
 """Share of pairs that wait, above which a drive takes one at a time."""
 NOTHING_ABOVE = 0.75
-"""A bit that does nothing has 1."""
+"""A bit that leaves three quarters of the work to half of the dies; one that does nothing has 1."""
 LEAST_OFTEN = 0.2
 """Of all pairs that differ in a bit, for it to be told."""
 CERTAIN = 3.0
@@ -184,7 +184,7 @@ def _finding(told: _Bits, seen: Survey) -> Finding:
         return Detected(name=PROPERTY, value=value, interval=None, effect=effect, **common)
     if told.expected.min() < EXPECTED_FOR_NOTHING:
         return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)
-    if told.share.min() < NOTHING_ABOVE:
+    if (told.share - 2 * told.error).min() < NOTHING_ABOVE:
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     return Absent(
         name=PROPERTY,

@@ -68,40 +68,50 @@ def detect(bench: Bench) -> Iterator[Finding]:
             yield _ambiguous(WAY, (SEVERAL, ONE), why, evidence)
             yield _ambiguous(PAGES, _possible(bench, runs.bytes), why, evidence)
             return
-        row = alone(together, runs, page)
-        evidence["alone_bytes"] = row
-    yield from _answers(bench, page, row, effect, evidence)
+        rows = alone(together, runs, page)
+        evidence["alone_bytes"] = rows
+    yield from _answers(bench, page, rows, effect, evidence)
 
 
 def _possible(bench: Bench, run_bytes: int) -> tuple[int, ...]:
-    """Give how many pages of a power of two a run may have."""
-    page, fitting = bench.info.logical_block_bytes, []
+    """Give how many pages of a power of two a run may have, or equal parts of it on planes."""
+    page, fitting = bench.info.logical_block_bytes, set()
     while page <= run_bytes and run_bytes % page == 0:
-        fitting.append(run_bytes // page)
+        pages = run_bytes // page
+        fitting |= {pages // n for n in range(1, pages + 1) if pages % n == 0}
         page *= 2
     return tuple(sorted(fitting))
 
 
 def _answers(
-    bench: Bench, page: int, row: int, effect: float, evidence: dict[str, Any]
+    bench: Bench, page: int, rows: tuple[int, ...], effect: float, evidence: dict[str, Any]
 ) -> Iterator[Finding]:
     """Answer for runs that are known."""
     merged = bench.found("merge_unit_bytes")
-    if isinstance(merged, (int, float)) and row >= merged and row % int(merged) == 0:
-        row = int(merged)
+    if isinstance(merged, (int, float)) and rows[0] >= merged and rows[0] % int(merged) == 0:
+        rows = (int(merged),)
+    row = rows[0]
     unsure = merged is None and not isinstance(bench.known.get("merge_unit_bytes"), Absent)
     if unsure and row > LONG_RUN * page:
         why = "such long runs are blocks; how many make a merge unit is not known"
         yield _ambiguous(WAY, (SEVERAL, ONE), why, evidence)
         yield _ambiguous(PAGES, (row // page, 1), why, evidence)
         return
-    ways = {ONE if row >= unit > page else SEVERAL for unit in _units(bench, page, row)}
+    ways = {
+        ONE if each >= unit > page else SEVERAL
+        for each in rows
+        for unit in _units(bench, page, each)
+    }
     if len(ways) == 1:
         yield _detected(WAY, ways.pop(), effect, evidence)
     else:
         why = "neither the merge unit nor the RMW unit is known"
         yield _ambiguous(WAY, (SEVERAL, ONE), why, evidence)
-    yield _detected(PAGES, row // page, effect, evidence)
+    if len(rows) == 1:
+        yield _detected(PAGES, row // page, effect, evidence)
+    else:
+        why = "some of the pages on several planes are served by one command, and some are not"
+        yield _ambiguous(PAGES, tuple(each // page for each in rows), why, evidence)
 
 
 def _units(bench: Bench, page: int, row: int) -> list[float]:

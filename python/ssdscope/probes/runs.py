@@ -35,8 +35,8 @@ LEVELS_APART = 0.05
 ON_LEVELS = 0.85
 """Share of reads that lie on one of the levels: on a hard disk all lie between."""
 SAME_SHARE, LEAST_SAME = 0.9, 0.5
-"""Of runs that must be multiples of the length of most; and so many must have that length. The
-former, too, of reads of one block twice that must wait."""
+"""Of runs that must be multiples of the length of most, or cut short; and so many must have that
+length. The former, too, of reads of one block twice that must wait."""
 PLANES_TIMES = 45
 TOGETHER_SHARE = 0.8
 """Of runs in which a distance must be served by one command."""
@@ -102,19 +102,42 @@ def find(bench: Bench, together: Together, rng: np.random.Generator) -> Runs:
     high = info.capacity_bytes - 3 * furthest
     starts = random_blocks(rng, ASIDE_BLOCKS * block, high, STARTS, block)
     seen = survey(together, starts, starts[:, None] + distances)
+    begins, lengths = _from(together, starts, furthest, block, seen)
+    length = _usual(lengths)
+    if np.mean(lengths % length == 0) < SAME_SHARE:
+        # Pages of a table that took turns with the data may have shifted the rest: some are cut.
+        more = random_blocks(rng, ASIDE_BLOCKS * block, high, STARTS, block)
+        more_begins, more_lengths = _from(together, more, furthest, block, seen)
+        begins, lengths = np.append(begins, more_begins), np.append(lengths, more_lengths)
+        if not length == _usual(more_lengths) == _usual(lengths):
+            raise Stopped(Reason.MODEL_MISFIT, "runs of blocks that wait are not equally long")
+    return Runs(length, begins[lengths == length], distances, seen)
+
+
+def _from(
+    together: Together, starts: NDArray[np.int64], furthest: int, block: int, seen: Survey
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give where the next run after each start begins, and how long it is; of those that end."""
     begins = _ends(together, starts, furthest, block, seen)
     begins = begins[begins > 0]
     ends = _ends(together, begins, furthest, block, seen)
-    lengths = (ends - begins)[ends > 0]
-    if lengths.size < STARTS / 2:
+    if np.count_nonzero(ends > 0) < STARTS / 2:
         raise Stopped(Reason.MODEL_MISFIT, "hardly any run of blocks that wait has an end")
+    return begins[ends > 0], (ends - begins)[ends > 0]
+
+
+def _usual(lengths: NDArray[np.int64]) -> int:
+    """Give the length of most runs.
+
+    The next run may lie on the same die by chance, where units of several runs meet; and some may
+    be cut. None is longer in any other way.
+    """
     values, counts = np.unique(lengths, return_counts=True)
     length = int(values[np.argmax(counts)])
-    # The next run may lie on the same die by chance, where units of several runs meet.
-    whole = float(np.mean(lengths % length == 0))
-    if counts.max() < LEAST_SAME * lengths.size or whole < SAME_SHARE:
+    explained = float(np.mean((lengths % length == 0) | (lengths < length)))
+    if counts.max() < LEAST_SAME * lengths.size or explained < SAME_SHARE:
         raise Stopped(Reason.MODEL_MISFIT, "runs of blocks that wait are not equally long")
-    return Runs(length, begins[ends - begins == length], distances, seen)
+    return length
 
 
 def survey(together: Together, first: NDArray[np.int64], other: NDArray[np.int64]) -> Survey:
@@ -179,19 +202,22 @@ def _ends(
     return found
 
 
-def alone(together: Together, runs: Runs, page: int) -> int:
+def alone(together: Together, runs: Runs, page: int) -> tuple[int, ...]:
     """Give how many bytes of a run follow each other on what no command serves together.
 
     Pages on several planes of a die can go together if they have the same place in their
-    blocks: those at equal places of equal parts of the run.
+    blocks: those at equal places of equal parts of the run. Several answers, if some do and some
+    do not.
     """
     parts = [n for n in range(2, runs.bytes // page + 1) if runs.bytes // page % n == 0]
     if not parts:
-        return runs.bytes
+        return (runs.bytes,)
     distances = np.array([0, runs.bytes, *(runs.bytes // n for n in parts)])
     read = together.read(
         runs.begins, runs.begins[:, None] + distances, PLANES_TIMES, copies=2
     ).slower
     waits, free = np.median(read[:, 0]), np.median(read[:, 1])
-    served = (read[:, 2:] < (waits + free) / 2).mean(axis=0) >= TOGETHER_SHARE
-    return int(min(distances[2:][served], default=runs.bytes))
+    share = (read[:, 2:] < (waits + free) / 2).mean(axis=0)
+    surely = int(min(distances[2:][share >= TOGETHER_SHARE], default=runs.bytes))
+    perhaps = distances[2:][(share > 1 - TOGETHER_SHARE) & (distances[2:] < surely)]
+    return surely, *(int(each) for each in perhaps)

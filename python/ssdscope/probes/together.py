@@ -27,8 +27,10 @@ APART_NS = 1000
 """Rest before each burst: the one before has ended."""
 ASIDE_BLOCKS = 3
 EVICTED_BY, SPARE_UNITS = 1.3, 50
-MOST_FORGOTTEN = 2_500_000
-"""Reads that put others out of a cache."""
+MOST_FORGOTTEN = 6_000_000
+"""Units of a cache that are read to put others out of it."""
+FORGETTING_BYTES = 128 << 10
+"""Of a read to that end: large ones are quicker."""
 
 
 def slowest(bench: Bench, before: NDArray[Any], burst: NDArray[Any]) -> NDArray[Any]:
@@ -137,19 +139,22 @@ class Together:
             self._forgotten += self.cached_units
             if self._forgotten > MOST_FORGOTTEN:
                 raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "the read cache is too large")
-            info = self._bench.info
-            others = random_blocks(
-                self._rng, 0, info.capacity_bytes, self.cached_units, info.logical_block_bytes
-            )
+            info, unit = self._bench.info, cached_unit_bytes(self._bench)
+            count = -(-self.cached_units * unit // FORGETTING_BYTES)
+            high = info.capacity_bytes - FORGETTING_BYTES
+            others = random_blocks(self._rng, 0, high, count, info.logical_block_bytes)
             with suppress(Stopped):
-                self._bench.read(others, info.logical_block_bytes, iodepth=4)
+                self._bench.read(others, FORGETTING_BYTES, iodepth=4)
 
 
 def cached_units(bench: Bench) -> int:
     """Give how many reads put everything out of a cache that stays on."""
-    size, unit = bench.found("read_cache_bytes"), bench.found("read_cache_unit_bytes")
+    size = bench.found("read_cache_bytes")
     if not isinstance(size, (int, float)):
         raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "how large the read cache is, is not known")
-    if not isinstance(unit, (int, float)):
-        unit = bench.info.logical_block_bytes
-    return int(EVICTED_BY * size / unit) + SPARE_UNITS
+    return int(EVICTED_BY * size / cached_unit_bytes(bench)) + SPARE_UNITS
+
+
+def cached_unit_bytes(bench: Bench) -> int:
+    """Give the unit of a read cache; the logical block if it is not known."""
+    return int(bench.found("read_cache_unit_bytes") or bench.info.logical_block_bytes)
