@@ -103,3 +103,12 @@ def test_an_unknown_unit_is_noticed_where_it_pads(tmp_path: Path) -> None:
 def test_a_drive_without_collection_has_no_period(tmp_path: Path) -> None:
     found = told("gc_period", bench_with(tmp_path, FLAT))[gc_period.PERIOD]
     assert isinstance(found, Undetectable)
+
+
+def test_larger_requests_show_what_other_planes_hide(tmp_path: Path) -> None:
+    """One page at a time, a plane has erased a block before its turn comes again."""
+    toml = page_mapped(allocation="order", channels=8, blocks=60, more="placement_pages = 8")
+    assert isinstance(period_of(tmp_path, toml + NOISE), Undetectable)
+    found = period_of(tmp_path, toml + NOISE, allocation="order")
+    assert isinstance(found, Detected)
+    assert found.value == pytest.approx(8 * 48 * PAGE, rel=0.02)

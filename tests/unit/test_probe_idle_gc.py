@@ -58,7 +58,8 @@ def test_drives_that_do_nothing_when_idle_have_none(
 ) -> None:
     found = probed("idle_gc", opened(tmp_path, kind, noise))["idle_gc_onset_ns"]
     assert isinstance(found, Absent | Undetectable), found
-    if kind is LOG_BLOCK:
+    if kind is LOG_BLOCK and not noise:
+        # With noise it depends on the draw whether the bound comes below 3 %.
         assert isinstance(found, Absent), found
 
 
@@ -74,3 +75,17 @@ def test_a_buffer_that_is_emptied_when_idle_is_no_collection(tmp_path: Path) -> 
         keys = buffer | {"write_buffer.power_loss_protected": protected}
         found = probed("idle_gc", opened(tmp_path, PAGE, keys))["idle_gc_onset_ns"]
         assert isinstance(found, Absent | Undetectable), (protected, found)
+
+
+def test_merges_are_found_behind_a_protected_buffer_that_is_emptied_at_once(tmp_path: Path) -> None:
+    """It is as empty of a drive that was kept awake for as long, and no reason to refuse."""
+    buffer = {
+        "write_buffer.bytes": MIB // 4,
+        "write_buffer.drain": '"eager"',
+        "write_buffer.switchable": False,
+        "write_buffer.power_loss_protected": True,
+    }
+    found = probed("idle_gc", opened(tmp_path, LOG_BLOCK, buffer, NOISE, idle(45_000_000)))
+    onset = found["idle_gc_onset_ns"]
+    assert isinstance(onset, Detected), onset
+    assert onset.value == pytest.approx(45_000_000, rel=0.08)

@@ -18,14 +18,15 @@ Decision. As many writes again as it takes (at most seven looks) for a lag whose
 of what they could with p < 1e-6, or less at smaller p (`slow_writes.SURE`); then the same on
 another place. The period is detected if both agree within 2 %, or one write; if not, they are the
 candidates. Where the RMW unit is not known, the second place is written in requests twice as large:
-padding would show.
+padding would show. Other planes work while one erases, and one unit at a time may never meet it: on
+a drive that places by order, which fills as many bytes whatever the request, larger ones are tried.
 
 A stretch is written in order as well: if its writes take 1.4 times as long in the mean as in the
 median, blocks are folded, which hides what is asked (`masked`).
 
 Assumptions. No collection but that of what was written: others' writes shift the phase, which only
 neighbouring periods share.
-Cost. The drive filled once, then at most four capacities written.
+Cost. The drive filled once, then at most five capacities written.
 Source. kuo2009, 3.1; PROBING.md 1.5, 3.1 (interval histograms as SSDcheck's, without its bug).
 """
 
@@ -68,6 +69,10 @@ FIRST_WRITES = 2048
 LOOKS = 7
 MOST_CAPACITIES = 1.5
 """Written to each of two places."""
+LARGER_BYTES, LARGER_CAPACITIES = (64 * 1024, 128 * 1024), 0.6
+"""Requests of several RMW units, up to so much and a power of two of them; and as above."""
+LEAST_FITS = 8
+"""Of those, so many must make a period: it is found in whole ones."""
 PLACES = (0.43, 0.61)
 """As shares of the capacity; not at its ends."""
 AGREE = 0.02
@@ -105,27 +110,44 @@ def detect(bench: Bench) -> Iterator[Finding]:
     if bench.found("pslc_bytes") is not None:
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     unit = unit_or_base(bench)
-    found: list[Measured] = []
     if bench.found("merge_unit_bytes") is None:
         fill_afresh(bench, unit)
     else:
         bench.enter(State.FILLED)
-    for index, place in enumerate(PLACES):
-        bench.progress("writing one place again and again", index / len(PLACES))
-        # A write of twice the size takes half as many, unless both are padded to one RMW unit.
-        size = unit if unit.exact or index == 0 else replace(unit, size_bytes=2 * unit.size_bytes)
-        found.append(_at(bench, size, place))
-        if found[-1].period is None:
+    for size in (unit, *_larger(bench, unit)):
+        found = _on_both(bench, size, larger=size is not unit)
+        if found[0].period is not None:
             break
     if bench.found("merge_unit_bytes") is None and _folds(bench, unit, found[-1]):
         raise Stopped(Reason.MASKED, "writes in order wait as if blocks were folded")
     yield _judge(bench, unit, found)
 
 
-def _at(bench: Bench, unit: Granule, place: float) -> Measured:
+def _larger(bench: Bench, unit: Granule) -> list[Granule]:
+    """Give larger requests that fill a drive which places by order with as many bytes."""
+    if not unit.exact or bench.found("allocation") != "order" or bench.found("merge_unit_bytes"):
+        return []
+    several = [1 << (size // unit.size_bytes).bit_length() - 1 for size in LARGER_BYTES]
+    return [replace(unit, size_bytes=each * unit.size_bytes) for each in several if each > 1]
+
+
+def _on_both(bench: Bench, unit: Granule, *, larger: bool) -> list[Measured]:
+    """Write one place after the other; only the first if no period shows there."""
+    found: list[Measured] = []
+    for index, place in enumerate(PLACES):
+        bench.progress("writing one place again and again", index / len(PLACES))
+        # A write of twice the size takes half as many, unless both are padded to one RMW unit.
+        size = unit if unit.exact or index == 0 else replace(unit, size_bytes=2 * unit.size_bytes)
+        found.append(_at(bench, size, place, larger=larger))
+        if found[-1].period is None:
+            break
+    return found
+
+
+def _at(bench: Bench, unit: Granule, place: float, *, larger: bool) -> Measured:
     """Write one place until a period shows."""
     capacity = bench.info.capacity_bytes
-    most = int(MOST_CAPACITIES * capacity) // unit.size_bytes
+    most = int((LARGER_CAPACITIES if larger else MOST_CAPACITIES) * capacity) // unit.size_bytes
     first = np.uint64(_within_merge(bench, unit, unit.nearest(int(place * capacity))))
     latencies = np.empty(0)
     count = FIRST_WRITES
@@ -136,7 +158,7 @@ def _at(bench: Bench, unit: Granule, place: float) -> Measured:
         more = write_through(bench, np.full(count, first), unit.size_bytes)
         latencies = np.concatenate([latencies, more])
         period = period_of(relative(latencies), unit.size_bytes)
-        if period is not None:
+        if period is not None and (not larger or period.period >= LEAST_FITS):
             return Measured(period, latencies, unit.size_bytes)
         count = latencies.size
     return Measured(None, latencies, unit.size_bytes)
@@ -193,7 +215,8 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
         float(each.period.period * each.size_bytes) for each in found if each.period is not None
     ]
     common["evidence"]["picture"] = _picture(found[0].slow, periods[0].period, unit).to_json()
-    apart = abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), float(unit.size_bytes))
+    step = float(found[0].size_bytes)
+    apart = abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), step)
     if apart and not unit.exact:
         common["evidence"]["detail"] = "the RMW unit is not known, and padding would count as data"
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
@@ -202,7 +225,6 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
             candidates=tuple(sorted(sizes)), reason="two places have different periods", **common
         )
     value = sum(sizes) / len(sizes)
-    step = float(unit.size_bytes)
     effect = _effect(found[0].slow, periods[0].period)
     return Detected(
         value=value, interval=(min(sizes) - step, max(sizes) + step), effect=effect, **common
@@ -236,8 +258,10 @@ def _picture(slow: NDArray[np.float64], period: int, unit: Granule) -> Picture:
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
-    """Both places to the end, and a stretch in order."""
-    return int((len(PLACES) * MOST_CAPACITIES + IN_ORDER_SHARE + 2) * info.capacity_bytes)
+    """Both places to the end, or the first one in vain in all sizes, and a stretch in order."""
+    larger = (len(LARGER_BYTES) + 1) * LARGER_CAPACITIES
+    most = MOST_CAPACITIES + max(MOST_CAPACITIES, larger)
+    return int((most + IN_ORDER_SHARE + 2) * info.capacity_bytes)
 
 
 PROBE = ProbeInfo(
@@ -245,7 +269,7 @@ PROBE = ProbeInfo(
     summary="bytes written to one place between two collections or merges",
     weight="heavy",
     properties=(PERIOD,),
-    cost="at most four capacities written",
+    cost="at most five capacities written",
     detect=detect,
     declared_writes_bytes=declared_writes_bytes,
     state=State.AS_FOUND,

@@ -7,15 +7,18 @@ times with a fixed period, keeps the drive awake by quicker reads until what was
 and times the next writes (`idle_trials`). A period below the onset, less what a read takes,
 gains nothing; any longer one gains about all that a hundred pieces of work can: a step. How
 many writes show it best is chosen by trials that keep the drive awake, and trials with long
-pauses. The step is then bisected on the logarithm of the period, each period being tried until
-a sequential test says on which side of it the gain lies (Wald 1945).
+pauses. Periods from the shortest to the longest, each some six times the last, tell between which
+two of them writes gain most, and what they take on either side. The step is then bisected there on
+the logarithm of the period, each period being tried until a sequential test says on which side
+of it the gain lies (Wald 1945).
 
 Decision. Detected if long pauses surely gain something, fresh trials a little beyond the step
-gain it too, and such a little below gain nothing: a gain that grows slowly is no step. Absent
-if pauses of a minute surely gain less than 3 %, and writes spend much of their time on what
-idle work would have saved. A write buffer that stays on is flushed, and each
-timed write is. Where a flush has no effect, what was written last is read after a pause and without
-one: if only the former comes from flash, the buffer empties itself in idle time, which looks the
+gain it too, and such a little below, of twice as many pauses, gain nothing: a gain that grows
+slowly is no step, and one that takes time, as what the drive was still busy with, no idle work.
+Absent if pauses of a minute surely gain less than 3 %, and writes spend much of their time on what
+idle work would have saved. A write buffer that stays on is flushed, and each timed write is. Where
+a flush has no effect, what was written last is read after a pause and without one, besides other
+data: if only the former comes from flash, the buffer empties itself in idle time, which looks the
 same: `masked`.
 
 Assumptions. A read restarts the waiting, and takes less than the onset. Cost: up to sixteen
@@ -30,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.idle_trials import AWAKE_NS, Trials
@@ -54,7 +58,7 @@ PROBE_NAME = "idle_gc"
 REQUEST_BYTES = 64 * 1024
 SETTLE_SHARE = 0.7
 MOST_BYTES = 1 << 34
-CAPACITIES, MOST_TRIED_BYTES = 16, 1 << 36
+CAPACITIES, MOST_TRIED_BYTES = 24, 1 << 35
 LONG_NS = (4_000_000_000, 16_000_000_000, 60_000_000_000)
 """Pauses that show whether idle time gains anything: any usual onset is shorter than the first."""
 PAIRS, MOST_PAIRS, MOST_PAIRS_LONGEST = 5, 20, 60
@@ -64,14 +68,21 @@ SEPARATED, SURE_ERRORS, CLEAR_ERRORS, PROMISING_ERRORS = 0.3, 5.0, 12.0, 2.0
 errors that the gain must have for a search to begin."""
 LEAST_GAIN, NOTHING = 0.05, 0.03
 LEAST_SCATTER = 0.03
-SIDE = 0.3
+SIDE = 0.5
 """Of the full gain: the side of the step is told by this."""
+SCANNED, MOST_SCANNED, TOLD_BY = 4, 8, 0.15
+"""Trials of each period at first: so that their mean is known to such a share of the gain."""
+APART, SCAN_ERRORS = 6.0, 3.0
+"""How many times longer the next period is at most, and standard errors that the step must have."""
 ODDS = math.log(1e4)
 MOST_TRIALS, AGREEING = 60, 3
 """For each period: so many more must agree than disagree, as one may have been disturbed."""
 OUTLYING = 0.25
 NARROW, BEYOND = 1.03, 1.06
-GAINED_NOTHING = 0.2
+LEAST_AROUND, MOST_AROUND, BY_CHANCE = 12, 40, 1e-3
+"""Pairs of fresh trials on both sides of the step, and of the rank test on them."""
+GAINED_NOTHING, GAINED = 0.4, 0.3
+"""Of the full gain, at most below the step, and at least more beyond it."""
 MUCH_STALLED = 0.5
 """Of the time of writes: what idle work would save, if there were any; else it may not show."""
 FLUSHES = 5
@@ -110,13 +121,19 @@ class Steps:
         """Scatter of a trial, as a share of the full gain."""
         return self.scatter / (self.awake - self.rested)
 
-    def tried(self, period_ns: int, trials: int) -> NDArray[np.float64]:
-        """Make trials; give what they gain, as shares of the full gain."""
+    def logs(self, period_ns: int, trials: int, times: int = 1) -> NDArray[np.float64]:
+        """Make trials, of so many times the usual number of pauses; logarithms of their writes."""
         if not self.trials.bench.virtual and self.deadline.left_s <= 0:
             raise Stopped(Reason.BUDGET_EXHAUSTED)
-        found = [self.trials.run(period_ns, self.writes) for _ in range(trials)]
+        gaps = times * self.trials.gaps(period_ns)
+        found = [self.trials.run(period_ns, self.writes, gaps) for _ in range(trials)]
         self.reads_ns += [each.read_ns for each in found]
-        logs = np.log([each.writes_ns.mean() for each in found])
+        logs: NDArray[np.float64] = np.log([each.writes_ns.mean() for each in found])
+        return logs
+
+    def tried(self, period_ns: int, trials: int, times: int = 1) -> NDArray[np.float64]:
+        """Make trials; give what they gain, as shares of the full gain."""
+        logs = self.logs(period_ns, trials, times)
         gains = np.clip((self.awake - logs) / (self.awake - self.rested), -OUTLYING, 1 + OUTLYING)
         self.gains.setdefault(period_ns, []).extend(gains.tolist())
         return gains
@@ -139,10 +156,52 @@ class Steps:
             done += AGREEING
         return odds > 0
 
-    def usual_at(self, period_ns: int) -> float:
-        """Give the median gain of fresh trials at a period, to a tenth of the full gain."""
-        count = int(np.clip((self.errors_of_one / 0.07) ** 2, 5, 40))
-        return float(np.median(self.tried(period_ns, count)))
+    def around(self, low_ns: int, high_ns: int) -> tuple[float, float, float]:
+        """Make fresh trials at two periods in turn, those at the lower of twice as many pauses.
+
+        Returns
+        -------
+        tuple of float
+            Their median gains, and how probable by chance it is that the higher gains more.
+        """
+        from scipy.stats import mannwhitneyu
+
+        count = int(np.clip((self.errors_of_one / 0.07) ** 2, LEAST_AROUND, MOST_AROUND))
+        pairs = np.array(
+            [(self.tried(low_ns, 1, 2)[0], self.tried(high_ns, 1)[0]) for _ in range(count)]
+        )
+        below, beyond = np.median(pairs, axis=0).tolist()
+        more = mannwhitneyu(pairs[:, 1], pairs[:, 0], alternative="greater")
+        return below, beyond, float(more.pvalue)
+
+    def bracket(self) -> tuple[int, int]:
+        """Find two periods between which writes gain most, and what they take on either side.
+
+        Returns
+        -------
+        tuple of int
+            The shortest and the longest if trials scatter too much to tell.
+        """
+        count = math.ceil(math.log(self.long_ns / AWAKE_NS) / math.log(APART)) + 1
+        periods = np.geomspace(AWAKE_NS, self.long_ns, count).round().astype(int).tolist()
+        rounds = int(np.clip((self.errors_of_one / TOLD_BY) ** 2, SCANNED, MOST_SCANNED))
+        logs = np.empty((count, rounds))
+        for each in range(rounds):
+            # In any order: what drives do changes with time as well.
+            for place in self.trials.overwriter.rng.permutation(count):
+                logs[place, each] = self.logs(periods[place], 1)[0]
+        splits = [(logs[:each].ravel(), logs[each:].ravel()) for each in range(1, count)]
+        left = [sum(np.abs(each - np.median(each)).sum() for each in split) for split in splits]
+        step = int(np.argmin(left))
+        sides = splits[step]
+        awake, rested = (float(np.median(each)) for each in sides)
+        scatter = max(LEAST_SCATTER, math.hypot(*map(stats.mad, sides)) / math.sqrt(2))
+        error = scatter * math.sqrt(sum(1 / each.size for each in sides))
+        if awake - rested < max(LEAST_GAIN, SCAN_ERRORS * error):
+            return AWAKE_NS, self.long_ns
+        self.awake, self.rested, self.scatter = awake, rested, scatter
+        # A few trials that scatter may be one period off.
+        return periods[max(step - 1, 0)], periods[min(step + 2, count - 1)]
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -161,7 +220,7 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
     settled = overwriter.settle(min(int(SETTLE_SHARE * bench.info.capacity_bytes), MOST_BYTES))
     flushed = buffered and _flush_works(overwriter, settled)
     trials = Trials(overwriter, flushed=flushed)
-    if buffered and not flushed and trials.empties_when_idle(LONG_NS[0]):
+    if buffered and not flushed and trials.empties_when_idle():
         return Undetectable(reason=Reason.MASKED, **common)
     bench.progress("long pauses", 0.2)
     common["evidence"] = {"settled": settled.slowed, "settled_ns": settled.mean_ns}
@@ -233,17 +292,18 @@ def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | Non
 
 def _narrowed(steps: Steps, common: dict[str, Any]) -> Finding:
     """Find the step between hardly any pause and a long one, and try again on both sides."""
-    low, high = AWAKE_NS, steps.long_ns
+    low, high = steps.bracket()
     while high > NARROW * low:
         middle = round(math.sqrt(low * high))
         if steps.gains_at(middle):
             high = middle
         else:
             low = middle
-    beyond, below = steps.usual_at(round(high * BEYOND)), steps.usual_at(round(low / BEYOND))
+    below, beyond, by_chance = steps.around(round(low / BEYOND), round(high * BEYOND))
     served_ns = float(np.median(steps.reads_ns))
     common["evidence"] |= _evidence(steps, high) | {"beyond": beyond, "below": below}
-    if low == AWAKE_NS or below > GAINED_NOTHING or beyond < below + GAINED_NOTHING:
+    steep = beyond > below + GAINED and by_chance < BY_CHANCE
+    if low == AWAKE_NS or below > GAINED_NOTHING or not steep:
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     # A drive is quiet from when a read has been served, which the host sees a little later.
     value = math.sqrt(low * high) - served_ns
@@ -282,7 +342,7 @@ PROBE = ProbeInfo(
     summary="how long a drive waits before it collects or merges in idle time",
     weight="heavy",
     properties=(ONSET,),
-    cost="up to sixteen capacities or 80 GiB, written at random, and thousands of pauses",
+    cost="up to 24 capacities or 48 GiB, written at random, and thousands of pauses",
     detect=detect,
     declared_writes_bytes=_declared,
 )

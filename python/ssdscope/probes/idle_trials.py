@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 AWAKE_NS = 900_000
 """Between reads that keep a drive awake: shorter than any onset that is sought."""
 GAPS, GAPS_WALL, MOST_GAPS = 512, 16, 4096
-QUIET_STALLS = 2.0
-"""Length of a trial in stalls of one write, for what idle work must get done to be noticed."""
+QUIET_STALLS, LEAST_QUIET_NS = 2.0, 2_000_000_000
+"""Length of a trial at least, also in stalls of one write, for what idle work must get done to be
+noticed, and for what was still under way to end."""
 TAIL = 48
 LEAST_TAIL, MOST_TAIL = 200, 1500
 CHUNK, MOST_CHUNKS = 48, 60
@@ -35,7 +36,7 @@ LEAST_WRITES, STALLS, TIMED_NS = 16, 3, 5_000_000_000
 """Timed in a trial: so many, of so many stalls, or of so much time; the more the better."""
 PATIENCE_NS = (*WAITS_NS, *WAITS_NS, *WAITS_NS)
 FINE, MOST_FINE = 8, 250
-LAST, LAST_TRIALS, READ_SLOWER = 2, 9, 0.25
+LAST, LAST_TRIALS, READ_SLOWER = 8, 9, 0.25
 """Blocks written last, trials with them, and the logarithm that tells memory from flash."""
 SLOW_AGAIN = 0.6
 """Of the mean before: writes are slow again, and there is work for idle time."""
@@ -88,7 +89,8 @@ class Trials:
     def gaps(self, period_ns: int) -> int:
         """Count the gaps of a trial: enough pieces of work, and enough time for them."""
         least = GAPS if self.bench.virtual else GAPS_WALL
-        return int(np.clip(QUIET_STALLS * self.stall_ns / period_ns, least, MOST_GAPS))
+        quiet_ns = max(QUIET_STALLS * self.stall_ns, LEAST_QUIET_NS)
+        return int(np.clip(quiet_ns / period_ns, least, MOST_GAPS))
 
     def run(self, period_ns: int, writes: int, gaps: int | None = None) -> Trial:
         """Make work, read so often with such a period, and write."""
@@ -119,28 +121,31 @@ class Trials:
         awake = bench.read(places, np.full(tail, size), pauses_ns=np.full(tail, AWAKE_NS))
         return float(np.median(latencies_ns(awake)[-TAIL:]))
 
-    def empties_when_idle(self, long_ns: int) -> bool:
+    def empties_when_idle(self) -> bool:
         """Tell whether what was written last is read slower after a pause than without.
 
-        It is then still in the buffer of a drive that was kept awake, and not of one that was
-        left alone; both, or neither, is no effect of idle time.
+        It is then still in the buffer of a drive that was kept awake for as long, and not of one
+        that was left alone; both, or neither, is no effect of idle time. Reads of other data tell
+        how long flash takes, which a drive that works makes wait.
         """
         logs: dict[bool, list[float]] = {False: [], True: []}
         for _ in range(LAST_TRIALS):
-            for rests in logs:
-                pause_ns = long_ns if rests else None
-                logs[rests].append(in_peace(self.bench, partial(self._read_back, pause_ns)))
-        return bool(abs(np.median(logs[True]) - np.median(logs[False])) > READ_SLOWER)
+            for rests, each in logs.items():
+                each.append(in_peace(self.bench, partial(self._read_back, rests)))
+        return bool(np.median(logs[True]) - np.median(logs[False]) > READ_SLOWER)
 
-    def _read_back(self, long_ns: int | None) -> float:
-        """Write a few blocks, wait, and give the logarithm of what reading them takes."""
+    def _read_back(self, rests: bool) -> float:
+        """Write a few blocks and wait; give the logarithm of what they take to read over others."""
         self._make_work()
         size, capacity = base_request_bytes(self.bench.info), self.bench.info.capacity_bytes
-        places = self.overwriter.rng.integers(0, capacity // size, LAST) * size
-        self.bench.write(places.astype(np.uint64), np.full(LAST, size))
-        self._quiet(long_ns or AWAKE_NS, 1 if long_ns else self.gaps(AWAKE_NS))
-        log = self.bench.read(places.astype(np.uint64), np.full(LAST, size))
-        return float(np.log(latencies_ns(log)).mean())
+        places = self.overwriter.rng.integers(0, capacity // size, (2, LAST)) * size
+        written, others = places.astype(np.uint64)
+        self.bench.write(written, np.full(LAST, size))
+        self._quiet(AWAKE_NS * (MOST_GAPS if rests else 1), 1 if rests else MOST_GAPS)
+        both = np.column_stack([written, others]).ravel()
+        log = self.bench.read(both, np.full(2 * LAST, size))
+        logs = np.log(latencies_ns(log)).reshape(LAST, 2)
+        return float((logs[:, 0] - logs[:, 1]).mean())
 
     def _make_work(self) -> None:
         """Overwrite until writes are slow again, and one has just waited long."""
