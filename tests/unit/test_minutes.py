@@ -9,6 +9,7 @@ import pytest
 
 from ssdscope.errors import UsageError
 from ssdscope.models import registry
+from ssdscope.models.intervals import following
 from ssdscope.models.lasso import LassoRegressor
 from ssdscope.models.minutes.forecasting import SETTINGS, forecast, rolling
 from ssdscope.models.minutes.settings import ARRIVALS, MEASURED, Encoder
@@ -291,3 +292,18 @@ def test_lasso_finds_the_few_features_that_matter() -> None:
     slopes = fitted.model_.trees[0].coefficients[0]
     assert set(np.argsort(-np.abs(slopes))[:2]) == {3, 7}
     assert np.abs(np.delete(slopes, [3, 7])).max() < 0.02
+
+
+def test_intervals_follow_errors_that_grow() -> None:
+    """Fixed ones, calibrated on the quiet first part, cover two in three."""
+    rng = np.random.default_rng(1)
+    errors = np.abs(rng.normal(0, 0.01, 400)) * np.where(np.arange(400) < 200, 1, 3)
+    known = np.ones(400, dtype=bool)
+    halves = following(errors, known)
+    fixed = np.quantile(errors[:100], 0.9)
+    assert (errors[200:] <= fixed).mean() < 0.7
+    assert 0.87 <= (errors[200:] <= halves[200:]).mean() <= 0.94
+    assert (following(errors, ~known)[10:] == halves[10]).all(), "what is not known teaches nothing"
+    later = errors.copy()
+    later[300:] *= 10
+    assert (following(later, known)[:301] == halves[:301]).all()

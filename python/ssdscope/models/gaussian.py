@@ -23,10 +23,12 @@ from ssdscope.models.gaussian_model import ROOT5, GaussianModel, distances, mate
 
 Array = npt.NDArray[Any]
 TUNING_ROWS = 512
+LEAST_NOISE = 0.005
+"""Of the logarithm of a target: no mean of a run is known better than to half a percent."""
 LEAST_SHARE = 0.1
 """A sum of times is held above this share of the least target."""
 TUNING_STEPS = 60
-_BOUNDS = {"amplitude": (-3.0, 4.0), "noise": (-6.0, 1.0), "length": (-3.0, 5.0)}
+_BOUNDS = {"amplitude": (-3.0, 4.0), "noise": (-11.0, 1.0), "length": (-3.0, 5.0)}
 """Of logarithms, for standardised columns and target."""
 
 
@@ -71,10 +73,10 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         random = check_random_state(self.random_state)
         logarithm = bool(self.log_target and (target > 0).all())
         points, times = self._parted(points)
-        coefficients, least = np.empty(0), 0.0
+        coefficients, low_sum = np.empty(0), 0.0
         if self.terms:
-            coefficients, least = _added_up(times, target)
-            target = target / summed(times, coefficients, least)
+            coefficients, low_sum = _added_up(times, target)
+            target = target / summed(times, coefficients, low_sum)
         values = np.log(target) if logarithm else target.astype(float)
         low, high = points.min(axis=0), points.max(axis=0)
         if len(points) > self.max_rows:
@@ -85,7 +87,8 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         mean, spread = float(values.mean()), float(values.std()) or 1.0
         standard, answers = points / scale, (values - mean) / spread
         chosen = random.permutation(len(points))[:TUNING_ROWS]
-        self._amplitude, self._noise, lengths = _tuned(standard[chosen], answers[chosen])
+        least = LEAST_NOISE / spread if logarithm else 0.0
+        self._amplitude, self._noise, lengths = _tuned(standard[chosen], answers[chosen], least)
         self._points = standard / lengths
         covariance = self._amplitude * matern(distances(self._points, self._points))
         covariance[np.diag_indices_from(covariance)] += self._noise
@@ -100,7 +103,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             low=low,
             high=high,
             coefficients=coefficients,
-            least=least,
+            least=low_sum,
         )
         return self
 
@@ -165,13 +168,15 @@ def _forward(factor: Array, values: Array) -> Array:
     return np.asarray(solve_triangular(factor, values, lower=True))
 
 
-def _tuned(points: Array, values: Array) -> tuple[float, float, Array]:
+def _tuned(points: Array, values: Array, least_noise: float) -> tuple[float, float, Array]:
     """Maximise the marginal likelihood; amplitude, noise variance and length scales."""
     from scipy.optimize import minimize
 
     features = points.shape[1]
     start = np.concatenate([[0.0, -5.0], np.full(features, 1.0)])
-    bounds = [_BOUNDS["amplitude"], _BOUNDS["noise"], *[_BOUNDS["length"]] * features]
+    low, high = _BOUNDS["noise"]
+    noise_bounds = (float(np.clip(2 * np.log(max(least_noise, 1e-9)), low, high)), high)
+    bounds = [_BOUNDS["amplitude"], noise_bounds, *[_BOUNDS["length"]] * features]
     squares = _pairs(points)
     found = minimize(
         _likelihood,

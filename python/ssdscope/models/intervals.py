@@ -5,9 +5,16 @@ cross-validation each row is predicted by a model without its fold, so that all 
 (Lei et al. 2018, split by split). The interval reaches as far, in the logarithm, as the errors of
 nine rows in ten. Errors grow with the latency; so this is done apart in each third of the
 predictions, if there are enough rows (Mondrian: Vovk et al. 2005).
+
+That holds for rows that are like those it was calibrated on. Of rows in the order of time, each
+known before the next is predicted, `following` makes intervals that hold whatever comes: after
+each miss the share of known errors that they reach rises, after each hit it falls (adaptive
+conformal inference: Gibbs and Candes 2021).
 """
 
+import bisect
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -19,6 +26,11 @@ COVERAGE = 0.9
 PARTS = 3
 LEAST_ROWS = 40
 """Rows that a part has at least; with fewer all are taken together."""
+
+FOLLOWS = 0.05
+"""By how much of what it missed by the share that is reached moves."""
+FIRST_ROWS = 10
+"""Rows in the order of time before the first that is followed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +58,7 @@ class Reach:
         parts = PARTS if len(guess) >= PARTS * LEAST_ROWS else 1
         edges = np.quantile(guess, np.arange(1, parts) / parts)
         part = np.searchsorted(edges, guess, side="right")
-        reaches = [_rank(off[part == number], coverage) for number in range(parts)]
+        reaches = [_rank(sorted(off[part == number].tolist()), coverage) for number in range(parts)]
         return cls(edges, np.array(reaches), len(guess))
 
     def interval(self, predicted: Array) -> Array:
@@ -72,11 +84,30 @@ class Reach:
         return cls(edges, reaches, int(data["rows"]))
 
 
-def _rank(values: Array, coverage: float) -> float:
+def _rank(ordered: Sequence[float], coverage: float) -> float:
     """Give the value that a new one exceeds with a chance of 1 - coverage."""
-    ordered = np.sort(values)
-    rank = min(math.ceil((len(ordered) + 1) * coverage), len(ordered))
-    return float(ordered[rank - 1])
+    rank = math.ceil((len(ordered) + 1) * coverage)
+    return float(ordered[min(max(rank, 1), len(ordered)) - 1])
+
+
+def following(errors: Array, known: Array) -> Array:
+    """Give half widths, each from the errors before it; shape (n,).
+
+    Parameters
+    ----------
+    errors
+        Absolute errors of the logarithm in the order of time, at least `FIRST_ROWS`.
+    known
+        Whether an error is known before the next row is predicted.
+    """
+    past, share = sorted(errors[:FIRST_ROWS].tolist()), COVERAGE
+    halves = np.full(len(errors), past[-1])
+    for place in range(FIRST_ROWS, len(errors)):
+        halves[place] = _rank(past, share)
+        if known[place]:
+            share += FOLLOWS * (float(errors[place] > halves[place]) - (1 - COVERAGE))
+            bisect.insort(past, float(errors[place]))
+    return halves
 
 
 def covered(interval: Array, measured: Array) -> Array:
