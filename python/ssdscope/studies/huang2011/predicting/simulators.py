@@ -122,7 +122,7 @@ def _simulated(
     device: str, held: Sequence[Collected], folder: Path, jobs: int, progress: StageProgress
 ) -> Array:
     """Run workloads on the drive of the data sheet; mean latencies, NaN where there is none."""
-    seed = 1  # a data sheet has no luck: the drawn offsets do not matter to the mean
+    seed = 1  # whoever simulates draws offsets of his own
     drive = open_target(datasheets.write(device, folder), seed=seed).device
     grid.use(drive, seed)
     vectors = [each.row.vector for each in held]
@@ -179,7 +179,6 @@ def draw(found: Sequence[Compared], path: Path) -> Path:
         _panel(axes, each)
     if found:
         handles, labels = figure.axes[0].get_legend_handles_labels()
-        labels = [label.replace("gp, ", "a model, ") for label in labels]
         figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
     save(figure, path)
     save(figure, path.with_suffix(".png"))
