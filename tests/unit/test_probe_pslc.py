@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
 
-from ssdscope.probes import Absent, Detected, Undetectable
+from ssdscope.probes import Absent, Budget, Detected, Undetectable, run
 
 PLANES, PAGE_BYTES = 4, 4096
 
@@ -58,6 +58,17 @@ def test_a_buffer_that_can_be_switched_off_does_not_matter(tmp_path: Path) -> No
     found = probed("pslc", opened(tmp_path, keys, {"write_buffer.bytes": 1024 * KIB}))["pslc_bytes"]
     assert isinstance(found, Detected), found
     assert found.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
+
+
+def test_a_buffer_that_stays_on_is_passed_by_forced_writes(tmp_path: Path) -> None:
+    """As large as the region, it would hide that; writes must hold whole units for this."""
+    keys = region(24, "direct") | {"ftl.map_unit_bytes": 16 * KIB}
+    buffer = {"write_buffer.bytes": 8192 * KIB, "write_buffer.switchable": False}
+    device = opened(tmp_path, keys, buffer)
+    found = {each.name: each for each in run(["rmw_unit", "pslc"], device, Budget.parse("full"), 1)}
+    size = found["pslc_bytes"]
+    assert isinstance(size, Detected), size
+    assert size.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
 
 
 def test_a_region_that_is_always_full_is_not_told(tmp_path: Path) -> None:

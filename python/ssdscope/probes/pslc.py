@@ -3,35 +3,41 @@
 Physics. Such a region takes writes several times faster; when it is full they wait until a part
 of it is folded, or go to the slower blocks. Idle time empties it, a flush does not. Statistic.
 After a pause a stretch is written in order, in requests that hold whole mapping units of any
-usual size, one at a time; the request from which on many wait (`stats.stalls`), or the first
-persistent drop of the rate (`stats.knee`), by bytes. Written in order, spare space is no
-matter: what is collected holds nothing.
+usual size, one at a time; the request from which on many wait (`stats.waits_from`), or the first
+persistent drop of the rate (`stats.knee`), by bytes.
 
-Decision. The stretch is repeated after ever longer pauses until it grows no more, then measured
-five times in some fifty requests. Detected if a stretch behind a mere flush is slow from its
-beginning: a write buffer would be as fast again. The buffer is switched off, or its size
-(property `write_buffer_bytes`) is taken off. Requests of several sizes must tell one size, since
-units cut by the ends of requests take room twice. No drop: absent, up to the bytes written.
+Decision. Before each stretch the drive is discarded, where it can be, so that nothing is collected
+or merged and no spare space runs out. The stretch is repeated after ever longer pauses until it
+grows no more, then measured five times in some fifty requests. Detected if a stretch behind a mere
+flush is slow from its beginning (a write buffer would be as fast again), and one behind a pause,
+with nothing discarded, is fast (else the region is never emptied). The buffer is switched off, or
+passed by forced writes, or, if it is protected, its size (property `write_buffer_bytes`) is taken
+off. Requests of several sizes must tell one size, since units cut by the ends of requests take room
+twice; forced writes must hold whole ones. No drop: absent, up to the bytes written.
 
-Assumptions. The fast stretch is longer than twelve requests, and shorter than a third of the
+Assumptions. The fast stretch is longer than six requests, and shorter than a fifth of the
 drive. Cost: up to a capacity. Source: PROBING 2.5, 3.7.
 """
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope import stats
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.stats.stalls import LEAST_SLOW_BEHIND, SLOW
-from ssdscope.targets.records import OP_FLUSH
+from ssdscope.probes.pslc_stretches import (
+    FIRST_REQUESTS,
+    MOST_IDLE_NS,
+    SEARCH_RUNS,
+    Streams,
+    Stretch,
+)
+from ssdscope.probes.write_through import writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,150 +51,31 @@ if TYPE_CHECKING:
 SIZE = "pslc_bytes"
 PROBE_NAME = "pslc"
 
-STEP_BYTES = 192 * 1024
-"""Whole mapping units of any power of two up to 64 KiB, and of three times those up to 48 KiB."""
-LEAST_BYTES = 96 * 1024
-"""Of a request that is known to hold whole units; of smaller ones too few would have to wait."""
-FIRST_REQUESTS = 48
-SEARCH_RUNS, SIZE_RUNS = 2, 5
-LONGEST_SHARE = 1 / 3
-"""Of the drive, in one stretch; and of what may be written, to one search."""
+SIZE_RUNS = 5
+FEW_RUNS_SHARE = 1 / 8
+"""Of the longest stretch, from which on the size is measured in fewer runs."""
 WANTED_REQUESTS = 48
 FEWEST_REQUESTS = 12
-FIRST_IDLE_NS, MOST_IDLE_NS = 5_000_000_000, 320_000_000_000
 GREW = 1.1
 NO_WASTE = 0.03
 """Share of the size by which requests of two sizes may differ without any reason."""
 STILL_SLOW = 1.25
 """A stretch behind a flush alone must take so many times longer than one behind a pause."""
-MIN_DROP = 0.1
 USELESS_WIDTH = 0.16
 MASKED_SHARE = 0.5
 """A write buffer larger than this share of the stretch hides it."""
-MOST_BYTES = 1 << 34
-"""In one stretch of a simulated drive: what its computer can bear."""
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """A fast stretch: requests taken before it ended, of each run, and how the runs went."""
-
-    requests: NDArray[Any]
-    length: int
-    fast_ns: float
-    slow_ns: float
-    latency_ns: NDArray[Any]
-
-    @property
-    def bytes(self) -> float:
-        """Median over the runs."""
-        return float(np.median(self.requests)) * self.length
-
-
-class Streams:
-    """Writes stretches in order, each where the one before ended.
-
-    Attributes
-    ----------
-    idle_ns
-        The pause before a stretch.
-    step_bytes, phase_bytes
-        The smallest request, and how far before its multiples requests begin.
-    aligned
-        Whether requests are known to hold whole mapping units.
-    uneven
-        Whether many writes of the last stretches took much longer than others.
-    """
-
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
-        self.idle_ns = FIRST_IDLE_NS
-        self.step_bytes, self.phase_bytes, self.aligned = _requests(bench)
-        self.uneven = False
-        self._next = self.step_bytes
-
-    @property
-    def longest_bytes(self) -> int:
-        """The most in one stretch."""
-        return min(int(self.bench.window.size_bytes * LONGEST_SHARE), MOST_BYTES)
-
-    def rest(self, idle_ns: int) -> None:
-        """Flush, then leave the drive alone."""
-        self.bench.issue([OP_FLUSH], [0], [0])
-        if idle_ns:
-            self.bench.idle(idle_ns)
-
-    def write(self, requests: int, length: int) -> NDArray[Any]:
-        """Write one stretch; give its latencies, shape (requests,)."""
-        size = self.bench.window.size_bytes
-        begin = -(-self._next // length) * length
-        if begin + requests * length > size:
-            begin = length if self.phase_bytes else 0
-        self._next = begin + requests * length
-        offsets = np.uint64(begin - self.phase_bytes) + np.arange(
-            requests, dtype=np.uint64
-        ) * np.uint64(length)
-        return self.bench.write(offsets, length).latency_ns.astype(float)
-
-    def measure(self, requests: int, length: int, runs: int) -> Stretch | None:
-        """Repeat a stretch behind pauses; None if none of it is faster."""
-
-        def run() -> NDArray[Any]:
-            self.rest(self.idle_ns)
-            return self.write(requests, length)
-
-        times = np.array([in_peace(self.bench, run) for _ in range(runs)])
-        self.uneven = bool((times > SLOW * np.quantile(times, 0.25)).mean() > LEAST_SLOW_BEHIND)
-        stall = stats.first_stall(times)
-        if stall is not None and stall.requests >= FEWEST_REQUESTS / 2:
-            return Stretch(stall.accepted, length, stall.fast_ns, stall.slow_ns, times)
-        return _dropped(times, length, self.bench.seed)
-
-    def find(self, runs: int) -> tuple[int, Stretch | None]:
-        """Make stretches longer until there is a slow part behind the fast one; give how long."""
-        requests = FIRST_REQUESTS
-        most = self.longest_bytes // self.step_bytes
-        while True:
-            requests = min(requests, most)
-            found = self.measure(requests, self.step_bytes, runs)
-            if found is not None and np.median(found.requests) <= 0.75 * requests:
-                return requests, found
-            if requests == most:
-                return requests, None
-            requests *= 2
-            runs = 1 if requests * self.step_bytes * runs > self.longest_bytes / 3 else runs
-
-
-def _requests(bench: Bench) -> tuple[int, int, bool]:
-    """Choose the smallest request: whole mapping units where those are known, and their phase."""
-    unit, phase = bench.known.get("rmw_unit_bytes"), bench.found("alignment_phase_bytes")
-    if isinstance(unit, Absent):
-        return LEAST_BYTES, 0, True
-    if isinstance(unit, Detected) and phase is not None:
-        size = int(float(unit.value))
-        return size * -(-LEAST_BYTES // size), int(float(phase)) % size, True
-    return STEP_BYTES, 0, False
-
-
-def _dropped(times: NDArray[Any], length: int, seed: int) -> Stretch | None:
-    """Look for a drop of the rate that is too small to be a stall."""
-    typical = np.median(times, axis=0)
-    bins = min(len(typical), 200)
-    edges, rates = stats.binned_rates(np.full(len(typical), length), typical, bins)
-    found = stats.knees(edges, rates, min_drop=MIN_DROP, seed=seed)
-    if not found:
-        return None
-    at = found[0].bytes / length
-    fast, slow = length / found[0].rate_before, length / found[0].rate_after
-    return Stretch(np.full(len(times), at), length, fast, slow, times)
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer the size of the region."""
-    cache = bench.info.write_cache
-    switched_off = cache.control == "switchable" and cache.on
-    with bench.caches(write=False) if switched_off else nullcontext():
-        yield _answer(bench, 0.0 if switched_off or cache.control == "absent" else _buffer(bench))
+    try:
+        with writing(bench) as writer:
+            yield _answer(bench, Streams(bench, forced=writer.forced), 0.0)
+            return
+    except Stopped as stop:
+        if stop.reason is not Reason.PLP_NO_FLUSH_EFFECT:
+            raise
+    yield _answer(bench, Streams(bench, forced=False), _buffer(bench))
 
 
 def _buffer(bench: Bench) -> float | None:
@@ -197,14 +84,13 @@ def _buffer(bench: Bench) -> float | None:
     return None if size is None else float(size)
 
 
-def _answer(bench: Bench, buffer_bytes: float | None) -> Finding:
-    streams = Streams(bench)
+def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Finding:
     if streams.longest_bytes // streams.step_bytes < FIRST_REQUESTS:
         return Undetectable(name=SIZE, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
     found = _adapted(streams)
     evidence: dict[str, Any] = {"idle_ns": streams.idle_ns, "buffer_bytes": buffer_bytes}
     common: dict[str, Any] = {"name": SIZE, "probe": PROBE_NAME, "evidence": evidence}
-    if found is None and streams.uneven:
+    if found is None and streams.uneven and not bench.info.discard:
         evidence["detail"] = "many writes wait from the first on, as where a region is always full"
         return Undetectable(reason=Reason.MASKED, **common)
     if found is None:
@@ -213,59 +99,87 @@ def _answer(bench: Bench, buffer_bytes: float | None) -> Finding:
             reason="writes in order are as fast at the end of a long stretch as behind a pause",
             **common,
         )
+    if streams.forced and not streams.aligned:
+        evidence["detail"] = "forced writes that cut units of an unknown size fill it sooner"
+        return Undetectable(reason=Reason.MASKED, **common)
     bench.progress("stretches behind pauses", 0.5)
+    told = _sized(streams, found, buffer_bytes, evidence)
+    if isinstance(told, Reason):
+        return Undetectable(reason=told, **common)
+    value, interval = told
+    effect = evidence["slow_ns"] / evidence["fast_ns"] - 1
+    return Detected(value=value, interval=interval, effect=effect, **common)
+
+
+def _sized(
+    streams: Streams, found: Stretch, buffer_bytes: float | None, evidence: dict[str, Any]
+) -> tuple[float, tuple[float, float]] | Reason:
+    """Measure the stretch in requests of several sizes; give value and interval."""
     step = streams.step_bytes
     length = step * max(1, round(found.bytes / WANTED_REQUESTS / step))
     requests = round(1.5 * found.bytes / length) + 8
-    fine = streams.measure(requests, length, SIZE_RUNS)
+    few = requests * length > FEW_RUNS_SHARE * streams.longest_bytes
+    runs = SEARCH_RUNS if few else SIZE_RUNS
+    fine = streams.measure(requests, length, runs)
     if fine is None or np.median(fine.requests) < FEWEST_REQUESTS:
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+        return Reason.EFFECT_BELOW_NOISE
     evidence |= _evidence(fine)
-    if not _slow_behind_a_flush(streams, fine, evidence):
-        evidence["detail"] = "what is fast again after a flush is a buffer, which may hide a region"
-        return Undetectable(reason=Reason.MASKED, **common)
+    if not _is_region(streams, fine, evidence):
+        return Reason.MASKED
     if buffer_bytes is None or buffer_bytes > MASKED_SHARE * fine.bytes:
-        return Undetectable(reason=Reason.MASKED, **common)
-    coarser = [
-        streams.measure(requests // times + 4, times * length, SEARCH_RUNS)
-        for times in ((2,) if streams.aligned else (2, 4))
-    ]
-    found_all = [each for each in coarser if each is not None]
-    if len(found_all) < len(coarser):
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
-    judged = _judged([fine, *found_all], buffer_bytes, aligned=streams.aligned)
+        return Reason.MASKED
+    stretches = [fine]
+    for times in (2,) if streams.aligned else (2, 4):
+        coarser = streams.measure(requests // times + 4, times * length, runs)
+        if coarser is None:
+            return Reason.EFFECT_BELOW_NOISE
+        stretches.append(coarser)
+    judged = _judged(stretches, buffer_bytes, aligned=streams.aligned)
     evidence["told_by_request_size_bytes"] = judged["told"]
     value, (low, high) = judged["value"], judged["interval"]
     if not judged["agree"]:
         evidence["detail"] = "requests of several sizes do not fill it with the same bytes"
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+        return Reason.EFFECT_BELOW_NOISE
     if high - low > USELESS_WIDTH * value:
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
-    effect = fine.slow_ns / fine.fast_ns - 1
-    return Detected(value=value, interval=(low, high), effect=effect, **common)
+        return Reason.EFFECT_BELOW_NOISE
+    return value, (low, high)
+
+
+def _is_region(streams: Streams, fine: Stretch, evidence: dict[str, Any]) -> bool:
+    """Whether a full one is slow behind a flush, and fast behind a pause."""
+    evidence["flushed_over_rested"] = _against_rested(streams, fine, 0)
+    if evidence["flushed_over_rested"] < STILL_SLOW:
+        evidence["detail"] = "what is fast again after a flush is a buffer, which may hide a region"
+        return False
+    evidence["paused_over_rested"] = _against_rested(streams, fine, streams.idle_ns)
+    if evidence["paused_over_rested"] > STILL_SLOW:
+        evidence["detail"] = "a pause does not make it fast again, as where a region stays full"
+        return False
+    return True
 
 
 def _adapted(streams: Streams) -> Stretch | None:
-    """Find the stretch behind ever longer pauses, until it grows no more."""
-    requests, found = streams.find(SEARCH_RUNS)
-    while found is not None and streams.idle_ns < MOST_IDLE_NS:
-        streams.idle_ns *= 4
-        enough = min(requests, round(1.4 * float(np.median(found.requests))) + 8)
-        again = streams.measure(enough, streams.step_bytes, SEARCH_RUNS)
-        if again is not None and again.bytes <= GREW * found.bytes:
-            break
-        requests, found = streams.find(SEARCH_RUNS)
-    return found
+    """Find the stretch behind ever longer pauses, until it grows no more; None if it is not one."""
+    _, found = streams.find(SEARCH_RUNS)
+    while found is not None:
+        longer = streams.idle_ns < MOST_IDLE_NS
+        streams.idle_ns *= 4 if longer else 1
+        before, found = found, streams.again(found)
+        if found is None or found.bytes <= GREW * before.bytes or not longer:
+            return found
+    return None
 
 
-def _slow_behind_a_flush(streams: Streams, fine: Stretch, evidence: dict[str, Any]) -> bool:
-    """Tell whether a flush alone does not bring the fast stretch back."""
+def _against_rested(streams: Streams, fine: Stretch, idle_ns: int) -> float:
+    """Give how many times longer writes take behind a full region, a flush and such a pause."""
     requests = max(4, round(0.6 * float(np.median(fine.requests))))
-    streams.rest(0)
-    flushed = streams.write(requests, fine.length)
+
+    def again() -> NDArray[Any]:
+        streams.rest(idle_ns, discard=False)
+        return streams.write(requests, fine.length)
+
     rested = np.median(fine.latency_ns[:, :requests], axis=0)
-    evidence["flushed_over_rested"] = float(flushed.mean() / rested.mean())
-    return bool(evidence["flushed_over_rested"] >= STILL_SLOW)
+    return float(in_peace(streams.bench, again).mean() / rested.mean())
 
 
 def _judged(stretches: list[Stretch], buffer_bytes: float, *, aligned: bool) -> dict[str, Any]:
@@ -287,7 +201,9 @@ def _judged(stretches: list[Stretch], buffer_bytes: float, *, aligned: bool) -> 
         value = 1 / start if start > 0 else np.inf
         expected = 1 / (start + slope / lengths)
         error = lengths[0] * (1 if slope == 0 else 2) + NO_WASTE * value
-    agree = bool((np.abs(told - expected) <= lengths / 2 + NO_WASTE * told).all())
+    # Of rare waits the first comes somewhat later, one time more than another.
+    scatter = aligned * np.array([float(np.ptp(each.requests)) for each in stretches]) * lengths / 2
+    agree = bool((np.abs(told - expected) <= lengths / 2 + scatter + NO_WASTE * told).all())
     spread = np.quantile(stretches[0].requests, [0.1, 0.9]) * lengths[0]
     error = max(float(error), float(spread[1] - spread[0]) / 2)
     return {

@@ -117,7 +117,7 @@ class Waits:
     released: NDArray[np.int64]
 
 
-def waits_from(latency_ns: ArrayLike, least: int) -> Waits | None:
+def waits_from(latency_ns: ArrayLike, least: int, slow: float = SLOW) -> Waits | None:
     """Find the first request of each burst that waits, where at least so many surely do not.
 
     Rare requests are slow for other reasons, and behind the first wait not all are: the place is
@@ -130,6 +130,8 @@ def waits_from(latency_ns: ArrayLike, least: int) -> Waits | None:
         As of `first_stall`.
     least
         Requests of each burst that surely do not wait.
+    slow
+        Times the usual, from which on a request may have waited.
 
     Returns
     -------
@@ -139,19 +141,19 @@ def waits_from(latency_ns: ArrayLike, least: int) -> Waits | None:
     times = np.asarray(latency_ns, dtype=float)
     usual, rest = float(np.median(times[:, :least])), times.shape[1] - least
     best: tuple[float, Waits] | None = None
-    for threshold in usual * SLOW * 2.0 ** np.arange(MOST_DOUBLED):
-        slow = times > threshold
-        before = (slow[:, :least].sum() + 0.5) / (slow[:, :least].size + 1)
-        tail = slow[:, times.shape[1] - max(rest // 2, 1) :]
+    for threshold in usual * slow * 2.0 ** np.arange(MOST_DOUBLED):
+        waiting = times > threshold
+        before = (waiting[:, :least].sum() + 0.5) / (waiting[:, :least].size + 1)
+        tail = waiting[:, times.shape[1] - max(rest // 2, 1) :]
         behind = (tail.sum() + 0.5) / (tail.size + 1)
         if behind < RISE * before:
             continue
         told, against = np.log(behind / before), np.log((1 - behind) / (1 - before))
         gain = float(behind * told + (1 - behind) * against)
         if best is None or gain > best[0]:
-            sums = np.where(slow[:, least:], told, against)[:, ::-1].cumsum(axis=1)[:, ::-1]
+            sums = np.where(waiting[:, least:], told, against)[:, ::-1].cumsum(axis=1)[:, ::-1]
             accepted = least + np.argmax(sums, axis=1).astype(np.int64)
-            best = gain, Waits(accepted, _released(slow, accepted))
+            best = gain, Waits(accepted, _released(waiting, accepted))
     return None if best is None else best[1]
 
 

@@ -1,0 +1,198 @@
+"""Stretches written in order behind pauses, and where the fast part of them ends.
+
+It ends with the request from which on many take longer, or few very long; or with the first
+persistent drop of the rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.probes.discipline import in_peace
+from ssdscope.probes.finding import Absent, Detected
+from ssdscope.stats.stalls import LEAST_SLOW_BEHIND, SLOW
+from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE, OP_WRITE_FUA
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+STEP_BYTES = 192 * 1024
+"""Whole mapping units of any power of two up to 64 KiB, and of three times those up to 48 KiB."""
+LEAST_BYTES = 96 * 1024
+"""Of a request that is known to hold whole units; of smaller ones too few would have to wait."""
+FIRST_REQUESTS = 48
+SEARCH_RUNS = 2
+LONGEST_FAST = 0.85
+"""Of a stretch, that may be fast for what is behind it to tell."""
+FEWEST_FAST, SLOWER = 3, 1.3
+"""Requests of a fast stretch, and times what these take from which on one is slower."""
+LEAST_SLOWER = 1.35
+"""Times the requests before a wait takes what is behind it, on average: mere erasing is less."""
+REPEATED_SHARE = 1 / 16
+"""Of the longest stretch, up to which one is repeated while it is searched for."""
+LONGEST_SHARE = 1 / 4
+"""Of the drive, in one stretch; and of what may be written, to one search."""
+FIRST_IDLE_NS, LONG_IDLE_NS, MOST_IDLE_NS = 5_000_000_000, 80_000_000_000, 320_000_000_000
+MIN_DROP = 0.1
+MOST_BYTES = 1 << 34
+"""In one stretch of a simulated drive: what its computer can bear."""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A fast stretch: requests taken before it ended, of each run, and how the runs went."""
+
+    requests: NDArray[Any]
+    length: int
+    fast_ns: float
+    slow_ns: float
+    latency_ns: NDArray[Any]
+
+    @property
+    def bytes(self) -> float:
+        """Median over the runs."""
+        return float(np.median(self.requests)) * self.length
+
+
+class Streams:
+    """Writes stretches in order, each where the one before ended.
+
+    Attributes
+    ----------
+    forced
+        Whether writes are, to pass a buffer that stays on.
+    idle_ns
+        The pause before a stretch.
+    step_bytes, phase_bytes
+        The smallest request, and how far before its multiples requests begin.
+    aligned
+        Whether requests are known to hold whole mapping units.
+    uneven
+        Whether many writes of the last stretches took much longer than others.
+    """
+
+    def __init__(self, bench: Bench, *, forced: bool) -> None:
+        self.bench = bench
+        self.forced = forced
+        # Simulated time costs nothing, and a region that folds slowly is not taken for none.
+        self.idle_ns = LONG_IDLE_NS if bench.virtual else FIRST_IDLE_NS
+        self.step_bytes, self.phase_bytes, self.aligned = _requests(bench)
+        self.uneven = False
+        self._next = self.step_bytes
+
+    @property
+    def longest_bytes(self) -> int:
+        """The most in one stretch."""
+        return min(int(self.bench.window.size_bytes * LONGEST_SHARE), MOST_BYTES)
+
+    def rest(self, idle_ns: int, *, discard: bool = True) -> None:
+        """Flush; discard everything, so that spare space does not matter, and leave it alone."""
+        self.bench.issue([OP_FLUSH], [0], [0])
+        if idle_ns:
+            if discard and self.bench.info.discard:
+                window = self.bench.window
+                self.bench.issue([OP_DISCARD], [window.offset_bytes], [window.size_bytes])
+            self.bench.idle(idle_ns)
+
+    def write(self, requests: int, length: int) -> NDArray[Any]:
+        """Write one stretch; give its latencies, shape (requests,)."""
+        size = self.bench.window.size_bytes
+        begin = -(-self._next // length) * length
+        if begin + requests * length > size:
+            begin = length if self.phase_bytes else 0
+        self._next = begin + requests * length
+        offsets = np.uint64(begin - self.phase_bytes) + np.arange(
+            requests, dtype=np.uint64
+        ) * np.uint64(length)
+        op = OP_WRITE_FUA if self.forced else OP_WRITE
+        return self.bench.issue(op, offsets, length).latency_ns.astype(float)
+
+    def measure(self, requests: int, length: int, runs: int) -> Stretch | None:
+        """Repeat a stretch behind pauses; None if none of it is faster."""
+
+        def run() -> NDArray[Any]:
+            self.rest(self.idle_ns)
+            return self.write(requests, length)
+
+        times = np.array([in_peace(self.bench, run) for _ in range(runs)])
+        self.uneven = bool((times > SLOW * np.quantile(times, 0.25)).mean() > LEAST_SLOW_BEHIND)
+        return _waited(times, length) or _dropped(times, length, self.bench.seed)
+
+    def _runs(self, requests: int, runs: int) -> int:
+        """Give how often a stretch is repeated: a long one takes much of what may be written."""
+        return 1 if requests * self.step_bytes > REPEATED_SHARE * self.longest_bytes else runs
+
+    def again(self, found: Stretch) -> Stretch | None:
+        """Repeat a stretch, with some behind its end; a longer one if nothing of it was slow."""
+        most = self.longest_bytes // self.step_bytes
+        for times in (1.4, 4.0):
+            requests = min(round(times * float(np.median(found.requests))) + 8, most)
+            same = self.measure(requests, self.step_bytes, self._runs(requests, SEARCH_RUNS))
+            if same is not None:
+                return same
+        return None
+
+    def find(self, runs: int) -> tuple[int, Stretch | None]:
+        """Make stretches longer until there is a slow part behind the fast one; give how long."""
+        requests = FIRST_REQUESTS
+        most = self.longest_bytes // self.step_bytes
+        while True:
+            requests = min(requests, most)
+            found = self.measure(requests, self.step_bytes, runs)
+            if found is not None and np.median(found.requests) <= 0.75 * requests:
+                return requests, found
+            if requests == most:
+                return requests, None
+            requests *= 2
+            runs = self._runs(requests, runs)
+
+
+def _requests(bench: Bench) -> tuple[int, int, bool]:
+    """Choose the smallest request: whole mapping units where those are known, and their phase."""
+    unit, phase = bench.known.get("rmw_unit_bytes"), bench.found("alignment_phase_bytes")
+    if isinstance(unit, Absent):
+        return LEAST_BYTES, 0, True
+    if isinstance(unit, Detected) and phase is not None:
+        size = int(float(unit.value))
+        return size * -(-LEAST_BYTES // size), int(float(phase)) % size, True
+    return STEP_BYTES, 0, False
+
+
+def _waited(times: NDArray[Any], length: int) -> Stretch | None:
+    """Look for the request from which on many wait, or few for long.
+
+    The longest part that surely does not wait tells most of it, so longer ones are tried first.
+    """
+    requests = times.shape[1]
+    least = requests // 2
+    while least >= FEWEST_FAST:
+        waits = stats.waits_from(times, least, SLOWER)
+        # One that waits from the first on that may has waited before.
+        if waits is not None and least < np.median(waits.accepted) <= LONGEST_FAST * requests:
+            parts = list(zip(times, waits.accepted, strict=True))
+            fast = np.concatenate([row[:at] for row, at in parts])
+            slow = np.concatenate([row[at:] for row, at in parts])
+            if slow.mean() >= LEAST_SLOWER * fast.mean():
+                usual = float(np.median(fast))
+                return Stretch(waits.accepted, length, usual, float(slow.mean()), times)
+        least //= 2
+    return None
+
+
+def _dropped(times: NDArray[Any], length: int, seed: int) -> Stretch | None:
+    """Look for a drop of the rate that is too small to be a stall."""
+    typical = np.median(times, axis=0)
+    bins = min(len(typical), 200)
+    edges, rates = stats.binned_rates(np.full(len(typical), length), typical, bins)
+    found = stats.knees(edges, rates, min_drop=MIN_DROP, seed=seed)
+    if not found:
+        return None
+    at = found[0].bytes / length
+    fast, slow = length / found[0].rate_before, length / found[0].rate_after
+    return Stretch(np.full(len(times), at), length, fast, slow, times)
