@@ -179,7 +179,14 @@ def draw(found: Sequence[Compared], path: Path) -> Path:
         _panel(axes, each)
     if found:
         handles, labels = figure.axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False)
+        figure.legend(
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=min(len(found), 2),
+            frameon=False,
+            fontsize=8,
+        )
     save(figure, path)
     save(figure, path.with_suffix(".png"))
     return path
