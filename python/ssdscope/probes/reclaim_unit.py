@@ -14,14 +14,15 @@ which PROBING.md 3.3 bisects, is blurred: nobody knows where in the address spac
 a block, so that even units of the right size lie on two.
 
 Decision. Three streams in turn, each a quarter of that period at a time, must show the same
-period within 2 %, and cost no more per byte. A log block, a zone of the mapping table or a page
-of it belongs to addresses: three streams reach the end of one three times as late; log blocks
-that are shared are merged with three times as many data. The streams go round a smaller window,
-as a new round may show, and, but for single RMW units, in requests twice as large, as padding
-would show, and what depends on the place in a request. Larger requests, and several at once, are
-tried where one RMW unit at a time shows nothing: then writes go on while one plane erases. Since
-one place fills what is collected as one, of which a round is a multiple, a period that is no
-multiple of what `gc_period` found gives way to that. Absent on drives with merge units.
+period, or that of `gc_period`, within 2 %, and cost no more per byte. A log block, a zone of the
+mapping table or a page of it belongs to addresses: three streams reach the end of one three times
+as late; log blocks that are shared are merged with three times as many data. The streams go round
+a smaller window, as a new round may show, and, but for single RMW units, in requests twice as
+large, as padding would show, and what depends on the place in a request. Larger requests, and
+several at once, are tried where one RMW unit at a time shows nothing: then writes go on while one
+plane erases. Since one place fills what is collected as one, of which a round is a multiple, a
+period that is no multiple of what `gc_period` found gives way to that. Absent on drives with merge
+units.
 
 Assumptions. Of a region of one bit per cell that was overlooked it is the blocks that are seen.
 Without the RMW unit 128 KiB are written at a time.
@@ -81,9 +82,10 @@ STREAMS, TURNS = 3, 4
 LEAST_FITS = 8
 """Requests of several RMW units that a period must hold: it is found in whole ones."""
 AGREE, DEARER = 0.02, 1.3
-OFTEN = 0.25
-"""Of what is slow, how much must return in either pass: where planes went out of step, they wait in
-turn, and half a round returns as well, though less often."""
+OFTEN, OFTEN_ALONE = 0.25, 0.4
+"""Of what is slow, how much must return in either pass, also where `gc_period` found nothing that
+bears it out: where planes went out of step, they wait in turn, and a part of a round returns as
+well, though less often."""
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,8 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
     one = rounds.written(size, depth, None)
     if one is None:
         return None
-    period = one.period_bytes if one.share >= OFTEN else None
+    often = OFTEN_ALONE if within is None else OFTEN
+    period = one.period_bytes if one.share >= often else None
     if within is not None and (period is None or not _is_multiple(period, within)):
         period = within
     if period is None or (not single and period < LEAST_FITS * size):
@@ -250,12 +253,15 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
     if three is None or three.period_bytes is None or three.ns_per_byte > DEARER * one.ns_per_byte:
         return None
     step = float(size if single else 0)
-    if abs(three.period_bytes - period) > max(AGREE * period, step):
+    borne_out = [each for each in (period, within) if each is not None]
+    agreed = [each for each in borne_out if _agree(three.period_bytes, each, step)]
+    if not agreed or (three.share < often and within not in agreed):
         return None
-    if three.share < OFTEN and period != within:
-        return None
-    margin = max(AGREE * period, size)
-    return _detected(period, margin, three, rounds.periods)
+    return _detected(agreed[0], max(AGREE * agreed[0], size), three, rounds.periods)
+
+
+def _agree(size: float, other: float, step: float) -> bool:
+    return abs(size - other) <= max(AGREE * other, step)
 
 
 def _is_multiple(size: float, within: float) -> bool:
