@@ -56,7 +56,7 @@ def test_whether_victims_are_drawn_blindly_is_seen(tmp_path: Path) -> None:
     """The same course of times is that of another amplification then."""
     shares = {}
     for policy in ("greedy", "random"):
-        found = found_on(bench_of(tmp_path, page_mapped(policy=policy, blocks=320)))
+        found = found_on(bench_of(tmp_path, page_mapped(policy=policy, blocks=160)))
         assert isinstance(found, Detected)
         shares[policy] = found.evidence["drawn_share"]
     assert shares["greedy"] < amplification.CHOOSES

@@ -36,8 +36,10 @@ FINE, FINER, FINER_BELOW = 0.01, 0.005, 0.15
 """Of the capacity: steps of the course; those of little spare space."""
 SETTLED = 0.25
 """Of the capacity, at the end: settled."""
-LIKELY = 9.0
-"""What the residual sum of squares may be larger than the least, over the number of pieces."""
+USUAL_PAGES, SPREAD = 96, 1.0
+"""Of blocks, and how far others are from that: in logarithm, as a standard deviation."""
+DEVIATIONS = 2.0
+"""Standard deviations of the interval."""
 EVEN, LEAST_RISE = 0.5, 0.3
 """Errors go with the root of the rise, which is at least so much."""
 
@@ -71,7 +73,7 @@ class CourseFit:
     Attributes
     ----------
     amplification, low, high
-        Settled; of the best course, and of all that fit as well but for chance.
+        Settled: the mean of all courses by how well they fit, and two deviations from it.
     spare, pages
         Where collection begins to be waited for, as a share of the capacity; pages of a block.
     plain, cost
@@ -119,14 +121,14 @@ def fit_course(times: Times, *, blind: bool) -> CourseFit:
     settled = np.array([each.settled for each in all_of_them])
     size, place = np.unravel_index(int(squares.argmin()), squares.shape)
     best = all_of_them[int(size)]
-    likely = settled[squares <= squares.min() * (1 + LIKELY / pieces.times.size)]
     plain = float(best.plain[place])
     off = pieces.times - best.fitted[place]
+    mean, deviation = _weighed(squares, settled, off.size / _together(off))
     rise = max(float(pieces.times.max()) - plain, 1e-9 * plain)
     return CourseFit(
-        amplification=float(settled[size, place]),
-        low=float(likely.min()),
-        high=float(likely.max()),
+        amplification=float(np.exp(mean)),
+        low=float(np.exp(mean - DEVIATIONS * deviation)),
+        high=float(np.exp(mean + DEVIATIONS * deviation)),
         spare=float(spares[place]),
         pages=PAGES[int(size)],
         plain=plain,
@@ -135,6 +137,29 @@ def fit_course(times: Times, *, blind: bool) -> CourseFit:
         pieces=pieces,
         fitted=best.fitted[place],
     )
+
+
+def _together(off: Numbers) -> float:
+    """Say how many neighbours are off together: blocks are collected at the same time on planes."""
+    centred = off - off.mean()
+    scale, together = float(centred @ centred), 1.0
+    for lag in range(1, off.size // 4):
+        alike = float(centred[lag:] @ centred[:-lag]) / max(scale, 1e-30)
+        if alike <= 0:
+            break
+        together += 2 * alike
+    return together
+
+
+def _weighed(squares: Numbers, settled: Numbers, independent: float) -> tuple[float, float]:
+    """Give mean and standard deviation of the logarithm, over sizes of blocks and spare spaces."""
+    usual = (np.log(np.array(PAGES) / USUAL_PAGES) / SPREAD) ** 2
+    likelihood = -0.5 * (independent * np.log(squares / squares.min()) + usual[:, None])
+    weights = np.exp(likelihood - likelihood.max())
+    weights /= weights.sum()
+    logs = np.log(settled)
+    mean = float((weights * logs).sum())
+    return mean, float(np.sqrt((weights * (logs - mean) ** 2).sum()))
 
 
 def _rise(times: Times) -> float:
