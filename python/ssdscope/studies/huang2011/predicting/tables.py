@@ -200,6 +200,8 @@ def notes(name: str, accuracy: Accuracy, claims: Sequence[Claim]) -> list[str]:
     if decided:
         share = 100 * decided / len(claims)
         found.append(f"{decided} of {len(claims)} cells ({share:.0f} %) are decided by the floor")
+    if not claims:
+        found.append(f"This table is about {', '.join(DEVICES[name])}")
     if name == "IV":
         found.append("Kinds of workload: " + ", ".join(f"{k}: {v}" for k, v in WORKLOADS.items()))
     return found
