@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 NAME = "merge_unit"
 UNIT, PHASE = "merge_unit_bytes", "alignment_phase_bytes"
 
-STREAM_SHARES = (12, 3)
+STREAM_SHARES = (12, 4)
 """Which part of the capacity is overwritten in order, in the first look and in the second."""
 MOST_WRITES = 1 << 17
 LEAST_PERIODS, ENOUGH_PERIODS = 9, 12
@@ -62,7 +62,7 @@ SURE = 5.0
 """Standard errors above the middle of ranks."""
 AS_GOOD = 0.85
 """Of the height of the best candidate; that of half the period is one half."""
-RUNS_SHARE = 0.85
+RUNS_SHARE = 0.9
 """Of the capacity, that streams and runs may write; the rest is for what must not be slow."""
 LEAST_RUNS, RUNS_LOOKS = 8, 4
 COLLAPSES = 0.1
