@@ -75,6 +75,20 @@ write_back_ns = 2_000_000
     assert found.value == 9
 
 
+def test_two_streams_that_load_a_part_of_the_table_each_are_no_merges(tmp_path: Path) -> None:
+    """Nor if it is not known how much of the table is held."""
+    zones = f"""
+[map]
+kind = "zones"
+zone_bytes = {MERGE}
+resident_zones = 1
+load_ns = 2_000_000
+write_back_ns = 2_000_000
+"""
+    found = found_on(tmp_path, log_block(logs=9, more=zones))
+    assert not (isinstance(found, Detected) and found.value == 1)
+
+
 @pytest.mark.parametrize("switchable", ["true", "false"])
 def test_a_buffer_is_switched_off_or_flushed(tmp_path: Path, switchable: str) -> None:
     buffer = BUFFER.format(switchable=switchable, protected="false")
