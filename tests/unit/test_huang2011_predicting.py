@@ -16,6 +16,7 @@ from ssdscope.studies.huang2011.predicting import (
     datasheets,
     improving,
     published,
+    quantile,
     runs,
     simulators,
     tables,
@@ -101,6 +102,15 @@ def test_a_table_has_its_cells_and_its_numbers_held_out(tmp_path: Path) -> None:
     assert float(cells["in-sample %"]) < float(cells["grouped %"])
     assert made.data is not None
     assert made.data.read_text(encoding="utf-8").count("\n") == 4
+
+
+def test_median_trees_are_about_as_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quantile, "ROWS", 120)
+    (found,) = quantile.claims(whole(made_up(tmp_path, ("SSD_S", "Array_I"))), silent)
+    assert found.what.startswith("SSD_S")
+    assert found.verdict == Verdict.AGREES
+    assert quantile.compare("SSD_S", 10.0, 16.0, whole=True).verdict == Verdict.DIFFERS
+    assert quantile.compare("SSD_S", 10.0, 11.0, whole=False).verdict == Verdict.EXPLAINED
 
 
 def test_a_quick_look_never_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

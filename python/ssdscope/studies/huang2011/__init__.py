@@ -38,10 +38,18 @@ from ssdscope.studies.huang2011 import (
     traces_drawn,
     traces_told,
 )
-from ssdscope.studies.huang2011.predicting import improving, runs, simulators, tables, tree, unseen
+from ssdscope.studies.huang2011.predicting import (
+    improving,
+    quantile,
+    runs,
+    simulators,
+    tables,
+    tree,
+    unseen,
+)
 from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
 from ssdscope.studies.huang2011.predicting.unseen import Learning
-from ssdscope.studies.making import make_figures
+from ssdscope.studies.making import make_figures, within
 from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
 
@@ -152,7 +160,10 @@ def _predicting(
         return unseen.make(learning, folder, progress)
     if name == "simulators":
         return simulators.make(learning, folder, progress)
-    return tables.make(name, learning.accuracy, folder, progress)
+    made = tables.make(name, learning.accuracy, folder, within(progress, 0, 2))
+    if name == "III":
+        made.rows.extend(quantile.claims(learning.accuracy, within(progress, 1, 2)))
+    return made
 
 
 def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> FigureResult:

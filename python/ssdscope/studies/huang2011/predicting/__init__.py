@@ -8,6 +8,8 @@
     Models fitted to the runs, and how far off they are.
 `tables`
     Tables II to VI beside ours.
+`quantile`
+    Models of the median, which the paper tried too.
 `improving`
     Figures 9 and 10: what the extended characteristics add.
 `tree`

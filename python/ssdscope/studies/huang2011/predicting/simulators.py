@@ -145,7 +145,7 @@ def compare(found: Compared, whole: bool) -> Claim:
     verdict = Verdict.AGREES if fine else Verdict.DIFFERS
     why = "" if fine else "the data sheet says more than the runs"
     if not whole:
-        verdict, why = Verdict.EXPLAINED, "a quick look at a part of the runs"
+        verdict, why = Verdict.EXPLAINED, tables.QUICK
     return Claim(
         f"{found.device}: error of the mean latency, models and a simulator",
         "a model of the drive's own runs needs no knowledge of its inside",

@@ -52,6 +52,7 @@ ERRORS = (
     "be off by. Grouped: on folds it has not seen. Off-grid: on workloads of another law, between "
     "the grid's points and drawn by a seed of their own."
 )
+QUICK = "a quick look at a part of the grid's runs"
 _Found = Sequence[tuple[Cell, Printed]]
 
 
@@ -137,7 +138,7 @@ def claim(
     """Judge a number; a part of the grid gets no verdict but that."""
     verdict, why = judge(paper, ours)
     if not whole:
-        verdict, why = Verdict.EXPLAINED, "a quick look at a part of the grid's runs"
+        verdict, why = Verdict.EXPLAINED, QUICK
     return Claim(what, paper, round(ours, 3 if not unit else 2), unit, verdict, why)
 
 
@@ -177,7 +178,7 @@ def worst(found: _Found, whole: bool) -> list[Claim]:
         told = ", ".join(f"{device} {100 * errors[device]:.1f} %" for device in order)
         verdict, why = (_verdict(fine), "" if fine else f"{order[0]} is harder")
         if not whole:
-            verdict, why = Verdict.EXPLAINED, "a quick look at a part of the grid's runs"
+            verdict, why = Verdict.EXPLAINED, QUICK
         claims.append(
             Claim(
                 f"{UNITS[target][0]}: the disk is the hardest to predict",

@@ -90,7 +90,7 @@ def compare(asked: Mapping[str, list[set[str]]], whole: bool) -> Claim:
         "our drives"
     )  # fmt: skip
     if not whole:
-        verdict, why = Verdict.EXPLAINED, "a quick look at a part of the grid's runs"
+        verdict, why = Verdict.EXPLAINED, tables.QUICK
     return Claim(
         "what the tree asks first, and next", ", then ".join(FIRST_SPLITS), told, "", verdict, why
     )
