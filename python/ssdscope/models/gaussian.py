@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from ssdscope.models.gaussian_model import ROOT5, GaussianModel, distances, matern, summed
 
@@ -178,15 +179,17 @@ def _tuned(points: Array, values: Array, least_noise: float) -> tuple[float, flo
     noise_bounds = (float(np.clip(2 * np.log(max(least_noise, 1e-9)), low, high)), high)
     bounds = [_BOUNDS["amplitude"], noise_bounds, *[_BOUNDS["length"]] * features]
     squares = _pairs(points)
-    found = minimize(
-        _likelihood,
-        start,
-        args=(squares, values),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        options={"maxiter": TUNING_STEPS},
-    )
+    # On so few rows threads of BLAS wait for each other longer than they compute.
+    with threadpool_limits(limits=1, user_api="blas"):
+        found = minimize(
+            _likelihood,
+            start,
+            args=(squares, values),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=bounds,
+            options={"maxiter": TUNING_STEPS},
+        )
     amplitude, noise, *lengths = np.exp(found.x)
     return float(amplitude), float(noise), np.array(lengths)
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from threadpoolctl import threadpool_limits
+
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.models import collecting, designs, evaluation, explaining, features, fitting
 from ssdscope.models.fitted import FittedModel
@@ -60,13 +62,15 @@ def model(
         collecting.collect(device, plan, runs, lambda what, share: progress(what, 0.7 * share))
         progress("fitting a model", 0.7)
         header = plan.header({"target": uri}, 0)
-        fitted = fitting.fit(
-            runs.rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed
-        )
+        # On a few hundred rows threads of BLAS wait for each other longer than they compute.
+        with threadpool_limits(limits=1, user_api="blas"):
+            fitted = fitting.fit(
+                runs.rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed
+            )
+            progress("holding the model to unseen runs", 0.9)
+            return [_document(fitted, runs.rows, plan, device.info)]
     except (DeviceError, UsageError):  # a drive that fails is told of elsewhere on the page
         return []
-    progress("holding the model to unseen runs", 0.9)
-    return [_document(fitted, runs.rows, plan, device.info)]
 
 
 def _document(
