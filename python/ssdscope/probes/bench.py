@@ -11,7 +11,7 @@ import errno
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -19,7 +19,13 @@ from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.finding import Detected, Finding, Reason
 from ssdscope.probes.states import State, Window, prepare
-from ssdscope.targets.records import OP_DISCARD, OP_READ, OP_WRITE, OP_WRITE_FUA
+from ssdscope.targets.records import (
+    OP_DISCARD,
+    OP_FLUSH,
+    OP_READ,
+    OP_WRITE,
+    OP_WRITE_FUA,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -31,6 +37,7 @@ MAX_FOREIGN_SHARE = 0.1
 """Of a measurement's time that others may keep a drive busy; a little is what medians are for."""
 
 _GONE = (errno.ENODEV, errno.ENXIO)
+_WORDS = {OP_READ: "reads", OP_WRITE: "writes", OP_FLUSH: "flushes", OP_DISCARD: "discards"}
 
 
 class Stopped(Exception):  # noqa: N818 - no error: an answer that ends a probe
@@ -42,22 +49,33 @@ class Stopped(Exception):  # noqa: N818 - no error: an answer that ends a probe
         self.detail = detail
 
 
-def _refuse_company(log: Log, foreign_bytes: int) -> None:
-    """Stop if others kept the drive busy: what they moved takes as long as our quickest requests.
+def _refuse_company(log: Log, foreign_bytes: int, most_share: float) -> None:
+    """Stop if others kept the drive busy: a byte of theirs takes as long as one of our smallest.
 
     Between host and drive it is known what others do (PROBING 2.2); a steady load of theirs would
-    look like a slower drive.
+    look like a slower drive. How large their requests are is not known; were they taken to be as
+    large as our largest, a load that doubles the latency of small reads could pass.
     """
     moved = log.bytes > 0
     if foreign_bytes <= 0 or not moved.any():
         return
     span_ns, ours = float(log.complete_ns.max() - log.submit_ns.min()), int(log.bytes[moved].sum())
-    quickest = float(np.quantile(log.latency_ns[moved] / log.bytes[moved], 0.1))
-    # Of a deep queue latency says less than the rate.
-    ns_per_byte = min(quickest, span_ns / ours)
-    if foreign_bytes * ns_per_byte > MAX_FOREIGN_SHARE * span_ns:
+    smallest = log.bytes == log.bytes[moved].min()
+    ns_per_byte = float(np.quantile(log.latency_ns[smallest] / log.bytes[smallest], 0.1))
+    if smallest[moved].all():  # of a deep queue latency says less than the rate
+        ns_per_byte = min(ns_per_byte, span_ns / ours)
+    if foreign_bytes * ns_per_byte > most_share * span_ns:
         detail = f"others moved {foreign_bytes} bytes on the drive while we moved {ours}"
         raise Stopped(Reason.INTERFERENCE, detail)
+
+
+def _stop_for_errors(log: Log) -> NoReturn:
+    """Stop because requests failed, or because the drive does not take such requests at all."""
+    first, failed = int(np.argmax(log.error != 0)), np.count_nonzero(log.error)
+    if log.error[first] == errno.EOPNOTSUPP:
+        raise Stopped(Reason.NOT_SUPPORTED, f"the drive refuses {_WORDS[int(log.op[first])]}")
+    where = f"the first at byte {int(log.offset_bytes[first])}"
+    raise Stopped(Reason.DEVICE_ERRORS, f"{failed} of {len(log)} requests failed, {where}")
 
 
 class Bench:
@@ -171,6 +189,7 @@ class Bench:
         lengths: npt.ArrayLike,
         *,
         keep_errors: bool = False,
+        most_foreign_share: float = MAX_FOREIGN_SHARE,
         **pacing: Any,
     ) -> Log:
         """Run explicit requests, in order; `Device.run_list` has the details.
@@ -181,6 +200,8 @@ class Bench:
             Operation, first byte and bytes of each; shapes (n,).
         keep_errors
             Give rows of failed requests back instead of stopping the probe.
+        most_foreign_share
+            Of the time that others may keep the drive busy.
         pacing
             ``iodepth`` and the rest, as `Device.run_list` takes them.
 
@@ -205,7 +226,8 @@ class Bench:
         self.bytes_written += planned
         self.requests += len(log)
         if foreign_bytes is not None:
-            _refuse_company(log, (self._device.foreign_bytes() or 0) - foreign_bytes)
+            grown = (self._device.foreign_bytes() or 0) - foreign_bytes
+            _refuse_company(log, grown, most_foreign_share)
         failed = np.asarray(log.error)
         if np.isin(failed, _GONE).any():
             raise DeviceError(
@@ -213,10 +235,7 @@ class Bench:
                 hint="what was found before is kept; look at the drive and its cable, then repeat",
             )
         if failed.any() and not keep_errors:
-            first = int(log.offset_bytes[np.argmax(failed != 0)])
-            count = np.count_nonzero(failed)
-            detail = f"{count} of {len(log)} requests failed, the first at byte {first}"
-            raise Stopped(Reason.DEVICE_ERRORS, detail)
+            _stop_for_errors(log)
         return log
 
     def read(self, offsets: npt.ArrayLike, lengths: npt.ArrayLike, **pacing: Any) -> Log:

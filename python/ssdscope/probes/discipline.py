@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MIN_REQUEST_BYTES = 4096
 SENTINEL_EVERY = 4
 MAX_DROPPED_SHARE = 0.2
+MAX_FOREIGN_SHARE = 0.05
+"""Of a measurement's time that others may keep the drive busy: values count here, not ranks, and
+what they write takes longer than what is reckoned."""
 MAX_LOOKS = 5
 WAITS_NS = (1_000_000_000, 4_000_000_000, 16_000_000_000)
 """For others to go away, one after the other."""
@@ -79,10 +82,6 @@ class Blocks:
             kept = kept[~stats.shifted_blocks(self.sentinel_ns[kept])]
         return self.latency_ns[kept]
 
-    def spoiled(self) -> bool:
-        """Whether too many blocks were disturbed for the others to be trusted."""
-        return len(self.undisturbed()) < (1 - MAX_DROPPED_SHARE) * len(self.latency_ns)
-
 
 def base_request_bytes(info: DeviceInfo) -> int:
     """Give the smallest request a probe makes: 4 KiB, or the logical block if that is larger."""
@@ -134,7 +133,11 @@ def measure_blocks(
         whole = np.broadcast_to(np.asarray(wanted, plan.dtype), offsets.shape)
         plan[:, ~is_sentinel] = np.take_along_axis(whole, order, axis=1)
     log = bench.issue(
-        plan_ops.ravel(), plan_offsets.ravel(), plan_lengths.ravel(), keep_errors=True
+        plan_ops.ravel(),
+        plan_offsets.ravel(),
+        plan_lengths.ravel(),
+        keep_errors=True,
+        most_foreign_share=MAX_FOREIGN_SHARE,
     )
     latency = log.latency_ns.reshape(plan_ops.shape).astype(float)
     by_treatment = np.empty(offsets.shape)

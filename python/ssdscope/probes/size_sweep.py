@@ -204,6 +204,8 @@ def _around(value: float, batches: Any) -> tuple[float, float, float]:
 def _refusal(measured: Blocks, kept: NDArray[Any]) -> Reason | None:
     if (measured.latency_ns <= 0).mean() > MAX_DROPPED_SHARE:
         return Reason.EFFECT_BELOW_NOISE  # answers faster than the clock can tell
+    if (~measured.valid).mean() > MAX_DROPPED_SHARE:
+        return Reason.DEVICE_ERRORS
     if len(kept) < (1 - MAX_DROPPED_SHARE) * len(measured.latency_ns):
         return Reason.INTERFERENCE
     return None
