@@ -84,6 +84,9 @@ __all__ = [
     "silent",
 ]
 
+FAIR_SHARES = 6.0
+"""A probe may take so many times what each of those left would have of a real drive's time."""
+
 _PROBES: tuple[ProbeInfo, ...] = (
     # Those that write nothing come first, then those that share a state, then the heavy ones.
     latency.PROBE,
@@ -155,9 +158,12 @@ def each(
     """
     chosen = list(dict.fromkeys(probe for name in names for probe in choose(name, budget)))
     bench = Bench(device, budget, seed)
+    whole = bench.deadline(1.0)
     try:
         for index, probe in enumerate(chosen):
-            for finding in _of_one(probe, bench, partial(_scaled, progress, index, len(chosen))):
+            share = min(1.0, FAIR_SHARES / (len(chosen) - index))
+            told = partial(_scaled, progress, index, len(chosen))
+            for finding in _of_one(probe, bench, told, whole.left_s * share):
                 if not isinstance(bench.known.get(finding.name), Detected):
                     bench.known[finding.name] = finding
                 yield finding
@@ -165,7 +171,9 @@ def each(
         bench.enter(State.AS_FOUND)
 
 
-def _of_one(probe: ProbeInfo, bench: Bench, progress: StageProgress) -> Iterator[Finding]:
+def _of_one(
+    probe: ProbeInfo, bench: Bench, progress: StageProgress, wall_s: float | None = None
+) -> Iterator[Finding]:
     """Run one probe; what it leaves unanswered when it is stopped cannot be told."""
     missing = dict.fromkeys(probe.properties)
     written, requests = bench.bytes_written, bench.requests
@@ -182,7 +190,7 @@ def _of_one(probe: ProbeInfo, bench: Bench, progress: StageProgress) -> Iterator
             raise Stopped(Reason.RANGE_TOO_SMALL)
         if bench.info.kind == "null" and probe.least_bytes > 0:
             raise Stopped(Reason.NOT_A_RAW_DEVICE)
-        with bench.allowance(probe.planned_writes_bytes(bench.info), progress):
+        with bench.allowance(probe.planned_writes_bytes(bench.info), progress, wall_s):
             bench.enter(probe.state)
             for finding in probe.detect(bench):
                 missing.pop(finding.name)

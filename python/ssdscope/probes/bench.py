@@ -8,9 +8,10 @@ earlier probes found.
 from __future__ import annotations
 
 import errno
+import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -106,6 +107,7 @@ class Bench:
         self.bytes_written = 0
         self.requests = 0
         self._allowed_bytes = 0
+        self._deadline: Deadline | None = None
         self._progress: StageProgress = silent
         self._kept: dict[State, Snapshot] = {}
         self._state: State | None = State.AS_FOUND
@@ -145,14 +147,17 @@ class Bench:
         return finding.value if isinstance(finding, Detected) else None
 
     @contextmanager
-    def allowance(self, writes_bytes: int, progress: StageProgress = silent) -> Iterator[None]:
-        """Allow a probe so many bytes of writes, and no more."""
-        before = self._allowed_bytes, self._progress
+    def allowance(
+        self, writes_bytes: int, progress: StageProgress = silent, wall_s: float | None = None
+    ) -> Iterator[None]:
+        """Allow a probe so many bytes of writes, and so much time of a real drive, and no more."""
+        before = self._allowed_bytes, self._progress, self._deadline
         self._allowed_bytes, self._progress = self.bytes_written + writes_bytes, progress
+        self._deadline = None if self.virtual or wall_s is None else Deadline(wall_s)
         try:
             yield
         finally:
-            self._allowed_bytes, self._progress = before
+            self._allowed_bytes, self._progress, self._deadline = before
 
     def enter(self, state: State) -> None:
         """Bring the drive into a state, with its caches as they were found.
@@ -176,11 +181,15 @@ class Bench:
     def _prepare(self, state: State) -> None:
         self._require_writable()
         self._reserve(state.writes_bytes(self.window))
-        for result in prepare(self._device, state, self.window, self.seed):
-            if result.interrupted:
-                raise KeyboardInterrupt
-            self.requests += result.requests
-            self.bytes_written += 0 if result.write is None else result.write.bytes
+        try:
+            for result in prepare(self._device, state, self.window, self.seed):
+                if result.interrupted:
+                    raise KeyboardInterrupt
+                self.requests += result.requests
+                self.bytes_written += 0 if result.write is None else result.write.bytes
+        except DeviceError as error:
+            self.read([0], self.info.logical_block_bytes)  # tells if the drive is gone
+            raise Stopped(Reason.DEVICE_ERRORS, f"{state.value}: {error.message}") from error
 
     def issue(
         self,
@@ -269,7 +278,14 @@ class Bench:
         return result
 
     def idle(self, duration_ns: int) -> None:
-        """Leave the drive alone."""
+        """Leave the drive alone.
+
+        Raises
+        ------
+        Stopped
+            If there is not as much time left.
+        """
+        self._require_time(duration_ns)
         self._device.idle(duration_ns)
 
     @contextmanager
@@ -286,10 +302,13 @@ class Bench:
         try:
             yield
         finally:
-            self.switch(
-                write=before[0] if write is not None else None,
-                read=before[1] if read is not None else None,
-            )
+            # Of a drive that is gone that is told, and not that its caches cannot be switched.
+            gone = isinstance(sys.exception(), DeviceError)
+            with suppress(DeviceError) if gone else nullcontext():
+                self.switch(
+                    write=before[0] if write is not None else None,
+                    read=before[1] if read is not None else None,
+                )
 
     @contextmanager
     def without_caches(self, *, write: bool = True, read: bool = True) -> Iterator[None]:
@@ -313,6 +332,11 @@ class Bench:
         if not self.info.writable:
             raise Stopped(Reason.NOT_WRITABLE)
 
+    def _require_time(self, duration_ns: int = 0) -> None:
+        if self._deadline is not None and self._deadline.left_s <= duration_ns / 1e9:
+            raise Stopped(Reason.BUDGET_EXHAUSTED, "the time that this probe may take is over")
+
     def _reserve(self, writes_bytes: int) -> None:
+        self._require_time()
         if self.bytes_written + writes_bytes > self._allowed_bytes:
             raise Stopped(Reason.BUDGET_EXHAUSTED)
