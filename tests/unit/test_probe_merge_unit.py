@@ -7,16 +7,7 @@ from pathlib import Path
 import pytest
 
 from ssdscope import probes
-from ssdscope.probes import (
-    Absent,
-    Ambiguous,
-    Budget,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-    merge_unit,
-)
+from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable, merge_unit
 from ssdscope.targets import Device, open_target
 
 DRIVE = """
@@ -37,7 +28,6 @@ ns_per_byte = 5
 """
 PLAIN = {"channels": 4, "planes": 1, "blocks": 280, "pages": 96}
 DEFAULT = Budget.parse("default")
-MIB = 1 << 20
 NOISE = """
 [disturbance]
 noise_sigma = 0.1
@@ -126,13 +116,3 @@ def test_a_protected_buffer_that_stays_on_hides_the_unit(tmp_path: Path) -> None
     for each in told(drive(tmp_path, ftl, buffer), "merge_unit").values():
         assert isinstance(each, Undetectable)
         assert each.reason is Reason.PLP_NO_FLUSH_EFFECT
-
-
-def test_without_an_rmw_unit_a_part_of_a_unit_is_not_taken_for_it(tmp_path: Path) -> None:
-    """Every write of 4 KiB takes 16 KiB of a log block, which is full after a quarter."""
-    layout = 'kind = "log-block"\nmerge_unit_bytes = 1048576\nmap_unit_bytes = 16384'
-    found = told(drive(tmp_path, layout, pages=64), "merge_unit")["merge_unit_bytes"]
-    assert isinstance(found, Ambiguous)
-    assert found.candidates == (262144, 524288)
-    plain = 'kind = "log-block"\nmerge_unit_bytes = 1048576'
-    assert value(told(drive(tmp_path, plain, pages=64), "merge_unit")["merge_unit_bytes"]) == MIB
