@@ -34,7 +34,7 @@ DEPTHS = (1, 8)
 ACCEPTED_BURSTS, COUNTED = 8, 30
 MOST_OVER = 1.12
 """Times what is accepted, up to which more may seem to be held where not the oldest leave first."""
-AGREEING = 3
+AGREEING, SERVED = 3, 3
 MANY = 1000
 """In so large a buffer few bursts tell as much as many in a small one."""
 LAST_WAITS = 3
@@ -117,9 +117,12 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
     too_many = usual > (1 + APART / 2) * accepted or counts.spans.max() > MOST_OVER * accepted
     if too_many or high > low * (1 + APART):
         return Reason.MODEL_MISFIT
+    value = (low + high) / 2
+    if evidence["flush_works"] and accepted * fast_ns < bursts.service_ns(SERVED):
+        value = high  # Nothing has left before the first wait.
     slack = SLACK if counts.in_order else UNORDERED_SLACK
     interval = low * (1 - slack), high * (1 + slack)
-    return Filled((low + high) / 2, interval, _Weighing(held, int(accepted), low).units)
+    return Filled(value, interval, _Weighing(held, int(accepted), low).units)
 
 
 def _agreed(accepted: NDArray[np.int64]) -> float:

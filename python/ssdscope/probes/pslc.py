@@ -52,8 +52,8 @@ SIZE = "pslc_bytes"
 PROBE_NAME = "pslc"
 
 SIZE_RUNS = 5
-FEW_RUNS_SHARE = 1 / 8
-"""Of the longest stretch, from which on the size is measured in fewer runs."""
+FEW_RUNS_SHARE, ONE_RUN_SHARE = 1 / 8, 1 / 3
+"""Of the longest stretch, from which on the size is measured in fewer runs, and in one."""
 WANTED_REQUESTS = 48
 FEWEST_REQUESTS = 12
 GREW = 1.1
@@ -118,9 +118,15 @@ def _sized(
     step = streams.step_bytes
     length = step * max(1, round(found.bytes / WANTED_REQUESTS / step))
     requests = round(1.5 * found.bytes / length) + 8
-    few = requests * length > FEW_RUNS_SHARE * streams.longest_bytes
-    runs = SEARCH_RUNS if few else SIZE_RUNS
-    fine = streams.measure(requests, length, runs)
+    share = requests * length / streams.longest_bytes
+    fine: Stretch | None = found
+    if share > ONE_RUN_SHARE:
+        # What was found is all that can be afforded.
+        runs, length = 1, found.length
+        requests = round(1.2 * float(np.median(found.requests)))
+    else:
+        runs = SEARCH_RUNS if share > FEW_RUNS_SHARE else SIZE_RUNS
+        fine = streams.measure(requests, length, runs)
     if fine is None or np.median(fine.requests) < FEWEST_REQUESTS:
         return Reason.EFFECT_BELOW_NOISE
     evidence |= _evidence(fine)
