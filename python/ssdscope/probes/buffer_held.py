@@ -37,6 +37,7 @@ FEW_WILD = 2.5
 """So few of them always may: spikes."""
 AVERAGED = 6
 """Bursts whose shares are averaged."""
+FEW_HELD = 0.2
 SHARES = 96
 SOME = 24
 FINE = 0.01
@@ -167,7 +168,11 @@ class Held:
         low, high = (share * count + 2 for share in GREW)
         ages = np.unique(np.linspace(low, high, AGES).round())
         held = self._look(spans, ages[ages < spans].astype(np.int64)).held
-        return held.size == 0 or held.mean() < 0.5
+        if not held.size or held.mean() < FEW_HELD:
+            return True
+        # If not the oldest leave first, some of any age are there.
+        mixed = held.mean() < 1 - FEW_HELD
+        return bool(mixed and self._share(spans) <= GREW[0] * count)
 
     def counts(self, spans: NDArray[np.int64], about: float) -> Counts | None:
         """Count what is held behind bursts of these lengths; None if ages do not tell."""

@@ -35,6 +35,7 @@ ACCEPTED_BURSTS, COUNTED = 8, 30
 MOST_OVER = 1.12
 """Times what is accepted, up to which more may seem to be held where not the oldest leave first."""
 AGREEING, SERVED = 3, 3
+MORE_SLOWLY = 0.5
 MANY = 1000
 """In so large a buffer few bursts tell as much as many in a small one."""
 LAST_WAITS = 3
@@ -118,11 +119,23 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
     if too_many or high > low * (1 + APART):
         return Reason.MODEL_MISFIT
     value = (low + high) / 2
-    if evidence["flush_works"] and accepted * fast_ns < bursts.service_ns(SERVED):
-        value = high  # Nothing has left before the first wait.
+    if high == accepted > low and _nothing_left(bursts, waits, fast_ns):
+        value = high
     slack = SLACK if counts.in_order else UNORDERED_SLACK
     interval = low * (1 - slack), high * (1 + slack)
     return Filled(value, interval, _Weighing(held, int(accepted), low).units)
+
+
+def _nothing_left(bursts: Bursts, waits: stats.Waits, fast_ns: float) -> bool:
+    """Whether the buffer is full before a write can have left it, however slowly it is filled."""
+    accepted = int(waits.accepted[0])
+    full_ns = (1 + MORE_SLOWLY) * fast_ns * accepted
+    if np.ptp(waits.accepted) or full_ns > bursts.service_ns(SERVED):
+        return False
+    think = round(MORE_SLOWLY * fast_ns)
+    slower = bursts.run(round(1.25 * accepted) + 32, ACCEPTED_BURSTS // 2, thinktime_ns=think)
+    again = stats.waits_from(slower, max(int(SURE * accepted), 2))
+    return again is not None and bool((again.accepted == accepted).all())
 
 
 def _agreed(accepted: NDArray[np.int64]) -> float:

@@ -93,6 +93,9 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
     if found is None and streams.uneven and not bench.info.discard:
         evidence["detail"] = "many writes wait from the first on, as where a region is always full"
         return Undetectable(reason=Reason.MASKED, **common)
+    if found is None and streams.doubtful:
+        evidence["detail"] = "some stretches slow down, and others do not"
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     if found is None:
         return Absent(
             bound=float(streams.longest_bytes),

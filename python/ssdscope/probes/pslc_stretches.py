@@ -34,6 +34,8 @@ FEWEST_FAST, SLOWER = 3, 1.3
 """Requests of a fast stretch, and times what these take from which on one is slower."""
 LEAST_SLOWER = 1.35
 """Times the requests before a wait takes what is behind it, on average: mere erasing is less."""
+DOUBTFUL = 1.15
+"""Times the first half of the longest stretch takes the second: no proof that there is nothing."""
 REPEATED_SHARE = 1 / 16
 """Of the longest stretch, up to which one is repeated while it is searched for."""
 LONGEST_SHARE = 1 / 4
@@ -75,6 +77,10 @@ class Streams:
         Whether requests are known to hold whole mapping units.
     uneven
         Whether many writes of the last stretches took much longer than others.
+    doubtful
+        Whether a stretch seemed to have a slow part that another one did not.
+    last_ns
+        Latencies of the last stretches, shape (runs, requests).
     """
 
     def __init__(self, bench: Bench, *, forced: bool) -> None:
@@ -83,8 +89,9 @@ class Streams:
         # Simulated time costs nothing, and a region that folds slowly is not taken for none.
         self.idle_ns = LONG_IDLE_NS if bench.virtual else FIRST_IDLE_NS
         self.step_bytes, self.phase_bytes, self.aligned = _requests(bench)
-        self.uneven = False
+        self.uneven = self.doubtful = False
         self._next = self.step_bytes
+        self.last_ns = np.empty((0, 0))
 
     @property
     def longest_bytes(self) -> int:
@@ -121,6 +128,7 @@ class Streams:
             return self.write(requests, length)
 
         times = np.array([in_peace(self.bench, run) for _ in range(runs)])
+        self.last_ns = times
         self.uneven = bool((times > SLOW * np.quantile(times, 0.25)).mean() > LEAST_SLOW_BEHIND)
         return _waited(times, length) or _dropped(times, length, self.bench.seed)
 
@@ -136,6 +144,7 @@ class Streams:
             same = self.measure(requests, self.step_bytes, self._runs(requests, SEARCH_RUNS))
             if same is not None:
                 return same
+        self.doubtful = True
         return None
 
     def find(self, runs: int) -> tuple[int, Stretch | None]:
@@ -148,6 +157,8 @@ class Streams:
             if found is not None and np.median(found.requests) <= 0.75 * requests:
                 return requests, found
             if requests == most:
+                head, tail = np.array_split(self.last_ns.mean(axis=0), 2)
+                self.doubtful = bool(tail.mean() > DOUBTFUL * head.mean())
                 return requests, None
             requests *= 2
             runs = self._runs(requests, runs)
