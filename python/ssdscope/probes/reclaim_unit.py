@@ -77,6 +77,8 @@ WINDOW_SHARE, HELD_SHARE = 0.95, 0.6
 """Of the capacity, and of what the mapping table in memory covers: how much is overwritten."""
 UNKNOWN_SHARE = 0.1
 """Of the capacity: covered by most tables, where it is not known."""
+NINE = 9
+"""Planes are twos and threes: of channels, chips, dies and planes on each."""
 STREAMS, TURNS = 3, 4
 """Streams in the second pass, and how often it is the turn of any in one period."""
 LEAST_FITS = 8
@@ -143,7 +145,7 @@ class Rounds:
     def warm_up(self) -> None:
         """Use up the spare space, and load the table."""
         size = max(FILL_BYTES // self.unit.size_bytes, 1) * self.unit.size_bytes
-        in_window = max(_power_of_two(self.window_bytes) // size, 1)
+        in_window = max(_whole_rounds(self.window_bytes // size), 1)
         count = int(WARM_SHARE * self.bench.info.capacity_bytes) // size + 1
         numbers = np.arange(-(-count // in_window) * in_window) % in_window
         with self.bench.without_caches(read=False):
@@ -151,7 +153,7 @@ class Rounds:
 
     def written(self, size_bytes: int, depth: int, within: float | None) -> Written | None:
         """Overwrite in order, or in three streams that look for a period; None if too long."""
-        lap = _power_of_two(self.window_bytes // size_bytes)
+        lap = _whole_rounds(self.window_bytes // size_bytes)
         count = min(int(PASS_SHARE * self.bench.info.capacity_bytes) // size_bytes, MOST_REQUESTS)
         if lap < STREAMS + 1 or count * size_bytes > self.left_bytes:
             return None
@@ -232,8 +234,17 @@ def _attempts(unit: Granule) -> list[tuple[int, int]]:
     return [*((1, size) for size in sizes), (FEW, unit.size_bytes)]
 
 
+def _whole_rounds(most: int) -> int:
+    """Give a number of requests, up to some, that is whole rounds of twos and threes of planes.
+
+    Else each lap would give some planes more than others, until they are out of step.
+    """
+    thrice = most // NINE >= STREAMS + 1
+    return NINE * _power_of_two(most // NINE) if thrice else _power_of_two(most)
+
+
 def _power_of_two(most: int) -> int:
-    """Give the largest power of two up to a number, 1 at least: it holds whole rounds of planes."""
+    """Give the largest power of two up to a number, 1 at least."""
     return 1 << max(most.bit_length() - 1, 0)
 
 
