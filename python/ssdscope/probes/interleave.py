@@ -235,13 +235,18 @@ def _fits(
     if source.together.cached_units:  # in a round each place is read once
         count = min(count, classes * each)
     fresh = source.drawn(count, times, but=drive.places)
-    number = np.arange(fresh.size)
-    waits = np.zeros(fresh.size)
-    for turn in range(classes):
-        met = met_by_class[(number + turn) % classes, number // classes % each]
-        read = source.together.read(met, fresh[:, None], times)
-        waits += read.slower[:, 0] > waits_from
-    return bool(np.mean(waits == 1) >= FITTING_SHARE)
+    number, fits = np.arange(fresh.size), np.zeros(fresh.size, np.bool_)
+    for repeated in (times, MOST_TIMES):  # those that do not fit are asked again, more often
+        waits = np.zeros(number.size)
+        for turn in range(classes):
+            met = met_by_class[(number + turn) % classes, number // classes % each]
+            read = source.together.read(met, fresh[number][:, None], repeated)
+            waits += read.slower[:, 0] > waits_from
+        fits[number] = waits == 1
+        if fits.mean() >= FITTING_SHARE:
+            return True
+        number = np.flatnonzero(~fits)
+    return False
 
 
 def _examples(
