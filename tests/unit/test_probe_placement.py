@@ -170,3 +170,20 @@ def test_runs_that_pages_of_the_table_have_shifted_are_told_nonetheless() -> Non
         "map.load_bytes": 512,
     }
     assert values(told(layout, unit=2048)) == ("multi-channel", 2)
+
+
+def test_a_unit_longer_than_a_run_is_on_several_channels_whatever_a_page_is() -> None:
+    drive: dict[str, Value] = {
+        "nand.page_bytes": 16_384,
+        "nand.blocks_per_plane": 64,
+        "host.logical_block_bytes": 4096,
+        "ftl.map_unit_bytes": 32_768,
+        "read_cache.bytes": 1 << 20,
+        "read_cache.unit_bytes": 16_384,
+        "read_cache.switchable": False,
+    }
+    found = told(drive, unit=32_768, cache=(1 << 20, 16_384))
+    assert isinstance(found["placement_pages"], Ambiguous)
+    way = found["placement"]
+    assert isinstance(way, Detected)
+    assert way.value == "multi-channel"

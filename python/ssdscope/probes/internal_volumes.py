@@ -13,8 +13,10 @@ bit that chooses, 1 for one that does nothing, and in between where sizes that a
 spread what a bit does over several.
 
 Decision. Detected: bits below 0.5 (one that leaves 85 % of the work to half of the dies); all bits
-that can be told must lie three standard errors from that, or be known to 0.035. Absent if all are
-surely above 0.75. `masked` if none is below and some are in between; `link_bound` if nothing waits.
+that can be told must lie three standard errors from that, or be known to 0.035, and pairs must
+either wait or not: where many lie midway, sharing a channel looks like sharing a die. Absent if all
+are surely above 0.75. `masked` if none is below and some are in between; `link_bound` if nothing
+waits.
 
 Assumptions. The drive was filled in order, and a part that an address falls on is either chosen by
 the address or, as on drives that place by order of arrival, was given to it by that fill. (Filling
@@ -56,6 +58,8 @@ SURVEYED = 60
 CHOOSES_BELOW = 0.5
 ALL_WAIT = 0.8
 """Share of pairs that wait, above which a drive takes one at a time."""
+BETWEEN_SHARE = 0.3
+"""Of waiting pairs; if more lie midway, pairs that share a channel are among those that wait."""
 NOTHING_ABOVE = 0.75
 """A bit that leaves three quarters of the work to half of the dies; one that does nothing has 1."""
 LEAST_OFTEN = 0.2
@@ -99,16 +103,19 @@ def detect(bench: Bench) -> Iterator[Finding]:
         others = [first, *(_partners(bench, first, rng) for _ in range(8))]
         seen = survey(together, first, np.column_stack(others))
         bench.progress("pairs", 0.3)
-        differ, waits = np.empty(0, np.int64), np.empty(0, np.bool_)
+        differ, slower = np.empty(0, np.int64), np.empty(0)
         while True:
             one = _firsts(bench, rng, PAIRS)
             other = _partners(bench, one, rng)
-            slower = together.read(one, other[:, None], seen.times).slower[:, 0]
-            differ = np.append(differ, one ^ other)
-            waits = np.append(waits, slower > seen.waits_from)
+            read = together.read(one, other[:, None], seen.times)
+            differ, slower = np.append(differ, one ^ other), np.append(slower, read.slower[:, 0])
+            waits = slower > seen.waits_from
             if waits.mean() > ALL_WAIT:
                 raise Stopped(Reason.LINK_BOUND, "nearly all reads wait for each other")
-            finding = _finding(_told(bench, differ, waits), seen)
+            between = np.count_nonzero(np.abs(slower - seen.waits_from) < seen.effect / 4)
+            told = _told(bench, differ, waits)
+            apart = bool(between <= BETWEEN_SHARE * waits.sum())
+            finding = _finding(told, seen, apart)
             if not isinstance(finding, Undetectable) or differ.size >= MOST_PAIRS:
                 break
     yield finding
@@ -169,13 +176,13 @@ def _told(bench: Bench, differ: NDArray[np.int64], waits: NDArray[np.bool_]) -> 
     )
 
 
-def _finding(told: _Bits, seen: Survey) -> Finding:
+def _finding(told: _Bits, seen: Survey, apart: bool) -> Finding:
     common: dict[str, Any] = {"probe": NAME, "evidence": _evidence(told)}
     if not told.bits.size:
         return Undetectable(name=PROPERTY, reason=Reason.RANGE_TOO_SMALL, **common)
     certain = np.abs(told.share - CHOOSES_BELOW) > CERTAIN * told.error
     certain |= told.error < IN_BETWEEN_ERROR
-    if told.expected.min() < EXPECTED or not certain.all():
+    if told.expected.min() < EXPECTED or not (apart and certain.all()):
         return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)
     chosen = told.share < CHOOSES_BELOW
     if chosen.any():

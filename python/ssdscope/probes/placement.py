@@ -65,7 +65,11 @@ def detect(bench: Bench) -> Iterator[Finding]:
         effect = math.expm1(runs.survey.effect)
         if page is None:
             why = "requests of two blocks do not tell where pages end"
-            yield _ambiguous(WAY, (SEVERAL, ONE), why, evidence)
+            block = bench.info.logical_block_bytes
+            if min(_units(bench, block, runs.bytes)) > runs.bytes:  # whatever a page is
+                yield _detected(WAY, SEVERAL, effect, evidence)
+            else:
+                yield _ambiguous(WAY, (SEVERAL, ONE), why, evidence)
             yield _ambiguous(PAGES, _possible(bench, runs.bytes), why, evidence)
             return
         rows = alone(together, runs, page)
