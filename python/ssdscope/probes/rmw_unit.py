@@ -94,9 +94,10 @@ def candidates_blocks(info: DeviceInfo) -> NDArray[np.int64]:
 
 
 def writes_bytes(info: DeviceInfo) -> int:
-    """Give the most that is written."""
+    """Give the most that is written: a capacity, as the class allows, though hardly ever half."""
     asked = (LOOKS + 1) * write_through.writes_bytes(info)
-    return _most_bytes(info) + asked + inner_units.writes_bytes(info, LARGEST_UNIT_BYTES)
+    parts = inner_units.writes_bytes(info, LARGEST_UNIT_BYTES)
+    return min(info.capacity_bytes, _most_bytes(info) + asked + parts)
 
 
 def _most_bytes(info: DeviceInfo) -> int:
