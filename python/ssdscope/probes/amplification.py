@@ -309,9 +309,8 @@ def _may_fold(bench: Bench, fit: CourseFit, times: Times) -> bool:
     first = times.times[(at > begin) & (at < begin + FIRST)]
     if first.size and np.median(first) < EMPTY_REGION * fit.plain:
         return True
-    period = bench.known.get("gc_period_bytes")
-    ruled_out = isinstance(bench.known.get("pslc_bytes"), Absent) or isinstance(period, Detected)
-    return not ruled_out and fit.cost < NO_FOLD * fit.plain
+    # That blocks are collected at regular intervals does not rule out a region that is always full.
+    return not isinstance(bench.known.get("pslc_bytes"), Absent) and fit.cost < NO_FOLD * fit.plain
 
 
 def _loads_entries(bench: Bench) -> bool:

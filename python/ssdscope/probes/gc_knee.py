@@ -18,7 +18,8 @@ Decision. Writes one by one must become 8 % slower in the mean and stay so, with
 likelihood of 12. The spare space is that of the first experiment, whose end is the sharper, if the
 second comes to the same but for what drives keep free (5 % of all blocks); else it is ambiguous.
 Without any knee in the second (some collect clumsily from the first write on) the first counts
-if it is unmistakable, with a caution.
+if it is unmistakable, with a caution, and if writes in order do not become as slow there: then it
+is no collection, but a region of one bit per cell that is full.
 
 Assumptions. As found the drive held data everywhere, or else the second experiment disagrees.
 The RMW unit is known, so that whole ones are overwritten; else see `padded_knee`.
@@ -93,6 +94,9 @@ SMALL_AGREE = 0.6
 """Nor may they differ by more than this share of the spare space itself."""
 SURELY_FULL = 0.6
 """A drive with so much spare space and more may as well have been empty in part, as found."""
+IN_ORDER, FOLDS = 1.6, 0.4
+"""Times what was written before the knee, that is then written in order; and how much of the rise
+shows there where blocks are folded."""
 UNMISTAKABLE = 1.3
 """Times slower: what nobody else's requests come to, even if they begin at the wrong moment."""
 
@@ -140,6 +144,8 @@ def _measured(bench: Bench) -> list[Finding]:
     with bench.without_caches(read=False):
         together = _overwrite_together(bench, unit, alone.spare_bytes)
     evidence |= together.evidence()
+    if _clumsy(alone, together, capacity) and _folds(bench, unit, alone):
+        raise Stopped(Reason.MASKED, "writes in order become as slow, as where blocks are folded")
     return [_spare(alone, together, capacity, evidence)]
 
 
@@ -296,6 +302,34 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
         yield _detected_spare(Knee(taken, taken, taken, room.slowdown), capacity, evidence)
 
 
+def _clumsy(alone: Knee, together: Together, capacity: int) -> bool:
+    """Say whether only the first experiment shows a knee, and that an unmistakable one.
+
+    Some collect at random blocks that others would leave alone, and are slow from the first on.
+    """
+    early = together.knee is None or together.knee.spare_bytes < EARLIEST * capacity
+    return early and alone.spare_bytes < SURELY_FULL * capacity and alone.slowdown > UNMISTAKABLE
+
+
+def _folds(bench: Bench, unit: Granule, alone: Knee) -> bool:
+    """Say whether writes in order, which leave nothing to copy, become slow there, too.
+
+    A region of one bit per cell is full of them all the same, and blocks are folded.
+    """
+    if not bench.info.snapshot:
+        return False
+    bench.enter(State.AS_FOUND)
+    count = int(alone.spare_bytes) // unit.size_bytes
+    steps = np.arange(
+        1, min(int(IN_ORDER * count), bench.info.capacity_bytes // unit.size_bytes - 1)
+    )
+    places = (steps * unit.size_bytes - unit.phase_bytes).astype(np.uint64)
+    with bench.without_caches(read=False):
+        latencies = latencies_ns(bench.write(places, unit.size_bytes))
+    slower = latencies[count:].mean() / latencies[:count].mean() - 1
+    return bool(slower > FOLDS * (alone.slowdown - 1))
+
+
 def _detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Detected:
     share = alone.spare_bytes / capacity
     low = min(alone.low_bytes / capacity, share * (1 - SPARE_ERROR))
@@ -316,9 +350,7 @@ def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, A
         # A buffer that fills, or collection that never rests: neither is a candidate.
         below = Reason.EFFECT_BELOW_NOISE
         return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
-    # Some collect at random, blocks that others would leave alone, and are slow from the first on.
-    clumsy = together.knee is None or together.knee.spare_bytes < EARLIEST * capacity
-    if clumsy and share < SURELY_FULL and alone.slowdown > UNMISTAKABLE:
+    if _clumsy(alone, together, capacity):
         caution = "filled again the drive shows no knee: that it was full as found is assumed"
         return _detected_spare(alone, capacity, evidence | {"cautions": [caution]})
     if together.knee is not None:
@@ -340,7 +372,7 @@ def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, A
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Both experiments to their ends, a fill between them; again where others interfered."""
-    known = LONE_MOST + CHUNK_SHARE + 2 + SETTLE_MOST
+    known = LONE_MOST + CHUNK_SHARE + 2 + SETTLE_MOST + IN_ORDER * SURELY_FULL
     unknown = padded_writes_capacities(LONE_MOST + CHUNK_SHARE)
     once = int(max(known, unknown) * info.capacity_bytes) + (1 << 30)
     return once * (ATTEMPTS if info.snapshot else 1)
