@@ -116,13 +116,17 @@ def detect(bench: Bench) -> Iterator[Finding]:
         courses.append(_course(bench, unit, 1))
         fit = _fitted(courses, blind=False)
     bench.progress("overwriting in order", 0.7)
-    blind = _drawn_share(bench, unit, fit)
+    blind, in_order = _drawn_share(bench, unit, fit)
     if blind > CHOOSES:
         # Part of it are erases, which take as long where nothing but whole blocks is stale.
-        erases = _drawn_share(bench, unit, fit, sparse=False)
+        erases, _ = _drawn_share(bench, unit, fit, sparse=False)
         blind = (blind - erases) / max(1 - erases, DRAWS)
     if blind > DRAWS:
         fit = _fitted(courses, blind=True)
+    if _may_fold(bench, fit, courses[0], in_order):
+        detail = "a region of one bit per cell is not ruled out"
+        yield _refused(fit, courses, Reason.MASKED, detail)
+        return
     yield _judge(bench, fit, courses, blind)
 
 
@@ -227,8 +231,12 @@ def _risen(edges: NDArray[np.float64], times: NDArray[np.float64]) -> float:
     return float(edges[first[0] if tail > SLOWER * head and first.size else -1, 0])
 
 
-def _drawn_share(bench: Bench, unit: Granule, fit: CourseFit, *, sparse: bool = True) -> float:
+def _drawn_share(
+    bench: Bench, unit: Granule, fit: CourseFit, *, sparse: bool = True
+) -> tuple[float, float]:
     """Say how much of the rise is there where wholly stale blocks are to be had.
+
+    Also what a write takes before.
 
     Parameters
     ----------
@@ -257,7 +265,8 @@ def _drawn_share(bench: Bench, unit: Granule, fit: CourseFit, *, sparse: bool = 
     uniform = _between(fit.pieces.edges.mean(axis=1) / fit.spare, fit.fitted, SHORT)
     if not (before.size and behind.size and uniform.size):
         raise Stopped(Reason.INTERFERENCE, "others were at work")
-    return float((behind.mean() - before.mean()) / (uniform.mean() - fit.plain))
+    usual = float(before.mean())
+    return (float(behind.mean()) - usual) / float(uniform.mean() - fit.plain), usual
 
 
 def _between(
@@ -282,10 +291,6 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
         return _refused(fit, courses, below, "of small blocks the size decides, and is not seen")
     if _loads_entries(bench) and fit.cost < LOADS_RULE * fit.plain:
         return _refused(fit, courses, Reason.MASKED, "writes wait for the mapping table most")
-    if _may_fold(bench, fit, courses[0]):
-        return _refused(
-            fit, courses, Reason.MASKED, "a region of one bit per cell is not ruled out"
-        )
     spare = bench.found(SPARE)
     if spare is not None and not SPARE_LESS < float(spare) / fit.spare < SPARE_MORE:
         return _refused(fit, courses, below, "collection begins elsewhere than spare space ends")
@@ -301,8 +306,12 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
     )
 
 
-def _may_fold(bench: Bench, fit: CourseFit, times: Times) -> bool:
-    """Whether data may reach their blocks by way of a region of one bit per cell."""
+def _may_fold(bench: Bench, fit: CourseFit, times: Times, in_order: float) -> bool:
+    """Whether data may reach their blocks by way of a region of one bit per cell.
+
+    Writes in order take the time `in_order` where nothing is collected, and load little of the
+    mapping table.
+    """
     # Without the cache switched off a buffer takes the first writes.
     begin = BUFFERS * float(bench.found("write_buffer_bytes") or 0) / bench.info.capacity_bytes
     at = times.edges.mean(axis=1)
@@ -310,7 +319,7 @@ def _may_fold(bench: Bench, fit: CourseFit, times: Times) -> bool:
     if first.size and np.median(first) < EMPTY_REGION * fit.plain:
         return True
     # That blocks are collected at regular intervals does not rule out a region that is always full.
-    return not isinstance(bench.known.get("pslc_bytes"), Absent) and fit.cost < NO_FOLD * fit.plain
+    return not isinstance(bench.known.get("pslc_bytes"), Absent) and fit.cost < NO_FOLD * in_order
 
 
 def _loads_entries(bench: Bench) -> bool:
