@@ -63,6 +63,7 @@ def findings(document: Document) -> list[dict[str, str]]:
                 "mark": words.OUTCOME_MARKS[each["outcome"]],
                 "value": words.value(each),
                 "interval": words.interval(each),
+                "written": words.written(each),
                 "remark": words.remark(each),
             }
         )

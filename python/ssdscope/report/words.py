@@ -143,12 +143,18 @@ def interval(finding: Mapping[str, Any]) -> str:
     return f"{' … '.join(ends)} {unit}".strip()
 
 
+def written(finding: Mapping[str, Any]) -> str:
+    """Say how much its probe had written by then, preparation included."""
+    return capacity(finding["bytes_written"]) if finding["bytes_written"] else NOTHING
+
+
 def remark(finding: Mapping[str, Any]) -> str:
     """Say what a reader must know besides the value."""
     parts = []
     evidence = finding["evidence"]
     if finding["outcome"] == "undetectable":
         parts.append(f"{finding['reason']}: {finding['what_would_help']}")
+        parts += [str(evidence["detail"])] if "detail" in evidence else []
     elif finding["reason"]:
         parts.append(str(finding["reason"]))
     if finding["outcome"] == "detected" and not evidence.get("linear_everywhere", True):
