@@ -15,11 +15,13 @@ from ssdscope.probes import (
     Budget,
     Detected,
     Finding,
+    Reason,
     Undetectable,
     map_cache,
 )
+from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device, open_target
-from ssdscope.targets.drive_writer import Value
+from ssdscope.targets.drive_writer import Value, open_drive
 
 MIB = 1 << 20
 DEFAULT = Budget.parse("default")
@@ -136,3 +138,12 @@ def test_the_zones_of_kuo2009(name: str, zone_bytes: int, kept: int) -> None:
     assert isinstance(zone, Detected)
     assert isinstance(cache, Detected)
     assert (zone.value, cache.value) == (zone_bytes, kept * zone_bytes)
+
+
+def test_the_units_of_a_read_cache_that_stays_on_are_no_table() -> None:
+    """Of a drive that maps on demand what is kept first is what its read cache holds."""
+    device = open_drive(draw(2_404_294_828, 44).toml(), "drawn", 44)
+    found = probes.run(["read_cache", "map_cache"], device, Budget.parse("full"), 44)
+    table = {each.name: each for each in found}["map_cache_bytes"]
+    assert isinstance(table, Undetectable), table
+    assert table.reason == Reason.CACHE_NOT_CONTROLLABLE

@@ -59,6 +59,8 @@ MOST_PIECES = 1 << 19
 MANY_PIECES = 100
 OTHERS_SHARE = 0.01
 """Of many pieces, the reads of others may hide or put out so many."""
+AS_MANY = 0.15
+"""Relative difference up to which as many pieces are kept as the read cache has units."""
 SMALL_ENTRY_BYTES = 2048
 """No drive maps less; where a block is less, its neighbour tells of the entry they share."""
 PROBE_NAME = "map_cache"
@@ -100,7 +102,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         bench.progress("reads at a distance of each other", 0.2)
         told = _Told(_evidence(bench, reach, cached=cached))
         if reach.shows:
-            yield from _of_pieces(bench, reach, told)
+            yield from _of_pieces(bench, reach, told, cached=cached)
         elif cached and bench.info.logical_block_bytes > SMALL_ENTRY_BYTES:
             yield from told.refused(Reason.CACHE_NOT_CONTROLLABLE)
         elif not cached and reach.again_shows and reach.shows_nothing:
@@ -113,7 +115,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
             yield from told.refused(Reason.EFFECT_BELOW_NOISE)
 
 
-def _of_pieces(bench: Bench, reach: Survey, told: _Told) -> Iterator[Finding]:
+def _of_pieces(bench: Bench, reach: Survey, told: _Told, *, cached: bool) -> Iterator[Finding]:
     """Answer for pieces of several blocks."""
     rng = bench.rng("map_cache.fold")
     about = segments.fold(bench, reach.size_bytes, reach, rng)
@@ -130,6 +132,10 @@ def _of_pieces(bench: Bench, reach: Survey, told: _Told) -> Iterator[Finding]:
         yield from told.refused(Reason.RANGE_TOO_SMALL)
         return
     _draw_kept(told.evidence, kept)
+    if cached and _is_read_cache(bench, kept):
+        told.evidence["detail"] = "as many are kept as the read cache holds, which stays on"
+        yield from told.refused(Reason.CACHE_NOT_CONTROLLABLE)
+        return
     size = _exact_size(bench, about, kept, reach)
     if size is None:
         yield from told.refused(Reason.EFFECT_BELOW_NOISE)
@@ -163,6 +169,15 @@ def _of_single_blocks(bench: Bench, reach: Survey, told: _Told) -> Iterator[Find
     _draw_kept(told.evidence, kept)
     effect = math.expm1(reach.again_contrast)
     yield told.detected(CACHE, kept.count * block, _interval(kept, block), effect)
+
+
+def _is_read_cache(bench: Bench, kept: Kept) -> bool:
+    """Whether so many are kept as a read cache has units, by what was found of it before."""
+    size, unit = bench.found("read_cache_bytes"), bench.found("read_cache_unit_bytes")
+    if size is None:
+        return False
+    units = float(size) / float(unit or bench.info.logical_block_bytes)
+    return abs(kept.count / units - 1) < AS_MANY
 
 
 def _interval(kept: Kept, size_bytes: int) -> tuple[float, float]:
