@@ -42,7 +42,7 @@ def test_findings_in_words() -> None:
     assert words.remark(refused) == "interference: stop the others"
     refused["evidence"] = {"detail": "others moved 7 bytes"}
     assert words.remark(refused).endswith("; others moved 7 bytes")
-    assert words.written(refused | {"bytes_written": 0}) == "–"
+    assert words.written(refused | {"bytes_written": 0}) == words.NOTHING
     assert words.written(refused | {"bytes_written": 32_110_000_000}) == "32.11 GB"
     partly = finding(
         outcome="detected",
