@@ -57,6 +57,9 @@ def test_it_is_a_multiple_of_what_one_place_fills(tmp_path: Path) -> None:
 def test_log_blocks_have_none(tmp_path: Path) -> None:
     merge = 2 * 48 * PAGE
     assert isinstance(found_on(tmp_path, log_block(), merge_unit_bytes=merge), Absent)
+    for contradiction in ({"gc_period_bytes": 1.4 * merge}, {"pslc_bytes": 1 << 20}):
+        found = found_on(tmp_path, log_block(), merge_unit_bytes=merge, **contradiction)
+        assert isinstance(found, Undetectable)
 
 
 @pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])

@@ -22,7 +22,7 @@ large, as padding would show, and what depends on the place in a request. Larger
 several at once, are tried where one RMW unit at a time shows nothing: then writes go on while one
 plane erases. Since one place fills what is collected as one, of which a round is a multiple, a
 period that is no multiple of what `gc_period` found gives way to that. Absent on drives with merge
-units.
+units, if `gc_period` found the same where it was asked.
 
 Assumptions. Of a region of one bit per cell that was overlooked it is the blocks that are seen.
 Without the RMW unit 128 KiB are written at a time.
@@ -199,7 +199,12 @@ class Rounds:
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer."""
-    if bench.found("merge_unit_bytes") is not None:
+    merge = bench.found("merge_unit_bytes")
+    if merge is not None:
+        period = bench.known.get("gc_period_bytes")
+        same = isinstance(period, Detected) and _agree(float(period.value), float(merge), 0.0)
+        if (period is not None and not same) or bench.found("pslc_bytes") is not None:
+            raise Stopped(Reason.MASKED, "nothing bears out that the drive merges log blocks")
         reason = "the drive merges log blocks, and has no other unit to reclaim"
         yield Absent(name=RECLAIM, probe=NAME, bound=0.0, reason=reason)
         return
