@@ -19,7 +19,7 @@ MIN_RISE = 0.08
 MIN_SCORE = 6.0
 FIRST_RISE = 0.02
 MIN_GAIN = 12.0
-ONSET_GAIN = 15.0
+ONSET_GAIN = 10.0
 """In log likelihood, over the best of all places and thresholds."""
 THRESHOLDS = tuple(1.5 * 2.0**step for step in range(9))
 """Times the usual latency; a write that waits takes from twice to hundreds of times as long."""
