@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ssdscope import probes
@@ -116,3 +117,16 @@ def test_a_protected_buffer_that_stays_on_hides_the_unit(tmp_path: Path) -> None
     for each in told(drive(tmp_path, ftl, buffer), "merge_unit").values():
         assert isinstance(each, Undetectable)
         assert each.reason is Reason.PLP_NO_FLUSH_EFFECT
+
+
+def test_several_units_are_not_taken_for_one_where_not_every_write_is_slow() -> None:
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        ranks = rng.uniform(-0.5, 0.5, 2401)
+        begins = np.arange(144, ranks.size, 144)
+        ranks[begins[rng.random(begins.size) < 0.8]] = 0.5
+        period = merge_unit._period(ranks)
+        found.append(None if period is None else period.units)
+    assert set(found) <= {None, 144}
+    assert found.count(144) > len(found) / 2

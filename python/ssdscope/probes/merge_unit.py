@@ -62,6 +62,8 @@ SURE = 5.0
 """Standard errors above the middle of ranks."""
 AS_GOOD = 0.85
 """Of the height of the best candidate; that of half the period is one half."""
+BETWEEN_SURE, BETWEEN_AS_SLOW = 4.0, 0.5
+"""Standard errors, and share of the height, of writes between, if a part is the period."""
 RUNS_SHARE = 0.9
 """Of the capacity, that streams and runs may write; the rest is for what must not be slow."""
 LEAST_RUNS, RUNS_LOOKS = 8, 4
@@ -108,7 +110,7 @@ class _Period:
 
 @dataclass(frozen=True)
 class _Found:
-    """What repeats in writes in order; None if that is no period of the drive."""
+    """What repeats in writes in order; None if it is no period of the drive."""
 
     stream: _Stream
     period: _Period | None
@@ -177,14 +179,13 @@ def detect(bench: Bench) -> Iterator[Finding]:
             return
         elif collapse.contrast >= COLLAPSES / 2:
             unclear = Reason.EFFECT_BELOW_NOISE
-        # Something weak may repeat in little, and only more of the drive show the unit.
         refuted = found.size_bytes
     common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
-    if stream is None or unclear is not None:
-        for name in (UNIT, PHASE):
-            yield Undetectable(name=name, reason=unclear or Reason.RANGE_TOO_SMALL, **common)
+    if stream is not None and unclear is None:
+        yield from _none(bench, stream, common)
         return
-    yield from _none(bench, stream, common)
+    for name in (UNIT, PHASE):
+        yield Undetectable(name=name, reason=unclear or Reason.RANGE_TOO_SMALL, **common)
 
 
 def _detected(found: _Found, contrast: float, evidence: dict[str, Any]) -> Iterator[Finding]:
@@ -260,7 +261,23 @@ def _period(ranks: NDArray[Any]) -> _Period | None:
     if not found:
         return None
     best = max(each.height for each in found)
-    return next(each for each in found if each.height >= AS_GOOD * best)
+    return _whole(ranks, next(each for each in found if each.height >= AS_GOOD * best))
+
+
+def _whole(ranks: NDArray[Any], period: _Period) -> _Period:
+    """Give the smallest part of a period between whose multiples writes are about as slow.
+
+    Of several periods few writes may happen to be slow more often than those of one.
+    """
+    for units in range(2, period.units):
+        if period.units % units:
+            continue
+        between = ranks[units::units][np.arange(units, ranks.size, units) % period.units > 0]
+        height = float(np.nanmean(between))
+        sure = height * np.sqrt(12 * between.size)
+        if sure >= BETWEEN_SURE and height >= BETWEEN_AS_SLOW * period.height:
+            return _Period(units, float(np.nanmean(ranks[units::units])), sure)
+    return period
 
 
 def _collapse(bench: Bench, found: _Found, left_bytes: int) -> _Collapse | None:
@@ -268,7 +285,8 @@ def _collapse(bench: Bench, found: _Found, left_bytes: int) -> _Collapse | None:
     from scipy.stats import mannwhitneyu
 
     size, stream = found.size_bytes, found.stream
-    logs = _logs(bench, stream)
+    merge_runs.renew(bench)
+    logs = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes).logs
     half = size // 2 // stream.unit_bytes * stream.unit_bytes
     layouts = [
         merge_runs.Layout(size, stream.unit_bytes, each - stream.phase_bytes, logs)
@@ -290,12 +308,6 @@ def _collapse(bench: Bench, found: _Found, left_bytes: int) -> _Collapse | None:
         if p_value <= RANKS_DIFFER or collapse.contrast < COLLAPSES / 2:
             break
     return collapse
-
-
-def _logs(bench: Bench, stream: _Stream) -> int:
-    """How many log blocks there may be, each for a unit of its own."""
-    merge_runs.renew(bench)
-    return merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes).logs
 
 
 def _unit_is_known(bench: Bench) -> bool:
