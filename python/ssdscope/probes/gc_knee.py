@@ -206,7 +206,8 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
             parts.append(latencies_ns(bench.write(places, unit.size_bytes)))
             written += count * unit.size_bytes
             bench.progress("overwriting as found", 0.3 * written / (LONE_MOST * capacity))
-            knee = knee_alone(np.concatenate(parts), unit.size_bytes, capacity)
+            done = np.concatenate(parts)
+            knee = knee_alone(done, unit.size_bytes, capacity, exact=unit.exact)
             collapsed = np.median(parts[-1]) > COLLAPSED * np.median(parts[0])
             if knee is not None or collapsed:
                 break

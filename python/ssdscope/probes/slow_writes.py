@@ -19,8 +19,9 @@ MIN_RISE = 0.08
 MIN_SCORE = 6.0
 FIRST_RISE = 0.02
 MIN_GAIN = 12.0
-ONSET_GAIN = 10.0
-"""In log likelihood, over the best of all places and thresholds."""
+ONSET_GAIN, INEXACT_GAIN = 10.0, 15.0
+"""In log likelihood, over the best of all places and thresholds; more where requests end within
+units, and some wait for others."""
 THRESHOLDS = tuple(1.5 * 2.0**step for step in range(9))
 """Times the usual latency; a write that waits takes from twice to hundreds of times as long."""
 FOLLOWED = 0.5
@@ -72,7 +73,9 @@ def relative(latencies: NDArray[np.float64]) -> NDArray[np.float64]:
     return times
 
 
-def knee_alone(latencies: NDArray[np.float64], size_bytes: int, capacity: int) -> Knee | None:
+def knee_alone(
+    latencies: NDArray[np.float64], size_bytes: int, capacity: int, *, exact: bool = True
+) -> Knee | None:
     """Find where writes one by one become slow for good, and there the first that were.
 
     Parameters
@@ -81,7 +84,10 @@ def knee_alone(latencies: NDArray[np.float64], size_bytes: int, capacity: int) -
         Of writes of `size_bytes` each, in order.
     size_bytes, capacity
         Of a write, and of the drive.
+    exact
+        Whether these are whole RMW units.
     """
+    gain = ONSET_GAIN if exact else INEXACT_GAIN
     warm = 0
     while latencies.size - warm >= LEAST_REQUESTS:
         slow = relative(latencies[warm:])
@@ -93,7 +99,7 @@ def knee_alone(latencies: NDArray[np.float64], size_bytes: int, capacity: int) -
             return None
         if (warm + split.place) * size_bytes >= EARLIEST * capacity or slowdown > COLLAPSED:
             begin = max(int(EARLIEST * capacity / size_bytes) - warm, 0)
-            first = _first_slow(slow, split, begin)
+            first = _first_slow(slow, split, begin, gain)
             low, high = ((warm + each) * size_bytes for each in first.interval)
             return Knee((warm + first.place) * size_bytes, low, high, slowdown)
         # A buffer that has filled, a table that was loaded: not yet what is sought.
@@ -101,7 +107,9 @@ def knee_alone(latencies: NDArray[np.float64], size_bytes: int, capacity: int) -
     return None
 
 
-def _first_slow(slow: NDArray[np.float64], split: stats.Onset, begin: int) -> stats.Onset:
+def _first_slow(
+    slow: NDArray[np.float64], split: stats.Onset, begin: int, gain: float
+) -> stats.Onset:
     """Go back from where writes are slow to where the first few of them are, and stay so.
 
     What is before `begin` does not count: a buffer fills there.
@@ -109,7 +117,7 @@ def _first_slow(slow: NDArray[np.float64], split: stats.Onset, begin: int) -> st
     while True:
         before = slow[begin : split.place]
         earlier = stats.excess_onset(before, FINE_THRESHOLDS)
-        if earlier is None or earlier.score < ONSET_GAIN:
+        if earlier is None or earlier.score < gain:
             return split
         place = begin + earlier.place
         if place < split.place / 3 or not _lasting(before, earlier.place, FIRST_RISE):
