@@ -130,3 +130,14 @@ def test_several_units_are_not_taken_for_one_where_not_every_write_is_slow() -> 
         found.append(None if period is None else period.units)
     assert set(found) <= {None, 144}
     assert found.count(144) > len(found) / 2
+
+
+def test_a_zone_of_the_table_is_not_taken_for_a_merge_unit(tmp_path: Path) -> None:
+    zones = (
+        '[map]\nkind = "zones"\nzone_bytes = 1769472\nresident_zones = 3\n'
+        "load_ns = 557_300\nwrite_back_ns = 879_200\n"
+    )
+    ftl = 'kind = "page"\nmap_unit_bytes = 12_288\nallocation = "address"'
+    found = told(drive(tmp_path, ftl, zones, channels=3), "map_cache", "merge_unit")
+    assert found["map_zone_bytes"].to_json()["value"] == 1_769_472
+    assert not isinstance(found[merge_unit.UNIT], Detected)

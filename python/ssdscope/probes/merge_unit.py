@@ -67,8 +67,7 @@ BETWEEN_SURE, BETWEEN_AS_SLOW = 4.0, 0.5
 RUNS_SHARE = 0.9
 """Of the capacity, that streams and runs may write; the rest is for what must not be slow."""
 LEAST_RUNS, RUNS_LOOKS = 8, 4
-COLLAPSES = 0.1
-RANKS_DIFFER = 0.001
+COLLAPSES, RANKS_DIFFER = 0.1, 0.001
 LARGEST_STEP_BYTES = 128 << 10
 """Of writing in order, where the RMW unit is not known."""
 ERASE_NS = 1_000_000
@@ -129,6 +128,7 @@ class _Collapse:
     aligned_ns: NDArray[Any]
     across_ns: NDArray[Any]
     p_value: float
+    logs: int
 
     @property
     def contrast(self) -> float:
@@ -174,7 +174,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         evidence = _evidence(found.stream, found.period) | (collapse.evidence if collapse else {})
         if collapse is None:
             unclear = Reason.MODEL_MISFIT if found.period is None else Reason.RANGE_TOO_SMALL
-        elif collapse.sure:
+        elif collapse.sure and (collapse.logs or not _is_zone(bench, found)):
             yield from _detected(found, collapse.contrast, evidence)
             return
         elif collapse.contrast >= COLLAPSES / 2:
@@ -304,10 +304,16 @@ def _collapse(bench: Bench, found: _Found, left_bytes: int) -> _Collapse | None:
         if min(aligned.size, across.size) < 2:
             continue
         p_value = float(mannwhitneyu(across, aligned, alternative="greater").pvalue)
-        collapse = _Collapse(size, aligned, across, p_value)
+        collapse = _Collapse(size, aligned, across, p_value, logs)
         if p_value <= RANKS_DIFFER or collapse.contrast < COLLAPSES / 2:
             break
     return collapse
+
+
+def _is_zone(bench: Bench, found: _Found) -> bool:
+    """Whether that may be loading the mapping table, which writes far apart must then refute."""
+    zone = bench.found("map_zone_bytes")
+    return zone is not None and abs(float(zone) - found.size_bytes) <= found.stream.unit_bytes
 
 
 def _unit_is_known(bench: Bench) -> bool:
@@ -316,8 +322,7 @@ def _unit_is_known(bench: Bench) -> bool:
 
 def _none(bench: Bench, stream: _Stream, common: dict[str, Any]) -> Iterator[Finding]:
     """Say that nothing is merged, if an erase would have shown and no scattered write is slow."""
-    quartiles = np.nanpercentile(stream.latency_ns, [25, 50, 75])
-    spread = float(quartiles[2] - quartiles[0])
+    spread = float(np.subtract(*np.nanpercentile(stream.latency_ns, [75, 25])))
     merge_runs.renew(bench)
     apart = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes).slower
     runs = _short_runs(bench, stream)
