@@ -110,8 +110,9 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
         return Reason.EFFECT_BELOW_NOISE
     few, usual, many = np.quantile(counts.spans, (0.1, 0.75, 0.9))
     low, high = min(float(counts.spans.max()), accepted), accepted
-    if high > low * (1 + APART) and many - few <= ALIKE * low:
+    if counts.in_order and high > low * (1 + APART) and many - few <= ALIKE * low:
         # What left until it was read: with what the waiting write waited for, or meanwhile.
+        # Where not the oldest leave first, much more may have left before.
         left = float(np.quantile(waits.released, 0.75)) + counts.reading_ns / slow_ns
         high = min(accepted, low + left + 1)
     evidence |= {"held_requests": counts.spans.tolist(), "at_least": low, "at_most": high}
