@@ -161,13 +161,13 @@ def detect(bench: Bench) -> Iterator[Finding]:
     """Answer the unit, and the phase if there is a unit."""
     begun = bench.bytes_written
     stream: _Stream | None = None
-    unclear: Reason | None = Reason.RANGE_TOO_SMALL
+    unclear: Reason | None = None
     evidence: dict[str, Any] = {}
     refuted = 0
     for stream in _streams(bench):
-        unclear, evidence = None, _evidence(stream, None)
         found = _repeating(bench, stream)
         if found is None or (found.period is not None and found.size_bytes == refuted):
+            evidence = evidence or _evidence(stream, None)
             continue
         left = int(bench.info.capacity_bytes * RUNS_SHARE) - (bench.bytes_written - begun)
         collapse = None if found.period is None else _collapse(bench, found, left)
