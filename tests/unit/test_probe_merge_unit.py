@@ -69,7 +69,8 @@ def test_merge_units(tmp_path: Path, association: str, size: int, changes: dict[
     ftl = f'kind = "log-block"\nmerge_unit_bytes = {size}\nlog_association = "{association}"'
     found = told(drive(tmp_path, ftl, NOISE, **changes), "merge_unit")
     assert value(found[merge_unit.UNIT]) == size
-    assert value(found[merge_unit.PHASE]) == 0
+    # What begins less than an RMW unit aside looks the same, as long as that unit is not known.
+    assert isinstance(found[merge_unit.PHASE], Undetectable)
 
 
 def test_a_unit_of_several_pages_that_does_not_begin_at_zero(tmp_path: Path) -> None:

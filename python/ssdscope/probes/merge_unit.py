@@ -24,7 +24,7 @@ Absent if neither they nor writes far apart nor short runs at random places are 
 could not have been missed.
 
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
-before, or else steps of 4 KiB and more, and 0.
+before, or else steps of 4 KiB and more, and 0; the phase is told if the RMW unit is.
 
 Cost. At most the capacity once.
 """
@@ -76,10 +76,7 @@ ERASE_NS = 1_000_000
 
 @dataclass(frozen=True)
 class _Stream:
-    """Writes in order: latency of the first, second ... whole RMW unit; shape (n,).
-
-    NaN where others disturbed.
-    """
+    """Latency of writes in order, an RMW unit each; shape (n,). NaN where others disturbed."""
 
     unit_bytes: int
     phase_bytes: int
@@ -175,7 +172,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         if collapse is None:
             unclear = Reason.MODEL_MISFIT if found.period is None else Reason.RANGE_TOO_SMALL
         elif collapse.sure and (collapse.logs or not _is_zone(bench, found)):
-            yield from _detected(found, collapse.contrast, evidence)
+            yield from _detected(bench, found, collapse)
             return
         elif collapse.contrast >= COLLAPSES / 2:
             unclear = Reason.EFFECT_BELOW_NOISE
@@ -188,10 +185,15 @@ def detect(bench: Bench) -> Iterator[Finding]:
         yield Undetectable(name=name, reason=unclear or Reason.RANGE_TOO_SMALL, **common)
 
 
-def _detected(found: _Found, contrast: float, evidence: dict[str, Any]) -> Iterator[Finding]:
-    common: dict[str, Any] = {"probe": NAME, "effect": contrast, "evidence": evidence}
-    yield Detected(name=UNIT, value=found.size_bytes, interval=None, **common)
-    yield Detected(name=PHASE, value=found.stream.phase_bytes, interval=None, **common)
+def _detected(bench: Bench, found: _Found, collapse: _Collapse) -> Iterator[Finding]:
+    evidence = _evidence(found.stream, found.period) | collapse.evidence
+    common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
+    told = common | {"effect": collapse.contrast, "interval": None}
+    yield Detected(name=UNIT, value=found.size_bytes, **told)
+    if _unit_is_known(bench):  # Less than an RMW unit does not show in whole merge units.
+        yield Detected(name=PHASE, value=found.stream.phase_bytes, **told)
+    else:
+        yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
 def _streams(bench: Bench) -> Iterator[_Stream]:
@@ -347,13 +349,9 @@ def _short_runs(bench: Bench, stream: _Stream) -> float:
     length = max(merge_runs.RUN_BYTES // unit, 4)
     slots = bench.info.capacity_bytes // (length * unit) - 1
     count = min(4 * merge_runs.RUNS, slots, bench.info.capacity_bytes // 8 // (length * unit))
-    begins = (
-        rng.permutation(slots)[:count] * length * unit
-        + unit * (1 + length // 3)
-        - stream.phase_bytes
-    )
+    first = rng.permutation(slots)[:count] * length + 1 + length // 3
     merge_runs.renew(bench)
-    places = begins[:, None] + np.arange(length)[None, :] * unit
+    places = (first[:, None] + np.arange(length)) * unit - stream.phase_bytes
     with write_through.writing(bench) as writer:
         latency = merge_runs.undisturbed(writer, places.ravel(), unit).reshape(places.shape)
     in_order = stream.latency_ns[: stream.latency_ns.size // length * length]
