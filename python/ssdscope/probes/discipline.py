@@ -31,7 +31,7 @@ MAX_FOREIGN_SHARE = 0.05
 """Of a measurement's time that others may keep the drive busy: values count here, not ranks, and
 what they write takes longer than what is reckoned."""
 MAX_LOOKS = 5
-WAITS_NS = (1_000_000_000, 4_000_000_000, 16_000_000_000)
+WAITS_NS = (1_000_000_000, 2_000_000_000, 4_000_000_000, 8_000_000_000, 16_000_000_000)
 """For others to go away, one after the other."""
 
 T = TypeVar("T")

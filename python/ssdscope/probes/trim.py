@@ -24,6 +24,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.probes.discipline import base_request_bytes, in_peace, random_offsets
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
+from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.settling import Overwriter
@@ -99,27 +100,30 @@ def _measured(
     overwriter: Overwriter, half: int, measured: int
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Overwrite the first half with reads of the second in between; latencies of both."""
-    parts = [
-        in_peace(overwriter.bench, lambda: _part(overwriter, half)) for _ in range(measured // PART)
-    ]
-    return np.concatenate([each[0] for each in parts]), np.concatenate([each[1] for each in parts])
+    reads = []
+
+    def measure(part: slice) -> NDArray[Any]:
+        write_ns, read_ns = _part(overwriter, half, part.stop - part.start)
+        reads.append(read_ns)
+        return write_ns
+
+    write_ns = between_bursts(overwriter.bench, measured, measure, longest=PART)
+    return write_ns[~np.isnan(write_ns)], np.concatenate(reads)
 
 
-def _part(overwriter: Overwriter, half: int) -> tuple[NDArray[Any], NDArray[Any]]:
+def _part(overwriter: Overwriter, half: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Overwrite so often, and read after every few writes and once in the end."""
     bench = overwriter.bench
-    writes = overwriter.places(PART, half)
     size = base_request_bytes(bench.info)
-    count = PART // READ_EVERY
-    lengths = np.full(count, size, dtype=np.uint64)
+    behind = np.append(np.arange(READ_EVERY, count, READ_EVERY), count)
+    lengths = np.full(behind.size, size, dtype=np.uint64)
     reads = random_offsets(overwriter.rng, bench.info.capacity_bytes - half, lengths)
     reads += np.uint64(half // size * size)
-    rows = (count, READ_EVERY + 1)
-    ops, sizes = np.full(rows, OP_WRITE), np.full(rows, overwriter.granule.size_bytes)
-    ops[:, -1], sizes[:, -1] = OP_READ, size
-    places = np.column_stack([writes.reshape(count, READ_EVERY), reads])
-    log = bench.issue(ops.ravel(), places.ravel(), sizes.ravel())
-    latency = log.latency_ns.astype(float).reshape(rows)
-    return latency[:, :-1].ravel(), latency[:, -1]
+    ops = np.insert(np.full(count, OP_WRITE), behind, OP_READ)
+    sizes = np.insert(np.full(count, overwriter.granule.size_bytes), behind, size)
+    places = np.insert(overwriter.places(count, half), behind, reads)
+    latency = bench.issue(ops, places, sizes).latency_ns.astype(float)
+    return latency[ops == OP_WRITE], latency[ops == OP_READ]
 
 
 def _reads(bench: Bench, half: int) -> tuple[float, float]:
@@ -128,10 +132,12 @@ def _reads(bench: Bench, half: int) -> tuple[float, float]:
     lengths = np.full(64, base_request_bytes(bench.info), dtype=np.uint64)
     discarded = random_offsets(rng, half, lengths)
     written = discarded + np.uint64(half // int(lengths[0]) * int(lengths[0]))
-    return (
-        float(np.median(bench.read(discarded, lengths).latency_ns)),
-        float(np.median(bench.read(written, lengths).latency_ns)),
-    )
+
+    def median_ns(places: NDArray[np.uint64]) -> float:
+        log = in_peace(bench, lambda: bench.read(places, lengths))
+        return float(np.median(log.latency_ns))
+
+    return median_ns(discarded), median_ns(written)
 
 
 def _evidence(
