@@ -47,14 +47,13 @@ def test_noise_spikes_and_log_blocks_do_not_matter(tmp_path: Path, drain: str) -
 
 
 @pytest.mark.parametrize("drain", ["eager", "full", "high-water", "idle"])
-def test_a_protected_buffer_is_found_by_throughput(tmp_path: Path, drain: str) -> None:
-    """What a flush and a pause leave is discarded; the answer says so."""
+def test_a_protected_buffer_is_counted_and_not_told(tmp_path: Path, drain: str) -> None:
+    """What a flush and a pause leave is discarded, but nothing shows that all of it has left."""
     keys = buffer(512, 16, drain, power_loss_protected=True, switchable=False)
-    found = probed("write_buffer", opened(tmp_path, keys))
-    assert_found(found, 512, 16)
-    assert any(
-        "plp_no_flush_effect" in each for each in found["write_buffer_bytes"].evidence["cautions"]
-    )
+    for finding in probed("write_buffer", opened(tmp_path, keys)).values():
+        assert isinstance(finding, Undetectable)
+        assert finding.reason is Reason.PLP_NO_FLUSH_EFFECT
+        assert finding.evidence["about_bytes"] == pytest.approx(512 << 10, rel=0.1)
 
 
 def test_a_drive_without_buffer_says_absent(tmp_path: Path) -> None:

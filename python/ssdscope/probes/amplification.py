@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.collection_fit import CourseFit, Times, fit_course
 from ssdscope.probes.discipline import in_peace
@@ -313,7 +314,7 @@ def _may_fold(bench: Bench, fit: CourseFit, times: Times, in_order: float) -> bo
     mapping table.
     """
     # Without the cache switched off a buffer takes the first writes.
-    begin = BUFFERS * float(bench.found("write_buffer_bytes") or 0) / bench.info.capacity_bytes
+    begin = BUFFERS * (write_buffer.about_bytes(bench) or 0.0) / bench.info.capacity_bytes
     at = times.edges.mean(axis=1)
     first = times.times[(at > begin) & (at < begin + FIRST)]
     if first.size and np.median(first) < EMPTY_REGION * fit.plain:

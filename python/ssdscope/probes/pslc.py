@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
@@ -75,13 +76,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     except Stopped as stop:
         if stop.reason is not Reason.PLP_NO_FLUSH_EFFECT:
             raise
-    yield _answer(bench, Streams(bench, forced=False), _buffer(bench))
-
-
-def _buffer(bench: Bench) -> float | None:
-    """Give the size of a buffer that stays on; None if there may be one of any size."""
-    size = bench.found("write_buffer_bytes")
-    return None if size is None else float(size)
+    yield _answer(bench, Streams(bench, forced=False), write_buffer.about_bytes(bench))
 
 
 def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Finding:

@@ -13,7 +13,9 @@ size.
 Decision. Detected if the bounds are within 16 % (the middle is told), or what is held is the same
 behind all bursts, and the unit was confirmed on fresh bursts. A drive that says that it has no
 write cache has none. If flushing and waiting leave something behind, the cache is switched off
-and on, or its data are discarded; where neither helps the answer is `plp_no_flush_effect`. If no
+and on, or its data are discarded; where neither helps the answer is `plp_no_flush_effect`, and
+also where a flush takes no time and the cache cannot be switched off: what was counted then
+stands in the evidence, as nothing shows that the buffer was ever empty. If no
 burst ever waits, flash is as fast as the link: `effect_below_noise`; bounds that are apart, or
 contradict each other: `model_misfit`. Where reads from memory and flash do not differ, waiting
 writes are counted at several paces (`buffer_paces`). A region of blocks with one bit per cell, and
@@ -45,6 +47,8 @@ if TYPE_CHECKING:
 
 SIZE, UNIT = "write_buffer_bytes", "write_buffer_unit_bytes"
 PROBE_NAME = "write_buffer"
+ABOUT = "about_bytes"
+"""Key of the evidence: what a buffer that nothing surely empties was seen to hold."""
 
 ATA_REQUEST_BYTES = 128 * 1024
 """The most that a command with a 28-bit address carries."""
@@ -83,11 +87,11 @@ def _measure(bench: Bench) -> Iterator[Finding]:
             return
         bench.progress("lengths of a write that take one unit", 0.6)
         unit = find_unit(filled.units, bench.info.logical_block_bytes)
-    if not evidence["flush_works"]:
-        evidence["cautions"].append(
-            "plp_no_flush_effect: a flush takes no time; size by throughput"
-        )
     evidence["units_per_write"] = unit.units_per_write
+    if not evidence["flush_works"] and bench.info.write_cache.control != "switchable":
+        evidence[ABOUT] = filled.writes * unit.bytes if unit.bytes and unit.confirmed else None
+        yield from _refused(Reason.PLP_NO_FLUSH_EFFECT, evidence)
+        return
     yield _size(filled, unit, evidence)
     yield _unit(bench, unit, evidence)
 
@@ -149,6 +153,14 @@ def _unit(bench: Bench, unit: Unit, evidence: dict[str, Any]) -> Finding:
 def _refused(reason: Reason, evidence: dict[str, Any]) -> Iterator[Finding]:
     for name in (SIZE, UNIT):
         yield Undetectable(name=name, probe=PROBE_NAME, evidence=evidence, reason=reason)
+
+
+def about_bytes(bench: Bench) -> float | None:
+    """Give what the buffer holds, also where it is not sure enough to be told; None if unknown."""
+    size = bench.found(SIZE)
+    if size is None and SIZE in bench.known:
+        size = bench.known[SIZE].evidence.get(ABOUT)
+    return None if size is None else float(size)
 
 
 def _declared(info: DeviceInfo) -> int:
