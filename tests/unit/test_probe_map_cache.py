@@ -69,6 +69,26 @@ def test_zones_to_the_byte(
     assert cache.value == resident * zone_bytes
 
 
+def test_zones_are_found_between_the_bursts_of_others() -> None:
+    """No list of reads ends before the next burst."""
+    device = drive(
+        map__kind="zones",
+        map__zone_bytes=6 * MIB,
+        map__resident_zones=3,
+        map__load_ns=1_000_000,
+        disturbance__foreign_iops=40,
+        disturbance__foreign_bytes=65_536,
+        disturbance__foreign_on_ns=600_000_000,
+        disturbance__foreign_off_ns=2_000_000_000,
+    )
+    found = told(device)
+    zone, cache = found["map_zone_bytes"], found["map_cache_bytes"]
+    assert isinstance(zone, Detected)
+    assert zone.value == 6 * MIB
+    assert isinstance(cache, Detected)
+    assert cache.value == 18 * MIB
+
+
 @pytest.mark.parametrize(("unit_bytes", "entries"), [(4096, 3000), (12_288, 700), (65_536, 150)])
 def test_entries_on_demand(unit_bytes: int, entries: int) -> None:
     found = told(

@@ -54,6 +54,15 @@ def test_it_is_a_multiple_of_what_one_place_fills(tmp_path: Path) -> None:
     assert isinstance(odd, Undetectable)
 
 
+def test_less_than_a_block_on_every_die_is_a_stripe(tmp_path: Path) -> None:
+    few, many = (
+        found_on(tmp_path, page_mapped(allocation="address"), interleave_degree=dies)
+        for dies in (2, 8)
+    )
+    assert isinstance(few, Detected)
+    assert isinstance(many, Undetectable)
+
+
 def test_log_blocks_have_none(tmp_path: Path) -> None:
     merge = 2 * 48 * PAGE
     assert isinstance(found_on(tmp_path, log_block(), merge_unit_bytes=merge), Absent)

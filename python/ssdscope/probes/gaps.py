@@ -81,6 +81,6 @@ def between_bursts(
             # What is lost for good is risked more carefully.
             size = min(2 * size if again else size + 1, longest)
         at, failed = part.stop, 0
-    if np.isnan(values).mean() > most_lost:
-        raise Stopped(Reason.INTERFERENCE, "others used the drive nearly all the time")
+        if np.count_nonzero(np.isnan(values[:at])) > most_lost * count:
+            raise Stopped(Reason.INTERFERENCE, "others used the drive nearly all the time")
     return values

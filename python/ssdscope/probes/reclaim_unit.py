@@ -21,7 +21,9 @@ a smaller window, as a new round may show, and, but for single RMW units, in req
 large, as padding would show, and what depends on the place in a request. Larger requests, and
 several at once, are tried where one RMW unit at a time shows nothing: then writes go on while one
 plane erases. Since one place fills what is collected as one, of which a round is a multiple, a
-period that is no multiple of what `gc_period` found gives way to that. Absent on drives with merge
+period that is no multiple of what `gc_period` found gives way to that. What is less than the
+smallest block on every die that was found is a stripe, and no answer; nor is a period of several
+writes at once where one at a time had another. Absent on drives with merge
 units, if `gc_period` found the same where it was asked.
 
 Assumptions. Of a region of one bit per cell that was overlooked it is the blocks that are seen.
@@ -49,7 +51,7 @@ from ssdscope.probes.overwriting import (
     write_through,
 )
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.slow_writes import FITS, period_of, relative
+from ssdscope.probes.slow_writes import FITS, LEAST_BLOCK_BYTES, period_of, relative
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -265,6 +267,11 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
         period = within
     if period is None or (not single and period < LEAST_FITS * size):
         return None
+    if period < _least_bytes(rounds.bench):
+        return None
+    alone = _alone_bytes(rounds, size)
+    if within is None and alone is not None and not _agree(alone, period, float(size)):
+        return None
     three = rounds.written(size if single else 2 * size, depth, period)
     if three is None or three.period_bytes is None or three.ns_per_byte > DEARER * one.ns_per_byte:
         return None
@@ -274,6 +281,24 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
     if not agreed or (three.share < often and within not in agreed):
         return None
     return _detected(agreed[0], max(AGREE * agreed[0], size), three, rounds.periods)
+
+
+def _least_bytes(bench: Bench) -> float:
+    """Give what the smallest blocks would hold of all dies that were found; less is a stripe."""
+    return float(bench.found("interleave_degree") or 1) * LEAST_BLOCK_BYTES
+
+
+def _alone_bytes(rounds: Rounds, size: int) -> float | None:
+    """Give the period that such writes had when none of them waited for another."""
+    alone = (size, 1, 1)
+    return next(
+        (
+            each["period_bytes"]
+            for each in rounds.periods
+            if (each["request_bytes"], each["depth"], each["streams"]) == alone
+        ),
+        None,
+    )
 
 
 def _agree(size: float, other: float, step: float) -> bool:

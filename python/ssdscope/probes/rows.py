@@ -14,6 +14,7 @@ import numpy as np
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Reason
+from ssdscope.probes.gaps import between_bursts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,9 @@ NEIGHBOURS = 31
 def read_rows(bench: Bench, offsets: ArrayLike) -> NDArray[Any]:
     """Read one block at each place, row by row, at depth 1.
 
+    Where others disturb, fewer rows are read at once. Before any is read again, so much else is
+    that nothing of it is in a read cache, nor what it needs of the mapping table in memory.
+
     Parameters
     ----------
     offsets : array_like, shape (rows, reads)
@@ -46,11 +50,23 @@ def read_rows(bench: Bench, offsets: ArrayLike) -> NDArray[Any]:
     Raises
     ------
     Stopped
-        If a read took no time that the clock can tell, or failed.
+        If a read took no time that the clock can tell, or failed, or others always disturb.
     """
     places = np.asarray(offsets, np.uint64)
-    log = patient_read(bench, places.ravel(), bench.info.logical_block_bytes)
-    latency = log.latency_ns.reshape(places.shape).astype(float)
+    latency = np.empty(places.shape)
+    disturbed = False
+
+    def measure(part: slice) -> NDArray[Any]:
+        nonlocal disturbed
+        if disturbed:
+            _read_others(bench)
+        disturbed = True
+        log = bench.read(places[part].ravel(), bench.info.logical_block_bytes)
+        disturbed = False
+        latency[part] = log.latency_ns.reshape(places[part].shape)
+        return latency[part, 0]
+
+    between_bursts(bench, len(places), measure, longest=len(places), most_lost=0.0)
     if np.median(latency) <= 0:
         raise Stopped(Reason.EFFECT_BELOW_NOISE, "reads take no time that the clock can tell")
     return np.asarray(np.log(np.maximum(latency, 1.0)))
@@ -76,8 +92,11 @@ def patient_read(bench: Bench, offsets: ArrayLike, lengths: ArrayLike, **pacing:
 
 def _forget(bench: Bench) -> None:
     """Read so much else that a read cache has nothing of what is read again."""
-    if bench.info.read_cache.control == "absent" or not bench.info.read_cache.on:
-        return
+    if bench.info.read_cache.control != "absent" and bench.info.read_cache.on:
+        _read_others(bench)
+
+
+def _read_others(bench: Bench) -> None:
     rng, block = bench.rng(f"forget {bench.requests}"), bench.info.logical_block_bytes
     others = random_blocks(rng, 0, bench.info.capacity_bytes, FORGOTTEN_AFTER, block)
     with suppress(Stopped):
