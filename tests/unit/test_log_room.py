@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssdscope.probes import log_room
+from ssdscope.probes import Reason, log_room
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.log_room import USUAL
 
 IN_MERGE, BLOCKS = 64, 12
@@ -42,3 +43,13 @@ def test_waits_of_another_period_are_none_for_log_blocks(every: int) -> None:
 def test_nor_are_waits_where_no_log_block_is_full() -> None:
     off = latencies(3.0, IN_MERGE, begin=IN_MERGE * BLOCKS + IN_MERGE // 2)
     assert log_room._judged(off, 1.0, IN_MERGE) is None
+
+
+def test_writes_of_others_make_the_count_void() -> None:
+    """They fill log blocks sooner; one later place of theirs may look like a full one."""
+    others = latencies(2000.0, IN_MERGE, begin=IN_MERGE * BLOCKS + IN_MERGE // 2)
+    moved = 24 * IN_MERGE
+    others[moved - USUAL :] = latencies(2000.0, IN_MERGE, begin=moved)[moved - USUAL :]
+    with pytest.raises(Stopped) as stop:
+        log_room._judged(others, 1.0, IN_MERGE)
+    assert stop.value.reason is Reason.INTERFERENCE

@@ -159,12 +159,12 @@ def _of_padded(bench: Bench) -> Finding:
     if capacity < LEAST_REQUESTS * SIZES[0]:
         raise Stopped(Reason.RANGE_TOO_SMALL)
     found = padded_knee(bench, partial(_overwrite_alone, bench))
-    evidence: dict[str, Any] = {"granule_bytes": SIZES[1], "units_known": False}
+    evidence: dict[str, Any] = {"granule_bytes": SIZES[-1], "units_known": False}
     if found is None or found.knee.spare_bytes < EARLIEST * capacity:
         evidence["detail"] = "the RMW unit is not known, and padding may count as data"
         return Undetectable(name=SPARE, probe=NAME, reason=why, evidence=evidence)
     spare = found.knee.spare_bytes
-    evidence |= picture_of_knee(spare, found.latencies_ns, SIZES[1], capacity)
+    evidence |= picture_of_knee(spare, found.latencies_ns, SIZES[-1], capacity)
     evidence["padding_bytes"] = found.padding_bytes
     return _detected_spare(found.knee, capacity, evidence)
 

@@ -6,7 +6,8 @@ unit merges for every such write once it has used up as many as it has; one with
 fills them all, and then merges. It frees one of them at a time, and every write from then on that
 begins a log block waits; or what it merges was in all of them, and one write waits very long each
 time that all are full. As log blocks hold as many writes as a merge unit, either is at the same
-place of a period that is known, and nothing else is.
+place of a period that is known, and nothing else is. Very long waits that begin at another place
+show that somebody else's writes are in the log blocks, too: then the count is void.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.finding import Reason
 from ssdscope.probes.overwriting import Granule, write_through
 
 if TYPE_CHECKING:
@@ -71,6 +74,11 @@ def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
         What is written: an RMW unit.
     merge_bytes
         The merge unit, a multiple of it.
+
+    Raises
+    ------
+    Stopped
+        If others have written meanwhile.
     """
     rng = bench.rng("log_room")
     capacity = bench.info.capacity_bytes
@@ -105,11 +113,21 @@ def _judged(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogR
         before = np.concatenate([[0], np.cumsum(slow)])
         gain = 2 * before - np.arange(before.size)
         return _room(latencies, int(np.argmin(gain)), each=True)
-    for first in (_turned_over(latencies, in_merge), _long_waits(latencies, usual, in_merge)):
-        off = 0 if first is None else (first + USUAL + in_merge // 2) % in_merge - in_merge // 2
-        if first is not None and abs(off) <= max(AT_PLACE * in_merge, 1):
+    turned, long = _turned_over(latencies, in_merge), _long_waits(latencies, usual, in_merge)
+    # What is slow in turn is so from the first long wait on, or something else fills log blocks.
+    late = turned is not None and long is not None and turned > long + in_merge
+    for first in (None if late else turned, long):
+        if first is not None and _is_full(first, in_merge):
             return _room(latencies, first, each=False)
+    if late:
+        raise Stopped(Reason.INTERFERENCE, "log blocks are full where writes do not fill them")
     return None
+
+
+def _is_full(first: int, in_merge: int) -> bool:
+    """Say whether a write is where a log block is full."""
+    off = (first + USUAL + in_merge // 2) % in_merge - in_merge // 2
+    return abs(off) <= max(AT_PLACE * in_merge, 1)
 
 
 def _long_waits(latencies: NDArray[np.float64], usual: float, in_merge: int) -> int | None:

@@ -1,10 +1,13 @@
 """Spare space where the RMW unit is not known, as behind a buffer that is protected.
 
 Requests whose ends lie within RMW units use up more space than they hold: e bytes more each, as
-much whatever their size. So two sizes are written, each from the same beginning, and K bytes of
-spare space are used up after k = K / (1 + e / size) bytes; from both follow K and e. Log blocks of
-one unit each would be used up after as many *requests* instead, and a region of one bit per cell
-shows in that writes in order, which fold all the time, are slower than the first random ones.
+much whatever their size. So K bytes of spare space are used up after k = K / (1 + e / size) bytes:
+1 / k is a straight line over 1 / size. Three sizes are written, each from the same beginning; from
+the line follow K and e, and where the three do not lie on it, what was found is no spare space, or
+not where it ends: log blocks of one unit each are used up after as many *requests*, common ones
+show earlier merges of the block for writes in order, and a knee seen late is so by chance. What a
+buffer still holds when it begins has used up nothing, and does not count. A region of one bit per
+cell shows in that writes in order, which fold all the time, are slower than the first random ones.
 """
 
 from __future__ import annotations
@@ -27,27 +30,28 @@ if TYPE_CHECKING:
 
     from ssdscope.probes.bench import Bench
 
-SIZES = (128 * 1024, 64 * 1024)
+SIZES = (256 * 1024, 128 * 1024, 64 * 1024)
 """As large as usual RMW units at least, lest several lie in one; and so small that they are all
 over the drive: long ones leave blocks stale as a whole, which hides that collection has begun."""
+ORDER_BYTES = SIZES[1]
+"""Of writes in order, and of those that they are compared to."""
 PADDED_MOST = 80 * 1024
 """Bytes that a request may use up beyond its own: the largest usual RMW unit, and some scatter."""
+OFF_LINE = 0.007
+"""By how much of itself a knee may miss the line: three knees are told as sharply as this."""
 FROM, IN_ORDER_SHARE, STRETCHES = 0.15, 0.4, 8
 """Shares of what is before the knee that a buffer may take, and of the capacity in order;
 in so many stretches."""
 FOLDS_FROM = 1.5
-LATER = 1.025
-"""Times the small ones' knee: where that of large ones is seen without padding, as what they leave
-stale lies together, and the first collections copy less."""
 ERROR = 0.08
-"""Of the spare space: it is told from the difference of two measurements."""
+"""Of the spare space: it is told from the differences of measurements."""
 
 Alone = Callable[[Granule], "tuple[Knee | None, NDArray[np.float64]]"]
 
 
 @dataclass(frozen=True)
 class Padded:
-    """What two sizes of requests came to.
+    """What the sizes of requests came to.
 
     Attributes
     ----------
@@ -56,7 +60,7 @@ class Padded:
     padding_bytes
         Of a request.
     latencies_ns
-        Of the small requests; shape (n,).
+        Of the smallest requests; shape (n,).
     """
 
     knee: Knee
@@ -65,7 +69,7 @@ class Padded:
 
 
 def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
-    """Find the knee by requests of two sizes; None if there is none, or they contradict.
+    """Find the knee by requests of several sizes; None if there is none, or they contradict.
 
     Parameters
     ----------
@@ -88,22 +92,36 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
         if knee is None:
             return None
         found.append((knee, latencies))
-    (large, slow), (small, latencies) = found
-    before = slow[: int(large.spare_bytes) // SIZES[0]]
+    _, (middle, slow), (small, latencies) = found
+    before = slow[: int(middle.spare_bytes) // ORDER_BYTES]
     if _in_order_ns(bench) > FOLDS_FROM * before[int(FROM * before.size) :].mean():
         raise Stopped(Reason.MASKED, "writes in order are slow, as if blocks were folded")
-    padding = _padding_bytes(large.spare_bytes / small.spare_bytes / LATER)
-    if padding > PADDED_MOST:
+    held = float(bench.found("write_buffer_bytes") or 0)
+    line = _line(np.array([knee.spare_bytes - held for knee, _ in found]))
+    if line is None:
         return None
-    spare = (1 + padding / SIZES[1]) * small.spare_bytes
+    spare, padding = line
     knee = Knee(spare, (1 - ERROR) * spare, (1 + ERROR) * spare, small.slowdown)
     return Padded(knee, padding, latencies)
 
 
-def _padding_bytes(ratio: float) -> float:
-    """Give the padding for which large requests get so many times as far as small ones."""
-    rest = 1 / SIZES[1] - ratio / SIZES[0]
-    return max((ratio - 1) / rest, 0.0) if rest > 0 else np.inf
+def _line(knees: NDArray[np.float64]) -> tuple[float, float] | None:
+    """Give the spare space, and the padding of a request; None if the sizes contradict each other.
+
+    Parameters
+    ----------
+    knees : ndarray, shape (sizes,)
+        Bytes written until then.
+    """
+    if knees.min() <= 0:
+        return None
+    short, inverse = 1 / np.array(SIZES), 1 / knees
+    slope = max(float(np.polyfit(short, inverse, 1)[0]), 0.0)
+    base = float(np.mean(inverse - slope * short))
+    off = np.abs(base + slope * short - inverse) / inverse
+    if base <= 0 or off.max() > OFF_LINE or slope / base > PADDED_MOST:
+        return None
+    return 1 / base, slope / base
 
 
 def _in_order_ns(bench: Bench) -> float:
@@ -111,12 +129,12 @@ def _in_order_ns(bench: Bench) -> float:
 
     Several stretches in turn, as neighbours would share an RMW unit and wait for each other.
     """
-    fill_afresh(bench, Granule(SIZES[0], 0, False))
-    parts = bench.info.capacity_bytes // SIZES[0]
+    fill_afresh(bench, Granule(ORDER_BYTES, 0, False))
+    parts = bench.info.capacity_bytes // ORDER_BYTES
     each = np.arange(int(IN_ORDER_SHARE * parts) // STRETCHES, dtype=np.uint64)
     begins = np.arange(STRETCHES, dtype=np.uint64) * np.uint64(parts // STRETCHES)
-    places = (each[:, None] + begins).ravel() * np.uint64(SIZES[0])
-    latencies = in_peace(bench, lambda: latencies_ns(bench.write(places, SIZES[0])))
+    places = (each[:, None] + begins).ravel() * np.uint64(ORDER_BYTES)
+    latencies = in_peace(bench, lambda: latencies_ns(bench.write(places, ORDER_BYTES)))
     return float(latencies[latencies.size // 5 :].mean())
 
 
