@@ -7,6 +7,7 @@ import pytest
 
 from ssdscope.probes import padded_knee
 from ssdscope.probes.padded_knee import SIZES
+from ssdscope.probes.slow_writes import waits_before
 
 SPARE = 400e6
 
@@ -32,3 +33,14 @@ def test_spare_space_is_told_from_padding(padding: float) -> None:
 )
 def test_what_is_no_spare_space_depends_on_the_size_otherwise(shares: tuple[float, ...]) -> None:
     assert padded_knee._line(np.array(shares) * 1e9) is None
+
+
+def test_where_writes_wait_before_there_is_no_knee() -> None:
+    """Log blocks are merged again and again; a burst of somebody else's is one wait."""
+    latencies = np.ones(4000)
+    latencies[2000::40] = 300.0
+    assert not waits_before(latencies, 2000)
+    latencies[500] = 300.0
+    assert not waits_before(latencies, 2000)
+    latencies[:2000:100] = 300.0
+    assert waits_before(latencies, 2000)

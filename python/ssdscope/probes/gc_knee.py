@@ -15,11 +15,11 @@ Statistic. Twice, from different beginnings, the write cache off if the drive al
    and followed until it has settled (`workloads.steady`, at least twice the capacity).
 
 Decision. Writes one by one must become 8 % slower in the mean and stay so, with a gain in log
-likelihood of 12. The spare space is that of the first experiment, whose end is the sharper, if the
-second comes to the same but for what drives keep free (5 % of all blocks); else it is ambiguous.
-Without any knee in the second (some collect clumsily from the first write on) the first counts
-if it is unmistakable, with a caution, and if writes in order do not become as slow there: then it
-is no collection, but a region of one bit per cell that is full.
+likelihood of 12, and several may not wait long before. The spare space is that of the first
+experiment, whose end is the sharper, if the second comes to the same but for what drives keep free
+(5 % of all blocks); else it is ambiguous. Without any knee in the second (some collect clumsily
+from the first write on) the first counts if it is unmistakable, with a caution, and if writes in
+order do not become as slow there: then it is no collection, but a region of one bit per cell.
 
 Assumptions. As found the drive held data everywhere, or else the second experiment disagrees.
 The RMW unit is known, so that whole ones are overwritten; else see `padded_knee`.
@@ -57,6 +57,7 @@ from ssdscope.probes.slow_writes import (
     Knee,
     knee_alone,
     knee_together,
+    waits_before,
 )
 from ssdscope.probes.states import State
 from ssdscope.workloads.steady import GATE_REGIONS, ROUND_SHARE, settled
@@ -211,7 +212,9 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
             collapsed = np.median(parts[-1]) > COLLAPSED * np.median(parts[0])
             if knee is not None or collapsed:
                 break
-    return knee, np.concatenate(parts)
+    if knee is not None and waits_before(done, int(knee.spare_bytes) // unit.size_bytes):
+        knee = None
+    return knee, done
 
 
 @dataclass(frozen=True)

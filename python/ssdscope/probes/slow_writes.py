@@ -29,6 +29,9 @@ FOLLOWED = 0.5
 LOCAL = 256
 """Requests whose median stands for what a write takes when nothing is collected."""
 DRIFT_MOST = 1.5
+WAIT, WAITS_BEFORE = 100.0, 0.1
+"""Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
+collection begins than from then on, where there are several."""
 SLOWEST = 1000.0
 """Times the median: what is slower counts as so slow, so that no single write decides."""
 FINE_THRESHOLDS = (1.15, 1.25, 1.35, *THRESHOLDS)
@@ -105,6 +108,13 @@ def knee_alone(
         # A buffer that has filled, a table that was loaded: not yet what is sought.
         warm += split.place + LOCAL
     return None
+
+
+def waits_before(latencies: NDArray[np.float64], place: int) -> bool:
+    """Say whether writes wait long before a knee, too, as where log blocks are merged in turn."""
+    waits = latencies > WAIT * np.median(latencies[:place])
+    before, after = waits[:place], waits[place:]
+    return bool(before.sum() > 1 and before.mean() > WAITS_BEFORE * after.mean())
 
 
 def _first_slow(
