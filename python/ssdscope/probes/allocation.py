@@ -16,15 +16,17 @@ Statistic. The log of the ratio of both reading times, per pair, the median of s
 sign-flip permutation test and a 95 % interval per depth.
 
 Decision. "order" if at either depth all of the interval lies above 3 %, or below -3 %, and no more
-than one in a hundred flips (for both depths together) is as large; "address" if equivalence tests
-rule out 3 % either way for single pieces and 10 % for all at once; else `effect_below_noise`, after
-five dozen pairs. Where several reads at once gain nothing, nothing lies side by side and there is
-nothing to tell (`link_bound`).
+than two in a thousand flips (for both depths together) are as large: it is asked up to five times.
+"address" if equivalence tests rule out 3 % either way for single pieces and 10 % for all at once;
+else `effect_below_noise`, after five dozen pairs. Where several reads at once gain nothing, nothing
+lies side by side and there is nothing to tell (`link_bound`).
 
 Assumptions. Blocks that log what was written hold it in order of arrival until they are merged,
 whatever the drive places by. If a merge unit is known the drive places by address; if it is not
 known whether there is one, "order" is only said if single pieces take longer even after further
-writes. What a region of one bit per cell takes is written out of it before and after.
+writes. Nor is it said if it shows at depth alone and no dies were found to read side by side:
+planes of one chip that fell out of step cannot be read by one command. What a region of one bit per
+cell takes is written out of it before and after.
 
 Cost. 24 MiB and a twentieth of the capacity, or five times that; at most all of it.
 """
@@ -43,7 +45,7 @@ from ssdscope.probes.discipline import base_request_bytes, in_peace
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.rows import without_read_cache
+from ssdscope.probes.rows import random_blocks, without_read_cache
 from ssdscope.probes.states import SETTLE_NS, State
 from ssdscope.probes.together import Together, cached_units
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
@@ -62,9 +64,8 @@ PAIRS, BATCHES = 12, 5
 """Pairs of regions until it is asked whether it is clear; how often."""
 REGIONS_SHARE = 4
 """Which part of the capacity all regions are together at most."""
-PIECES = 8
+PIECES, PIECE_BYTES = 8, 128 << 10
 """Of a region."""
-PIECE_BYTES = 128 << 10
 DEPTHS = (1, PIECES)
 PASSES = 5
 MARGINS = (0.03, 0.1)
@@ -76,7 +77,7 @@ GAIN_READS, GAIN_ROUNDS = 128, 7
 GAIN_WITHIN_BYTES = 16 << 20
 DEPTH_GAINS = 1.6
 """What several reads at once must gain, for a placement to be there that an order could change."""
-ALPHA = 0.01
+ALPHA = 0.002
 FLIPS = 1999
 STRAY_WRITES = 24
 """Of a unit, before each region: less than the region's."""
@@ -166,10 +167,13 @@ def detect(bench: Bench) -> Iterator[Finding]:
     yield _finding(bench, logs, contrasts, bool(lasts), beside)
 
 
+def _interleaves(bench: Bench) -> bool:
+    return float(bench.found("interleave_degree") or 0) >= 2
+
+
 def _side_by_side(bench: Bench) -> bool:
     """Whether reads at different places are served side by side: an order could matter."""
-    degree = bench.found("interleave_degree")
-    return (degree is not None and float(degree) >= 2) or _gain(bench) >= DEPTH_GAINS
+    return _interleaves(bench) or _gain(bench) >= DEPTH_GAINS
 
 
 def _gain(bench: Bench) -> float:
@@ -181,12 +185,10 @@ def _gain(bench: Bench) -> float:
     block = bench.info.logical_block_bytes
     gains = []
     for _ in range(GAIN_ROUNDS):
-        begin = int(rng.integers(0, bench.info.capacity_bytes // GAIN_WITHIN_BYTES))
+        low = GAIN_WITHIN_BYTES * int(rng.integers(bench.info.capacity_bytes // GAIN_WITHIN_BYTES))
         times = []
         for depth in (1, max(DEPTHS), 1):
-            places = begin * GAIN_WITHIN_BYTES + block * rng.integers(
-                0, GAIN_WITHIN_BYTES // block, GAIN_READS
-            )
+            places = random_blocks(rng, low, low + GAIN_WITHIN_BYTES, GAIN_READS, block)
             log = in_peace(bench, partial(bench.read, places, block, iodepth=depth))
             times.append(float(log.complete_ns.max() - log.submit_ns.min()))
         gains.append(min(times[0], times[2]) / times[1])
@@ -292,10 +294,8 @@ def _read(
                 for region in rng.permutation(2):
                     # The greater address first: nothing is read ahead of what does not follow.
                     places = layout.begins[pair, region] + layout.piece * np.arange(PIECES)[::-1]
-                    reading = partial(bench.read, places, layout.piece, iodepth=depth)
-                    log = in_peace(bench, reading)
-                    ns = log.complete_ns.max() - log.submit_ns.min()
-                    times[turn, number, pair, region] = ns
+                    log = in_peace(bench, partial(bench.read, places, layout.piece, iodepth=depth))
+                    times[turn, number, pair, region] = log.complete_ns.max() - log.submit_ns.min()
     logs = np.log(np.median(times, axis=0))
     in_order = np.arange(pairs), layout.ordered
     return np.asarray(logs[:, in_order[0], 1 - in_order[1]] - logs[:, in_order[0], in_order[1]])
@@ -358,7 +358,7 @@ def _finding(
         common["evidence"]["cautions"] = ["data blocks hold every page at its own place"]
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
     if _any_shows(contrasts):
-        if lasts:
+        if lasts and (contrasts[0].shows or _interleaves(bench)):
             return Detected(name=PROPERTY, value="order", interval=None, effect=effect, **common)
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if not beside:
