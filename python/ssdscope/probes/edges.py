@@ -48,7 +48,7 @@ class Pieces:
     fold
         About how large, and where.
     kept
-        How many the drive keeps.
+        How many the drive keeps; or more, where so many places read put out what a read cache has.
     """
 
     fold: Fold

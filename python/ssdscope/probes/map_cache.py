@@ -61,6 +61,9 @@ OTHERS_SHARE = 0.01
 """Of many pieces, the reads of others may hide or put out so many."""
 AS_MANY = 0.15
 """Relative difference up to which as many pieces are kept as the read cache has units."""
+MORE_THAN_FITS, MOST_FORGOTTEN = 1.05, 1024
+"""Of the units of a read cache that stays on: read before each pair at an edge, up to so many, for
+blocks around the edge that lie in one unit would else be in the cache."""
 SMALL_ENTRY_BYTES = 2048
 """No drive maps less; where a block is less, its neighbour tells of the entry they share."""
 PROBE_NAME = "map_cache"
@@ -136,7 +139,7 @@ def _of_pieces(bench: Bench, reach: Survey, told: _Told, *, cached: bool) -> Ite
         told.evidence["detail"] = "as many are kept as the read cache holds, which stays on"
         yield from told.refused(Reason.CACHE_NOT_CONTROLLABLE)
         return
-    size = _exact_size(bench, about, kept, reach)
+    size = _exact_size(bench, about, kept, reach, cached=cached)
     if size is None:
         yield from told.refused(Reason.EFFECT_BELOW_NOISE)
         return
@@ -173,11 +176,20 @@ def _of_single_blocks(bench: Bench, reach: Survey, told: _Told) -> Iterator[Find
 
 def _is_read_cache(bench: Bench, kept: Kept) -> bool:
     """Whether so many are kept as a read cache has units, by what was found of it before."""
+    units = _read_cache_units(bench)
+    return units > 0 and abs(kept.count / units - 1) < AS_MANY
+
+
+def _read_cache_units(bench: Bench) -> float:
+    """How many units a read cache has, by what was found of it before; 0 if nothing was."""
     size, unit = bench.found("read_cache_bytes"), bench.found("read_cache_unit_bytes")
-    if size is None:
-        return False
-    units = float(size) / float(unit or bench.info.logical_block_bytes)
-    return abs(kept.count / units - 1) < AS_MANY
+    return float(size or 0) / float(unit or bench.info.logical_block_bytes)
+
+
+def _to_forget(bench: Bench, kept: Kept, *, cached: bool) -> int:
+    """Count the other places after which nothing is left of earlier pairs, near the same edge."""
+    units = math.ceil(MORE_THAN_FITS * _read_cache_units(bench)) if cached else 0
+    return max(kept.high, units if units <= MOST_FORGOTTEN else 0)
 
 
 def _interval(kept: Kept, size_bytes: int) -> tuple[float, float]:
@@ -202,7 +214,7 @@ def _kept(bench: Bench, about: Fold) -> Kept | None:
 
 
 def _exact_size(
-    bench: Bench, about: Fold, kept: Kept, reach: Survey
+    bench: Bench, about: Fold, kept: Kept, reach: Survey, *, cached: bool
 ) -> int | tuple[int, int] | None:
     """Give the size to the block; two if a second look disagrees, None if none can be told."""
     rng = bench.rng("map_cache.edges")
@@ -211,9 +223,10 @@ def _exact_size(
         same = again.size_bytes == about.size_bytes and again.edge_bytes == about.edge_bytes
         size_bytes = int(about.size_bytes)
         return size_bytes if same else (size_bytes, int(again.size_bytes))
+    forgotten = _to_forget(bench, kept, cached=cached)
     sizes: list[int] = []
     for _ in range(SEARCHES):
-        search = edges.Edges(bench, edges.Pieces(about, kept.high), rng)
+        search = edges.Edges(bench, edges.Pieces(about, forgotten), rng)
         found = search.size_bytes()
         if found is None or not search.confirmed(*found):
             continue
