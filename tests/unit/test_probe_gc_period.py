@@ -48,6 +48,21 @@ def test_log_blocks(tmp_path: Path, association: str, pages: int) -> None:
     assert found.value == merge
 
 
+BURSTS = """
+foreign_iops = 40
+foreign_bytes = 65_536
+foreign_on_ns = 300_000_000
+foreign_off_ns = 1_500_000_000
+"""
+
+
+def test_others_leave_enough_between_their_bursts(tmp_path: Path) -> None:
+    """Neither filling the drive nor the writes that tell a period fit between two."""
+    found = period_of(tmp_path, page_mapped(allocation="order", planes=2) + NOISE + BURSTS)
+    assert isinstance(found, Detected)
+    assert found.value == 4 * 48 * PAGE
+
+
 BUFFER = """
 [write_buffer]
 bytes = 262_144

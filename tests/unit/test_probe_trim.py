@@ -41,6 +41,18 @@ def test_discards_make_settled_drives_faster(
     assert found.evidence["discarded_share"] == pytest.approx(0.5, abs=0.01)
 
 
+def test_a_drive_that_merges_settles_between_the_bursts_of_others(tmp_path: Path) -> None:
+    """A dozen bursts come before it has settled, and none of its writes ends within a burst."""
+    bursts = {
+        "disturbance.foreign_iops": 30,
+        "disturbance.foreign_bytes": 65_536,
+        "disturbance.foreign_on_ns": 300_000_000,
+        "disturbance.foreign_off_ns": 700_000_000,
+    }
+    found = probed("trim", opened(tmp_path, LOG_BLOCK, NOISE | bursts))["trim_effect"]
+    assert isinstance(found, Detected), found
+
+
 @pytest.mark.parametrize("drift", [0.0, 0.3])
 def test_where_nothing_is_collected_nothing_is_found(tmp_path: Path, drift: float) -> None:
     """A drift of 30 % is no effect of discards."""

@@ -25,7 +25,7 @@ A stretch is written in order as well: if its writes take 1.4 times as long in t
 median, blocks are folded, which hides what is asked (`masked`).
 
 Assumptions. No collection but that of what was written: others' writes shift the phase, which only
-neighbouring periods share.
+neighbouring periods share. What they disturb is left out.
 Cost. The drive filled once, then at most five capacities written.
 Source. kuo2009, 3.1; PROBING.md 1.5, 3.1 (interval histograms as SSDcheck's, without its bug).
 """
@@ -41,6 +41,7 @@ from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import cautions
 from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import (
     FILL_BYTES,
@@ -75,6 +76,11 @@ LEAST_FITS = 8
 """Of those, so many must make a period: it is found in whole ones."""
 PLACES = (0.43, 0.61)
 """As shares of the capacity; not at its ends."""
+PIECE, MOST_LOST = 256, 0.4
+"""Writes that are judged as one, and the share of all in a look that others may disturb: a period
+shows in what they leave."""
+OTHERS_FILL = 1.0
+"""Of the time in which the drive is filled: one place is collected alike, whatever is around it."""
 AGREE = 0.02
 IN_ORDER_SHARE = 0.1
 """Of the capacity: how much at most is written in order."""
@@ -111,7 +117,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     unit = unit_or_base(bench)
     if bench.found("merge_unit_bytes") is None:
-        fill_afresh(bench, unit)
+        fill_afresh(bench, unit, OTHERS_FILL)
     else:
         bench.enter(State.FILLED)
     for size in (unit, *_larger(bench, unit)):
@@ -155,13 +161,33 @@ def _at(bench: Bench, unit: Granule, place: float, *, larger: bool) -> Measured:
         count = min(count, most - latencies.size)
         if count <= 0:
             break
-        more = write_through(bench, np.full(count, first), unit.size_bytes)
+        more = _written(bench, np.full(count, first), unit.size_bytes)
         latencies = np.concatenate([latencies, more])
         period = period_of(relative(latencies), unit.size_bytes)
         if period is not None and (not larger or period.period >= LEAST_FITS):
             return Measured(period, latencies, unit.size_bytes)
         count = latencies.size
     return Measured(None, latencies, unit.size_bytes)
+
+
+def _written(bench: Bench, places: NDArray[np.uint64], size_bytes: int) -> NDArray[np.float64]:
+    """Write one by one; again in pieces if others disturb more than a little of all.
+
+    What they then disturb counts as written, and as long as usual.
+    """
+
+    def write(part: slice) -> NDArray[np.float64]:
+        return write_through(bench, places[part], size_bytes)
+
+    try:
+        return write(slice(None))
+    except Stopped as stop:
+        if stop.reason is not Reason.INTERFERENCE:
+            raise
+    latency = between_bursts(
+        bench, places.size, write, longest=PIECE, again=False, most_lost=MOST_LOST
+    )
+    return np.where(np.isnan(latency), np.nanmedian(latency), latency)
 
 
 def _within_merge(bench: Bench, unit: Granule, place: int) -> int:
@@ -187,12 +213,12 @@ def _folds(bench: Bench, unit: Granule, found: Measured) -> bool:
         # Of writes that are padded, the first to a unit would take longer than the others.
         unit = replace(unit, size_bytes=UNKNOWN_UNIT_BYTES)
     # Such a region then holds the end of the drive, and nothing that is written here.
-    fill_afresh(bench, unit)
+    fill_afresh(bench, unit, OTHERS_FILL)
     first = unit.nearest(FILL_BYTES)
     most = int(IN_ORDER_SHARE * capacity) // unit.size_bytes
     count = min(max(FITS * found.period.period, FIRST_WRITES), most)
     places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
-    in_order = write_through(bench, places, unit.size_bytes)
+    in_order = _written(bench, places, unit.size_bytes)
     return bool(in_order.mean() > FOLDS_FROM * np.median(in_order))
 
 

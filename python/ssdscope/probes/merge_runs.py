@@ -14,7 +14,6 @@ import numpy as np
 
 from ssdscope.probes import write_through
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import MAX_DROPPED_SHARE
 from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.states import State
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
     from ssdscope.targets.records import DeviceInfo
 
 RUN_BYTES = 256 << 10
-PIECE_WRITES = 4096
+PIECE_WRITES, MOST_LOST = 256, 0.4
+"""Writes that are judged as one, and the share of a list that others may disturb."""
 APART_BYTES, SLOTS, BATCH = 4 << 20, (64, 1024), 16
 """Distance of single writes, the fewest and the most of them, and how many are judged at once."""
 MERGES = 2.0
@@ -77,7 +77,7 @@ class Layout:
 
 
 def undisturbed(
-    writer: Writer, places: NDArray[Any], size: int, most_lost: float = MAX_DROPPED_SHARE
+    writer: Writer, places: NDArray[Any], size: int, most_lost: float = MOST_LOST
 ) -> NDArray[Any]:
     """Write a list whose order matters; latencies, NaN where others disturbed."""
 

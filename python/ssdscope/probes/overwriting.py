@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.discipline import MAX_FOREIGN_SHARE, base_request_bytes
 from ssdscope.probes.finding import Absent, Detected
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
 
@@ -90,12 +90,13 @@ def fill(bench: Bench, offset_bytes: int = 0, size_bytes: int | None = None) -> 
     bench.issue(OP_WRITE, starts + np.uint64(first), lengths, iodepth=FILL_DEPTH)
 
 
-def fill_afresh(bench: Bench, unit: Granule) -> None:
+def fill_afresh(bench: Bench, unit: Granule, most_foreign_share: float = MAX_FOREIGN_SHARE) -> None:
     """Discard everything, and write the drive once in whole units, one request after the other.
 
     What was there before is then stale in whole blocks. Requests that end within a unit, or reach
     the flash in another order than they were sent, leave stale pages all over the drive, and a
-    drive that collects blindly would copy what lies around them.
+    drive that collects blindly would copy what lies around them. Whoever does not count what is
+    stale may let others write meanwhile.
     """
     discard_all(bench)
     step = max(FILL_BYTES // unit.size_bytes, 1) * unit.size_bytes
@@ -103,7 +104,12 @@ def fill_afresh(bench: Bench, unit: Granule) -> None:
     starts = np.arange(step - unit.phase_bytes, capacity, step, dtype=np.int64)
     starts = np.concatenate([[0], starts])
     lengths = np.diff(np.concatenate([starts, [capacity]]))
-    bench.issue(OP_WRITE, starts.astype(np.uint64), lengths.astype(np.uint64))
+    bench.issue(
+        OP_WRITE,
+        starts.astype(np.uint64),
+        lengths.astype(np.uint64),
+        most_foreign_share=most_foreign_share,
+    )
 
 
 def _in_order(size_bytes: int, step: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 UNKNOWN_BYTES = 64 * 1024
 """Overwritten as one where the RMW unit is not known."""
-IN_ORDER, FIRST_CHUNK, LEAST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 16, 8192, 1.5
+IN_ORDER, FIRST_CHUNK, LEAST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 4, 8192, 1.5
 MOST_DISTURBED = 12
+"""Chunks in a row; others leave gaps of seconds."""
 SLOWED = 1.25
 """Mean over that of the fastest chunk, from which on writes wait for collection."""
 MERGING, MERGING_NS = 8.0, 8_000_000
@@ -89,28 +90,34 @@ class Overwriter:
         means: list[float] = []
         merging = max(MERGING * float(np.median(self._in_order())), MERGING_NS)
         written, chunk, disturbed = IN_ORDER, FIRST_CHUNK, 0
+        some = np.empty(0)
         while written < most:
             count = min(chunk, most - written)
             written += count
-            mean = self._mean_ns(count, capacity)
-            if mean is None:
+            latency = self._latency_ns(count, capacity)
+            if latency is None:
                 disturbed, chunk = disturbed + 1, max(LEAST_CHUNK, count // 4)
                 if disturbed > MOST_DISTURBED:
                     raise Stopped(Reason.INTERFERENCE)
                 self.bench.idle(WAITS_NS[0])
-            else:
-                means.append(mean)
+                continue
+            disturbed, some = 0, np.append(some, latency)
+            if some.size >= FIRST_CHUNK:
+                means.append(float(some.mean()))
+                some = np.empty(0)
                 rests = len(means) > 2 and abs(means[-1] / means[-2] - 1) < AGREE
                 if rests and means[-1] > merging:
                     return Settled(means[-1], True, written)
             chunk = min(round(chunk * GROWTH), MOST_CHUNK)
+        if not means:
+            raise Stopped(Reason.INTERFERENCE)
         return Settled(means[-1], means[-1] > SLOWED * min(means), written)
 
-    def _mean_ns(self, count: int, capacity: int) -> float | None:
-        """Overwrite; give the mean latency, None if others disturbed it."""
+    def _latency_ns(self, count: int, capacity: int) -> NDArray[np.float64] | None:
+        """Overwrite; give the latencies, None if others disturbed them."""
         size = self.granule.size_bytes
         try:
-            return float(self.bench.write(self.places(count, capacity), size).latency_ns.mean())
+            return latencies_ns(self.bench.write(self.places(count, capacity), size))
         except Stopped as stop:
             if stop.reason is Reason.INTERFERENCE:
                 return None
