@@ -220,3 +220,15 @@ def test_a_unit_of_the_buffer_is_not_taken_for_one_of_the_flash(tmp_path: Path) 
     ftl = 'kind = "page"\nallocation = "address"\nplane_order = "CWDP"'
     device = drive(tmp_path, ftl, buffer, channels=6, blocks=190, program=300_000)
     assert values(device)[0] in {None, 4096}
+
+
+def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: Path) -> None:
+    # One command at a time, and half a unit takes as long as all of it.
+    more = "[scheduler]\nway_interleave = false\n[disturbance]\nnoise_sigma = 0.06\n"
+    ftl = (
+        'kind = "log-block"\nmap_unit_bytes = 24576\nphase_bytes = 13312\nlog_blocks = 40\n'
+        'merge_unit_bytes = 2359296\nlog_association = "one-to-one"'
+    )
+    changes = {"channels": 3, "ways": 2, "planes": 4, "blocks": 64, "depth": 1}
+    device = drive(tmp_path, ftl, more, **changes, program=820_000)
+    assert values(device) == [24_576, 13_312]

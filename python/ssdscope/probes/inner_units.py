@@ -15,7 +15,8 @@ queue is ever full. There every place at which units could begin is looked at, a
 chip; and a unit shows by being written whole, which saves reading it: that decides where bursts do
 not, and no smaller part must show so where forced writes may have shown units of the buffer.
 As a boundary between two chips costs nothing there, and one block has no place to cross inside,
-what is found without full queues, or is below four blocks, must pass `unit_parts`, too. (Where
+what is found without full queues, or is below four blocks, must pass `unit_parts`, too; and what
+was not clear may still pass it. (Where
 many reads at once gain and writes do not, all that is near each other is on one chip.)
 """
 
@@ -98,15 +99,16 @@ class Period:
 
 def innermost(writer: Writer, period: Period) -> int | None:
     """Give the unit that a period consists of, in logical blocks; None if it is not clear."""
-    unit = _by_bursts_or_wholes(writer, period)
+    clear = _by_bursts_or_wholes(writer, period)
     alone = period.serial and (writer.forced or not period.queued)
-    if unit is None or not (alone or unit < 2 * BLOCKS):
-        return unit
+    if clear is not None and not (alone or clear < 2 * BLOCKS):
+        return clear
+    unit = clear or period.blocks
 
     def places(rng: np.random.Generator, count: int) -> NDArray[Any]:
         return _places(writer.bench.info, rng, unit, np.full(count, period.boundary % unit))
 
-    return unit if unit_parts.is_one(writer, unit, places) else None
+    return unit if unit_parts.is_one(writer, unit, places, strict=clear is None) else None
 
 
 def _by_bursts_or_wholes(writer: Writer, period: Period) -> int | None:

@@ -12,10 +12,11 @@ fresh, so shuffling them is an exact null whatever else the drive does meanwhile
 
 Statistic. Ranks of latency within depth and size, folded at every candidate (`stats.folding`).
 
-Decision. Both halves of the data (by turns) must name the same period at 1 % each and the same
-phase. A period that consists of several straddling steps alike is that of the placement, and its
-step is the unit; full queues tell (`inner_units`). More data are taken, twice at most, until the
-halves agree.
+Decision. Both halves of the data (by turns) must name the same period at 1 % each, or one a
+multiple of the other's, and the same phase. A period that consists of several straddling steps
+alike is that of the placement, and its step is the unit; full queues tell, and what is saved by
+writing it whole (`inner_units`). The unit must divide what both halves name. More data are taken,
+twice at most, until the halves agree.
 
 Assumptions. Writes reach the flash before they are acknowledged (`write_through`); there is no
 unit only where that is sure. Units are at most 128 KiB, and 1, 3, 5, 7, 9 or 15 times a power of
@@ -135,15 +136,15 @@ def detect(bench: Bench) -> Iterator[Finding]:
         bench.progress("units of writing", (look + 1) / LOOKS)
         if _agreed(halves) or _hopeless(halves):
             break
-    inner = _inner(bench, samples, halves) if halves and _same_unit(halves) else None
+    period = _common(halves) if halves else None
+    inner = None if period is None else _inner(bench, samples, period)
     if inner is not None and (inner == candidates[-1] or not _straddles(samples, inner)):
         inner = None
     yield from _findings(bench.info, samples, halves, inner, waits=waits, forced=forced)
 
 
-def _inner(bench: Bench, samples: Samples, halves: list[_Answer]) -> int | None:
+def _inner(bench: Bench, samples: Samples, unit: int) -> int | None:
     """Give the unit that the period consists of, if it is clear."""
-    unit = halves[0].unit or 0
     _renew(bench)
     with write_through.writing(bench) as writer:
         write_ns = float(np.median(samples.latency_ns)) / 2
@@ -171,13 +172,15 @@ def _halves(samples: Samples) -> list[Samples]:
     return [samples.part(~second), samples.part(second)]
 
 
-def _same_unit(halves: list[_Answer]) -> bool:
-    first, second = halves
-    return first.unit is not None and first.unit == second.unit
+def _common(halves: list[_Answer]) -> int | None:
+    """Give the period of which both halves see all or a whole part, as of several units."""
+    units = sorted(each.unit or 0 for each in halves)
+    return units[1] if units[0] and not units[1] % units[0] else None
 
 
 def _agreed(halves: list[_Answer]) -> bool:
-    return _same_unit(halves) and halves[0].boundary == halves[1].boundary
+    first, second = halves
+    return first.unit is not None and (first.unit, first.boundary) == (second.unit, second.boundary)
 
 
 def _answer(samples: Samples, candidates: NDArray[np.int64]) -> _Answer:
@@ -267,11 +270,11 @@ def _findings(
     if first.unit is None or second.unit is None:
         yield from _nothing_found(info, samples, halves, common, waits=waits)
         return
-    if first.unit != second.unit:
+    if first.unit != second.unit and (inner is None or min(first.unit, second.unit) % inner):
         for name in (UNIT, PHASE):
             yield Undetectable(name=name, reason=Reason.EFFECT_BELOW_NOISE, **common)
         return
-    unit = first.unit
+    unit = max(first.unit, second.unit)
     if inner is None or ((first.boundary or 0) - (second.boundary or 0)) % inner:
         if forced:  # It may be one of the buffer.
             for name in (UNIT, PHASE):

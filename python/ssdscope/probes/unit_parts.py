@@ -9,11 +9,17 @@ be read; so the whole unit takes less than a part of it, but for the transfer. O
 part that holds whole ones reads nothing, and more of them take no less. Writes from the beginning
 of a unit on, of one block, of a part and of all of it, in random order; medians of each.
 
-A unit is borne out if it is written faster than its half and third; or faster than half of what
-those let expect that read nothing: of them a block takes longer by a whole reading less a transfer,
-and what the rest of the unit adds is no less than that transfer. Of a part of a unit that is about
-nothing. One reading is what the unit less a block takes longer, at least. This way is closed where
-a part takes so much longer than a block that it could have been programmed in turns.
+Of two units written from the first on, the first block of the second costs its whole reading; the
+last block of the second saves that reading less a transfer, which is no more. Within a unit no
+block more costs a reading, unless some of its pages come to wait for others. So it is borne out if
+its last block surely saves something, and the first block behind its half and third costs less than
+half of that; while the first block behind the unit must cost more. What cannot be told from part of
+a unit in that way, because pages are read in turns, may be written faster than its half and third
+nevertheless; or faster than half of what those let expect that read nothing: of them a block takes
+longer by a whole reading less a transfer, and what the rest of the unit adds is no less than that
+transfer. Of a part of a unit that is about nothing. One reading is what the unit less a block takes
+longer, at least. This way is closed where a part takes so much longer than a block that it could
+have been programmed in turns.
 """
 
 from __future__ import annotations
@@ -46,12 +52,16 @@ LOOK_SHARE = 8
 
 def writes_bytes(info: DeviceInfo, largest_bytes: int) -> int:
     """Give the most that is written, with as much again that others disturbed."""
-    first = (3 + len(PARTS)) * LOOKS[0] * largest_bytes
+    first = (4 + 2 * len(PARTS)) * LOOKS[0] * largest_bytes
     return 2 * (first + (len(LOOKS) - 1) * info.capacity_bytes // LOOK_SHARE)
 
 
 def is_one(
-    writer: Writer, unit: int, places: Callable[[np.random.Generator, int], NDArray[Any]]
+    writer: Writer,
+    unit: int,
+    places: Callable[[np.random.Generator, int], NDArray[Any]],
+    *,
+    strict: bool,
 ) -> bool:
     """Say whether so many logical blocks are surely one unit.
 
@@ -59,28 +69,37 @@ def is_one(
     ----------
     places
         Gives so many first bytes of random units.
+    strict
+        Whether the first block behind the unit must be seen to cost, too.
     """
     parts = [unit // number for number in PARTS if unit % number == 0]
-    lengths = sorted({1, unit - 1, unit, *parts})
+    lengths = sorted({1, unit - 1, unit, unit + 1, *parts, *(part + 1 for part in parts)})
     block = writer.bench.info.logical_block_bytes
-    for look, count in enumerate(LOOKS):
-        if look and count * sum(lengths) * block > writer.bench.info.capacity_bytes // LOOK_SHARE:
+    most = writer.bench.info.capacity_bytes // LOOK_SHARE // (sum(lengths) * block)
+    samples: dict[int, NDArray[Any]] = {length: np.empty(0) for length in lengths}
+    for look, wanted in enumerate(LOOKS):
+        count = min(wanted, most) if look else wanted
+        if look and count < LOOKS[0]:
             break
-        taken = _taken_ns(writer, lengths, count, places)
-        if all(_saves(taken, unit, part) for part in parts):
+        more = _latency_ns(writer, lengths, (look, count), places)
+        samples = {length: np.append(samples[length], more[length]) for length in lengths}
+        taken = {length: _median(sample) for length, sample in samples.items()}
+        if _alone(taken, unit, parts):
+            return True
+        if not strict and all(_saves(taken, unit, part) for part in parts):
             return True
     return False
 
 
-def _taken_ns(
+def _latency_ns(
     writer: Writer,
     lengths: list[int],
-    count: int,
+    turn: tuple[int, int],
     places: Callable[[np.random.Generator, int], NDArray[Any]],
-) -> dict[int, tuple[float, float]]:
-    """Write so often each length from the beginning of units on; medians, and their errors."""
-    bench = writer.bench
-    rng = bench.rng(f"parts of units {lengths[-1]} {count}")
+) -> dict[int, NDArray[Any]]:
+    """Write each length from the beginning of units on, so often as the turn and its count say."""
+    bench, (look, count) = writer.bench, turn
+    rng = bench.rng(f"parts of units {max(lengths)} {look}")
     blocks = rng.permuted(np.resize(lengths, count * len(lengths)))
     begins = places(rng, blocks.size)
 
@@ -90,12 +109,32 @@ def _taken_ns(
 
     writer.renew()
     latency = between_bursts(bench, blocks.size, write, longest=blocks.size)
-    taken = {}
-    for length in lengths:
-        sample = latency[(blocks == length) & ~np.isnan(latency)]
-        error = 1.2533 * stats.mad(sample) / np.sqrt(sample.size)
-        taken[length] = float(np.median(sample)), error
-    return taken
+    return {length: latency[(blocks == length) & ~np.isnan(latency)] for length in lengths}
+
+
+def _median(sample: NDArray[Any]) -> tuple[float, float]:
+    """Give the median and its error."""
+    return float(np.median(sample)), 1.2533 * float(stats.mad(sample)) / np.sqrt(sample.size)
+
+
+def _alone(taken: dict[int, tuple[float, float]], unit: int, parts: list[int]) -> bool:
+    """Whether the last block surely saves a reading that behind the unit and no part begins."""
+
+    def surely(weights: dict[int, float]) -> bool:
+        value = sum(weight * taken[length][0] for length, weight in weights.items())
+        errors = [weight * taken[length][1] for length, weight in weights.items()]
+        return bool(value > SURE * np.linalg.norm(errors))
+
+    def less(length: int) -> dict[int, float]:
+        """Give the saving less twice what the first block behind such a length costs."""
+        weights = {unit - 1: 1.0, unit: -1.0}
+        for at, weight in ((length + 1, -2.0), (length, 2.0)):
+            weights[at] = weights.get(at, 0.0) + weight
+        return weights
+
+    saves = surely({unit - 1: 1.0, unit: -1.0})
+    behind = surely({length: -weight for length, weight in less(unit).items()})
+    return saves and behind and all(surely(less(part)) for part in parts)
 
 
 def _saves(taken: dict[int, tuple[float, float]], unit: int, part: int) -> bool:
