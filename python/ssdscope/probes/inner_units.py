@@ -71,7 +71,7 @@ ACROSS, ALONE = 0, 1
 def writes_bytes(info: DeviceInfo, largest_bytes: int) -> int:
     """Give the most that is written, with as much again that others disturbed."""
     wholes = 4 * len(WHOLE_SHIFTS) * WHOLES * largest_bytes
-    return info.capacity_bytes // 2 + wholes + unit_parts.writes_bytes(info, largest_bytes)
+    return info.capacity_bytes // 2 + wholes + unit_parts.writes_bytes(info)
 
 
 @dataclass(frozen=True)

@@ -41,19 +41,20 @@ if TYPE_CHECKING:
 
 LOOKS = (256, 1024, 4096)
 """Writes of each length, in one look after the other."""
+FEWEST = 64
+"""Of each length, for a median in one look."""
 PARTS = (2, 3)
 SURE = 3.0
 """Standard errors of a difference."""
 IN_TURNS = 0.5
 """How much longer than a block a part may take, as a share, to be programmed at once."""
 LOOK_SHARE = 8
-"""Which part of the capacity a look may write, but for the first."""
+"""Which part of the capacity a look may write."""
 
 
-def writes_bytes(info: DeviceInfo, largest_bytes: int) -> int:
+def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written, with as much again that others disturbed."""
-    first = (4 + 2 * len(PARTS)) * LOOKS[0] * largest_bytes
-    return 2 * (first + (len(LOOKS) - 1) * info.capacity_bytes // LOOK_SHARE)
+    return 2 * len(LOOKS) * info.capacity_bytes // LOOK_SHARE
 
 
 def is_one(
@@ -78,8 +79,8 @@ def is_one(
     most = writer.bench.info.capacity_bytes // LOOK_SHARE // (sum(lengths) * block)
     samples: dict[int, NDArray[Any]] = {length: np.empty(0) for length in lengths}
     for look, wanted in enumerate(LOOKS):
-        count = min(wanted, most) if look else wanted
-        if look and count < LOOKS[0]:
+        count = min(wanted, most)
+        if count < FEWEST:
             break
         more = _latency_ns(writer, lengths, (look, count), places)
         samples = {length: np.append(samples[length], more[length]) for length in lengths}
