@@ -114,13 +114,14 @@ def _judged(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogR
         gain = 2 * before - np.arange(before.size)
         return _room(latencies, int(np.argmin(gain)), each=True)
     turned, long = _turned_over(latencies, in_merge), _long_waits(latencies, usual, in_merge)
-    # What is slow in turn is so from the first long wait on, or something else fills log blocks.
-    late = turned is not None and long is not None and turned > long + in_merge
-    for first in (None if late else turned, long):
-        if first is not None and _is_full(first, in_merge):
-            return _room(latencies, first, each=False)
-    if late:
+    # One long wait may free all log blocks at once; that they are erased in turn comes later then.
+    late = turned is not None and long.size > 0 and turned > long[0] + in_merge
+    if late and not _is_full(int(long[0]), in_merge):
         raise Stopped(Reason.INTERFERENCE, "log blocks are full where writes do not fill them")
+    if turned is not None and not late and _is_full(turned, in_merge):
+        return _room(latencies, turned, each=False)
+    if (late or long.size >= LONG_WAITS) and _is_full(int(long[0]), in_merge):
+        return _room(latencies, int(long[0]), each=False)
     return None
 
 
@@ -130,11 +131,11 @@ def _is_full(first: int, in_merge: int) -> bool:
     return abs(off) <= max(AT_PLACE * in_merge, 1)
 
 
-def _long_waits(latencies: NDArray[np.float64], usual: float, in_merge: int) -> int | None:
+def _long_waits(latencies: NDArray[np.float64], usual: float, in_merge: int) -> NDArray[np.int64]:
+    """Give the places of very long waits, ascending."""
     waits = np.flatnonzero(latencies > LONG * usual)
     # What takes so long may have the next write wait, too.
-    waits = waits[np.diff(waits, prepend=-in_merge) > in_merge // 2]
-    return int(waits[0]) if waits.size >= LONG_WAITS else None
+    return waits[np.diff(waits, prepend=-in_merge) > in_merge // 2]
 
 
 def _turned_over(latencies: NDArray[np.float64], in_merge: int) -> int | None:
