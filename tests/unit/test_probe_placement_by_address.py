@@ -68,7 +68,7 @@ def told(name: str, device: Device, *before: str) -> Finding:
     ("ftl", "before", "answer"),
     [
         ('kind = "page"\nallocation = "order"', (), "order"),
-        ('kind = "page"\nallocation = "address"', (), "address"),
+        ('kind = "page"\nallocation = "address"', ("interleave",), "address"),
         ('kind = "page"\nallocation = "order"\nplacement_pages = 2', ("rmw_unit",), "order"),
         ('kind = "log-block"\nmerge_unit_bytes = 1048576', ("merge_unit",), "address"),
     ],
@@ -123,8 +123,11 @@ def test_order_and_address_where_other_things_matter_too(
 
 
 def told_of_page_mapped(device: Device) -> Finding:
-    """Give what the probe says if it is known that nothing is merged."""
+    """Give what the probe says if it is known that nothing is merged, and that dies overlap."""
     bench = Bench(device, DEFAULT, 1)
+    bench.known["interleave_degree"] = Detected(
+        name="interleave_degree", probe="test", value=4, interval=None, effect=1.0
+    )
     bench.known["merge_unit_bytes"] = Absent(
         name="merge_unit_bytes", probe="test", bound=0, reason="page-mapped"
     )

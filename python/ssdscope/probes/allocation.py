@@ -18,8 +18,8 @@ sign-flip permutation test and a 95 % interval per depth.
 Decision. "order" if at either depth all of the interval lies above 3 %, or below -3 %, and no more
 than two in a thousand flips (for both depths together) are as large: it is asked up to five times.
 "address" if equivalence tests rule out 3 % either way for single pieces and 10 % for all at once;
-else `effect_below_noise`, after five dozen pairs. Where several reads at once gain nothing, nothing
-lies side by side and there is nothing to tell (`link_bound`).
+else `effect_below_noise`, after five dozen pairs. Where no dies were found to read side by side, an
+order need not show: `link_bound`.
 
 Assumptions. Blocks that log what was written hold it in order of arrival until they are merged,
 whatever the drive places by. If a merge unit is known the drive places by address; if it is not
@@ -45,7 +45,7 @@ from ssdscope.probes.discipline import base_request_bytes, in_peace
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.rows import random_blocks, without_read_cache
+from ssdscope.probes.rows import without_read_cache
 from ssdscope.probes.states import SETTLE_NS, State
 from ssdscope.probes.together import Together, cached_units
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
@@ -73,10 +73,6 @@ MARGINS = (0.03, 0.1)
 and pieces by themselves show more of their order than several at once."""
 SHOWS = 0.03
 """A difference that all of the interval must exceed."""
-GAIN_READS, GAIN_ROUNDS = 128, 7
-GAIN_WITHIN_BYTES = 16 << 20
-DEPTH_GAINS = 1.6
-"""What several reads at once must gain, for a placement to be there that an order could change."""
 ALPHA = 0.002
 FLIPS = 1999
 STRAY_WRITES = 24
@@ -163,36 +159,11 @@ def detect(bench: Bench) -> Iterator[Finding]:
             again = _read(bench, together, layout.part(0, logs.shape[1]), rng)
             # At depth it also counts which chips whole merge units came to lie on.
             lasts = _contrasts(again)[0].low > np.log1p(SHOWS)
-        beside = _side_by_side(bench)
-    yield _finding(bench, logs, contrasts, bool(lasts), beside)
+    yield _finding(bench, logs, contrasts, bool(lasts))
 
 
 def _interleaves(bench: Bench) -> bool:
     return float(bench.found("interleave_degree") or 0) >= 2
-
-
-def _side_by_side(bench: Bench) -> bool:
-    """Whether reads at different places are served side by side: an order could matter."""
-    return _interleaves(bench) or _gain(bench) >= DEPTH_GAINS
-
-
-def _gain(bench: Bench) -> float:
-    """How many times faster small reads are several at once than alone; near each other.
-
-    So a mapping table in parts need not be loaded; places are fresh, so no cache holds them.
-    """
-    rng = bench.rng(f"{NAME} gain")
-    block = bench.info.logical_block_bytes
-    gains = []
-    for _ in range(GAIN_ROUNDS):
-        low = GAIN_WITHIN_BYTES * int(rng.integers(bench.info.capacity_bytes // GAIN_WITHIN_BYTES))
-        times = []
-        for depth in (1, max(DEPTHS), 1):
-            places = random_blocks(rng, low, low + GAIN_WITHIN_BYTES, GAIN_READS, block)
-            log = in_peace(bench, partial(bench.read, places, block, iodepth=depth))
-            times.append(float(log.complete_ns.max() - log.submit_ns.min()))
-        gains.append(min(times[0], times[2]) / times[1])
-    return float(np.median(gains))
 
 
 def _any_shows(contrasts: list[_Contrast]) -> bool:
@@ -349,7 +320,6 @@ def _finding(
     logs: NDArray[Any],
     contrasts: list[_Contrast],
     lasts: bool,
-    beside: bool,
 ) -> Finding:
     strongest = max(contrasts, key=lambda each: each.mean)
     common: dict[str, Any] = {"probe": NAME, "evidence": _evidence(logs, contrasts)}
@@ -361,7 +331,7 @@ def _finding(
         if lasts and (contrasts[0].shows or _interleaves(bench)):
             return Detected(name=PROPERTY, value="order", interval=None, effect=effect, **common)
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
-    if not beside:
+    if not _interleaves(bench):
         return Undetectable(name=PROPERTY, reason=Reason.LINK_BOUND, **common)
     if all(each.equivalent for each in contrasts):
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)

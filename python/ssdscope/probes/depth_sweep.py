@@ -55,8 +55,8 @@ GOOD_WIDTH = 0.08
 SETTLING_QUEUES = 8
 """A fresh queue is spread evenly over what serves it, and up to an eighth faster; after so many
 times its depth it is as long on some parts and as short on others as it stays."""
-USELESS_WIDTH = 0.6
-"""Relative width of an interval that tells nothing."""
+USELESS_WIDTH = 0.4
+"""Relative width of an interval that tells nothing: four times what a knee may be off."""
 RISES_AGAIN = 0.05
 """A doubling of the depth that gains so much more than one before it is a second step."""
 REPLICATES = 400

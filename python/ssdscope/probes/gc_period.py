@@ -72,8 +72,8 @@ MOST_CAPACITIES = 1.5
 """Written to each of two places."""
 LARGER_BYTES, LARGER_CAPACITIES = (64 * 1024, 128 * 1024), 0.6
 """Requests of several RMW units, up to so much and a power of two of them; and as above."""
-LEAST_FITS = 8
-"""Of those, so many must make a period: it is found in whole ones."""
+LEAST_FITS = 10
+"""Requests, of which a period is found in whole ones, that must make it."""
 PLACES = (0.43, 0.61)
 """As shares of the capacity; not at its ends."""
 PIECE, MOST_LOST = 256, 0.4
@@ -251,6 +251,9 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
             candidates=tuple(sorted(sizes)), reason="two places have different periods", **common
         )
     value = sum(sizes) / len(sizes)
+    if value < LEAST_FITS * step:
+        common["evidence"]["detail"] = "so few writes in turn are slow for other reasons, too"
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     effect = _effect(found[0].slow, periods[0].period)
     return Detected(
         value=value, interval=(min(sizes) - step, max(sizes) + step), effect=effect, **common

@@ -83,8 +83,8 @@ NINE = 9
 """Planes are twos and threes: of channels, chips, dies and planes on each."""
 STREAMS, TURNS = 3, 4
 """Streams in the second pass, and how often it is the turn of any in one period."""
-LEAST_FITS = 8
-"""Requests of several RMW units that a period must hold: it is found in whole ones."""
+LEAST_FITS = 10
+"""Requests that a period must hold: it is found in whole ones."""
 AGREE, DEARER = 0.02, 1.3
 OFTEN, OFTEN_ALONE = 0.25, 0.4
 """Of what is slow, how much must return in either pass, also where `gc_period` found nothing that
@@ -257,6 +257,8 @@ def _power_of_two(most: int) -> int:
 
 def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Detected | None:
     """Write in order and in streams, and give the period that both show."""
+    if within is None and not rounds.unit.exact:
+        return None  # Requests that cut units pad them, and that has periods of its own.
     single = rounds.unit.exact and size == rounds.unit.size_bytes
     one = rounds.written(size, depth, None)
     if one is None:
@@ -265,7 +267,7 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
     period = one.period_bytes if one.share >= often else None
     if within is not None and (period is None or not _is_multiple(period, within)):
         period = within
-    if period is None or (not single and period < LEAST_FITS * size):
+    if period is None or period < LEAST_FITS * size:
         return None
     if period < _least_bytes(rounds.bench):
         return None
