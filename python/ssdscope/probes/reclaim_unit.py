@@ -257,8 +257,6 @@ def _power_of_two(most: int) -> int:
 
 def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Detected | None:
     """Write in order and in streams, and give the period that both show."""
-    if within is None and not rounds.unit.exact:
-        return None  # Requests that cut units pad them, and that has periods of its own.
     single = rounds.unit.exact and size == rounds.unit.size_bytes
     one = rounds.written(size, depth, None)
     if one is None:
@@ -267,7 +265,7 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
     period = one.period_bytes if one.share >= often else None
     if within is not None and (period is None or not _is_multiple(period, within)):
         period = within
-    if period is None or period < LEAST_FITS * size:
+    if period is None or period < _least_fits(rounds, within) * size:
         return None
     if period < _least_bytes(rounds.bench):
         return None
@@ -288,6 +286,14 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
 def _least_bytes(bench: Bench) -> float:
     """Give what the smallest blocks would hold of all dies that were found; less is a stripe."""
     return float(bench.found("interleave_degree") or 1) * LEAST_BLOCK_BYTES
+
+
+def _least_fits(rounds: Rounds, within: float | None) -> float:
+    """Give how many requests a period must hold.
+
+    Where requests may cut units, padding must show as another period of requests twice as large.
+    """
+    return LEAST_FITS if rounds.unit.exact or within is not None else 1 / AGREE
 
 
 def _alone_bytes(rounds: Rounds, size: int) -> float | None:

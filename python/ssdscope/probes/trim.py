@@ -46,8 +46,6 @@ SETTLE_SHARE, MOST_SHARE = 0.6, 0.95
 """Of the capacity: written to settle it, and in all."""
 BEFORE_SHARE = 0.35
 """Of what is left then: written before the discard, and the rest after it."""
-AGAIN_SHARE = 0.5
-"""Of the capacity: written again where others disturb."""
 MOST_BYTES = 1 << 34
 REQUEST_BYTES = 32 * 1024
 MOST_MEASURED, LEAST_MEASURED, PART, READ_EVERY, BLOCKS = 20_000, 256, 64, 4, 24
@@ -191,8 +189,7 @@ def _judged(evidence: dict[str, Any], settled: bool) -> Finding:
 
 
 def _declared(info: DeviceInfo) -> int:
-    """Give what is measured, and again what others disturbed of it."""
-    return int((1 + AGAIN_SHARE) * info.capacity_bytes)
+    return info.capacity_bytes
 
 
 PROBE = ProbeInfo(
@@ -200,7 +197,7 @@ PROBE = ProbeInfo(
     summary="how much faster random writes are after half of the drive was discarded",
     weight="standard",
     properties=(EFFECT,),
-    cost="up to one and a half capacities, written at random",
+    cost="up to one capacity, written at random",
     detect=detect,
     declared_writes_bytes=_declared,
 )
