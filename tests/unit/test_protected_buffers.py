@@ -33,10 +33,14 @@ def unknown(bench: Bench) -> Bench:
 @pytest.mark.parametrize("noise", ["", NOISE])
 @pytest.mark.parametrize("unit", [4096, 16_384])
 def test_the_spare_space_without_its_padding(tmp_path: Path, unit: int, noise: str) -> None:
-    toml = page_mapped(**LARGE, more=f"map_unit_bytes = {unit}") + PROTECTED + noise
+    """Of thousands of the largest requests, so that each of three knees is as sharp as is asked."""
+    blocks = 1920
+    toml = (
+        page_mapped(blocks=blocks, pages=192, more=f"map_unit_bytes = {unit}") + PROTECTED + noise
+    )
     found = told("gc_knee", unknown(bench_with(tmp_path, toml)))[gc_knee.SPARE]
     assert isinstance(found, Detected)
-    visible = 1.3 * (1 - 5 / 240) - 1
+    visible = 1.3 * (1 - 5 / blocks) - 1
     assert found.value == pytest.approx(visible, rel=0.1)
     assert found.interval is not None
     assert found.interval[0] < visible < found.interval[1]
@@ -49,11 +53,17 @@ def test_log_blocks_of_one_unit_each_are_no_spare_space(tmp_path: Path) -> None:
     assert isinstance(found, Undetectable)
 
 
-def test_the_reclaim_unit_without_a_known_merge_unit(tmp_path: Path) -> None:
+def test_a_reclaim_unit_of_few_requests_that_may_be_padded_is_not_told(tmp_path: Path) -> None:
     bench = unknown(bench_with(tmp_path, page_mapped(**LARGE) + PROTECTED))
     found = told("reclaim_unit", bench)[reclaim_unit.RECLAIM]
+    assert isinstance(found, Undetectable)
+
+
+def test_the_reclaim_unit_without_a_known_merge_unit(tmp_path: Path) -> None:
+    bench = unknown(bench_with(tmp_path, page_mapped(pages=1024, blocks=120) + PROTECTED))
+    found = told("reclaim_unit", bench)[reclaim_unit.RECLAIM]
     assert isinstance(found, Detected)
-    assert found.value == pytest.approx(2 * 192 * 4096, rel=0.1)
+    assert found.value == pytest.approx(2 * 1024 * 4096, rel=0.1)
 
 
 @pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
