@@ -45,7 +45,13 @@ from ssdscope.probes.collection_fit import CourseFit, Times, fit_course
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.overwriting import Granule, completions_ns, fill_afresh, unit_or_base
+from ssdscope.probes.overwriting import (
+    Granule,
+    completions_ns,
+    fill_afresh,
+    unit_or_base,
+    why_inexact,
+)
 from ssdscope.probes.page_mapped import merges_for_each
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.states import State
@@ -152,9 +158,7 @@ def _require(bench: Bench) -> None:
     if isinstance(period, Undetectable) and period.reason is Reason.MASKED:
         raise Stopped(Reason.MASKED, "writes in order wait as if blocks were folded")
     if not unit_or_base(bench).exact:
-        unknown = bench.known.get("rmw_unit_bytes")
-        why = unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
-        raise Stopped(why, "without the RMW unit padding would count as data")
+        raise Stopped(why_inexact(bench), "without the RMW unit padding would count as data")
 
 
 def _unit(bench: Bench) -> Granule:
@@ -167,9 +171,7 @@ def _unit(bench: Bench) -> Granule:
 
 def _begin(bench: Bench, unit: Granule) -> None:
     """Return to a drive that is full of data in order."""
-    if bench.info.snapshot:
-        bench.enter(State.AS_FOUND)
-    else:
+    if not bench.renew(State.AS_FOUND):
         fill_afresh(bench, unit)
 
 

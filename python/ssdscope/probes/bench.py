@@ -178,6 +178,12 @@ class Bench:
                 self._kept[state] = self._device.snapshot()
         self._state = state
 
+    def renew(self, state: State) -> bool:
+        """Return to a state where that costs nothing; give whether it does."""
+        if self.info.snapshot:
+            self.enter(state)
+        return self.info.snapshot
+
     def _prepare(self, state: State) -> None:
         self._require_writable()
         self._reserve(state.writes_bytes(self.window))

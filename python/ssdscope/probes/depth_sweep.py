@@ -23,6 +23,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.probes.discipline import (
+    PATIENCE_NS,
     WAITS_NS,
     base_request_bytes,
     cautions,
@@ -48,8 +49,6 @@ SHARE_OF_WALL = 1 / 6
 PLATEAU_SHARE = 0.9
 FLAT_WITHIN = 0.03
 """Less than depth gains at the crest of a drift where it gains the tenth that makes a knee."""
-PATIENCE_NS = (*WAITS_NS, *WAITS_NS, *WAITS_NS)
-"""Where waiting is free: of a thousand short lists one in a row of bursts is soon met."""
 GOOD_WIDTH = 0.08
 """Relative width of an interval at which measuring may stop."""
 SETTLING_QUEUES = 8

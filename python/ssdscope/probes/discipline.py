@@ -33,6 +33,8 @@ what they write takes longer than what is reckoned."""
 MAX_LOOKS = 5
 WAITS_NS = (1_000_000_000, 2_000_000_000, 4_000_000_000, 8_000_000_000, 16_000_000_000)
 """For others to go away, one after the other."""
+PATIENCE_NS = 3 * WAITS_NS
+"""Where waiting is free: of a thousand short lists one in a row of bursts is soon met."""
 
 T = TypeVar("T")
 

@@ -47,6 +47,7 @@ from ssdscope.probes.overwriting import (
     granule,
     latencies_ns,
     unit_or_base,
+    why_inexact,
 )
 from ssdscope.probes.padded_knee import SIZES, padded_knee, padded_writes_capacities
 from ssdscope.probes.page_mapped import merges_for_each
@@ -152,8 +153,7 @@ def _measured(bench: Bench) -> list[Finding]:
 
 def _of_padded(bench: Bench) -> Finding:
     """Answer where the RMW unit is not known."""
-    unknown = bench.known.get("rmw_unit_bytes")
-    why = unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
+    why = why_inexact(bench)
     if why not in HIDDEN:
         raise Stopped(why, "the RMW unit must be known, or padding would count as data")
     capacity = bench.info.capacity_bytes

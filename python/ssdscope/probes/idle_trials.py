@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes.discipline import WAITS_NS, base_request_bytes, in_peace
+from ssdscope.probes.discipline import PATIENCE_NS, base_request_bytes, in_peace
 from ssdscope.probes.overwriting import latencies_ns
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
 
@@ -34,7 +34,6 @@ LEAST_TAIL, MOST_TAIL = 200, 1500
 CHUNK, MOST_CHUNKS = 48, 60
 LEAST_WRITES, STALLS, TIMED_NS = 16, 3, 5_000_000_000
 """Timed in a trial: so many, of so many stalls, or of so much time; the more the better."""
-PATIENCE_NS = (*WAITS_NS, *WAITS_NS, *WAITS_NS)
 FINE, MOST_FINE = 8, 250
 LAST, LAST_TRIALS, READ_SLOWER = 8, 9, 0.25
 """Blocks written last, trials with them, and the logarithm that tells memory from flash."""

@@ -110,8 +110,7 @@ class Streams:
         rounds = min(ROUNDS, self.unit_bytes // self.part_bytes)
         warm = min(WARM_ROUNDS, rounds - 1)
         for wait_ns in (0, *WAITS_NS):
-            if self.bench.info.snapshot:
-                self.bench.enter(State.FILLED)
+            self.bench.renew(State.FILLED)
             self.bench.idle(wait_ns)
             latencies = self._written(self._places(count, rounds))[warm * count :]
             if np.isnan(latencies).mean() <= MOST_LOST:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.probes.discipline import MAX_FOREIGN_SHARE, base_request_bytes
-from ssdscope.probes.finding import Absent, Detected
+from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
 
 if TYPE_CHECKING:
@@ -63,6 +63,12 @@ def unit_or_base(bench: Bench) -> Granule:
         return Granule(base, 0, isinstance(found, Absent))
     unit = int(float(found.value))
     return Granule(unit, int(bench.found("alignment_phase_bytes") or 0) % unit, exact=True)
+
+
+def why_inexact(bench: Bench) -> Reason:
+    """Give the reason why the RMW unit is not known."""
+    unknown = bench.known.get("rmw_unit_bytes")
+    return unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
 
 
 def granule(bench: Bench) -> Granule:

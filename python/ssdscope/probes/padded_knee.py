@@ -84,9 +84,7 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
     found: list[tuple[Knee, NDArray[np.float64]]] = []
     for size in SIZES:
         unit = Granule(size, 0, False)
-        if bench.info.snapshot:
-            bench.enter(State.AS_FOUND)
-        else:
+        if not bench.renew(State.AS_FOUND):
             fill_afresh(bench, unit)
         knee, latencies = alone(unit)
         if knee is None:

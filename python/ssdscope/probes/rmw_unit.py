@@ -157,8 +157,7 @@ def _inner(bench: Bench, samples: Samples, unit: int) -> int | None:
 
 def _renew(bench: Bench) -> None:
     """Return to the filled drive, where that costs nothing: collection would only blur."""
-    if bench.info.snapshot:
-        bench.enter(State.FILLED)
+    bench.renew(State.FILLED)
 
 
 def _hopeless(halves: list[_Answer]) -> bool:

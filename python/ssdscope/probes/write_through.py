@@ -69,10 +69,7 @@ class Writer:
 
     def renew(self) -> None:
         """Go on from the filled drive, where returning costs nothing; its cache stays off."""
-        if not self.bench.info.snapshot:
-            return
-        self.bench.enter(State.FILLED)
-        if self.bench.info.write_cache.control == "switchable":
+        if self.bench.renew(State.FILLED) and self.bench.info.write_cache.control == "switchable":
             self.bench.switch(write=False)
 
     def _log(self, offsets: ArrayLike, lengths: ArrayLike, iodepth: int) -> Log:
