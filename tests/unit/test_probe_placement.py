@@ -128,6 +128,48 @@ def test_planes_that_work_together_end_a_run(together: bool, pages: int) -> None
     assert values(told(layout, unit=4096)) == ("multi-channel", pages)
 
 
+@pytest.mark.parametrize("block_bytes", [512, 4096])
+def test_pages_that_one_command_reads_are_not_taken_for_one(block_bytes: int) -> None:
+    """Dies that do not overlap make runs of two commands' pages each."""
+    layout: dict[str, Value] = {
+        "host.logical_block_bytes": block_bytes,
+        "nand.dies": 2,
+        "nand.planes": 4,
+        "nand.blocks_per_plane": 64,
+        "scheduler.die_interleave": False,
+        "ftl.plane_order": "PDWC",
+    }
+    assert values(told(layout)) == ("multi-channel", 1)
+
+
+def test_planes_that_work_together_are_seen_behind_a_link_nearly_as_slow_as_a_read() -> None:
+    """The second of two reads of a block has begun when another one's command comes."""
+    layout: dict[str, Value] = {
+        "nand.planes": 3,
+        "nand.blocks_per_plane": 96,
+        "nand.read_ns": 25_000,
+        "host.logical_block_bytes": 512,
+        "host.command_ns": 22_000,
+        "disturbance.noise_sigma": 0.02,
+        "ftl.plane_order": "PDWC",
+    }
+    assert values(told(layout)) == ("multi-channel", 1)
+
+
+def test_what_a_cache_keeps_hides_no_end_of_a_page() -> None:
+    """Requests about two boundaries of a row may share a block, which is read once only."""
+    drive: dict[str, Value] = {
+        "host.logical_block_bytes": 4096,
+        "read_cache.bytes": 1 << 20,
+        "read_cache.unit_bytes": 4096,
+        "read_cache.switchable": False,
+        "ftl.placement_pages": 4,
+    }
+    pages = told(drive, cache=(1 << 20, 4096))["placement_pages"]
+    assert isinstance(pages, Ambiguous)  # all boundaries cost alike
+    assert pages.candidates == (1, 2, 4)
+
+
 def test_without_the_unit_only_pages_are_told() -> None:
     found = told({"ftl.placement_pages": 3})
     assert isinstance(found["placement"], Ambiguous)

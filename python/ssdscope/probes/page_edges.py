@@ -1,14 +1,19 @@
-"""Where pages end within a run on one die: what straddles two of them reads the array twice."""
+"""Where pages end within a row on one plane: what straddles two of them reads the array twice.
+
+Across planes that one command serves it need not: there a page seems to be as large as all of them.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
 from ssdscope.probes.rows import patient_read
+from ssdscope.probes.runs import SMALLEST_PAGE_BYTES
 from ssdscope.probes.together import APART_NS, ASIDE_BLOCKS
 
 if TYPE_CHECKING:
@@ -18,9 +23,10 @@ if TYPE_CHECKING:
     from ssdscope.probes.runs import Runs
     from ssdscope.probes.together import Together
 
-SMALLEST_PAGE_BYTES = 2048
 LARGEST_PAGE_BYTES = 1 << 17
 ROUNDS = (8, 16, 32, 64)
+KEPT_ROUNDS = (2, 6, 16, 32, 64)
+"""Where a cache keeps what was read: each round is as many as there are kinds of boundaries."""
 COSTS_FROM = 0.05
 """What one more read of the array adds to a request of two blocks, in the logarithm, at least."""
 CERTAIN = 5.0
@@ -34,26 +40,32 @@ SAMPLES = 400
 
 
 def page_bytes(
-    bench: Bench, together: Together, runs: Runs, rng: np.random.Generator
+    bench: Bench, together: Together, runs: Runs, row_bytes: int, rng: np.random.Generator
 ) -> int | None:
     """Give the size of a page, a power of two; None if it cannot be told.
 
     Boundaries between blocks are told apart by the largest power of two of their distance from
-    where the run begins: those from a page on cost a read of the array, those below none.
+    where the row begins: those from a page on cost a read of the array, those below none.
+
+    Parameters
+    ----------
+    row_bytes
+        How much of each run lies on one plane.
     """
     block = bench.info.logical_block_bytes
-    if runs.bytes == block:
+    if row_bytes == block:
         return block
-    last = min(runs.bytes - 1, LARGEST_PAGE_BYTES) // block
+    last = min(row_bytes - 1, LARGEST_PAGE_BYTES) // block
     sizes = block << np.arange(last.bit_length())
-    costs = _costs(bench, together, runs, sizes, rng)
+    edges = _Edges(bench, together, runs.begins, row_bytes, sizes, rng)
+    costs = _costs(edges)
     if costs is None:
         return None
     if costs.any():
         page = int(sizes[np.argmax(costs)])
-        return page if costs[np.argmax(costs) :].all() and runs.bytes % page == 0 else None
-    # All boundaries are alike: every block is a page, or all of the run is one.
-    whole = runs.bytes if (runs.bytes // block).bit_count() == 1 else None
+        return page if costs[np.argmax(costs) :].all() and row_bytes % page == 0 else None
+    # All boundaries are alike: every block is a page, or all of the row is one.
+    whole = row_bytes if (row_bytes // block).bit_count() == 1 else None
     if block < SMALLEST_PAGE_BYTES:
         return whole
     if together.cached_units:
@@ -62,18 +74,54 @@ def page_bytes(
     return None if each is None else block if each else whole
 
 
-def _costs(
-    bench: Bench,
-    together: Together,
-    runs: Runs,
-    sizes: NDArray[np.int64],
-    rng: np.random.Generator,
-) -> NDArray[np.bool_] | None:
+@dataclass(frozen=True)
+class _Edges:
+    """Boundaries between blocks of rows, by the power of two of their distance from its begin."""
+
+    bench: Bench
+    together: Together
+    begins: NDArray[np.int64]
+    row_bytes: int
+    sizes: NDArray[np.int64]
+    rng: np.random.Generator
+
+    def round(self) -> NDArray[Any]:
+        """Read two blocks about a boundary of each kind in each row; shape (rows, kinds)."""
+        rows, kinds = self.begins.size, self.sizes.size
+        odd = np.maximum((self.row_bytes - 1) // self.sizes - 1, 0) // 2 + 1
+        odd = np.minimum(odd, np.maximum(LARGEST_PAGE_BYTES // self.sizes, 1))
+        places = (2 * self.rng.integers(0, odd, (rows, kinds)) + 1) * self.sizes
+        edges = self.begins[:, None] + places
+        if not self.together.cached_units:
+            return self._straddling(edges.ravel()).reshape(edges.shape)
+        values, row = np.empty(edges.shape), np.arange(rows)
+        for turn in range(kinds):  # two boundaries of a row may share a block, which would be kept
+            kind = (row + turn) % kinds
+            self.together.forget()
+            values[row, kind] = self._straddling(edges[row, kind])
+        return values
+
+    def _straddling(self, edges: NDArray[np.int64]) -> NDArray[Any]:
+        """Read two blocks about each boundary; logarithms of what they take."""
+        block = self.bench.info.logical_block_bytes
+        order = self.rng.permutation(edges.size)
+        starts, lengths = np.repeat(edges[order] - block, 2), np.full(2 * edges.size, 2 * block)
+        if self.together.cached_units:  # what is looked up, and nothing of what is read
+            starts[::2] += ASIDE_BLOCKS * block
+            lengths[::2] = block
+        log = patient_read(self.bench, starts, lengths)
+        values = np.empty(edges.size)
+        # In random order: what drifts adds to the scatter and favours none.
+        values[order] = np.log(np.maximum(log.latency_ns.astype(float), 1.0))[1::2]
+        return values
+
+
+def _costs(edges: _Edges) -> NDArray[np.bool_] | None:
     """Say at which boundaries two blocks cost more; None if it is not certain."""
-    values = np.empty((0, sizes.size))
-    for rounds in ROUNDS:
+    values = np.empty((0, edges.sizes.size))
+    for rounds in KEPT_ROUNDS if edges.together.cached_units else ROUNDS:
         for _ in range(rounds):
-            values = np.vstack([values, _straddling(bench, together, runs, sizes, rng)])
+            values = np.vstack([values, edges.round()])
         medians = np.median(values, axis=0)
         error = 1.7725 * stats.mad((values - medians).ravel()) / math.sqrt(len(values))
         ordered = np.sort(medians)
@@ -82,34 +130,8 @@ def _costs(
         if gaps[widest] > max(COSTS_FROM, CERTAIN * error):
             return np.asarray(medians >= ordered[widest])
         if ordered[-1] - ordered[0] + CERTAIN * error < COSTS_FROM:
-            return np.zeros(sizes.size, np.bool_)
+            return np.zeros(edges.sizes.size, np.bool_)
     return None
-
-
-def _straddling(
-    bench: Bench,
-    together: Together,
-    runs: Runs,
-    sizes: NDArray[np.int64],
-    rng: np.random.Generator,
-) -> NDArray[Any]:
-    """Read two blocks about a boundary of each kind in each run; shape (runs, kinds)."""
-    block = bench.info.logical_block_bytes
-    odd = np.maximum((runs.bytes - 1) // sizes - 1, 0) // 2 + 1
-    odd = np.minimum(odd, np.maximum(LARGEST_PAGE_BYTES // sizes, 1))
-    places = (2 * rng.integers(0, odd, (runs.begins.size, sizes.size)) + 1) * sizes
-    edges = (runs.begins[:, None] + places).ravel()
-    order = rng.permutation(edges.size)
-    starts, lengths = np.repeat(edges[order] - block, 2), np.full(2 * edges.size, 2 * block)
-    if together.cached_units:  # what is looked up, and nothing of what is read
-        together.forget()
-        starts[::2] += ASIDE_BLOCKS * block
-        lengths[::2] = block
-    log = patient_read(bench, starts, lengths)
-    logs = np.log(np.maximum(log.latency_ns.astype(float), 1.0))[1::2]
-    values = np.empty(edges.size)
-    values[order] = logs  # in random order: what drifts adds to the scatter and favours none
-    return values.reshape(places.shape)
 
 
 def _one_by_one(bench: Bench, runs: Runs, rng: np.random.Generator) -> bool | None:

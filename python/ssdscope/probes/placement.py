@@ -7,11 +7,12 @@ Physics
 Statistic
     Runs (`runs`): pairs of blocks at once, at distances of powers of two from random places; how
     slow waiting is, the same block read twice tells. The first block that does not wait is then
-    found by bisection, and from there the next such. Pages (`page_edges`): requests of two blocks
-    about boundaries within runs, by the largest power of two of the distance from its begin.
-    Planes served by one command: three reads at once, at equal parts of a run.
+    found by bisection, and from there the next such. Planes served by one command: a block read
+    twice or more and another at once, at equal parts of a run; the first such part ends a row.
+    Pages (`page_edges`): requests of two blocks about boundaries within rows, by the largest power
+    of two of the distance from the begin; across planes such a request may read the array once.
 Decision rule
-    k is run over page, if nine tenths of the runs are equally long and costs have the pattern of a
+    k is row over page, if nine tenths of the runs are equally long and costs have the pattern of a
     power of two (or a run is a single block). "one-channel" if the merge unit, or else the RMW
     unit, is more than a page and lies in one run; of a run of one page, that no unit does is
     known without the unit. Runs longer than a merge unit are neighbouring units on the same chip.
@@ -60,20 +61,19 @@ def detect(bench: Bench) -> Iterator[Finding]:
         runs = find(bench, together, rng)
         evidence["picture"] = _picture(runs)
         bench.progress("runs", 0.5)
-        page = page_bytes(bench, together, runs, rng)
-        evidence |= {"run_bytes": runs.bytes, "page_bytes": page}
+        block = bench.info.logical_block_bytes
+        rows = alone(together, runs, block)
+        page = page_bytes(bench, together, runs, rows[0], rng) if rows else None
+        evidence |= {"run_bytes": runs.bytes, "alone_bytes": rows, "page_bytes": page}
         effect = math.expm1(runs.survey.effect)
         if page is None:
             why = "requests of two blocks do not tell where pages end"
-            block = bench.info.logical_block_bytes
             if min(_units(bench, block, runs.bytes)) > runs.bytes:  # whatever a page is
                 yield _detected(WAY, SEVERAL, effect, evidence)
             else:
                 yield _ambiguous(WAY, (SEVERAL, ONE), why, evidence)
             yield _ambiguous(PAGES, _possible(bench, runs.bytes), why, evidence)
             return
-        rows = alone(together, runs, page)
-        evidence["alone_bytes"] = rows
     yield from _answers(bench, page, rows, effect, evidence)
 
 
@@ -115,7 +115,7 @@ def _answers(
         yield _detected(PAGES, row // page, effect, evidence)
     else:
         why = "some of the pages on several planes are served by one command, and some are not"
-        yield _ambiguous(PAGES, tuple(each // page for each in rows), why, evidence)
+        yield _ambiguous(PAGES, tuple(max(each // page, 1) for each in rows), why, evidence)
 
 
 def _units(bench: Bench, page: int, row: int) -> list[float]:

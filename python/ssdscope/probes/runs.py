@@ -2,7 +2,8 @@
 
 Two blocks are read at once. On one die one waits for the other, elsewhere it does not. Where
 one command serves several planes of a die, it serves what waits: of three reads, two of one block
-and one of another, the third then goes with the second. (Of two the first starts alone.)
+and one of another, the third then goes with the second. (Of two the first starts alone.) Where
+a read takes hardly longer than the link takes for its command, it takes more than two.
 """
 
 from __future__ import annotations
@@ -37,9 +38,13 @@ ON_LEVELS = 0.85
 SAME_SHARE, LEAST_SAME = 0.9, 0.5
 """Of runs that must be multiples of the length of most, or cut short; and so many must have that
 length. The former, too, of reads of one block twice that must wait."""
-PLANES_TIMES = 45
-TOGETHER_SHARE = 0.8
+PLANES_TIMES = 15
+"""At least."""
+MOST_COPIES, KEPT_COPIES = 12, 2
+"""Of the block that others may be read with; and where a cache stays on, that has it soon."""
+MOST = 0.8
 """Of runs in which a distance must be served by one command."""
+SMALLEST_PAGE_BYTES = 2048
 
 
 @dataclass(frozen=True)
@@ -202,22 +207,37 @@ def _ends(
     return found
 
 
-def alone(together: Together, runs: Runs, page: int) -> tuple[int, ...]:
+def alone(together: Together, runs: Runs, block: int) -> tuple[int, ...]:
     """Give how many bytes of a run follow each other on what no command serves together.
 
     Pages on several planes of a die can go together if they have the same place in their
-    blocks: those at equal places of equal parts of the run. Several answers, if some do and some
+    blocks: those at equal places of equal parts of the run. Blocks of one page never do, so that
+    the least that does is no more than a page on each plane. Several answers, if some do and some
     do not.
     """
-    parts = [n for n in range(2, runs.bytes // page + 1) if runs.bytes // page % n == 0]
-    if not parts:
+    least = max(block, SMALLEST_PAGE_BYTES)
+    counts = range(2, runs.bytes // least + 1)
+    parts = np.array([runs.bytes // n for n in counts if runs.bytes % (n * block) == 0])
+    if not parts.size:
         return (runs.bytes,)
-    distances = np.array([0, runs.bytes, *(runs.bytes // n for n in parts)])
-    read = together.read(
-        runs.begins, runs.begins[:, None] + distances, PLANES_TIMES, copies=2
-    ).slower
+    copies = _copies(math.expm1(runs.survey.effect))
+    if copies > (KEPT_COPIES if together.cached_units else MOST_COPIES):
+        return ()
+    times = max(PLANES_TIMES, runs.survey.times)
+    others = runs.begins[:, None] + np.concatenate([[0, runs.bytes], parts])
+    read = together.read(runs.begins, others, times, copies=copies).slower
     waits, free = np.median(read[:, 0]), np.median(read[:, 1])
     share = (read[:, 2:] < (waits + free) / 2).mean(axis=0)
-    surely = int(min(distances[2:][share >= TOGETHER_SHARE], default=runs.bytes))
-    perhaps = distances[2:][(share > 1 - TOGETHER_SHARE) & (distances[2:] < surely)]
+    surely = int(min(parts[share >= MOST], default=runs.bytes))
+    perhaps = parts[(share > 1 - MOST) & (parts < surely)]
     return surely, *(int(each) for each in perhaps)
+
+
+def _copies(effect: float) -> int:
+    """Give how many reads of a block keep one of them waiting until another read has come.
+
+    If a read takes r and the next command comes after c, the last of n copies begins after
+    (n - 1) r, and the other read comes after n c. What waiting for a read adds to two at once,
+    the effect, is (r - c) / (r + c) at most.
+    """
+    return max(round((1 + 1 / effect) / 2), 2)

@@ -99,7 +99,7 @@ class Together:
     def read(
         self, first: NDArray[Any], other: NDArray[Any], times: int, *, copies: int = 1
     ) -> Repeated:
-        """Read each of some blocks, so many copies of it, together with each of its others.
+        """Read each of some blocks after each of its others, so many copies of those, at once.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class Together:
             aside = ASIDE_BLOCKS * self._bench.info.logical_block_bytes
             before = np.column_stack([other + aside, np.maximum(first - aside, 0)])
         # The greater address first: nothing is read ahead of what does not follow.
-        burst = [first] * (copies - 1) + [other, first]
+        burst = [other] * copies + [first]
         return slowest(self._bench, before, np.column_stack(burst))
 
     def forget(self) -> None:
