@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from ssdscope.probes import Budget, Detected, Reason, Undetectable, run
 from ssdscope.targets import Target, open_target
 from ssdscope.targets.presets import preset_text
 from ssdscope.workloads import Workload
@@ -125,6 +126,21 @@ def test_a_consumer_drive_is_fast_for_as_long_as_was_published(drive: Consumer) 
     fast, slow = seconds[2:knee], seconds[knee:]
     assert len(fast) * MIB / sum(fast) / GB == pytest.approx(drive.fast_rate, rel=0.1)
     assert len(slow) * MIB / sum(slow) / GB == pytest.approx(drive.slow_rate, rel=0.1)
+
+
+@pytest.mark.parametrize("drive", CONSUMER, ids=lambda drive: drive.preset)
+def test_the_probe_tells_how_much_is_fast_or_that_it_cannot(drive: Consumer) -> None:
+    """A third of a drive is more than can be confirmed within one capacity; it is not absent."""
+    target = open_target(f"sim:{drive.preset}", sets=_smaller(drive), seed=3)
+    (found,) = run(["pslc"], target.device, Budget.parse("default"), 3)
+    if drive.preset == "nvme-dramless":
+        assert isinstance(found, Undetectable), found
+        assert found.reason is Reason.BUDGET_EXHAUSTED
+        assert "too late" in found.evidence["detail"]
+    else:
+        assert isinstance(found, Detected), found
+        published = drive.fast_gb * GB / (FEWER * drive.shorter)
+        assert found.value == pytest.approx(published, rel=0.1)
 
 
 @pytest.mark.parametrize("drive", CONSUMER, ids=lambda drive: drive.preset)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
 
-from ssdscope.probes import Absent, Budget, Detected, Undetectable, run
+from ssdscope.probes import Absent, Budget, Detected, Reason, Undetectable, pslc_stretches, run
 
 PLANES, PAGE_BYTES = 4, 4096
 
@@ -85,3 +85,16 @@ def test_without_a_region_nothing_is_found(
     """Neither spare space running out nor log blocks are taken for one."""
     found = probed("pslc", opened(tmp_path, kind, noise))["pslc_bytes"]
     assert not isinstance(found, Detected), found
+
+
+def test_a_search_cut_short_shows_no_absence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a large simulated drive, unless the budget is full."""
+    monkeypatch.setattr(pslc_stretches, "MOST_BYTES", 16 << 20)
+    device = opened(tmp_path, {})
+    (short,) = run(["pslc"], device, Budget.parse("default"), 1)
+    assert isinstance(short, Undetectable), short
+    assert short.reason is Reason.BUDGET_EXHAUSTED
+    (whole,) = run(["pslc"], device, Budget.parse("full"), 1)
+    assert isinstance(whole, Absent), whole

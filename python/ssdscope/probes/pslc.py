@@ -13,9 +13,11 @@ flush is slow from its beginning (a write buffer would be as fast again), and on
 with nothing discarded, is fast (else the region is never emptied). The buffer is switched off, or
 passed by forced writes, or, if it is protected, its size (property `write_buffer_bytes`) is taken
 off. Requests of several sizes must tell one size, since units cut by the ends of requests take room
-twice; forced writes must hold whole ones. No drop: absent, up to the bytes written.
+twice; forced writes must hold whole ones. No drop: absent, if one last stretch of almost half the
+drive is even, too: all free space may take one bit per cell, a third of what it else holds. If it
+is not, or stretches of a large simulated drive are cut short, refused: `budget_exhausted`.
 
-Assumptions. The fast stretch is longer than six requests, and shorter than a fifth of the
+Assumptions. The fast stretch is longer than six requests, and shorter than a ninth of the
 drive. Cost: up to a capacity. Source: PROBING 2.5, 3.7.
 """
 
@@ -92,11 +94,7 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
         evidence["detail"] = "some stretches slow down, and others do not"
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     if found is None:
-        return Absent(
-            bound=float(streams.longest_bytes),
-            reason="writes in order are as fast at the end of a long stretch as behind a pause",
-            **common,
-        )
+        return _nothing(streams, common)
     if streams.forced and not streams.aligned:
         evidence["detail"] = "forced writes that cut units of an unknown size fill it sooner"
         return Undetectable(reason=Reason.MASKED, **common)
@@ -107,6 +105,28 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
     value, interval = told
     effect = evidence["slow_ns"] / evidence["fast_ns"] - 1
     return Detected(value=value, interval=interval, effect=effect, **common)
+
+
+def _nothing(streams: Streams, common: dict[str, Any]) -> Finding:
+    """Say that there is no region, if one as large as all that is free may become would show.
+
+    A drive without discards never has much that is free.
+    """
+    evidence = common["evidence"]
+    if streams.shortened:
+        said = f"the first {streams.longest_bytes} bytes are even, and a region may be larger"
+        evidence["detail"] = said
+        return Undetectable(reason=Reason.BUDGET_EXHAUSTED, **common)
+    late = streams.last() if streams.bench.info.discard else None
+    if late is not None:
+        evidence |= _evidence(late)
+        evidence["detail"] = "it slows down too late for another stretch to confirm it"
+        return Undetectable(reason=Reason.BUDGET_EXHAUSTED, **common)
+    return Absent(
+        bound=float(streams.longest_bytes),
+        reason="writes in order are as fast at the end of a long stretch as behind a pause",
+        **common,
+    )
 
 
 def _sized(

@@ -39,11 +39,14 @@ DOUBTFUL = 1.15
 REPEATED_SHARE = 1 / 16
 """Of the longest stretch, up to which one is repeated while it is searched for."""
 LONGEST_SHARE = 1 / 4
-"""Of the drive, in one stretch; and of what may be written, to one search."""
+"""Of the drive, in one stretch of a search; doubled until then, all come to twice as much."""
+LAST_SHARE = 0.45
+"""Of the drive, in one last stretch that has to be even for nothing to be there: a third of what
+three-bit cells hold, which all that is free may become, and some spare."""
 FIRST_IDLE_NS, LONG_IDLE_NS, MOST_IDLE_NS = 5_000_000_000, 80_000_000_000, 320_000_000_000
 MIN_DROP = 0.1
-MOST_BYTES = 1 << 34
-"""In one stretch of a simulated drive: what its computer can bear."""
+MOST_BYTES = 1 << 35
+"""In one stretch of a simulated drive, unless the budget is full: what its computer can bear."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +98,15 @@ class Streams:
 
     @property
     def longest_bytes(self) -> int:
-        """The most in one stretch."""
-        return min(int(self.bench.window.size_bytes * LONGEST_SHARE), MOST_BYTES)
+        """The most in one stretch of a search."""
+        share = int(self.bench.window.size_bytes * LONGEST_SHARE)
+        full = self.bench.budget.heavy or not self.bench.virtual
+        return share if full else min(share, MOST_BYTES)
+
+    @property
+    def shortened(self) -> bool:
+        """Whether that is less than its share of the drive."""
+        return self.longest_bytes < int(self.bench.window.size_bytes * LONGEST_SHARE)
 
     def rest(self, idle_ns: int, *, discard: bool = True) -> None:
         """Flush; discard everything, so that spare space does not matter, and leave it alone."""
@@ -149,19 +159,27 @@ class Streams:
 
     def find(self, runs: int) -> tuple[int, Stretch | None]:
         """Make stretches longer until there is a slow part behind the fast one; give how long."""
-        requests = FIRST_REQUESTS
         most = self.longest_bytes // self.step_bytes
+        requests = min(FIRST_REQUESTS, most)
         while True:
-            requests = min(requests, most)
             found = self.measure(requests, self.step_bytes, runs)
             if found is not None and np.median(found.requests) <= 0.75 * requests:
                 return requests, found
-            if requests == most:
-                head, tail = np.array_split(self.last_ns.mean(axis=0), 2)
-                self.doubtful = bool(tail.mean() > DOUBTFUL * head.mean())
+            if 2 * requests > most:
+                self.doubtful = self._slower_behind()
                 return requests, None
             requests *= 2
             runs = self._runs(requests, runs)
+
+    def last(self) -> Stretch | None:
+        """Write one as long as the largest region; None if nothing of it is surely slower."""
+        requests = int(self.bench.window.size_bytes * LAST_SHARE) // self.step_bytes
+        found = self.measure(requests, self.step_bytes, 1)
+        return found if found and found.slow_ns >= LEAST_SLOWER * found.fast_ns else None
+
+    def _slower_behind(self) -> bool:
+        head, tail = np.array_split(self.last_ns.mean(axis=0), 2)
+        return bool(tail.mean() > DOUBTFUL * head.mean())
 
 
 def _requests(bench: Bench) -> tuple[int, int, bool]:
