@@ -132,6 +132,28 @@ def test_the_interval_ends_a_run_before_the_minute() -> None:
     assert row.requests >= 200
 
 
+def test_a_buffer_is_full_before_anything_counts() -> None:
+    disk = open_target("sim:huang-hdd-s", seed=1).device
+    vector = Vector(100, 1, 4 * KIB, KIB, wr_rand=100)
+    filling, full = (
+        next(grid.run(disk, [vector], seed=1, stop=Stop(runtime_ns=10**10, fill_bytes=fill)))
+        for fill in (0, grid.FILLED_STOP.fill_bytes)
+    )
+    assert filling.ci_reached
+    assert filling.latency_ns < 300_000, "all in the write cache"
+    assert full.latency_ns > 2_000_000, "the arm has to move"
+
+
+@pytest.mark.parametrize(
+    ("wr_ratio", "wr_size", "requests"),
+    [(0, KIB, 0), (100, 256 * KIB, 16), (50, 64 * KIB, 128), (1, KIB, grid.MOST_UNCOUNTED)],
+)
+def test_what_is_not_counted_fills_a_buffer(wr_ratio: int, wr_size: int, requests: int) -> None:
+    vector = Vector(wr_ratio, 1, wr_size, 4 * KIB)
+    assert vector.workload(grid.FILLED_STOP, seed=1).ramp_requests == requests
+    assert vector.workload(grid.PAPER_STOP, seed=1).ramp_requests == 0
+
+
 def test_runs_can_be_kept_to_a_part_of_the_drive() -> None:
     disk = open_target("sim:huang-hdd-s", seed=1).device
     vector, stop = Vector(0, 1, KIB, 4 * KIB, rd_rand=100), Stop(0.05)

@@ -16,8 +16,8 @@ from ssdscope.models.estimators import (
     LightgbmRegressor,
     LinearQuantileRegressor,
 )
-from ssdscope.models.gaussian import GaussianProcess, _likelihood, _pairs
-from ssdscope.models.gaussian_model import GaussianModel
+from ssdscope.models.gaussian import GaussianProcess, _left_out, _likelihood, _pairs
+from ssdscope.models.gaussian_model import GaussianModel, distances, matern
 from ssdscope.models.guide.model import GuideModel
 from ssdscope.models.lasso import LassoRegressor
 
@@ -151,10 +151,11 @@ def test_the_gradient_of_the_likelihood_is_its_slope() -> None:
     squares = _pairs(x)
     values = np.log(y) - np.log(y).mean()
     at = np.array([0.3, -3.0, 0.2, 0.5, -0.1, 0.4])
-    _, gradient = _likelihood(at, squares, values)
+    shape = np.linspace(0.2, 3.0, len(values))
+    _, gradient = _likelihood(at, squares, values, shape)
     for index in range(len(at)):
         step = np.eye(len(at))[index] * 1e-5
-        ends = [_likelihood(at + side * step, squares, values)[0] for side in (-1, 1)]
+        ends = [_likelihood(at + side * step, squares, values, shape)[0] for side in (-1, 1)]
         assert gradient[index] == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=1e-4, abs=1e-5)
 
 
@@ -166,6 +167,26 @@ def test_a_gaussian_process_finds_a_smooth_law_in_few_rows() -> None:
     truth = np.exp(2 * new[:, 0] + np.sin(3 * new[:, 1]))
     assert np.mean(np.abs(fitted.predict(new) / truth - 1)) < 0.01
     assert len(GaussianProcess(max_rows=50).fit(x, y).model_.weights) == 50
+
+
+def test_what_a_row_misses_when_left_out_is_told_without_fitting_again() -> None:
+    x, y = data(40)
+    values, inside = np.log(y), np.arange(40) > 0
+    covariance = matern(distances(x, x)) + 0.1 * np.eye(40)
+    known, cross = covariance[np.ix_(inside, inside)], covariance[0, inside]
+    again = values[0] - cross @ np.linalg.solve(known, values[inside])
+    missed = _left_out(np.linalg.cholesky(covariance), values)
+    assert missed[0] == pytest.approx(again, rel=1e-9)
+
+
+def test_noise_in_one_place_does_not_blur_another() -> None:
+    rng = np.random.default_rng(4)
+    x, new = rng.uniform(-1, 1, (300, 2)), rng.uniform(-0.9, -0.1, (200, 2))
+    law, truth = (np.sin(12 * rows[:, 0]) + rows[:, 1] for rows in (x, new))
+    spread = np.where(x[:, 0] > 0, 1.0, 0.003)
+    fitted = GaussianProcess(random_state=0).fit(x, np.exp(law + spread * rng.normal(size=300)))
+    off = np.log(fitted.predict(new)) - truth
+    assert np.sqrt(np.mean(off**2)) < 0.01, "0.08 with the same noise everywhere"
 
 
 def test_a_target_without_logarithm_is_refused() -> None:

@@ -18,7 +18,7 @@ from ssdscope.models import designs
 from ssdscope.models.table import Collected, Runs
 from ssdscope.targets import Device, DeviceInfo
 from ssdscope.workloads import Workload, grid
-from ssdscope.workloads.grid import PAPER_STOP, Row, Stop, Vector
+from ssdscope.workloads.grid import FILLED_STOP, Row, Stop, Vector
 from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
 
 StageProgress = Callable[[str, float], None]
@@ -60,7 +60,7 @@ class Plan:
     test: int
     repeats: int
     seed: int
-    stop: Stop = PAPER_STOP
+    stop: Stop = FILLED_STOP
     jobs: int = -1
     prepare: bool = True
     size_bytes: int | None = None
@@ -76,6 +76,7 @@ class Plan:
             "seed": self.seed,
             "until_ci": self.stop.until_ci,
             "runtime_ns": self.stop.runtime_ns,
+            "fill_bytes": self.stop.fill_bytes,
             "size_bytes": self.size_bytes,
             **target,
         }

@@ -3,7 +3,8 @@
 Four sets, each of which a reader in another language can compute from the characteristics
 (`FORMULAS`): ``basic``, the four that models of hard disks have; ``extended``, the eight of
 huang2011; ``physics``, these and what a drive makes of them: pages asked for, bytes in flight,
-parts of pages, less than a page, whether starts stay on round addresses; ``service``, these and
+parts of pages, less than a page, whether starts stay on round addresses, how seldom a direction
+or a jump is; ``service``, these and
 what times are proportional to, for the one model that adds times up. Sizes and depths enter as
 binary logarithms, in which latency is nearly straight.
 
@@ -31,6 +32,8 @@ Columns = Mapping[str, Array]
 PAGE_BYTES = 4096
 UNIT_BYTES = 65536
 """Bytes are counted in so many where times are proportional to them."""
+SELDOM = 0.01
+"""Added to shares before their logarithm: one request in a hundred already moves a disk's arm."""
 _PHYSICS: dict[str, str] = {
     "wr_share": "wr_ratio / 100",
     "rand_share": "(1 - wr_share) * rd_rand_share + wr_share * wr_rand_share",
@@ -69,6 +72,10 @@ _PHYSICS: dict[str, str] = {
         "rd_touched if rd_size < 4096 else "
         "min(rd_touched, (1 - wr_share) * (2 - gcd(rd_size + rd_stride, 4096) / 2048))"
     ),
+    "log2_wr_share": "log2(0.01 + wr_share)",
+    "log2_rd_share": "log2(0.01 + 1 - wr_share)",
+    "log2_wr_random": "log2(0.01 + wr_random)",
+    "log2_rd_random": "log2(0.01 + rd_random)",
     "log2_wr_touched": "log2(0.001 + wr_touched)",
     "log2_rd_touched": "log2(0.001 + rd_touched)",
 }
@@ -209,6 +216,8 @@ def _direction(way: str, share: Array, given: Columns) -> dict[str, Array]:
         f"{way}_part": share * (-size % PAGE_BYTES) / PAGE_BYTES,
         f"{way}_small": share * (size < PAGE_BYTES),
         f"{way}_random": share * random / 100,
+        f"log2_{way}_share": np.log2(SELDOM + share),
+        f"log2_{way}_random": np.log2(SELDOM + share * random / 100),
         f"{way}_sequential": share * ((random == 0) & (stride == 0)),
         **{
             f"{way}_step_{name}": ((size + stride) % step == 0).astype(float)

@@ -27,7 +27,7 @@ LITTLE_MAX = 0.05
 _KEY = b"ssdscope"
 _SAME = (
     "target", "state", "sets", "capacity_bytes", "fingerprint",
-    "design", "seed", "until_ci", "runtime_ns", "size_bytes",
+    "design", "seed", "until_ci", "runtime_ns", "fill_bytes", "size_bytes",
 )  # fmt: skip
 """What has to agree for a collection to go on with what is there."""
 

@@ -12,7 +12,7 @@ from ssdscope.models.table import Collected, Runs
 from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.targets import Device
 from ssdscope.targets.records import DeviceInfo
-from ssdscope.workloads.grid import KIB, Stop, Vector
+from ssdscope.workloads.grid import FILLED_STOP, KIB, Stop, Vector
 
 POINTS = 256
 TEST = 64
@@ -32,7 +32,7 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     """Say which runs there are time for."""
     if info.clock == "virtual":
-        stop = Stop(UNTIL_CI, RUNTIME_NS)
+        stop = Stop(UNTIL_CI, RUNTIME_NS, FILLED_STOP.fill_bytes)
         return collecting.Plan("sobol", POINTS, TEST, REPEATS, seed, stop)
     seconds = SHARE_OF_WALL * budget.wall_s
     runs = min(POINTS + TEST, max(1, int(seconds / LEAST_RUN_S)))

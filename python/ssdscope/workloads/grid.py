@@ -11,6 +11,7 @@ them, which leaves 7,480 workloads that differ. A split for held-out data has to
 """
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, fields, replace
 from typing import Any
@@ -91,8 +92,16 @@ class Vector:
             size_bytes=size_bytes,
             until_ci=stop.until_ci,
             runtime_ns=stop.runtime_ns,
+            ramp_requests=self._uncounted(stop.fill_bytes),
             seed=seed,
         )
+
+    def _uncounted(self, fill_bytes: int) -> int:
+        """Count the requests until so much is written; none where nothing is."""
+        written_bytes = self.wr_ratio / 100 * self.wr_size
+        if written_bytes == 0:
+            return 0
+        return min(math.ceil(fill_bytes / written_bytes), MOST_UNCOUNTED)
 
 
 @dataclass(frozen=True)
@@ -105,13 +114,20 @@ class Stop:
         The 95 % interval of the mean latency of each direction is within this share of it.
     runtime_ns
         Time on the drive's own clock.
+    fill_bytes
+        What is measured begins once so much was written, or after `MOST_UNCOUNTED` requests. While
+        a buffer fills, all writes take the same short time: a run would end at once, sure of a
+        mean that no minute has.
     """
 
     until_ci: float = 0.01
     runtime_ns: int = 60_000_000_000
+    fill_bytes: int = 0
 
 
 PAPER_STOP = Stop()
+FILLED_STOP = Stop(fill_bytes=4 * 1024 * KIB)
+MOST_UNCOUNTED = 8192
 USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
 REST_NS = 60_000_000_000
 

@@ -153,7 +153,7 @@ def _plan(
     """Read the options of a collection, the seed left out."""
     from ssdscope.models.designs import DESIGNS, GRID_POINTS
     from ssdscope.units import parse_duration, parse_percent
-    from ssdscope.workloads.grid import Stop
+    from ssdscope.workloads.grid import FILLED_STOP, Stop
 
     if design not in DESIGNS:
         raise UsageError(f"--design: {design!r} is not a design", hint=f"use {', '.join(DESIGNS)}")
@@ -170,7 +170,9 @@ def _plan(
     if jobs == 0 or jobs < -1:
         raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
     stop = Stop(
-        _typed("--until-ci", parse_percent, until_ci), _typed("--runtime", parse_duration, runtime)
+        _typed("--until-ci", parse_percent, until_ci),
+        _typed("--runtime", parse_duration, runtime),
+        FILLED_STOP.fill_bytes,
     )
     if not 0 < stop.until_ci < 1:
         raise UsageError(f"--until-ci: {until_ci} is not between 0% and 100%")

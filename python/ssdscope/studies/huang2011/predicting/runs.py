@@ -11,8 +11,9 @@ commands read them:
     4,096 of a Sobol design, one in sixteen run again.
 
 Every run begins on a copy of a drive that was in use and ends as the paper's do: when the mean
-latency is known to 1 %, or after a minute of the drive's time. What is there is not run again;
-a file of another drive, another seed or a preset that was changed since is refused.
+latency is known to 1 %, or after a minute of the drive's time; what is counted begins once 4 MiB
+were written, for a buffer that still fills tells nothing of a minute. What is there is not run
+again; a file of another drive, another seed or a preset that was changed since is refused.
 
 A part of the grid may be taken for a quick look. It goes into the same files, and counts for all
 of it later.
@@ -28,7 +29,7 @@ from ssdscope.models.table import Collected, Table
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.huang2011.means import PUBLISHED
 from ssdscope.targets import Target, open_target
-from ssdscope.workloads.grid import PAPER_STOP, Stop
+from ssdscope.workloads.grid import FILLED_STOP, Stop
 
 DEVICES = tuple(PUBLISHED)
 GRID, SOBOL = "grid", "sobol"
@@ -64,12 +65,12 @@ class Part:
     count: int = designs.GRID_POINTS
     devices: tuple[str, ...] = DEVICES
     jobs: int = -1
-    stop: Stop = PAPER_STOP
+    stop: Stop = FILLED_STOP
 
     @property
     def whole(self) -> bool:
         """Whether nothing of the paper's grid is left out."""
-        return self.count >= designs.GRID_POINTS and self.stop == PAPER_STOP
+        return self.count >= designs.GRID_POINTS and self.stop == FILLED_STOP
 
     def path(self, device: str, design: str) -> Path:
         """Name the file of a drive's runs."""
