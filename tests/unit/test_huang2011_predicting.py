@@ -14,6 +14,7 @@ from ssdscope.probes.budget import silent
 from ssdscope.studies.huang2011 import means
 from ssdscope.studies.huang2011.predicting import (
     datasheets,
+    frozen,
     improving,
     published,
     quantile,
@@ -69,6 +70,20 @@ def test_the_paper_s_numbers_go_together() -> None:
     for target in published.TARGETS:
         assert list(published.SPECIFIC[target]) == list(features.WORKLOADS)[1:]
     assert published.specific("latency", "rand_rd", "HDD_S").mre == 46
+
+
+def test_presets_are_those_that_stood_before_a_model_was_fitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert {device: frozen.digest(device) for device in means.PUBLISHED} == frozen.FROZEN
+    whole = frozen.note(tuple(frozen.FROZEN))
+    assert all(f"{device} {known}" in whole for device, known in frozen.FROZEN.items())
+    assert "Changed" not in whole
+    monkeypatch.setitem(frozen.FROZEN, "SSD_A", "0" * 16)
+    assert (
+        f"Changed since, so that nothing was foretold of them: SSD_A {frozen.digest('SSD_A')}"
+        in (frozen.note(("SSD_A", "SSD_I")))
+    )
 
 
 def test_a_model_that_is_worse_than_the_paper_s_differs_unless_nobody_could_do_better() -> None:

@@ -2,6 +2,8 @@
 
 `runs`
     The collections that models learn from, each drive in a file of its own.
+`frozen`
+    Which state of the presets models are held to.
 `published`
     What the paper prints.
 `accuracy`

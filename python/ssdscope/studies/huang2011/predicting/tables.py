@@ -23,7 +23,7 @@ from typing import Any
 from ssdscope.models.features import WORKLOADS
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
-from ssdscope.studies.huang2011.predicting import published
+from ssdscope.studies.huang2011.predicting import frozen, published
 from ssdscope.studies.huang2011.predicting.accuracy import Accuracy, Cell
 from ssdscope.studies.huang2011.predicting.published import TARGETS, UNITS, Printed
 from ssdscope.studies.making import within
@@ -201,6 +201,9 @@ def notes(name: str, accuracy: Accuracy, claims: Sequence[Claim]) -> list[str]:
     if decided:
         share = 100 * decided / len(claims)
         found.append(f"{decided} of {len(claims)} cells ({share:.0f} %) are decided by the floor")
+    held_to = [device for device in accuracy.wanted.devices if device in DEVICES[name]]
+    if held_to:
+        found.append(frozen.note(held_to))
     if not claims:
         found.append(f"This table is about {', '.join(DEVICES[name])}")
     if name == "IV":

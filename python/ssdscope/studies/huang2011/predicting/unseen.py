@@ -26,7 +26,7 @@ from ssdscope.models.samples import Sample
 from ssdscope.models.table import Collected
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
-from ssdscope.studies.huang2011.predicting import tables
+from ssdscope.studies.huang2011.predicting import frozen, tables
 from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
 from ssdscope.studies.huang2011.predicting.runs import GRID, SOBOL
 from ssdscope.studies.making import within
@@ -157,6 +157,7 @@ def make(learning: Learning, folder: Path, progress: StageProgress) -> FigureRes
         f"{len(found) - len(missed)} of {len(found)} rows are within all bars; the last column "
         "names what is not"
     )
+    notes.append(frozen.note(wanted.devices))
     rows = tuple(_cells(each) for each in found)
     return FigureResult("unseen", TITLE, [], None, data, notes, Table(COLUMNS, rows))
 
