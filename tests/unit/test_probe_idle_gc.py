@@ -77,6 +77,23 @@ def test_a_buffer_that_is_emptied_when_idle_is_no_collection(tmp_path: Path) -> 
         assert isinstance(found, Absent | Undetectable), (protected, found)
 
 
+def test_a_large_buffer_that_takes_long_to_be_emptied_when_idle_is_no_collection(
+    tmp_path: Path,
+) -> None:
+    """What was written last leaves it last: a short pause would find that still in memory."""
+    buffer = {
+        "write_buffer.bytes": 16 * MIB,
+        "write_buffer.drain": '"idle"',
+        "write_buffer.idle_ns": 7_000_000,
+        "write_buffer.switchable": False,
+        "write_buffer.power_loss_protected": True,
+    }
+    slow = {"pslc.bytes": 2 * 4 * 21 * 4096, "nand.program_ns": 2_000_000}
+    keys = REGION | slow | {"gc.idle_ns": 90_000_000}
+    found = probed("idle_gc", opened(tmp_path, keys, buffer))["idle_gc_onset_ns"]
+    assert not isinstance(found, Detected), found
+
+
 def test_merges_are_found_behind_a_protected_buffer_that_is_emptied_at_once(tmp_path: Path) -> None:
     """It is as empty of a drive that was kept awake for as long, and no reason to refuse."""
     buffer = {

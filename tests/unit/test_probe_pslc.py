@@ -5,12 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
 
-from ssdscope.probes import Absent, Budget, Detected, Reason, Undetectable, pslc_stretches, run
+from ssdscope.probes import (
+    Absent,
+    Budget,
+    Detected,
+    Reason,
+    Undetectable,
+    pslc,
+    pslc_stretches,
+    run,
+)
 
-PLANES, PAGE_BYTES = 4, 4096
+PLANES, PAGE_BYTES, STEP = 4, 4096, 192 * KIB
 
 
 def region(blocks: int, overflow: str, **more: Any) -> dict[str, Any]:
@@ -69,6 +79,41 @@ def test_a_buffer_that_stays_on_is_passed_by_forced_writes(tmp_path: Path) -> No
     size = found["pslc_bytes"]
     assert isinstance(size, Detected), size
     assert size.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
+
+
+def test_a_small_region_is_told_in_single_units(tmp_path: Path) -> None:
+    keys = region(2, "direct") | {"ftl.map_unit_bytes": 16 * KIB}
+    found = run(["rmw_unit", "pslc"], opened(tmp_path, keys, NOISE), Budget.parse("full"), 1)
+    size = next(each for each in found if each.name == "pslc_bytes")
+    assert isinstance(size, Detected), size
+    assert size.value == pytest.approx(keys["pslc.bytes"], rel=0.1)
+
+
+def test_a_region_is_told_behind_a_protected_buffer_that_is_full_first(tmp_path: Path) -> None:
+    keys = region(24, "direct") | {
+        "write_buffer.bytes": 3 * 1024 * KIB,
+        "write_buffer.drain": '"full"',
+        "write_buffer.concurrent_drains": 1,
+        "write_buffer.switchable": False,
+        "write_buffer.power_loss_protected": True,
+    }
+    found = run(["write_buffer", "pslc"], opened(tmp_path, keys), Budget.parse("full"), 1)
+    size = next(each for each in found if each.name == "pslc_bytes")
+    assert isinstance(size, Detected), size
+    assert size.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
+
+
+@pytest.mark.parametrize(("second", "agree"), [(36, True), (28, False)])
+def test_equal_stretches_must_agree(second: int, agree: bool) -> None:
+    """As they do not where others fill log blocks, too, which are no region."""
+    coarse = [np.array([18, 18]), np.array([9, 9])]
+    stretches = [
+        pslc.Stretch(requests, length, 1.0, 2.0, np.ones((2, 60)))
+        for requests, length in zip(
+            [np.array([36, second]), *coarse], (STEP, 2 * STEP, 4 * STEP), strict=True
+        )
+    ]
+    assert pslc._judged(stretches, 0.0, aligned=False)["agree"] is agree
 
 
 def test_a_region_that_is_always_full_is_not_told(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ of it the gain lies (Wald 1945).
 Decision. Detected if long pauses surely gain something, fresh trials a little beyond the step
 gain it too, and such a little below, of twice as many pauses, gain nothing: a gain that grows
 slowly is no step, and one that takes time, as what the drive was still busy with, no idle work.
-Absent if pauses of a minute surely gain less than 3 %, and writes spend much of their time on what
-idle work would have saved. A write buffer that stays on is flushed, and each timed write is. Where
-a flush has no effect, what was written last is read after a pause and without one, besides other
-data: if only the former comes from flash, the buffer empties itself in idle time, which looks the
-same: `masked`.
+Absent if pauses of a minute surely gain less than 3 %, and writes without one waited most of their
+time, for what idle work would have saved. A write buffer that stays on is flushed, and each timed
+write is. Where a flush has no effect, what was written last is read after a pause (as long as it
+takes to empty all of a buffer) and without one, besides other data: if only the former comes from
+flash, the buffer empties itself in idle time, which looks the same: `masked`.
 
 Assumptions. A read restarts the waiting, and takes less than the onset. Cost: up to sixteen
 capacities. Source: PROBING 3.1, 3.7; SSDcheck's sweep of think times.
@@ -83,8 +83,8 @@ LEAST_AROUND, MOST_AROUND, BY_CHANCE = 12, 40, 1e-3
 """Pairs of fresh trials on both sides of the step, and of the rank test on them."""
 GAINED_NOTHING, GAINED = 0.4, 0.3
 """Of the full gain, at most below the step, and at least more beyond it."""
-MUCH_STALLED = 0.5
-"""Of the time of writes: what idle work would save, if there were any; else it may not show."""
+MUCH_WAITED = 0.5
+"""Of the time of writes in trials without a pause: what idle work would save, if there were any."""
 FLUSHES = 5
 
 
@@ -226,7 +226,7 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
     common["evidence"] = {"settled": settled.slowed, "settled_ns": settled.mean_ns}
     steps: Steps | None = None
     for long_ns in LONG_NS:
-        found, bound = _long(trials, long_ns, bench.deadline(1.0))
+        found, bound, worth = _long(trials, long_ns, bench.deadline(1.0))
         if found and (steps is None or found.errors_of_one < steps.errors_of_one):
             steps = found
         if steps and steps.errors_of_one < SEPARATED:
@@ -235,7 +235,6 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
         bench.progress("pauses", 0.4)
         return _narrowed(steps, common)
     common["evidence"] |= {"most_gained": bound}
-    worth = settled.mean_ns > MERGING_NS or trials.stalled > MUCH_STALLED
     if settled.slowed and worth and bound < NOTHING:
         reason = "no pause makes the next writes faster"
         return Absent(bound=float(LONG_NS[-1]), reason=reason, **common)
@@ -252,14 +251,17 @@ def _flush_works(overwriter: Overwriter, settled: Settled) -> bool:
     return float(np.median(took)) > 0.1 * settled.mean_ns
 
 
-def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | None, float]:
+def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | None, float, bool]:
     """Hold trials with one long pause against such without; give a search, or what they gain.
+
+    Also whether those without, which may be over before a drive has to merge, did wait.
 
     The number of writes is the one at which the two kinds lie furthest apart, in their scatter.
     """
     most = trials.most_writes
     counts = [FEWEST_WRITES << each for each in range(32) if FEWEST_WRITES << each <= most]
     logs: dict[bool, list[NDArray[np.float64]]] = {False: [], True: []}
+    waited: list[bool] = []
     bound = math.inf
     longest = long_ns == LONG_NS[-1]
     for pairs in range(MOST_PAIRS_LONGEST if longest else MOST_PAIRS):
@@ -268,6 +270,9 @@ def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | Non
             trial = trials.run(long_ns, most, 1) if rests else trials.run(AWAKE_NS, most)
             sums = np.cumsum(trial.writes_ns)
             logs[rests].append(np.log([sums[each - 1] / each for each in counts]))
+            if not rests:
+                merges = trial.writes_ns.mean() * trial.read_ns > MERGING_NS
+                waited.append(bool(merges or trial.waited > MUCH_WAITED))
         if pairs + 1 < PAIRS:
             continue
         awake, rested = (np.array(logs[each]) for each in (False, True))
@@ -279,15 +284,14 @@ def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | Non
         enough = CLEAR_ERRORS if pairs + 1 < MOST_PAIRS else SURE_ERRORS
         if gain[best] > max(LEAST_GAIN, enough * errors[best]):
             chosen = float(awake.mean(axis=0)[best]), float(rested.mean(axis=0)[best])
-            return Steps(
-                trials, deadline, long_ns, counts[best], *chosen, float(scatter[best])
-            ), 0.0
+            steps = Steps(trials, deadline, long_ns, counts[best], *chosen, float(scatter[best]))
+            return steps, 0.0, True
         # A gain of four writes shows among eight, whose sum scatters less.
         bound = float(np.max((gain + 2 * errors)[1:]))
         hopeless = not longest and float(np.max(gain / errors)) < PROMISING_ERRORS
         if bound < NOTHING or hopeless:
             break
-    return None, bound
+    return None, bound, float(np.mean(waited)) > MUCH_WAITED
 
 
 def _narrowed(steps: Steps, common: dict[str, Any]) -> Finding:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes import write_buffer
 from ssdscope.probes.discipline import PATIENCE_NS, base_request_bytes, in_peace
 from ssdscope.probes.overwriting import latencies_ns
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
@@ -31,14 +32,18 @@ QUIET_STALLS, LEAST_QUIET_NS = 2.0, 2_000_000_000
 noticed, and for what was still under way to end."""
 TAIL = 48
 LEAST_TAIL, MOST_TAIL = 200, 1500
-CHUNK, MOST_CHUNKS = 48, 60
+CHUNK, MOST_CHUNKS = 48, 80
 LEAST_WRITES, STALLS, TIMED_NS = 16, 3, 5_000_000_000
 """Timed in a trial: so many, of so many stalls, or of so much time; the more the better."""
 FINE, MOST_FINE = 8, 250
 LAST, LAST_TRIALS, READ_SLOWER = 8, 9, 0.25
 """Blocks written last, trials with them, and the logarithm that tells memory from flash."""
+EMPTIED, MOST_EMPTYING_NS = 2.0, 60_000_000_000
+"""Times what it takes to write as much as a buffer holds, until it must be empty; and at most."""
+QUICK = 0.1
+"""Quantile of writes that wait for nothing."""
 SLOW_AGAIN = 0.6
-"""Of the mean before: writes are slow again, and there is work for idle time."""
+"""Of what writes waited in the mean before: they wait again, and there is work for idle time."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,11 @@ class Trial:
 
     writes_ns: NDArray[np.float64]
     read_ns: float
+
+    @property
+    def waited(self) -> float:
+        """Share of their time that these writes waited, beyond what the quick ones take."""
+        return float(1 - np.quantile(self.writes_ns, QUICK) / self.writes_ns.mean())
 
 
 class Trials:
@@ -76,12 +86,10 @@ class Trials:
         capacity, size = self.bench.info.capacity_bytes, overwriter.granule.size_bytes
         most = int(np.clip(capacity // size // 32, 64, 1024))
         latency = np.sort([self._written(CHUNK) for _ in range(2 * most // CHUNK)], axis=None)
-        quick_ns, self.mean_ns = float(np.quantile(latency, 0.1)), float(latency.mean())
-        waited = np.cumsum(np.maximum(latency - quick_ns, 0))
+        self.quick_ns, self.mean_ns = float(np.quantile(latency, QUICK)), float(latency.mean())
+        waited = np.cumsum(np.maximum(latency - self.quick_ns, 0))
         self.stall_ns = float(latency[np.searchsorted(waited, waited[-1] / 2)])
         """Half of all waiting, beyond what quick writes take, is in writes that take longer."""
-        self.stalled = 1 - quick_ns / self.mean_ns
-        """Share of the time that writes wait: what could be saved."""
         enough = max(LEAST_WRITES, STALLS * self.stall_ns / self.mean_ns, TIMED_NS / self.mean_ns)
         self.most_writes = int(min(most, enough))
 
@@ -140,16 +148,26 @@ class Trials:
         places = self.overwriter.rng.integers(0, capacity // size, (2, LAST)) * size
         written, others = places.astype(np.uint64)
         self.bench.write(written, np.full(LAST, size))
-        self._quiet(AWAKE_NS * (MOST_GAPS if rests else 1), 1 if rests else MOST_GAPS)
+        gaps = int(self._emptying_ns() / AWAKE_NS)
+        self._quiet(AWAKE_NS * (gaps if rests else 1), 1 if rests else gaps)
         both = np.column_stack([written, others]).ravel()
         log = self.bench.read(both, np.full(2 * LAST, size))
         logs = np.log(latencies_ns(log)).reshape(LAST, 2)
         return float((logs[:, 0] - logs[:, 1]).mean())
 
+    def _emptying_ns(self) -> float:
+        """Give how long a buffer may take to empty itself: what is written last leaves it last."""
+        held = write_buffer.about_bytes(self.bench)
+        if held is None:
+            return MOST_EMPTYING_NS
+        emptying_ns = EMPTIED * held / self.overwriter.granule.size_bytes * self.mean_ns
+        return float(np.clip(emptying_ns, AWAKE_NS * MOST_GAPS, MOST_EMPTYING_NS))
+
     def _make_work(self) -> None:
         """Overwrite until writes are slow again, and one has just waited long."""
+        slow_ns = self.quick_ns + SLOW_AGAIN * (self.mean_ns - self.quick_ns)
         for _ in range(MOST_CHUNKS):
-            if float(self._written(CHUNK).mean()) >= SLOW_AGAIN * self.mean_ns:
+            if float(self._written(CHUNK).mean()) >= slow_ns:
                 break
         for _ in range(MOST_FINE):
             if float(self._written(FINE).max()) >= self.stall_ns / 2:

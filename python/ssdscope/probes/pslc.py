@@ -7,15 +7,17 @@ usual size, one at a time; the request from which on many wait (`stats.waits_fro
 persistent drop of the rate (`stats.knee`), by bytes.
 
 Decision. Before each stretch the drive is discarded, where it can be, so that nothing is collected
-or merged and no spare space runs out. The stretch is repeated after ever longer pauses until it
-grows no more, then measured five times in some fifty requests. Detected if a stretch behind a mere
-flush is slow from its beginning (a write buffer would be as fast again), and one behind a pause,
-with nothing discarded, is fast (else the region is never emptied). The buffer is switched off, or
-passed by forced writes, or, if it is protected, its size (property `write_buffer_bytes`) is taken
-off. Requests of several sizes must tell one size, since units cut by the ends of requests take room
-twice; forced writes must hold whole ones. No drop: absent, if one last stretch of almost half the
-drive is even, too: all free space may take one bit per cell, a third of what it else holds. If it
-is not, or stretches of a large simulated drive are cut short, refused: `budget_exhausted`.
+or merged and no spare space runs out; where it merges all the same, log blocks may be what is full.
+The stretch is repeated after ever longer pauses until it grows no more, then measured five times in
+some hundred requests. Detected if a stretch behind a mere flush is slow from its beginning (a write
+buffer would be as fast again), and one behind a pause, with nothing discarded, is fast (else the
+region is never emptied). The buffer is switched off, or passed by forced writes, or, if it is
+protected, its size (property `write_buffer_bytes`) is taken off, and what is full first passed
+over. Requests of several sizes must tell one size, since units cut by the ends of requests take
+room twice, and equal stretches, too; forced writes must hold whole units. No drop: absent, if one
+last stretch of almost half the drive is even, too: all free space may take one bit per cell, a
+third of what it else holds. If it is not, or stretches of a large simulated drive are cut short,
+refused: `budget_exhausted`.
 
 Assumptions. The fast stretch is longer than six requests, and shorter than a ninth of the
 drive. Cost: up to a capacity. Source: PROBING 2.5, 3.7.
@@ -57,16 +59,19 @@ PROBE_NAME = "pslc"
 SIZE_RUNS = 5
 FEW_RUNS_SHARE, ONE_RUN_SHARE = 1 / 8, 1 / 3
 """Of the longest stretch, from which on the size is measured in fewer runs, and in one."""
-WANTED_REQUESTS = 48
+WANTED_REQUESTS = 96
 FEWEST_REQUESTS = 12
 GREW = 1.1
 NO_WASTE = 0.03
 """Share of the size by which requests of two sizes may differ without any reason."""
+APART = 0.15
+"""Share of the size by which equal stretches may differ: a region takes the same each time."""
 STILL_SLOW = 1.25
 """A stretch behind a flush alone must take so many times longer than one behind a pause."""
-USELESS_WIDTH = 0.16
-MASKED_SHARE = 0.5
-"""A write buffer larger than this share of the stretch hides it."""
+USELESS_WIDTH = 0.18
+MASKED_SHARE, BESIDE, FULL = 0.5, 1.3, 1.1
+"""A write buffer larger than this share of the stretch hides it; and times its size, up to where
+what is full may be the buffer itself."""
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -85,6 +90,10 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
     if streams.longest_bytes // streams.step_bytes < FIRST_REQUESTS:
         return Undetectable(name=SIZE, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
     found = _adapted(streams)
+    if found is not None and buffer_bytes and found.bytes < BESIDE * buffer_bytes:
+        # It is the buffer that was full.
+        streams.skipped_bytes = int(FULL * buffer_bytes)
+        found = _adapted(streams)
     evidence: dict[str, Any] = {"idle_ns": streams.idle_ns, "buffer_bytes": buffer_bytes}
     common: dict[str, Any] = {"name": SIZE, "probe": PROBE_NAME, "evidence": evidence}
     if found is None and streams.uneven and not bench.info.discard:
@@ -95,6 +104,9 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     if found is None:
         return _nothing(streams, common)
+    if bench.found("merge_unit_bytes") is not None:
+        evidence["detail"] = "the drive merges, and log blocks that are full show as a region does"
+        return Undetectable(reason=Reason.MASKED, **common)
     if streams.forced and not streams.aligned:
         evidence["detail"] = "forced writes that cut units of an unknown size fill it sooner"
         return Undetectable(reason=Reason.MASKED, **common)
@@ -117,6 +129,9 @@ def _nothing(streams: Streams, common: dict[str, Any]) -> Finding:
         said = f"the first {streams.longest_bytes} bytes are even, and a region may be larger"
         evidence["detail"] = said
         return Undetectable(reason=Reason.BUDGET_EXHAUSTED, **common)
+    if streams.skipped_bytes:
+        evidence["detail"] = "a buffer that stays on is full first, and may hide a small region"
+        return Undetectable(reason=Reason.MASKED, **common)
     late = streams.last() if streams.bench.info.discard else None
     if late is not None:
         evidence |= _evidence(late)
@@ -133,8 +148,10 @@ def _sized(
     streams: Streams, found: Stretch, buffer_bytes: float | None, evidence: dict[str, Any]
 ) -> tuple[float, tuple[float, float]] | Reason:
     """Measure the stretch in requests of several sizes; give value and interval."""
-    step = streams.step_bytes
-    length = step * max(1, round(found.bytes / WANTED_REQUESTS / step))
+    region_bytes = found.usual * found.length
+    small = region_bytes < WANTED_REQUESTS * streams.step_bytes
+    step = streams.finest_bytes if small else streams.step_bytes
+    length = step * max(1, round(region_bytes / WANTED_REQUESTS / step))
     requests = round(1.5 * found.bytes / length) + 8
     share = requests * length / streams.longest_bytes
     fine: Stretch | None = found
@@ -145,7 +162,7 @@ def _sized(
     else:
         runs = SEARCH_RUNS if share > FEW_RUNS_SHARE else SIZE_RUNS
         fine = streams.measure(requests, length, runs)
-    if fine is None or np.median(fine.requests) < FEWEST_REQUESTS:
+    if fine is None or fine.usual < FEWEST_REQUESTS:
         return Reason.EFFECT_BELOW_NOISE
     evidence |= _evidence(fine)
     if not _is_region(streams, fine, evidence):
@@ -196,13 +213,13 @@ def _adapted(streams: Streams) -> Stretch | None:
 
 def _against_rested(streams: Streams, fine: Stretch, idle_ns: int) -> float:
     """Give how many times longer writes take behind a full region, a flush and such a pause."""
-    requests = max(4, round(0.6 * float(np.median(fine.requests))))
+    requests = max(4, round(0.6 * fine.usual))
 
     def again() -> NDArray[Any]:
         streams.rest(idle_ns, discard=False)
         return streams.write(requests, fine.length)
 
-    rested = np.median(fine.latency_ns[:, :requests], axis=0)
+    rested = np.median(fine.latency_ns[:, fine.skipped : fine.skipped + requests], axis=0)
     return float(in_peace(streams.bench, again).mean() / rested.mean())
 
 
@@ -228,6 +245,7 @@ def _judged(stretches: list[Stretch], buffer_bytes: float, *, aligned: bool) -> 
     # Of rare waits the first comes somewhat later, one time more than another.
     scatter = aligned * np.array([float(np.ptp(each.requests)) for each in stretches]) * lengths / 2
     agree = bool((np.abs(told - expected) <= lengths / 2 + scatter + NO_WASTE * told).all())
+    agree &= all(np.ptp(each.requests) <= max(APART * each.usual, 1) for each in stretches)
     spread = np.quantile(stretches[0].requests, [0.1, 0.9]) * lengths[0]
     error = max(float(error), float(spread[1] - spread[0]) / 2)
     return {

@@ -6,13 +6,13 @@ persistent drop of the rate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.discipline import in_peace
+from ssdscope.probes.discipline import base_request_bytes, in_peace
 from ssdscope.probes.finding import Absent, Detected
 from ssdscope.stats.stalls import LEAST_SLOW_BEHIND, SLOW
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE, OP_WRITE_FUA
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 STEP_BYTES = 192 * 1024
 """Whole mapping units of any power of two up to 64 KiB, and of three times those up to 48 KiB."""
 LEAST_BYTES = 96 * 1024
-"""Of a request that is known to hold whole units; of smaller ones too few would have to wait."""
+"""Of a request that is known to hold whole units, in a search: of smaller ones few would wait."""
 FIRST_REQUESTS = 48
 SEARCH_RUNS = 2
 LONGEST_FAST = 0.85
@@ -51,17 +51,29 @@ MOST_BYTES = 1 << 35
 
 @dataclass(frozen=True)
 class Stretch:
-    """A fast stretch: requests taken before it ended, of each run, and how the runs went."""
+    """A fast stretch: requests taken before it ended, of each run, and how the runs went.
+
+    Attributes
+    ----------
+    skipped
+        Requests at its beginning that a buffer takes.
+    """
 
     requests: NDArray[Any]
     length: int
     fast_ns: float
     slow_ns: float
     latency_ns: NDArray[Any]
+    skipped: int = 0
+
+    @property
+    def usual(self) -> float:
+        """Requests taken, in the median of the runs, without those skipped."""
+        return float(np.median(self.requests)) - self.skipped
 
     @property
     def bytes(self) -> float:
-        """Median over the runs."""
+        """Median over the runs, with what was skipped."""
         return float(np.median(self.requests)) * self.length
 
 
@@ -78,6 +90,10 @@ class Streams:
         The smallest request, and how far before its multiples requests begin.
     aligned
         Whether requests are known to hold whole mapping units.
+    finest_bytes
+        The smallest request that holds whole ones: of a small region few others would.
+    skipped_bytes
+        At the beginning of each stretch, which a buffer takes, and which does not count.
     uneven
         Whether many writes of the last stretches took much longer than others.
     doubtful
@@ -91,7 +107,9 @@ class Streams:
         self.forced = forced
         # Simulated time costs nothing, and a region that folds slowly is not taken for none.
         self.idle_ns = LONG_IDLE_NS if bench.virtual else FIRST_IDLE_NS
-        self.step_bytes, self.phase_bytes, self.aligned = _requests(bench)
+        self.finest_bytes, self.phase_bytes, self.aligned = _requests(bench)
+        self.step_bytes = self.finest_bytes * -(-LEAST_BYTES // self.finest_bytes)
+        self.skipped_bytes = 0
         self.uneven = self.doubtful = False
         self._next = self.step_bytes
         self.last_ns = np.empty((0, 0))
@@ -137,10 +155,14 @@ class Streams:
             self.rest(self.idle_ns)
             return self.write(requests, length)
 
-        times = np.array([in_peace(self.bench, run) for _ in range(runs)])
-        self.last_ns = times
+        every = np.array([in_peace(self.bench, run) for _ in range(runs)])
+        skipped = -(-self.skipped_bytes // length)
+        self.last_ns = times = every[:, skipped:]
         self.uneven = bool((times > SLOW * np.quantile(times, 0.25)).mean() > LEAST_SLOW_BEHIND)
-        return _waited(times, length) or _dropped(times, length, self.bench.seed)
+        found = _waited(times, length) or _dropped(times, length, self.bench.seed)
+        if found is None or not skipped:
+            return found
+        return replace(found, requests=found.requests + skipped, skipped=skipped, latency_ns=every)
 
     def _runs(self, requests: int, runs: int) -> int:
         """Give how often a stretch is repeated: a long one takes much of what may be written."""
@@ -160,7 +182,7 @@ class Streams:
     def find(self, runs: int) -> tuple[int, Stretch | None]:
         """Make stretches longer until there is a slow part behind the fast one; give how long."""
         most = self.longest_bytes // self.step_bytes
-        requests = min(FIRST_REQUESTS, most)
+        requests = min(FIRST_REQUESTS + self.skipped_bytes // self.step_bytes, most)
         while True:
             found = self.measure(requests, self.step_bytes, runs)
             if found is not None and np.median(found.requests) <= 0.75 * requests:
@@ -183,13 +205,12 @@ class Streams:
 
 
 def _requests(bench: Bench) -> tuple[int, int, bool]:
-    """Choose the smallest request: whole mapping units where those are known, and their phase."""
+    """Choose the finest request: whole mapping units where those are known, and their phase."""
     unit, phase = bench.known.get("rmw_unit_bytes"), bench.found("alignment_phase_bytes")
     if isinstance(unit, Absent):
-        return LEAST_BYTES, 0, True
+        return base_request_bytes(bench.info), 0, True
     if isinstance(unit, Detected) and phase is not None:
-        size = int(float(unit.value))
-        return size * -(-LEAST_BYTES // size), int(float(phase)) % size, True
+        return int(float(unit.value)), int(float(phase)) % int(float(unit.value)), True
     return STEP_BYTES, 0, False
 
 
