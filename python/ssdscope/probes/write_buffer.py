@@ -47,8 +47,8 @@ if TYPE_CHECKING:
 
 SIZE, UNIT = "write_buffer_bytes", "write_buffer_unit_bytes"
 PROBE_NAME = "write_buffer"
-ABOUT = "about_bytes"
-"""Key of the evidence: what a buffer that nothing surely empties was seen to hold."""
+ABOUT, ABOUT_UNIT = "about_bytes", "about_unit_bytes"
+"""Keys of the evidence: what a buffer that nothing surely empties seems to hold, in what units."""
 
 ATA_REQUEST_BYTES = 128 * 1024
 """The most that a command with a 28-bit address carries."""
@@ -89,7 +89,8 @@ def _measure(bench: Bench) -> Iterator[Finding]:
         unit = find_unit(filled.units, bench.info.logical_block_bytes)
     evidence["units_per_write"] = unit.units_per_write
     if not evidence["flush_works"] and bench.info.write_cache.control != "switchable":
-        evidence[ABOUT] = filled.writes * unit.bytes if unit.bytes and unit.confirmed else None
+        told = unit.bytes if unit.confirmed else None
+        evidence |= {ABOUT: told and filled.writes * told, ABOUT_UNIT: told}
         yield from _refused(Reason.PLP_NO_FLUSH_EFFECT, evidence)
         return
     yield _size(filled, unit, evidence)
@@ -161,6 +162,14 @@ def about_bytes(bench: Bench) -> float | None:
     if size is None and SIZE in bench.known:
         size = bench.known[SIZE].evidence.get(ABOUT)
     return None if size is None else float(size)
+
+
+def about_unit_bytes(bench: Bench) -> int | None:
+    """Give what the buffer takes room in, likewise."""
+    unit = bench.found(UNIT)
+    if unit is None and UNIT in bench.known:
+        unit = bench.known[UNIT].evidence.get(ABOUT_UNIT)
+    return None if unit is None else int(unit)
 
 
 def _declared(info: DeviceInfo) -> int:
