@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
+from numpy.random import default_rng
 
 from ssdscope.probes import (
     Absent,
@@ -16,8 +19,10 @@ from ssdscope.probes import (
     Reason,
     interleave,
     placement,
+    runs,
 )
 from ssdscope.probes.bench import Stopped
+from ssdscope.probes.together import Together
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 
@@ -193,6 +198,23 @@ def test_it_refuses(changes: dict[str, Value], reason: Reason) -> None:
     with pytest.raises(Stopped) as refused:
         told(changes)
     assert refused.value.reason is reason
+
+
+class EndlessRuns:
+    """Answers of a drive where every block waits for every other that is looked for an end at."""
+
+    cached_units = None
+
+    def read(self, first: Any, other: Any, _times: int) -> SimpleNamespace:
+        waits = (other == first[:, None]) | (other.shape[1] == 1)
+        return SimpleNamespace(slower=waits.astype(float), deviation=0.01)
+
+
+def test_runs_without_an_end_are_refused() -> None:
+    device = open_drive(drive_toml(BASE, []), "drive", 1)
+    with pytest.raises(Stopped) as refused:
+        runs.find(Bench(device, DEFAULT, 1), cast("Together", EndlessRuns()), default_rng(1))
+    assert refused.value.reason is Reason.MODEL_MISFIT
 
 
 def test_runs_that_pages_of_the_table_have_shifted_are_told_nonetheless() -> None:

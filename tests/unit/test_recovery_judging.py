@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from ssdscope import probes
 from ssdscope.errors import UsageError
 from ssdscope.studies import run
 from ssdscope.studies.record import Verdict
 from ssdscope.studies.recovery import tally
-from ssdscope.studies.recovery.blind import Probed
+from ssdscope.studies.recovery.blind import Probed, probe_drawn
 from ssdscope.studies.recovery.crowd import Drive, named
 from ssdscope.studies.recovery.journal import Journal
 from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
@@ -163,3 +164,15 @@ def test_an_interrupted_study_tells_what_is_done_and_goes_on(
 def test_other_studies_do_not_take_its_options(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="machado2015 takes no --count"):
         run("machado2015", out_dir=tmp_path, extras={"count": 3, "flat": None})
+
+
+def test_a_defect_on_one_drive_is_told_and_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    def defective(*_: object) -> None:
+        raise ValueError("a window larger than what it looks at")
+
+    monkeypatch.setattr(probes, "run", defective)
+    broken = probe_drawn(1, 0, flat=True)
+    assert broken.error == "a defect: ValueError: a window larger than what it looks at"
+    assert {each.outcome for each in broken.judgements} == {Outcome.UNDETECTABLE}
+    claim = tally.flat_claims([broken])[-1]
+    assert (claim.ours, claim.verdict, claim.why) == (1, Verdict.DIFFERS, f"1:0f: {broken.error}")

@@ -125,7 +125,7 @@ def _from(
     """Give where the next run after each start begins, and how long it is; of those that end."""
     begins = _ends(together, starts, furthest, block, seen)
     begins = begins[begins > 0]
-    ends = _ends(together, begins, furthest, block, seen)
+    ends = _ends(together, begins, furthest, block, seen) if begins.size else begins
     if np.count_nonzero(ends > 0) < STARTS / 2:
         raise Stopped(Reason.MODEL_MISFIT, "hardly any run of blocks that wait has an end")
     return begins[ends > 0], (ends - begins)[ends > 0]

@@ -83,6 +83,8 @@ def _findings(drawn: Drawn) -> tuple[list[dict[str, Any]], str | None]:
         found = probes.run(["all"], device, full, drawn.index)
     except SsdscopeError as error:
         return [], error.message
+    except Exception as error:  # noqa: BLE001  a defect on one drive is told beside the others
+        return [], f"a defect: {type(error).__name__}: {error}"
     return [each.to_json() for each in found], None
 
 
