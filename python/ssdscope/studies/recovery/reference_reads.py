@@ -25,6 +25,7 @@ LINE_BLOCKS = 2048
 LINE_MISSES = (0.10, 0.08, 0.12)
 LINES_ALIKE = 0.05
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+PLATEAU_DEPTHS, PLATEAU_LISTS = (192, 256), 4
 KNEE_SHARES = (0.89, 0.91)
 
 
@@ -209,13 +210,19 @@ def _in_disorder(twin: Twin, exchanged: bool) -> NDArray[np.float64]:
 
 
 def depth_rates(twin: Twin) -> NDArray[np.float64]:
-    """Rates of random reads at every depth, in reads per nanosecond."""
+    """Rates of random reads at every depth, in reads per nanosecond.
+
+    A deep queue wanders between even and uneven so slowly that one list of requests tells the rate
+    to two or three hundredths only; every knee hangs on the deepest, so that takes several.
+    """
     size = max(SIZE_STEP_BYTES, twin.block_bytes)
     slots = twin.shape.capacity_bytes // size
     rates = []
     for depth in DEPTHS:
-        starts = twin.stream.integers(0, slots, 32 * depth + 12_288) * size
-        rates.append(rate(twin.warm.fork(), starts.astype(np.uint64), size, depth))
+        lists = PLATEAU_LISTS if depth in PLATEAU_DEPTHS else 1
+        starts = twin.stream.integers(0, slots, (lists, 32 * depth + 12_288)) * size
+        each = [rate(twin.warm.fork(), row.astype(np.uint64), size, depth) for row in starts]
+        rates.append(np.mean(each))
     return np.array(rates)
 
 
