@@ -109,6 +109,7 @@ class Bench:
         self._allowed_bytes = 0
         self._deadline: Deadline | None = None
         self._progress: StageProgress = silent
+        self._foreign_before = device.foreign_bytes()
         self._kept: dict[State, Snapshot] = {}
         self._state: State | None = State.AS_FOUND
         if device.info.snapshot:
@@ -128,6 +129,12 @@ class Bench:
     def window(self) -> Window:
         """Where probes may write, and where they read what they wrote."""
         return Window(0, self.info.capacity_bytes)
+
+    @property
+    def foreign_bytes(self) -> int | None:
+        """How much others have moved on the drive since the bench was made; None if not known."""
+        now, before = self._device.foreign_bytes(), self._foreign_before
+        return None if now is None or before is None else now - before
 
     def rng(self, name: str) -> np.random.Generator:
         """Give the random numbers of a part of a probe; the same for the same seed and name."""

@@ -26,6 +26,8 @@ LEAST_PER_CLASS = 5
 ALIKE_WITHIN = 0.05
 BETWEEN = 5
 """Pairs that tell whether two classes are one."""
+STRAY_SHARE = 0.05
+"""Of the usual members of a class: what has so few is none."""
 
 
 def alike(
@@ -83,7 +85,7 @@ class Conflicts:
         Returns
         -------
         class_of : ndarray of int64, shape (n,)
-            -1 for what was left when there were too many classes to be any.
+            -1 for what was left when there were too many classes to be any, and for strays.
         count : int
             Classes.
         """
@@ -116,9 +118,13 @@ class Conflicts:
         same = np.arange(count)
         for left, right in zip(one[share > 0.5], other[share > 0.5], strict=True):
             same[same == same[right]] = same[left]
-        _, renamed = np.unique(same, return_inverse=True)
-        sorted_out = np.where(class_of >= 0, renamed[class_of], -1)
-        return sorted_out, int(renamed.max()) + 1
+        members = np.bincount(same[class_of[class_of >= 0]], minlength=count)
+        # What always waits, as it is slow for a time, is no part of the drive.
+        strays = members <= STRAY_SHARE * np.median(members[members > 0])
+        kept, renamed = np.unique(same[~strays[same]], return_inverse=True)
+        names = np.full(count, -1)
+        names[~strays[same]] = renamed
+        return np.where(class_of >= 0, names[class_of], -1), kept.size
 
 
 class Tournament(Conflicts):

@@ -11,7 +11,7 @@ ambiguous if the last step to the deepest queue still gains so much. A curve tha
 rises again has its knee where it reaches the plateau, and a caution that says where it levelled
 off.
 Assumptions: the drive is in use (the size sweep came before) and nobody else is busy on it.
-Cost: 320,000 to 1,270,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
+Cost: 440,000 to 1,770,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes.calm import Calm
 from ssdscope.probes.discipline import (
     PATIENCE_NS,
     WAITS_NS,
     base_request_bytes,
     cautions,
-    in_peace,
     looks,
     random_offsets,
 )
@@ -54,6 +54,9 @@ GOOD_WIDTH = 0.08
 SETTLING_QUEUES = 8
 """A fresh queue is spread evenly over what serves it, and up to an eighth faster; after so many
 times its depth it is as long on some parts and as short on others as it stays."""
+WANDERS_FROM = 192
+"""Queues so deep become uneven over some fifty times their depth, and then are a few hundredths
+slower; as every knee hangs on their rate, three times as many requests are counted."""
 USELESS_WIDTH = 0.4
 """Relative width of an interval that tells nothing: four times what a knee may be off."""
 RISES_AGAIN = 0.05
@@ -73,10 +76,11 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     per_block = sum(count for _, count in plan)
     seed = int(rng.integers(2**32))
     rates = np.empty((0, len(plan)))
+    calm = Calm(bench)
     most = min(bench.budget.repetitions + 1, MOST_LOOKS)
     with bench.without_caches():
         for look, blocks in enumerate(looks(bench, FIRST_BLOCKS, SHARE_OF_WALL, most), start=1):
-            rows = [_rates(bench, base, plan, rng) for _ in range(blocks)]
+            rows = [_rates(bench, base, plan, rng, calm) for _ in range(blocks)]
             rates = np.concatenate([rates, rows])
             bench.progress("throughput against queue depth", (1 + look / most) / 2)
             knee = judge(bench.info, depths, rates, per_block * len(rates), seed=seed)
@@ -94,7 +98,7 @@ def _narrow(knee: Finding) -> bool:
 
 def _plan(bench: Bench, base: int, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Choose depths and how many requests each; on a slow real drive fewer of both."""
-    full = [(depth, 16 * depth + 512) for depth in DEPTHS]
+    full = [(depth, (48 if depth >= WANDERS_FROM else 16) * depth + 512) for depth in DEPTHS]
     if bench.virtual:
         return full
     alone_ns = float(np.median(_reads(bench, base, 1, 32, rng).latency_ns))
@@ -111,14 +115,14 @@ def _plan(bench: Bench, base: int, rng: np.random.Generator) -> list[tuple[int, 
 
 
 def _rates(
-    bench: Bench, base: int, plan: list[tuple[int, int]], rng: np.random.Generator
+    bench: Bench, base: int, plan: list[tuple[int, int]], rng: np.random.Generator, calm: Calm
 ) -> NDArray[Any]:
     """Rates in requests per second of one block, in random order: one for each depth."""
     row = np.empty(len(plan))
     waits_ns = PATIENCE_NS if bench.virtual else WAITS_NS
     for column in rng.permutation(len(plan)):
         depth, count = plan[column]
-        log = in_peace(bench, partial(_reads, bench, base, depth, count, rng), waits_ns=waits_ns)
+        log = calm.measured(partial(_reads, bench, base, depth, count, rng), waits_ns)
         row[column] = _rate(log, depth)
     return row
 

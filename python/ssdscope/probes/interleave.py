@@ -203,8 +203,9 @@ def _times(seen: Repeated, apart: float) -> int:
 def _in_turn(places: NDArray[Any], class_of: NDArray[np.int64]) -> bool:
     """Say whether one class after the other comes again: what they lie on was gone round twice."""
     along = class_of[np.argsort(places)]
+    along = along[along >= 0]
     turns = 1 + np.count_nonzero(np.diff(along))
-    return bool(turns >= ROUNDS_SEEN * len(np.unique(class_of)))
+    return bool(turns >= ROUNDS_SEEN * len(np.unique(along)))
 
 
 def _same_class(
@@ -212,7 +213,7 @@ def _same_class(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Draw pairs of places of one class."""
     first, second = np.triu_indices(class_of.size, 1)
-    same = np.flatnonzero(class_of[first] == class_of[second])
+    same = np.flatnonzero((class_of[first] == class_of[second]) & (class_of[first] >= 0))
     chosen = rng.permutation(same)[:SAME_CLASS_PAIRS]
     return first[chosen], second[chosen]
 

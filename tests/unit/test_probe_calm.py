@@ -1,0 +1,62 @@
+"""What is read beside another user whose few writes keep the drive busy long after."""
+
+from __future__ import annotations
+
+import pytest
+
+from ssdscope.probes import Bench, Budget, Detected, Finding, latency
+from ssdscope.probes.calm import Calm
+from ssdscope.targets import Device
+from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
+
+DRIVE: dict[str, Value] = {
+    "default_state": "sequential",
+    "over_provisioning_ratio": 0.15,
+    "nand.channels": 1,
+    "nand.pages_per_block": 128,
+    "nand.page_bytes": 4096,
+    "nand.blocks_per_plane": 600,
+    "nand.read_ns": 68_000,
+    "nand.program_ns": 900_000,
+    "nand.erase_ns": 2_400_000,
+    "channel.ns_per_byte": 1.2,
+    "host.bytes_per_second": 300e6,
+    "host.queue_depth": 32,
+    "ftl.kind": "log-block",
+    "ftl.merge_unit_bytes": 524_288,
+    "ftl.log_blocks": 20,
+    "ftl.log_association": "one-to-one",
+    "disturbance.noise_sigma": 0.05,
+}
+WRITER: dict[str, Value] = {
+    "disturbance.foreign_iops": 49,
+    "disturbance.foreign_bytes": 4096,
+    "disturbance.foreign_write_ratio": 0.3,
+    "disturbance.foreign_on_ns": 670_000_000,
+    "disturbance.foreign_off_ns": 4_600_000_000,
+}
+
+
+def opened(drive: dict[str, Value]) -> tuple[Bench, Device]:
+    device: Device = open_drive(drive_toml(drive, []), "drive", 1)
+    return Bench(device, Budget.parse("default"), 1), device
+
+
+def told(drive: dict[str, Value]) -> dict[str, Finding]:
+    return {each.name: each for each in latency.detect(opened(drive)[0])}
+
+
+def test_merges_that_others_cause_are_no_part_of_what_reads_take() -> None:
+    alone, beside = told(DRIVE), told(DRIVE | WRITER)
+    for name in ("read_latency_beta_ns_per_byte", "queue_depth_knee"):
+        expected, found = alone[name], beside[name]
+        assert isinstance(expected, Detected), expected
+        assert isinstance(found, Detected), found
+        assert found.value == pytest.approx(expected.value, rel=0.08), name
+
+
+def test_nothing_is_read_or_waited_for_where_nobody_comes() -> None:
+    bench, device = opened(DRIVE)
+    calm, before = Calm(bench), device.now_ns()
+    assert calm.measured(lambda: 7) == 7
+    assert (bench.requests, device.now_ns()) == (0, before)
