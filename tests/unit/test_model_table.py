@@ -129,4 +129,9 @@ def test_little_s_law_is_checked() -> None:
     assert off.row.little_deviation == pytest.approx(0.06)
     assert good.usable
     assert not off.usable
+    # Sixteen in flight of 256 that are counted: a sixteenth of the time they come and go.
+    vector = replace(good.row.vector, q_dep=16)
+    short = replace(good.row, vector=vector, requests=256, latency_ns=16e6, iops=1000 * 15 / 16)
+    assert short.little_deviation == pytest.approx(0.0, abs=1e-9)
+    assert replace(short, iops=880.0).little_deviation == pytest.approx(0.9375 - 0.88)
     assert not replace(good, state_ok=False).usable

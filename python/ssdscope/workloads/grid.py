@@ -161,9 +161,12 @@ class Row:
     def little_deviation(self) -> float:
         """How far latency times rate is from the requests in flight, as a share of them.
 
-        Little's law: in a closed loop they are equal, but for the queue filling and draining.
+        Little's law: in a closed loop they are equal, but for the queue filling and draining,
+        when up to as many requests are missing as are in flight, of all that were counted.
         """
-        return abs(self.latency_ns / 1e9 * self.iops / self.vector.q_dep - 1)
+        share = self.latency_ns / 1e9 * self.iops / self.vector.q_dep
+        least = 1 - self.vector.q_dep / max(self.requests, 1)
+        return max(share - 1, least - share, 0.0)
 
     def to_dict(self) -> dict[str, Any]:
         """Flatten into one object, with the characteristics first."""
