@@ -85,6 +85,12 @@ def test_times_need_columns_and_a_positive_target() -> None:
         GaussianProcess(terms=2).fit(x, -y)
 
 
+def test_of_many_rows_times_that_add_up_are_learnt_from_some() -> None:
+    assert {"service", "gp"} <= set(registry.available(4096))
+    assert "service" in registry.available(12_000)
+    assert "gp" not in registry.available(12_000), "one such process of 12,000 rows is enough"
+
+
 def test_a_kind_of_model_with_features_of_its_own_takes_no_others() -> None:
     found = registry.pairs(["gp", "service"], ["basic", "service"])
     assert found == [("gp", "basic"), ("service", "service")]

@@ -1,6 +1,7 @@
 """From runs to a model: chosen, calibrated, kept, explained; and what evaluation says."""
 
 import json
+import math
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from tests.unit.made_up_runs import HEADER, collection, latency_ns
 
 from ssdscope.errors import OutputError, UsageError
-from ssdscope.models import evaluation, explaining, fitting, samples
+from ssdscope.models import evaluation, explaining, features, fitting, samples
 from ssdscope.models.fitted import FittedModel
 from ssdscope.models.intervals import Reach, covered
 from ssdscope.models.samples import Sample
@@ -55,6 +56,30 @@ def test_a_model_file_is_plain_and_predicts_the_same(fitted: FittedModel, tmp_pa
     inputs = fitted.background
     assert (again.predict(inputs) == fitted.predict(inputs)).all()
     assert again.about == fitted.about
+
+
+def test_times_that_add_up_are_evaluated_as_the_docs_say(tmp_path: Path) -> None:
+    """Steps 3 and 4 of docs/models.md, with nothing but the file and a workload's features."""
+    model = fitting.fit(collection(80), HEADER, model="service", tails=False, seed=1)
+    model.save(tmp_path / "model.json")
+    kept = json.loads((tmp_path / "model.json").read_text())
+    vector = Vector(30, 16, 8192, 65536, 20, 70)
+    row = features.columns(kept["features"]["set"], features.inputs([vector]))[0].tolist()
+    kept = kept["predictions"]["latency"]
+    process, interval = kept["predictor"], kept["interval"]
+    scales = process["length_scales"]
+    place = [value / scale for value, scale in zip(row, scales, strict=False)]
+    total = process["mean"]
+    for point, weight in zip(process["points"], process["weights"], strict=True):
+        s = math.sqrt(5) * math.dist(place, point)
+        total += weight * (1 + s + s**2 / 3) * math.exp(-s)
+    terms = zip(row[len(scales) :], process["coefficients"], strict=True)
+    value = math.exp(total) * max(sum(x * each for x, each in terms), process["least"])
+    value = min(max(value, kept["held_to"][0]), kept["held_to"][1])
+    found = model.answers(vector)["latency_ns"]
+    assert found["value"] == pytest.approx(value, rel=1e-9)
+    part = sum(edge <= math.log(value) for edge in interval["edges_ln"])
+    assert found["high"] == pytest.approx(value * math.exp(interval["reaches_ln"][part]))
 
 
 @pytest.mark.parametrize(

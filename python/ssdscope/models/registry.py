@@ -109,7 +109,6 @@ FAMILIES: dict[str, Family] = {
     "service": Family(
         _service,
         "times that add up, and a Gaussian process of what they miss",
-        most_rows=4200,
         own_features="service",
     ),
     "ols": Family(_least_squares, "ordinary least squares, a baseline", chosen_from=False),
