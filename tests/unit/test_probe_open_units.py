@@ -61,6 +61,18 @@ def test_streams_between_the_bursts_of_others(
     assert found.value == expected
 
 
+@pytest.mark.parametrize("logs", [8, 14])
+def test_what_others_write_takes_no_log_block_of_the_count(tmp_path: Path, logs: int) -> None:
+    """Streams that just fit merge one another for a round for each write of another user."""
+    others = (
+        "[disturbance]\nforeign_iops = 20\nforeign_bytes = 16_384\nforeign_write_ratio = 1.0\n"
+        "foreign_on_ns = 200_000_000\nforeign_off_ns = 2_400_000_000\n"
+    )
+    found = found_on(tmp_path, log_block(logs=logs) + others)
+    assert isinstance(found, Detected)
+    assert found.value == logs
+
+
 def test_parts_of_the_table_that_are_loaded_are_no_merges(tmp_path: Path) -> None:
     zones = f"""
 [map]

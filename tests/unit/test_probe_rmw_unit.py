@@ -14,7 +14,10 @@ from ssdscope.probes import (
     Finding,
     Reason,
     Undetectable,
+    inner_units,
     rmw_unit,
+    unit_parts,
+    write_through,
 )
 from ssdscope.targets import Device, open_target
 
@@ -220,6 +223,19 @@ def test_a_unit_of_the_buffer_is_not_taken_for_one_of_the_flash(tmp_path: Path) 
     ftl = 'kind = "page"\nallocation = "address"\nplane_order = "CWDP"'
     device = drive(tmp_path, ftl, buffer, channels=6, blocks=190, program=300_000)
     assert values(device)[0] in {None, 4096}
+
+
+@pytest.mark.parametrize(("forced", "unit"), [(False, 8), (True, None)])
+def test_what_only_bursts_of_forced_writes_show_may_be_the_buffers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forced: bool, unit: int | None
+) -> None:
+    monkeypatch.setattr(inner_units, "_by_bursts", lambda _writer, period: period.blocks)
+    monkeypatch.setattr(inner_units, "_by_wholes", lambda _writer, _period: None)
+    monkeypatch.setattr(unit_parts, "is_one", lambda *_, **__: False)
+    bench = probes.Bench(drive(tmp_path, 'kind = "page"'), Budget.parse("default"), 1)
+    writer = write_through.Writer(bench, forced=forced, waits=True)
+    period = inner_units.Period(8, 0, 400_000.0, serial=False, queued=True)
+    assert inner_units.innermost(writer, period) == unit
 
 
 def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: Path) -> None:

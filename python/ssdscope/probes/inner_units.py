@@ -13,7 +13,8 @@ of a few completions; how much longer these take is the median of the ratios of 
 Where one command is served at a time, or forced writes pass a buffer with units of its own, no
 queue is ever full. There every place at which units could begin is looked at, as some lie on one
 chip; and a unit shows by being written whole, which saves reading it: that decides where bursts do
-not, and no smaller part must show so where forced writes may have shown units of the buffer.
+not, and must bear out what bursts say where forced writes may have shown units of the buffer: those
+repeat in the address, too, and are read by nobody.
 As a boundary between two chips costs nothing there, and one block has no place to cross inside,
 what is found without full queues, or is below four blocks, must pass `unit_parts`, too; and what
 was not clear may still pass it. (Where
@@ -116,7 +117,7 @@ def _by_bursts_or_wholes(writer: Writer, period: Period) -> int | None:
     if not writer.forced and (unit is not None or not period.serial):
         return unit
     whole = _by_wholes(writer, replace(period, blocks=unit or period.blocks))
-    return whole if unit is None else unit if whole in {None, unit} else None
+    return whole if unit in {None, whole} else None
 
 
 def _by_bursts(writer: Writer, period: Period) -> int | None:

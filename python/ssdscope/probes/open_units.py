@@ -6,20 +6,21 @@ the old data. One stream more, and a log block must be merged before its time fo
 comes to a unit without one (flashbench -O; PROBING.md 3.4). A drive that gives only one stream a
 log block of its own and all others a common one pays later, when the common ones are full.
 
-Statistic. n merge units next to each other are written in order, in turn, in sixteenths of a unit,
-the cache switched off or each write followed by a flush. One stream and two, alternating, are
-compared by the median of what units cost, after so much was written by two that common log
-blocks, too, must be full (128 units). More streams are written for six rounds, of which the first
-two, in which what was open before is merged, do not count; of the others the median: beyond the
-limit every write waits for a merge. Writes that others disturbed are left out, up to one half.
+Statistic. n merge units next to each other are written in order, in turn, in sixteenths of a
+unit, the cache switched off or each write followed by a flush. Two units one after the other, and
+two in turn, are compared by what they cost, after so much was written by two that common log
+blocks, too, must be full (128 units); what others disturbed is left out, up to one half. More
+streams are written for six rounds; beyond the limit every write waits for a merge. The median
+counts, of writes behind a whole round in which others did nothing.
 
 Decision. If two streams cost at least 1.2 times what one does, in both halves of the measurement,
-the answer is one; unless the drive holds so little of its mapping table that both need loading.
-Else the costs of 2, 3, 4, 6 ... 64 streams are measured at two places each; the largest rise
-between neighbours (loading parts of the mapping table costs less than a merge) must be at least
-what one write costs, and is then halved until n streams are cheap and n + 1 dear; two fresh runs of
-either must agree. Between cheap and dear is their geometric mean, as what costs most varies most.
-Absent if there are no merge units.
+and a tenth more by ranks (0.1 %), the answer is one; unless the drive holds so little of its
+mapping table that both need loading. Else the costs of 2, 3, 4, 6 ... 64 streams are measured at
+two places each; the largest rise between neighbours (loading parts of the mapping table costs less
+than a merge) must be at least what one write costs, and is then halved until n streams fit and
+n + 1 do not; two fresh runs of either must agree, those that fit over whole units. Streams fit that
+write more than a round at less than the geometric mean of cheap and dear, as what costs most varies
+most. Absent if there are no merge units.
 
 Assumptions. The merge unit and its phase are known, exactly.
 Cost. Some 500 merge units written, at most ten capacities; tens of merges per step.
@@ -58,8 +59,19 @@ PARTS = 16
 """Writes to a unit, at most."""
 COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 LONG_UNITS = 128
-MEASURED_UNITS = 48
-WARM_ROUNDS, ROUNDS = 2, 6
+MEASURED_UNITS, PAIR_LOOKS = 48, 3
+BY_CHANCE = 0.001
+"""Probability that two streams are dearer than one."""
+ROUNDS = 6
+ENOUGH = 8
+"""Writes behind a whole round, that nobody disturbed."""
+PEACE = 4
+"""Writes that are known to be disturbed or not."""
+COARSE_TRIES, TRIES = 6, 16
+LONGEST_WAIT_NS, WAITS_GROW = 20_000_000_000, 1.5
+"""For others to go away."""
+RARE = 5
+"""Writes that may be dear for another reason."""
 PLACES = 2
 DEARER = 1.2
 LEAST_UNITS = 12
@@ -106,17 +118,82 @@ class Streams:
         return (steps[:, None] + starts[None, :]).astype(np.uint64).ravel()
 
     def briefly(self, count: int) -> float:
-        """Cost of a few rounds over so many units."""
-        rounds = min(ROUNDS, self.unit_bytes // self.part_bytes)
-        warm = min(WARM_ROUNDS, rounds - 1)
-        for wait_ns in (0, *WAITS_NS):
+        """Cost of a few rounds over so many units, behind one in which nobody else wrote.
+
+        Where others never leave as much time, of the end of the longest stretch without them:
+        beyond the limit writes are dear before all streams have come round.
+        """
+        longest = np.empty(0)
+        for stretch in self._runs(count, self._rounds(ROUNDS), COARSE_TRIES):
+            longest = max(longest, stretch, key=len)
+            if longest.size >= self._needed(count, ROUNDS):
+                break
+        if longest.size < ENOUGH:
+            raise Stopped(Reason.INTERFERENCE, "others used the drive during all streams")
+        self.costs[count] = float(np.median(longest[min(count, longest.size - ENOUGH) :]))
+        return self.costs[count]
+
+    def fits(self, count: int, limit_ns: float, rounds: int = ROUNDS) -> bool:
+        """Whether so many streams go on without merges, however often they come round.
+
+        A write of another user takes a log block, and streams that just fitted merge one another
+        for a round; idle time may free all log blocks. So only stretches count in which others did
+        nothing: of cheap writes beyond a whole round, or dear ones behind one.
+        """
+        for stretch in self._runs(count, self._rounds(rounds), TRIES):
+            last = stretch[-self._needed(count, rounds) :]
+            if last.size < self._needed(count, rounds):
+                continue
+            if np.sort(last)[-min(RARE, last.size // 2)] <= limit_ns:
+                return True
+            if np.median(last[-ENOUGH:]) > limit_ns:
+                return False
+        raise Stopped(Reason.INTERFERENCE, f"others used the drive whenever {count} streams wrote")
+
+    def _rounds(self, most: int) -> int:
+        return min(most, self.unit_bytes // self.part_bytes)
+
+    def _needed(self, count: int, rounds: int) -> int:
+        """Count the writes of a whole round and enough of the next ones."""
+        return count + min(ENOUGH, (self._rounds(rounds) - 1) * count)
+
+    def _runs(self, count: int, rounds: int, tries: int) -> Iterator[NDArray[np.float64]]:
+        """Write so many streams, each time after a longer pause; give what was at peace longest.
+
+        Longer than need be is no pause: what others write takes log blocks, which are merged first.
+        """
+        shorter = TRIES / tries * (np.arange(tries)[::-1] + self.rng.random())
+        waits_ns = LONGEST_WAIT_NS / WAITS_GROW**shorter
+        for wait_ns in waits_ns:
             self.bench.renew(State.FILLED)
-            self.bench.idle(wait_ns)
-            latencies = self._written(self._places(count, rounds))[warm * count :]
-            if np.isnan(latencies).mean() <= MOST_LOST:
-                self.costs[count] = float(np.nanmedian(latencies))
-                return self.costs[count]
-        raise Stopped(Reason.INTERFERENCE, "others used the drive during most streams")
+            self.bench.idle(int(wait_ns))
+            places = self._places(count, rounds)
+            enough = places.size if rounds > ROUNDS else ROUNDS // 2 * count + ENOUGH
+            yield self._in_peace(places, enough)
+
+    def _in_peace(self, places: NDArray[np.uint64], enough: int) -> NDArray[np.float64]:
+        """Write one by one; latencies of the longest stretch in which others did nothing.
+
+        Parameters
+        ----------
+        enough
+            How many writes of a stretch need no more behind them.
+        """
+        longest = stretch = np.empty(0)
+        for begin in range(0, places.size, PEACE):
+            part = places[begin : begin + PEACE]
+            try:
+                more = write_through(self.bench, part, self.part_bytes, most_foreign_share=0.0)
+            except Stopped as stop:
+                if stop.reason is not Reason.INTERFERENCE:
+                    raise
+                stretch = np.empty(0)
+            else:
+                stretch = np.append(stretch, more)
+            longest = max(longest, stretch, key=len)
+            if stretch.size >= enough:
+                break
+        return longest
 
     def _written(self, places: NDArray[np.uint64]) -> NDArray[np.float64]:
         """Write one by one; latencies, NaN where others disturbed."""
@@ -128,27 +205,40 @@ class Streams:
             self.bench, places.size, write, longest=PIECE, again=False, most_lost=1.0
         )
 
-    def pair_over_one(self) -> tuple[float, float]:
-        """Compare two streams with one, once any common log blocks must be full.
+    def pair_over_one(self) -> bool | None:
+        """Say whether two streams cost more than one, once any common log blocks must be full.
 
-        Returns
-        -------
-        tuple of float
-            How many times as much a write of two streams takes; of two halves.
+        Two units are written one after the other, and two in turn, so that what is merged now and
+        then, as others have written, is in both alike. None if it is not clear.
         """
-        for _ in range(min(LONG_UNITS, 2 * self.units) // 2):
-            self._whole(2)
-        halves = []
-        for _ in range(2):
-            rounds = range(min(MEASURED_UNITS, self.units) // 4)
+        from scipy.stats import mannwhitneyu
+
+        spent = np.empty((0, 2))
+        for _ in range(PAIR_LOOKS):
+            spent = np.concatenate([spent, self._pairs()])
+            known = [column[~np.isnan(column)] for column in spent.T]
+            self.costs[1], self.costs[2] = (float(np.median(column)) for column in known)
+            little_more = known[0] * (1 + DEARER) / 2
+            p_value = float(mannwhitneyu(known[1], little_more, alternative="greater").pvalue)
+            halves = [np.nanmedian(spent[half::2], axis=0) for half in (0, 1)]
+            if p_value <= BY_CHANCE and all(two >= DEARER * one for one, two in halves):
+                return True
+            if p_value > BY_CHANCE and self.costs[2] < DEARER * self.costs[1]:
+                return False
+        return None
+
+    def _pairs(self) -> NDArray[np.float64]:
+        """Give the costs of two units one after the other, and of two in turn; shape (n, 2)."""
+        for wait_ns in (0, *WAITS_NS):
+            self.bench.idle(wait_ns)
+            for _ in range(min(LONG_UNITS, 2 * self.units) // 2):
+                self._whole(2)
+            rounds = range(min(MEASURED_UNITS, self.units) // 2)
             # In turn, so that drift is in both.
-            spent = np.array([[self._whole(1), self._whole(1), self._whole(2)] for _ in rounds])
-            if np.isnan(spent).mean() > MOST_LOST:
-                raise Stopped(Reason.INTERFERENCE, "others used the drive during most streams")
-            self.costs[1] = float(np.nanmedian(spent[:, :2]))
-            self.costs[2] = float(np.nanmedian(spent[:, 2]))
-            halves.append(self.costs[2] / self.costs[1])
-        return halves[0], halves[1]
+            spent = np.array([(self._whole(1), self._whole(1), self._whole(2)) for _ in rounds])
+            if np.isnan(spent).mean() <= MOST_LOST:
+                return np.column_stack([spent[:, :2].mean(axis=1), spent[:, 2]])
+        raise Stopped(Reason.INTERFERENCE, "others used the drive during most streams")
 
     def _whole(self, count: int) -> float:
         """Cost of writing so many units to their ends; NaN if others disturbed."""
@@ -190,12 +280,13 @@ def _streams(bench: Bench, merge_bytes: int) -> Streams:
 def _answer(streams: Streams) -> Finding:
     bench = streams.bench
     bench.progress("one stream and two", 0.0)
-    ratios = streams.pair_over_one()
+    dearer = streams.pair_over_one()
+    ratio = streams.costs[2] / streams.costs[1]
     alone = _table_holds(streams)
-    if alone and min(ratios) >= DEARER:
-        return _detected(streams, 1, min(ratios))
-    if alone and max(ratios) >= DEARER:
-        detail = f"two streams cost {ratios[0]:.2f} and {ratios[1]:.2f} times what one does"
+    if alone and dearer:
+        return _detected(streams, 1, ratio)
+    if alone and dearer is None:
+        detail = f"two streams cost {ratio:.2f} times what one does, which may be chance"
         raise Stopped(Reason.EFFECT_BELOW_NOISE, detail)
     costs = []
     counts = [each for each in COUNTS if each <= MOST_OF_UNITS * streams.units]
@@ -214,9 +305,10 @@ def _answer(streams: Streams) -> Finding:
     cheap, dear = counts[at], counts[at + 1]
     while dear - cheap > 1:
         middle = (cheap + dear) // 2
-        cheap, dear = (cheap, middle) if streams.briefly(middle) > limit else (middle, dear)
+        cheap, dear = (middle, dear) if streams.fits(middle, limit) else (cheap, middle)
     for _ in range(2):
-        if streams.briefly(cheap) > limit or streams.briefly(dear) < limit:
+        # Common log blocks take some rounds of any number of streams, but not whole units.
+        if not streams.fits(cheap, limit, PARTS) or streams.fits(dear, limit):
             detail = f"near {cheap} streams the cost is now below the limit and now above"
             raise Stopped(Reason.EFFECT_BELOW_NOISE, detail)
     return _detected(streams, cheap, costs[at + 1] / costs[at])

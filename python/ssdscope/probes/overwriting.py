@@ -133,7 +133,9 @@ def latencies_ns(log: Any) -> NDArray[np.float64]:
     return np.asarray(log.latency_ns, dtype=float)[np.argsort(log.index)]
 
 
-def write_through(bench: Bench, places: NDArray[np.uint64], size_bytes: int) -> NDArray[np.float64]:
+def write_through(
+    bench: Bench, places: NDArray[np.uint64], size_bytes: int, **judging: Any
+) -> NDArray[np.float64]:
     """Write one by one, to the medium as far as the drive allows; give the latencies.
 
     The write cache is switched off, or each write followed by a flush whose time counts; a cache
@@ -143,6 +145,8 @@ def write_through(bench: Bench, places: NDArray[np.uint64], size_bytes: int) -> 
     ----------
     places : ndarray of uint64, shape (n,)
         First bytes.
+    judging
+        ``most_foreign_share``, as `Bench.issue` takes it.
 
     Returns
     -------
@@ -152,11 +156,11 @@ def write_through(bench: Bench, places: NDArray[np.uint64], size_bytes: int) -> 
     cache = bench.info.write_cache
     if cache.control == "switchable":
         with bench.caches(write=False):
-            return latencies_ns(bench.write(places, size_bytes))
+            return latencies_ns(bench.write(places, size_bytes, **judging))
     if cache.control == "absent":
-        return latencies_ns(bench.write(places, size_bytes))
+        return latencies_ns(bench.write(places, size_bytes, **judging))
     ops = np.tile(np.array([OP_WRITE, OP_FLUSH], np.uint8), places.size)
     starts, lengths = np.zeros(2 * places.size, np.uint64), np.zeros(2 * places.size, np.uint64)
     starts[::2], lengths[::2] = places, size_bytes
-    pairs = latencies_ns(bench.issue(ops, starts, lengths)).reshape(-1, 2)
+    pairs = latencies_ns(bench.issue(ops, starts, lengths, **judging)).reshape(-1, 2)
     return np.asarray(pairs.sum(axis=1))
