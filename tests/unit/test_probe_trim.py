@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.small_drives import FLAT, LOG_BLOCK, NOISE, opened, probed
+from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, MIB, NOISE, opened, probed
 
-from ssdscope.probes import Absent, Detected, Reason, Undetectable
+from ssdscope.probes import Absent, Bench, Budget, Detected, Reason, Undetectable
+from ssdscope.probes.settling import Overwriter
 from ssdscope.targets import Device
 from ssdscope.targets.records import DeviceInfo
 
@@ -51,6 +52,24 @@ def test_a_drive_that_merges_settles_between_the_bursts_of_others(tmp_path: Path
     }
     found = probed("trim", opened(tmp_path, LOG_BLOCK, NOISE | bursts))["trim_effect"]
     assert isinstance(found, Detected), found
+
+
+def test_quick_merges_settle_at_once_where_the_merge_unit_is_known(tmp_path: Path) -> None:
+    """A write that waits for one takes much longer than one in order, and less than 8 ms."""
+    quick = {"nand.read_ns": 25_000, "nand.program_ns": 50_000, "nand.erase_ns": 500_000}
+    small = {"ftl.merge_unit_bytes": MIB // 2, "nand.pages_per_block": 32}
+    device = opened(tmp_path, LOG_BLOCK, quick, small)
+    merge = Detected(name="merge_unit_bytes", probe="test", value=MIB // 2, interval=None, effect=1)
+    settled = []
+    for known in ({}, {"merge_unit_bytes": merge}):
+        bench = Bench(device.fork(), Budget.parse("default"), 1)
+        bench.known |= known
+        with bench.allowance(device.info.capacity_bytes):
+            overwriter = Overwriter(bench, bench.rng("test"), 32 * KIB)
+            settled.append(overwriter.settle(device.info.capacity_bytes // 2))
+    assert settled[1].slowed
+    assert settled[1].requests < 0.7 * settled[0].requests
+    assert settled[1].mean_ns == pytest.approx(settled[0].mean_ns, rel=0.1)
 
 
 @pytest.mark.parametrize("drift", [0.0, 0.3])

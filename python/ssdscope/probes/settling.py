@@ -26,6 +26,8 @@ SLOWED = 1.25
 """Mean over that of the fastest chunk, from which on writes wait for collection."""
 MERGING, MERGING_NS = 8.0, 8_000_000
 """Times what writes in order take, and nanoseconds: no mapping table explains it, merges do."""
+KNOWN_MERGING = 0.5
+"""Of both, where a merge unit was found before."""
 AGREE = 0.15
 """Relative difference of the means of two chunks up to which a drive has settled."""
 
@@ -89,6 +91,7 @@ class Overwriter:
         most = max(2 * FIRST_CHUNK, most_bytes // self.granule.size_bytes)
         means: list[float] = []
         merging = max(MERGING * float(np.median(self._in_order())), MERGING_NS)
+        merging *= KNOWN_MERGING if self.bench.found("merge_unit_bytes") else 1
         written, chunk, disturbed = IN_ORDER, FIRST_CHUNK, 0
         some = np.empty(0)
         while written < most:
