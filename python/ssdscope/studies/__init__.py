@@ -8,6 +8,8 @@
     What each characteristic of a workload does to five devices; traces, predicted.
 `kuo2009`
     What effective blocks and pages, buffers and zones do to response times; seven drives.
+`presets`
+    What was published of the drives that presets stand for, asked of all probes.
 `recovery`
     Drives drawn at random and probed blind: what the probes find, and where they are wrong.
 `ryu2009`
@@ -28,6 +30,7 @@ from ssdscope.probes.budget import StageProgress, silent
 from ssdscope.studies.huang2011 import STUDY as HUANG2011
 from ssdscope.studies.kuo2009 import STUDY as KUO2009
 from ssdscope.studies.machado2015 import STUDY as MACHADO2015
+from ssdscope.studies.presets import STUDY as PRESETS
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Verdict
 from ssdscope.studies.recovery import STUDY as RECOVERY
 from ssdscope.studies.ryu2009 import STUDY as RYU2009
@@ -43,7 +46,7 @@ __all__ = [
     "run",
 ]
 
-_STUDIES = (HUANG2011, KUO2009, MACHADO2015, RECOVERY, RYU2009)
+_STUDIES = (HUANG2011, KUO2009, MACHADO2015, PRESETS, RECOVERY, RYU2009)
 
 
 def registry() -> dict[str, StudyInfo]:

@@ -64,11 +64,7 @@ class Probed:
         """Read off a preset's file what is true of it; None for a drive that is no preset."""
         if self.target is not None:
             return None
-        drive = resolve_drive(uri, sets)
-        if name == "allocation":
-            return Truth(drive["ftl"].get("allocation", "address"))
-        values = _flat(drive)
-        return configured(values, shape_of(values))[name]
+        return truths_of_file(uri, sets)[name]
 
     def _device(self, uri: str, sets: Sequence[str]) -> Device:
         if self.target is not None:
@@ -82,6 +78,13 @@ class Probed:
 def _answering(name: str) -> list[str]:
     """Give the names of the probes that answer a property."""
     return [probe.name for probe in probes.registry().values() if name in probe.properties]
+
+
+def truths_of_file(uri: str, sets: Sequence[str] = ()) -> dict[str, Truth]:
+    """Give what follows from a preset's file, by property."""
+    values = _flat(resolve_drive(uri, sets))
+    allocation = Truth(values.get("ftl.allocation", "address"))
+    return {**configured(values, shape_of(values)), "allocation": allocation}
 
 
 def _flat(drive: Mapping[str, Any]) -> dict[str, Any]:
