@@ -25,7 +25,7 @@ EVERY = pytest.mark.parametrize("kind", KINDS)
     [
         GuideRegressor(random_state=0),
         GuideBagging(n_estimators=3, random_state=0),
-        GuideQuantileRegressor(random_state=0),
+        GuideQuantileRegressor(max_depth=2, cv=2, random_state=0),
     ]
 )
 def test_scikit_learns_own_checks(estimator: object, check: Any) -> None:

@@ -8,9 +8,10 @@ still that, and a test fails if it is not: then change `FROZEN` too, and say why
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ssdscope.studies.huang2011.means import PUBLISHED
-from ssdscope.targets import open_target
+from ssdscope.targets import Target, open_target
 
 SINCE = "2026-11-20, before any model was fitted"
 FROZEN = {
@@ -23,8 +24,15 @@ FROZEN = {
 
 
 def digest(device: str) -> str:
-    """Give the digest of a device's preset as it is."""
-    return str(open_target(f"sim:{PUBLISHED[device].drive}", seed=1).fingerprint())
+    """Give the digest of a device's preset as it is, without bringing a drive into its state."""
+    fresh = open_target(f"sim:{PUBLISHED[device].drive}", state="fresh", seed=1)
+    return str(_at_default(fresh).fingerprint())
+
+
+def _at_default(target: Target) -> Target:
+    members = tuple(_at_default(member) for member in target.members)
+    state = None if target.drive is None else target.drive["default_state"]
+    return replace(target, state=state, members=members)
 
 
 def note(devices: Sequence[str]) -> str:
