@@ -20,7 +20,7 @@ from ssdscope.probes import (
 from ssdscope.targets import Device, open_target
 
 DRIVE = """
-over_provisioning_ratio = 0.25
+over_provisioning_ratio = {spare}
 [nand]
 channels = {channels}
 planes = {planes}
@@ -43,7 +43,7 @@ noise_sigma = 0.05
 spike_ratio = 0.005
 spike_ns = 500_000
 """
-PLAIN = {"channels": 4, "planes": 1, "blocks": 400, "depth": 64, "more": ""}
+PLAIN = {"channels": 4, "planes": 1, "blocks": 400, "depth": 64, "more": "", "spare": "0.25"}
 DEFAULT = Budget.parse("default")
 
 
@@ -77,6 +77,17 @@ def test_allocation(tmp_path: Path, ftl: str, before: tuple[str, ...], answer: s
     found = told("allocation", drive(tmp_path, ftl), *before)
     assert isinstance(found, Detected)
     assert found.value == answer
+
+
+def test_planes_that_keep_step_since_a_fill_are_no_order(tmp_path: Path) -> None:
+    """One command reads what was written in order from four planes, until they are out of step."""
+    ftl = (
+        'kind = "page"\nallocation = "address"\nplane_order = "CPWD"\n'
+        "[scheduler]\ndie_interleave = false"
+    )
+    dies: dict[str, int | str] = {"channels": 1, "planes": 4, "blocks": 160, "more": "dies = 2\n"}
+    found = told_of_page_mapped(drive(tmp_path, ftl, **dies))
+    assert not (isinstance(found, Detected) and found.value == "order")
 
 
 BY_ORDER = 'kind = "page"\nallocation = "order"'
@@ -142,13 +153,16 @@ def test_runs_of_pages_make_reads_in_order_slower(tmp_path: Path) -> None:
     assert found.evidence["time_ratio"][0] < 0.9
 
 
-@pytest.mark.parametrize("log_blocks", [8, 60])
-def test_log_blocks_are_not_taken_for_placement_by_order(tmp_path: Path, log_blocks: int) -> None:
+@pytest.mark.parametrize(("log_blocks", "spare"), [(8, "0.25"), (60, "0.25"), (130, "0.6")])
+def test_log_blocks_are_not_taken_for_placement_by_order(
+    tmp_path: Path, log_blocks: int, spare: str
+) -> None:
+    """They may hold half of the capacity."""
     ftl = (
         f'kind = "log-block"\nmerge_unit_bytes = 1048576\nlog_blocks = {log_blocks}\n'
         'log_association = "many-to-one"'
     )
-    found = told("allocation", drive(tmp_path, ftl))
+    found = told("allocation", drive(tmp_path, ftl, spare=spare))
     assert not (isinstance(found, Detected) and found.value == "order")
 
 

@@ -10,7 +10,8 @@ Design. Pairs of neighbouring regions of eight pieces of 128 KiB (at least four 
 in order and one in random order, which of them drawn; read back piece by piece and all at once.
 Both regions of a pair have the same age, so that only the order differs. How pages of a region
 came to lie differs from region to region, so there are many small ones: a dozen pairs at a time,
-until it is clear. Little is written, so that a drive has room and need not collect.
+until it is clear. Little is written, so that a drive has room and need not collect; but some at
+random before, as planes that were only filled in order keep step, and one command reads them.
 
 Statistic. The log of the ratio of both reading times, per pair, the median of several passes; a
 sign-flip permutation test and a 95 % interval per depth.
@@ -23,12 +24,13 @@ order need not show: `link_bound`.
 
 Assumptions. Blocks that log what was written hold it in order of arrival until they are merged,
 whatever the drive places by. If a merge unit is known the drive places by address; if it is not
-known whether there is one, "order" is only said if single pieces take longer even after further
-writes. Nor is it said if it shows at depth alone and no dies were found to read side by side:
-planes of one chip that fell out of step cannot be read by one command. What a region of one bit per
-cell takes is written out of it before and after.
+known whether there is one, "order" is only said if single pieces take longer even after so much was
+written elsewhere as no log blocks hold. Nor is it said if it shows at depth alone and no dies were
+found to read side by side: planes of one chip that fell out of step cannot be read by one command.
+What a region of one bit per cell takes is written out of it before and after.
 
-Cost. 24 MiB and a twentieth of the capacity, or five times that; at most all of it.
+Cost. 24 MiB and a twentieth of the capacity, or five times that; with what is written elsewhere at
+most one and a half of it.
 """
 
 from __future__ import annotations
@@ -62,8 +64,8 @@ NAME = PROPERTY = "allocation"
 
 PAIRS, BATCHES = 12, 5
 """Pairs of regions until it is asked whether it is clear; how often."""
-REGIONS_SHARE = 4
-"""Which part of the capacity all regions are together at most."""
+REGIONS_SHARE, USED_SHARE = 4, 16
+"""Which part of the capacity all regions are together at most; and what is written before."""
 PIECES, PIECE_BYTES = 8, 128 << 10
 """Of a region."""
 DEPTHS = (1, PIECES)
@@ -75,10 +77,14 @@ SHOWS = 0.03
 """A difference that all of the interval must exceed."""
 ALPHA = 0.002
 FLIPS = 1999
+FIRST_WRITES, FIRST_WINDOW_BYTES = 2048, 8 << 20
+"""Of a unit each, before all regions; within so much, lest each have log blocks merged."""
 STRAY_WRITES = 24
 """Of a unit, before each region: less than the region's."""
 BESIDE_SHARE, BESIDE_EXCESS = 40, 1.2
 """Which part of the capacity a region of one bit per cell may be, and how much more is written."""
+ELSEWHERE_SHARE = 0.75
+"""Of the capacity, at most: more than log blocks hold."""
 OTHER_WRITE_BYTES = 64 << 10
 OTHER_WINDOW_BYTES = 2 << 20
 """What is written in between is random within so much, lest each write merge log blocks."""
@@ -125,9 +131,10 @@ class _Contrast:
 
 def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written."""
-    regions = stray = elsewhere = info.capacity_bytes // REGIONS_SHARE
+    regions = stray = info.capacity_bytes // REGIONS_SHARE
+    elsewhere = int(ELSEWHERE_SHARE * info.capacity_bytes)
     beside = 2 * BATCHES * (info.capacity_bytes // BESIDE_SHARE)
-    return regions + stray + elsewhere + beside
+    return regions + stray + elsewhere + beside + info.capacity_bytes // USED_SHARE
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -140,6 +147,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     with without_read_cache(bench) as cached:
         together = Together(bench, rng, cached_units(bench) if cached else 0)
         logs = np.empty((len(DEPTHS), 0))
+        _use(bench, layout, rng)
         for first in range(0, len(layout.begins), PAIRS):
             batch = layout.part(first, first + PAIRS)
             _write_beside(bench, batch)
@@ -189,6 +197,18 @@ def _layout(bench: Bench) -> _Layout | None:
         step=unit,
         ordered=rng.integers(0, 2, count),
     )
+
+
+def _use(bench: Bench, layout: _Layout, rng: np.random.Generator) -> None:
+    """Write at random, so that planes do not keep step.
+
+    On a drive that was filled in order one command reads what was written in order from several
+    planes, wherever addresses place it; on a drive in use it cannot.
+    """
+    count = min(FIRST_WRITES, bench.info.capacity_bytes // USED_SHARE // layout.step)
+    window = min(FIRST_WINDOW_BYTES, layout.begins.max() - layout.begins.min()) // layout.step
+    places = layout.begins.min() + rng.integers(0, max(window, 1), count) * layout.step
+    _write_anyway(bench, places, layout.step)
 
 
 def _write(bench: Bench, layout: _Layout, rng: np.random.Generator) -> None:
@@ -302,7 +322,7 @@ def _contrast(logs: NDArray[Any], margin: float) -> _Contrast:
 def _write_elsewhere(bench: Bench, layout: _Layout, rng: np.random.Generator) -> None:
     """Write between the regions what makes log blocks give up what they hold."""
     taken = np.sort(layout.begins[:, 0])
-    allowed = bench.info.capacity_bytes // REGIONS_SHARE
+    allowed = int(ELSEWHERE_SHARE * bench.info.capacity_bytes)
     steps = np.arange(0, OTHER_WINDOW_BYTES, OTHER_WRITE_BYTES)
     ends = np.append(taken[1:], bench.info.capacity_bytes)
     for begin, end in zip(taken + 2 * layout.size, ends, strict=True):
@@ -363,7 +383,7 @@ PROBE = ProbeInfo(
     summary="whether data lie by the order of writing or by address",
     weight="standard",
     properties=(PROPERTY,),
-    cost="24 MiB and a twentieth of the capacity written, or all of it; 2,000 reads of 128 KiB",
+    cost="24 MiB and a twentieth of the capacity written, or 1.5 times it; 2,000 reads of 128 KiB",
     detect=detect,
     declared_writes_bytes=writes_bytes,
     state=State.AS_FOUND,
