@@ -53,3 +53,14 @@ def test_writes_of_others_make_the_count_void() -> None:
     with pytest.raises(Stopped) as stop:
         log_room._judged(others, 1.0, IN_MERGE)
     assert stop.value.reason is Reason.INTERFERENCE
+
+
+def test_unless_waits_come_a_little_sooner_one_after_the_other() -> None:
+    """As where others write now and then: by how much says how many their writes were."""
+    sooner = latencies(2000.0, IN_MERGE - 3, begin=IN_MERGE * BLOCKS - 15)
+    room = log_room._judged(sooner, 1.0, IN_MERGE, shared=True)
+    assert room is not None
+    assert room.writes == pytest.approx(IN_MERGE * BLOCKS, rel=0.04)
+    assert room.others == pytest.approx(3 / (IN_MERGE - 3))
+    far_sooner = latencies(2000.0, IN_MERGE - 20, begin=IN_MERGE * BLOCKS)
+    assert log_room._shared(far_sooner, 1.0, IN_MERGE) is None

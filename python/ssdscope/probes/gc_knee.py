@@ -29,12 +29,14 @@ Source. PROBING.md 3.2, 3.6; Luojie and Kurkoski, arXiv:1110.4245.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
@@ -87,6 +89,8 @@ LATE = 2.0
 """Times the spare space: by then a second knee must have come."""
 HIDDEN = (Reason.PLP_NO_FLUSH_EFFECT, Reason.WRITE_ACKED_FROM_BUFFER)
 """Why an RMW unit is not known where there is more to be seen of collection than of writes."""
+BUFFERS = 1.3
+"""Times what a buffer holds: so much is written before a knee is looked for."""
 KEPT_FREE = 0.05
 NOTHING = 0.01
 """Less spare space than this share of the capacity is none."""
@@ -121,8 +125,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
 
 
 def _measured(bench: Bench) -> list[Finding]:
-    refuse = _masked(bench)
-    if refuse is not None:
+    if refuse := _masked(bench):
         raise Stopped(*refuse)
     merge = bench.found("merge_unit_bytes")
     if merge is not None:
@@ -200,6 +203,7 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
     parts: list[NDArray[np.float64]] = []
     # Short stretches are spoiled by anybody's burst.
     count, written = max(int(CHUNK_SHARE * capacity) // unit.size_bytes, LEAST_REQUESTS), 0
+    skipped = math.ceil(BUFFERS * write_buffer.staying_bytes(bench) / unit.size_bytes)
     knee = None
     with bench.without_caches(read=False):
         while written < LONE_MOST * capacity:
@@ -208,7 +212,7 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
             written += count * unit.size_bytes
             bench.progress("overwriting as found", 0.3 * written / (LONE_MOST * capacity))
             done = np.concatenate(parts)
-            knee = knee_alone(done, unit.size_bytes, capacity, exact=unit.exact)
+            knee = knee_alone(done, unit.size_bytes, capacity, skipped=skipped, exact=unit.exact)
             collapsed = np.median(parts[-1]) > COLLAPSED * np.median(parts[0])
             if knee is not None or collapsed:
                 break
@@ -303,7 +307,9 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
         below = Reason.EFFECT_BELOW_NOISE
         yield Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
     else:
-        yield _detected_spare(Knee(taken, taken, taken, room.slowdown), capacity, evidence)
+        others = 1 + room.others / 2
+        knee = Knee(taken, taken / others, taken * others, room.slowdown)
+        yield _detected_spare(knee, capacity, evidence)
 
 
 def _clumsy(alone: Knee, together: Together, capacity: int) -> bool:

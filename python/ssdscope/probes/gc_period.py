@@ -21,8 +21,8 @@ candidates. Where the RMW unit is not known, the second place is written in requ
 padding would show. Other planes work while one erases, and one unit at a time may never meet it: on
 a drive that places by order, which fills as many bytes whatever the request, larger ones are tried.
 
-A stretch is written in order as well: if its writes take 1.4 times as long in the mean as in the
-median, blocks are folded, which hides what is asked (`masked`).
+A discarded drive is written in order as well: if these writes take 1.4 times as long in the mean as
+in the median, blocks are folded (`folding`), which hides what is asked (`masked`).
 
 Assumptions. No collection but that of what was written: others' writes shift the phase, which only
 neighbouring periods share. What they disturb is left out.
@@ -33,6 +33,7 @@ Source. kuo2009, 3.1; PROBING.md 1.5, 3.1 (interval histograms as SSDcheck's, wi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,11 +42,10 @@ from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import cautions
 from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.folding import folds, writes_bytes
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import (
-    FILL_BYTES,
-    UNKNOWN_UNIT_BYTES,
     Granule,
     fill_afresh,
     unit_or_base,
@@ -82,9 +82,6 @@ shows in what they leave."""
 OTHERS_FILL = 1.0
 """Of the time in which the drive is filled: one place is collected alike, whatever is around it."""
 AGREE = 0.02
-IN_ORDER_SHARE = 0.1
-"""Of the capacity: how much at most is written in order."""
-FOLDS_FROM = 1.4
 
 
 @dataclass(frozen=True)
@@ -201,25 +198,11 @@ def _within_merge(bench: Bench, unit: Granule, place: int) -> int:
 
 
 def _folds(bench: Bench, unit: Granule, found: Measured) -> bool:
-    """Say whether what is filled may be a region of one bit per cell, even if none was found.
-
-    What is written in order is stale as a whole when its block's turn comes; only such a region
-    has to move it, which makes the mean of the writes far longer than the usual one.
-    """
+    """Say whether what is filled may be a region of one bit per cell, even if none was found."""
     if found.period is None:
         return False
-    capacity = bench.info.capacity_bytes
-    if not unit.exact:
-        # Of writes that are padded, the first to a unit would take longer than the others.
-        unit = replace(unit, size_bytes=UNKNOWN_UNIT_BYTES)
-    # Such a region then holds the end of the drive, and nothing that is written here.
-    fill_afresh(bench, unit, OTHERS_FILL)
-    first = unit.nearest(FILL_BYTES)
-    most = int(IN_ORDER_SHARE * capacity) // unit.size_bytes
-    count = min(max(FITS * found.period.period, FIRST_WRITES), most)
-    places = (first + np.arange(count) * unit.size_bytes).astype(np.uint64)
-    in_order = _written(bench, places, unit.size_bytes)
-    return bool(in_order.mean() > FOLDS_FROM * np.median(in_order))
+    collected = float(found.period.period * found.size_bytes)
+    return folds(bench, unit, collected, partial(_written, bench))
 
 
 def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
@@ -290,7 +273,7 @@ def declared_writes_bytes(info: DeviceInfo) -> int:
     """Both places to the end, or the first one in vain in all sizes, and a stretch in order."""
     larger = (len(LARGER_BYTES) + 1) * LARGER_CAPACITIES
     most = MOST_CAPACITIES + max(MOST_CAPACITIES, larger)
-    return int((most + IN_ORDER_SHARE + 2) * info.capacity_bytes)
+    return int((most + 1) * info.capacity_bytes) + writes_bytes(info.capacity_bytes)
 
 
 PROBE = ProbeInfo(

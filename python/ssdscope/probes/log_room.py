@@ -6,13 +6,14 @@ unit merges for every such write once it has used up as many as it has; one with
 fills them all, and then merges. It frees one of them at a time, and every write from then on that
 begins a log block waits; or what it merges was in all of them, and one write waits very long each
 time that all are full. As log blocks hold as many writes as a merge unit, either is at the same
-place of a period that is known, and nothing else is. Very long waits that begin at another place
-show that somebody else's writes are in the log blocks, too: then the count is void.
+place of a period that is known, and nothing else is. Where somebody else's writes are in the log
+blocks, too, waits come a little sooner, one after the other: by how much says how many they were.
+Very long waits that begin at another place, and show no such pattern, make the count void.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,10 +38,14 @@ MOSTLY, SLOWER = 0.5, 5.0
 USUALLY, REGULAR, LEAST_WAITS = 0.97, 0.7, 6
 """Quantile of all writes, above which one is slow; of the writes that begin log blocks so many are,
 and at least so many, once all are full."""
+FEWEST_IN_MERGE = 8
 LONG, LONG_WAITS = 100.0, 2
 """Waits of so many times the usual are enough if there are so many."""
 AT_PLACE = 0.02
 """Of a merge unit: how far from where a log block is full the first wait may be."""
+SOONER, SHARED_WAITS, IN_TIME = 0.92, 12, 0.9
+"""Of a merge unit: writes between waits in the mean, at least, where others write, too; of so many
+waits, of which such a share comes neither later nor at once."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +62,15 @@ class LogRoom:
         Mean latency from then on, over that before.
     latencies_ns
         Of all writes, shape (n,).
+    others
+        Share of these that others wrote beside them, about.
     """
 
     writes: int
     each: bool
     slowdown: float
     latencies_ns: NDArray[np.float64]
+    others: float = 0.0
 
 
 def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
@@ -88,12 +96,14 @@ def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
     usual = write_through(bench, np.full(USUAL, _place(unit, in_merge, 1, 1)), unit.size_bytes)
     latencies = np.empty(0)
     merges = max((covered + unit.phase_bytes) // merge_bytes, 2)
+    foreign_bytes = bench.foreign_bytes or 0
     while latencies.size * unit.size_bytes < MOST_SHARE * capacity:
         count = CHUNK if latencies.size else FIRST_CHUNK
         where = rng.integers(1, merges, count), rng.integers(1, in_merge, count)
         places = _place(unit, in_merge, *where)
         latencies = np.concatenate([latencies, write_through(bench, places, unit.size_bytes)])
-        room = _judged(latencies, float(np.median(usual)), in_merge)
+        shared = (bench.foreign_bytes or 0) > foreign_bytes
+        room = _judged(latencies, float(np.median(usual)), in_merge, shared=shared)
         if room is not None:
             return room
     return None
@@ -105,14 +115,18 @@ def _place(unit: Granule, in_merge: int, merge: object, part: object) -> NDArray
     return np.asarray(index * unit.size_bytes - unit.phase_bytes, dtype=np.uint64)
 
 
-def _judged(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogRoom | None:
-    """Tell either pattern from what was measured so far."""
+def _judged(
+    latencies: NDArray[np.float64], usual: float, in_merge: int, *, shared: bool = False
+) -> LogRoom | None:
+    """Tell either pattern from what was measured so far, `shared` with others or not."""
     slow = latencies > SLOWER * usual
     if slow[latencies.size // 2 :].mean() > MOSTLY:
         # The place that best parts what is not slow from what is.
         before = np.concatenate([[0], np.cumsum(slow)])
         gain = 2 * before - np.arange(before.size)
         return _room(latencies, int(np.argmin(gain)), each=True)
+    if shared and (room := _shared(latencies, usual, in_merge)):
+        return room
     turned, long = _turned_over(latencies, in_merge), _long_waits(latencies, usual, in_merge)
     # One long wait may free all log blocks at once; that they are erased in turn comes later then.
     late = turned is not None and long.size > 0 and turned > long[0] + in_merge
@@ -123,6 +137,23 @@ def _judged(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogR
     if (late or long.size >= LONG_WAITS) and _is_full(int(long[0]), in_merge):
         return _room(latencies, int(long[0]), each=False)
     return None
+
+
+def _shared(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogRoom | None:
+    """Tell waits that follow each other a little sooner than log blocks are full of our writes."""
+    slow = np.flatnonzero(latencies > SLOWER * usual)
+    # What waits may have the next write wait, too.
+    waits = slow[np.diff(slow, prepend=-in_merge) > in_merge // 2]
+    if in_merge < 2 * FEWEST_IN_MERGE or waits.size <= SHARED_WAITS:
+        return None
+    gaps = np.diff(waits)[:SHARED_WAITS]
+    late = gaps > (1 + AT_PLACE) * in_merge + 1
+    between = float(gaps.mean()) / in_merge
+    if late.mean() > 1 - IN_TIME or not SOONER <= between < 1:
+        return None
+    room = _room(latencies, int(waits[0]), each=False)
+    writes, others = room.writes, 1 / between - 1
+    return replace(room, writes=round(writes * (1 + others / 2)), others=others)
 
 
 def _is_full(first: int, in_merge: int) -> bool:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Reason
@@ -94,8 +95,10 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
     before = slow[: int(middle.spare_bytes) // ORDER_BYTES]
     if _in_order_ns(bench) > FOLDS_FROM * before[int(FROM * before.size) :].mean():
         raise Stopped(Reason.MASKED, "writes in order are slow, as if blocks were folded")
-    held = float(bench.found("write_buffer_bytes") or 0)
-    line = _line(np.array([knee.spare_bytes - held for knee, _ in found]))
+    held = write_buffer.about_bytes(bench)
+    if held is None and write_buffer.SIZE in bench.known:
+        raise Stopped(Reason.WRITE_ACKED_FROM_BUFFER, "what the buffer holds is not known")
+    line = _line(np.array([knee.spare_bytes - (held or 0.0) for knee, _ in found]))
     if line is None:
         return None
     spare, padding = line

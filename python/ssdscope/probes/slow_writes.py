@@ -77,7 +77,12 @@ def relative(latencies: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def knee_alone(
-    latencies: NDArray[np.float64], size_bytes: int, capacity: int, *, exact: bool = True
+    latencies: NDArray[np.float64],
+    size_bytes: int,
+    capacity: int,
+    *,
+    skipped: int = 0,
+    exact: bool = True,
 ) -> Knee | None:
     """Find where writes one by one become slow for good, and there the first that were.
 
@@ -87,11 +92,13 @@ def knee_alone(
         Of writes of `size_bytes` each, in order.
     size_bytes, capacity
         Of a write, and of the drive.
+    skipped
+        So many at first go into a buffer, and do not count.
     exact
         Whether these are whole RMW units.
     """
     gain = ONSET_GAIN if exact else INEXACT_GAIN
-    warm = 0
+    warm = skipped
     while latencies.size - warm >= LEAST_REQUESTS:
         slow = relative(latencies[warm:])
         split = stats.excess_onset(slow, THRESHOLDS)

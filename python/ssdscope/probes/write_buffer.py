@@ -172,6 +172,12 @@ def about_unit_bytes(bench: Bench) -> int | None:
     return None if unit is None else int(unit)
 
 
+def staying_bytes(bench: Bench) -> float:
+    """Give what a buffer that cannot be switched off holds, as far as that is known; else 0."""
+    fixed = bench.info.write_cache.control != "switchable"
+    return (about_bytes(bench) or 0.0) if fixed else 0.0
+
+
 def _declared(info: DeviceInfo) -> int:
     return info.capacity_bytes
 
