@@ -56,6 +56,19 @@ def test_a_protected_buffer_is_counted_and_not_told(tmp_path: Path, drain: str) 
         assert finding.evidence["about_bytes"] == pytest.approx(512 << 10, rel=0.1)
 
 
+def test_what_others_wrote_meanwhile_takes_no_room(tmp_path: Path) -> None:
+    """A buffer that writes only when it is full keeps it until it is flushed again."""
+    others = {
+        "disturbance.foreign_iops": 40,
+        "disturbance.foreign_bytes": 4096,
+        "disturbance.foreign_write_ratio": 0.5,
+        "disturbance.foreign_on_ns": 500_000_000,
+        "disturbance.foreign_off_ns": 5_000_000_000,
+    }
+    keys = buffer(368, 16, "full", switchable=False)
+    assert_found(probed("write_buffer", opened(tmp_path, keys, others)), 368, 16)
+
+
 def test_a_drive_without_buffer_says_absent(tmp_path: Path) -> None:
     for finding in probed("write_buffer", opened(tmp_path)).values():
         assert isinstance(finding, Absent)

@@ -110,7 +110,7 @@ class Held:
 
     def __init__(self, bursts: Bursts, threshold_ns: float, alone_ns: float) -> None:
         self.bursts = bursts
-        self._alone_ns = alone_ns
+        self.alone_ns = alone_ns
         self._rng = bursts.bench.rng("buffer_held")
         self._threshold_ns = threshold_ns
 
@@ -136,7 +136,7 @@ class Held:
     def _waited(self, write_ns: NDArray[Any]) -> bool:
         """Whether the last writes of a burst took longer than the first, or than one by one."""
         part = len(write_ns) // 4
-        usual_ns = min(float(write_ns[:part].mean()), self.bursts.depth * self._alone_ns)
+        usual_ns = min(float(write_ns[:part].mean()), self.bursts.depth * self.alone_ns)
         return bool(write_ns[-part:].mean() > WAITED * usual_ns)
 
     def full(self, depth: int) -> Full | None:

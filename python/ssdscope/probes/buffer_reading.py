@@ -70,6 +70,8 @@ def measure(bench: Bench, evidence: dict[str, Any]) -> Filled | Reason | None:
         if full is None:
             return Reason.EFFECT_BELOW_NOISE
         bursts.depth = full.depth
+        if not thorough and bursts.can_forget and not bursts.flush_works(full.spans, held.alone_ns):
+            continue  # What others write may stay for good.
         if not held.left_behind(full.spans):
             return _bounds(held, full.held, evidence)
     return None if full is None else Reason.PLP_NO_FLUSH_EFFECT

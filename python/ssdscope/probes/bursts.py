@@ -30,6 +30,9 @@ FIRST_IDLE_NS, MOST_IDLE_NS = 200_000_000, 60_000_000_000
 MARGIN = 8
 GREW = 0.02
 """A fast phase that is longer by less than this share did not grow."""
+LAST_FLUSHES, EMPTY = 8, 3.0
+"""How often a buffer is flushed that others write to, and how much longer than the shortest flush
+one may take that found nothing."""
 FLUSHES = 10.0
 """A flush so many times slower than a write had something to do."""
 
@@ -61,6 +64,7 @@ class Bursts:
     flush_ns: list[int] = field(default_factory=list)
     write_ns: float = 0.0
     reached: int = 0
+    _least_flush_ns: int = MOST_IDLE_NS
 
     @property
     def block_bytes(self) -> int:
@@ -176,15 +180,33 @@ class Bursts:
         return (starts[:, None] + np.array(at, dtype=np.uint64)).ravel()
 
     def empty(self) -> None:
-        """Bring what the last burst left to flash, or make the drive forget it."""
-        log = self.bench.issue([OP_FLUSH], [0], [0])
-        self.flush_ns.append(int(log.latency_ns[0]))
+        """Bring what the last burst left to flash, or make the drive forget it.
+
+        At the end once more, until it takes no longer than that of an empty buffer: others may have
+        written in the meantime.
+        """
+        first_ns = self._flush()
+        self.flush_ns.append(first_ns)
+        self.bench.idle(self.idle_ns)
         if self.thorough and self.bench.info.write_cache.control == "switchable":
             with self.bench.caches(write=False):
                 pass
         elif self.thorough and self.reached:
             self.bench.issue([OP_DISCARD], [0], [self.reached * SPAN_BYTES])
-        self.bench.idle(self.idle_ns)
+        for _ in range(LAST_FLUSHES):
+            took_ns = self._flush()
+            self._least_flush_ns = min(self._least_flush_ns, first_ns, took_ns)
+            if took_ns <= EMPTY * self._least_flush_ns:
+                break
+
+    def _flush(self) -> int:
+        return int(self.bench.issue([OP_FLUSH], [0], [0]).latency_ns[0])
+
+    def flush_works(self, spans: int, write_ns: float) -> bool:
+        """Whether a flush behind so many takes much longer than a write into the empty buffer."""
+        self.run(spans, 1)
+        self.empty()
+        return self.flush_ns[-1] > FLUSHES * write_ns
 
     def service_ns(self, count: int) -> float:
         """Measure what it takes to empty the buffer of one write: the least of some flushes."""
