@@ -30,7 +30,7 @@ found to read side by side: planes of one chip that fell out of step cannot be r
 What a region of one bit per cell takes is written out of it before and after.
 
 Cost. 24 MiB and a twentieth of the capacity, or five times that; with what is written elsewhere at
-most one and a half of it.
+most all of it.
 """
 
 from __future__ import annotations
@@ -130,11 +130,8 @@ class _Contrast:
 
 
 def writes_bytes(info: DeviceInfo) -> int:
-    """Give the most that is written."""
-    regions = stray = info.capacity_bytes // REGIONS_SHARE
-    elsewhere = int(ELSEWHERE_SHARE * info.capacity_bytes)
-    beside = 2 * BATCHES * (info.capacity_bytes // BESIDE_SHARE)
-    return regions + stray + elsewhere + beside + info.capacity_bytes // USED_SHARE
+    """Give the most that is written: what is not needed for the regions goes elsewhere."""
+    return info.capacity_bytes
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -143,7 +140,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     if layout is None:
         yield Undetectable(name=PROPERTY, probe=NAME, reason=Reason.RANGE_TOO_SMALL)
         return
-    rng = bench.rng(NAME)
+    rng, before = bench.rng(NAME), bench.bytes_written
     with without_read_cache(bench) as cached:
         together = Together(bench, rng, cached_units(bench) if cached else 0)
         logs = np.empty((len(DEPTHS), 0))
@@ -163,7 +160,8 @@ def detect(bench: Bench) -> Iterator[Finding]:
                 break
         lasts = True
         if _any_shows(contrasts) and _merges(bench) is None:
-            _write_elsewhere(bench, layout, rng)
+            left = writes_bytes(bench.info) - (bench.bytes_written - before)
+            _write_elsewhere(bench, layout, left, rng)
             again = _read(bench, together, layout.part(0, logs.shape[1]), rng)
             # At depth it also counts which chips whole merge units came to lie on.
             lasts = _contrasts(again)[0].low > np.log1p(SHOWS)
@@ -319,10 +317,12 @@ def _contrast(logs: NDArray[Any], margin: float) -> _Contrast:
     return _Contrast(mean, mean - half, mean + half, p_value, equivalent)
 
 
-def _write_elsewhere(bench: Bench, layout: _Layout, rng: np.random.Generator) -> None:
+def _write_elsewhere(
+    bench: Bench, layout: _Layout, most_bytes: int, rng: np.random.Generator
+) -> None:
     """Write between the regions what makes log blocks give up what they hold."""
     taken = np.sort(layout.begins[:, 0])
-    allowed = int(ELSEWHERE_SHARE * bench.info.capacity_bytes)
+    allowed = min(int(ELSEWHERE_SHARE * bench.info.capacity_bytes), most_bytes)
     steps = np.arange(0, OTHER_WINDOW_BYTES, OTHER_WRITE_BYTES)
     ends = np.append(taken[1:], bench.info.capacity_bytes)
     for begin, end in zip(taken + 2 * layout.size, ends, strict=True):
@@ -383,7 +383,7 @@ PROBE = ProbeInfo(
     summary="whether data lie by the order of writing or by address",
     weight="standard",
     properties=(PROPERTY,),
-    cost="24 MiB and a twentieth of the capacity written, or 1.5 times it; 2,000 reads of 128 KiB",
+    cost="24 MiB and a twentieth of the capacity written, or all of it; 2,000 reads of 128 KiB",
     detect=detect,
     declared_writes_bytes=writes_bytes,
     state=State.AS_FOUND,
