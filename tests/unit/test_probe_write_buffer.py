@@ -9,6 +9,7 @@ import pytest
 from tests.unit.small_drives import KIB, LOG_BLOCK, NOISE, opened, probed
 
 from ssdscope.probes import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.buffer_unit import find_unit
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets.drive_writer import open_drive
 
@@ -106,3 +107,15 @@ def test_slow_pages_behind_a_fast_region_are_no_buffer(tmp_path: Path) -> None:
     }
     found = probed("write_buffer", opened(tmp_path, region, buffer(256, 8, "full")))
     assert_found(found, 256, 8)
+
+
+@pytest.mark.parametrize(("whole", "confirmed"), [(1.0, True), (1.85, False)])
+def test_a_unit_is_no_shorter_than_a_write_that_took_one(whole: float, confirmed: bool) -> None:
+    """On a drive never written, writes of a whole unit of 4 KiB left a buffer before others."""
+
+    def units(at: int, length: int) -> float:
+        if length == 4 * KIB and at % (4 * KIB) == 0:
+            return whole
+        return float((at + length - 1) // (4 * KIB) - at // (4 * KIB) + 1)
+
+    assert find_unit(units, 512).confirmed == confirmed

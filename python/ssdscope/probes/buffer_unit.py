@@ -71,7 +71,8 @@ def find_unit(units: Callable[[int, int], float], block: int) -> Unit:
     size = None if end is None else _longest(weigh, end, block)
     if end is None or size is None:
         return Unit(None, False, tried)
-    return Unit(size, _confirmed(weigh, size, end, block), tried)
+    # What took one unit is no longer than a unit.
+    return Unit(size, end <= size and _confirmed(weigh, size, end, block), tried)
 
 
 def _longest(units: Callable[[int, int], float], at: int, block: int) -> int | None:
