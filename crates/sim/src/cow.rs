@@ -63,14 +63,35 @@ impl<T: Copy + Default> CowArray<T> {
     /// If `index` is beyond the last chunk.
     #[inline]
     pub fn entry(&mut self, index: usize) -> &mut T {
-        let slot = &mut self.chunks[index >> CHUNK_BITS];
-        let chunk = slot.get_or_insert_with(blank);
+        &mut self.owned(index >> CHUNK_BITS)[index & (CHUNK - 1)]
+    }
+
+    /// A chunk that no other copy has.
+    #[inline]
+    fn owned(&mut self, number: usize) -> &mut [T; CHUNK] {
+        let chunk = self.chunks[number].get_or_insert_with(blank);
         if Arc::strong_count(chunk) > 1 {
             copy(chunk);
         }
         match Arc::get_mut(chunk) {
-            Some(entries) => &mut entries[index & (CHUNK - 1)],
+            Some(entries) => entries,
             None => unreachable!("a chunk without other owners is nobody else's"),
+        }
+    }
+
+    /// Replaces many entries. Those of a chunk in a row cost one look at whose it is.
+    ///
+    /// # Panics
+    /// If an index is beyond the last chunk.
+    pub fn set_all(&mut self, entries: impl Iterator<Item = (usize, T)>) {
+        let mut entries = entries.peekable();
+        while let Some(&(index, _)) = entries.peek() {
+            let number = index >> CHUNK_BITS;
+            let chunk = self.owned(number);
+            while let Some((index, value)) = entries.next_if(|next| next.0 >> CHUNK_BITS == number)
+            {
+                chunk[index & (CHUNK - 1)] = value;
+            }
         }
     }
 

@@ -26,18 +26,22 @@ pub enum Event {
     MapLoaded,
     /// The same, for the write buffer.
     BufferIdle(u32),
+    /// What was foreseen has come to pass.
+    Foreseen,
     /// The data of a request have been copied between link and memory.
     Copied(u32),
 }
 
 const LANES: usize = 6;
+/// The first of them are the array's.
+const LANES_OF_ARRAY: usize = 4;
 
 impl Event {
     #[inline]
     const fn lane(self) -> usize {
         match self {
             Self::ReadDone(_) => 0,
-            Self::WriteDone(_) => 1,
+            Self::WriteDone(_) | Self::Foreseen => 1,
             Self::DataOut(_) => 2,
             Self::ChannelFree(_) => 3,
             Self::Idle(_) | Self::BufferIdle(_) | Self::Copied(_) => 4,
@@ -117,6 +121,14 @@ impl EventQueue {
         self.heads_ns[self.next_lane] = lane.front().map_or(NEVER, |first| first.time_ns);
         self.find_next();
         Some(event)
+    }
+
+    /// Removes and returns the next event with its time, if it is the array's and happens by
+    /// `until_ns`.
+    pub fn pop_of_array(&mut self, until_ns: u64) -> Option<(u64, Event)> {
+        let time_ns = self.next_ns;
+        let is_due = time_ns <= until_ns && self.next_lane < LANES_OF_ARRAY;
+        is_due.then(|| self.pop_at(time_ns)).flatten().map(|event| (time_ns, event))
     }
 
     /// Removes an event that is pending once, if it is.

@@ -4,6 +4,8 @@ The quick states of simulated drives (``--state``) are for the command line; exp
 must mean the same on every drive write it full and age it by I/O, as these functions do.
 """
 
+from dataclasses import replace
+
 from ssdscope.errors import UsageError
 from ssdscope.targets import Device, RunResult
 from ssdscope.targets.device import ProgressCallback
@@ -31,9 +33,15 @@ def fill_sequentially(
     offset_bytes, size_bytes
         The region; a size of None is up to the end.
     block_bytes
-        Size of a write; made smaller where the region is no multiple of it.
+        Size of a write; a last one takes what is left of the region. (Dividing the region evenly
+        would mean writes of a sector each on many a drive, and small writes leave another state.)
     progress
         As in `Device.run`.
+
+    Returns
+    -------
+    RunResult
+        Of the whole writes, where there are any.
 
     Raises
     ------
@@ -41,17 +49,31 @@ def fill_sequentially(
         If the region is not whole logical blocks.
     """
     size = device.info.capacity_bytes - offset_bytes if size_bytes is None else size_bytes
-    return device.run(
-        Workload(
-            rw="write",
-            block_bytes=_dividing_block(device, size, block_bytes),
-            iodepth=FILL_DEPTH,
-            offset_bytes=offset_bytes,
-            size_bytes=size,
-            io_bytes=size,
-        ),
-        progress=progress,
-    )
+    logical = device.info.logical_block_bytes
+    if size <= 0 or size % logical:
+        raise UsageError(f"a region of {size} bytes is not whole logical blocks of {logical} bytes")
+    tail = size % block_bytes
+
+    def write(from_bytes: int, length_bytes: int, each_bytes: int) -> RunResult:
+        return device.run(
+            Workload(
+                rw="write",
+                block_bytes=each_bytes,
+                iodepth=FILL_DEPTH,
+                offset_bytes=from_bytes,
+                size_bytes=length_bytes,
+                io_bytes=length_bytes,
+            ),
+            progress=progress,
+        )
+
+    if tail == size:
+        return write(offset_bytes, tail, tail)
+    filled = write(offset_bytes, size - tail, block_bytes)
+    if tail and not filled.interrupted:
+        rest = write(offset_bytes + size - tail, tail, tail)
+        filled = replace(filled, interrupted=rest.interrupted)
+    return filled
 
 
 def overwrite_randomly(
@@ -93,16 +115,3 @@ def overwrite_randomly(
         ),
         progress=progress,
     )
-
-
-def _dividing_block(device: Device, size_bytes: int, wanted_bytes: int) -> int:
-    """Halve the block until the region is whole blocks, so that no tail stays unwritten."""
-    block = wanted_bytes
-    while size_bytes % block and block > device.info.logical_block_bytes:
-        block //= 2
-    if size_bytes <= 0 or size_bytes % block:
-        raise UsageError(
-            f"a region of {size_bytes} bytes is not whole logical blocks "
-            f"of {device.info.logical_block_bytes} bytes"
-        )
-    return block

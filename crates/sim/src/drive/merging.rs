@@ -7,6 +7,7 @@
 //! The copies of a merge are read side by side and programmed in the order of their
 //! places, since pages of a block are; its erases follow.
 
+use super::foreseen::Foreseen;
 use super::idle::Idle;
 use super::{Drive, Scheme};
 use crate::config::{LogBlockConfig, State};
@@ -16,7 +17,7 @@ use crate::flash::Flash;
 use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::Ppn;
-use crate::logblock::{LogBlockFtl, Merge, MergeKind, Outline};
+use crate::logblock::{Copied, LogBlockFtl, Merge, MergeKind, Outline};
 use crate::prepare;
 use ssdscope_io::Cause;
 use std::collections::VecDeque;
@@ -26,9 +27,9 @@ pub type LogBlockDrive = Drive<Merging>;
 
 /// A merge under way.
 #[derive(Clone, Debug)]
-struct Job {
+pub(super) struct Job {
     /// Its copies have become commands.
-    merge: Merge,
+    pub(super) merge: Merge,
     /// Commands that have not ended: of the copies, then of the erases.
     left: u32,
     erasing: bool,
@@ -45,7 +46,11 @@ pub struct Merging {
     waiting: VecDeque<u32>,
     /// Programs of the host under way, with the reads before them.
     programs: u32,
-    job: Option<Job>,
+    pub(super) job: Option<Job>,
+    /// Its course, if nothing but the merge concerns the flash; none of it has happened yet.
+    pub(super) foreseen: Option<Box<Foreseen>>,
+    #[cfg(test)]
+    pub(super) foresight: super::foreseen::Foresight,
     /// Whether the host is quiet, and log blocks are merged meanwhile.
     idle: Idle,
 }
@@ -139,23 +144,30 @@ impl LogBlockDrive {
             released: 0,
             merge,
         });
-        for (index, &(from, to)) in copies.iter().enumerate() {
-            let mut command = Command::new(Work::GcRead, from, self.now_ns);
-            command.program_to = to;
+        if copies.is_empty() {
+            self.erase_merged();
+        } else if let Some(copies) = self.look_ahead(copies) {
+            self.begin_copies(&copies);
+        }
+    }
+
+    pub(super) fn begin_copies(&mut self, copies: &[Copied]) {
+        for (index, copy) in copies.iter().enumerate() {
+            let mut command = Command::new(Work::GcRead, copy.from, self.now_ns);
+            command.logical = copy.page;
+            command.program_to = copy.to;
             command.job = index as u32;
             command.sectors = self.ftl.geometry().sectors_per_page;
             self.enqueue(command);
-        }
-        if copies.is_empty() {
-            self.erase_merged();
         }
     }
 
     /// A page is read: it moves on, unless it was discarded meanwhile, when those before
     /// it have.
     fn copy_read(&mut self, slot: u32) {
-        let Command { page: from, program_to: to, job: index, .. } = self.flash.commands[slot];
-        let moved = self.ftl.relocate(from, to);
+        let command = &self.flash.commands[slot];
+        let Command { page: from, program_to: to, logical: page, job: index, .. } = *command;
+        let moved = self.ftl.relocate(Copied { page, from, to });
         #[cfg(test)]
         if moved {
             self.shadow.relocate(from, to);
@@ -193,18 +205,28 @@ impl LogBlockDrive {
         }
         if !job.erasing {
             self.erase_merged();
-        } else if let Some(done) = self.work.job.take() {
-            self.ftl.end_merge(&done.merge);
-            self.go_on();
+        } else {
+            self.end_merge();
         }
         self.kick_touched();
     }
 
+    pub(super) fn end_merge(&mut self) {
+        if let Some(done) = self.work.job.take() {
+            self.ftl.end_merge(&done.merge);
+            self.go_on();
+        }
+    }
+
+    /// The first page of each block that the merge erases.
+    pub(super) fn blocks_to_erase(&self) -> impl Iterator<Item = Ppn> {
+        let erases = self.work.job.iter().flat_map(|job| &job.merge.erases);
+        erases.flat_map(|&unit| self.ftl.units().first_pages(unit))
+    }
+
     fn erase_merged(&mut self) {
+        let pages: Vec<Ppn> = self.blocks_to_erase().collect();
         let Some(job) = &mut self.work.job else { return };
-        let units = self.ftl.units();
-        let pages: Vec<Ppn> =
-            job.merge.erases.iter().flat_map(|&unit| units.first_pages(unit)).collect();
         job.erasing = true;
         job.left = pages.len() as u32;
         for page in pages {
@@ -241,6 +263,24 @@ impl Scheme for Merging {
             }
             _ => drive.end_step(slot),
         }
+    }
+
+    fn foreseen(drive: &mut LogBlockDrive) {
+        drive.come_to_pass();
+    }
+
+    fn looks_ahead(&self) -> bool {
+        self.foreseen.is_some()
+    }
+
+    fn interfere(drive: &mut LogBlockDrive) {
+        if drive.work.foreseen.is_some() {
+            drive.go_step_by_step();
+        }
+    }
+
+    fn not_alone(drive: &mut LogBlockDrive) {
+        drive.take_back();
     }
 
     fn give_up(drive: &mut LogBlockDrive) -> Vec<u32> {

@@ -15,13 +15,14 @@
 //!
 //! * [`paged`]: page mapping; `collect`: its garbage collection in time, in the
 //!   foreground and when idle (`idle`);
-//! * [`merging`]: log blocks, and their merges in time.
+//! * [`merging`]: log blocks, and their merges in time; `foreseen`: those that nothing disturbs.
 
 mod buffer;
 mod collect;
 mod end_of_life;
 #[cfg(test)]
 mod endurance_run;
+mod foreseen;
 mod host;
 mod idle;
 mod lookup;
@@ -119,6 +120,8 @@ pub struct Drive<S: Scheme> {
     /// It has reached its end of life.
     read_only: bool,
     touched: Vec<u32>,
+    /// The unit of the flash whose program or erase has just ended and is being seen to.
+    ending: Option<u32>,
     /// By command that reads what a small write keeps: sectors on each member of the unit.
     kept: BTreeMap<u32, Vec<u32>>,
     #[cfg(test)]
@@ -175,6 +178,7 @@ impl<S: Scheme> Drive<S> {
             tally: Tally::default(),
             read_only: false,
             touched: Vec::new(),
+            ending: None,
             kept: BTreeMap::new(),
             #[cfg(test)]
             shadow: shadow::Shadow::of(&ftl),
@@ -192,11 +196,13 @@ impl<S: Scheme> Drive<S> {
             Event::ReadDone(unit) => self.flash.read_done(unit, now_ns, &mut self.events),
             Event::WriteDone(unit) => {
                 let mut slot = self.flash.write_done(unit, now_ns, &mut self.events);
+                self.ending = Some(unit);
                 while slot != NONE {
                     let next = self.flash.commands[slot].next;
                     self.end_command(slot);
                     slot = next;
                 }
+                self.ending = None;
                 self.flash.go_on(unit, now_ns, &mut self.events);
             }
             Event::DataOut(unit) => {
@@ -207,10 +213,20 @@ impl<S: Scheme> Drive<S> {
             Event::ChannelFree(channel) => {
                 self.flash.channel_free(channel, now_ns, &mut self.events);
             }
+            Event::Foreseen => S::foreseen(self),
             Event::Idle(quiet) => S::idle_timer(self, quiet),
-            Event::MapLoaded => self.map_loaded(),
-            Event::BufferIdle(quiet) => self.buffer_idle(quiet),
-            Event::Copied(slot) => self.copied(slot),
+            Event::MapLoaded => {
+                S::interfere(self);
+                self.map_loaded();
+            }
+            Event::BufferIdle(quiet) => {
+                S::interfere(self);
+                self.buffer_idle(quiet);
+            }
+            Event::Copied(slot) => {
+                S::interfere(self);
+                self.copied(slot);
+            }
         }
     }
 }
@@ -244,6 +260,7 @@ impl<S: Scheme> Linked for Drive<S> {
             && at_ns == time_ns
         {
             self.arriving.pop_front();
+            S::interfere(self);
             self.arrive(slot);
         }
     }
@@ -301,6 +318,7 @@ impl<S: Scheme> Device for Drive<S> {
             return Err(DeviceError::Busy(self.in_flight()));
         }
         if self.info.caches.would_change(cache, on)? {
+            S::interfere(self);
             match cache {
                 Cache::Write => self.switch_buffer(on)?,
                 Cache::Read => self.switch_read_cache(on),
@@ -311,6 +329,11 @@ impl<S: Scheme> Device for Drive<S> {
     }
 
     fn counters(&self) -> Option<Counters> {
+        if self.work.looks_ahead() {
+            let mut so_far = self.clone();
+            S::interfere(&mut so_far);
+            return so_far.counters();
+        }
         let mut counters = Counters {
             host_bytes_read: self.tally.host_bytes_read,
             host_bytes_written: self.tally.host_bytes_written,

@@ -122,6 +122,9 @@ impl<S: Scheme> Drive<S> {
             let request = &self.requests[slot];
             (request.lba.0, request.lba.0 + u64::from(request.sectors))
         };
+        if self.work.looks_ahead() {
+            S::not_alone(self);
+        }
         self.forget_cached(&(lba..end));
         #[cfg(test)]
         self.shadow
@@ -226,6 +229,9 @@ impl<S: Scheme> Drive<S> {
     /// Lets a command on a physical page wait.
     #[inline]
     pub(super) fn queue(&mut self, slot: u32) {
+        if self.work.looks_ahead() {
+            S::not_alone(self);
+        }
         let channel = self.flash.enqueue(slot, self.now_ns);
         if self.flash.has_suspension() {
             self.flash.suspend_for(slot, self.now_ns, &mut self.events);

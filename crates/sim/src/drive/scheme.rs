@@ -37,6 +37,21 @@ pub trait Scheme: Sized + Clone + Debug + Send + Sync + 'static {
     /// The idle timer set with number `quiet` has run out.
     fn idle_timer(_drive: &mut Drive<Self>, _quiet: u32) {}
 
+    /// What was foreseen has come to pass.
+    fn foreseen(_drive: &mut Drive<Self>) {}
+
+    /// Whether what the flash does now shows only when it is over.
+    fn looks_ahead(&self) -> bool {
+        false
+    }
+
+    /// Something else may concern the flash from now on: what was foreseen before and has not
+    /// come to pass goes on step by step, from where it is now.
+    fn interfere(_drive: &mut Drive<Self>) {}
+
+    /// Something else does concern the flash, in the same breath in which it was looked ahead.
+    fn not_alone(_drive: &mut Drive<Self>) {}
+
     /// The drive has become read-only: the programs that wait for a place.
     fn give_up(drive: &mut Drive<Self>) -> Vec<u32>;
 

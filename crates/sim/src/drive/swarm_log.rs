@@ -13,7 +13,7 @@ use ssdscope_io::{Device, Nanos, Op};
 use std::fmt::Write as _;
 
 /// A drive file drawn from `random`.
-fn draw_drive(random: &mut Stream, endurance: u64) -> String {
+pub(super) fn draw_drive(random: &mut Stream, endurance: u64) -> String {
     let read_first = random.below(3) > 0;
     let [nand, scheduler] = draw_array(random, read_first);
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];

@@ -26,6 +26,12 @@ impl Channel {
         self.waiting != 0 || !self.ready.is_empty()
     }
 
+    /// Whether it carries nothing, and nothing will come.
+    #[must_use]
+    pub fn is_quiet(&self, now_ns: u64) -> bool {
+        self.free_at_ns <= now_ns && !self.will_wake && !self.has_work()
+    }
+
     /// The waiting unit whose turn is next, of `units`; it stops waiting, and the turn
     /// passes to the one behind it.
     #[inline]

@@ -15,10 +15,11 @@
 //!
 //! [`command`] is what waits and works, [`spots`] where, [`unit`] the dies, [`channel`] the
 //! wires, `times` how long it takes, [`busy`] how long it took; `issue` picks what goes next,
-//! `register` overlaps it with what goes before, [`suspend`] lets reads pass. This module
-//! connects them. It knows nothing of mapping: it is handed commands and hands back finished
-//! ones.
+//! `register` overlaps it with what goes before, [`suspend`] lets reads pass, [`alone`] looks
+//! ahead where nothing else goes on. This module connects them. It knows nothing of mapping: it
+//! is handed commands and hands back finished ones.
 
+pub mod alone;
 pub mod busy;
 pub mod channel;
 pub mod command;

@@ -45,6 +45,12 @@ impl Spots {
         }
     }
 
+    /// Whether every command goes alone.
+    #[must_use]
+    pub const fn none(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// The spot of a command, or [`NONE`] if it goes alone in any case.
     #[inline]
     #[must_use]

@@ -45,6 +45,14 @@ impl Times {
     }
 }
 
+impl Times {
+    /// Time of a whole page on a channel.
+    #[inline]
+    pub fn page_ns(&self) -> u64 {
+        self.transfer_ns[self.transfer_ns.len() - 1]
+    }
+}
+
 /// A time that depends on the type of a page: page `p` of a block is of type `p` modulo
 /// the number of types, as where a cell of several bits gives each to another page.
 #[derive(Clone, Debug)]

@@ -82,6 +82,12 @@ impl Default for Unit {
 }
 
 impl Unit {
+    /// Whether it rests, and nothing waits for it.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.queued == 0 && self.takes == Takes::Anything
+    }
+
     /// Puts a command at the end of a queue; the caller links it to the former tail.
     #[inline]
     pub fn append(&mut self, queue: usize, slot: u32) {

@@ -77,6 +77,16 @@ impl PageMap {
         self.forward.set(page.0 as usize, new.0 + 1);
     }
 
+    /// Puts `count` logical pages in physical ones, as `at` says; those `turn` apart lie in the
+    /// same block.
+    pub fn put_all(&mut self, count: usize, turn: usize, at: impl Fn(usize) -> (Lpn, Ppn)) {
+        let by_block = (0..turn).flat_map(|first| (first..count).step_by(turn));
+        let given = |(page, new): (Lpn, Ppn)| (new.0 as usize, page.0 + 1);
+        self.reverse.set_all(by_block.map(|index| given(at(index))));
+        let place = |(page, new): (Lpn, Ppn)| (page.0 as usize, new.0 + 1);
+        self.forward.set_all((0..count).map(|index| place(at(index))));
+    }
+
     /// Notes that a physical page was given a logical one, wherever that is now.
     pub fn note_given(&mut self, page: Ppn, given: Lpn) {
         self.reverse.set(page.0 as usize, given.0 + 1);

@@ -41,6 +41,8 @@ pub struct Logs {
     most: usize,
     /// In the order in which they were taken.
     open: Vec<Log>,
+    /// Where the one written last was: the next page often goes there too.
+    recent: usize,
 }
 
 impl Logs {
@@ -52,6 +54,7 @@ impl Logs {
             victim: settings.log_victim,
             most: settings.log_blocks as usize,
             open: Vec::new(),
+            recent: 0,
         }
     }
 
@@ -71,7 +74,10 @@ impl Logs {
     /// block is written, `pages` is what one holds.
     #[must_use]
     pub fn room(&self, block: u32, offset: u32, pages: u32, next: impl Fn(UnitId) -> u32) -> Room {
-        let own = self.open.iter().find(|log| log.owner == Some(block));
+        // No two have the same owner.
+        let is_own = |log: &&Log| log.owner == Some(block);
+        let recent = self.open.get(self.recent).filter(is_own);
+        let own = recent.or_else(|| self.open.iter().find(is_own));
         match self.association {
             LogAssociation::OneToOne => match own {
                 Some(log) => Room::In(log.unit),
@@ -118,7 +124,13 @@ impl Logs {
     /// Notes the `written`th write, which went to `unit`; says whether that belongs to one
     /// data block.
     pub fn touch(&mut self, unit: UnitId, written: u64) -> bool {
-        let Some(log) = self.open.iter_mut().find(|log| log.unit == unit) else { return false };
+        if self.open.get(self.recent).is_none_or(|log| log.unit != unit) {
+            let Some(place) = self.open.iter().position(|log| log.unit == unit) else {
+                return false;
+            };
+            self.recent = place;
+        }
+        let log = &mut self.open[self.recent];
         log.written = written;
         log.owner.is_some()
     }

@@ -25,13 +25,26 @@ pub enum MergeKind {
     EraseOnly,
 }
 
+/// A page to copy.
+#[derive(Clone, Copy, Debug)]
+pub struct Copied {
+    /// Its logical page.
+    pub page: Lpn,
+    /// Where that is.
+    pub from: Ppn,
+    /// Where it goes.
+    pub to: Ppn,
+}
+
 /// What a merge has to do: first copy, then erase.
 #[derive(Clone, Debug)]
 pub struct Merge {
     /// Its kind.
     pub kind: MergeKind,
-    /// Pages to copy, from where to where, in the order to program them.
-    pub copies: Vec<(Ppn, Ppn)>,
+    /// The unit that is made the data block.
+    pub target: Option<UnitId>,
+    /// Pages to copy there, in the order to program them.
+    pub copies: Vec<Copied>,
     /// Units to erase.
     pub erases: Vec<UnitId>,
 }
@@ -59,7 +72,8 @@ impl LogBlockFtl {
         let log = self.due.take()?;
         if self.units.valid(log) == 0 {
             self.logs.remove(log);
-            return Some(Merge { kind: MergeKind::EraseOnly, copies: vec![], erases: vec![log] });
+            let (kind, erases) = (MergeKind::EraseOnly, vec![log]);
+            return Some(Merge { kind, target: None, copies: vec![], erases });
         }
         let block = self.block_in(log);
         let pool = self.units.division().of_block(block);
@@ -77,10 +91,10 @@ impl LogBlockFtl {
         };
         self.data[block as usize] = target.0 + 1;
         let copies = self.copies_into(target, block);
-        let last = copies.last().map(|&(_, to)| self.units.place_of(to).1);
+        let last = copies.last().map(|copy| copy.page.0 % self.units.pages());
         self.units.advance(target, last.map_or(0, |slot| slot + 1));
         if kind == MergeKind::Full {
-            let leaving = copies.iter().filter(|copy| self.units.place_of(copy.0).0 == log).count();
+            let leaving = copies.iter().filter(|copy| self.units.unit_of(copy.from) == log).count();
             if leaving == self.units.valid(log) as usize {
                 self.logs.remove(log);
                 erases.push(log);
@@ -88,7 +102,7 @@ impl LogBlockFtl {
         }
         let kind =
             if kind == MergeKind::Partial && copies.is_empty() { MergeKind::Switch } else { kind };
-        Some(Merge { kind, copies, erases })
+        Some(Merge { kind, target: Some(target), copies, erases })
     }
 
     /// The logical block to merge a log block with: its own, or that of its first page.
@@ -116,21 +130,38 @@ impl LogBlockFtl {
     }
 
     /// The pages of a logical block that are not in `target` yet, each to its own place.
-    fn copies_into(&self, target: UnitId, block: u32) -> Vec<(Ppn, Ppn)> {
+    fn copies_into(&self, target: UnitId, block: u32) -> Vec<Copied> {
         let first = block * self.units.pages();
         let slots = self.units.next(target)..self.units.pages();
-        let newest = |slot| Some((self.map().lookup(Lpn(first + slot))?, slot));
-        slots.filter_map(newest).map(|(from, slot)| (from, self.units.page(target, slot))).collect()
+        let mut copies = Vec::with_capacity(slots.len());
+        copies.extend(slots.filter_map(|slot| {
+            let page = Lpn(first + slot);
+            let from = self.map().lookup(page)?;
+            Some(Copied { page, from, to: self.units.page(target, slot) })
+        }));
+        copies
     }
 
     /// A page to copy has been read: says whether it still holds anything, and if so
     /// moves it.
-    pub fn relocate(&mut self, from: Ppn, to: Ppn) -> bool {
-        let Some(page) = self.map.holds(from) else { return false };
-        self.units.lose(from);
-        self.units.gain(to);
-        self.map.put(page, to);
+    pub fn relocate(&mut self, copy: Copied) -> bool {
+        if self.map.lookup(copy.page) != Some(copy.from) {
+            return false;
+        }
+        self.units.lose(copy.from);
+        self.units.gain(copy.to);
+        self.map.put(copy.page, copy.to);
         true
+    }
+
+    /// All pages to copy have been read, and hold what they did: moves them.
+    pub fn relocate_all(&mut self, target: UnitId, copies: &[Copied]) {
+        for copy in copies {
+            self.units.lose(copy.from);
+        }
+        self.units.gain_in(target, copies.len() as u32);
+        let place = |index: usize| (copies[index].page, copies[index].to);
+        self.map.put_all(copies.len(), self.units.turn(), place);
     }
 
     /// A merge has ended: what it erased is free.

@@ -17,7 +17,7 @@ pub mod pools;
 pub mod units;
 pub mod victim;
 
-pub use merge::{Merge, MergeKind};
+pub use merge::{Copied, Merge, MergeKind};
 pub use outline::Outline;
 
 use crate::config::LogBlockConfig;

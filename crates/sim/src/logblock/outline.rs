@@ -226,8 +226,8 @@ mod tests {
     impl Plain {
         fn merge(&mut self) -> u32 {
             let Some(merge) = self.0.begin_merge() else { return 0 };
-            for &(from, to) in &merge.copies {
-                assert!(self.0.relocate(from, to));
+            for &copy in &merge.copies {
+                assert!(self.0.relocate(copy));
             }
             self.0.end_merge(&merge);
             merge.copies.len() as u32

@@ -34,6 +34,9 @@ pub struct Units {
     planes: Vec<PlaneId>,
     /// The place of each plane in `planes`.
     place_of_plane: Vec<u32>,
+    /// By plane: which units lie on it, of as many as there are of one index.
+    group_of_plane: Vec<u32>,
+    groups: u32,
     /// Planes of a unit.
     width: u32,
     /// Pages in a row on a plane.
@@ -75,6 +78,8 @@ impl Units {
         Self {
             geometry,
             planes,
+            group_of_plane: place_of_plane.iter().map(|place| place / width).collect(),
+            groups: geometry.plane_count / width,
             place_of_plane,
             width,
             in_a_row: layout.shape().units_in_a_row,
@@ -113,28 +118,38 @@ impl Units {
         self.width
     }
 
-    const fn groups(&self) -> u32 {
-        self.geometry.plane_count / self.width
-    }
-
     /// The page at `slot` of a unit.
     #[must_use]
     pub fn page(&self, unit: UnitId, slot: u32) -> Ppn {
-        let (group, block) = (unit.0 % self.groups(), BlockId(unit.0 / self.groups()));
+        let (group, block) = (unit.0 % self.groups, BlockId(unit.0 / self.groups));
         let run = slot / self.in_a_row;
         let plane = self.planes[(group * self.width + run % self.width) as usize];
         let page = run / self.width * self.in_a_row + slot % self.in_a_row;
         self.geometry.ppn(plane, block, PageId(page))
     }
 
+    /// How many pages on, in a unit, is the plane's turn again.
+    #[must_use]
+    pub const fn turn(&self) -> usize {
+        (self.width * self.in_a_row) as usize
+    }
+
+    /// The unit of a page.
+    #[inline]
+    #[must_use]
+    pub fn unit_of(&self, page: Ppn) -> UnitId {
+        let group = self.group_of_plane[self.geometry.plane_of(page).0 as usize];
+        UnitId(self.geometry.block_of(page).0 * self.groups + group)
+    }
+
     /// The unit of a page, and its slot there.
     #[must_use]
     pub fn place_of(&self, page: Ppn) -> (UnitId, u32) {
         let plane = self.place_of_plane[self.geometry.plane_of(page).0 as usize];
-        let unit = self.geometry.block_of(page).0 * self.groups() + plane / self.width;
+        let unit = self.unit_of(page);
         let page = self.geometry.page_of(page).0;
         let run = page / self.in_a_row * self.width + plane % self.width;
-        (UnitId(unit), run * self.in_a_row + page % self.in_a_row)
+        (unit, run * self.in_a_row + page % self.in_a_row)
     }
 
     /// The first page of each block of a unit.
@@ -205,13 +220,13 @@ impl Units {
 
     /// A page now holds the newest version of something.
     pub fn gain(&mut self, page: Ppn) {
-        let (unit, _) = self.place_of(page);
+        let unit = self.unit_of(page);
         self.valid[unit.0 as usize] += 1;
     }
 
     /// A page does so no longer.
     pub fn lose(&mut self, page: Ppn) {
-        let (unit, _) = self.place_of(page);
+        let unit = self.unit_of(page);
         self.valid[unit.0 as usize] -= 1;
     }
 

@@ -1,0 +1,219 @@
+//! Merges that have the flash to themselves, in one step.
+//!
+//! While a merge goes on and the host asks for nothing, its course follows from where its
+//! copies lie. It is worked out when the merge begins, and comes to pass at its end. Should
+//! anything arrive before, then so far nothing has happened: the merge begins once more, at
+//! its time, and goes step by step up to the present. Either way every time and count is the
+//! same.
+
+use super::LogBlockDrive;
+use crate::events::Event;
+use crate::flash::alone::{Course, Errand};
+#[cfg(test)]
+use crate::flash::command::{Command, Work};
+use crate::ftl::Translation;
+use crate::geometry::Ppn;
+use crate::logblock::Copied;
+use crate::mapping::Table;
+
+/// A merge of which nothing has happened yet.
+#[derive(Clone, Debug)]
+pub(super) struct Foreseen {
+    begun_ns: u64,
+    copies: Vec<Copied>,
+    /// The unit of the flash whose last program or erase made it begin.
+    after: Option<u32>,
+    course: Course,
+}
+
+/// Whether tests want it, and what became of it.
+#[cfg(test)]
+#[derive(Clone, Debug, Default)]
+pub(super) struct Foresight {
+    off: bool,
+    kept: u32,
+    broken: u32,
+}
+
+impl LogBlockDrive {
+    /// Works out how the copies of the merge go, and its erases, if they have the flash to
+    /// themselves; otherwise gives them back.
+    pub(super) fn look_ahead(&mut self, copies: Vec<Copied>) -> Option<Vec<Copied>> {
+        // With no firmware in between, what arrives is in the flash the moment it arrives,
+        // before or after what else happens then. A table in flash is read at any moment.
+        let told_in_time = self.firmware_ns > 0 && !matches!(self.table, Table::Demand(_));
+        #[cfg(test)]
+        let told_in_time = told_in_time && !self.work.foresight.off;
+        if !told_in_time || !self.flash.is_alone(self.now_ns) {
+            return Some(copies);
+        }
+        let (after, begun_ns) = (self.ending, self.now_ns);
+        let errand = self.errand(&copies, after);
+        let course =
+            (!errand.erases.is_empty()).then(|| self.flash.foresee(&errand, begun_ns)).flatten();
+        let Some(course) = course else { return Some(copies) };
+        self.events.schedule(course.end_ns, Event::Foreseen);
+        self.work.foreseen = Some(Box::new(Foreseen { begun_ns, copies, after, course }));
+        None
+    }
+
+    /// What the merge has the flash do.
+    fn errand(&self, copies: &[Copied], after: Option<u32>) -> Errand {
+        let (layout, members) = (self.ftl.layout(), self.ftl.layout().shape().pages);
+        let physical = |units: &mut dyn Iterator<Item = Ppn>| -> Vec<Ppn> {
+            if layout.is_plain() {
+                return units.collect();
+            }
+            let places = units.map(|unit| layout.place(unit));
+            let pages = |place| (0..members).map(move |member| layout.member(place, member));
+            places.flat_map(pages).collect()
+        };
+        let erased = self.blocks_to_erase();
+        let erases = if layout.is_plain() {
+            erased.collect()
+        } else {
+            erased.flat_map(|unit| layout.blocks(unit)).collect()
+        };
+        Errand {
+            reads: physical(&mut copies.iter().map(|copy| copy.from)),
+            programs: physical(&mut copies.iter().map(|copy| copy.to)),
+            members,
+            erases,
+            after,
+        }
+    }
+
+    /// The merge has ended as was foreseen.
+    pub(super) fn come_to_pass(&mut self) {
+        let Some(foreseen) = self.work.foreseen.take() else { return };
+        let Foreseen { copies, course, .. } = *foreseen;
+        #[cfg(test)]
+        {
+            self.work.foresight.kept += 1;
+            self.shadow_merge(&copies);
+        }
+        if let Some(target) = self.work.job.as_ref().and_then(|job| job.merge.target) {
+            self.ftl.relocate_all(target, &copies);
+        }
+        let shape = *self.ftl.layout().shape();
+        self.tally.gc_pages_moved += copies.len() as u64 * u64::from(shape.pages);
+        self.tally.block_erases +=
+            self.blocks_to_erase().count() as u64 * u64::from(shape.planes());
+        let last_unit = course.last_unit;
+        self.flash.follow(course);
+        self.ending = Some(last_unit);
+        self.end_merge();
+        self.kick_touched();
+        self.ending = None;
+        self.flash.go_on(last_unit, self.now_ns, &mut self.events);
+    }
+
+    /// Takes back what was foreseen: the copies wait for their units, as if nobody had looked
+    /// ahead. The caller serves the channels.
+    #[cold]
+    pub(super) fn take_back(&mut self) {
+        let Some(foreseen) = self.work.foreseen.take() else { return };
+        #[cfg(test)]
+        {
+            self.work.foresight.broken += 1;
+        }
+        self.events.cancel(Event::Foreseen);
+        self.begin_copies(&foreseen.copies);
+    }
+
+    /// Takes back what was foreseen and does it step by step up to the present.
+    #[cold]
+    pub(super) fn go_step_by_step(&mut self) {
+        let Some(&Foreseen { begun_ns, after, .. }) = self.work.foreseen.as_deref() else { return };
+        let present_ns = std::mem::replace(&mut self.now_ns, begun_ns);
+        self.take_back();
+        self.kick_touched();
+        if let Some(unit) = after {
+            self.flash.go_on(unit, begun_ns, &mut self.events);
+        }
+        while let Some((time_ns, event)) = self.events.pop_of_array(present_ns) {
+            self.now_ns = time_ns;
+            self.handle(event);
+        }
+        self.now_ns = present_ns;
+    }
+
+    #[cfg(test)]
+    fn shadow_merge(&mut self, copies: &[Copied]) {
+        let Errand { programs, erases, .. } = self.errand(copies, None);
+        let (units, array) = (*self.ftl.geometry(), *self.ftl.layout().array());
+        let command = |work, page: &Ppn| Command::new(work, *page, 0);
+        for Copied { from, to, .. } in copies {
+            self.shadow.end(&command(Work::GcRead, from), &units);
+            self.shadow.relocate(*from, *to);
+            self.shadow.end(&command(Work::GcProgram, to), &units);
+        }
+        if !self.ftl.layout().is_plain() {
+            programs
+                .iter()
+                .for_each(|to| self.shadow.end_member(&command(Work::GcProgram, to), &array));
+            erases.iter().for_each(|at| self.shadow.end_member(&command(Work::Erase, at), &array));
+        }
+        let erased: Vec<Ppn> = self.blocks_to_erase().collect();
+        erased.iter().for_each(|at| self.shadow.end(&command(Work::Erase, at), &units));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{DriveConfig, Firmware, State};
+    use crate::drive::swarm_log::draw_drive;
+    use ssdscope_io::rng::Stream;
+    use ssdscope_io::{Device, Lba, Nanos, Op, Request, Sectors};
+
+    /// A drive of one to three ways, if such a one can be.
+    fn draw(random: &mut Stream) -> Option<LogBlockDrive> {
+        let ways = format!("\nways = {}\n", 1 + random.below(3));
+        let text = draw_drive(random, 3000).replace("\nways = 1\n", &ways);
+        let config = DriveConfig::parse(&text, "test", &[]).ok()?;
+        let states = [State::Sequential, State::Random];
+        match config.firmware {
+            Firmware::LogBlock(log) => {
+                LogBlockDrive::new(&log, states[random.below(2) as usize], 1).ok()
+            }
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn what_comes_to_pass_is_what_happens_step_by_step() {
+        let (mut kept, mut broken) = (0, 0);
+        for seed in 0..80 {
+            println!("seed {seed}");
+            let mut random = Stream::new(seed, "foreseen");
+            let Some(mut ahead) = draw(&mut random) else { continue };
+            let mut plain = ahead.clone();
+            plain.work.foresight.off = true;
+            let sectors = ahead.info.capacity_bytes / 512;
+            let longest_pause_ns = [300_000, 4_000_000, 40_000_000][random.below(3) as usize];
+            for id in 0..150 {
+                let at = Nanos(ahead.now_ns + random.below(longest_pause_ns));
+                let seen = [&mut ahead, &mut plain].map(|drive| {
+                    let mut completions = Vec::new();
+                    while drive.now_ns < at.0 {
+                        drive.advance(at, &mut completions).unwrap();
+                    }
+                    (completions, drive.counters().unwrap())
+                });
+                assert_eq!(seen[0], seen[1], "before request {id}");
+                let length = 1 + random.below(sectors.min(64));
+                let lba = Lba(random.below(sectors - length + 1));
+                let op = [Op::Write, Op::Write, Op::Write, Op::Read, Op::Discard]
+                    [random.below(5) as usize];
+                for drive in [&mut ahead, &mut plain] {
+                    drive.submit(at, Request::new(id, op, lba, Sectors(length))).unwrap();
+                }
+            }
+            kept += ahead.work.foresight.kept;
+            broken += ahead.work.foresight.broken;
+        }
+        println!("{kept} came to pass, {broken} did not");
+        assert!(kept > 100 && broken > 100, "{kept}, {broken}");
+    }
+}
