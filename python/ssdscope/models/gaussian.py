@@ -34,7 +34,7 @@ LEAST_NOISE = 0.005
 """Of the logarithm of a target: no mean of a run is known better than to half a percent."""
 LEAST_SHARE = 0.1
 """A sum of times is held above this share of the least target."""
-TUNING_STEPS = 60
+TUNING_STEPS, AGAIN_STEPS = 60, 20
 NOISE_NEIGHBOURS = 24
 """Rows, itself among them, whose misses tell the noise of a row; of fewer than three times as many
 rows it is taken to be alike."""
@@ -116,23 +116,31 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _settle(self, points: Array, values: Array, chosen: Array, least: float) -> Array:
         """Tune and fit, with noise of a shape if there are rows to tell it; the length scales."""
         shape = np.ones(len(points))
-        lengths = self._condition(points, values, chosen, shape, least)
+        start = np.concatenate([[0.0, -5.0], np.full(points.shape[1], 1.0)])
+        found = self._condition(points, values, chosen, shape, start, TUNING_STEPS, least)
         if len(points) >= 3 * NOISE_NEIGHBOURS:
             shape = _shape(self._points, _left_out(self._factor, values))
-            lengths = self._condition(points, values, chosen, shape, least)
-        return lengths
+            found = self._condition(points, values, chosen, shape, found, AGAIN_STEPS, least)
+        return np.exp(found[2:])
 
     def _condition(
-        self, points: Array, values: Array, chosen: Array, shape: Array, least: float
+        self,
+        points: Array,
+        values: Array,
+        chosen: Array,
+        shape: Array,
+        start: Array,
+        steps: int,
+        least: float,
     ) -> Array:
-        """Tune on some rows and fit all; the length scales."""
-        tuned = _tuned(points[chosen], values[chosen], shape[chosen], least)
-        self._amplitude, self._noise, lengths = tuned
-        self._points = points / lengths
+        """Tune on some rows and fit all; logarithms of amplitude, noise and length scales."""
+        logs = _tuned(points[chosen], values[chosen], shape[chosen], start, steps, least)
+        self._amplitude, self._noise = np.exp(logs[:2]).tolist()
+        self._points = points / np.exp(logs[2:])
         covariance = self._amplitude * matern(distances(self._points, self._points))
         covariance[np.diag_indices_from(covariance)] += self._noise * shape
         self._factor = _cholesky(covariance)
-        return lengths
+        return logs
 
     def _parted(self, rows: Array) -> tuple[Array, Array]:
         """Part the features from what times are proportional to."""
@@ -213,13 +221,12 @@ def _shape(points: Array, missed: Array) -> Array:
 
 
 def _tuned(
-    points: Array, values: Array, shape: Array, least_noise: float
-) -> tuple[float, float, Array]:
-    """Maximise the marginal likelihood; amplitude, noise variance and length scales."""
+    points: Array, values: Array, shape: Array, start: Array, steps: int, least_noise: float
+) -> Array:
+    """Maximise the marginal likelihood; logarithms of amplitude, noise and length scales."""
     from scipy.optimize import minimize
 
     features = points.shape[1]
-    start = np.concatenate([[0.0, -5.0], np.full(features, 1.0)])
     low, high = _BOUNDS["noise"]
     noise_bounds = (float(np.clip(2 * np.log(max(least_noise, 1e-9)), low, high)), high)
     bounds = [_BOUNDS["amplitude"], noise_bounds, *[_BOUNDS["length"]] * features]
@@ -233,10 +240,9 @@ def _tuned(
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
-            options={"maxiter": TUNING_STEPS},
+            options={"maxiter": steps},
         )
-    amplitude, noise, *lengths = np.exp(found.x)
-    return float(amplitude), float(noise), np.array(lengths)
+    return np.asarray(found.x)
 
 
 def _pairs(points: Array) -> Array:
