@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
@@ -87,3 +88,15 @@ def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
     for finding in told("gc_knee", bench).values():
         assert isinstance(finding, Undetectable)
         assert finding.reason is Reason.RANGE_TOO_SMALL
+
+
+@pytest.mark.parametrize(("again", "outcome"), [(0.2, Undetectable), (0.03, Ambiguous)])
+def test_a_knee_that_comes_later_filled_again_is_no_candidate(
+    again: float, outcome: type[object]
+) -> None:
+    """What is spare may lie between the two."""
+    capacity = 1 << 31
+    alone, together = (gc_knee.Knee(*[share * capacity] * 3, 4.0) for share in (0.1, again))
+    nothing = np.empty(0)
+    second = gc_knee.Together(nothing, nothing, together, settled=True)
+    assert isinstance(gc_knee._spare(alone, second, capacity, {}), outcome)

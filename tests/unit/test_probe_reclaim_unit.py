@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -141,3 +142,11 @@ def test_log_blocks_that_were_overlooked_are_noticed(tmp_path: Path, probe: str)
 
 def test_a_drive_without_collection_has_none(tmp_path: Path) -> None:
     assert isinstance(found_on(tmp_path, FLAT), Undetectable)
+
+
+def test_on_a_large_drive_the_passes_do_not_grow_with_it(tmp_path: Path) -> None:
+    info = replace(bench_with(tmp_path, page_mapped()).info, capacity_bytes=32 << 30)
+    larger = replace(info, capacity_bytes=64 << 30)
+    more = reclaim_unit.declared_writes_bytes(larger) - reclaim_unit.declared_writes_bytes(info)
+    assert more == pytest.approx(2.2 * (32 << 30))
+    assert reclaim_unit.declared_writes_bytes(info) < 4.5 * info.capacity_bytes

@@ -17,9 +17,10 @@ Statistic. Twice, from different beginnings, the write cache off if the drive al
 Decision. Writes one by one must become 8 % slower in the mean and stay so, with a gain in log
 likelihood of 12, and several may not wait long before. The spare space is that of the first
 experiment, whose end is the sharper, if the second comes to the same but for what drives keep free
-(5 % of all blocks); else it is ambiguous. Without any knee in the second (some collect clumsily
-from the first write on) the first counts if it is unmistakable, with a caution, and if writes in
-order do not become as slow there: then it is no collection, but a region of one bit per cell.
+(5 % of all blocks); if the second comes to less, it is ambiguous, as of a drive that was found
+empty, and if it comes to more, neither counts. Without any knee in the second (some collect
+clumsily from the first write on) the first counts if it is unmistakable, with a caution, and if
+writes in order do not become as slow there: then it is a region of one bit per cell.
 
 Assumptions. As found the drive held data everywhere, or else the second experiment disagrees.
 The RMW unit is known, so that whole ones are overwritten; else see `padded_knee`.
@@ -356,25 +357,22 @@ def _detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Det
 
 def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, Any]) -> Finding:
     share = alone.spare_bytes / capacity
-    if share < EARLIEST:
-        # A buffer that fills, or collection that never rests: neither is a candidate.
-        below = Reason.EFFECT_BELOW_NOISE
-        return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
-    if _clumsy(alone, together, capacity):
+    other = share if together.knee is None else together.knee.spare_bytes / capacity
+    if _clumsy(alone, together, capacity) and share >= EARLIEST:
         caution = "filled again the drive shows no knee: that it was full as found is assumed"
         return _detected_spare(alone, capacity, evidence | {"cautions": [caution]})
-    if together.knee is not None:
-        other = together.knee.spare_bytes / capacity
-        if abs(share - other) <= min(KEPT_FREE * (1 + share), SMALL_AGREE * share):
-            return _detected_spare(alone, capacity, evidence)
-        share, other = sorted((share, other))
-        candidates: tuple[float, ...] = (share, other)
-    else:
-        candidates = (share,)
+    same = abs(share - other) <= min(KEPT_FREE * (1 + share), SMALL_AGREE * share)
+    if share < EARLIEST or (share < other and not same):
+        # A buffer that fills, collection that never rests, a knee too early or too late, a drive
+        # that was in use for long: none is a candidate.
+        below = Reason.EFFECT_BELOW_NOISE
+        return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
+    if together.knee is not None and same:
+        return _detected_spare(alone, capacity, evidence)
     return Ambiguous(
         name=SPARE,
         probe=NAME,
-        candidates=candidates,
+        candidates=tuple(sorted({share, other})),
         reason="as found and filled again, the drive takes different amounts before it slows down",
         evidence=evidence,
     )

@@ -28,7 +28,7 @@ units, if `gc_period` found the same where it was asked.
 
 Assumptions. Of a region of one bit per cell that was overlooked it is the blocks that are seen.
 Without the RMW unit 128 KiB are written at a time.
-Cost. The drive filled once, then at most twelve capacities written.
+Cost. The drive filled once, then at most twelve capacities written, and 64 GiB.
 Source. PROBING.md 3.3; kuo2009, 3.1.
 """
 
@@ -71,8 +71,10 @@ UNKNOWN_BYTES = (128 * 1024, 512 * 1024)
 """Written as one where the RMW unit is not known."""
 FEW = 4
 """Requests at once; many wait for each other in patterns of their own."""
-MOST_REQUESTS, PASS_SHARE, MOST_CAPACITIES = 100_000, 1.4, 12
-"""In one pass, as many as requests and as capacities; and capacities in all of them."""
+MOST_REQUESTS, PASS_SHARE, PASS_BYTES = 100_000, 1.4, 1 << 33
+"""In one pass: requests, share of the capacity, and bytes; tens of the largest usual units."""
+MOST_CAPACITIES, MOST_BYTES = 12, 1 << 36
+"""In all of them."""
 WARM_SHARE = 0.6
 """Of the capacity, written before: more than the spare space that drives have."""
 WINDOW_SHARE, HELD_SHARE = 0.95, 0.6
@@ -156,7 +158,8 @@ class Rounds:
     def written(self, size_bytes: int, depth: int, within: float | None) -> Written | None:
         """Overwrite in order, or in three streams that look for a period; None if too long."""
         lap = _whole_rounds(self.window_bytes // size_bytes)
-        count = min(int(PASS_SHARE * self.bench.info.capacity_bytes) // size_bytes, MOST_REQUESTS)
+        most = min(int(PASS_SHARE * self.bench.info.capacity_bytes), PASS_BYTES)
+        count = min(most // size_bytes, MOST_REQUESTS)
         if lap < STREAMS + 1 or count * size_bytes > self.left_bytes:
             return None
         self.left_bytes -= count * size_bytes
@@ -218,7 +221,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     # All planes begin a block together, as found.
     bench.enter(State.AS_FOUND)
     fill_afresh(bench, unit)
-    rounds = Rounds(bench, unit, MOST_CAPACITIES * bench.info.capacity_bytes)
+    rounds = Rounds(bench, unit, _passes_bytes(bench.info))
     rounds.warm_up()
     attempts = _attempts(unit)
     for done, (depth, size) in enumerate(attempts):
@@ -346,8 +349,13 @@ def _detected(
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
-    """Fill the drive, use up what is spare, and what the passes come to."""
-    return int((MOST_CAPACITIES + 2 * WARM_SHARE + 2) * info.capacity_bytes)
+    """Fill the drive, use up what is spare in whole rounds of a window, and make the passes."""
+    before = int((1 + 2 * WARM_SHARE) * info.capacity_bytes) + 4 * FILL_BYTES
+    return before + _passes_bytes(info)
+
+
+def _passes_bytes(info: DeviceInfo) -> int:
+    return min(MOST_CAPACITIES * info.capacity_bytes, MOST_BYTES)
 
 
 PROBE = ProbeInfo(
@@ -355,7 +363,7 @@ PROBE = ProbeInfo(
     summary="what a page-mapped drive fills side by side, and frees as one if it is stale as one",
     weight="heavy",
     properties=(RECLAIM,),
-    cost="at most twelve capacities written",
+    cost="a capacity or two, then at most twelve, or 64 GiB",
     detect=detect,
     declared_writes_bytes=declared_writes_bytes,
     state=State.AS_FOUND,
