@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ssdscope.studies.recovery import reference_reads as reads
 from ssdscope.studies.recovery.generator import Drawn
 from ssdscope.studies.recovery.measured import Case
 from ssdscope.studies.recovery.observability import RULES, Visibility, visibility
@@ -101,3 +102,14 @@ def test_a_property_shows_on_one_drive_and_not_on_the_other(name: str) -> None:
     assert shown.observable, shown
     hidden = seen_on(drive, no_time=True).get(name)
     assert hidden is None or not hidden.observable, hidden
+
+
+def test_no_order_shows_where_all_pages_follow_each_other_on_one_thing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """There pairs of reads may differ by what is looked up for them, but not by where they lie."""
+    monkeypatch.setattr(reads, "chunk", lambda _: 0.3)
+    for channels, contrast in ((1, 0.0), (2, 0.3)):
+        values = BITS | {"nand.channels": channels, "nand.ways": 1, "host.queue_depth": 1}
+        case = Case(Drawn(1, 0, values, {}, flat=False, redraws=0))
+        assert RULES["allocation"].contrast(case) == contrast

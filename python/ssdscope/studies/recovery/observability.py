@@ -132,6 +132,8 @@ def _order(case: Case) -> float:
             return 0.0
     elif effect.mean >= ORDER_FAINT:
         return effect.least
+    elif row_bytes(case.drawn.values, case.twin.shape) is None:
+        return 0.0
     return max(reads.conflict(case.twin), reads.chunk(case.twin))
 
 
