@@ -65,13 +65,14 @@ def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> Figu
         table.writerow(("what", "published", "found", "verdict"))
         table.writerows((row.what, row.paper, row.ours, row.verdict) for row in rows)
     notes = [f"made smaller: {', '.join(subject.sets)}"] if subject.sets else []
+    notes += [f"opened in the state {subject.state}"] if subject.state else []
     return FigureResult(name, FIGURES[name], rows, None, data, notes, Table(columns, cells))
 
 
 def probe(name: str, seed: int, progress: StageProgress = probes.silent) -> dict[str, Finding]:
     """Find out about a preset all that its budget allows."""
     subject = SUBJECTS[name]
-    device = open_target(f"sim:{name}", sets=subject.sets, seed=seed).device
+    device = open_target(f"sim:{name}", state=subject.state, sets=subject.sets, seed=seed).device
     found = probes.run(["all"], device, Budget.parse(subject.budget), seed, progress)
     return {each.name: each for each in found}
 

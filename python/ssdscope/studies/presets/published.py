@@ -40,12 +40,15 @@ class Subject:
     ----------
     sets
         What makes it small enough.
+    state
+        The one that it is opened in; its own if None.
     budget
         The least that lets probes ask for all that was published.
     """
 
     published: Sequence[Published]
     sets: tuple[str, ...] = ()
+    state: str | None = None
     budget: str = "default"
 
 
@@ -61,6 +64,7 @@ _KEEPS_UP = (
     "of blocks 96 KB apart as many leave the buffer as come, one every 0.6 ms: it never fills"
 )
 _NO_UNIT = "the probe needs the RMW unit, which the protected buffer hides"
+_PADDED = "without the RMW unit requests of three sizes must agree, and by chance they may not"
 _ACKNOWLEDGED = "SSD-iq: acknowledged from protected memory"
 
 _UNIT = Published("rmw_unit_bytes", 4 * KIB, "ryu2009, figure 7 (C)")
@@ -127,13 +131,14 @@ SUBJECTS: Mapping[str, Subject] = {
             Published("rmw_unit_bytes", Reason.PLP_NO_FLUSH_EFFECT, _ACKNOWLEDGED),
             Published("merge_unit_bytes", Reason.PLP_NO_FLUSH_EFFECT, _ACKNOWLEDGED),
             Published("write_buffer_bytes", Reason.PLP_NO_FLUSH_EFFECT, _ACKNOWLEDGED),
-            Published("over_provisioning_ratio", 0.445, "SSD-iq: 1,077 of 745 GiB"),
+            Published("over_provisioning_ratio", 0.445, "SSD-iq: 1,077 of 745 GiB", _PADDED),
             Published(
                 "reclaim_unit_bytes", 32 * MIB, "SSD-iq: at most 2 GiB; blocks a 64th as long here"
             ),
             Published("gc_write_amplification", 1.89, "SSD-iq", _NO_UNIT),
         ),
         ("nand.blocks_per_plane=130", "nand.pages_per_block=32", "ftl.reclaim_unit_bytes=32MiB"),
+        "sequential",
         "full",
     ),
 }
