@@ -58,8 +58,9 @@ SPLITS = (2, 3)
 SERIAL_SPLITS = (2, 3, 4, 6, 8)
 SHOWS = 0.1
 """How much longer it must take to write across the period's own boundary."""
-ALIKE, UNLIKE = 0.5, 0.15
-"""Of that."""
+ALIKE, UNLIKE = 0.3, 0.15
+"""Of that. Two units whose chips share some of their work cost less than two on one chip, and to
+cross pages of one unit costs next to nothing."""
 SERIAL_UNLIKE = 0.06
 """Of that, where one command is served at a time: chips that share a write show hardly more."""
 WHOLES, WHOLE_SHIFTS = 192, (0, -1, 1, -2, 2)

@@ -67,7 +67,8 @@ BETWEEN_SURE, BETWEEN_AS_SLOW = 4.0, 0.5
 RUNS_SHARE = 0.9
 """Of the capacity, that streams and runs may write; the rest is for what must not be slow."""
 LEAST_RUNS, RUNS_LOOKS = 8, 4
-COLLAPSES, RANKS_DIFFER = 0.1, 0.001
+COLLAPSES, RANKS_DIFFER, SUSPECT = 0.1, 0.001, 0.05
+"""Common log blocks that are merged now and then make few units much slower: ranks suspect it."""
 LARGEST_STEP_BYTES = 128 << 10
 """Of writing in order, where the RMW unit is not known."""
 ERASE_NS = 1_000_000
@@ -174,7 +175,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         elif collapse.sure and (collapse.logs or not _is_zone(bench, found)):
             yield from _detected(bench, found, collapse)
             return
-        elif collapse.contrast >= COLLAPSES / 2:
+        elif collapse.contrast >= COLLAPSES / 2 or collapse.p_value <= SUSPECT:
             unclear = Reason.EFFECT_BELOW_NOISE
         refuted = found.size_bytes
     common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
