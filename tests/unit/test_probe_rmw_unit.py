@@ -187,9 +187,13 @@ def test_a_full_protected_buffer_is_known_by_writing_again(
     )
     buffer += "idle_ns = 26_000_000\n" if drain == "idle" else ""
     found = told(drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16_384', buffer))
-    for each in found.values():
-        assert isinstance(each, Undetectable)
-        assert each.reason is Reason.PLP_NO_FLUSH_EFFECT
+    for name, value in (("rmw_unit_bytes", 16_384), ("alignment_phase_bytes", 0)):
+        each = found[name]
+        if isinstance(each, Detected):  # by the rate at which they go on
+            assert each.value == value
+        else:
+            assert isinstance(each, Undetectable)
+            assert each.reason is Reason.PLP_NO_FLUSH_EFFECT
 
 
 def test_a_buffer_that_drains_in_turn_does_not_hide_units_in_rows(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ from ssdscope.probes.knee_picture import picture_of_knee
 from ssdscope.probes.log_room import log_room
 from ssdscope.probes.overwriting import (
     Granule,
+    buffered,
     completions_ns,
     fill_afresh,
     granule,
@@ -132,7 +133,7 @@ def _measured(bench: Bench) -> list[Finding]:
     if merge is not None:
         return list(_of_merges(bench, int(float(merge))))
     unit = granule(bench)
-    if not unit.exact:
+    if not unit.exact or buffered(bench):
         return [_of_padded(bench)]
     if bench.info.capacity_bytes < 500 * unit.size_bytes:
         raise Stopped(Reason.RANGE_TOO_SMALL)
@@ -156,7 +157,7 @@ def _measured(bench: Bench) -> list[Finding]:
 
 
 def _of_padded(bench: Bench) -> Finding:
-    """Answer where the RMW unit is not known."""
+    """Answer where the RMW unit is not known, or a buffer hides what writes of one take."""
     why = why_inexact(bench)
     if why not in HIDDEN:
         raise Stopped(why, "the RMW unit must be known, or padding would count as data")

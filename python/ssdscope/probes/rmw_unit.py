@@ -17,7 +17,7 @@ multiple of the other's, and the same phase. A period that consists of several s
 alike is that of the placement, and its step is the unit; full queues tell, and what is saved by
 writing it whole (`inner_units`). The unit must divide what both halves name. More data are taken,
 twice at most, until the halves agree. Where a buffer that stays on hides what a write takes,
-reads may still show what moves together (`moved_units`).
+reads may, or how fast small writes go on for long (`hidden_unit`).
 
 Assumptions. Writes reach the flash before they are acknowledged (`write_through`); there is no
 unit only where that is sure. Units are at most 128 KiB, and 1, 3, 5, 7, 9 or 15 times a power of
@@ -34,13 +34,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes import inner_units, moved_units, shifted_writes, write_through
+from ssdscope.probes import hidden_unit, inner_units, shifted_writes, write_through
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.shifted_writes import Samples
 from ssdscope.probes.states import State
-from ssdscope.probes.write_buffer import about_unit_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,8 +99,9 @@ def candidates_blocks(info: DeviceInfo) -> NDArray[np.int64]:
 def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written: a capacity, as the class allows, though hardly ever half."""
     asked = (LOOKS + 1) * write_through.writes_bytes(info)
-    parts = inner_units.writes_bytes(info, LARGEST_UNIT_BYTES) + moved_units.writes_bytes(info)
-    return min(info.capacity_bytes, _most_bytes(info) + asked + parts)
+    parts = inner_units.writes_bytes(info, LARGEST_UNIT_BYTES)
+    by_writes = _most_bytes(info) + asked + parts
+    return min(info.capacity_bytes, by_writes + hidden_unit.writes_bytes(info))
 
 
 def _most_bytes(info: DeviceInfo) -> int:
@@ -123,18 +123,13 @@ def detect(bench: Bench) -> Iterator[Finding]:
         if stop.reason is not Reason.PLP_NO_FLUSH_EFFECT:
             raise
         hidden = stop
-    if hidden or _unknown_for_the_buffer(bench.info, found):
+    told = any(each.name == UNIT and isinstance(each, Detected | Absent) for each in found)
+    if hidden or (not told and hidden_unit.stays_on(bench.info)):
         bench.enter(State.FILLED)
-        found = moved_units.detect(bench, UNIT, PHASE, NAME, about_unit_bytes(bench)) or found
+        found = hidden_unit.detect(bench, UNIT, PHASE, NAME, rates=hidden is not None) or found
     if hidden and not found:
         raise hidden
     yield from found
-
-
-def _unknown_for_the_buffer(info: DeviceInfo, found: list[Finding]) -> bool:
-    """Whether no unit was told, on a drive whose buffer stays on."""
-    told = any(each.name == UNIT and isinstance(each, Detected | Absent) for each in found)
-    return not told and info.write_cache.on and info.write_cache.control == "fixed"
 
 
 def _by_writes(bench: Bench) -> Iterator[Finding]:
