@@ -94,6 +94,18 @@ def test_a_large_buffer_that_takes_long_to_be_emptied_when_idle_is_no_collection
     assert not isinstance(found, Detected), found
 
 
+def test_behind_a_buffer_that_no_flush_empties_nothing_is_absent(tmp_path: Path) -> None:
+    """It may take all the writes that are timed, whether there is room behind it or not."""
+    buffer = {
+        "write_buffer.bytes": 16 * MIB,
+        "write_buffer.drain": '"eager"',
+        "write_buffer.switchable": False,
+        "write_buffer.power_loss_protected": True,
+    }
+    found = probed("idle_gc", opened(tmp_path, PAGE, buffer))["idle_gc_onset_ns"]
+    assert isinstance(found, Undetectable), found
+
+
 def test_merges_are_found_behind_a_protected_buffer_that_is_emptied_at_once(tmp_path: Path) -> None:
     """It is as empty of a drive that was kept awake for as long, and no reason to refuse."""
     buffer = {

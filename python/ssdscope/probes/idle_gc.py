@@ -19,7 +19,8 @@ Absent if pauses of a minute surely gain less than 3 %, and writes without one w
 time, for what idle work would have saved. A write buffer that stays on is flushed, and each timed
 write is. Where a flush has no effect, what was written last is read after a pause (as long as it
 takes to empty all of a buffer) and without one, besides other data: if only the former comes from
-flash, the buffer empties itself in idle time, which looks the same: `masked`.
+flash, the buffer empties itself in idle time, which looks the same: `masked`. Behind such a buffer
+nothing is absent, either.
 
 Assumptions. A read restarts the waiting, and takes less than the onset. Cost: up to sixteen
 capacities. Source: PROBING 3.1, 3.7; SSDcheck's sweep of think times.
@@ -235,7 +236,9 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
         bench.progress("pauses", 0.4)
         return _narrowed(steps, common)
     common["evidence"] |= {"most_gained": bound}
-    if settled.slowed and worth and bound < NOTHING:
+    # Into a buffer that no flush empties writes may go as fast with and without room behind it.
+    seen = worth and (flushed or not buffered)
+    if settled.slowed and seen and bound < NOTHING:
         reason = "no pause makes the next writes faster"
         return Absent(bound=float(LONG_NS[-1]), reason=reason, **common)
     return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
