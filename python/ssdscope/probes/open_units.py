@@ -18,7 +18,7 @@ and a tenth more by ranks (0.1 %), the answer is one; unless the drive holds so 
 mapping table that both need loading. Else the costs of 2, 3, 4, 6 ... 64 streams are measured at
 two places each; the largest rise between neighbours (loading parts of the mapping table costs less
 than a merge) must be at least what one write costs, and is then halved until n streams fit and
-n + 1 do not; two fresh runs of either must agree, those that fit over whole units. Streams fit that
+n + 1 do not; two fresh runs of either must agree, those that fit over nearly whole units. Streams fit that
 write more than a round at less than the geometric mean of cheap and dear, as what costs most varies
 most. Absent if there are no merge units.
 
@@ -151,7 +151,9 @@ class Streams:
         raise Stopped(Reason.INTERFERENCE, f"others used the drive whenever {count} streams wrote")
 
     def _rounds(self, most: int) -> int:
-        return min(most, self.unit_bytes // self.part_bytes)
+        # The last one ends all units, which are erased then, whether they fit or not.
+        parts = self.unit_bytes // self.part_bytes
+        return min(most, max(parts - 1, min(parts, 2)))
 
     def _needed(self, count: int, rounds: int) -> int:
         """Count the writes of a whole round and enough of the next ones."""
@@ -307,7 +309,7 @@ def _answer(streams: Streams) -> Finding:
         middle = (cheap + dear) // 2
         cheap, dear = (middle, dear) if streams.fits(middle, limit) else (cheap, middle)
     for _ in range(2):
-        # Common log blocks take some rounds of any number of streams, but not whole units.
+        # Common log blocks take some rounds of any number of streams, but not nearly whole units.
         if not streams.fits(cheap, limit, PARTS) or streams.fits(dear, limit):
             detail = f"near {cheap} streams the cost is now below the limit and now above"
             raise Stopped(Reason.EFFECT_BELOW_NOISE, detail)
