@@ -7,7 +7,7 @@ import pytest
 
 from ssdscope.probes import padded_knee
 from ssdscope.probes.padded_knee import SIZES
-from ssdscope.probes.slow_writes import waits_before
+from ssdscope.probes.slow_writes import knee_alone, waits_before
 
 SPARE = 400e6
 
@@ -44,3 +44,26 @@ def test_where_writes_wait_before_there_is_no_knee() -> None:
     assert not waits_before(latencies, 2000)
     latencies[:2000:100] = 300.0
     assert waits_before(latencies, 2000)
+
+
+IN_TURN = np.array([63.6, 63.6, 109.0, 483.4])
+"""Microseconds that writes behind a buffer take in turn, on a datacentre drive."""
+
+
+def test_waits_for_room_in_a_buffer_are_no_knee() -> None:
+    """Where half of all writes wait, their median is that of either half by chance."""
+    latencies = np.tile(IN_TURN, 600)
+    latencies[1002::64] = 63.6
+    assert knee_alone(latencies, SIZES[0], SIZES[0] * 20_000, exact=False) is None
+
+
+def test_behind_a_buffer_the_first_long_wait_tells_where_collection_begins() -> None:
+    """More writes wait from there on, too, which is surer, but not as sharp."""
+    begin, size = 9600, SIZES[1]
+    latencies = np.tile(IN_TURN, 4000)
+    later = np.arange(begin + 700, latencies.size)
+    latencies[later[later % 8 == 0]] = 483.4
+    latencies[begin::280] = 40_000.0
+    knee = knee_alone(latencies, size, size * 20_000, exact=False)
+    assert knee is not None
+    assert knee.spare_bytes == pytest.approx(begin * size, rel=0.002)

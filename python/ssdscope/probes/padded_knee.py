@@ -5,9 +5,11 @@ much whatever their size. So K bytes of spare space are used up after k = K / (1
 1 / k is a straight line over 1 / size. Three sizes are written, each from the same beginning; from
 the line follow K and e, and where the three do not lie on it, what was found is no spare space, or
 not where it ends: log blocks of one unit each are used up after as many *requests*, common ones
-show earlier merges of the block for writes in order, and a knee seen late is so by chance. What a
-buffer still holds when it begins has used up nothing, and does not count. A region of one bit per
-cell shows in that writes in order, which fold all the time, are slower than the first random ones.
+show earlier merges of the block for writes in order, and a knee seen late is so by chance. Behind
+a buffer many writes wait for room in turn: latencies are taken over that of the tenth that wait
+least, and the knee is the first of long waits that there were none of before. What a buffer still
+holds when it begins has used up nothing, and does not count. A region of one bit per cell shows in
+that writes in order, which fold all the time, are slower than the first random ones.
 """
 
 from __future__ import annotations

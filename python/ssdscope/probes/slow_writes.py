@@ -29,6 +29,9 @@ FOLLOWED = 0.5
 LOCAL = 256
 """Requests whose median stands for what a write takes when nothing is collected."""
 DRIFT_MOST = 1.5
+UNDELAYED = 0.1
+"""Of the writes behind a buffer: the others may wait for room in it all the time, in turn, and
+were it for half of them, the median would be the one time now and the other then."""
 WAIT, WAITS_BEFORE = 100.0, 0.1
 """Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
 collection begins than from then on, where there are several."""
@@ -61,14 +64,21 @@ class Knee:
     slowdown: float
 
 
-def relative(latencies: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give latencies over the median of their neighbours.
+def relative(latencies: NDArray[np.float64], share: float = 0.5) -> NDArray[np.float64]:
+    """Give latencies over the usual one of their neighbours.
 
-    Drift moves that median, and collection, which hits few writes hard, does not.
+    Drift moves that, and collection, which hits few writes hard, does not.
+
+    Parameters
+    ----------
+    latencies : ndarray, shape (n,)
+        In order.
+    share
+        Of the neighbours, that are as fast as the usual one, or faster.
     """
-    head = np.median(latencies[:LOCAL])
+    head = np.quantile(latencies[:LOCAL], share)
     blocks = [
-        min(float(np.median(latencies[start : start + LOCAL])), DRIFT_MOST * head)
+        min(float(np.quantile(latencies[start : start + LOCAL], share)), DRIFT_MOST * head)
         for start in range(0, latencies.size, LOCAL)
     ]
     usual = np.repeat(blocks, LOCAL)[: latencies.size]
@@ -100,7 +110,7 @@ def knee_alone(
     gain = ONSET_GAIN if exact else INEXACT_GAIN
     warm = skipped
     while latencies.size - warm >= LEAST_REQUESTS:
-        slow = relative(latencies[warm:])
+        slow = relative(latencies[warm:], 0.5 if exact else UNDELAYED)
         split = stats.excess_onset(slow, THRESHOLDS)
         if split is None or split.score < MIN_GAIN or slow.size < (1 + FOLLOWED) * split.place:
             return None
@@ -109,6 +119,8 @@ def knee_alone(
             return None
         if (warm + split.place) * size_bytes >= EARLIEST * capacity or slowdown > COLLAPSED:
             begin = max(int(EARLIEST * capacity / size_bytes) - warm, 0)
+            if not exact:
+                split = _sharper(slow, split, begin, gain)
             first = _first_slow(slow, split, begin, gain)
             low, high = ((warm + each) * size_bytes for each in first.interval)
             return Knee((warm + first.place) * size_bytes, low, high, slowdown)
@@ -141,6 +153,24 @@ def _first_slow(
             return split
         low, high = earlier.interval
         split = replace(earlier, place=place, interval=(begin + low, begin + high))
+
+
+def _sharper(slow: NDArray[np.float64], split: stats.Onset, begin: int, gain: float) -> stats.Onset:
+    """Go to where waits begin that are rarer, but were not there before.
+
+    Behind a buffer writes wait for room all the time. Collection makes more of them wait, which
+    says surely that it has begun, and some for much longer, which says where.
+    """
+    behind = slow[begin:]
+    for threshold in THRESHOLDS:
+        rare = stats.excess_onset(behind, (threshold,))
+        if rare is None or rare.score < gain or rare.before > 0:
+            continue
+        place = begin + rare.place
+        if split.place / 3 < place < split.place and _lasting(slow, place, MIN_RISE):
+            low, high = rare.interval
+            split = replace(rare, place=place, interval=(begin + low, begin + high))
+    return split
 
 
 def _lasting(slow: NDArray[np.float64], place: int, rise: float) -> bool:
