@@ -251,3 +251,14 @@ def test_a_unit_longer_than_a_run_is_on_several_channels_whatever_a_page_is() ->
     way = found["placement"]
     assert isinstance(way, Detected)
     assert way.value == "multi-channel"
+
+
+def test_merge_units_of_any_size_may_make_a_long_run() -> None:
+    bench = Bench(open_drive(drive_toml(BASE, []), "drive", 1), DEFAULT, 1)
+    run_bytes, page_bytes = 1_572_864, 16_384  # two merge units on chips that take turns
+    answers = {
+        each.name: each for each in placement._answers(bench, page_bytes, (run_bytes,), 1.0, {})
+    }
+    pages = answers["placement_pages"]
+    assert isinstance(pages, Ambiguous)
+    assert {1, 8, 48, 96} <= set(pages.candidates)

@@ -242,6 +242,20 @@ def test_what_only_bursts_of_forced_writes_show_may_be_the_buffers(
     assert inner_units.innermost(writer, period) == unit
 
 
+@pytest.mark.parametrize("one", [False, True])
+def test_what_forced_writes_show_to_be_whole_must_save_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: bool
+) -> None:
+    # Whole units of a buffer leave it at once, and those that lie across two of them in turn.
+    monkeypatch.setattr(inner_units, "_by_bursts", lambda _writer, period: period.blocks)
+    monkeypatch.setattr(inner_units, "_by_wholes", lambda _writer, period: period.blocks)
+    monkeypatch.setattr(unit_parts, "is_one", lambda *_, **__: one)
+    bench = probes.Bench(drive(tmp_path, 'kind = "page"'), Budget.parse("default"), 1)
+    writer = write_through.Writer(bench, forced=True, waits=True)
+    period = inner_units.Period(8, 0, 400_000.0, serial=False, queued=True)
+    assert inner_units.innermost(writer, period) == (8 if one else None)
+
+
 def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: Path) -> None:
     # One command at a time, and half a unit takes as long as all of it.
     more = "[scheduler]\nway_interleave = false\n[disturbance]\nnoise_sigma = 0.06\n"

@@ -17,8 +17,9 @@ not, and must bear out what bursts say where forced writes may have shown units 
 repeat in the address, too, and are read by nobody.
 As a boundary between two chips costs nothing there, and one block has no place to cross inside,
 what is found without full queues, or is below four blocks, must pass `unit_parts`, too; and what
-was not clear may still pass it. (Where
-many reads at once gain and writes do not, all that is near each other is on one chip.)
+was not clear may still pass it. (Where many reads at once gain and writes do not, all that is near
+each other is on one chip.) So must all that forced writes show: a unit of the buffer leaves it at
+once, and as much across two of them in turn, which looks like reading that a whole unit saves.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class Period:
 def innermost(writer: Writer, period: Period) -> int | None:
     """Give the unit that a period consists of, in logical blocks; None if it is not clear."""
     clear = _by_bursts_or_wholes(writer, period)
-    alone = period.serial and (writer.forced or not period.queued)
+    alone = writer.forced or (period.serial and not period.queued)
     if clear is not None and not (alone or clear < 2 * BLOCKS):
         return clear
     unit = clear or period.blocks

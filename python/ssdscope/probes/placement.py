@@ -81,10 +81,14 @@ def _possible(bench: Bench, run_bytes: int) -> tuple[int, ...]:
     """Give how many pages of a power of two a run may have, or equal parts of it on planes."""
     page, fitting = bench.info.logical_block_bytes, set()
     while page <= run_bytes and run_bytes % page == 0:
-        pages = run_bytes // page
-        fitting |= {pages // n for n in range(1, pages + 1) if pages % n == 0}
+        fitting |= set(_divisors(run_bytes // page))
         page *= 2
     return tuple(sorted(fitting))
+
+
+def _divisors(pages: int) -> tuple[int, ...]:
+    """Give how many pages an equal part of a run may have: merge units may follow each other."""
+    return tuple(part for part in range(1, pages + 1) if pages % part == 0)
 
 
 def _answers(
@@ -99,7 +103,7 @@ def _answers(
     if unsure and row > LONG_RUN * page:
         why = "such long runs are blocks; how many make a merge unit is not known"
         yield _ambiguous(WAY, (SEVERAL, ONE), why, evidence)
-        yield _ambiguous(PAGES, (row // page, 1), why, evidence)
+        yield _ambiguous(PAGES, _divisors(row // page), why, evidence)
         return
     ways = {
         ONE if each >= unit > page else SEVERAL
