@@ -6,8 +6,8 @@ much whatever their size. So K bytes of spare space are used up after k = K / (1
 the line follow K and e, and where the three do not lie on it, what was found is no spare space, or
 not where it ends: log blocks of one unit each are used up after as many *requests*, common ones
 show earlier merges of the block for writes in order, and a knee seen late is so by chance. Behind
-a buffer many writes wait for room in turn: latencies are taken over that of the tenth that wait
-least, and the knee is the first of long waits that there were none of before. What a buffer still
+a buffer many writes wait for room in turn: latencies are taken over the mean of all but the
+slowest, and the knee is the first of long waits that there were none of before. What a buffer still
 holds when it begins has used up nothing, and does not count. A region of one bit per cell shows in
 that writes in order, which fold all the time, are slower than the first random ones.
 """

@@ -29,9 +29,10 @@ FOLLOWED = 0.5
 LOCAL = 256
 """Requests whose median stands for what a write takes when nothing is collected."""
 DRIFT_MOST = 1.5
-UNDELAYED = 0.1
-"""Of the writes behind a buffer: the others may wait for room in it all the time, in turn, and
-were it for half of them, the median would be the one time now and the other then."""
+FASTER = 0.9
+"""Of the writes behind a buffer: many wait for room in it all the time, in turn. Were it half of
+them, the median would be the one time now and the other then; the mean of all but the slowest stays
+the same."""
 WAIT, WAITS_BEFORE = 100.0, 0.1
 """Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
 collection begins than from then on, where there are several."""
@@ -64,7 +65,7 @@ class Knee:
     slowdown: float
 
 
-def relative(latencies: NDArray[np.float64], share: float = 0.5) -> NDArray[np.float64]:
+def relative(latencies: NDArray[np.float64], *, in_turn: bool = False) -> NDArray[np.float64]:
     """Give latencies over the usual one of their neighbours.
 
     Drift moves that, and collection, which hits few writes hard, does not.
@@ -73,17 +74,22 @@ def relative(latencies: NDArray[np.float64], share: float = 0.5) -> NDArray[np.f
     ----------
     latencies : ndarray, shape (n,)
         In order.
-    share
-        Of the neighbours, that are as fast as the usual one, or faster.
+    in_turn
+        Whether many wait for room in a buffer; else their median is the usual one.
     """
-    head = np.quantile(latencies[:LOCAL], share)
+    usual_of = _mean_of_faster if in_turn else np.median
+    head = usual_of(latencies[:LOCAL])
     blocks = [
-        min(float(np.quantile(latencies[start : start + LOCAL], share)), DRIFT_MOST * head)
+        min(float(usual_of(latencies[start : start + LOCAL])), DRIFT_MOST * head)
         for start in range(0, latencies.size, LOCAL)
     ]
     usual = np.repeat(blocks, LOCAL)[: latencies.size]
     times: NDArray[np.float64] = np.minimum(latencies / usual, SLOWEST)
     return times
+
+
+def _mean_of_faster(latencies: NDArray[np.float64]) -> float:
+    return float(np.sort(latencies)[: max(int(FASTER * latencies.size), 1)].mean())
 
 
 def knee_alone(
@@ -110,7 +116,7 @@ def knee_alone(
     gain = ONSET_GAIN if exact else INEXACT_GAIN
     warm = skipped
     while latencies.size - warm >= LEAST_REQUESTS:
-        slow = relative(latencies[warm:], 0.5 if exact else UNDELAYED)
+        slow = relative(latencies[warm:], in_turn=not exact)
         split = stats.excess_onset(slow, THRESHOLDS)
         if split is None or split.score < MIN_GAIN or slow.size < (1 + FOLLOWED) * split.place:
             return None
