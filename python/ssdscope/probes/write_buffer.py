@@ -17,9 +17,10 @@ and on, or its data are discarded; where neither helps the answer is `plp_no_flu
 also where a flush takes no time and the cache cannot be switched off: what was counted then
 stands in the evidence, as nothing shows that the buffer was ever empty. If no
 burst ever waits, flash is as fast as the link: `effect_below_noise`; bounds that are apart, or
-contradict each other: `model_misfit`. Where reads from memory and flash do not differ, waiting
-writes are counted at several paces (`buffer_paces`). A region of blocks with one bit per cell, and
-spare space, are not emptied by a flush, so the bursts behind it would begin slow.
+contradict each other: `model_misfit`; unless a few long writes fill it before anything can have
+left (`buffer_gulps`), which tells the size alone. Where reads from memory and flash do not differ,
+waiting writes are counted at several paces (`buffer_paces`). A region of blocks with one bit per
+cell, and spare space, are not emptied by a flush, so the bursts behind it would begin slow.
 
 Assumptions. Units are multiples of the logical block that divide 96 KiB. Cost: some hundred
 bursts, of a block per write mostly. Source: kuo2009, table 5; PROBING 1.6, 2.5.
@@ -32,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes import buffer_paces, buffer_reading
+from ssdscope.probes import buffer_gulps, buffer_paces, buffer_reading
 from ssdscope.probes.buffer_unit import Filled, Unit, find_unit
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
@@ -83,7 +84,12 @@ def _measure(bench: Bench) -> Iterator[Finding]:
         if profile is not None:
             evidence["picture"] = _picture(profile, evidence["full_at"])
         if isinstance(filled, Reason):
-            yield from _refused(filled, evidence)
+            short = filled in (Reason.EFFECT_BELOW_NOISE, Reason.MODEL_MISFIT)
+            held_bytes = buffer_gulps.measure(bench, evidence) if short else None
+            if held_bytes is None:
+                yield from _refused(filled, evidence)
+            else:
+                yield from _by_long_writes(held_bytes, bench.info.logical_block_bytes, evidence)
             return
         bench.progress("lengths of a write that take one unit", 0.6)
         unit = find_unit(filled.units, bench.info.logical_block_bytes)
@@ -136,6 +142,17 @@ def _size(filled: Filled, unit: Unit, evidence: dict[str, Any]) -> Finding:
         interval=(low, high),
         effect=effect,
     )
+
+
+def _by_long_writes(held_bytes: int, block: int, evidence: dict[str, Any]) -> Iterator[Finding]:
+    """Tell a size that long writes filled; they do not show in what units room is taken."""
+    value = float(held_bytes)
+    effect = evidence["slow_ns"] / evidence["fast_ns"] - 1
+    common: dict[str, Any] = {"probe": PROBE_NAME, "evidence": evidence}
+    yield Detected(
+        name=SIZE, value=value, interval=(value - block, value + block), effect=effect, **common
+    )
+    yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
 def _unit(bench: Bench, unit: Unit, evidence: dict[str, Any]) -> Finding:

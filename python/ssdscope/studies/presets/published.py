@@ -58,7 +58,7 @@ _DRAINED = (
 _IN_STEP = "blocks of 16 KB lie on all channels, so that reads take as long whatever the order"
 _ONE_COMMAND = "one command at a time behind a link: reads at once take as long wherever they are"
 _SLOW_COMMAND = (
-    "a command takes longer than what is written, or read, occupies a chip: nothing waits"
+    "a command takes longer than what is read occupies a chip: reads do not wait for each other"
 )
 _KEEPS_UP = (
     "of blocks 96 KB apart as many leave the buffer as come, one every 0.6 ms: it never fills"
@@ -76,7 +76,7 @@ def _x25m(because: str = "") -> Sequence[Published]:
     return (
         _UNIT,
         _ORDER,
-        Published("write_buffer_bytes", 112 * KIB, "kuo2009, figure 37 (Intel)", because),
+        Published("write_buffer_bytes", 112 * KIB, "kuo2009, figure 37 (Intel)"),
         Published("interleave_degree", 20, "ryu2009, figure 4 (C): chips", because),
     )
 
