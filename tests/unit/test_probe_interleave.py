@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+import numpy as np
 import pytest
 
 from ssdscope.probes import Bench, Budget, Detected, Finding, Reason, Undetectable, interleave
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.conflicts import rounds
+from ssdscope.probes.together import Together
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 
@@ -128,6 +130,13 @@ def test_a_cache_that_stays_on_is_made_to_forget(channels: int, ways: int) -> No
     found = told(drive(nand__channels=channels, nand__ways=ways, **FIXED_CACHE, **NOISE), known)
     assert isinstance(found, Detected)
     assert found.value == channels * ways
+
+
+def test_what_lies_at_the_ends_of_a_drive_is_looked_up_within_it() -> None:
+    device = drive(read_cache__bytes=65_536, read_cache__switchable=False)
+    ends = np.array([0, device.info.capacity_bytes - device.info.logical_block_bytes])
+    together = Together(Bench(device, DEFAULT, 1), np.random.default_rng(1), 16)
+    assert np.isfinite(together.read(ends, ends[::-1, None], 2).slower).all()
 
 
 def test_a_cache_of_unknown_size_is_not_guessed_at() -> None:

@@ -142,3 +142,17 @@ def test_a_zone_of_the_table_is_not_taken_for_a_merge_unit(tmp_path: Path) -> No
     found = told(drive(tmp_path, ftl, zones, channels=3), "map_cache", "merge_unit")
     assert found["map_zone_bytes"].to_json()["value"] == 1_769_472
     assert not isinstance(found[merge_unit.UNIT], Detected)
+
+
+def test_a_merge_unit_as_large_as_a_zone_is_told_where_log_blocks_are_many(tmp_path: Path) -> None:
+    zones = (
+        '[map]\nkind = "zones"\nzone_bytes = 1179648\nresident_zones = 3\n'
+        "load_ns = 557_300\nwrite_back_ns = 879_200\n"
+    )
+    ftl = (
+        'kind = "log-block"\nlog_association = "many-to-one"\nlog_blocks = 24\n'
+        "map_unit_bytes = 12_288\nmerge_unit_bytes = 1179648"
+    )
+    found = told(drive(tmp_path, ftl, zones, channels=3), "map_cache", "rmw_unit", "merge_unit")
+    assert found["map_zone_bytes"].to_json()["value"] == 1_179_648
+    assert found[merge_unit.UNIT].to_json()["value"] == 1_179_648

@@ -36,19 +36,67 @@ MOST_LOGS = 64
 """More runs than that are not written before they count: common log blocks take many writes."""
 RUNS, COUNTING = 24, 16
 """Runs of a kind, and how many of them count at least."""
+COLLAPSES, RANKS_DIFFER = 0.1, 0.001
+LOADS = 4.0
+"""Writes far apart, each of which loads a part of the table: a run across two loads one more."""
 
 
 @dataclass(frozen=True)
 class Apart:
-    """How much slower than the first single writes far apart became, and after how many."""
+    """How much slower than the first single writes far apart became, and after how many.
+
+    Attributes
+    ----------
+    first_ns
+        What one of the first took: with all that it needs of a mapping table.
+    """
 
     slower: float
     writes: int
+    first_ns: float
 
     @property
     def logs(self) -> int:
         """How many log blocks there may be, each for a unit of its own."""
         return min(self.writes, MOST_LOGS) if self.slower > MERGES - 1 else 0
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """Times of whole units, aligned and across two, and the probability that chance orders them."""
+
+    size_bytes: int
+    aligned_ns: NDArray[Any]
+    across_ns: NDArray[Any]
+    p_value: float
+    apart: Apart
+
+    @property
+    def contrast(self) -> float:
+        """How much longer it takes to write across two."""
+        return float(np.median(self.across_ns) / np.median(self.aligned_ns) - 1)
+
+    @property
+    def sure(self) -> bool:
+        """Whether that is so, and not by chance."""
+        return self.contrast >= COLLAPSES and self.p_value <= RANKS_DIFFER
+
+    @property
+    def merges(self) -> bool:
+        """Whether no mapping table explains it, even if it is loaded in parts of that size."""
+        longer_ns = float(np.median(self.across_ns) - np.median(self.aligned_ns))
+        return self.apart.logs > 0 or longer_ns > LOADS * self.apart.first_ns
+
+    @property
+    def evidence(self) -> dict[str, Any]:
+        """All of it."""
+        return {
+            "period_bytes": self.size_bytes,
+            "aligned_ns": self.aligned_ns.tolist(),
+            "across_ns": self.across_ns.tolist(),
+            "contrast": self.contrast,
+            "p_value": self.p_value,
+        }
 
 
 @dataclass(frozen=True)
@@ -142,7 +190,7 @@ def far_apart(bench: Bench, unit: int, shift: int) -> Apart:
                 break
     if not times:
         raise Stopped(Reason.INTERFERENCE, "others used the drive nearly all the time")
-    return Apart(times[-1] / times[0] - 1, end)
+    return Apart(times[-1] / times[0] - 1, end, times[0])
 
 
 def _largest_divisor(number: int, most: int) -> int:

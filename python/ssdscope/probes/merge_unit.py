@@ -19,9 +19,10 @@ Two estimators that share no data must agree.
    were of them do not count (`merge_runs`).
 
 Decision. Detected if the second estimator finds units that lie across slower (rank test, 0.1 %) by
-at least a tenth; else more of the drive is written in order, where something larger may repeat.
-Absent if neither they nor writes far apart nor short runs at random places are slower, and an erase
-could not have been missed.
+at least a tenth; where the mapping table is loaded in parts of that size, by more than four writes
+far apart take, each of which loads one, or if those came to wait for merges; else more of the drive
+is written in order, where something larger may repeat. Absent if neither they nor writes far apart
+nor short runs at random places are slower, and an erase could not have been missed.
 
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
 before, or else steps of 4 KiB and more, and 0; the phase is told if the RMW unit is.
@@ -67,7 +68,7 @@ BETWEEN_SURE, BETWEEN_AS_SLOW = 4.0, 0.5
 RUNS_SHARE = 0.9
 """Of the capacity, that streams and runs may write; the rest is for what must not be slow."""
 LEAST_RUNS, RUNS_LOOKS = 8, 4
-COLLAPSES, RANKS_DIFFER, SUSPECT = 0.1, 0.001, 0.05
+SUSPECT = 0.05
 """Common log blocks that are merged now and then make few units much slower: ranks suspect it."""
 LARGEST_STEP_BYTES = 128 << 10
 """Of writing in order, where the RMW unit is not known."""
@@ -118,38 +119,6 @@ class _Found:
         return self.period.units * self.stream.unit_bytes if self.period else 0
 
 
-@dataclass(frozen=True)
-class _Collapse:
-    """Times of whole units, aligned and across two, and the probability that chance orders them."""
-
-    size_bytes: int
-    aligned_ns: NDArray[Any]
-    across_ns: NDArray[Any]
-    p_value: float
-    logs: int
-
-    @property
-    def contrast(self) -> float:
-        """How much longer it takes to write across two."""
-        return float(np.median(self.across_ns) / np.median(self.aligned_ns) - 1)
-
-    @property
-    def sure(self) -> bool:
-        """Whether that is so, and not by chance."""
-        return self.contrast >= COLLAPSES and self.p_value <= RANKS_DIFFER
-
-    @property
-    def evidence(self) -> dict[str, Any]:
-        """All of it."""
-        return {
-            "period_bytes": self.size_bytes,
-            "aligned_ns": self.aligned_ns.tolist(),
-            "across_ns": self.across_ns.tolist(),
-            "contrast": self.contrast,
-            "p_value": self.p_value,
-        }
-
-
 def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written."""
     return info.capacity_bytes
@@ -172,10 +141,10 @@ def detect(bench: Bench) -> Iterator[Finding]:
         evidence = _evidence(found.stream, found.period) | (collapse.evidence if collapse else {})
         if collapse is None:
             unclear = Reason.MODEL_MISFIT if found.period is None else Reason.RANGE_TOO_SMALL
-        elif collapse.sure and (collapse.logs or not _is_zone(bench, found)):
+        elif collapse.sure and (collapse.merges or not _is_zone(bench, found)):
             yield from _detected(bench, found, collapse)
             return
-        elif collapse.contrast >= COLLAPSES / 2 or collapse.p_value <= SUSPECT:
+        elif collapse.contrast >= merge_runs.COLLAPSES / 2 or collapse.p_value <= SUSPECT:
             unclear = Reason.EFFECT_BELOW_NOISE
         refuted = found.size_bytes
     common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
@@ -186,7 +155,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         yield Undetectable(name=name, reason=unclear or Reason.RANGE_TOO_SMALL, **common)
 
 
-def _detected(bench: Bench, found: _Found, collapse: _Collapse) -> Iterator[Finding]:
+def _detected(bench: Bench, found: _Found, collapse: merge_runs.Collapse) -> Iterator[Finding]:
     evidence = _evidence(found.stream, found.period) | collapse.evidence
     common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
     told = common | {"effect": collapse.contrast, "interval": None}
@@ -283,16 +252,16 @@ def _whole(ranks: NDArray[Any], period: _Period) -> _Period:
     return period
 
 
-def _collapse(bench: Bench, found: _Found, left_bytes: int) -> _Collapse | None:
+def _collapse(bench: Bench, found: _Found, left_bytes: int) -> merge_runs.Collapse | None:
     """Write units of a size aligned, and across two; None if there are too few."""
     from scipy.stats import mannwhitneyu
 
     size, stream = found.size_bytes, found.stream
     merge_runs.renew(bench)
-    logs = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes).logs
+    apart = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes)
     half = size // 2 // stream.unit_bytes * stream.unit_bytes
     layouts = [
-        merge_runs.Layout(size, stream.unit_bytes, each - stream.phase_bytes, logs)
+        merge_runs.Layout(size, stream.unit_bytes, each - stream.phase_bytes, apart.logs)
         for each in (0, half)
     ]
     left = left_bytes // (2 * size)
@@ -307,14 +276,14 @@ def _collapse(bench: Bench, found: _Found, left_bytes: int) -> _Collapse | None:
         if min(aligned.size, across.size) < 2:
             continue
         p_value = float(mannwhitneyu(across, aligned, alternative="greater").pvalue)
-        collapse = _Collapse(size, aligned, across, p_value, logs)
-        if p_value <= RANKS_DIFFER or collapse.contrast < COLLAPSES / 2:
+        collapse = merge_runs.Collapse(size, aligned, across, p_value, apart)
+        if p_value <= merge_runs.RANKS_DIFFER or collapse.contrast < merge_runs.COLLAPSES / 2:
             break
     return collapse
 
 
 def _is_zone(bench: Bench, found: _Found) -> bool:
-    """Whether that may be loading the mapping table, which writes far apart must then refute."""
+    """Whether that may be loading the mapping table, which times of writes must then refute."""
     zone = bench.found("map_zone_bytes")
     return zone is not None and abs(float(zone) - found.size_bytes) <= found.stream.unit_bytes
 
@@ -335,7 +304,7 @@ def _none(bench: Bench, stream: _Stream, common: dict[str, Any]) -> Iterator[Fin
         and not write_through.too_fast(stream.known_ns())
         and spread < ERASE_NS
     )
-    if told and runs < COLLAPSES and apart < merge_runs.MERGES - 1:
+    if told and runs < merge_runs.COLLAPSES and apart < merge_runs.MERGES - 1:
         why = "neither shifted units nor short runs nor writes far apart are slower than others"
         yield Absent(name=UNIT, bound=max(runs, 0.0), reason=why, **common)
     else:

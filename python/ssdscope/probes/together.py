@@ -127,11 +127,17 @@ class Together:
         """Read bursts, what is looked up for them first."""
         before = np.column_stack([other, first])
         if self.cached_units:  # other blocks that are looked up in the same place
-            aside = ASIDE_BLOCKS * self._bench.info.logical_block_bytes
-            before = np.column_stack([other + aside, np.maximum(first - aside, 0)])
+            before = np.column_stack([self._beside(other, 1), self._beside(first, -1)])
         # The greater address first: nothing is read ahead of what does not follow.
         burst = [other] * copies + [first]
         return slowest(self._bench, before, np.column_stack(burst))
+
+    def _beside(self, places: NDArray[Any], side: int) -> NDArray[Any]:
+        """Give places a few blocks further; on the other side of those at an end of the drive."""
+        aside = side * ASIDE_BLOCKS * self._bench.info.logical_block_bytes
+        beside = places + aside
+        within = (beside >= 0) & (beside < self._bench.info.capacity_bytes)
+        return np.asarray(np.where(within, beside, places - aside))
 
     def forget(self) -> None:
         """Read so much else that a read cache holds nothing of what was read."""
