@@ -104,11 +104,19 @@ def test_a_region_is_not_taken_for_what_is_behind_it(tmp_path: Path) -> None:
     assert found.reason is Reason.MASKED
 
 
-def test_an_unknown_unit_is_noticed_where_it_pads(tmp_path: Path) -> None:
-    """Writes of 4 KiB that each take a unit of 16 would make the period a quarter of what it is."""
-    padded = page_mapped(allocation="address", more="map_unit_bytes = 16_384")
+@pytest.mark.parametrize("phase", [0, 4096, 8192, 12_288])
+def test_an_unknown_unit_is_noticed_where_it_pads(tmp_path: Path, phase: int) -> None:
+    """Writes of 4 KiB that each take a unit of 16 would make the period a quarter of what it is.
+
+    Some twice as long take two units each, and seem not to be padded more than those.
+    """
+    more = f"map_unit_bytes = 16_384\nphase_bytes = {phase}"
+    padded = page_mapped(allocation="address", more=more)
     found = told("gc_period", bench_with(tmp_path, padded, pslc_bytes=None))[gc_period.PERIOD]
     assert isinstance(found, Undetectable)
+
+
+def test_without_a_unit_a_period_is_told_where_nothing_pads(tmp_path: Path) -> None:
     plain = page_mapped(allocation="order", planes=2)
     found = told("gc_period", bench_with(tmp_path, plain, pslc_bytes=None))[gc_period.PERIOD]
     assert isinstance(found, Detected)

@@ -17,8 +17,8 @@ the one whose events return most surely decides.
 Decision. As many writes again as it takes (at most seven looks) for a lag whose returns make 30 %
 of what they could with p < 1e-6, or less at smaller p (`slow_writes.SURE`); then the same on
 another place. The period is detected if both agree within 2 %, or one write; if not, they are the
-candidates. Where the RMW unit is not known, the second place is written in requests twice as large:
-padding would show. Other planes work while one erases, and one unit at a time may never meet it: on
+candidates. Where the RMW unit is not known, the second place is written in requests eight times as
+large: padding would show. Other planes work while one erases, and one unit at a time may never meet it: on
 a drive that places by order, which fills as many bytes whatever the request, larger ones are tried.
 
 A discarded drive is written in order as well: if these writes take 1.4 times as long in the mean as
@@ -82,6 +82,9 @@ shows in what they leave."""
 OTHERS_FILL = 1.0
 """Of the time in which the drive is filled: one place is collected alike, whatever is around it."""
 AGREE = 0.02
+UNPADDED_TIMES = 8
+"""So many times the smallest request is written to the second place where the RMW unit is unknown.
+Twice as much takes twice the units where it lies across two of them; eight times hardly ever."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +142,9 @@ def _on_both(bench: Bench, unit: Granule, *, larger: bool) -> list[Measured]:
     found: list[Measured] = []
     for index, place in enumerate(PLACES):
         bench.progress("writing one place again and again", index / len(PLACES))
-        # A write of twice the size takes half as many, unless both are padded to one RMW unit.
-        size = unit if unit.exact or index == 0 else replace(unit, size_bytes=2 * unit.size_bytes)
+        # What is padded to whole RMW units is not as many times as much.
+        times = 1 if unit.exact or index == 0 else UNPADDED_TIMES
+        size = replace(unit, size_bytes=times * unit.size_bytes)
         found.append(_at(bench, size, place, larger=larger))
         if found[-1].period is None:
             break
@@ -225,7 +229,7 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     ]
     common["evidence"]["picture"] = _picture(found[0].slow, periods[0].period, unit).to_json()
     step = float(found[0].size_bytes)
-    apart = abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), step)
+    apart = abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), float(found[1].size_bytes))
     if apart and not unit.exact:
         common["evidence"]["detail"] = "the RMW unit is not known, and padding would count as data"
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
