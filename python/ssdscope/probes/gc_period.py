@@ -18,8 +18,9 @@ Decision. As many writes again as it takes (at most seven looks) for a lag whose
 of what they could with p < 1e-6, or less at smaller p (`slow_writes.SURE`); then the same on
 another place. The period is detected if both agree within 2 %, or one write; if not, they are the
 candidates. Where the RMW unit is not known, the second place is written in requests eight times as
-large: padding would show. Other planes work while one erases, and one unit at a time may never meet it: on
-a drive that places by order, which fills as many bytes whatever the request, larger ones are tried.
+large: padding would show. Other planes work while one erases, and one unit at a time may never meet
+it: on a drive that places by order, which fills as many bytes whatever the request, larger ones are
+tried.
 
 A discarded drive is written in order as well: if these writes take 1.4 times as long in the mean as
 in the median, blocks are folded (`folding`), which hides what is asked (`masked`).
