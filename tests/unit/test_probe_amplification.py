@@ -84,6 +84,17 @@ def test_the_rmw_unit_is(tmp_path: Path) -> None:
     assert bench.bytes_written == 0
 
 
+def test_merges_that_may_have_been_overlooked_leave_it_open(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, page_mapped())
+    bench.known["merge_unit_bytes"] = Undetectable(
+        name="merge_unit_bytes", probe="test", reason=Reason.INTERFERENCE
+    )
+    found = found_on(bench)
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.INTERFERENCE
+    assert bench.bytes_written == 0
+
+
 def test_merges_and_folding_hide_it(tmp_path: Path) -> None:
     for name in ("merge_unit_bytes", "pslc_bytes"):
         bench = bench_of(tmp_path, page_mapped(), **{name: 1 << 20})

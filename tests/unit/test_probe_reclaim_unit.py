@@ -10,6 +10,7 @@ import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Absent, Detected, Finding, Reason, Undetectable, reclaim_unit
+from ssdscope.probes.overwriting import HIDDEN
 
 PAGE = 4096
 
@@ -70,6 +71,16 @@ def test_log_blocks_have_none(tmp_path: Path) -> None:
     for contradiction in ({"gc_period_bytes": 1.4 * merge}, {"pslc_bytes": 1 << 20}):
         found = found_on(tmp_path, log_block(), merge_unit_bytes=merge, **contradiction)
         assert isinstance(found, Undetectable)
+
+
+def test_a_merge_unit_that_may_have_been_overlooked_leaves_it_open(tmp_path: Path) -> None:
+    known = {"rmw_unit_bytes": PAGE, "pslc_bytes": None, "map_cache_bytes": None}
+    for reason, way in ((Reason.EFFECT_BELOW_NOISE, Undetectable), (HIDDEN[0], Detected)):
+        bench = bench_with(tmp_path, page_mapped(allocation="address"), **known)
+        merge = Undetectable(name="merge_unit_bytes", probe="test", reason=reason)
+        bench.known[merge.name] = merge
+        found = told("reclaim_unit", bench)[reclaim_unit.RECLAIM]
+        assert isinstance(found, way)
 
 
 @pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])

@@ -24,8 +24,8 @@ another. Where entries of the mapping table are read from flash one by one, and 
 than collection, it refuses: such reads wait for collection, and T is no straight line. Likewise
 where spare space was found that contradicts the beginning of the course.
 
-Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive does not
-merge.
+Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive is known
+not to merge.
 Cost. Some two to five capacities written: heavy.
 Source. PROBING.md 3.2 (head over settled rate, here with the course between); Luojie and Kurkoski,
 arXiv:1110.4245.
@@ -49,6 +49,7 @@ from ssdscope.probes.overwriting import (
     Granule,
     completions_ns,
     fill_afresh,
+    require_no_hidden_merges,
     unit_or_base,
     why_inexact,
 )
@@ -152,6 +153,7 @@ def _require(bench: Bench) -> None:
     """Stop where something hides it."""
     if bench.found("merge_unit_bytes") is not None:
         raise Stopped(Reason.MASKED, "merges copy one after the other, and hide what they copy")
+    require_no_hidden_merges(bench)
     if bench.found("pslc_bytes") is not None:
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, which copies, too")
     period = bench.known.get("gc_period_bytes")

@@ -44,6 +44,7 @@ from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.knee_picture import picture_of_knee
 from ssdscope.probes.log_room import log_room
 from ssdscope.probes.overwriting import (
+    HIDDEN,
     Granule,
     buffered,
     completions_ns,
@@ -89,8 +90,6 @@ LONE_MOST = 2.0
 SETTLE_MOST = 3.0
 LATE = 2.0
 """Times the spare space: by then a second knee must have come."""
-HIDDEN = (Reason.PLP_NO_FLUSH_EFFECT, Reason.WRITE_ACKED_FROM_BUFFER)
-"""Why an RMW unit is not known where there is more to be seen of collection than of writes."""
 BUFFERS = 1.3
 """Times what a buffer holds: so much is written before a knee is looked for."""
 KEPT_FREE = 0.05

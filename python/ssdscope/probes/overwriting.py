@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import MAX_FOREIGN_SHARE, base_request_bytes
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
@@ -22,6 +23,8 @@ UNKNOWN_UNIT_BYTES = 512 * 1024
 """Written where the RMW unit is not known: so large that what it adds at both ends is little."""
 FILL_BYTES = 1024 * 1024
 FILL_DEPTH = 4
+HIDDEN = (Reason.PLP_NO_FLUSH_EFFECT, Reason.WRITE_ACKED_FROM_BUFFER)
+"""Why a unit is not known where there is more to be seen of collection than of writes."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,16 @@ def buffered(bench: Bench) -> bool:
     """Whether a buffer hides what writes take, and the unit was seen otherwise."""
     known = bench.known.get("rmw_unit_bytes")
     return isinstance(known, Detected) and "by" in known.evidence
+
+
+def require_no_hidden_merges(bench: Bench) -> None:
+    """Stop where log blocks may have been overlooked: their merges would pass for collection.
+
+    Behind a buffer that hides every unit, probes tell the two by other means.
+    """
+    unknown = bench.known.get("merge_unit_bytes")
+    if isinstance(unknown, Undetectable) and unknown.reason not in HIDDEN:
+        raise Stopped(unknown.reason, "whether the drive merges log blocks is not known")
 
 
 def granule(bench: Bench) -> Granule:

@@ -26,8 +26,10 @@ smallest block on every die that was found is a stripe, and no answer; nor is a 
 writes at once where one at a time had another. Absent on drives with merge
 units, if `gc_period` found the same where it was asked.
 
-Assumptions. Of a region of one bit per cell that was overlooked it is the blocks that are seen.
-Without the RMW unit 128 KiB are written at a time.
+Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer; where it may
+as well merge, the merges of shared log blocks would look alike. Of a region of one bit per cell
+that was overlooked it is the blocks that are seen. Without the RMW unit 128 KiB are written at a
+time.
 Cost. The drive filled once, then at most twelve capacities written, and 64 GiB.
 Source. PROBING.md 3.3; kuo2009, 3.1.
 """
@@ -47,6 +49,7 @@ from ssdscope.probes.overwriting import (
     Granule,
     fill_afresh,
     latencies_ns,
+    require_no_hidden_merges,
     unit_or_base,
     write_through,
 )
@@ -213,6 +216,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         reason = "the drive merges log blocks, and has no other unit to reclaim"
         yield Absent(name=RECLAIM, probe=NAME, bound=0.0, reason=reason)
         return
+    require_no_hidden_merges(bench)
     if bench.found("pslc_bytes") is not None:
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     known = unit_or_base(bench)
