@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 
 from ssdscope import probes
-from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable, merge_unit
+from ssdscope.probes import (
+    Absent,
+    Budget,
+    Detected,
+    Finding,
+    Reason,
+    Undetectable,
+    merge_periods,
+    merge_unit,
+)
 from ssdscope.targets import Device, open_target
 
 DRIVE = """
@@ -69,8 +78,30 @@ def test_merge_units(tmp_path: Path, association: str, size: int, changes: dict[
     ftl = f'kind = "log-block"\nmerge_unit_bytes = {size}\nlog_association = "{association}"'
     found = told(drive(tmp_path, ftl, NOISE, **changes), "merge_unit")
     assert value(found[merge_unit.UNIT]) == size
-    # What begins less than an RMW unit aside looks the same, as long as that unit is not known.
-    assert isinstance(found[merge_unit.PHASE], Undetectable)
+    if association == "many-to-one":  # Writes to the first RMW unit alone wait for a merge.
+        assert value(found[merge_unit.RMW_UNIT]) == 4096
+        assert value(found[merge_unit.PHASE]) == 0
+    else:  # What begins less than an RMW unit aside looks the same.
+        assert isinstance(found[merge_unit.PHASE], Undetectable)
+
+
+def test_the_rmw_unit_is_where_writes_wait_for_merges(tmp_path: Path) -> None:
+    ftl = (
+        'kind = "log-block"\nlog_association = "many-to-one"\nlog_blocks = 40\n'
+        "map_unit_bytes = 12288\nphase_bytes = 3072\nmerge_unit_bytes = 1179648"
+    )
+    found = told(drive(tmp_path, ftl, NOISE, channels=3), "merge_unit")
+    assert value(found[merge_unit.UNIT]) == 1_179_648
+    assert value(found[merge_unit.RMW_UNIT]) == 12_288
+    assert value(found[merge_unit.PHASE]) == 3072
+
+
+def test_merge_units_begin_with_a_unit_of_one_block(tmp_path: Path) -> None:
+    ftl = 'kind = "log-block"\nlog_association = "many-to-one"\nmerge_unit_bytes = 1572864'
+    blocks = "[host]\nlogical_block_bytes = 4096\n"
+    found = told(drive(tmp_path, ftl, blocks), "merge_unit")
+    assert isinstance(found[merge_unit.RMW_UNIT], Absent)
+    assert value(found[merge_unit.PHASE]) == 0
 
 
 def test_a_unit_of_several_pages_that_does_not_begin_at_zero(tmp_path: Path) -> None:
@@ -127,7 +158,7 @@ def test_several_units_are_not_taken_for_one_where_not_every_write_is_slow() -> 
         ranks = rng.uniform(-0.5, 0.5, 2401)
         begins = np.arange(144, ranks.size, 144)
         ranks[begins[rng.random(begins.size) < 0.8]] = 0.5
-        period = merge_unit._period(ranks)
+        period = merge_periods.period_of(ranks)
         found.append(None if period is None else period.units)
     assert set(found) <= {None, 144}
     assert found.count(144) > len(found) / 2

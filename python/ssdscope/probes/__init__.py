@@ -164,11 +164,17 @@ def each(
             share = min(1.0, FAIR_SHARES / (len(chosen) - index))
             told = partial(_scaled, progress, index, len(chosen))
             for finding in _of_one(probe, bench, told, whole.left_s * share):
-                if not isinstance(bench.known.get(finding.name), Detected):
+                if _says_more(finding, bench.known.get(finding.name)):
                     bench.known[finding.name] = finding
                 yield finding
     finally:
         bench.enter(State.AS_FOUND)
+
+
+def _says_more(finding: Finding, earlier: Finding | None) -> bool:
+    """Whether a finding is to be known from now on: a refusal says no more than any answer."""
+    refused = isinstance(finding, Undetectable)
+    return earlier is None or not (refused or isinstance(earlier, Detected))
 
 
 def _of_one(

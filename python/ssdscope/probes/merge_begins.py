@@ -1,0 +1,143 @@
+"""Single writes to the beginnings of merge units: they alone wait for merges, and how far.
+
+Physics. A firmware with common log blocks keeps one apart for what is written in order. A write to
+the first RMW unit of a merge unit is taken for the beginning of such a stream, and what the stream
+before has left is merged first, which copies the rest of a whole unit. Single writes elsewhere go
+to the common log blocks and cost nothing until those are full (Lee et al., FAST, 2007).
+
+Statistic. Single writes to the beginnings of random units, and to places a half, a third and a
+fifth behind the beginnings of others, in random order; of either kind the times.
+
+Decision. Three of four beginnings take at least twice as long as three of four of each other kind.
+Of several units one of the other kinds would be slow, too, and of a part of a unit half of the
+beginnings fast. Whatever else a place far from the last one costs, as loading a part of the mapping
+table, all kinds cost. Where the RMW unit is not known, single blocks around the beginnings tell it:
+those are slow that lie in the first one. Its ends are found by bisection, and blocks on both sides
+of either must agree at fresh places.
+
+Assumptions. The size comes from what repeats in order. One log block for each unit makes all kinds
+alike, so that nothing is said. Cost: some sixty writes, and two hundred for the RMW unit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes import merge_runs, write_through
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.merge_periods import Repeating
+
+PARTS = (2, 3, 5)
+"""Behind which part of a unit the other writes are."""
+WRITES = 16
+"""Of each kind."""
+FIRST = 4
+"""Writes to beginnings, before any stream has left anything to merge."""
+FEWEST = 8
+"""Of each kind that nobody disturbed."""
+LONGER = 2.0
+"""Times what the others take that beginnings do at least."""
+REACH_BYTES = 128 << 10
+"""How far from a beginning the ends of the first RMW unit are looked for."""
+PAUSE_NS = 1_000_000_000
+TRIED, TRIES = 5, 8
+"""Writes of one place in a unit, and how often, until others leave most of them alone."""
+
+
+@dataclass(frozen=True)
+class Begins:
+    """What beginnings take at least, and others at most: three of four of either."""
+
+    begins_ns: float
+    others_ns: float
+
+    @property
+    def contrast(self) -> float:
+        """How much longer beginnings take."""
+        return self.begins_ns / self.others_ns - 1
+
+    @property
+    def wait(self) -> bool:
+        """Whether they wait for merges."""
+        return self.begins_ns >= LONGER * self.others_ns
+
+    @property
+    def limit_ns(self) -> float:
+        """What only a beginning takes."""
+        return float(np.sqrt(self.begins_ns * self.others_ns))
+
+
+def measure(bench: Bench, found: Repeating) -> Begins | None:
+    """Compare beginnings with places behind them; None if others disturbed."""
+    size, unit = found.size_bytes, found.stream.unit_bytes
+    behind = np.array([0, *(size // part // unit * unit for part in PARTS)])
+    rng = bench.rng(f"begins of merge units {size}")
+    kind = rng.permuted(np.repeat(np.arange(behind.size), WRITES))
+    taken_ns = _taken_ns(bench, found, behind[kind], unit, rng)
+    kinds = [taken_ns[(kind == number) & ~np.isnan(taken_ns)] for number in range(behind.size)]
+    if min(each.size for each in kinds) < FEWEST:
+        return None
+    begins, *others = kinds
+    most = max(float(np.percentile(each, 75)) for each in others)
+    return Begins(float(np.percentile(begins, 25)), most)
+
+
+def first_unit(bench: Bench, found: Repeating, begins: Begins) -> tuple[int, int] | None:
+    """Give how long before the beginning the first RMW unit begins, and its size, in bytes."""
+    block = bench.info.logical_block_bytes
+    reach = min(REACH_BYTES, found.size_bytes // 2) // block
+
+    def slow(at: int, count: int = TRIED) -> bool | None:
+        return _is_slow(bench, found, at, count, begins.limit_ns)
+
+    if not slow(0):
+        return None
+    ends = []
+    for side in (-1, 1):
+        inside, outside = 0, side * reach
+        if slow(outside) is not False:
+            return None
+        while abs(outside - inside) > 1:
+            middle = (inside + outside) // 2
+            is_inside = slow(middle)
+            if is_inside is None:
+                return None
+            inside, outside = (middle, outside) if is_inside else (inside, middle)
+        if slow(inside, WRITES) is not True or slow(outside, WRITES) is not False:
+            return None
+        ends.append(inside)
+    unit = (ends[1] - ends[0] + 1) * block
+    return None if found.size_bytes % unit else (-ends[0] * block, unit)
+
+
+def _is_slow(bench: Bench, found: Repeating, at: int, count: int, limit_ns: float) -> bool | None:
+    """Say of a block, by its number behind the beginnings, whether it is one; None if not clear."""
+    block = bench.info.logical_block_bytes
+    rng = bench.rng(f"beginning of merge units {at} {count}")
+    for _ in range(TRIES):
+        taken_ns = _taken_ns(bench, found, np.full(count, at * block), block, rng)
+        slow = taken_ns[~np.isnan(taken_ns)] > limit_ns
+        if slow.size > count / 2:
+            share = float(slow.mean())
+            return None if 0.25 < share < 0.75 else share > 0.5
+        bench.idle(PAUSE_NS)
+    return None
+
+
+def _taken_ns(
+    bench: Bench, found: Repeating, behind: NDArray[np.int64], size: int, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Write so far behind the beginnings of random units, after some beginnings."""
+    behind = np.concatenate([np.zeros(FIRST, np.int64), behind])
+    units = rng.permutation(bench.info.capacity_bytes // found.size_bytes - 2) + 1
+    places = np.resize(units, behind.size) * found.size_bytes - found.stream.phase_bytes + behind
+    merge_runs.renew(bench)
+    with write_through.writing(bench) as writer:
+        return merge_runs.undisturbed(writer, places, size, most_lost=1.0)[FIRST:]

@@ -1,0 +1,192 @@
+"""What repeats while a drive is overwritten in order: the first write of every merge unit waits.
+
+For every candidate B the ranks of latency at its multiples are averaged; the phase is known, so one
+number per candidate remains. A candidate counts if its mean lies five standard errors above the
+middle (one in three million, for up to twenty thousand candidates); the period is the smallest that
+is nearly as high as the best.
+
+Where the RMW unit is not known, each write that holds less of it, or begins aside of where one
+begins, takes a whole one more of the log block, which is full too soon; so two sizes of write must
+show the same period in bytes. Large ones come first, as they hold whole units.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes import merge_runs, write_through
+from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.finding import Absent, Detected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+STREAM_SHARES = (12, 4)
+"""Which part of the capacity is overwritten in order, in the first look and in the second."""
+STEPS_SHARES = (24, 6)
+"""The same of each size of write, where the RMW unit is not known."""
+MOST_WRITES = 1 << 17
+LEAST_PERIODS, ENOUGH_PERIODS = 9, 12
+SURE = 5.0
+"""Standard errors above the middle of ranks."""
+AS_GOOD = 0.85
+"""Of the height of the best candidate; that of half the period is one half."""
+BETWEEN_SURE, BETWEEN_AS_SLOW = 4.0, 0.5
+"""Standard errors, and share of the height, of writes between, if a part is the period."""
+LARGEST_STEP_BYTES = 128 << 10
+"""Of writing in order, where the RMW unit is not known."""
+STEPS_SHARE = 0.6
+"""Of the capacity, that all of these may write."""
+QUIET_STEPS = 3
+"""Sizes of write that show nothing, after which smaller ones are not tried."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Latency of writes in order, an RMW unit each; shape (n,). NaN where others disturbed."""
+
+    unit_bytes: int
+    phase_bytes: int
+    latency_ns: NDArray[Any]
+
+    def known_ns(self) -> NDArray[Any]:
+        """Give the latencies that nobody disturbed."""
+        return np.asarray(self.latency_ns[~np.isnan(self.latency_ns)])
+
+    def ranks(self) -> NDArray[Any]:
+        """Give ranks by number of the unit on the drive, from -1/2 to 1/2; NaN where unknown."""
+        ranks = np.full(self.latency_ns.size + 1, np.nan)
+        known = np.flatnonzero(~np.isnan(self.latency_ns))
+        order = known[np.argsort(self.latency_ns[known], kind="stable")]
+        ranks[order + 1] = (np.arange(order.size) + 0.5) / order.size - 0.5
+        return ranks
+
+
+@dataclass(frozen=True)
+class Period:
+    """A candidate: units in a period, mean rank at its multiples, standard errors above 0."""
+
+    units: int
+    height: float
+    sure: float
+
+
+@dataclass(frozen=True)
+class Repeating:
+    """What a drive written in order shows.
+
+    Attributes
+    ----------
+    period
+        None if nothing repeats, or nothing that is of the drive.
+    clear
+        Whether nothing else repeats, as of the writes.
+    """
+
+    stream: Stream
+    period: Period | None
+    clear: bool = True
+
+    @property
+    def size_bytes(self) -> int:
+        """How large the unit would be; 0 without a period."""
+        return self.period.units * self.stream.unit_bytes if self.period else 0
+
+
+def repeating(bench: Bench) -> Iterator[Repeating]:
+    """Overwrite the beginning of the drive in order, and then more of it."""
+    if not unit_is_known(bench):
+        for look, share in enumerate(STEPS_SHARES):
+            bench.progress("units of merging", look / 4)
+            found = _in_steps(bench, share)
+            if found is not None:
+                yield found
+        return
+    unit = int(bench.found("rmw_unit_bytes") or base_request_bytes(bench.info))
+    written = 0
+    for look, share in enumerate(STREAM_SHARES):
+        count = min(bench.info.capacity_bytes // share // unit, MOST_WRITES)
+        if count < 3 * LEAST_PERIODS or count <= written:
+            break
+        bench.progress("units of merging", look / 4)
+        stream = _written_in_order(bench, count, unit, int(bench.found(PHASE) or 0))
+        yield Repeating(stream, period_of(stream.ranks()))
+        written = count
+
+
+def unit_is_known(bench: Bench) -> bool:
+    """Whether it is known what a small write rewrites."""
+    return isinstance(bench.known.get("rmw_unit_bytes"), Detected | Absent)
+
+
+PHASE = "alignment_phase_bytes"
+
+
+def _in_steps(bench: Bench, share: int) -> Repeating | None:
+    """Write in smaller and smaller steps until two of them show the same period in bytes."""
+    capacity, begun = bench.info.capacity_bytes, bench.bytes_written
+    step, quiet = LARGEST_STEP_BYTES, 0
+    last: Repeating | None = None
+    clear = True
+    while step >= base_request_bytes(bench.info) and quiet < QUIET_STEPS:
+        shown = max(ENOUGH_PERIODS * (last.size_bytes if last else 0), capacity // share)
+        left = int(STEPS_SHARE * capacity) - (bench.bytes_written - begun)
+        count = min(min(shown, left) // step, MOST_WRITES)
+        if count < 3 * LEAST_PERIODS:
+            break
+        stream = _written_in_order(bench, count, step, 0)
+        now = Repeating(stream, period_of(stream.ranks()))
+        if last is not None and now.period is not None and now.size_bytes == last.size_bytes:
+            return now
+        clear = clear and now.period is None
+        quiet = quiet + 1 if now.period is None and clear else 0
+        last = now
+        step //= 2
+    return None if last is None else Repeating(last.stream, None, clear)
+
+
+def _written_in_order(bench: Bench, count: int, unit: int, phase: int) -> Stream:
+    """Overwrite the beginning of the drive; what others disturbed is not known."""
+    places = np.arange(1, count + 1) * unit - phase
+    merge_runs.renew(bench)
+    with write_through.writing(bench) as writer:
+        latency = merge_runs.undisturbed(writer, places, unit)
+    return Stream(unit, phase, latency)
+
+
+def period_of(ranks: NDArray[Any]) -> Period | None:
+    """Find the smallest distance at whose multiples writes are slow."""
+    sd = 1 / np.sqrt(12)
+    found = []
+    for units in range(2, (ranks.size - 1) // LEAST_PERIODS + 1):
+        on = ranks[units::units]
+        sure = float(np.nansum(on)) / sd / np.sqrt(on.size)
+        if sure >= SURE:
+            found.append(Period(units, float(np.nanmean(on)), sure))
+    if not found:
+        return None
+    best = max(each.height for each in found)
+    return _whole(ranks, next(each for each in found if each.height >= AS_GOOD * best))
+
+
+def _whole(ranks: NDArray[Any], period: Period) -> Period:
+    """Give the smallest part of a period between whose multiples writes are about as slow.
+
+    Of several periods few writes may happen to be slow more often than those of one.
+    """
+    for units in range(2, period.units):
+        if period.units % units:
+            continue
+        between = ranks[units::units][np.arange(units, ranks.size, units) % period.units > 0]
+        height = float(np.nanmean(between))
+        sure = height * np.sqrt(12 * between.size)
+        if sure >= BETWEEN_SURE and height >= BETWEEN_AS_SLOW * period.height:
+            return Period(units, float(np.nanmean(ranks[units::units])), sure)
+    return period
