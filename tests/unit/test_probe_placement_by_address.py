@@ -133,7 +133,7 @@ def test_order_and_address_where_other_things_matter_too(
     assert found.value == answer
 
 
-def told_of_page_mapped(device: Device) -> Finding:
+def told_of_page_mapped(device: Device, *more: Finding) -> Finding:
     """Give what the probe says if it is known that nothing is merged, and that dies overlap."""
     bench = Bench(device, DEFAULT, 1)
     bench.known["interleave_degree"] = Detected(
@@ -142,6 +142,7 @@ def told_of_page_mapped(device: Device) -> Finding:
     bench.known["merge_unit_bytes"] = Absent(
         name="merge_unit_bytes", probe="test", bound=0, reason="page-mapped"
     )
+    bench.known |= {each.name: each for each in more}
     with bench.allowance(allocation.writes_bytes(device.info)):
         (found,) = allocation.detect(bench)
     return found
@@ -164,6 +165,27 @@ def test_log_blocks_are_not_taken_for_placement_by_order(
     )
     found = told("allocation", drive(tmp_path, ftl, spare=spare))
     assert not (isinstance(found, Detected) and found.value == "order")
+
+
+def test_an_order_that_goes_with_what_is_written_elsewhere_is_that_of_log_blocks(
+    tmp_path: Path,
+) -> None:
+    ftl = (
+        'kind = "log-block"\nmerge_unit_bytes = 1048576\nlog_blocks = 12\n'
+        'log_association = "many-to-one"'
+    )
+    found = told("allocation", drive(tmp_path, ftl, blocks=1200), "rmw_unit", "interleave")
+    assert isinstance(found, Detected), found
+    assert found.value == "address"
+    assert min(found.evidence["p_value"]) < 0.01
+
+
+def test_behind_a_region_of_one_bit_per_cell_nothing_shows_the_address(tmp_path: Path) -> None:
+    ftl = 'kind = "page"\nallocation = "address"' + ONE_BIT
+    region = Detected(name="pslc_bytes", probe="test", value=6 << 20, interval=None, effect=1.0)
+    found = told_of_page_mapped(drive(tmp_path, ftl, **TWO_PLANES), region)
+    assert isinstance(found, Undetectable), found
+    assert found.reason is Reason.MASKED
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
 
 from ssdscope.probes import (
     Absent,
     Budget,
     Detected,
+    Finding,
     Reason,
     Undetectable,
     pslc,
@@ -87,6 +89,33 @@ def test_a_small_region_is_told_in_single_units(tmp_path: Path) -> None:
     size = next(each for each in found if each.name == "pslc_bytes")
     assert isinstance(size, Detected), size
     assert size.value == pytest.approx(keys["pslc.bytes"], rel=0.1)
+
+
+def test_a_region_of_two_requests_is_not_overlooked_where_the_unit_is_not_known(
+    tmp_path: Path,
+) -> None:
+    """They hold whole units of any usual size, and are too long for it."""
+    keys = region(1, "fold") | {"nand.channels": 1, "nand.planes": 1}
+    keys["pslc.bytes"] = 84 * PAGE_BYTES
+    found = probed("pslc", opened(tmp_path, keys, NOISE))["pslc_bytes"]
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
+
+
+@pytest.mark.parametrize(("waits_ns", "outcome"), [(3e6, Undetectable), (1.2e6, Absent)])
+def test_a_region_that_gains_little_is_not_called_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits_ns: float, outcome: type[Finding]
+) -> None:
+    """Behind it one write of ten waits, which makes the others a fifth longer in the mean."""
+
+    def write(streams: pslc_stretches.Streams, requests: int, length: int) -> NDArray[Any]:
+        number = np.arange(requests)
+        waits = (number * length > 5e6) & (number % 10 == 0)
+        return np.where(waits, waits_ns, 1e6) * streams.bench.rng("noise").normal(1, 0.01, requests)
+
+    monkeypatch.setattr(pslc_stretches.Streams, "write", write)
+    found = probed("pslc", opened(tmp_path, {}))["pslc_bytes"]
+    assert isinstance(found, outcome), found
 
 
 def test_a_region_is_told_behind_a_protected_buffer_that_is_full_first(tmp_path: Path) -> None:

@@ -18,14 +18,17 @@ sign-flip permutation test and a 95 % interval per depth.
 
 Decision. "order" if at either depth all of the interval lies above 3 %, or below -3 %, and no more
 than two in a thousand flips (for both depths together) are as large: it is asked up to five times.
-"address" if equivalence tests rule out 3 % either way for single pieces and 10 % for all at once;
+"address" if equivalence tests rule out 3 % either way for single pieces and 5 % for all at once;
 else `effect_below_noise`, after five dozen pairs. Where no dies were found to read side by side, an
-order need not show: `link_bound`.
+order need not show: `link_bound`; nor where a region of one bit per cell was found, which lays out
+anew what leaves it: `masked`.
 
 Assumptions. Blocks that log what was written hold it in order of arrival until they are merged,
-whatever the drive places by. If a merge unit is known the drive places by address; if it is not
-known whether there is one, "order" is only said if single pieces take longer even after so much was
-written elsewhere as no log blocks hold. Nor is it said if it shows at depth alone and no dies were
+whatever the drive places by. If a merge unit is known the drive places by address. If it is not
+known whether there is one, more is written elsewhere. If what single pieces showed is gone, by an
+equivalence test, after an eighth of the capacity, in which collection reaches hardly any of what
+was written just before: "address". "order" is only said if they show it, the same way round, even
+after so much as no log blocks hold. Nor is it said if it shows at depth alone and no dies were
 found to read side by side: planes of one chip that fell out of step cannot be read by one command.
 What a region of one bit per cell takes is written out of it before and after.
 
@@ -36,24 +39,34 @@ most all of it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import base_request_bytes, in_peace
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.discipline import in_peace
+from ssdscope.probes.finding import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.order_regions import (
+    PAIRS,
+    PIECES,
+    Regions,
+    lay_out,
+    merges,
+    use,
+    write,
+    write_beside,
+    write_elsewhere,
+)
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import without_read_cache
 from ssdscope.probes.states import SETTLE_NS, State
 from ssdscope.probes.together import Together, cached_units
-from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -62,54 +75,22 @@ if TYPE_CHECKING:
 
 NAME = PROPERTY = "allocation"
 
-PAIRS, BATCHES = 12, 5
-"""Pairs of regions until it is asked whether it is clear; how often."""
-REGIONS_SHARE, USED_SHARE = 4, 16
-"""Which part of the capacity all regions are together at most; and what is written before."""
-PIECES, PIECE_BYTES = 8, 128 << 10
-"""Of a region."""
 DEPTHS = (1, PIECES)
 PASSES = 5
-MARGINS = (0.03, 0.1)
-"""Differences that do not matter, by depth: where regions lie to each other counts at depth, too,
-and pieces by themselves show more of their order than several at once."""
+MARGINS = (0.03, 0.05)
+"""Differences that do not matter, by depth: where regions lie to each other counts at depth."""
 SHOWS = 0.03
 """A difference that all of the interval must exceed."""
 ALPHA = 0.002
 FLIPS = 1999
-FIRST_WRITES, FIRST_WINDOW_BYTES = 2048, 8 << 20
-"""Of a unit each, before all regions; within so much, lest each have log blocks merged."""
-STRAY_WRITES = 24
-"""Of a unit, before each region: less than the region's."""
-BESIDE_SHARE, BESIDE_EXCESS = 40, 1.2
-"""Which part of the capacity a region of one bit per cell may be, and how much more is written."""
-ELSEWHERE_SHARE = 0.75
-"""Of the capacity, at most: more than log blocks hold."""
-OTHER_WRITE_BYTES = 64 << 10
-OTHER_WINDOW_BYTES = 2 << 20
-"""What is written in between is random within so much, lest each write merge log blocks."""
-WRITE_DEPTH = 4
+SOON_SHARE, ELSEWHERE_SHARE = 0.125, 0.75
+"""Of the capacity, at most: more than most log blocks hold, and more than any do."""
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """What is written where, in bytes; ``begins`` has the shape (pairs, 2)."""
+class _Fate(Enum):
+    """What became of an effect of the order when more was written elsewhere."""
 
-    begins: NDArray[np.int64]
-    piece: int
-    step: int
-    ordered: NDArray[np.int64]
-    """Which region of each pair is the ordered one, shape (pairs,)."""
-
-    @property
-    def size(self) -> int:
-        """Bytes of a region."""
-        return PIECES * self.piece
-
-    def part(self, first: int, last: int) -> _Layout:
-        """Give some of the pairs."""
-        pairs = slice(first, last)
-        return _Layout(self.begins[pairs], self.piece, self.step, self.ordered[pairs])
+    LASTS, FADES, GONE = range(3)
 
 
 @dataclass(frozen=True)
@@ -136,7 +117,7 @@ def writes_bytes(info: DeviceInfo) -> int:
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer "order" or "address"."""
-    layout = _layout(bench)
+    layout = lay_out(bench)
     if layout is None:
         yield Undetectable(name=PROPERTY, probe=NAME, reason=Reason.RANGE_TOO_SMALL)
         return
@@ -144,28 +125,55 @@ def detect(bench: Bench) -> Iterator[Finding]:
     with without_read_cache(bench) as cached:
         together = Together(bench, rng, cached_units(bench) if cached else 0)
         logs = np.empty((len(DEPTHS), 0))
-        _use(bench, layout, rng)
+        use(bench, layout, rng)
         for first in range(0, len(layout.begins), PAIRS):
             batch = layout.part(first, first + PAIRS)
-            _write_beside(bench, batch)
-            _write(bench, batch, rng)
-            _write_beside(bench, batch)
+            write_beside(bench, batch)
+            write(bench, batch, rng)
+            write_beside(bench, batch)
             bench.idle(SETTLE_NS)
             logs = np.hstack([logs, _read(bench, together, batch, rng)])
             bench.progress("order of writing", 0.8 * (first + PAIRS) / len(layout.begins))
             contrasts = _contrasts(logs)
             if _any_shows(contrasts) or all(each.equivalent for each in contrasts):
                 break
-            if _merges(bench):
+            if merges(bench):
                 break
-        lasts = True
-        if _any_shows(contrasts) and _merges(bench) is None:
+        fate = _Fate.LASTS
+        if _any_shows(contrasts) and merges(bench) is None:
+            read = partial(_read, bench, together, layout.part(0, logs.shape[1]), rng)
             left = writes_bytes(bench.info) - (bench.bytes_written - before)
-            _write_elsewhere(bench, layout, left, rng)
-            again = _read(bench, together, layout.part(0, logs.shape[1]), rng)
-            # At depth it also counts which chips whole merge units came to lie on.
-            lasts = _contrasts(again)[0].low > np.log1p(SHOWS)
-    yield _finding(bench, logs, contrasts, bool(lasts))
+            fate = _fate(bench, layout, contrasts, read, left)
+    yield _finding(bench, logs, contrasts, fate)
+
+
+def _fate(
+    bench: Bench,
+    layout: Regions,
+    contrasts: list[_Contrast],
+    read: Callable[[], NDArray[Any]],
+    most_bytes: int,
+) -> _Fate:
+    """Tell what becomes of an effect of the order when more and more is written elsewhere.
+
+    By single pieces: at depth it also counts which chips whole merge units came to lie on.
+    """
+    rng, before = bench.rng(f"{NAME} elsewhere"), bench.bytes_written
+    capacity = bench.info.capacity_bytes
+    write_elsewhere(bench, layout, min(int(SOON_SHARE * capacity), most_bytes), rng)
+    soon = _contrasts(read())
+    # Of units written in parts the blocks are half stale, and collected before any others.
+    hidden = bench.known.get("rmw_unit_bytes")
+    parts = isinstance(hidden, Undetectable) and hidden.reason is not Reason.PLP_NO_FLUSH_EFFECT
+    relocates = parts or bench.found("pslc_bytes") is not None
+    gone = contrasts[0].shows and soon[0].equivalent and not _any_shows(soon)
+    if gone and not relocates:
+        return _Fate.GONE
+    left = most_bytes - (bench.bytes_written - before)
+    write_elsewhere(bench, layout, min(int(ELSEWHERE_SHARE * capacity), left), rng)
+    late = _contrasts(read())[0]
+    same_way = late.low if contrasts[0].mean > 0 else -late.high
+    return _Fate.LASTS if same_way > np.log1p(SHOWS) else _Fate.FADES
 
 
 def _interleaves(bench: Bench) -> bool:
@@ -176,101 +184,8 @@ def _any_shows(contrasts: list[_Contrast]) -> bool:
     return any(each.shows for each in contrasts)
 
 
-def _layout(bench: Bench) -> _Layout | None:
-    """Lay pairs of regions over the drive, on whole units if they are known."""
-    info = bench.info
-    unit = int(bench.found("rmw_unit_bytes") or base_request_bytes(info))
-    phase = int(bench.found("alignment_phase_bytes") or 0)
-    piece = max(PIECE_BYTES, 4 * unit) // unit * unit
-    size = PIECES * piece
-    count = min(info.capacity_bytes // REGIONS_SHARE // (2 * size), BATCHES * PAIRS)
-    if count < PAIRS:
-        return None
-    rng = bench.rng(f"{NAME} layout")
-    apart = (info.capacity_bytes - 2 * unit) // count // unit * unit
-    begins = np.arange(count) * apart + unit - phase
-    return _Layout(
-        begins=rng.permutation(begins)[:, None] + np.array([0, size])[None, :],
-        piece=piece,
-        step=unit,
-        ordered=rng.integers(0, 2, count),
-    )
-
-
-def _use(bench: Bench, layout: _Layout, rng: np.random.Generator) -> None:
-    """Write at random, so that planes do not keep step.
-
-    On a drive that was filled in order one command reads what was written in order from several
-    planes, wherever addresses place it; on a drive in use it cannot.
-    """
-    count = min(FIRST_WRITES, bench.info.capacity_bytes // USED_SHARE // layout.step)
-    window = min(FIRST_WINDOW_BYTES, layout.begins.max() - layout.begins.min()) // layout.step
-    places = layout.begins.min() + rng.integers(0, max(window, 1), count) * layout.step
-    _write_anyway(bench, places, layout.step)
-
-
-def _write(bench: Bench, layout: _Layout, rng: np.random.Generator) -> None:
-    """Write regions in order, by turns with parts of all the others at random.
-
-    A write cache is off if possible, or passed by forced writes: it would put in order what is
-    random in one region. On a drive that merges log blocks the order is random within regions
-    only, lest each write merge.
-    """
-    steps = np.arange(0, layout.size, layout.step)
-    pairs = np.arange(len(layout.begins))
-    mixed = layout.begins[pairs, 1 - layout.ordered][:, None] + steps
-    if _write_cache_stays_on(bench) and _merges(bench) is None:
-        mixed = rng.permutation(mixed.ravel()).reshape(mixed.shape)
-    else:
-        mixed = rng.permuted(mixed, axis=1)
-    with bench.without_caches(read=False):
-        for pair in rng.permutation(pairs):
-            both = layout.begins[pair, layout.ordered[pair]] + steps, mixed[pair]
-            for first in rng.permutation(2):
-                # On a drive in use planes do not keep step, so that one command serves several.
-                stray = layout.begins[pair, 0] + 2 * layout.size + rng.choice(steps, STRAY_WRITES)
-                _write_anyway(bench, stray, layout.step)
-                _write_anyway(bench, both[first], layout.step)
-
-
-def _write_cache_stays_on(bench: Bench) -> bool:
-    cache = bench.info.write_cache
-    return cache.control == "unknown" or (cache.control == "fixed" and cache.on)
-
-
-def _merges(bench: Bench) -> bool | None:
-    """Whether the drive merges blocks, where data wait in order of arrival; None if not known."""
-    known = bench.known.get("merge_unit_bytes")
-    return None if not isinstance(known, Detected | Absent) else isinstance(known, Detected)
-
-
-def _write_anyway(bench: Bench, places: NDArray[np.int64], length: int) -> None:
-    """Write what is not timed, whoever else is there."""
-    op = OP_WRITE_FUA if _write_cache_stays_on(bench) else OP_WRITE
-    try:
-        bench.issue(op, places, length, iodepth=WRITE_DEPTH)
-    except Stopped as stop:
-        if stop.reason is not Reason.INTERFERENCE:
-            raise
-
-
-def _write_beside(bench: Bench, layout: _Layout) -> None:
-    """Write in between as much as a region of one bit per cell may hold.
-
-    Before and after what is to be compared, so that none of it goes, or stays, where it is read
-    sooner.
-    """
-    if isinstance(bench.known.get("pslc_bytes"), Absent):
-        return
-    most = bench.info.capacity_bytes // BESIDE_SHARE
-    held = int(float(bench.found("pslc_bytes") or most) * BESIDE_EXCESS)
-    each = min(held, most) // len(layout.begins)
-    for begin in layout.begins[:, 0] + 2 * layout.size:
-        _write_anyway(bench, begin + np.arange(0, each, layout.step), layout.step)
-
-
 def _read(
-    bench: Bench, together: Together, layout: _Layout, rng: np.random.Generator
+    bench: Bench, together: Together, layout: Regions, rng: np.random.Generator
 ) -> NDArray[Any]:
     """Read all pairs several times; give logs of ratios, of shape (depths, pairs)."""
     pairs = len(layout.begins)
@@ -290,7 +205,7 @@ def _read(
     return np.asarray(logs[:, in_order[0], 1 - in_order[1]] - logs[:, in_order[0], in_order[1]])
 
 
-def _look_up(bench: Bench, together: Together, layout: _Layout, pair: int) -> None:
+def _look_up(bench: Bench, together: Together, layout: Regions, pair: int) -> None:
     """Have what the drive must know of a pair of regions brought to hand.
 
     By a block of every unit, if all of it fits; where what is read is kept, by few.
@@ -317,42 +232,30 @@ def _contrast(logs: NDArray[Any], margin: float) -> _Contrast:
     return _Contrast(mean, mean - half, mean + half, p_value, equivalent)
 
 
-def _write_elsewhere(
-    bench: Bench, layout: _Layout, most_bytes: int, rng: np.random.Generator
-) -> None:
-    """Write between the regions what makes log blocks give up what they hold."""
-    taken = np.sort(layout.begins[:, 0])
-    allowed = min(int(ELSEWHERE_SHARE * bench.info.capacity_bytes), most_bytes)
-    steps = np.arange(0, OTHER_WINDOW_BYTES, OTHER_WRITE_BYTES)
-    ends = np.append(taken[1:], bench.info.capacity_bytes)
-    for begin, end in zip(taken + 2 * layout.size, ends, strict=True):
-        share = min(int(end - begin), allowed // len(taken)) - OTHER_WRITE_BYTES
-        windows = max(share, 0) // OTHER_WINDOW_BYTES
-        for first in int(begin) + OTHER_WINDOW_BYTES * np.arange(windows):
-            places = rng.permutation(steps) + first
-            aligned = places // base_request_bytes(bench.info) * base_request_bytes(bench.info)
-            _write_anyway(bench, aligned, OTHER_WRITE_BYTES)
-    bench.idle(SETTLE_NS)
-
-
 def _finding(
     bench: Bench,
     logs: NDArray[Any],
     contrasts: list[_Contrast],
-    lasts: bool,
+    fate: _Fate,
 ) -> Finding:
     strongest = max(contrasts, key=lambda each: each.mean)
     common: dict[str, Any] = {"probe": NAME, "evidence": _evidence(logs, contrasts)}
     effect = float(np.expm1(strongest.mean))
-    if _merges(bench):
+    if merges(bench):
         common["evidence"]["cautions"] = ["data blocks hold every page at its own place"]
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
     if _any_shows(contrasts):
-        if lasts and (contrasts[0].shows or _interleaves(bench)):
+        if fate is _Fate.GONE:
+            said = "the order shows until as much was written elsewhere as logs hold"
+            common["evidence"]["detail"] = said
+            return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
+        if fate is _Fate.LASTS and (contrasts[0].shows or _interleaves(bench)):
             return Detected(name=PROPERTY, value="order", interval=None, effect=effect, **common)
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if not _interleaves(bench):
         return Undetectable(name=PROPERTY, reason=Reason.LINK_BOUND, **common)
+    if bench.found("pslc_bytes") is not None:
+        return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if all(each.equivalent for each in contrasts):
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
     return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)

@@ -17,7 +17,8 @@ over. Requests of several sizes must tell one size, since units cut by the ends 
 room twice, and equal stretches, too; forced writes must hold whole units. No drop: absent, if one
 last stretch of almost half the drive is even, too: all free space may take one bit per cell, a
 third of what it else holds. If it is not, or stretches of a large simulated drive are cut short,
-refused: `budget_exhausted`.
+refused: `budget_exhausted`. What is full before such requests show it is sought in the smallest
+ones. Stretches that slow down by less than erasing may make them: refused.
 
 Assumptions. The fast stretch is longer than six requests, and shorter than a ninth of the
 drive. Cost: up to a capacity. Source: PROBING 2.5, 3.7.
@@ -90,6 +91,10 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
     if streams.longest_bytes // streams.step_bytes < FIRST_REQUESTS:
         return Undetectable(name=SIZE, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
     found = _adapted(streams)
+    if found is None and buffer_bytes == 0 and not streams.doubtful:
+        small = Streams(bench, forced=streams.forced, fine=True)
+        found = _adapted(small)
+        streams = streams if found is None else small
     if found is not None and buffer_bytes and found.bytes < BESIDE * buffer_bytes:
         # It is the buffer that was full.
         streams.skipped_bytes = int(FULL * buffer_bytes)

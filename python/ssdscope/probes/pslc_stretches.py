@@ -36,6 +36,10 @@ LEAST_SLOWER = 1.35
 """Times the requests before a wait takes what is behind it, on average: mere erasing is less."""
 DOUBTFUL = 1.15
 """Times the first half of the longest stretch takes the second: no proof that there is nothing."""
+FAINT, SAME = 1.07, 1.1
+"""Times the requests before a wait takes what is behind it, and times the bytes before it in one
+stretch those in a longer one, for it to be maybe a region that gains little, as the link takes most
+of the time: no proof, either."""
 REPEATED_SHARE = 1 / 16
 """Of the longest stretch, up to which one is repeated while it is searched for."""
 LONGEST_SHARE = 1 / 4
@@ -80,6 +84,11 @@ class Stretch:
 class Streams:
     """Writes stretches in order, each where the one before ended.
 
+    Parameters
+    ----------
+    fine
+        Whether to search in the smallest requests, and only what is too small for others.
+
     Attributes
     ----------
     forced
@@ -97,20 +106,28 @@ class Streams:
     uneven
         Whether many writes of the last stretches took much longer than others.
     doubtful
-        Whether a stretch seemed to have a slow part that another one did not.
+        Whether a stretch seemed to have a slow part that another one did not, or two seemed to
+        have a faint one from the same place on.
     last_ns
         Latencies of the last stretches, shape (runs, requests).
     """
 
-    def __init__(self, bench: Bench, *, forced: bool) -> None:
+    def __init__(self, bench: Bench, *, forced: bool, fine: bool = False) -> None:
         self.bench = bench
         self.forced = forced
         # Simulated time costs nothing, and a region that folds slowly is not taken for none.
         self.idle_ns = LONG_IDLE_NS if bench.virtual else FIRST_IDLE_NS
         self.finest_bytes, self.phase_bytes, self.aligned = _requests(bench)
         self.step_bytes = self.finest_bytes * -(-LEAST_BYTES // self.finest_bytes)
+        self._most_bytes = self.longest_bytes
+        if fine:
+            self._most_bytes = min(self._most_bytes, FIRST_REQUESTS * self.step_bytes)
+            if not self.aligned:
+                self.finest_bytes = base_request_bytes(bench.info)
+            self.step_bytes = self.finest_bytes
         self.skipped_bytes = 0
         self.uneven = self.doubtful = False
+        self._faint_from: list[float] = []
         self._next = self.step_bytes
         self.last_ns = np.empty((0, 0))
 
@@ -159,7 +176,9 @@ class Streams:
         skipped = -(-self.skipped_bytes // length)
         self.last_ns = times = every[:, skipped:]
         self.uneven = bool((times > SLOW * np.quantile(times, 0.25)).mean() > LEAST_SLOW_BEHIND)
-        found = _waited(times, length) or _dropped(times, length, self.bench.seed)
+        found = _waited(times, length, LEAST_SLOWER) or _dropped(times, length, self.bench.seed)
+        if found is None and (faint := _waited(times, length, FAINT)) is not None:
+            self._faint_from.append(faint.bytes)
         if found is None or not skipped:
             return found
         return replace(found, requests=found.requests + skipped, skipped=skipped, latency_ns=every)
@@ -181,14 +200,14 @@ class Streams:
 
     def find(self, runs: int) -> tuple[int, Stretch | None]:
         """Make stretches longer until there is a slow part behind the fast one; give how long."""
-        most = self.longest_bytes // self.step_bytes
+        most = self._most_bytes // self.step_bytes
         requests = min(FIRST_REQUESTS + self.skipped_bytes // self.step_bytes, most)
         while True:
             found = self.measure(requests, self.step_bytes, runs)
             if found is not None and np.median(found.requests) <= 0.75 * requests:
                 return requests, found
             if 2 * requests > most:
-                self.doubtful = self._slower_behind()
+                self.doubtful = self._slower_behind() or self._faint_again()
                 return requests, None
             requests *= 2
             runs = self._runs(requests, runs)
@@ -198,6 +217,10 @@ class Streams:
         requests = int(self.bench.window.size_bytes * LAST_SHARE) // self.step_bytes
         found = self.measure(requests, self.step_bytes, 1)
         return found if found and found.slow_ns >= LEAST_SLOWER * found.fast_ns else None
+
+    def _faint_again(self) -> bool:
+        places = np.sort(self._faint_from)
+        return bool((places[1:] < SAME * places[:-1]).any())
 
     def _slower_behind(self) -> bool:
         head, tail = np.array_split(self.last_ns.mean(axis=0), 2)
@@ -214,7 +237,7 @@ def _requests(bench: Bench) -> tuple[int, int, bool]:
     return STEP_BYTES, 0, False
 
 
-def _waited(times: NDArray[Any], length: int) -> Stretch | None:
+def _waited(times: NDArray[Any], length: int, least_slower: float) -> Stretch | None:
     """Look for the request from which on many wait, or few for long.
 
     The longest part that surely does not wait tells most of it, so longer ones are tried first.
@@ -228,7 +251,7 @@ def _waited(times: NDArray[Any], length: int) -> Stretch | None:
             parts = list(zip(times, waits.accepted, strict=True))
             fast = np.concatenate([row[:at] for row, at in parts])
             slow = np.concatenate([row[at:] for row, at in parts])
-            if slow.mean() >= LEAST_SLOWER * fast.mean():
+            if slow.mean() >= least_slower * fast.mean():
                 usual = float(np.median(fast))
                 return Stretch(waits.accepted, length, usual, float(slow.mean()), times)
         least //= 2
