@@ -50,8 +50,9 @@ test-rust:
 	cargo test --release --quiet -p ssdscope-sim --test determinism --test theory
 	cargo test --release --quiet -p ssdscope-sim --lib ten_million
 
+# Side by side on all cores; a core that has none left takes tests over from another.
 test-python:
-	$(RUN) pytest
+	$(RUN) pytest -n auto --dist worksteal
 
 lint: setup ## Formatting, clippy, ruff, mypy; warnings are errors
 	cargo fmt --all --check

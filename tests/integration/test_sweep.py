@@ -1,6 +1,7 @@
 """Sweeps: every combination once, resumed where it stopped, one row per run."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -90,7 +91,8 @@ def test_a_run_that_fails_is_kept_as_such_and_tried_again(cli, plan: Path, tmp_p
     assert said.document["failed"] == 4
     assert said.document["done"] == 4
     assert all(bool(each["error"]) != bool(each["record"]) for each in lines(out))
-    assert len(Journal(out).keys) == 4
+    with closing(Journal(out)) as journal:
+        assert len(journal.keys) == 4
 
 
 @pytest.mark.parametrize(
@@ -124,6 +126,25 @@ def test_another_file_is_not_taken_for_a_journal(cli, plan: Path, tmp_path: Path
     assert said.status == 2
     assert "line 1 is not an outcome of a sweep" in said.err
     assert other.read_text(encoding="utf-8") == '{"a": 1}\n'
+
+
+def test_a_line_cut_short_of_somebody_else_stays(cli, plan: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    for text, expected in (('{"a": 1}\n{"b"', "line 1 is not an outcome"), ("a", "whole line")):
+        other.write_text(text, encoding="utf-8")
+        said = cli("sweep", str(plan), "-O", str(other))
+        assert said.status == 2
+        assert expected in said.err
+        assert other.read_text(encoding="utf-8") == text
+
+
+def test_two_sweeps_do_not_write_one_file(cli, plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    with closing(Journal(out)):
+        said = cli("sweep", str(plan), "-O", str(out))
+    assert said.status == 2
+    assert "another process is writing" in said.err
+    assert out.read_text(encoding="utf-8") == ""
 
 
 def test_the_example_plan_is_a_plan() -> None:

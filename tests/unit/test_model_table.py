@@ -57,13 +57,33 @@ def test_a_crash_costs_the_run_it_was_in(tmp_path: Path) -> None:
     table = Table(path, HEADER)
     for each in rows()[:3]:
         table.append(each)
-    table._file.close()  # without an end: the machine stopped, in the middle of a line
+    table._lines.close()  # without an end: the machine stopped, in the middle of a line
     part = tmp_path / "runs.parquet.part"
     part.write_text(part.read_text() + '{"split": "tr')
     assert seed_of(path) == 1
     with Table(path, HEADER) as again:
         assert again.rows == rows()[:3]
     assert len(load(path)[1]) == 3
+
+
+def test_two_collections_do_not_write_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "runs.parquet"
+    with Table(path, HEADER) as table:
+        with pytest.raises(UsageError, match="another process is writing"):
+            Table(path, HEADER)
+        table.append(rows()[0])
+    assert load(path)[1] == rows()[:1]
+
+
+def test_a_failed_run_that_was_tried_again_before_a_crash_is_not_kept(tmp_path: Path) -> None:
+    path = tmp_path / "runs.parquet"
+    good = rows()[0]
+    table = Table(path, HEADER)
+    table.append(Collected("train", type(good.row)(good.row.vector, failure="the drive is stuck")))
+    table.append(good)
+    table._lines.close()
+    with Table(path, HEADER) as again:
+        assert again.rows == [good]
 
 
 def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:

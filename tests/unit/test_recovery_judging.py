@@ -1,6 +1,7 @@
 """Answers of the recovery study held against truths; many of them counted; the journal."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -110,15 +111,18 @@ def test_wrong_and_missed_answers_are_named_with_what_repeats_them() -> None:
 
 def test_a_journal_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
     path = tmp_path / "recovery-1.jsonl"
-    journal = Journal(path)
-    journal.append(drive(0, Outcome.RIGHT))
-    journal.append(drive(1, Outcome.WRONG))
+    with closing(Journal(path)) as journal:
+        journal.append(drive(0, Outcome.RIGHT))
+        journal.append(drive(1, Outcome.WRONG))
     with path.open("a", encoding="utf-8") as file:
         file.write('{"label": "1:2", "fl')
-    again = Journal(path)
-    assert again.drives == {"1:0": drive(0, Outcome.RIGHT), "1:1": drive(1, Outcome.WRONG)}
-    again.append(drive(2, Outcome.MISSED))
-    assert list(Journal(path).drives) == ["1:0", "1:1", "1:2"]
+    with closing(Journal(path)) as again:
+        assert again.drives == {"1:0": drive(0, Outcome.RIGHT), "1:1": drive(1, Outcome.WRONG)}
+        again.append(drive(2, Outcome.MISSED))
+        with pytest.raises(UsageError, match="another process is writing"):
+            Journal(path)
+    with closing(Journal(path)) as whole:
+        assert list(whole.drives) == ["1:0", "1:1", "1:2"]
 
 
 @pytest.mark.parametrize(

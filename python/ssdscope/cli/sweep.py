@@ -1,5 +1,6 @@
 """``ssdscope sweep``: many runs, on all cores, resumable."""
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -49,25 +50,25 @@ def sweep(
     if jobs == 0 or jobs < -1:
         raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
     loaded = read_plan(plan)
-    journal = Journal(out)
-    known_seeds = (seed, loaded.seed, journal.sweep_seed)
-    used_seed = session.seed(next((each for each in known_seeds if each is not None), None))
-    points = points_of(loaded, used_seed)
-    if dry_run:
-        _list(points, used_seed, output_format)
-        return EXIT_DONE
-    missing = [point for point in points if point.key not in journal.keys]
-    note(f"{len(points)} runs, {len(points) - len(missing)} of them done before")
-    failed, interrupted = 0, False
-    try:
-        with stage_progress(progress) as stage:
-            for done, outcome in enumerate(run_points(missing, jobs=jobs), start=1):
-                failed += journal.append(outcome, used_seed)
-                stage(f"{done} of {len(missing)} runs", done / len(missing))
-    except KeyboardInterrupt:
-        interrupted = True
-    summary = {"runs": len(points), "done": len(journal.keys), "failed": failed, "out": out}
-    summary["table"] = str(journal.write_table())
+    with closing(Journal(out)) as journal:
+        known_seeds = (seed, loaded.seed, journal.sweep_seed)
+        used_seed = session.seed(next((each for each in known_seeds if each is not None), None))
+        points = points_of(loaded, used_seed)
+        if dry_run:
+            _list(points, used_seed, output_format)
+            return EXIT_DONE
+        missing = [point for point in points if point.key not in journal.keys]
+        note(f"{len(points)} runs, {len(points) - len(missing)} of them done before")
+        failed, interrupted = 0, False
+        try:
+            with stage_progress(progress) as stage:
+                for done, outcome in enumerate(run_points(missing, jobs=jobs), start=1):
+                    failed += journal.append(outcome, used_seed)
+                    stage(f"{done} of {len(missing)} runs", done / len(missing))
+        except KeyboardInterrupt:
+            interrupted = True
+        summary = {"runs": len(points), "done": len(journal.keys), "failed": failed, "out": out}
+        summary["table"] = str(journal.write_table())
     if output_format == "json":
         from ssdscope.results.record import envelope
 

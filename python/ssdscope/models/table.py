@@ -18,6 +18,7 @@ import numpy as np
 
 from ssdscope.errors import UsageError
 from ssdscope.results.files import destination, is_special, unwritable
+from ssdscope.results.whole_lines import WholeLines
 from ssdscope.workloads.grid import COLUMNS, Row, Vector
 
 SPLITS = ("train", "test", "repeat")
@@ -119,7 +120,7 @@ class Table(Runs):
     Raises
     ------
     UsageError
-        If the file cannot be written, or holds another collection.
+        If the file cannot be written, is written by another process, or holds another collection.
     """
 
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
@@ -130,18 +131,16 @@ class Table(Runs):
             raise UsageError(f"cannot write runs to {path}: it is not a plain file")
         self._part = self.path.with_name(self.path.name + ".part")
         self.header = header
-        earlier: list[Collected] = []
-        if self.path.exists():
-            found, earlier = load(self.path)
-            self._require_same(found)
-        super().__init__(earlier + self._read_part({each.key for each in earlier}))
         try:
-            self._file = self._part.open("w", encoding="utf-8")
-            self._write({"header": header})
-            for each in self.rows:
-                self._write(each.to_dict())
+            self._lines = WholeLines(self._part)
         except OSError as error:
             raise unwritable(path, error) from error
+        try:
+            super().__init__(self._finished())
+            self._go_on()
+        except BaseException:
+            self._lines.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -153,16 +152,16 @@ class Table(Runs):
         trace: TracebackType | None,
     ) -> None:
         """Write the Parquet file, whatever happened."""
-        self._file.close()
-        if not self.rows:
-            with contextlib.suppress(OSError):
+        with self._lines:
+            if not self.rows:
+                with contextlib.suppress(OSError):
+                    self._part.unlink()
+                return
+            try:
+                _write_parquet(self.path, self.header, self.rows)
                 self._part.unlink()
-            return
-        try:
-            _write_parquet(self.path, self.header, self.rows)
-            self._part.unlink()
-        except OSError as failure:
-            raise unwritable(self.path, failure) from failure
+            except OSError as failure:
+                raise unwritable(self.path, failure) from failure
 
     def append(self, row: Collected) -> None:
         """Add a row, at once on disk; it replaces a failed one of the same run.
@@ -173,31 +172,39 @@ class Table(Runs):
             If it cannot be written.
         """
         super().append(row)
+        self._write(row.to_dict())
+
+    def _write(self, document: dict[str, Any]) -> None:
         try:
-            self._write(row.to_dict())
+            self._lines.append(json.dumps(document))
         except OSError as error:
             raise unwritable(self.path, error) from error
 
-    def _write(self, document: dict[str, Any]) -> None:
-        self._file.write(json.dumps(document) + "\n")
-        self._file.flush()
-
-    def _read_part(self, known: set[tuple[str, Vector]]) -> list[Collected]:
-        if not self._part.exists():
+    def _finished(self) -> list[Collected]:
+        if not self.path.exists():
             return []
-        lines = self._part.read_text(encoding="utf-8").splitlines(keepends=True)
-        whole = [line for line in lines if line.endswith("\n")]  # the last may be cut short
+        found, rows = load(self.path)
+        self._require_same(found)
+        return rows
+
+    def _go_on(self) -> None:
+        """Add what an interrupted collection left, or begin."""
         try:
-            documents = [json.loads(line) for line in whole]
-            if documents:
-                self._require_same(documents[0]["header"])
-            found = [Collected.from_dict(each) for each in documents[1:]]
+            documents = [json.loads(line) for line in self._lines.lines]
+            header = documents[0]["header"] if documents else None
+            left = [Collected.from_dict(each) for each in documents[1:]]
         except (ValueError, KeyError, TypeError) as error:
             raise UsageError(
                 f"{self._part} is not what an interrupted collection left",
                 hint="remove it, or name another file for the runs",
             ) from error
-        return [each for each in found if each.key not in known]
+        if header is None:
+            self._write({"header": self.header})
+        else:
+            self._require_same(header)
+        for each in left:
+            if each.key not in self.known:
+                super().append(each)
 
     def _require_same(self, found: dict[str, Any]) -> None:
         for key in _SAME:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError
+from ssdscope.results.files import unwritable
+from ssdscope.results.whole_lines import WholeLines
 from ssdscope.sweep.runner import Outcome
 
 _NOT_IN_TABLE = ("drive", "members", "erase_histogram")
@@ -27,14 +29,27 @@ class Journal:
     Raises
     ------
     UsageError
-        If the file cannot be written, or is something else.
+        If the file is something else, or another process writes it.
+    OutputError
+        If it cannot be written.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         if self.path.suffix != ".jsonl":
             raise UsageError(f"cannot write the sweep to {path}: the name must end in .jsonl")
-        self._documents = self._load()
+        try:
+            self._lines = WholeLines(self.path)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        try:
+            self._documents = [
+                self._document(number, line)
+                for number, line in enumerate(self._lines.lines, start=1)
+            ]
+        except BaseException:
+            self._lines.close()
+            raise
         self.keys = {document["key"] for document in self._documents if document["record"]}
 
     @property
@@ -57,12 +72,18 @@ class Journal:
             "record": outcome.record,
             "error": outcome.error,
         }
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(document) + "\n")
+        try:
+            self._lines.append(json.dumps(document))
+        except OSError as error:
+            raise unwritable(self.path, error) from error
         self._documents.append(document)
         if outcome.record is not None:
             self.keys.add(outcome.point.key)
         return outcome.record is None
+
+    def close(self) -> None:
+        """Let others write."""
+        self._lines.close()
 
     def write_table(self) -> Path:
         """Write one row per successful run next to the journal, as Parquet.
@@ -81,19 +102,6 @@ class Journal:
         columns = {name: [row.get(name) for row in rows] for name in names}
         pq.write_table(pa.table(columns), path)
         return path
-
-    def _load(self) -> list[dict[str, Any]]:
-        try:
-            self.path.touch()
-            text = self.path.read_text(encoding="utf-8")
-            if not text.endswith("\n"):  # cut short when the machine stopped: done again
-                text = text[: text.rfind("\n") + 1]
-                self.path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(f"cannot write {self.path}: {error.strerror}") from error
-        return [
-            self._document(number, line) for number, line in enumerate(text.splitlines(), start=1)
-        ]
 
     def _document(self, number: int, line: str) -> dict[str, Any]:
         try:

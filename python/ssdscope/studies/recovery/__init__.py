@@ -20,6 +20,7 @@ A probe is only worth trusting if it was tried on drives whose inside is known.
 
 import csv
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from ssdscope.errors import UsageError
@@ -78,15 +79,15 @@ def run(
         )
     if only is not None:
         return StudyResult(KEY, [_one(named(only))], seed)
-    journal = Journal(folder / f"recovery-{seed}.jsonl")
     drives = [Drive(seed, index, flat=False) for index in range(count)]
     drives += [Drive(seed, index, flat=True) for index in range(flat)]
     drives = [each for each in drives if ("flat" if each.flat else "drives") in wanted]
     interrupted = False
-    try:
-        probe_all(drives, journal, progress, jobs)
-    except KeyboardInterrupt:
-        interrupted = True
+    with closing(Journal(folder / f"recovery-{seed}.jsonl")) as journal:
+        try:
+            probe_all(drives, journal, progress, jobs)
+        except KeyboardInterrupt:
+            interrupted = True
     done = [journal.drives[each.label] for each in drives if each.label in journal.drives]
     figures = []
     for name in wanted:

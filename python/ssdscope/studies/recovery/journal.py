@@ -4,9 +4,13 @@ import json
 from pathlib import Path
 
 from ssdscope import probes
-from ssdscope.errors import OutputError, UsageError
+from ssdscope.errors import UsageError
+from ssdscope.results.files import unwritable
+from ssdscope.results.whole_lines import WholeLines
 from ssdscope.studies.recovery.blind import Probed
 from ssdscope.targets.opening import native_version
+
+_HINT = "move it away, or choose another folder with --out"
 
 
 class Journal:
@@ -17,50 +21,61 @@ class Journal:
     path
         The file; created if it is missing.
 
+    Attributes
+    ----------
+    drives
+        Those that are done, by their labels.
+
     Raises
     ------
     UsageError
-        If the file holds something else, or was made by another version or other probes.
+        If the file holds something else, was made by another version or other probes, or another
+        process writes it.
     OutputError
         If it cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
         made_by = {"version": native_version(), "probes": list(probes.registry())}
+        self._path = path
         try:
-            text = path.read_text(encoding="utf-8") if path.exists() else ""
-            # What was cut short when the machine stopped is done again.
-            complete = text[: text.rfind("\n") + 1]
-            self.drives = self._read(text, complete, made_by)
-            path.write_text(complete or json.dumps({"made_by": made_by}) + "\n", encoding="utf-8")
+            self._lines = WholeLines(path)
         except OSError as error:
-            raise OutputError(f"cannot write {path}: {error.strerror}") from error
+            raise unwritable(path, error) from error
+        try:
+            if not self._lines.lines:
+                self._write({"made_by": made_by})
+            self.drives = self._read(made_by)
+        except BaseException:
+            self._lines.close()
+            raise
 
     def append(self, probed: Probed) -> None:
         """Add a drive, at once on disk."""
-        try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(probed.to_json()) + "\n")
-        except OSError as error:
-            raise OutputError(f"cannot write {self.path}: {error.strerror}") from error
+        self._write(probed.to_json())
         self.drives[probed.label] = probed
 
-    def _read(self, text: str, complete: str, made_by: object) -> dict[str, Probed]:
-        if not text:
+    def close(self) -> None:
+        """Let others write."""
+        self._lines.close()
+
+    def _write(self, document: object) -> None:
+        try:
+            self._lines.append(json.dumps(document))
+        except OSError as error:
+            raise unwritable(self._path, error) from error
+
+    def _read(self, made_by: object) -> dict[str, Probed]:
+        if not self._lines.lines:
             return {}
-        head, *lines = complete.splitlines() or [""]
+        head, *lines = self._lines.lines
         try:
             same = json.loads(head)["made_by"] == made_by
             drives = [Probed.from_json(json.loads(line)) for line in lines]
         except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(
-                f"{self.path} is no journal of this study",
-                hint="move it away, or choose another folder with --out",
-            ) from error
+            raise UsageError(f"{self._path} is no journal of this study", hint=_HINT) from error
         if not same:
             raise UsageError(
-                f"{self.path} was made by another version or other probes",
-                hint="move it away, or choose another folder with --out",
+                f"{self._path} was made by another version or other probes", hint=_HINT
             )
         return {each.label: each for each in drives}
