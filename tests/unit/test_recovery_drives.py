@@ -187,6 +187,19 @@ def test_pages_below_a_logical_block_are_seen_as_blocks(pages: int, seen: int) -
     assert truths["placement"].value == ("one-channel" if pages > 2 else "multi-channel")
 
 
+@pytest.mark.parametrize(("planes", "also"), [(3, True), (4, False)])
+def test_merge_units_may_lie_on_one_die_or_across_two(planes: int, also: bool) -> None:
+    """Of twelve planes in pairs the second pair lies across two dies of three planes."""
+    values = drive(
+        nand__channels=1, nand__ways=12 // planes, nand__planes=planes, nand__pages_per_block=64,
+        scheduler__multi_plane=False, ftl__kind="log-block", ftl__plane_order="CPWD",
+        ftl__merge_unit_bytes=128 * 4096, nand__page_bytes=4096,
+    )  # fmt: skip
+    truth = configured(values, shape_of(values))["placement"]
+    assert truth.value == "one-channel"
+    assert ("multi-channel" in truth.also) == also
+
+
 def test_truths_follow_from_the_keys() -> None:
     values = drive(
         ftl__map_unit_bytes=8192, ftl__phase_bytes=2048, map__kind="zones",

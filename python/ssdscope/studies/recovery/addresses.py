@@ -124,16 +124,18 @@ def blurred(values: Values, shape: Shape) -> bool:
     return any(SHOWS_AT < each < BLURRED_BELOW for each in slow)
 
 
-def pages_in_a_row(values: Values, shape: Shape, width: int) -> int | None:
-    """Count pages that follow each other on what works as one; None if all do.
+def pages_in_a_row(values: Values, shape: Shape, width: int, first: int = 0) -> int | None:
+    """Count pages that follow each other on what works as one, of planes from the first; or None.
 
-    Planes of a die work together if a command may serve several of them, and as one otherwise.
+    None if all do. Planes of a die work together if a command may serve several of them, and as
+    one otherwise.
     """
-    units = dies_of_planes(values)[:width]
+    planes = slice(first, first + width)
+    units = dies_of_planes(values)[planes]
     apart = {**values, "scheduler.way_interleave": True, "scheduler.die_interleave": True}
-    chips = dies_of_planes(apart)[:width]
+    chips = dies_of_planes(apart)[planes]
     parallel = units != units[0]
     if values.get("scheduler.multi_plane", True):
         parallel |= (chips == chips[0]) & (np.arange(width) > 0)
-    first = np.flatnonzero(parallel)
-    return shape.run_pages * int(first[0]) if first.size else None
+    begins = np.flatnonzero(parallel)
+    return shape.run_pages * int(begins[0]) if begins.size else None

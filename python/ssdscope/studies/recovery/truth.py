@@ -103,10 +103,20 @@ def seen_page_bytes(values: Values, shape: Shape) -> int:
 
 def row_bytes(values: Values, shape: Shape) -> int | None:
     """Give how many bytes lie in a row on what works as one, in whole logical blocks; or all do."""
-    in_a_row = pages_in_a_row(values, shape, runs_width(values, shape))
-    if in_a_row is None:
-        return None
-    return math.lcm(in_a_row * shape.page_bytes, seen_page_bytes(values, shape))
+    return rows_bytes(values, shape)[0]
+
+
+def rows_bytes(values: Values, shape: Shape) -> list[int | None]:
+    """Give the same of every group of planes that runs go round, as merge units lie on them."""
+    width = runs_width(values, shape)
+    return [
+        None
+        if pages is None
+        else math.lcm(pages * shape.page_bytes, seen_page_bytes(values, shape))
+        for pages in (
+            pages_in_a_row(values, shape, width, first) for first in range(0, shape.planes, width)
+        )
+    ]
 
 
 def configured(values: Values, shape: Shape) -> dict[str, Truth]:
@@ -184,15 +194,18 @@ def _map(values: Values, shape: Shape) -> dict[str, Truth]:
 
 
 def _places(values: Values, shape: Shape) -> dict[str, Truth]:
-    row, seen = row_bytes(values, shape), seen_page_bytes(values, shape)
+    rows, seen = rows_bytes(values, shape), seen_page_bytes(values, shape)
+    row, unlike = rows[0], len({each is None for each in rows}) == 2
+    ways = ("one-channel", "multi-channel")
     managed = shape.collected_bytes if values["ftl.kind"] == "log-block" else shape.unit_bytes
     if shape.dies == 1 and row is None:
         placement, pages = Truth(None, ("one-channel",)), ABSENT
     elif row is None:
-        placement = Truth("one-channel")
+        placement = Truth("one-channel", ways if unlike else ())
         pages = Truth(managed // seen, (shape.run_pages,))
     else:
-        placement = Truth("one-channel" if row >= managed > seen else "multi-channel")
+        way = "one-channel" if row >= managed > seen else "multi-channel"
+        placement = Truth(way, ways if unlike else ())
         pages = Truth(row // seen, (shape.run_pages,))
     return {
         "placement": placement,
