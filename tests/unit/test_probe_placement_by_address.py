@@ -204,6 +204,18 @@ def test_volumes(tmp_path: Path, ftl: str, changes: dict[str, int], bits: str) -
     assert found.value == bits
 
 
+def test_bits_above_a_round_over_the_dies_are_not_named(tmp_path: Path) -> None:
+    """24 merge units of 1 MiB go round: of 16 MiB hardly two lie on one die."""
+    ftl = 'kind = "log-block"\nmerge_unit_bytes = 1048576'
+    text = DRIVE.replace("page_bytes = 4096", "page_bytes = 16384")
+    chips = {"channels": 6, "planes": 1, "blocks": 60, "more": "ways = 4\n"}
+    file = tmp_path / "drive.toml"
+    file.write_text(text.format(**PLAIN | chips, ftl=ftl), encoding="utf-8")
+    found = told("internal_volumes", open_target(str(file), seed=1).device)
+    named = found.value if isinstance(found, Detected) else ""
+    assert not {"23", "24", "25"} & set(str(named).split(","))
+
+
 def test_three_channels_have_no_bits(tmp_path: Path) -> None:
     ftl = 'kind = "page"\nallocation = "address"'
     found = told("internal_volumes", drive(tmp_path, ftl, channels=3))

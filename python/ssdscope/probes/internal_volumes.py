@@ -4,9 +4,11 @@ Physics. Two blocks read at once wait for each other on one die. Where a bit of 
 between halves of the dies, blocks that differ in it never meet, whatever else differs; with such a
 bit fixed, reads reach only half of the dies (SSDcheck's allocation volumes; PROBING.md 3.1).
 
-Design. Random pairs of blocks, near each other and all over the drive, each read at once several
-times. On a drive that merges log blocks both are of one merge unit: units change their places. On
-one that keeps a single piece of its mapping table, both are of that.
+Design. Random pairs of blocks all over the drive, each read at once several times. (Were they near
+each other, those that meet on a die would lie within one round over the dies, and hardly ever
+differ in a bit as large as that, whatever it does.) On a drive that merges log blocks both are of
+one merge unit: units change their places. On one that keeps a single piece of its mapping table,
+both are of that.
 
 Statistic. Of the pairs that wait, how many differ in a bit, over how many of all pairs do: 0 for a
 bit that chooses, 1 for one that does nothing, and in between where sizes that are no powers of two
@@ -52,7 +54,6 @@ if TYPE_CHECKING:
 NAME, PROPERTY = "internal_volumes", "internal_volume_bits"
 
 SMALLEST_PAGE_BYTES = 2048
-NEAR_BYTES = 16 << 20
 PAIRS, MOST_PAIRS = 400, 20_000
 SURVEYED = 60
 CHOOSES_BELOW = 0.5
@@ -140,14 +141,10 @@ def _firsts(bench: Bench, rng: np.random.Generator, count: int) -> NDArray[np.in
 def _partners(
     bench: Bench, first: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw a partner for each place: half of them near, the others anywhere; or all in its span."""
+    """Draw a partner for each place, anywhere or in its span."""
     info, block = bench.info, bench.info.logical_block_bytes
     span = _span(bench)
-    if span is not None:
-        size, begin = np.full(first.size, span[0]), span[1]
-    else:
-        near = rng.integers(0, 2, first.size)
-        size, begin = np.where(near, NEAR_BYTES, info.capacity_bytes), 0
+    size, begin = span or (info.capacity_bytes, 0)
     begins = (first - begin) // size * size + begin
     low = np.maximum(begins, 4 * block)
     high = np.minimum(begins + size, info.capacity_bytes - 4 * block)
