@@ -67,3 +67,17 @@ def test_behind_a_buffer_the_first_long_wait_tells_where_collection_begins() -> 
     knee = knee_alone(latencies, size, size * 20_000, exact=False)
     assert knee is not None
     assert knee.spare_bytes == pytest.approx(begin * size, rel=0.002)
+
+
+def test_a_few_that_take_a_little_longer_for_a_while_are_no_knee() -> None:
+    """A table turns over now and then; what waits for collection does so for long, and rarely."""
+    rng = np.random.default_rng(5)
+    latencies = np.exp(0.1 * np.abs(rng.standard_normal(20_000)))
+    begin, turn = 9000, np.arange(3600, 4000)
+    for after in (0, 4000, 8000, 12_000):
+        latencies[turn + after] *= np.where(rng.random(400) < 0.1, 1.8, 1.0)
+    waiting = np.arange(begin, latencies.size)
+    latencies[waiting[rng.random(waiting.size) < 0.01]] *= 300.0
+    knee = knee_alone(latencies, 4096, 4096 * 100_000)
+    assert knee is not None
+    assert knee.spare_bytes == pytest.approx(begin * 4096, rel=0.02)

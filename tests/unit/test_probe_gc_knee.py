@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
-from ssdscope.probes import Absent, Ambiguous, Detected, Reason, Undetectable, gc_knee
+from ssdscope.probes import Absent, Detected, Reason, Undetectable, gc_knee
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 BLOCKS, LOW_BLOCKS, OPEN_BLOCKS = 160, 4, 1
 
@@ -34,12 +38,12 @@ def test_the_spare_space_is_what_a_host_can_use(tmp_path: Path, spare: float, no
 
 
 def test_a_drive_found_empty_does_not_pass_for_one_of_much_spare_space(tmp_path: Path) -> None:
-    """As found all of it is free; filled, only the spare is."""
+    """As found all of it is free; filled, only the spare is, twice."""
     bench = bench_with(tmp_path, page_mapped(), state="fresh", rmw_unit_bytes=4096)
-    found = told("gc_knee", bench)
-    share = found[gc_knee.SPARE]
-    assert isinstance(share, Ambiguous)
-    assert min(share.candidates) == pytest.approx(visible(0.3), rel=0.15)
+    share = told("gc_knee", bench)[gc_knee.SPARE]
+    assert isinstance(share, Detected)
+    assert share.value == pytest.approx(visible(0.3), rel=0.1)
+    assert len(share.evidence["knees_bytes"]) == 3
 
 
 @pytest.mark.parametrize("logs", [6, 13])
@@ -77,10 +81,21 @@ def test_a_drive_without_collection_shows_none(tmp_path: Path) -> None:
         assert isinstance(finding, Undetectable)
 
 
-def test_padding_is_not_counted_as_data(tmp_path: Path) -> None:
-    """Without the RMW unit nobody knows how much of a write is its own."""
-    for finding in told("gc_knee", bench_with(tmp_path, page_mapped())).values():
-        assert isinstance(finding, Undetectable)
+@pytest.mark.parametrize("unit", [4096, 16_384])
+def test_padding_is_not_counted_as_data(tmp_path: Path, unit: int) -> None:
+    """Without the RMW unit nobody knows how much of one write is its own, but of five sizes."""
+    blocks = 960
+    toml = page_mapped(blocks=blocks, pages=192, more=f"map_unit_bytes = {unit}") + NOISE
+    share = told("gc_knee", bench_with(tmp_path, toml, pslc_bytes=None))[gc_knee.SPARE]
+    assert isinstance(share, Detected)
+    kept = 0.02 * blocks + OPEN_BLOCKS
+    assert share.value == pytest.approx(1.3 * (1 - kept / blocks) - 1, rel=0.1)
+    assert share.evidence["padding_bytes"] == unit - 512
+
+
+def test_without_the_unit_a_region_must_be_ruled_out(tmp_path: Path) -> None:
+    unsure = told("gc_knee", bench_with(tmp_path, page_mapped()))[gc_knee.SPARE]
+    assert isinstance(unsure, Undetectable)
 
 
 def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
@@ -90,13 +105,16 @@ def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
         assert finding.reason is Reason.RANGE_TOO_SMALL
 
 
-@pytest.mark.parametrize(("again", "outcome"), [(0.2, Undetectable), (0.03, Ambiguous)])
-def test_a_knee_that_comes_later_filled_again_is_no_candidate(
-    again: float, outcome: type[object]
+def test_one_knee_that_no_other_beginning_bears_out_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is spare may lie between the two."""
-    capacity = 1 << 31
-    alone, together = (gc_knee.Knee(*[share * capacity] * 3, 4.0) for share in (0.1, again))
-    nothing = np.empty(0)
-    second = gc_knee.Together(nothing, nothing, together, settled=True)
-    assert isinstance(gc_knee._spare(alone, second, capacity, {}), outcome)
+    """Neither it nor what another beginning came to is a candidate."""
+    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=4096)
+    shares = iter((0.1, 0.2, 0.3))
+
+    def alone(*_: object, **__: object) -> tuple[gc_knee.Knee, NDArray[np.float64]]:
+        knee = gc_knee.Knee(*[next(shares) * bench.info.capacity_bytes] * 3, 4.0)
+        return knee, np.ones(1000)
+
+    monkeypatch.setattr(gc_knee, "_overwrite_alone", alone)
+    assert isinstance(told("gc_knee", bench)[gc_knee.SPARE], Undetectable)

@@ -5,33 +5,27 @@ then on each write waits for collection, which first copies what is still valid.
 until then are the spare space that a host can use (blocks that the drive always keeps free it
 cannot).
 
-Statistic. Twice, from different beginnings, the write cache off if the drive allows it:
+Statistic. As found, and again after everything was discarded and filled in order, the write cache
+off if the drive allows it, one write at a time: latencies, each over the median of its neighbours
+(collection hits few writes hard, drift hits all alike): where slow ones become more frequent, and
+within what is before that once more, since a drive begins to collect before it must, and shows it
+first by rare slow writes.
 
-1. as found, one write at a time: latencies, each over the median of its neighbours (collection
-   hits few writes hard, drift hits all alike): where slow ones become more frequent, and within
-   what is before that once more, since a drive begins to collect before it must, and shows it
-   first by rare slow writes;
-2. everything discarded and filled in order, many writes at once: the rate is split in two levels,
-   and followed until it has settled (`workloads.steady`, at least twice the capacity).
+Decision. Writes must become 8 % slower in the mean and stay so, some of that right behind the
+place, with a gain in log likelihood of 12, and several may not wait long before. Of up to three
+beginnings two must show the same knee within 5 %: one alone may be seen early or late by chance,
+and as found the drive may have been empty, or in use for long. Where a region of one bit per cell
+is not ruled out, writes in order may not become as slow there.
 
-Decision. Writes one by one must become 8 % slower in the mean and stay so, with a gain in log
-likelihood of 12, and several may not wait long before. The spare space is that of the first
-experiment, whose end is the sharper, if the second comes to the same but for what drives keep free
-(5 % of all blocks); if the second comes to less, it is ambiguous, as of a drive that was found
-empty, and if it comes to more, neither counts. Without any knee in the second (some collect
-clumsily from the first write on) the first counts if it is unmistakable, with a caution, and if
-writes in order do not become as slow there: then it is a region of one bit per cell.
-
-Assumptions. As found the drive held data everywhere, or else the second experiment disagrees.
-The RMW unit is known, so that whole ones are overwritten; else see `padded_knee`.
-Cost. Some four to six capacities written: heavy.
-Source. PROBING.md 3.2, 3.6; Luojie and Kurkoski, arXiv:1110.4245.
+Assumptions. The RMW unit is known, so that whole ones are overwritten; else see `unaligned_knee`,
+and behind a buffer that hides it `padded_knee`.
+Cost. Some two to four capacities written: heavy.
+Source. PROBING.md 3.2; Luojie and Kurkoski, arXiv:1110.4245.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +33,8 @@ import numpy as np
 
 from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.hidden_unit import stays_on
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.knee_picture import picture_of_knee
 from ssdscope.probes.log_room import log_room
@@ -47,7 +42,6 @@ from ssdscope.probes.overwriting import (
     HIDDEN,
     Granule,
     buffered,
-    completions_ns,
     fill_afresh,
     granule,
     latencies_ns,
@@ -62,11 +56,10 @@ from ssdscope.probes.slow_writes import (
     LEAST_REQUESTS,
     Knee,
     knee_alone,
-    knee_together,
     waits_before,
 )
 from ssdscope.probes.states import State
-from ssdscope.workloads.steady import GATE_REGIONS, ROUND_SHARE, settled
+from ssdscope.probes.unaligned_knee import unaligned_knee, unaligned_writes_capacities
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,30 +75,23 @@ SPARE = "over_provisioning_ratio"
 ATTEMPTS = 4
 PAUSE_NS = 17_000_000_000
 """Between them, and longer each time, on a drive whose beginning can be returned to."""
-DEPTH = 64
+REPEATS = 3
+"""From beginnings of which two must show the same knee: once as found, then filled afresh."""
+SAME = 0.05
+"""By how much of the later one the knees of two beginnings may differ, to be the same."""
 CHUNK_SHARE = 0.1
 """Of the capacity: how much is written between two looks."""
 LONE_MOST = 2.0
 """Capacities written one by one before it is said that nothing happens."""
-SETTLE_MOST = 3.0
-LATE = 2.0
-"""Times the spare space: by then a second knee must have come."""
 BUFFERS = 1.3
 """Times what a buffer holds: so much is written before a knee is looked for."""
-KEPT_FREE = 0.05
 NOTHING = 0.01
 """Less spare space than this share of the capacity is none."""
 SPARE_ERROR = 0.04
 """Of the place of the knee, beyond scatter: blocks are whole, and are on planes of their own."""
-SMALL_AGREE = 0.6
-"""Nor may they differ by more than this share of the spare space itself."""
-SURELY_FULL = 0.6
-"""A drive with so much spare space and more may as well have been empty in part, as found."""
 IN_ORDER, FOLDS = 1.6, 0.4
 """Times what was written before the knee, that is then written in order; and how much of the rise
 shows there where blocks are folded."""
-UNMISTAKABLE = 1.3
-"""Times slower: what nobody else's requests come to, even if they begin at the wrong moment."""
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -138,39 +124,73 @@ def _measured(bench: Bench) -> list[Finding]:
         raise Stopped(Reason.RANGE_TOO_SMALL)
     if _merges(bench, unit):
         raise Stopped(Reason.MASKED, "it writes like a drive that merges log blocks")
+    return [_repeated(bench, unit)]
+
+
+def _repeated(bench: Bench, unit: Granule) -> Finding:
+    """Overwrite as found and filled afresh, until two knees agree."""
     capacity = bench.info.capacity_bytes
-    evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": unit.exact}
-    alone, latencies = _overwrite_alone(bench, unit)
-    if alone is None:
-        return _no_knee(evidence)
-    evidence |= picture_of_knee(alone.spare_bytes, latencies, unit.size_bytes, capacity)
-    evidence["slowdown_alone"] = alone.slowdown
-    bench.progress("filling the drive again", 0.3)
-    fill_afresh(bench, unit)
-    with bench.without_caches(read=False):
-        together = _overwrite_together(bench, unit, alone.spare_bytes)
-    evidence |= together.evidence()
-    if _clumsy(alone, together, capacity) and _folds(bench, unit, alone):
-        raise Stopped(Reason.MASKED, "writes in order become as slow, as where blocks are folded")
-    return [_spare(alone, together, capacity, evidence)]
+    evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": True}
+    knees: list[Knee] = []
+    for number in range(REPEATS):
+        if number:
+            bench.progress("filling the drive again", number / REPEATS)
+            bench.enter(State.AS_FOUND)
+            fill_afresh(bench, unit)
+        knee, latencies = _overwrite_alone(bench, unit, number=number)
+        if knee is None or knee.spare_bytes < EARLIEST * capacity:
+            break
+        if not number:
+            evidence |= picture_of_knee(knee.spare_bytes, latencies, unit.size_bytes, capacity)
+        knees.append(knee)
+        evidence["knees_bytes"] = [each.spare_bytes for each in knees]
+        earlier = next((each for each in knees[:-1] if _agree(each, knee)), None)
+        if earlier is not None:
+            if _folds(bench, unit, earlier):
+                detail = "writes in order become as slow, as where blocks are folded"
+                raise Stopped(Reason.MASKED, detail)
+            return _detected_spare(_mean(earlier, knee), capacity, evidence)
+    # A buffer that fills, collection that never rests, a knee too early or too late by chance.
+    below = Reason.EFFECT_BELOW_NOISE
+    return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
+
+
+def _agree(one: Knee, other: Knee) -> bool:
+    larger = max(one.spare_bytes, other.spare_bytes)
+    return abs(one.spare_bytes - other.spare_bytes) <= SAME * larger
+
+
+def _mean(one: Knee, other: Knee) -> Knee:
+    return Knee(
+        (one.spare_bytes + other.spare_bytes) / 2,
+        min(one.low_bytes, other.low_bytes),
+        max(one.high_bytes, other.high_bytes),
+        (one.slowdown + other.slowdown) / 2,
+    )
 
 
 def _of_padded(bench: Bench) -> Finding:
     """Answer where the RMW unit is not known, or a buffer hides what writes of one take."""
     why = why_inexact(bench)
-    if why not in HIDDEN:
+    hidden = stays_on(bench.info)
+    if hidden and why not in HIDDEN:
         raise Stopped(why, "the RMW unit must be known, or padding would count as data")
     capacity = bench.info.capacity_bytes
     if capacity < LEAST_REQUESTS * SIZES[0]:
         raise Stopped(Reason.RANGE_TOO_SMALL)
-    found = padded_knee(bench, partial(_overwrite_alone, bench))
-    evidence: dict[str, Any] = {"granule_bytes": SIZES[-1], "units_known": False}
+    if hidden:
+        found = padded_knee(bench, partial(_overwrite_alone, bench))
+    elif isinstance(bench.known.get("pslc_bytes"), Absent):
+        found = unaligned_knee(bench, partial(_overwrite_alone, bench))
+    else:
+        raise Stopped(Reason.MASKED, "a region of one bit per cell is not ruled out")
+    evidence: dict[str, Any] = {"units_known": False}
     if found is None or found.knee.spare_bytes < EARLIEST * capacity:
         evidence["detail"] = "the RMW unit is not known, and padding may count as data"
         return Undetectable(name=SPARE, probe=NAME, reason=why, evidence=evidence)
     spare = found.knee.spare_bytes
-    evidence |= picture_of_knee(spare, found.latencies_ns, SIZES[-1], capacity)
-    evidence["padding_bytes"] = found.padding_bytes
+    evidence |= {"granule_bytes": found.size_bytes, "padding_bytes": found.padding_bytes}
+    evidence |= picture_of_knee(spare, found.latencies_ns, found.size_bytes, capacity)
     return _detected_spare(found.knee, capacity, evidence)
 
 
@@ -192,14 +212,18 @@ def _masked(bench: Bench) -> tuple[Reason, str] | None:
     if bench.found("pslc_bytes") is not None:
         return Reason.MASKED, "data reach their blocks by folding, which hides collection"
     period = bench.known.get("gc_period_bytes")
-    if isinstance(period, Undetectable) and period.reason is Reason.MASKED:
+    folds = isinstance(period, Undetectable) and period.reason is Reason.MASKED
+    if folds and not isinstance(bench.known.get("pslc_bytes"), Absent):
         return Reason.MASKED, "writes in order wait as if blocks were folded"
     return None
 
 
-def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[np.float64]]:
+def _overwrite_alone(
+    bench: Bench, unit: Granule, most_bytes: float = math.inf, number: int = 0
+) -> tuple[Knee | None, NDArray[np.float64]]:
     """Write one by one until it has become slower for good; the knee, and all latencies."""
-    rng = bench.rng("gc_knee alone")
+    rng = bench.rng(f"gc_knee {number}")
+    in_turn = not unit.exact and stays_on(bench.info)
     capacity = bench.info.capacity_bytes
     parts: list[NDArray[np.float64]] = []
     # Short stretches are spoiled by anybody's burst.
@@ -207,13 +231,13 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
     skipped = math.ceil(BUFFERS * write_buffer.staying_bytes(bench) / unit.size_bytes)
     knee = None
     with bench.without_caches(read=False):
-        while written < LONE_MOST * capacity:
-            places = unit.places(count, capacity, rng)
+        while written < min(LONE_MOST * capacity, most_bytes):
+            places = _places(bench, unit, count, rng)
             parts.append(latencies_ns(bench.write(places, unit.size_bytes)))
             written += count * unit.size_bytes
             bench.progress("overwriting as found", 0.3 * written / (LONE_MOST * capacity))
             done = np.concatenate(parts)
-            knee = knee_alone(done, unit.size_bytes, capacity, skipped=skipped, exact=unit.exact)
+            knee = knee_alone(done, unit.size_bytes, capacity, skipped=skipped, exact=not in_turn)
             collapsed = np.median(parts[-1]) > COLLAPSED * np.median(parts[0])
             if knee is not None or collapsed:
                 break
@@ -222,63 +246,17 @@ def _overwrite_alone(bench: Bench, unit: Granule) -> tuple[Knee | None, NDArray[
     return knee, done
 
 
-@dataclass(frozen=True)
-class Together:
-    """What overwriting with many requests at once came to.
+def _places(
+    bench: Bench, unit: Granule, count: int, rng: np.random.Generator
+) -> NDArray[np.uint64]:
+    """Draw whole units, or any places where units are not known.
 
-    Attributes
-    ----------
-    edges_bytes, rates
-        Rate in bytes per second up to each place; shapes (n,).
-    knee
-        None if the rate never fell for good.
-    settled
-        Whether it came to rest.
+    A buffer that stays on cuts what begins anywhere into pieces that share units.
     """
-
-    edges_bytes: NDArray[np.float64]
-    rates: NDArray[np.float64]
-    knee: Knee | None
-    settled: bool
-
-    def evidence(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "rate_after_bytes": self.edges_bytes.tolist(),
-            "rates_bytes_per_s": self.rates.tolist(),
-            "refilled_spare_bytes": None if self.knee is None else self.knee.spare_bytes,
-            "slowdown": None if self.knee is None else self.knee.slowdown,
-            "settled": self.settled,
-        }
-
-
-def _overwrite_together(bench: Bench, unit: Granule, expected_bytes: float) -> Together:
-    """Write many at once, in rounds, until the rate has settled or no knee is where one must be."""
-    rng = bench.rng("gc_knee together")
-    capacity = bench.info.capacity_bytes
-    count = int(ROUND_SHARE * capacity) // unit.size_bytes
-    bins = max(1, min(count // 16, 50))
-    rates: list[float] = []
-    edges: list[float] = []
-    rounds: list[float] = []
-    while (len(rounds) + 1) * ROUND_SHARE <= SETTLE_MOST + 1e-9:
-        log = bench.write(unit.places(count, capacity, rng), unit.size_bytes, iodepth=DEPTH)
-        done = completions_ns(log)
-        ends = np.linspace(0, count, bins + 1).astype(int)[1:] - 1
-        moved = np.diff(ends, prepend=-1) * unit.size_bytes
-        rates += (moved / np.maximum(np.diff(done[ends], prepend=0.0), 1) * 1e9).tolist()
-        edges += ((len(rounds) * count + ends + 1) * unit.size_bytes).tolist()
-        rounds.append(count * unit.size_bytes / done[-1] * 1e9)
-        bench.progress("overwriting until settled", 0.4 + 0.6 * len(rounds) / 30)
-        if settled(rounds):
-            break
-        late = len(rounds) * count * unit.size_bytes > LATE * expected_bytes + 0.1 * capacity
-        if late and knee_together(np.array(edges), np.array(rates), rounds[-1]) is None:
-            break
-    last = np.array(rounds[-max(len(rounds) - int(GATE_REGIONS / ROUND_SHARE), 5) :])
-    level = float(last.size / np.sum(1 / last))
-    knee = knee_together(np.array(edges), np.array(rates), level)
-    return Together(np.array(edges), np.array(rates), knee, settled(rounds))
+    capacity, block = bench.info.capacity_bytes, bench.info.logical_block_bytes
+    if unit.exact or stays_on(bench.info):
+        return unit.places(count, capacity, rng)
+    return rng.integers(0, (capacity - unit.size_bytes) // block, count).astype(np.uint64) * block
 
 
 def _no_knee(evidence: dict[str, Any]) -> list[Finding]:
@@ -313,21 +291,12 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
         yield _detected_spare(knee, capacity, evidence)
 
 
-def _clumsy(alone: Knee, together: Together, capacity: int) -> bool:
-    """Say whether only the first experiment shows a knee, and that an unmistakable one.
-
-    Some collect at random blocks that others would leave alone, and are slow from the first on.
-    """
-    early = together.knee is None or together.knee.spare_bytes < EARLIEST * capacity
-    return early and alone.spare_bytes < SURELY_FULL * capacity and alone.slowdown > UNMISTAKABLE
-
-
 def _folds(bench: Bench, unit: Granule, alone: Knee) -> bool:
     """Say whether writes in order, which leave nothing to copy, become slow there, too.
 
     A region of one bit per cell is full of them all the same, and blocks are folded.
     """
-    if not bench.info.snapshot:
+    if not bench.info.snapshot or isinstance(bench.known.get("pslc_bytes"), Absent):
         return False
     bench.enter(State.AS_FOUND)
     count = int(alone.spare_bytes) // unit.size_bytes
@@ -355,33 +324,11 @@ def _detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Det
     )
 
 
-def _spare(alone: Knee, together: Together, capacity: int, evidence: dict[str, Any]) -> Finding:
-    share = alone.spare_bytes / capacity
-    other = share if together.knee is None else together.knee.spare_bytes / capacity
-    if _clumsy(alone, together, capacity) and share >= EARLIEST:
-        caution = "filled again the drive shows no knee: that it was full as found is assumed"
-        return _detected_spare(alone, capacity, evidence | {"cautions": [caution]})
-    same = abs(share - other) <= min(KEPT_FREE * (1 + share), SMALL_AGREE * share)
-    if share < EARLIEST or (share < other and not same):
-        # A buffer that fills, collection that never rests, a knee too early or too late, a drive
-        # that was in use for long: none is a candidate.
-        below = Reason.EFFECT_BELOW_NOISE
-        return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
-    if together.knee is not None and same:
-        return _detected_spare(alone, capacity, evidence)
-    return Ambiguous(
-        name=SPARE,
-        probe=NAME,
-        candidates=tuple(sorted({share, other})),
-        reason="as found and filled again, the drive takes different amounts before it slows down",
-        evidence=evidence,
-    )
-
-
 def declared_writes_bytes(info: DeviceInfo) -> int:
-    """Both experiments to their ends, a fill between them; again where others interfered."""
-    known = LONE_MOST + CHUNK_SHARE + 2 + SETTLE_MOST + IN_ORDER * SURELY_FULL
-    unknown = padded_writes_capacities(LONE_MOST + CHUNK_SHARE)
+    """Write from each beginning to the end, fill it, and write in order; again where disturbed."""
+    known = REPEATS * (LONE_MOST + CHUNK_SHARE + 1) + IN_ORDER
+    most = LONE_MOST + CHUNK_SHARE
+    unknown = max(padded_writes_capacities(most), unaligned_writes_capacities(most))
     once = int(max(known, unknown) * info.capacity_bytes) + (1 << 30)
     return once * (ATTEMPTS if info.snapshot else 1)
 
@@ -391,7 +338,7 @@ PROBE = ProbeInfo(
     summary="spare space, from where collection begins",
     weight="heavy",
     properties=(SPARE,),
-    cost="four to six capacities written",
+    cost="two to four capacities written",
     detect=detect,
     declared_writes_bytes=declared_writes_bytes,
     state=State.AS_FOUND,

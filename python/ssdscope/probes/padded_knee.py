@@ -1,4 +1,4 @@
-"""Spare space where the RMW unit is not known, as behind a buffer that is protected.
+"""Spare space behind a buffer that stays on, and hides what writes of an RMW unit take.
 
 Requests whose ends lie within RMW units use up more space than they hold: e bytes more each, as
 much whatever their size. So K bytes of spare space are used up after k = K / (1 + e / size) bytes:
@@ -23,7 +23,7 @@ import numpy as np
 from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Reason
+from ssdscope.probes.finding import Absent, Reason
 from ssdscope.probes.overwriting import Granule, fill_afresh, latencies_ns
 from ssdscope.probes.slow_writes import Knee
 from ssdscope.probes.states import State
@@ -62,12 +62,13 @@ class Padded:
         As if nothing were padded.
     padding_bytes
         Of a request.
-    latencies_ns
-        Of the smallest requests; shape (n,).
+    size_bytes, latencies_ns
+        The smallest requests, and what they took; shape (n,).
     """
 
     knee: Knee
     padding_bytes: float
+    size_bytes: int
     latencies_ns: NDArray[np.float64]
 
 
@@ -95,7 +96,9 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
         found.append((knee, latencies))
     _, (middle, slow), (small, latencies) = found
     before = slow[: int(middle.spare_bytes) // ORDER_BYTES]
-    if _in_order_ns(bench) > FOLDS_FROM * before[int(FROM * before.size) :].mean():
+    if not isinstance(bench.known.get("pslc_bytes"), Absent) and _in_order_ns(
+        bench
+    ) > FOLDS_FROM * float(before[int(FROM * before.size) :].mean()):
         raise Stopped(Reason.MASKED, "writes in order are slow, as if blocks were folded")
     held = write_buffer.about_bytes(bench)
     if held is None and write_buffer.SIZE in bench.known:
@@ -105,7 +108,7 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
         return None
     spare, padding = line
     knee = Knee(spare, (1 - ERROR) * spare, (1 + ERROR) * spare, small.slowdown)
-    return Padded(knee, padding, latencies)
+    return Padded(knee, padding, SIZES[-1], latencies)
 
 
 def _line(knees: NDArray[np.float64]) -> tuple[float, float] | None:

@@ -16,7 +16,6 @@ LEAST_REQUESTS = 256
 COLLAPSED = 20.0
 """So many times slower than at first: a drive that merges, where every further write is dear."""
 MIN_RISE = 0.08
-MIN_SCORE = 6.0
 FIRST_RISE = 0.02
 MIN_GAIN = 12.0
 ONSET_GAIN, INEXACT_GAIN = 10.0, 15.0
@@ -26,6 +25,8 @@ THRESHOLDS = tuple(1.5 * 2.0**step for step in range(9))
 """Times the usual latency; a write that waits takes from twice to hundreds of times as long."""
 FOLLOWED = 0.5
 """A rise counts once half as much was written behind it as before it."""
+NEXT, NEXT_RISE = 0.25, 0.1
+"""Times what is before a rise: where at least so much of it must show, lest it begins later."""
 LOCAL = 256
 """Requests whose median stands for what a write takes when nothing is collected."""
 DRIFT_MOST = 1.5
@@ -117,8 +118,8 @@ def knee_alone(
     warm = skipped
     while latencies.size - warm >= LEAST_REQUESTS:
         slow = relative(latencies[warm:], in_turn=not exact)
-        split = stats.excess_onset(slow, THRESHOLDS)
-        if split is None or split.score < MIN_GAIN or slow.size < (1 + FOLLOWED) * split.place:
+        split = _surest(slow)
+        if split is None or slow.size < (1 + FOLLOWED) * split.place:
             return None
         slowdown = float(slow[split.place :].mean() / slow[: split.place].mean())
         if not _lasting(slow, split.place, MIN_RISE):
@@ -133,6 +134,25 @@ def knee_alone(
         # A buffer that has filled, a table that was loaded: not yet what is sought.
         warm += split.place + LOCAL
     return None
+
+
+def _surest(slow: NDArray[np.float64]) -> stats.Onset | None:
+    """Give the surest place from which on writes are slow, at any threshold.
+
+    A few may be a little slower for a while, as when a table turns over, and come to more than
+    those that wait long, which are few: where writes are soon as fast as before nothing begins.
+    """
+    found = (stats.excess_onset(slow, (threshold,)) for threshold in THRESHOLDS)
+    begins = [each for each in found if each and each.score >= MIN_GAIN and _begins(slow, each)]
+    return max(begins, key=lambda each: each.score, default=None)
+
+
+def _begins(slow: NDArray[np.float64], split: stats.Onset) -> bool:
+    """Say whether some of what writes take more in the end shows right behind a place."""
+    place = split.place
+    before, after = slow[:place].mean(), slow[place:].mean()
+    next_ones = slow[place : place + max(int(NEXT * place), LEAST_REQUESTS)]
+    return bool(next_ones.mean() - before >= NEXT_RISE * (after - before))
 
 
 def waits_before(latencies: NDArray[np.float64], place: int) -> bool:
@@ -184,37 +204,6 @@ def _lasting(slow: NDArray[np.float64], place: int, rise: float) -> bool:
     before, rest = slow[:place].mean(), slow[place:]
     halves = (rest[: rest.size // 2].mean(), rest[rest.size // 2 :].mean())
     return bool(min(halves) >= (1 + rise) * before)
-
-
-def knee_together(
-    edges: NDArray[np.float64], rates: NDArray[np.float64], level: float
-) -> Knee | None:
-    """Find where a rate falls for good.
-
-    The rate is split in two levels, over no more than twice what comes before the split: what it
-    does long after does not count.
-
-    Parameters
-    ----------
-    edges, rates : ndarray, shape (n,)
-        Rates, and the bytes overwritten at the end of each.
-    level
-        The rate in the end, from which the slowdown is told.
-    """
-    size = rates.size
-    while True:
-        split = stats.onset(-np.log(rates[:size]), margin=3)
-        if split is None:
-            return None
-        shorter = max(2 * split.place, 16)
-        if shorter >= size:
-            break
-        size = shorter
-    if split.score < MIN_SCORE or split.after - split.before < np.log1p(MIN_RISE):
-        return None
-    low, high = split.interval
-    place, low, high = edges[[split.place - 1, low - 1, min(high, edges.size - 1)]].tolist()
-    return Knee(place, low, high, float(np.median(rates[: split.place])) / level)
 
 
 def period_of(

@@ -1,0 +1,119 @@
+"""Spare space where the RMW unit is not known, though nothing hides what writes take.
+
+Requests that begin anywhere, and so end within RMW units, use up more space than they hold: a unit
+of U bytes less a logical block more each, in the mean, whatever their size. So K bytes of spare
+space are used up after k = K / (1 + (U - block) / size) bytes. Five sizes are written, each from
+the same beginning, and U is tried: of the right one all sizes come to the same K. One may be off,
+as a knee is now and then seen early or late by chance. Where they contradict each other, what was
+found is no spare space, or not where it ends: log blocks of one unit each are used up after as many
+*requests*, common ones show earlier merges of the block for writes in order. Requests at multiples
+of their size would not do: they lie on some planes more often than on others. Where entries of the
+mapping table are written to flash one by one, they use up space, too, and it refuses. It needs to
+be known that there is no region of one bit per cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.probes.overwriting import Granule, fill_afresh
+from ssdscope.probes.padded_knee import Padded
+from ssdscope.probes.slow_writes import Knee
+from ssdscope.probes.states import State
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+SIZES = (128 * 1024, 96 * 1024, 64 * 1024, 48 * 1024, 32 * 1024)
+"""So small that they are all over the drive: long ones leave blocks stale as a whole, which hides
+that collection has begun; and so large that not all of what they use up is padding."""
+UNITS = tuple(part << doubled for part in (1, 3) for doubled in range(9, 17))
+"""That are tried: pages and planes are twos and threes."""
+SCATTER, OFF_MOST, UNSURE_MOST = 0.015, 0.02, 0.03
+"""Standard deviations, as shares: of a knee; of those that are told; and of what the units that fit
+come to."""
+LATER = 2.0
+"""Times the latest knee of longer requests, by when shorter ones, which use up more, show it."""
+ENTRY_BYTES = 128 * 1024
+"""Zones of a mapping table are larger; an entry belongs to an RMW unit."""
+ERROR = 0.06
+"""Of the spare space: it is told from the differences of measurements."""
+
+Alone = Callable[[Granule, float], "tuple[Knee | None, NDArray[np.float64]]"]
+
+
+def unaligned_knee(bench: Bench, alone: Alone) -> Padded | None:
+    """Find the knee by requests of several sizes; None if there is none, or they contradict.
+
+    Parameters
+    ----------
+    alone
+        Overwrites granules at random until the drive has become slower for good, or so many bytes
+        are written.
+    """
+    if _writes_entries(bench):
+        return None
+    found: list[tuple[Knee, NDArray[np.float64]]] = []
+    most_bytes = math.inf
+    for size in SIZES:
+        unit = Granule(size, 0, False)
+        if not bench.renew(State.AS_FOUND):
+            fill_afresh(bench, unit)
+        knee, latencies = alone(unit, most_bytes)
+        if knee is None:
+            return None
+        found.append((knee, latencies))
+        most_bytes = LATER * max(each.spare_bytes for each, _ in found)
+    knees = np.array([knee.spare_bytes for knee, _ in found])
+    told = without_padding(knees, bench.info.logical_block_bytes)
+    if told is None:
+        return None
+    spare, padding = told
+    small, latencies = found[-1]
+    knee = Knee(spare, (1 - ERROR) * spare, (1 + ERROR) * spare, small.slowdown)
+    return Padded(knee, padding, SIZES[-1], latencies)
+
+
+def _writes_entries(bench: Bench) -> bool:
+    """Whether entries of the mapping table are kept one by one, and so written to flash, too."""
+    zone = bench.found("map_zone_bytes")
+    single = zone is None or float(zone) <= ENTRY_BYTES
+    return single and bench.found("map_cache_bytes") is not None
+
+
+def without_padding(knees: NDArray[np.float64], block: int) -> tuple[float, float] | None:
+    """Give the spare space, and the padding of a request; None if the sizes contradict each other.
+
+    Parameters
+    ----------
+    knees : ndarray, shape (sizes,)
+        Bytes written until then.
+    block
+        Logical block: a request that begins anywhere covers all of a unit but that, in the mean.
+    """
+    if knees.min() <= 0:
+        return None
+    padding = np.array([unit - block for unit in UNITS if unit >= block])
+    logs = np.log(knees) + np.log1p(padding[:, None] / np.array(SIZES))
+    # The one that is furthest off does not count.
+    off = np.abs(logs - np.median(logs, axis=1, keepdims=True))
+    logs = np.take_along_axis(logs, np.argsort(off, axis=1)[:, :-1], axis=1)
+    means, variances = logs.mean(axis=1), logs.var(axis=1)
+    weights = np.exp(-0.5 * logs.shape[1] * (variances - variances.min()) / SCATTER**2)
+    weights /= weights.sum()
+    mean = float(weights @ means)
+    unsure = float(np.sqrt(weights @ (means - mean) ** 2))
+    if np.sqrt(variances.min()) > OFF_MOST or unsure > UNSURE_MOST:
+        return None
+    return float(np.exp(mean)), float(padding[variances.argmin()])
+
+
+def unaligned_writes_capacities(lone_most: float) -> float:
+    """Give how much it writes, in capacities, where each size is written so often at most."""
+    return len(SIZES) * (lone_most + 1)
