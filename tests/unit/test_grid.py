@@ -7,7 +7,7 @@ import pytest
 from ssdscope.targets import open_target
 from ssdscope.targets.device import Device
 from ssdscope.targets.records import OP_READ, OP_WRITE, DeviceInfo, Log
-from ssdscope.workloads import grid
+from ssdscope.workloads import filling, grid
 from ssdscope.workloads.grid import KIB, Row, Stop, Vector
 
 SMALL = (
@@ -146,12 +146,23 @@ def test_a_buffer_is_full_before_anything_counts() -> None:
 
 @pytest.mark.parametrize(
     ("wr_ratio", "wr_size", "requests"),
-    [(0, KIB, 0), (100, 256 * KIB, 16), (50, 64 * KIB, 128), (1, KIB, grid.MOST_UNCOUNTED)],
+    [(0, KIB, 0), (100, 256 * KIB, 16), (50, 64 * KIB, 128), (1, KIB, 8192)],
 )
 def test_what_is_not_counted_fills_a_buffer(wr_ratio: int, wr_size: int, requests: int) -> None:
     vector = Vector(wr_ratio, 1, wr_size, 4 * KIB)
     assert vector.workload(grid.FILLED_STOP, seed=1).ramp_requests == requests
     assert vector.workload(grid.PAPER_STOP, seed=1).ramp_requests == 0
+
+
+def test_how_much_fills_a_buffer_is_measured() -> None:
+    least = grid.FILLED_STOP.fill_bytes
+    buffered = open_target("sim:huang-ssd-a", seed=1).device
+    assert 64 << 20 < filling.fill_bytes(buffered, seed=1) < 128 << 20, "64 MB of buffer"
+    assert filling.fill_bytes(small_drive(), seed=1) == least
+    assert filling.fast_pieces([]) == filling.fast_pieces([5] * 160) == 0
+    assert filling.fast_pieces([5] * 30 + [50] * 60) == 30
+    assert filling.fast_pieces([5] * 30 + [50] * 5 + [5] * 2 + [50] * 60) == 37
+    assert filling.fast_pieces([50] + [5] * 100) == 0, "slow at first only"
 
 
 def test_runs_can_be_kept_to_a_part_of_the_drive() -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.made_up_runs import collection
 
 from ssdscope.errors import UsageError
-from ssdscope.models.table import Collected, Table, load, seed_of
+from ssdscope.models.table import Collected, Table, begun, load
 
 HEADER: dict[str, Any] = {
     "target": "a formula",
@@ -39,7 +39,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert header == HEADER
     assert sorted(found, key=lambda each: each.key) == sorted(rows(), key=lambda each: each.key)
     assert [each.name for each in tmp_path.iterdir()] == ["runs.parquet"]
-    assert seed_of(path) == 1
+    assert (begun(path) or {})["seed"] == 1
 
 
 def test_a_collection_goes_on_where_it_ended(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_crash_costs_the_run_it_was_in(tmp_path: Path) -> None:
     table._lines.close()  # without an end: the machine stopped, in the middle of a line
     part = tmp_path / "runs.parquet.part"
     part.write_text(part.read_text() + '{"split": "tr')
-    assert seed_of(path) == 1
+    assert (begun(path) or {})["seed"] == 1
     with Table(path, HEADER) as again:
         assert again.rows == rows()[:3]
     assert len(load(path)[1]) == 3

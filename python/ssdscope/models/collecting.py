@@ -8,16 +8,18 @@ nobody knows what they saw.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ssdscope.errors import DeviceError
 from ssdscope.models import designs
-from ssdscope.models.table import Collected, Runs
+from ssdscope.models.table import Collected, Runs, begun
 from ssdscope.targets import Device, DeviceInfo
 from ssdscope.workloads import Workload, grid
+from ssdscope.workloads.filling import fill_bytes
 from ssdscope.workloads.grid import FILLED_STOP, Row, Stop, Vector
 from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
 
@@ -144,6 +146,14 @@ def tasks(info: DeviceInfo, plan: Plan) -> tuple[list[Task], int]:
     found += [Task("train", vector, plan.seed) for vector in train]
     found += [Task("repeat", train[index], plan.seed + REPEAT_SEED) for index in sorted(again)]
     return found, skipped
+
+
+def filled(plan: Plan, device: Device, path: str | Path) -> Plan:
+    """Say how much its runs write before they count: as they began to, or as the drive needs."""
+    header = begun(path)
+    known = None if header is None else header.get("fill_bytes")
+    fill = fill_bytes(device, plan.seed) if known is None else int(known)
+    return replace(plan, stop=replace(plan.stop, fill_bytes=fill))
 
 
 def _begin(points: int) -> int:

@@ -216,16 +216,18 @@ class Table(Runs):
                 )
 
 
-def seed_of(path: str | Path) -> int | None:
-    """Give the seed that a collection began with, to go on with; None at the beginning."""
+def begun(path: str | Path) -> dict[str, Any] | None:
+    """Give the header of a collection to go on with; None at the beginning."""
     place = Path(path)
     part = place.with_name(place.name + ".part")
     try:
         if place.is_file():
-            return int(load(place)[0]["seed"])
+            return load(place)[0]
         if part.is_file():
             with part.open(encoding="utf-8") as file:
-                return int(json.loads(file.readline())["header"]["seed"])
+                header: dict[str, Any] = json.loads(file.readline())["header"]
+                header["seed"]  # which another's has not
+                return header
     except (ValueError, KeyError, TypeError):
         return None  # `Table` says what is wrong with it
     return None

@@ -1,6 +1,7 @@
 """The model on the page: fitted to runs of its own, held to others, and told what it learnt."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -12,7 +13,8 @@ from ssdscope.models.table import Collected, Runs
 from ssdscope.probes.budget import Budget, StageProgress
 from ssdscope.targets import Device
 from ssdscope.targets.records import DeviceInfo
-from ssdscope.workloads.grid import FILLED_STOP, KIB, Stop, Vector
+from ssdscope.workloads.filling import fill_bytes
+from ssdscope.workloads.grid import KIB, Stop, Vector
 
 POINTS = 256
 TEST = 64
@@ -32,7 +34,7 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     """Say which runs there are time for."""
     if info.clock == "virtual":
-        stop = Stop(UNTIL_CI, RUNTIME_NS, FILLED_STOP.fill_bytes)
+        stop = Stop(UNTIL_CI, RUNTIME_NS)
         return collecting.Plan("sobol", POINTS, TEST, REPEATS, seed, stop)
     seconds = SHARE_OF_WALL * budget.wall_s
     runs = min(POINTS + TEST, max(1, int(seconds / LEAST_RUN_S)))
@@ -59,6 +61,9 @@ def model(
     plan = plan_of(device.info, budget, seed)
     runs = Runs()
     try:
+        if device.info.snapshot:
+            stop = replace(plan.stop, fill_bytes=fill_bytes(device, seed))
+            plan = replace(plan, stop=stop)
         collecting.collect(device, plan, runs, lambda what, share: progress(what, 0.7 * share))
         progress("fitting a model", 0.7)
         header = plan.header({"target": uri}, 0)

@@ -101,7 +101,8 @@ class Vector:
         written_bytes = self.wr_ratio / 100 * self.wr_size
         if written_bytes == 0:
             return 0
-        return min(math.ceil(fill_bytes / written_bytes), MOST_UNCOUNTED)
+        most = min(fill_bytes // LEAST_WRITTEN_BYTES, MOST_UNCOUNTED)
+        return min(math.ceil(fill_bytes / written_bytes), most)
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,8 @@ class Stop:
     runtime_ns
         Time on the drive's own clock.
     fill_bytes
-        What is measured begins once so much was written, or after `MOST_UNCOUNTED` requests. While
-        a buffer fills, all writes take the same short time: a run would end at once, sure of a
-        mean that no minute has.
+        What is measured begins once so much was written, or after `MOST_UNCOUNTED` requests, as
+        a buffer that fills tells nothing of a minute; `filling` measures how much it is.
     """
 
     until_ci: float = 0.01
@@ -127,7 +127,9 @@ class Stop:
 
 PAPER_STOP = Stop()
 FILLED_STOP = Stop(fill_bytes=4 * 1024 * KIB)
-MOST_UNCOUNTED = 8192
+LEAST_WRITTEN_BYTES, MOST_UNCOUNTED = 512, 32_768
+"""Runs that seldom write begin to count after so many requests: one for each 512 bytes that are to
+be written, and never more than these."""
 USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
 REST_NS = 60_000_000_000
 

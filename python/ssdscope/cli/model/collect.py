@@ -86,11 +86,11 @@ def collect(
     asked for reads only.
     """
     from ssdscope.models import collecting, designs
-    from ssdscope.models.table import Table, seed_of
+    from ssdscope.models.table import Table, begun
 
     session: Session = context.obj
     given = _plan(design, points, test, repeats, until_ci, runtime, jobs)
-    used_seed = session.seed(seed if seed is not None else seed_of(out))
+    used_seed = session.seed(seed if seed is not None else (begun(out) or {}).get("seed"))
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
         used_seed
     )
@@ -106,6 +106,7 @@ def collect(
     if dry_run:
         _tell_plan(plan, len(planned), skipped, output_format, used_seed)
         return EXIT_DONE
+    plan = collecting.filled(plan, opened.device, out)
     header = plan.header(
         {
             "target": opened.uri,

@@ -11,9 +11,10 @@ commands read them:
     4,096 of a Sobol design, one in sixteen run again.
 
 Every run begins on a copy of a drive that was in use and ends as the paper's do: when the mean
-latency is known to 1 %, or after a minute of the drive's time; what is counted begins once 4 MiB
-were written, for a buffer that still fills tells nothing of a minute. What is there is not run
-again; a file of another drive, another seed or a preset that was changed since is refused.
+latency is known to 1 %, or after a minute of the drive's time. What is counted begins once 4 MiB
+were written, or as much as fills the drive's buffer (`filling`), which tells nothing of a minute.
+What is there is not run again; a file of another drive, another seed or a preset that was changed
+since is refused.
 
 A part of the grid may be taken for a quick look. It goes into the same files, and counts for all
 of it later.
@@ -125,11 +126,12 @@ def collect(wanted: Part, device: str, design: str, progress: StageProgress) -> 
         After Ctrl-C; what there is is in the file.
     """
     target = open_target(f"sim:{PUBLISHED[device].drive}", seed=wanted.seed)
-    plan = wanted.plan(design)
+    path = wanted.path(device, design)
+    plan = collecting.filled(wanted.plan(design), target.device, path)
     tasks, skipped = collecting.tasks(target.device.info, plan)
     header = plan.header(_about(target), skipped)
     stage = f"{design} on {device}"
-    with Table(wanted.path(device, design), header) as table:
+    with Table(path, header) as table:
         collecting.collect(
             target.device,
             plan,
