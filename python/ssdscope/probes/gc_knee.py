@@ -12,10 +12,13 @@ within what is before that once more, since a drive begins to collect before it 
 first by rare slow writes.
 
 Decision. Writes must become 8 % slower in the mean and stay so, some of that right behind the
-place, with a gain in log likelihood of 12, and several may not wait long before. Of up to three
-beginnings two must show the same knee within 5 %: one alone may be seen early or late by chance,
-and as found the drive may have been empty, or in use for long. Where a region of one bit per cell
-is not ruled out, writes in order may not become as slow there.
+place, with a gain in log likelihood of 12, and several may not wait long before. Both beginnings
+must show the same knee within 5 %, or a third one bears one of them out, as found if the drive can
+be returned to that: a knee may be seen early or late by chance. Filled afresh a drive may show it
+sooner by what it keeps free (5 % of all blocks); if by more, it is ambiguous, as of a drive that
+was found empty. Some collect clumsily from then on, and show none: what was seen as found counts if
+it is unmistakable, with a caution. Where a region of one bit per cell is not ruled out, writes in
+order may not become as slow there.
 
 Assumptions. The RMW unit is known, so that whole ones are overwritten; else see `unaligned_knee`,
 and behind a buffer that hides it `padded_knee`.
@@ -33,7 +36,7 @@ import numpy as np
 
 from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.hidden_unit import stays_on
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.knee_picture import picture_of_knee
@@ -75,10 +78,15 @@ SPARE = "over_provisioning_ratio"
 ATTEMPTS = 4
 PAUSE_NS = 17_000_000_000
 """Between them, and longer each time, on a drive whose beginning can be returned to."""
-REPEATS = 3
-"""From beginnings of which two must show the same knee: once as found, then filled afresh."""
 SAME = 0.05
 """By how much of the later one the knees of two beginnings may differ, to be the same."""
+KEPT_FREE, LESS = 0.05, 0.6
+"""Of all blocks, and of the spare space: so much less a drive that was filled afresh may take, as
+it collects sooner, to keep more of them free."""
+SURELY_FULL = 0.6
+"""A drive with so much spare space and more may as well have been empty in part, as found."""
+UNMISTAKABLE = 1.3
+"""Times slower: what nobody else's requests come to, even if they begin at the wrong moment."""
 CHUNK_SHARE = 0.1
 """Of the capacity: how much is written between two looks."""
 LONE_MOST = 2.0
@@ -128,34 +136,72 @@ def _measured(bench: Bench) -> list[Finding]:
 
 
 def _repeated(bench: Bench, unit: Granule) -> Finding:
-    """Overwrite as found and filled afresh, until two knees agree."""
+    """Overwrite as found and filled afresh, and once more if the two do not agree."""
     capacity = bench.info.capacity_bytes
     evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": True}
-    knees: list[Knee] = []
-    for number in range(REPEATS):
-        if number:
-            bench.progress("filling the drive again", number / REPEATS)
-            bench.enter(State.AS_FOUND)
-            fill_afresh(bench, unit)
-        knee, latencies = _overwrite_alone(bench, unit, number=number)
-        if knee is None or knee.spare_bytes < EARLIEST * capacity:
-            break
-        if not number:
-            evidence |= picture_of_knee(knee.spare_bytes, latencies, unit.size_bytes, capacity)
-        knees.append(knee)
-        evidence["knees_bytes"] = [each.spare_bytes for each in knees]
-        earlier = next((each for each in knees[:-1] if _agree(each, knee)), None)
-        if earlier is not None:
-            if _folds(bench, unit, earlier):
-                detail = "writes in order become as slow, as where blocks are folded"
-                raise Stopped(Reason.MASKED, detail)
-            return _detected_spare(_mean(earlier, knee), capacity, evidence)
-    # A buffer that fills, collection that never rests, a knee too early or too late by chance.
     below = Reason.EFFECT_BELOW_NOISE
-    return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
+    first, latencies = _overwrite_alone(bench, unit)
+    if first is None or first.spare_bytes < EARLIEST * capacity:
+        return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
+    evidence |= picture_of_knee(first.spare_bytes, latencies, unit.size_bytes, capacity)
+    bench.enter(State.AS_FOUND)
+    afresh = _afresh(bench, unit, 1)
+    again = afresh
+    if not _agree(first, afresh):
+        as_found = bench.renew(State.AS_FOUND)
+        again = _overwrite_alone(bench, unit, number=2)[0] if as_found else _afresh(bench, unit, 2)
+    knees = (first, afresh, again)
+    evidence["knees_bytes"] = [None if each is None else each.spare_bytes for each in knees]
+    finding = _judged(first, afresh, again, capacity, evidence)
+    if isinstance(finding, Detected) and _folds(bench, unit, first):
+        raise Stopped(Reason.MASKED, "writes in order become as slow, as where blocks are folded")
+    return finding
 
 
-def _agree(one: Knee, other: Knee) -> bool:
+def _afresh(bench: Bench, unit: Granule, number: int) -> Knee | None:
+    bench.progress("filling the drive again", number / 3)
+    fill_afresh(bench, unit)
+    return _overwrite_alone(bench, unit, number=number)[0]
+
+
+def _judged(
+    first: Knee, afresh: Knee | None, again: Knee | None, capacity: int, evidence: dict[str, Any]
+) -> Finding:
+    """Answer from a knee as found, one of a drive filled afresh, and a third if they differ."""
+    below = Reason.EFFECT_BELOW_NOISE
+    refused = Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
+    if again is None:
+        return refused
+    if afresh is not None and _agree(afresh, again) and again is not afresh:
+        return _detected_spare(_mean(afresh, again), capacity, evidence)
+    if not _agree(first, again):
+        # Collection that never rests, or knees too early or too late by chance.
+        return refused
+    both = _mean(first, again)
+    share = both.spare_bytes / capacity
+    if afresh is None or afresh.spare_bytes < EARLIEST * capacity:
+        # Some collect at random blocks that others would leave alone, and are slow from the first.
+        if share > SURELY_FULL or both.slowdown < UNMISTAKABLE:
+            return refused
+        caution = "filled again the drive shows no knee: that it was full as found is assumed"
+        return _detected_spare(both, capacity, evidence | {"cautions": [caution]})
+    other = afresh.spare_bytes / capacity
+    if _agree(first, afresh) or 0 <= share - other < min(KEPT_FREE * (1 + share), LESS * share):
+        return _detected_spare(both, capacity, evidence)
+    if other > share:
+        return refused
+    return Ambiguous(
+        name=SPARE,
+        probe=NAME,
+        candidates=(other, share),
+        reason="as found and filled again, the drive takes different amounts before it slows down",
+        evidence=evidence,
+    )
+
+
+def _agree(one: Knee, other: Knee | None) -> bool:
+    if other is None:
+        return False
     larger = max(one.spare_bytes, other.spare_bytes)
     return abs(one.spare_bytes - other.spare_bytes) <= SAME * larger
 
@@ -326,7 +372,7 @@ def _detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Det
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Write from each beginning to the end, fill it, and write in order; again where disturbed."""
-    known = REPEATS * (LONE_MOST + CHUNK_SHARE + 1) + IN_ORDER
+    known = 3 * (LONE_MOST + CHUNK_SHARE + 1) + IN_ORDER
     most = LONE_MOST + CHUNK_SHARE
     unknown = max(padded_writes_capacities(most), unaligned_writes_capacities(most))
     once = int(max(known, unknown) * info.capacity_bytes) + (1 << 30)
