@@ -7,12 +7,14 @@ each rule masks is in `test_recovery_drives`.
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ssdscope.studies.recovery import reference_reads as reads
 from ssdscope.studies.recovery.generator import Drawn
 from ssdscope.studies.recovery.measured import Case
 from ssdscope.studies.recovery.observability import RULES, Visibility, visibility
+from ssdscope.studies.recovery.twin import Twin, read
 
 MIB = 1 << 20
 CHIPS: dict[str, Any] = {
@@ -113,3 +115,23 @@ def test_no_order_shows_where_all_pages_follow_each_other_on_one_thing(
         values = BITS | {"nand.channels": channels, "nand.ways": 1, "host.queue_depth": 1}
         case = Case(Drawn(1, 0, values, {}, flat=False, redraws=0))
         assert RULES["allocation"].contrast(case) == contrast
+
+
+def test_the_crest_of_a_drift_lengthens_every_request_by_all_of_it() -> None:
+    drift = {"disturbance.drift_ratio": 0.2, "disturbance.drift_period_ns": 10**9}
+    drawn = Drawn(1, 0, PAGE, drift, flat=False, redraws=0)
+    places = np.arange(32, dtype=np.uint64) * np.uint64(MIB)
+    plain, crest = (
+        read(twin.fork(), places, 4096).mean() for twin in (Twin(drawn), Twin(drawn, crest=True))
+    )
+    assert crest / plain == pytest.approx(1.2, abs=1e-3)
+
+
+def test_the_knee_with_drift_is_that_of_a_drive_at_its_crest() -> None:
+    """Answers that come late put requests out of step, which costs more than a shallower queue."""
+    drift = {"disturbance.drift_ratio": 0.3, "disturbance.drift_period_ns": 10**9}
+    still, drifting = (
+        Case(Drawn(1, 0, PAGE, each, flat=False, redraws=0))._knee() for each in ({}, drift)
+    )
+    assert max(map(float, drifting.also)) > 1.1 * max(map(float, still.also))
+    assert min(map(float, drifting.also)) == pytest.approx(min(map(float, still.also)))

@@ -59,9 +59,16 @@ class Drawn:
         """Write the file of the same drive without noise, spikes, drift and others' I/O."""
         return drive_toml(dict(self.values), [f"drawn: {self.label}, undisturbed"])
 
-    def noisy_toml(self) -> str:
-        """Write the file of the same drive with noise and spikes alone."""
+    def noisy_toml(self, *, crest_ns: int = 0) -> str:
+        """Write the file of the same drive with noise and spikes alone, or with drift, too.
+
+        With drift that takes so long to rise to its crest, if that is not 0.
+        """
         alone = {key: value for key, value in self.disturbance.items() if key in _NOISE}
+        drift = self.disturbance.get("disturbance.drift_ratio")
+        if crest_ns and drift is not None:
+            alone["disturbance.drift_ratio"] = drift
+            alone["disturbance.drift_period_ns"] = 2 * crest_ns
         return drive_toml({**self.values, **alone}, [f"drawn: {self.label}, with noise alone"])
 
 

@@ -134,8 +134,9 @@ class Case:
 
         They also make depth gain more: what makes one request wait occupies no part of the drive.
         """
-        noisy = reads.depth_rates(self.noisy)
-        curves = (self.depths, noisy, reads.slower(noisy, self._drift))
+        curves = [self.depths, reads.depth_rates(self.noisy)]
+        if self._drift:
+            curves.append(reads.depth_rates(Twin(self.drawn, crest=True)))
         gains = [reads.depth_gain(rates) for rates in curves]
         if max(gains) < DEPTH_GAINS or min(reads.knees(self.depths)) > reads.DEPTHS[-2]:
             return ABSENT

@@ -226,16 +226,6 @@ def depth_rates(twin: Twin) -> NDArray[np.float64]:
     return np.array(rates)
 
 
-def slower(rates: NDArray[np.float64], drift: float) -> NDArray[np.float64]:
-    """Rates when every request takes so much longer: as if the queue were so much shallower.
-
-    What makes a request late occupies no part of the drive, so the highest rate stays.
-    """
-    shallower = np.array(DEPTHS) / (1 + drift)
-    between = np.interp(np.log2(shallower), np.log2(DEPTHS), rates)
-    return np.where(shallower < 1, rates[0] * shallower, between)
-
-
 def knees(rates: NDArray[np.float64]) -> list[float]:
     """Depths that give 89 and 91 % of what the deepest queue gives.
 

@@ -18,6 +18,9 @@ from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
 
 Offsets = NDArray[np.uint64]
 
+CREST_NS = 5 * 10**11
+"""Until the crest of a drift so slow that no reference measurement leaves it."""
+
 
 class Twin:
     """A drawn drive without noise, spikes, drift and others' I/O.
@@ -28,19 +31,25 @@ class Twin:
         The drive.
     noisy
         With noise and spikes after all: for what they change in a closed loop.
+    crest
+        With drift, too, at its crest.
     """
 
-    def __init__(self, drawn: Drawn, *, noisy: bool = False) -> None:
+    def __init__(self, drawn: Drawn, *, noisy: bool = False, crest: bool = False) -> None:
         self.values: Values = drawn.values
         self.shape: Shape = shape_of(drawn.values)
         self.block_bytes = number(drawn.values, "host.logical_block_bytes", 512)
         self.stream = np.random.default_rng(np.random.SeedSequence((drawn.seed, drawn.index, 99)))
-        self._toml = drawn.noisy_toml() if noisy else drawn.twin_toml()
+        self._crest_ns = CREST_NS if crest else 0
+        disturbed = drawn.noisy_toml(crest_ns=self._crest_ns)
+        self._toml = disturbed if noisy or crest else drawn.twin_toml()
         self._seed = drawn.index
 
     @cached_property
     def _opened(self) -> Device:
-        return open_drive(self._toml, "twin", self._seed)
+        device = open_drive(self._toml, "twin", self._seed)
+        device.idle(self._crest_ns)
+        return device
 
     def fork(self, *, caches: bool = False) -> Device:
         """Give a copy as opened, with its caches on, or off as far as the drive allows."""
