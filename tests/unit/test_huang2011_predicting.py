@@ -29,7 +29,7 @@ from ssdscope.studies.huang2011.predicting.runs import GRID, SOBOL, Part
 from ssdscope.studies.huang2011.predicting.unseen import Learning
 from ssdscope.studies.record import Verdict
 from ssdscope.targets import open_target
-from ssdscope.workloads.grid import Stop
+from ssdscope.workloads.grid import FILLED_STOP, Stop
 
 QUICK = Stop(until_ci=0.2, runtime_ns=200_000_000)
 COUNT = 360
@@ -263,6 +263,8 @@ def test_models_are_compared_with_a_simulator(tmp_path: Path) -> None:
 
 def test_a_simulator_runs_what_the_models_predict(tmp_path: Path) -> None:
     held = [Collected("test", each.row) for each in made_up_runs.collection(6)]
-    found = simulators._simulated("HDD_S", held, tmp_path, 1, silent)
+    wanted = runs.part(tmp_path, 1, None, "HDD_S", 1)
+    assert runs.stop_of(wanted, "HDD_S") == FILLED_STOP
+    found = simulators._simulated("HDD_S", held, tmp_path, wanted, silent)
     assert found.shape == (6,)
     assert (found > 0).all()

@@ -20,13 +20,13 @@ A part of the grid may be taken for a quick look. It goes into the same files, a
 of it later.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.models import collecting, designs
 from ssdscope.models.collecting import Plan
-from ssdscope.models.table import Collected, Table
+from ssdscope.models.table import Collected, Table, begun
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.huang2011.means import PUBLISHED
 from ssdscope.targets import Target, open_target
@@ -141,6 +141,12 @@ def collect(wanted: Part, device: str, design: str, progress: StageProgress) -> 
         there = {each.key: each for each in table.rows}
         asked = ((task.split, task.vector) for task in tasks)
         return [there[key] for key in asked if key in there]
+
+
+def stop_of(wanted: Part, device: str) -> Stop:
+    """Say when the runs that were made of a drive ended."""
+    header = begun(wanted.path(device, GRID)) or {}
+    return replace(wanted.stop, fill_bytes=header.get("fill_bytes", wanted.stop.fill_bytes))
 
 
 def _about(target: Target) -> dict[str, object]:

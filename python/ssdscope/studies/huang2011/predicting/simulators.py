@@ -25,7 +25,7 @@ from ssdscope.plots import LIGHT, save, style
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
 from ssdscope.studies.huang2011.predicting import datasheets, tables
-from ssdscope.studies.huang2011.predicting.runs import GRID
+from ssdscope.studies.huang2011.predicting.runs import GRID, Part, stop_of
 from ssdscope.studies.huang2011.predicting.unseen import FEW, MANY, Learning
 from ssdscope.studies.making import within
 from ssdscope.studies.record import Claim, FigureResult, Table, Verdict
@@ -110,7 +110,7 @@ def measure(
         chosen = models[0]
         name = f"{chosen.model}, {chosen.runs} runs"
         predicted[name] = learning.predicted(chosen, test, progress)
-    simulated = _simulated(device, held, folder, learning.accuracy.wanted.jobs, progress)
+    simulated = _simulated(device, held, folder, learning.accuracy.wanted, progress)
     known = np.isfinite(simulated)
     predicted[SIMULATED] = simulated
     typical = float(np.median(learning.sample(device, MANY, progress).values))
@@ -119,9 +119,9 @@ def measure(
 
 
 def _simulated(
-    device: str, held: Sequence[Collected], folder: Path, jobs: int, progress: StageProgress
+    device: str, held: Sequence[Collected], folder: Path, wanted: Part, progress: StageProgress
 ) -> Array:
-    """Run workloads on the drive of the data sheet; mean latencies, NaN where there is none."""
+    """Run workloads on the drive of the data sheet as on the drive itself; NaN where one fails."""
     seed = 1  # whoever simulates draws offsets of his own
     drive = open_target(datasheets.write(device, folder), seed=seed).device
     grid.use(drive, seed)
@@ -130,7 +130,8 @@ def _simulated(
         drive,
         vectors,
         seed=seed,
-        jobs=jobs,
+        stop=stop_of(wanted, device),
+        jobs=wanted.jobs,
         progress=lambda done, of: progress(f"{device} {SIMULATED}", done / of),
     )
     return np.array([row.latency_ns for row in made])
