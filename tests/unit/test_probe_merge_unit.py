@@ -76,13 +76,22 @@ def value(finding: Finding) -> float | str | None:
 )
 def test_merge_units(tmp_path: Path, association: str, size: int, changes: dict[str, int]) -> None:
     ftl = f'kind = "log-block"\nmerge_unit_bytes = {size}\nlog_association = "{association}"'
-    found = told(drive(tmp_path, ftl, NOISE, **changes), "merge_unit")
+    found = told(drive(tmp_path, ftl, NOISE, **changes), "map_cache", "merge_unit")
     assert value(found[merge_unit.UNIT]) == size
-    if association == "many-to-one":  # Writes to the first RMW unit alone wait for a merge.
-        assert value(found[merge_unit.RMW_UNIT]) == 4096
-        assert value(found[merge_unit.PHASE]) == 0
-    else:  # What begins less than an RMW unit aside looks the same.
-        assert isinstance(found[merge_unit.PHASE], Undetectable)
+    # Single writes that wait for merges tell where units begin, and how many a log block holds.
+    assert value(found[merge_unit.RMW_UNIT]) == 4096
+    assert value(found[merge_unit.PHASE]) == 0
+
+
+def test_the_phase_of_units_with_a_log_block_each(tmp_path: Path) -> None:
+    ftl = (
+        'kind = "log-block"\nlog_blocks = 12\nmap_unit_bytes = 16384\nphase_bytes = 5120\n'
+        "merge_unit_bytes = 1572864"
+    )
+    found = told(drive(tmp_path, ftl, NOISE), "map_cache", "merge_unit")
+    assert value(found[merge_unit.UNIT]) == 1_572_864
+    assert value(found[merge_unit.RMW_UNIT]) == 16_384
+    assert value(found[merge_unit.PHASE]) == 5120
 
 
 def test_the_rmw_unit_is_where_writes_wait_for_merges(tmp_path: Path) -> None:

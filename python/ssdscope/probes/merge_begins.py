@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.probes import merge_runs, write_through
+from ssdscope.probes.merge_periods import request_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,31 +53,26 @@ TRIED, TRIES = 5, 8
 
 
 @dataclass(frozen=True)
-class Begins:
-    """What beginnings take at least, and others at most: three of four of either."""
+class Waits:
+    """What writes take at least that wait for merges, and others at most: three of four of each."""
 
-    begins_ns: float
+    waiting_ns: float
     others_ns: float
 
     @property
     def contrast(self) -> float:
-        """How much longer beginnings take."""
-        return self.begins_ns / self.others_ns - 1
-
-    @property
-    def wait(self) -> bool:
-        """Whether they wait for merges."""
-        return self.begins_ns >= LONGER * self.others_ns
+        """How much longer those take."""
+        return self.waiting_ns / self.others_ns - 1
 
     @property
     def limit_ns(self) -> float:
-        """What only a beginning takes."""
-        return float(np.sqrt(self.begins_ns * self.others_ns))
+        """What only those take."""
+        return float(np.sqrt(self.waiting_ns * self.others_ns))
 
 
-def measure(bench: Bench, found: Repeating) -> Begins | None:
-    """Compare beginnings with places behind them; None if others disturbed."""
-    size, unit = found.size_bytes, found.stream.unit_bytes
+def measure(bench: Bench, found: Repeating) -> Waits | None:
+    """Compare beginnings with places behind them; None if those do not wait."""
+    size, unit = found.size_bytes, request_bytes(bench, found)
     behind = np.array([0, *(size // part // unit * unit for part in PARTS)])
     rng = bench.rng(f"begins of merge units {size}")
     kind = rng.permuted(np.repeat(np.arange(behind.size), WRITES))
@@ -86,10 +82,11 @@ def measure(bench: Bench, found: Repeating) -> Begins | None:
         return None
     begins, *others = kinds
     most = max(float(np.percentile(each, 75)) for each in others)
-    return Begins(float(np.percentile(begins, 25)), most)
+    least = float(np.percentile(begins, 25))
+    return Waits(least, most) if least >= LONGER * most else None
 
 
-def first_unit(bench: Bench, found: Repeating, begins: Begins) -> tuple[int, int] | None:
+def first_unit(bench: Bench, found: Repeating, begins: Waits) -> tuple[int | None, int | None]:
     """Give how long before the beginning the first RMW unit begins, and its size, in bytes."""
     block = bench.info.logical_block_bytes
     reach = min(REACH_BYTES, found.size_bytes // 2) // block
@@ -98,23 +95,23 @@ def first_unit(bench: Bench, found: Repeating, begins: Begins) -> tuple[int, int
         return _is_slow(bench, found, at, count, begins.limit_ns)
 
     if not slow(0):
-        return None
+        return None, None
     ends = []
     for side in (-1, 1):
         inside, outside = 0, side * reach
         if slow(outside) is not False:
-            return None
+            return None, None
         while abs(outside - inside) > 1:
             middle = (inside + outside) // 2
             is_inside = slow(middle)
             if is_inside is None:
-                return None
+                return None, None
             inside, outside = (middle, outside) if is_inside else (inside, middle)
         if slow(inside, WRITES) is not True or slow(outside, WRITES) is not False:
-            return None
+            return None, None
         ends.append(inside)
     unit = (ends[1] - ends[0] + 1) * block
-    return None if found.size_bytes % unit else (-ends[0] * block, unit)
+    return (None, None) if found.size_bytes % unit else (-ends[0] * block, unit)
 
 
 def _is_slow(bench: Bench, found: Repeating, at: int, count: int, limit_ns: float) -> bool | None:

@@ -7,7 +7,8 @@ is nearly as high as the best.
 
 Where the RMW unit is not known, each write that holds less of it, or begins aside of where one
 begins, takes a whole one more of the log block, which is full too soon; so two sizes of write must
-show the same period in bytes. Large ones come first, as they hold whole units.
+show the same period in bytes. Large ones come first, as they hold whole units, and the phase lies
+in them: then the last write before a multiple is the one that waits.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from ssdscope.probes.bench import Bench
 
+PHASE = "alignment_phase_bytes"
+
 STREAM_SHARES = (12, 4)
 """Which part of the capacity is overwritten in order, in the first look and in the second."""
 STEPS_SHARES = (24, 6)
@@ -40,8 +43,9 @@ AS_GOOD = 0.85
 """Of the height of the best candidate; that of half the period is one half."""
 BETWEEN_SURE, BETWEEN_AS_SLOW = 4.0, 0.5
 """Standard errors, and share of the height, of writes between, if a part is the period."""
-LARGEST_STEP_BYTES = 128 << 10
-"""Of writing in order, where the RMW unit is not known."""
+STEPS_BYTES = tuple(each << 10 for each in (128, 64, 96, 48, 32, 24, 16, 12, 8, 4))
+"""Of writing in order, where the RMW unit is not known; of units of three pages steps of other
+sizes hold now more and now less."""
 STEPS_SHARE = 0.6
 """Of the capacity, that all of these may write."""
 QUIET_STEPS = 3
@@ -103,9 +107,10 @@ class Repeating:
 def repeating(bench: Bench) -> Iterator[Repeating]:
     """Overwrite the beginning of the drive in order, and then more of it."""
     if not unit_is_known(bench):
+        begun = bench.bytes_written
         for look, share in enumerate(STEPS_SHARES):
             bench.progress("units of merging", look / 4)
-            found = _in_steps(bench, share)
+            found = _in_steps(bench, share, begun)
             if found is not None:
                 yield found
         return
@@ -126,30 +131,46 @@ def unit_is_known(bench: Bench) -> bool:
     return isinstance(bench.known.get("rmw_unit_bytes"), Detected | Absent)
 
 
-PHASE = "alignment_phase_bytes"
+def request_bytes(bench: Bench, found: Repeating) -> int:
+    """Give the size of single writes: an RMW unit, or a small request where that is not known."""
+    return found.stream.unit_bytes if unit_is_known(bench) else base_request_bytes(bench.info)
 
 
-def _in_steps(bench: Bench, share: int) -> Repeating | None:
-    """Write in smaller and smaller steps until two of them show the same period in bytes."""
-    capacity, begun = bench.info.capacity_bytes, bench.bytes_written
-    step, quiet = LARGEST_STEP_BYTES, 0
+def _in_steps(bench: Bench, share: int, begun: int) -> Repeating | None:
+    """Write in smaller and smaller steps until two of them show the same period in bytes.
+
+    `begun` is what had been written when this probe began.
+    """
+    capacity = bench.info.capacity_bytes
     last: Repeating | None = None
-    clear = True
-    while step >= base_request_bytes(bench.info) and quiet < QUIET_STEPS:
+    sizes: set[int] = set()
+    quiet = 0
+    for step in STEPS_BYTES:
+        if step % base_request_bytes(bench.info) or quiet == QUIET_STEPS:
+            continue
         shown = max(ENOUGH_PERIODS * (last.size_bytes if last else 0), capacity // share)
         left = int(STEPS_SHARE * capacity) - (bench.bytes_written - begun)
         count = min(min(shown, left) // step, MOST_WRITES)
         if count < 3 * LEAST_PERIODS:
             break
         stream = _written_in_order(bench, count, step, 0)
-        now = Repeating(stream, period_of(stream.ranks()))
-        if last is not None and now.period is not None and now.size_bytes == last.size_bytes:
-            return now
-        clear = clear and now.period is None
-        quiet = quiet + 1 if now.period is None and clear else 0
-        last = now
-        step //= 2
-    return None if last is None else Repeating(last.stream, None, clear)
+        last = Repeating(stream, _period_near_multiples(stream.ranks()))
+        if last.size_bytes in sizes:
+            return last
+        if last.period is not None:
+            sizes.add(last.size_bytes)
+        quiet = 0 if sizes else quiet + 1
+    return None if last is None else Repeating(last.stream, None, clear=not sizes)
+
+
+def _period_near_multiples(ranks: NDArray[Any]) -> Period | None:
+    """Give what repeats at multiples, or in the write before, which a unit's beginning may be in.
+
+    Steps that are too small for that find it no later than larger ones.
+    """
+    before = np.concatenate([[np.nan], ranks])
+    found = [period for each in (ranks, before) if (period := period_of(each)) is not None]
+    return max(found, key=lambda each: each.height, default=None)
 
 
 def _written_in_order(bench: Bench, count: int, unit: int, phase: int) -> Stream:

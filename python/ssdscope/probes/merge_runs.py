@@ -125,7 +125,11 @@ class Layout:
 
 
 def undisturbed(
-    writer: Writer, places: NDArray[Any], size: int, most_lost: float = MOST_LOST
+    writer: Writer,
+    places: NDArray[Any],
+    size: int,
+    most_lost: float = MOST_LOST,
+    longest: int = PIECE_WRITES,
 ) -> NDArray[Any]:
     """Write a list whose order matters; latencies, NaN where others disturbed."""
 
@@ -136,7 +140,7 @@ def undisturbed(
         writer.bench,
         places.size,
         write,
-        longest=PIECE_WRITES,
+        longest=longest,
         again=False,
         most_lost=most_lost,
     )

@@ -9,23 +9,24 @@ Two estimators that share no data must agree.
 1. *Period of erasing.* The drive is overwritten in order, one RMW unit at a time. With log blocks
    the first write of every unit waits for an erase, at addresses that are multiples of B less
    the phase (`merge_periods`).
-2. *Beginnings.* With common log blocks single writes to beginnings of units of that size wait for
-   merges, and none behind them (`merge_begins`). Or, with a log block for each unit, *collapse of
-   alignment*: whole units are written in random order, then such that lie across two. The latter
-   copy, and take longer. At a wrong size both or neither are aligned. Single writes far apart go
-   ahead, so that every log block is taken, and as many runs as there were of them do not count
-   (`merge_runs`).
+2. *Single writes.* With common log blocks those to beginnings of units of that size wait for
+   merges, and none behind them (`merge_begins`). With a log block for each unit the second of two
+   writes waits if it is not in the unit of the first (`merge_pairs`). Where neither is clear,
+   *collapse of alignment*: whole units are written in random order, then such that lie across two.
+   The latter copy, and take longer. At a wrong size both or neither are aligned. Single writes far
+   apart go ahead, so that every log block is taken, and as many runs as there were of them do not
+   count (`merge_runs`).
 
-Decision. Detected if single writes to beginnings take twice as long as others; or if units that lie
-across take longer (rank test, 0.1 %) by at least a tenth; where the mapping table is loaded in
-parts of that size, by more than four writes far apart take, each of which loads one, or if those
-came to wait for merges; else more of the drive is written in order, where something larger may
-repeat. Absent if neither they nor writes far apart nor short runs at random places are slower, and
-an erase could not have been missed.
+Decision. Detected if single writes wait as a unit of that size demands; or if units that lie across
+take longer (rank test, 0.1 %) by at least a tenth; where the mapping table is loaded in parts of
+that size, by more than four writes far apart take, each of which loads one, or if those came to
+wait for merges; else more of the drive is written in order, where something larger may repeat.
+Absent if neither they nor writes far apart nor short runs at random places are slower, and an erase
+could not have been missed.
 
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
-before. Where they are not known, steps of 4 to 128 KiB are written from 0 on; then common log
-blocks tell them, as only writes to the first RMW unit of a merge unit wait for merges.
+before. Where they are not known, steps of 4 to 128 KiB are written from 0 on; then the same single
+writes tell them.
 
 Cost. At most the capacity once.
 """
@@ -37,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes import merge_begins, merge_runs, write_through
+from ssdscope.probes import merge_begins, merge_pairs, merge_runs, write_through
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.merge_periods import PHASE, Period, Repeating, Stream, repeating, unit_is_known
@@ -96,10 +97,18 @@ def _answers(bench: Bench) -> Iterator[Finding]:
             continue
         evidence = _evidence(stream, found.period)
         begins = merge_begins.measure(bench, found)
-        if begins is not None and begins.wait:
+        if begins is not None:
             evidence["begins_slower"] = begins.contrast
-            first = None if unit_is_known(bench) else merge_begins.first_unit(bench, found, begins)
+            known = unit_is_known(bench)
+            first = (None, None) if known else merge_begins.first_unit(bench, found, begins)
             yield from _detected(bench, found, begins.contrast, evidence, first)
+            return
+        pairs = merge_pairs.measure(bench, found)
+        if pairs is not None:
+            evidence["across_slower"] = pairs.contrast
+            known = unit_is_known(bench)
+            first = (None, None) if known else merge_pairs.first_unit(bench, found, pairs)
+            yield from _detected(bench, found, pairs.contrast, evidence, first)
             return
         left = int(bench.info.capacity_bytes * RUNS_SHARE) - (bench.bytes_written - begun)
         collapse = _collapse(bench, found, left)
@@ -127,7 +136,7 @@ def _detected(
     found: Repeating,
     effect: float,
     evidence: dict[str, Any],
-    first: tuple[int, int] | None = None,
+    first: tuple[int | None, int | None] = (None, None),
 ) -> Iterator[Finding]:
     """Answer; also the RMW unit and its phase, if merge units were seen to begin with one."""
     common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
@@ -136,15 +145,17 @@ def _detected(
     if unit_is_known(bench):  # Less than an RMW unit does not show in whole merge units.
         yield Detected(name=PHASE, value=found.stream.phase_bytes, **told)
         return
-    if first is None:
-        yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
-        return
     phase, unit = first
-    yield Detected(name=PHASE, value=phase, **told)
+    if phase is None:
+        yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
+    else:
+        yield Detected(name=PHASE, value=phase, **told)
+    if unit is None:
+        return
     if unit > bench.info.logical_block_bytes:
         yield Detected(name=RMW_UNIT, value=unit, **told)
     elif unit >= SMALLEST_PAGE_BYTES:
-        why = "merge units begin with a block, and the next one belongs to no beginning"
+        why = "a merge unit consists of single blocks"
         yield Absent(name=RMW_UNIT, bound=float(unit), reason=why, **common)
 
 

@@ -1,0 +1,185 @@
+"""Pairs of single writes around the ends of merge units, where each has a log block of its own.
+
+Physics. A firmware with a log block for each merge unit being written has to merge one for the next
+unit, as soon as all are taken. So the second write of a pair goes on at once if it is in the unit
+of the first one, wherever there, and waits for a merge if it is in another, however near.
+
+Statistic. First writes in the middle of random units; second ones near either end of the same unit,
+inside and outside, in random order. Single writes far apart go ahead, until they wait for merges.
+
+Decision. Three of four second writes outside take several times as long as three of four of either
+kind inside and a read far from the last one together: loading a part of the mapping table costs a
+read as much. Of several units those inside would wait, too, and of a part of one those outside
+mostly not. They take four times as long; or sixteen times if units may be parts of the mapping
+table, which are written back, too. Where the RMW unit is not known, the end of a unit is found to
+the block by bisection, which gives the phase; blocks on both sides of it must agree at fresh
+places. The unit is what a log block holds of a merge unit over how often one block can be written
+from one merge to the next.
+
+Assumptions. The size comes from what repeats in order. On drives with common log blocks nothing is
+said. Cost: some two hundred writes, each of which may merge a unit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.probes import merge_runs, write_through
+from ssdscope.probes.finding import Absent, Detected
+from ssdscope.probes.merge_begins import (
+    FEWEST,
+    PAUSE_NS,
+    REACH_BYTES,
+    TRIED,
+    TRIES,
+    WRITES,
+    Waits,
+)
+from ssdscope.probes.merge_periods import request_bytes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.merge_periods import Repeating
+
+READS = 64
+"""Far apart."""
+LOADS, WRITES_BACK = 4.0, 16.0
+"""Times what a write inside takes, and loading what reads load, that one outside does at least; and
+if it might write back a part of the mapping table, too, with a few programs."""
+PLACES = (0.35, 0.6)
+"""In a merge unit, that are written again and again."""
+LOGS, FEWEST_REWRITES = 5, 256
+ALIKE = 0.75
+"""Log blocks that must be full, writes for that at first, and share that took the usual number."""
+PAIR = 2
+"""Writes that are judged as one."""
+
+
+def measure(bench: Bench, found: Repeating) -> Waits | None:
+    """Compare second writes outside of units with such inside; None if that shows no merges."""
+    size, unit = found.size_bytes, request_bytes(bench, found)
+    margin = max(min(2 * REACH_BYTES, size // 4) // unit * unit, unit)
+    behind = np.array([0, size - margin, -margin, size])
+    rng = bench.rng(f"pairs in merge units {size}")
+    kind = rng.permuted(np.repeat(np.arange(behind.size), WRITES))
+    taken_ns = _second_ns(bench, found, behind[kind], unit, rng)
+    kinds = [taken_ns[(kind == number) & ~np.isnan(taken_ns)] for number in range(behind.size)]
+    if min(each.size for each in kinds) < FEWEST:
+        return None
+    inside = max(float(np.percentile(each, 75)) for each in kinds[:2])
+    outside = min(float(np.percentile(each, 25)) for each in kinds[2:])
+    block = bench.info.logical_block_bytes
+    places = rng.integers(0, bench.info.capacity_bytes // block, READS) * block
+    loaded = float(np.median(bench.read(places, block).latency_ns))
+    times = WRITES_BACK if _may_be_zone(bench, found) else LOADS
+    return Waits(outside, inside) if outside >= times * (inside + loaded) else None
+
+
+def _may_be_zone(bench: Bench, found: Repeating) -> bool:
+    """Whether the drive may load its mapping table in parts of that size."""
+    zone = bench.known.get("map_zone_bytes")
+    if isinstance(zone, Detected):
+        return abs(float(zone.value) - found.size_bytes) <= found.stream.unit_bytes
+    return not isinstance(zone, Absent)
+
+
+def first_unit(bench: Bench, found: Repeating, waits: Waits) -> tuple[int | None, int | None]:
+    """Give how long before multiples of their size merge units begin, and the RMW unit, in bytes.
+
+    None for what is not clear; the unit is not if it does not hold the phase.
+    """
+    phase = _phase_bytes(bench, found, waits)
+    unit = None if phase is None else _rmw_unit_bytes(bench, found, waits)
+    return phase, unit if unit is not None and unit > (phase or 0) else None
+
+
+def _phase_bytes(bench: Bench, found: Repeating, waits: Waits) -> int | None:
+    """Give how long before multiples of their size merge units begin."""
+    block = bench.info.logical_block_bytes
+    outside, inside = -min(REACH_BYTES, found.size_bytes // 4) // block, 0
+
+    def waits_at(at: int, count: int = TRIED) -> bool | None:
+        return _waits(bench, found, at, count, waits.limit_ns)
+
+    if waits_at(inside) is not True or waits_at(outside) is not False:
+        return None
+    while inside - outside > 1:
+        middle = (inside + outside) // 2
+        is_inside = waits_at(middle)
+        if is_inside is None:
+            return None
+        inside, outside = (middle, outside) if is_inside else (inside, middle)
+    if waits_at(inside, WRITES) is not True or waits_at(outside, WRITES) is not False:
+        return None
+    return -inside * block
+
+
+def _rmw_unit_bytes(bench: Bench, found: Repeating, waits: Waits) -> int | None:
+    """Give the RMW unit: a log block holds as many writes to one place, however short.
+
+    Two places must agree on a whole part of the merge unit.
+    """
+    rng = bench.rng(f"log blocks of merge units {found.size_bytes}")
+    block = bench.info.logical_block_bytes
+    units = rng.integers(1, bench.info.capacity_bytes // found.size_bytes - 1, len(PLACES))
+    counts = []
+    for unit, place in zip(units, PLACES, strict=True):
+        at = (int(unit) * found.size_bytes + int(place * found.size_bytes)) // block * block
+        counts.append(_writes_a_log(bench, found, at, waits.limit_ns))
+    if counts[0] is None or counts[0] != counts[1] or found.size_bytes % (counts[0] * block):
+        return None
+    return found.size_bytes // counts[0]
+
+
+def _writes_a_log(bench: Bench, found: Repeating, place: int, limit_ns: float) -> int | None:
+    """Count the writes of a block from one merge to the next; None if most differ."""
+    block = bench.info.logical_block_bytes
+    merge_runs.renew(bench)
+    merge_runs.far_apart(bench, request_bytes(bench, found), -found.stream.phase_bytes)
+    taken_ns = np.empty(0)
+    most = (LOGS + 1) * found.size_bytes // block
+    while taken_ns.size < most:
+        count = min(max(taken_ns.size, FEWEST_REWRITES), most - taken_ns.size)
+        with write_through.writing(bench) as writer:
+            more = merge_runs.undisturbed(writer, np.full(count, place), block, most_lost=1.0)
+        taken_ns = np.append(taken_ns, more)
+        between = np.diff(np.flatnonzero(taken_ns > limit_ns))
+        if between.size >= LOGS:
+            usual = int(np.median(between))
+            return usual if (between == usual).mean() > ALIKE else None
+    return None
+
+
+def _waits(bench: Bench, found: Repeating, at: int, count: int, limit_ns: float) -> bool | None:
+    """Say of a block, by its number from multiples of the size, whether it is in the next unit."""
+    block = bench.info.logical_block_bytes
+    rng = bench.rng(f"end of merge units {at} {count}")
+    behind = np.full(count, found.size_bytes + at * block)
+    for _ in range(TRIES):
+        taken_ns = _second_ns(bench, found, behind, block, rng)
+        waits = taken_ns[~np.isnan(taken_ns)] > limit_ns
+        if waits.size > count / 2:
+            share = float(waits.mean())
+            return None if 0.25 < share < 0.75 else share > 0.5
+        bench.idle(PAUSE_NS)
+    return None
+
+
+def _second_ns(
+    bench: Bench, found: Repeating, behind: NDArray[np.int64], size: int, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Write in the middle of random units and then so far behind their beginnings; the latter."""
+    unit = request_bytes(bench, found)
+    merge_runs.renew(bench)
+    merge_runs.far_apart(bench, unit, -found.stream.phase_bytes)
+    # Every other unit, as what is outside belongs to the ones between.
+    units = 2 * rng.permutation((bench.info.capacity_bytes // found.size_bytes - 2) // 2) + 1
+    begins = np.resize(units, behind.size) * found.size_bytes - found.stream.phase_bytes
+    pairs = np.column_stack([begins + found.size_bytes // 2 // unit * unit, begins + behind])
+    with write_through.writing(bench) as writer:
+        taken_ns = merge_runs.undisturbed(writer, pairs.ravel(), size, most_lost=1.0, longest=PAIR)
+    return np.where(np.isnan(taken_ns[::2]), np.nan, taken_ns[1::2])
