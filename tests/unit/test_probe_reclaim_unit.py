@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Absent, Detected, Finding, Reason, Undetectable, reclaim_unit
-from ssdscope.probes.overwriting import HIDDEN
+from ssdscope.probes.overwriting import HIDDEN, Granule
 
 PAGE = 4096
 
@@ -161,3 +162,35 @@ def test_on_a_large_drive_the_passes_do_not_grow_with_it(tmp_path: Path) -> None
     more = reclaim_unit.declared_writes_bytes(larger) - reclaim_unit.declared_writes_bytes(info)
     assert more == pytest.approx(2.2 * (32 << 30))
     assert reclaim_unit.declared_writes_bytes(info) < 4.5 * info.capacity_bytes
+
+
+@pytest.mark.parametrize(
+    ("share", "within", "told_bytes"),
+    [(0.3, 1 << 22, 1 << 22), (0.3, 3 << 22, 3 << 22), (0.6, 1 << 22, 3 << 22), (0.3, None, None)],
+)
+def test_several_rounds_are_one_only_if_they_return_often(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    share: float,
+    within: float | None,
+    told_bytes: float | None,
+) -> None:
+    """Planes that went out of step return after several rounds, too, though less often."""
+    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE)
+    rounds = reclaim_unit.Rounds(bench, Granule(PAGE, 0, True), 1 << 40)
+
+    def written(size: int, _depth: int, about: float | None) -> reclaim_unit.Written:
+        period, often = (3 << 22, share) if about in (None, 3 << 22) else (1 << 22, 0.9)
+        return reclaim_unit.Written(period, often, np.ones(100_000), size, 1.0)
+
+    monkeypatch.setattr(rounds, "written", written)
+    found = reclaim_unit._attempt(rounds, PAGE, 1, within)
+    assert (None if found is None else found.value) == told_bytes
+
+
+def test_what_only_several_at_once_show_is_a_stripe(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE)
+    alone = {"request_bytes": 8 * PAGE, "depth": 1, "streams": 1, "period_bytes": 6e6}
+    together = {"request_bytes": PAGE, "depth": 4, "streams": 1, "period_bytes": 5e5}
+    rounds = reclaim_unit.Rounds(bench, Granule(PAGE, 0, True), 1 << 40, [alone, together])
+    assert reclaim_unit._alone_bytes(rounds) == [6e6]

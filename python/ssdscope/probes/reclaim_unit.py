@@ -23,7 +23,7 @@ several at once, are tried where one RMW unit at a time shows nothing: then writ
 plane erases. Since one place fills what is collected as one, of which a round is a multiple, a
 period that is no multiple of what `gc_period` found gives way to that. What is less than the
 smallest block on every die that was found is a stripe, and no answer; nor is a period of several
-writes at once where one at a time had another. Absent on drives with merge
+writes at once where one at a time, of whatever size, had others. Absent on drives with merge
 units, if `gc_period` found the same where it was asked.
 
 Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer; where it may
@@ -90,10 +90,13 @@ STREAMS, TURNS = 3, 4
 """Streams in the second pass, and how often it is the turn of any in one period."""
 LEAST_FITS = 10
 """Requests that a period must hold: it is found in whole ones."""
+FINE_FITS = 24
+"""Larger requests in the second pass must still fit so often, or it is the same, where whole RMW
+units are written, which have no padding to show."""
 AGREE, DEARER = 0.02, 1.3
 OFTEN, OFTEN_ALONE = 0.25, 0.4
-"""Of what is slow, how much must return in either pass, also where `gc_period` found nothing that
-bears it out: where planes went out of step, they wait in turn, and a part of a round returns as
+"""Of what is slow, how much must return in either pass, also where `gc_period` did not find the
+same: where planes went out of step, they wait in turn, and a part of a round, or several, return as
 well, though less often."""
 
 
@@ -268,7 +271,7 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
     one = rounds.written(size, depth, None)
     if one is None:
         return None
-    often = OFTEN_ALONE if within is None else OFTEN
+    often = _often(one.period_bytes, within)
     period = one.period_bytes if one.share >= often else None
     if within is not None and (period is None or not _is_multiple(period, within)):
         period = within
@@ -276,18 +279,33 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
         return None
     if period < _least_bytes(rounds.bench):
         return None
-    alone = _alone_bytes(rounds, size)
-    if within is None and alone is not None and not _agree(alone, period, float(size)):
+    alone = _alone_bytes(rounds)
+    if within is None and alone and not any(_agree(each, period, float(size)) for each in alone):
         return None
-    three = rounds.written(size if single else 2 * size, depth, period)
-    if three is None or three.period_bytes is None or three.ns_per_byte > DEARER * one.ns_per_byte:
+    again = [size if single else 2 * size]
+    if rounds.unit.exact and not single and period < FINE_FITS * again[0]:
+        again.append(size)
+    for other in again:
+        three = rounds.written(other, depth, period)
+        if three is None:
+            continue
+        found = _same(three, one, period, within, float(size if single else 0))
+        if found is not None:
+            return _detected(found, max(AGREE * found, size), three, rounds.periods)
+    return None
+
+
+def _same(
+    three: Written, one: Written, period: float, within: float | None, step: float
+) -> float | None:
+    """Give the period of three streams if it is also that of one, or of one place."""
+    if three.period_bytes is None or three.ns_per_byte > DEARER * one.ns_per_byte:
         return None
-    step = float(size if single else 0)
     borne_out = [each for each in (period, within) if each is not None]
     agreed = [each for each in borne_out if _agree(three.period_bytes, each, step)]
-    if not agreed or (three.share < often and within not in agreed):
+    if not agreed or (three.share < _often(agreed[0], within) and within not in agreed):
         return None
-    return _detected(agreed[0], max(AGREE * agreed[0], size), three, rounds.periods)
+    return agreed[0]
 
 
 def _least_bytes(bench: Bench) -> float:
@@ -303,17 +321,20 @@ def _least_fits(rounds: Rounds, within: float | None) -> float:
     return LEAST_FITS if rounds.unit.exact or within is not None else 1 / AGREE
 
 
-def _alone_bytes(rounds: Rounds, size: int) -> float | None:
-    """Give the period that such writes had when none of them waited for another."""
-    alone = (size, 1, 1)
-    return next(
-        (
-            each["period_bytes"]
-            for each in rounds.periods
-            if (each["request_bytes"], each["depth"], each["streams"]) == alone
-        ),
-        None,
-    )
+def _often(period: float | None, within: float | None) -> float:
+    """Say how much of what is slow must return after a period: more, if nothing else has it."""
+    if period is None or within is None or not _agree(period, within, 0.0):
+        return OFTEN_ALONE
+    return OFTEN
+
+
+def _alone_bytes(rounds: Rounds) -> list[float]:
+    """Give the periods that writes of any size had when none of them waited for another."""
+    return [
+        each["period_bytes"]
+        for each in rounds.periods
+        if (each["depth"], each["streams"]) == (1, 1) and each["period_bytes"] is not None
+    ]
 
 
 def _agree(size: float, other: float, step: float) -> bool:
