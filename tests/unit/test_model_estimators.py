@@ -20,6 +20,8 @@ from ssdscope.models.gaussian import GaussianProcess, _left_out, _likelihood, _p
 from ssdscope.models.gaussian_model import GaussianModel, distances, matern
 from ssdscope.models.guide.model import GuideModel
 from ssdscope.models.lasso import LassoRegressor
+from ssdscope.models.service import ServiceRegressor
+from ssdscope.models.service_model import ServiceModel
 
 BOOSTED = pytest.mark.skipif(
     "lightgbm" not in registry.available(100), reason="LightGBM is not installed"
@@ -40,6 +42,8 @@ def data(rows: int = 300, seed: int = 0) -> tuple[Any, Any]:
         LinearQuantileRegressor(),
         LassoRegressor(),
         GaussianProcess(random_state=0),
+        ServiceRegressor(random_state=0),
+        ServiceRegressor(tree=True, random_state=0),
         *([LightgbmRegressor(n_estimators=20)] if "lightgbm" in registry.available(9) else []),
     ]
 )
@@ -49,7 +53,9 @@ def test_scikit_learns_own_checks(estimator: object, check: Any) -> None:
         check(estimator)
 
 
-@pytest.mark.parametrize("name", [name for name in registry.FAMILIES if name != "service"])
+@pytest.mark.parametrize(
+    "name", [name for name, each in registry.FAMILIES.items() if not each.own_features]
+)
 def test_what_is_kept_predicts_the_same(name: str) -> None:
     if name == "lightgbm" and name not in registry.available(9):
         pytest.skip("LightGBM is not installed")
@@ -61,28 +67,36 @@ def test_what_is_kept_predicts_the_same(name: str) -> None:
     assert np.median(np.abs(fitted.predict(x) / y - 1)) < 0.25
 
 
-def test_times_that_add_up_are_learnt_from_few_rows() -> None:
+@pytest.mark.parametrize(("tree", "rows"), [(False, 20), (True, 40)])
+def test_times_that_add_up_are_learnt_from_few_rows(tree: bool, rows: int) -> None:
     rng = np.random.default_rng(1)
     features, times = rng.uniform(0, 3, (80, 2)), rng.uniform(0, 1, (80, 3))
     y = 1e5 * (times @ [1.0, 30.0, 0.0] + 0.5) * (1 + 0.02 * features[:, 0])
     x = np.column_stack([features, times, np.ones(80)])
     fitted, plain = (
-        GaussianProcess(terms=terms, random_state=0).fit(x[:20], y[:20]) for terms in (4, 0)
+        ServiceRegressor(terms, tree=tree, log_target=True, random_state=0).fit(x[:rows], y[:rows])
+        for terms in (4, 0)
     )
     errors = [np.abs(each.predict(x[40:]) / y[40:] - 1).mean() for each in (fitted, plain)]
     assert errors[0] < 0.005 < errors[1] / 2
     assert fitted.model_.coefficients == pytest.approx([1e5, 3e6, 0, 5e4], rel=0.1, abs=1e4)
-    again = GaussianModel.from_json(json.loads(json.dumps(fitted.model_.to_json())))
+    again = ServiceModel.from_json(json.loads(json.dumps(fitted.model_.to_json())))
     assert (again.evaluate(x) == fitted.predict(x)).all()
-    assert len(fitted.most_uncertain(x, 3)) == 3
+
+
+def test_the_next_rows_are_those_of_which_least_is_known() -> None:
+    x, y = data(40)
+    chosen = GaussianProcess(random_state=0).fit(x[:20], y[:20]).most_uncertain(x, 3)
+    assert len(set(chosen)) == 3
+    assert min(chosen) >= 20, "what was measured is known"
 
 
 def test_times_need_columns_and_a_positive_target() -> None:
     x, y = data(40)
     with pytest.raises(ValueError, match="terms must be from 0 to 3, got 4"):
-        GaussianProcess(terms=4).fit(x, y)
+        ServiceRegressor(terms=4).fit(x, y)
     with pytest.raises(ValueError, match="positive y"):
-        GaussianProcess(terms=2).fit(x, -y)
+        ServiceRegressor(terms=2).fit(x, -y)
 
 
 def test_of_many_rows_times_that_add_up_are_learnt_from_some() -> None:
@@ -206,3 +220,5 @@ def test_unknown_models_are_refused() -> None:
         registry.family("forest")
     with pytest.raises(UsageError, match="damaged"):
         GaussianModel.from_json({"mean": 1})
+    with pytest.raises(UsageError, match="damaged"):
+        ServiceModel.from_json({"ratio": {"format": "none"}})

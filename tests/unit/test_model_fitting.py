@@ -66,15 +66,16 @@ def test_times_that_add_up_are_evaluated_as_the_docs_say(tmp_path: Path) -> None
     vector = Vector(30, 16, 8192, 65536, 20, 70)
     row = features.columns(kept["features"]["set"], features.inputs([vector]))[0].tolist()
     kept = kept["predictions"]["latency"]
-    process, interval = kept["predictor"], kept["interval"]
-    scales = process["length_scales"]
-    place = [value / scale for value, scale in zip(row, scales, strict=False)]
+    service, interval = kept["predictor"], kept["interval"]
+    process, features_count = service["ratio"], service["features"]
+    scales = zip(row[:features_count], process["length_scales"], strict=True)
+    place = [value / scale for value, scale in scales]
     total = process["mean"]
     for point, weight in zip(process["points"], process["weights"], strict=True):
         s = math.sqrt(5) * math.dist(place, point)
         total += weight * (1 + s + s**2 / 3) * math.exp(-s)
-    terms = zip(row[len(scales) :], process["coefficients"], strict=True)
-    value = math.exp(total) * max(sum(x * each for x, each in terms), process["least"])
+    terms = zip(row[features_count:], service["coefficients"], strict=True)
+    value = math.exp(total) * max(sum(x * each for x, each in terms), service["least"])
     value = min(max(value, kept["held_to"][0]), kept["held_to"][1])
     found = model.answers(vector)["latency_ns"]
     assert found["value"] == pytest.approx(value, rel=1e-9)

@@ -4,7 +4,7 @@
     The eight characteristics of huang2011 as columns of numbers.
 `designs`, `collecting`, `table`
     Which workloads are run, running them, and the runs on disk.
-`registry`, `estimators`, `gaussian`, `guide`
+`registry`, `estimators`, `gaussian`, `service`, `guide`
     The kinds of models, all in the manner of scikit-learn and kept as plain data; imported only
     when something is fitted, since scikit-learn takes seconds to load.
 `samples`, `intervals`, `fitting`, `fitted`

@@ -13,14 +13,22 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope.errors import UsageError
-from ssdscope.models import features
+from ssdscope.models import features, gaussian_model, service_model
 from ssdscope.models.gaussian_model import GaussianModel
+from ssdscope.models.guide import model as guide
 from ssdscope.models.guide.model import GuideModel
 from ssdscope.models.intervals import Reach
+from ssdscope.models.service_model import ServiceModel
 from ssdscope.results.files import write_text
 from ssdscope.workloads.grid import COLUMNS, Vector
 
 Array = npt.NDArray[Any]
+Predictor = GuideModel | GaussianModel | ServiceModel
+KINDS: dict[str, type[GuideModel] | type[GaussianModel] | type[ServiceModel]] = {
+    guide.FORMAT: GuideModel,
+    gaussian_model.FORMAT: GaussianModel,
+    service_model.FORMAT: ServiceModel,
+}
 FORMAT = "ssdscope-model"
 VERSION = 1
 MOST_BYTES = 256 << 20
@@ -46,7 +54,7 @@ class Prediction:
     """
 
     name: str
-    model: GuideModel | GaussianModel
+    model: Predictor
     low: float
     high: float
     reach: Reach
@@ -71,7 +79,7 @@ class Prediction:
     def from_json(cls, data: dict[str, Any]) -> Self:
         """Read what `to_json` wrote."""
         given = data["predictor"]
-        kind = GuideModel if given["format"] == "ssdscope-guide" else GaussianModel
+        kind = KINDS[given["format"]]
         low, high = (float(each) for each in data["held_to"])
         reach = Reach.from_json(data["interval"])
         return cls(data["name"], kind.from_json(given), low, high, reach, data["grouped"])

@@ -5,11 +5,6 @@ scales, amplitude and noise maximise the marginal likelihood on at most `TUNING_
 cost is cubic), with the gradient written out; then all rows are fitted (Rasmussen and Williams
 2006, chapters 2 and 5).
 
-Latency is a sum of times far more than it is a product of powers. With `terms` the last columns
-are what times are proportional to, and their coefficients are fitted first: least squares of
-relative errors, none negative, for no request gets time back. The process then has only the
-ratio to that sum to explain, which is nearly 1, and its length scales grow.
-
 Noise is not everywhere alike: where a disk's arm goes between two streams a run differs from the
 next by a quarter, where all is random by a percent. One noise for both follows the luck of the
 first and smooths the second. So what each row misses when it is left out, which a fit tells
@@ -26,14 +21,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from ssdscope.models.gaussian_model import ROOT5, GaussianModel, distances, matern, summed
+from ssdscope.models.gaussian_model import ROOT5, GaussianModel, distances, matern
 
 Array = npt.NDArray[Any]
 TUNING_ROWS = 512
 LEAST_NOISE = 0.005
 """Of the logarithm of a target: no mean of a run is known better than to half a percent."""
-LEAST_SHARE = 0.1
-"""A sum of times is held above this share of the least target."""
 TUNING_STEPS, AGAIN_STEPS = 60, 20
 NOISE_NEIGHBOURS = 24
 """Rows, itself among them, whose misses tell the noise of a row; of fewer than three times as many
@@ -52,8 +45,6 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         any other target is fitted as it is.
     max_rows : int, default=4200
         Rows that are fitted at most; of more these are drawn.
-    terms : int, default=0
-        So many of the last columns, none negative, are what times are proportional to.
     random_state : int, RandomState or None, default=None
         Draws rows.
 
@@ -69,12 +60,10 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         log_target: bool = True,
         max_rows: int = 4200,
-        terms: int = 0,
         random_state: Any = None,
     ) -> None:
         self.log_target = log_target
         self.max_rows = max_rows
-        self.terms = terms
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
@@ -82,11 +71,6 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         points, target = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
         random = check_random_state(self.random_state)
         logarithm = bool(self.log_target and (target > 0).all())
-        points, times = self._parted(points)
-        coefficients, low_sum = np.empty(0), 0.0
-        if self.terms:
-            coefficients, low_sum = _added_up(times, target)
-            target = target / summed(times, coefficients, low_sum)
         values = np.log(target) if logarithm else target.astype(float)
         low, high = points.min(axis=0), points.max(axis=0)
         if len(points) > self.max_rows:
@@ -108,8 +92,6 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             log_target=logarithm,
             low=low,
             high=high,
-            coefficients=coefficients,
-            least=low_sum,
         )
         return self
 
@@ -142,13 +124,6 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._factor = _cholesky(covariance)
         return logs
 
-    def _parted(self, rows: Array) -> tuple[Array, Array]:
-        """Part the features from what times are proportional to."""
-        features = rows.shape[1] - self.terms
-        if features < 1 or self.terms < 0:
-            raise ValueError(f"terms must be from 0 to {rows.shape[1] - 1}, got {self.terms}")
-        return rows[:, :features], rows[:, features:]
-
     def predict(self, X: Any) -> Array:  # noqa: N803
         """Predict for ``X`` of shape (n, features)."""
         check_is_fitted(self)
@@ -157,8 +132,7 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def most_uncertain(self, X: Any, count: int) -> list[int]:  # noqa: N803
         """Choose rows one by one, each where the variance is largest given those before it."""
         check_is_fitted(self)
-        rows, _ = self._parted(validate_data(self, X, reset=False, dtype=np.float64))
-        rows = rows / self.model_.length_scales
+        rows = validate_data(self, X, reset=False, dtype=np.float64) / self.model_.length_scales
         cross = self._amplitude * matern(distances(rows, self._points))
         known = _forward(self._factor, cross.T)
         # What is left of the covariance between candidates, lowered by each that is chosen.
@@ -172,16 +146,6 @@ class GaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             column = left[:, best] / np.sqrt(max(left[best, best], 0) + self._noise)
             left = left - np.outer(column, column)
         return chosen
-
-
-def _added_up(times: Array, target: Array) -> tuple[Array, float]:
-    """Weigh times so that their sum is near a positive target; coefficients, and its least."""
-    from scipy.optimize import nnls
-
-    if not (target > 0).all():
-        raise ValueError("terms need a positive y")
-    coefficients, _ = nnls(times / target[:, None], np.ones(len(target)))
-    return coefficients, LEAST_SHARE * float(target.min())
 
 
 def _cholesky(covariance: Array) -> Array:

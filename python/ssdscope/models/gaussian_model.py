@@ -1,6 +1,6 @@
 """A fitted Gaussian process as plain data: it predicts with numpy alone, and is kept as JSON."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy.typing as npt
 from ssdscope.errors import UsageError
 
 Array = npt.NDArray[Any]
+FORMAT = "ssdscope-gaussian"
 ROWS_AT_ONCE = 1024
 ROOT5 = 5**0.5
 
@@ -16,9 +17,6 @@ ROOT5 = 5**0.5
 @dataclass(frozen=True, eq=False)
 class GaussianModel:
     """A fitted process as plain data: ``mean + sum of weights * covariance(row, point)``.
-
-    If there are coefficients, that is of the target's ratio to a sum of times: the last columns
-    of a row, each times its coefficient.
 
     Attributes
     ----------
@@ -34,10 +32,6 @@ class GaussianModel:
         Whether this is of the natural logarithm of the target.
     low, high : ndarray, shape (features,)
         Ranges of the features it was fitted on.
-    coefficients : ndarray, shape (terms,)
-        Of the times that add up; nothing if the target is what is modelled.
-    least : float
-        What their sum is held above.
     """
 
     points: Array
@@ -47,28 +41,21 @@ class GaussianModel:
     log_target: bool
     low: Array
     high: Array
-    coefficients: Array = field(default_factory=lambda: np.empty(0))
-    least: float = 0.0
 
     def evaluate(self, rows: Array) -> Array:
         """Predict; shape (n,)."""
-        features = len(self.length_scales)
-        scaled = rows[:, :features] / self.length_scales
+        scaled = rows / self.length_scales
         parts = [
             matern(distances(scaled[start : start + ROWS_AT_ONCE], self.points)) @ self.weights
             for start in range(0, len(scaled), ROWS_AT_ONCE)
         ]
         answer = self.mean + np.concatenate([np.empty(0), *parts])
-        if self.log_target:
-            answer = np.exp(answer)
-        if len(self.coefficients):
-            answer = answer * summed(rows[:, features:], self.coefficients, self.least)
-        return answer
+        return np.exp(answer) if self.log_target else answer
 
     def to_json(self) -> dict[str, Any]:
         """Write the model as plain data."""
         return {
-            "format": "ssdscope-gaussian",
+            "format": FORMAT,
             "version": 1,
             "scale": "log" if self.log_target else "identity",
             "mean": self.mean,
@@ -77,8 +64,6 @@ class GaussianModel:
             "high": self.high.tolist(),
             "points": self.points.tolist(),
             "weights": self.weights.tolist(),
-            "coefficients": self.coefficients.tolist(),
-            "least": self.least,
         }
 
     @classmethod
@@ -91,12 +76,11 @@ class GaussianModel:
             If it is not such a model.
         """
         try:
-            names = ("points", "weights", "length_scales", "low", "high", "coefficients")
+            names = ("points", "weights", "length_scales", "low", "high")
             arrays = {name: np.array(data[name], dtype=float) for name in names}
             model = cls(
                 **arrays,
                 mean=float(data["mean"]),
-                least=float(data["least"]),
                 log_target={"log": True, "identity": False}[data["scale"]],
             )
         except (KeyError, TypeError, ValueError) as fault:
@@ -104,12 +88,6 @@ class GaussianModel:
         if model.points.shape != (len(model.weights), len(model.length_scales)):
             raise UsageError("the model is damaged: its points do not go with its weights")
         return model
-
-
-def summed(terms: Array, coefficients: Array, least: float) -> Array:
-    """Add times up; shape (n,)."""
-    total: Array = np.maximum(terms @ coefficients, least)
-    return total
 
 
 def distances(one: Array, other: Array) -> Array:

@@ -24,7 +24,8 @@ class Family:
     most_rows
         Beyond so many rows it is not among those that are chosen from.
     chosen_from
-        Whether it is tried where the best is asked for; baselines are not.
+        Whether it is tried where the best is asked for; baselines are not, nor is what a faster
+        kind comes before.
     own_features
         The only set of features that it learns from, which no other does; empty if it takes any.
     """
@@ -72,11 +73,15 @@ def _gaussian(seed: int) -> Any:
     return GaussianProcess(log_target=True, random_state=seed)
 
 
-def _service(seed: int) -> Any:
+def _service(seed: int, *, tree: bool = False) -> Any:
     from ssdscope.models.features import TERMS
-    from ssdscope.models.gaussian import GaussianProcess
+    from ssdscope.models.service import ServiceRegressor
 
-    return GaussianProcess(log_target=True, terms=len(TERMS), random_state=seed)
+    return ServiceRegressor(terms=len(TERMS), tree=tree, log_target=True, random_state=seed)
+
+
+def _service_guide(seed: int) -> Any:
+    return _service(seed, tree=True)
 
 
 def _least_squares(_seed: int) -> Any:
@@ -109,6 +114,12 @@ FAMILIES: dict[str, Family] = {
     "service": Family(
         _service,
         "times that add up, and a Gaussian process of what they miss",
+        own_features="service",
+    ),
+    "service-guide": Family(
+        _service_guide,
+        "times that add up, and a GUIDE tree of what they miss",
+        chosen_from=False,
         own_features="service",
     ),
     "ols": Family(_least_squares, "ordinary least squares, a baseline", chosen_from=False),

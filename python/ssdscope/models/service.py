@@ -1,0 +1,91 @@
+"""Times that add up, and a model of what they miss.
+
+Latency is a sum of times far more than it is a product of powers. So the coefficients of what
+times are proportional to are fitted first: least squares of relative errors, none negative, for
+no request gets time back. Then a model has only the ratio to that sum to explain, which is nearly
+1: a Gaussian process, or a GUIDE tree, which can be read.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ssdscope.models.gaussian import GaussianProcess
+from ssdscope.models.guide.estimators import GuideRegressor
+from ssdscope.models.service_model import ServiceModel, summed
+
+Array = npt.NDArray[Any]
+LEAST_SHARE = 0.1
+"""A sum of times is held above this share of the least target."""
+
+
+class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """A sum of times, and a model of the ratio to it.
+
+    Parameters
+    ----------
+    terms : int, default=0
+        So many of the last columns, none negative, are what times are proportional to; the
+        target is positive, then. Without any, the model is of the target itself.
+    tree : bool, default=False
+        Whether the model is a GUIDE tree; else it is a Gaussian process.
+    log_target : bool, default=False
+        Fit the logarithm of the ratio, or of a positive target, and predict its exponential.
+    random_state : int, RandomState or None, default=None
+        Of the model.
+
+    Attributes
+    ----------
+    model_ : ServiceModel
+        The fit as plain data.
+    n_features_in_ : int
+        Columns seen by `fit`.
+    """
+
+    def __init__(
+        self,
+        terms: int = 0,
+        tree: bool = False,
+        log_target: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.terms = terms
+        self.tree = tree
+        self.log_target = log_target
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:  # noqa: N803
+        """Fit on finite ``X`` of shape (n, features + terms) and ``y`` of shape (n,)."""
+        rows, target = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+        features = rows.shape[1] - self.terms
+        if features < 1 or self.terms < 0:
+            raise ValueError(f"terms must be from 0 to {rows.shape[1] - 1}, got {self.terms}")
+        coefficients, least = np.empty(0), 0.0
+        if self.terms:
+            coefficients, least = _added_up(rows[:, features:], target)
+            target = target / summed(rows[:, features:], coefficients, least)
+        random = check_random_state(self.random_state)
+        model = GuideRegressor if self.tree else GaussianProcess
+        fitted = model(log_target=self.log_target, random_state=random)
+        fitted.fit(rows[:, :features], target)
+        self.model_ = ServiceModel(fitted.model_, features, coefficients, least)
+        return self
+
+    def predict(self, X: Any) -> Array:  # noqa: N803
+        """Predict for ``X`` of shape (n, features + terms)."""
+        check_is_fitted(self)
+        return self.model_.evaluate(validate_data(self, X, reset=False, dtype=np.float64))
+
+
+def _added_up(times: Array, target: Array) -> tuple[Array, float]:
+    """Weigh times so that their sum is near a positive target; coefficients, and its least."""
+    from scipy.optimize import nnls
+
+    if not (target > 0).all():
+        raise ValueError("terms need a positive y")
+    coefficients, _ = nnls(times / target[:, None], np.ones(len(target)))
+    return coefficients, LEAST_SHARE * float(target.min())

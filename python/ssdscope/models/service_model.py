@@ -1,0 +1,83 @@
+"""Times that add up, and a model of what they miss, as plain data; kept as JSON."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from ssdscope.errors import UsageError
+from ssdscope.models.gaussian_model import FORMAT as GAUSSIAN
+from ssdscope.models.gaussian_model import GaussianModel
+from ssdscope.models.guide.model import FORMAT as GUIDE
+from ssdscope.models.guide.model import GuideModel
+
+Array = npt.NDArray[Any]
+FORMAT = "ssdscope-service"
+_RATIOS: dict[str, type[GuideModel] | type[GaussianModel]] = {
+    GUIDE: GuideModel,
+    GAUSSIAN: GaussianModel,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ServiceModel:
+    """A sum of times, multiplied by what a model says of the ratio to it.
+
+    Attributes
+    ----------
+    ratio : GuideModel or GaussianModel
+        Of the features, which are the first columns of a row.
+    features : int
+        How many those are.
+    coefficients : ndarray, shape (terms,)
+        Of the last columns; each times its coefficient is a time.
+    least : float
+        What their sum is held above.
+    """
+
+    ratio: GuideModel | GaussianModel
+    features: int
+    coefficients: Array
+    least: float
+
+    def evaluate(self, rows: Array) -> Array:
+        """Predict; shape (n,)."""
+        answer = self.ratio.evaluate(rows[:, : self.features])
+        if len(self.coefficients):
+            answer = answer * summed(rows[:, self.features :], self.coefficients, self.least)
+        return answer
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the model as plain data."""
+        return {
+            "format": FORMAT,
+            "version": 1,
+            "features": self.features,
+            "coefficients": self.coefficients.tolist(),
+            "least": self.least,
+            "ratio": self.ratio.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Self:
+        """Read what `to_json` wrote.
+
+        Raises
+        ------
+        UsageError
+            If it is not such a model.
+        """
+        try:
+            ratio = data["ratio"]
+            coefficients = np.array(data["coefficients"], dtype=float)
+            model = _RATIOS[ratio["format"]].from_json(ratio)
+            return cls(model, int(data["features"]), coefficients, float(data["least"]))
+        except (KeyError, TypeError, ValueError) as fault:
+            raise UsageError(f"the model is damaged: {fault!r}") from fault
+
+
+def summed(terms: Array, coefficients: Array, least: float) -> Array:
+    """Add times up; shape (n,)."""
+    total: Array = np.maximum(terms @ coefficients, least)
+    return total
