@@ -135,3 +135,13 @@ def test_the_knee_with_drift_is_that_of_a_drive_at_its_crest() -> None:
     )
     assert max(map(float, drifting.also)) > 1.1 * max(map(float, still.also))
     assert min(map(float, drifting.also)) == pytest.approx(min(map(float, still.also)))
+
+
+def test_where_pages_of_a_table_on_demand_lie_is_no_effect_of_the_order() -> None:
+    """Units that cover all dies alike leave nothing for the order to change."""
+    values = PAGE | {
+        "ftl.map_unit_bytes": 65_536, "ftl.placement_pages": 1, "ftl.phase_bytes": 0,
+        "map.kind": "demand", "map.cache_bytes": 512, "map.load_bytes": 2048, "nand.blocks_per_plane": 400,
+    }  # fmt: skip
+    effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+    assert effect.mean < 0.01
