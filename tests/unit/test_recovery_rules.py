@@ -141,7 +141,8 @@ def test_where_pages_of_a_table_on_demand_lie_is_no_effect_of_the_order() -> Non
     """Units that cover all dies alike leave nothing for the order to change."""
     values = PAGE | {
         "ftl.map_unit_bytes": 65_536, "ftl.placement_pages": 1, "ftl.phase_bytes": 0,
-        "map.kind": "demand", "map.cache_bytes": 512, "map.load_bytes": 2048, "nand.blocks_per_plane": 400,
+        "map.kind": "demand", "map.cache_bytes": 512, "map.load_bytes": 2048,
+        "nand.blocks_per_plane": 400,
     }  # fmt: skip
     effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
     assert effect.mean < 0.01
