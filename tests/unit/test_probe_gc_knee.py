@@ -53,6 +53,27 @@ def test_common_log_blocks_are_spare_space(tmp_path: Path, logs: int, noise: str
     assert share.value == pytest.approx((logs - 1) * merge / bench.info.capacity_bytes, rel=0.02)
 
 
+READERS = """
+[disturbance]
+foreign_iops = 100
+foreign_bytes = 65_536
+foreign_write_ratio = 0.0
+foreign_on_ns = 100_000_000
+foreign_off_ns = 150_000_000
+"""
+
+
+def test_who_reads_meanwhile_fills_no_log_blocks(tmp_path: Path) -> None:
+    """Where writes wait is counted, not how long."""
+    merge, logs = 2 * 48 * 4096, 13
+    toml = log_block(association="many-to-one", logs=logs) + READERS
+    bench = bench_with(tmp_path, toml, rmw_unit_bytes=4096, merge_unit_bytes=merge)
+    share = told("gc_knee", bench)[gc_knee.SPARE]
+    assert bench.foreign_bytes
+    assert isinstance(share, Detected)
+    assert share.value == pytest.approx((logs - 1) * merge / bench.info.capacity_bytes, rel=0.02)
+
+
 def test_a_log_block_for_each_unit_is_next_to_none(tmp_path: Path) -> None:
     known = {"rmw_unit_bytes": 4096, "merge_unit_bytes": 2 * 48 * 4096}
     bench = bench_with(tmp_path, log_block(logs=6), map_cache_bytes=None, **known)
