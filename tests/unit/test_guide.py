@@ -236,3 +236,5 @@ def test_repeated_rows_are_not_held_to_themselves() -> None:
     y = np.repeat(rng.normal(size=150), 10)
     tree = GuideRegressor(random_state=12).fit(x, y).model_.trees[0]
     assert tree.leaves <= 5
+    apart = GuideRegressor(random_state=12, repeats_together=False).fit(x, y).model_.trees[0]
+    assert apart.leaves > 4 * tree.leaves

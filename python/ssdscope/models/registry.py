@@ -43,6 +43,12 @@ def _guide(seed: int) -> Any:
     return GuideRegressor(log_target=True, random_state=seed)
 
 
+def _guide_rows(seed: int) -> Any:
+    from ssdscope.models.guide.estimators import GuideRegressor
+
+    return GuideRegressor(log_target=True, repeats_together=False, random_state=seed)
+
+
 def _bagged(seed: int) -> Any:
     from ssdscope.models.guide.estimators import GuideBagging
 
@@ -104,6 +110,11 @@ def _lasso(_seed: int) -> Any:
 
 FAMILIES: dict[str, Family] = {
     "guide": Family(_guide, "one regression tree with linear leaves, after Loh's GUIDE"),
+    "guide-rows": Family(
+        _guide_rows,
+        "the same, pruned by folds of rows, in which repeated workloads are held to themselves",
+        chosen_from=False,
+    ),
     "guide-bagged": Family(_bagged, "the mean of ten such trees", most_rows=4000),
     "guide-quantile": Family(
         _guide_quantile, "a GUIDE tree for the median", most_rows=4000, chosen_from=False

@@ -103,15 +103,16 @@ class _SingleTree(_Guide):
 
     cv: int
     se_rule: float
+    repeats_together: bool = True
 
     def _trees(self, grower: Grower, random: Any) -> list[Tree]:
         n = len(grower.points)
         tree = grower.grow(np.arange(n))
         if self.cv == 0 or tree.leaves == 1:
             return [tree]
-        # Rows that are the same for the model go to one fold, or repeated runs would be held to
-        # themselves.
-        _, kind = np.unique(grower.points, axis=0, return_inverse=True)
+        kind = np.arange(n)
+        if self.repeats_together:
+            _, kind = np.unique(grower.points, axis=0, return_inverse=True)
         kinds = int(kind.max()) + 1
         folds = random.permutation(kinds)[kind.reshape(-1)] % min(self.cv, kinds)
         return [prune(grower, tree, folds, self.se_rule)]
@@ -142,6 +143,10 @@ class GuideRegressor(_SingleTree):
         Folds of the cross-validation that prunes; 0 for a tree that is not pruned.
     se_rule : float, default=0.25
         The smallest tree is taken whose loss is within so many standard errors of the least.
+    repeats_together : bool, default=True
+        Whether rows with equal features share a fold, so that repeated runs are not held to
+        themselves. Folds of single rows, as in Loh's program, keep more of a tree where there are
+        few workloads, each run often; how that does on others is another question.
     margin : float, default=0.1
         How far predictions may leave the range of the leaf, as part of that range.
     log_target : bool, default=False
@@ -168,6 +173,7 @@ class GuideRegressor(_SingleTree):
         max_depth: int | None = None,
         cv: int = 10,
         se_rule: float = 0.25,
+        repeats_together: bool = True,
         margin: float = 0.1,
         log_target: bool = False,
         random_state: Any = None,
@@ -176,6 +182,7 @@ class GuideRegressor(_SingleTree):
         self.max_depth = max_depth
         self.cv = cv
         self.se_rule = se_rule
+        self.repeats_together = repeats_together
         self.margin = margin
         self.log_target = log_target
         self.random_state = random_state

@@ -48,9 +48,9 @@ COLUMNS = (
     "in 90 %", "slowest third",
 )  # fmt: skip
 ERRORS = (
-    "Errors compared are in-sample, as the paper's. Floor: what a model that knew every mean would "
-    "be off by. Grouped: on folds it has not seen. Off-grid: on workloads of another law, between "
-    "the grid's points and drawn by a seed of their own."
+    "Errors compared are in-sample, as the paper's, of trees pruned by folds of rows. Floor: what "
+    "a model that knew every mean would be off by. Grouped: on folds it has not seen. Off-grid: on "
+    "workloads of another law, between the grid's points and drawn by a seed of their own."
 )
 QUICK = "a quick look at a part of the grid's runs"
 _Found = Sequence[tuple[Cell, Printed]]
