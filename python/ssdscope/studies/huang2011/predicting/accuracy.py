@@ -14,8 +14,8 @@ from ssdscope.studies.huang2011.predicting import runs
 from ssdscope.studies.huang2011.predicting.runs import GRID, Part
 
 MODEL = "guide-rows"
-"""The paper's trees: GUIDE's own folds are of rows. Kinds of table IV have as few as 20 workloads, each
-run 15 times; folds of workloads leave nothing of a tree of those."""
+"""The paper's trees: GUIDE's own folds are of rows. Kinds of table IV have as few as 20 workloads,
+each run 15 times; folds of workloads leave nothing of a tree of those."""
 Row = dict[str, Any]
 """As `models.evaluation.evaluate` gives them."""
 Key = tuple[str, str, str, str]
