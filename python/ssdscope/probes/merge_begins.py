@@ -54,10 +54,17 @@ TRIED, TRIES = 5, 8
 
 @dataclass(frozen=True)
 class Waits:
-    """What writes take at least that wait for merges, and others at most: three of four of each."""
+    """What writes take at least that wait for merges, and others at most: three of four of each.
+
+    Attributes
+    ----------
+    logs_taken
+        Writes far apart after which all log blocks are taken.
+    """
 
     waiting_ns: float
     others_ns: float
+    logs_taken: int = 0
 
     @property
     def contrast(self) -> float:

@@ -66,7 +66,11 @@ def measure(bench: Bench, found: Repeating) -> Waits | None:
     behind = np.array([0, size - margin, -margin, size])
     rng = bench.rng(f"pairs in merge units {size}")
     kind = rng.permuted(np.repeat(np.arange(behind.size), WRITES))
-    taken_ns = _second_ns(bench, found, behind[kind], unit, rng)
+    merge_runs.renew(bench)
+    apart = merge_runs.far_apart(bench, unit, -found.stream.phase_bytes)
+    # Where they are slow from the first one on, all log blocks were taken before.
+    logs_taken = apart.writes if apart.logs else merge_runs.BATCH
+    taken_ns = _second_ns(bench, found, behind[kind], unit, logs_taken, rng)
     kinds = [taken_ns[(kind == number) & ~np.isnan(taken_ns)] for number in range(behind.size)]
     if min(each.size for each in kinds) < FEWEST:
         return None
@@ -76,7 +80,7 @@ def measure(bench: Bench, found: Repeating) -> Waits | None:
     places = rng.integers(0, bench.info.capacity_bytes // block, READS) * block
     loaded = float(np.median(bench.read(places, block).latency_ns))
     times = WRITES_BACK if _may_be_zone(bench, found) else LOADS
-    return Waits(outside, inside) if outside >= times * (inside + loaded) else None
+    return Waits(outside, inside, logs_taken) if outside >= times * (inside + loaded) else None
 
 
 def _may_be_zone(bench: Bench, found: Repeating) -> bool:
@@ -103,7 +107,7 @@ def _phase_bytes(bench: Bench, found: Repeating, waits: Waits) -> int | None:
     outside, inside = -min(REACH_BYTES, found.size_bytes // 4) // block, 0
 
     def waits_at(at: int, count: int = TRIED) -> bool | None:
-        return _waits(bench, found, at, count, waits.limit_ns)
+        return _waits(bench, found, at, count, waits)
 
     if waits_at(inside) is not True or waits_at(outside) is not False:
         return None
@@ -129,17 +133,18 @@ def _rmw_unit_bytes(bench: Bench, found: Repeating, waits: Waits) -> int | None:
     counts = []
     for unit, place in zip(units, PLACES, strict=True):
         at = (int(unit) * found.size_bytes + int(place * found.size_bytes)) // block * block
-        counts.append(_writes_a_log(bench, found, at, waits.limit_ns))
+        counts.append(_writes_a_log(bench, found, at, waits))
     if counts[0] is None or counts[0] != counts[1] or found.size_bytes % (counts[0] * block):
         return None
     return found.size_bytes // counts[0]
 
 
-def _writes_a_log(bench: Bench, found: Repeating, place: int, limit_ns: float) -> int | None:
+def _writes_a_log(bench: Bench, found: Repeating, place: int, waits: Waits) -> int | None:
     """Count the writes of a block from one merge to the next; None if most differ."""
     block = bench.info.logical_block_bytes
     merge_runs.renew(bench)
-    merge_runs.far_apart(bench, request_bytes(bench, found), -found.stream.phase_bytes)
+    unit = request_bytes(bench, found)
+    merge_runs.far_apart(bench, unit, -found.stream.phase_bytes, waits.logs_taken)
     taken_ns = np.empty(0)
     most = (LOGS + 1) * found.size_bytes // block
     while taken_ns.size < most:
@@ -147,21 +152,21 @@ def _writes_a_log(bench: Bench, found: Repeating, place: int, limit_ns: float) -
         with write_through.writing(bench) as writer:
             more = merge_runs.undisturbed(writer, np.full(count, place), block, most_lost=1.0)
         taken_ns = np.append(taken_ns, more)
-        between = np.diff(np.flatnonzero(taken_ns > limit_ns))
+        between = np.diff(np.flatnonzero(taken_ns > waits.limit_ns))
         if between.size >= LOGS:
             usual = int(np.median(between))
             return usual if (between == usual).mean() > ALIKE else None
     return None
 
 
-def _waits(bench: Bench, found: Repeating, at: int, count: int, limit_ns: float) -> bool | None:
+def _waits(bench: Bench, found: Repeating, at: int, count: int, seen: Waits) -> bool | None:
     """Say of a block, by its number from multiples of the size, whether it is in the next unit."""
     block = bench.info.logical_block_bytes
     rng = bench.rng(f"end of merge units {at} {count}")
     behind = np.full(count, found.size_bytes + at * block)
     for _ in range(TRIES):
-        taken_ns = _second_ns(bench, found, behind, block, rng)
-        waits = taken_ns[~np.isnan(taken_ns)] > limit_ns
+        taken_ns = _second_ns(bench, found, behind, block, seen.logs_taken, rng)
+        waits = taken_ns[~np.isnan(taken_ns)] > seen.limit_ns
         if waits.size > count / 2:
             share = float(waits.mean())
             return None if 0.25 < share < 0.75 else share > 0.5
@@ -170,12 +175,17 @@ def _waits(bench: Bench, found: Repeating, at: int, count: int, limit_ns: float)
 
 
 def _second_ns(
-    bench: Bench, found: Repeating, behind: NDArray[np.int64], size: int, rng: np.random.Generator
+    bench: Bench,
+    found: Repeating,
+    behind: NDArray[np.int64],
+    size: int,
+    logs_taken: int,
+    rng: np.random.Generator,
 ) -> NDArray[Any]:
     """Write in the middle of random units and then so far behind their beginnings; the latter."""
     unit = request_bytes(bench, found)
     merge_runs.renew(bench)
-    merge_runs.far_apart(bench, unit, -found.stream.phase_bytes)
+    merge_runs.far_apart(bench, unit, -found.stream.phase_bytes, logs_taken)
     # Every other unit, as what is outside belongs to the ones between.
     units = 2 * rng.permutation((bench.info.capacity_bytes // found.size_bytes - 2) // 2) + 1
     begins = np.resize(units, behind.size) * found.size_bytes - found.stream.phase_bytes

@@ -172,10 +172,11 @@ def run_times(bench: Bench, layout: Layout, runs: int, look: int) -> NDArray[Any
     return np.asarray(times[~np.isnan(times)])
 
 
-def far_apart(bench: Bench, unit: int, shift: int) -> Apart:
+def far_apart(bench: Bench, unit: int, shift: int, most: int = SLOTS[1]) -> Apart:
     """Write single RMW units far apart until they are slow, against the first ones.
 
     A log block for each data block is soon merged for the next one; shared ones take them all.
+    `most` is how many are written in vain.
     """
     rng = bench.rng("merge units apart")
     slots = min(max(bench.info.capacity_bytes // APART_BYTES, SLOTS[0]), SLOTS[1])
@@ -185,7 +186,7 @@ def far_apart(bench: Bench, unit: int, shift: int) -> Apart:
     times: list[float] = []
     end = 0
     with write_through.writing(bench) as writer:
-        for end in range(BATCH, places.size + 1, BATCH):
+        for end in range(BATCH, min(places.size, most) + 1, BATCH):
             batch = undisturbed(writer, places[end - BATCH : end], unit, most_lost=1.0)
             if np.isnan(batch).all():
                 continue
