@@ -22,11 +22,13 @@ said. Cost: some two hundred writes, each of which may merge a unit.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope.probes import merge_runs, write_through
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected
 from ssdscope.probes.merge_begins import (
     FEWEST,
@@ -142,9 +144,7 @@ def _rmw_unit_bytes(bench: Bench, found: Repeating, waits: Waits) -> int | None:
 def _writes_a_log(bench: Bench, found: Repeating, place: int, waits: Waits) -> int | None:
     """Count the writes of a block from one merge to the next; None if most differ."""
     block = bench.info.logical_block_bytes
-    merge_runs.renew(bench)
-    unit = request_bytes(bench, found)
-    merge_runs.far_apart(bench, unit, -found.stream.phase_bytes, waits.logs_taken)
+    _take_logs(bench, found, waits.logs_taken)
     taken_ns = np.empty(0)
     most = (LOGS + 1) * found.size_bytes // block
     while taken_ns.size < most:
@@ -184,8 +184,7 @@ def _second_ns(
 ) -> NDArray[Any]:
     """Write in the middle of random units and then so far behind their beginnings; the latter."""
     unit = request_bytes(bench, found)
-    merge_runs.renew(bench)
-    merge_runs.far_apart(bench, unit, -found.stream.phase_bytes, logs_taken)
+    _take_logs(bench, found, logs_taken)
     # Every other unit, as what is outside belongs to the ones between.
     units = 2 * rng.permutation((bench.info.capacity_bytes // found.size_bytes - 2) // 2) + 1
     begins = np.resize(units, behind.size) * found.size_bytes - found.stream.phase_bytes
@@ -193,3 +192,10 @@ def _second_ns(
     with write_through.writing(bench) as writer:
         taken_ns = merge_runs.undisturbed(writer, pairs.ravel(), size, most_lost=1.0, longest=PAIR)
     return np.where(np.isnan(taken_ns[::2]), np.nan, taken_ns[1::2])
+
+
+def _take_logs(bench: Bench, found: Repeating, writes: int) -> None:
+    """Write far apart from the filled drive on, whether or not others let the times be known."""
+    merge_runs.renew(bench)
+    with suppress(Stopped):
+        merge_runs.far_apart(bench, request_bytes(bench, found), -found.stream.phase_bytes, writes)
