@@ -127,7 +127,7 @@ def test_rows_come_in_order_repeat_and_keep_little_s_law() -> None:
 
 def test_the_interval_ends_a_run_before_the_minute() -> None:
     vector = Vector(0, 1, KIB, 4 * KIB, rd_rand=100)
-    row = grid.measure(small_drive(), vector, vector.workload(Stop(), seed=1))
+    row = grid.measure(small_drive(), vector, Stop(), seed=1)
     assert 0 < row.elapsed_ns < 60_000_000_000
     assert row.requests >= 200
 
@@ -159,6 +159,13 @@ def test_how_much_fills_a_buffer_is_measured() -> None:
     buffered = open_target("sim:huang-ssd-a", seed=1).device
     assert 64 << 20 < filling.fill_bytes(buffered, seed=1) < 128 << 20, "64 MB of buffer"
     assert filling.fill_bytes(small_drive(), seed=1) == least
+    for share, full_ns in ((100, 2_000_000), (47, 1_000_000)):
+        vector = Vector(share, 1, 4 * KIB, KIB, wr_rand=100)
+        begun, full = (
+            grid.measure(buffered.fork(), vector, Stop(0.05, 20 * 10**9, fill), seed=1)
+            for fill in (least, 87 << 20)
+        )
+        assert begun.latency_ns < 800_000 < full_ns < full.latency_ns
     assert filling.fast_pieces([]) == filling.fast_pieces([5] * 160) == 0
     assert filling.fast_pieces([5] * 30 + [50] * 60) == 30
     assert filling.fast_pieces([5] * 30 + [50] * 5 + [5] * 2 + [50] * 60) == 37

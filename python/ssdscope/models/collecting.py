@@ -259,8 +259,7 @@ def _copies(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Coll
 
 def _measure(device: Device, task: Task, plan: Plan) -> Row:
     seed = grid.run_seed(task.seed, task.vector)
-    workload = task.vector.workload(plan.stop, seed, plan.size_bytes)
-    return grid.measure(device, task.vector, workload)
+    return grid.measure(device, task.vector, plan.stop, seed, plan.size_bytes)
 
 
 def _one_after_another(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Collected]:

@@ -130,6 +130,8 @@ FILLED_STOP = Stop(fill_bytes=4 * 1024 * KIB)
 LEAST_WRITTEN_BYTES, MOST_UNCOUNTED = 512, 32_768
 """Runs that seldom write begin to count after so many requests: one for each 512 bytes that are to
 be written, and never more than these."""
+FILL_DEPTH, BUFFERED_BYTES = 8, 4096
+"""How a large buffer is filled: writes at a time, and what one takes of it at least."""
 USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
 REST_NS = 60_000_000_000
 
@@ -275,10 +277,11 @@ def run(
     workers = Parallel(n_jobs=1 if alone else jobs, prefer="threads", return_as="generator")
     if size_bytes is not None and size_bytes >= device.info.capacity_bytes:
         size_bytes = None
-    plans = (vector.workload(stop, run_seed(seed, vector), size_bytes) for vector in vectors)
     tasks = (
-        delayed(measure)(device if alone else device.fork(), vector, plan)
-        for vector, plan in zip(vectors, plans, strict=True)
+        delayed(measure)(
+            device if alone else device.fork(), vector, stop, run_seed(seed, vector), size_bytes
+        )
+        for vector in vectors
     )
     rows = workers(tasks)
     try:
@@ -289,21 +292,34 @@ def run(
         rows.close()
 
 
-def measure(device: Device, vector: Vector, plan: Workload) -> Row:
-    """Run one workload by its plan.
+def measure(
+    device: Device, vector: Vector, stop: Stop, seed: int, size_bytes: int | None = None
+) -> Row:
+    """Run one workload; where there is a large buffer, its own writes fill that first.
+
+    Mixed with reads they may need minutes to. Once it is full, a workload that keeps it full shows
+    that at once, and any other empties it soon.
 
     Raises
     ------
     KeyboardInterrupt
         After Ctrl-C: half a run is not what the caller asked for.
     """
+    plan = vector.workload(stop, seed, size_bytes)
+    plans = [plan]
+    if vector.wr_ratio and stop.fill_bytes > FILLED_STOP.fill_bytes:
+        writes = replace(vector, wr_ratio=100, q_dep=FILL_DEPTH).workload(
+            PAPER_STOP, seed, size_bytes
+        )
+        count = math.ceil(stop.fill_bytes / max(vector.wr_size, BUFFERED_BYTES))
+        plans.insert(0, replace(writes, until_ci=None, requests=count))
     try:
-        result = device.run(plan)
+        results = [device.run(each) for each in plans]
     except DeviceError as error:
         return Row(vector, failure=error.message)
-    if result.interrupted:
+    if any(each.interrupted for each in results):
         raise KeyboardInterrupt
-    return _row(vector, result)
+    return _row(vector, results[-1])
 
 
 def means(rows: Sequence[Row]) -> dict[str, float]:
