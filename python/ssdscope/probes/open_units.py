@@ -13,15 +13,15 @@ blocks, too, must be full (128 units); what others disturbed is left out, up to 
 streams are written for six rounds; beyond the limit every write waits for a merge. The median
 counts, of writes behind a whole round in which others did nothing.
 
-Decision. If the second of two streams begins with a merge of the first one, which began without,
-the answer is one. So it is if two streams cost at least 1.2 times what one does, in both halves of
-the measurement, and a tenth more by ranks (0.1 %); unless the drive holds so little of its mapping
-table that both need loading. Else the costs of 2, 3, 4, 6 ... 64 streams are measured at
-two places each; the largest rise between neighbours (loading parts of the mapping table costs less
-than a merge) must be at least what one write costs, and is then halved until n streams fit and
-n + 1 do not; two fresh runs of either must agree, those that fit over nearly whole units. Streams
-fit that write more than a round at less than the geometric mean of cheap and dear, as what costs
-most varies most. Absent if there are no merge units.
+Decision. If nobody else writes and the second of two streams begins with a merge of the first one,
+which began without, the answer is one. So it is if two streams cost at least 1.2 times what one
+does, in both halves of the measurement, and a tenth more by ranks (0.1 %); unless the drive holds so
+little of its mapping table that both need loading. Else the costs of 2, 3, 4, 6 ... 64 streams are
+measured at two places each; the largest rise between neighbours (loading parts of the mapping table
+costs less than a merge) must be at least what one write costs, and is then halved until n streams
+fit and n + 1 do not; two fresh runs of either must agree, those that fit over nearly whole units.
+Streams fit that write more than a round at less than the geometric mean of cheap and dear, as what
+costs most varies most. Absent if there are no merge units.
 
 Assumptions. The merge unit and its phase are known, exactly.
 Cost. Some 500 merge units written, at most ten capacities; tens of merges per step.
@@ -215,14 +215,15 @@ class Streams:
         """Whether each second stream that begins waits for a merge of the first, which did not.
 
         Both are written to their ends, so that nothing is left open; a drive with log blocks for
-        several streams, or for single units, would give the second what it gave the first.
+        several streams, or for single units, would give the second what it gave the first. Unless
+        others write meanwhile: what they write may leave one log block free each time.
         """
         rounds = min(SECONDS, self.units // 2)
         parts = self.unit_bytes // self.part_bytes
-        begins = np.array([self._written(self._places(2, parts))[:2] for _ in range(rounds)])
-        first, second = (column[~np.isnan(column)] for column in begins.T)
-        if min(first.size, second.size) <= SECONDS // 2:
+        written = np.array([self._written(self._places(2, parts)) for _ in range(rounds)])
+        if rounds <= SECONDS // 2 or np.isnan(written).any():
             return False
+        first, second = written[:, 0], written[:, 1]
         if np.percentile(second, 25) < WAITS * np.percentile(first, 75):
             return False
         self.costs[1], self.costs[2] = float(np.median(first)), float(np.median(second))
