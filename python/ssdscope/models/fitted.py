@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope.errors import UsageError
-from ssdscope.models import features, gaussian_model, service_model
+from ssdscope.models import features, service_model
 from ssdscope.models.gaussian_model import GaussianModel
-from ssdscope.models.guide import model as guide
 from ssdscope.models.guide.model import GuideModel
 from ssdscope.models.intervals import Reach
 from ssdscope.models.service_model import ServiceModel
@@ -25,8 +24,7 @@ from ssdscope.workloads.grid import COLUMNS, Vector
 Array = npt.NDArray[Any]
 Predictor = GuideModel | GaussianModel | ServiceModel
 KINDS: dict[str, type[GuideModel] | type[GaussianModel] | type[ServiceModel]] = {
-    guide.FORMAT: GuideModel,
-    gaussian_model.FORMAT: GaussianModel,
+    **service_model.RATIOS,
     service_model.FORMAT: ServiceModel,
 }
 FORMAT = "ssdscope-model"

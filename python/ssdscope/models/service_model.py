@@ -14,10 +14,11 @@ from ssdscope.models.guide.model import GuideModel
 
 Array = npt.NDArray[Any]
 FORMAT = "ssdscope-service"
-_RATIOS: dict[str, type[GuideModel] | type[GaussianModel]] = {
+RATIOS: dict[str, type[GuideModel] | type[GaussianModel]] = {
     GUIDE: GuideModel,
     GAUSSIAN: GaussianModel,
 }
+"""Models of a ratio, by the format of their JSON."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ class ServiceModel:
         try:
             ratio = data["ratio"]
             coefficients = np.array(data["coefficients"], dtype=float)
-            model = _RATIOS[ratio["format"]].from_json(ratio)
+            model = RATIOS[ratio["format"]].from_json(ratio)
             return cls(model, int(data["features"]), coefficients, float(data["least"]))
         except (KeyError, TypeError, ValueError) as fault:
             raise UsageError(f"the model is damaged: {fault!r}") from fault

@@ -222,7 +222,7 @@ def begun(path: str | Path) -> dict[str, Any] | None:
     part = place.with_name(place.name + ".part")
     try:
         if place.is_file():
-            return load(place)[0]
+            return _parquet(place, rows=False)[0]
         if part.is_file():
             with part.open(encoding="utf-8") as file:
                 header: dict[str, Any] = json.loads(file.readline())["header"]
@@ -246,12 +246,17 @@ def load(path: str | Path) -> tuple[dict[str, Any], list[Collected]]:
     UsageError
         If the file cannot be read, or holds something else.
     """
+    return _parquet(path, rows=True)
+
+
+def _parquet(path: str | Path, *, rows: bool) -> tuple[dict[str, Any], list[Collected]]:
+    """Read the header of a collection, and its rows if they are asked for."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path) as file:
-            metadata, table = file.metadata.metadata or {}, file.read()
+            metadata, table = file.metadata.metadata or {}, file.read() if rows else None
     except FileNotFoundError as error:
         raise UsageError(
             f"there is no file {path}", hint="ssdscope model collect TARGET -O makes one"
@@ -261,13 +266,13 @@ def load(path: str | Path) -> tuple[dict[str, Any], list[Collected]]:
     try:
         header = json.loads(metadata[_KEY])
         header["design"], header["seed"]  # which a log of requests has not
-        rows = [Collected.from_dict(each) for each in table.to_pylist()]
+        found = [] if table is None else [Collected.from_dict(row) for row in table.to_pylist()]
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(
             f"{path} does not hold runs for a model",
             hint="ssdscope model collect TARGET -O makes such a file",
         ) from error
-    return header, rows
+    return header, found
 
 
 def _short(error: Exception) -> str:
