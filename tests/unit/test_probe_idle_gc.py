@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from tests.unit.small_drives import FLAT, LOG_BLOCK, MIB, NOISE, opened, probed
 
-from ssdscope.probes import Absent, Detected, Undetectable
+from ssdscope.probes import Absent, Bench, Budget, Detected, Undetectable, idle_gc
+from ssdscope.probes.idle_trials import Trials
+from ssdscope.probes.settling import Overwriter
 
 PAGE = {"gc.low_water_ratio": 0.02, "gc.high_water_ratio": 0.08, "over_provisioning_ratio": 0.2}
 REGION = {
@@ -61,6 +63,21 @@ def test_drives_that_do_nothing_when_idle_have_none(
     if kind is LOG_BLOCK and not noise:
         # With noise it depends on the draw whether the bound comes below 3 %.
         assert isinstance(found, Absent), found
+
+
+def test_room_for_more_writes_than_are_timed_is_no_absence(tmp_path: Path) -> None:
+    """Idle time merges all logs, after which hundreds of writes in them take no merge."""
+    logs = LOG_BLOCK | {"ftl.log_association": '"many-to-one"', "ftl.log_blocks": 12}
+    bench = Bench(opened(tmp_path, logs, idle(20_000_000)), Budget.parse("full"), 1)
+    with bench.allowance(1 << 30):
+        overwriter = Overwriter(bench, bench.rng("test"))
+        overwriter.settle(1 << 27)
+        trials = Trials(overwriter, flushed=False)
+        rested = trials.run(idle_gc.LONG_NS[-1], 16, 1)
+        rested_ns = float(rested.writes_ns.mean()) * rested.read_ns
+        for as_slow, stays in ((1, False), (20, True)):
+            gained = idle_gc._Gained(0.0, 1.0, as_slow * rested_ns)
+            assert idle_gc._stays_fast(trials, gained, {"evidence": {}}) is stays
 
 
 def test_a_buffer_that_is_emptied_when_idle_is_no_collection(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from ssdscope.probes import (
     Reason,
     Undetectable,
     allocation,
+    internal_volumes,
 )
 from ssdscope.targets import Device, open_target
 
@@ -45,6 +46,7 @@ spike_ns = 500_000
 """
 PLAIN = {"channels": 4, "planes": 1, "blocks": 400, "depth": 64, "more": "", "spare": "0.25"}
 DEFAULT = Budget.parse("default")
+PAGE_MAPPED = Absent(name="merge_unit_bytes", probe="test", bound=0, reason="page-mapped")
 
 
 def drive(folder: Path, ftl: str, **changes: int | str) -> Device:
@@ -139,9 +141,7 @@ def told_of_page_mapped(device: Device, *more: Finding) -> Finding:
     bench.known["interleave_degree"] = Detected(
         name="interleave_degree", probe="test", value=4, interval=None, effect=1.0
     )
-    bench.known["merge_unit_bytes"] = Absent(
-        name="merge_unit_bytes", probe="test", bound=0, reason="page-mapped"
-    )
+    bench.known["merge_unit_bytes"] = PAGE_MAPPED
     bench.known |= {each.name: each for each in more}
     with bench.allowance(allocation.writes_bytes(device.info)):
         (found,) = allocation.detect(bench)
@@ -218,9 +218,18 @@ def test_bits_above_a_round_over_the_dies_are_not_named(tmp_path: Path) -> None:
 
 def test_three_channels_have_no_bits(tmp_path: Path) -> None:
     ftl = 'kind = "page"\nallocation = "address"'
-    found = told("internal_volumes", drive(tmp_path, ftl, channels=3))
+    bench = Bench(drive(tmp_path, ftl, channels=3), DEFAULT, 1)
+    bench.known["merge_unit_bytes"] = PAGE_MAPPED
+    (found,) = internal_volumes.detect(bench)
     assert isinstance(found, Absent)
     assert found.bound < 0.4
+
+
+def test_no_bits_are_absent_where_units_may_be_merged(tmp_path: Path) -> None:
+    """Such units lie on other dies each, so that pairs of two wait whatever they differ in."""
+    found = told("internal_volumes", drive(tmp_path, 'kind = "page"', channels=3))
+    assert isinstance(found, Undetectable), found
+    assert found.reason is Reason.MASKED
 
 
 def test_one_command_at_a_time_shows_nothing(tmp_path: Path) -> None:

@@ -132,6 +132,17 @@ def test_a_region_is_told_behind_a_protected_buffer_that_is_full_first(tmp_path:
     assert size.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
 
 
+@pytest.mark.parametrize(("behind_ns", "buffer"), [(2.2e6, True), (6e6, False)])
+def test_a_buffer_is_full_late_where_it_is_emptied_meanwhile(
+    behind_ns: float, buffer: bool
+) -> None:
+    """Of 80 requests 35 are in it, and the others left it: one in 1.8 times what one took."""
+    latency = np.repeat([1e6, behind_ns], [80, 20])
+    stretch = pslc.Stretch(np.array([80]), STEP, 1e6, behind_ns, latency[np.newaxis])
+    assert pslc._fills_a_buffer(stretch, 35.0 * STEP) is buffer
+    assert pslc._fills_a_buffer(stretch, 70.0 * STEP)
+
+
 @pytest.mark.parametrize(("second", "agree"), [(36, True), (28, False)])
 def test_equal_stretches_must_agree(second: int, agree: bool) -> None:
     """As they do not where others fill log blocks, too, which are no region."""

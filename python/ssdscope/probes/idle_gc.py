@@ -12,15 +12,16 @@ two of them writes gain most, and what they take on either side. The step is the
 the logarithm of the period, each period being tried until a sequential test says on which side
 of it the gain lies (Wald 1945).
 
-Decision. Detected if long pauses surely gain something, fresh trials a little beyond the step
-gain it too, and such a little below, of twice as many pauses, gain nothing: a gain that grows
-slowly is no step, and one that takes time, as what the drive was still busy with, no idle work.
-Absent if pauses of a minute surely gain less than 3 %, and writes without one waited most of their
-time, for what idle work would have saved. A write buffer that stays on is flushed, and each timed
-write is. Where a flush has no effect, what was written last is read after a pause (as long as it
-takes to empty all of a buffer) and without one, besides other data: if only the former comes from
-flash, the buffer empties itself in idle time, which looks the same: `masked`. Behind such a buffer
-nothing is absent, either.
+Decision. Detected if long pauses surely gain something, fresh trials a little beyond the step gain
+it too, and such a little below, of twice as many pauses, gain nothing: a gain that grows slowly is
+no step, and one that takes time, as what the drive was still busy with, no idle work. Absent if
+pauses of a minute surely gain less than 3 %, writes without one waited most of their time, for what
+idle work would have saved, and a long stretch of them behind such a pause takes 5 % longer at most:
+room for more writes than are timed would be used up in it. A write buffer that stays on is flushed,
+and each timed write is. Where a flush has no effect, what was written last is read after a pause
+(as long as it takes to empty all of a buffer) and without one, besides other data: if only the
+former comes from flash, the buffer empties itself in idle time, which looks the same: `masked`.
+Behind such a buffer nothing is absent, either.
 
 Assumptions. A read restarts the waiting, and takes less than the onset. Cost: up to sixteen
 capacities. Source: PROBING 3.1, 3.7; SSDcheck's sweep of think times.
@@ -86,6 +87,9 @@ GAINED_NOTHING, GAINED = 0.4, 0.3
 """Of the full gain, at most below the step, and at least more beyond it."""
 MUCH_WAITED = 0.5
 """Of the time of writes in trials without a pause: what idle work would save, if there were any."""
+SUSTAINED_SHARE, SUSTAINED_NS, AS_FAST = 0.25, 1_000_000_000_000, 1.05
+"""Of the capacity, and nanoseconds, written behind a pause at most: more than any spare space; and
+times what writes take just behind one, up to which those in the end are as fast."""
 FLUSHES = 5
 
 
@@ -205,6 +209,26 @@ class Steps:
         return periods[max(step - 1, 0)], periods[min(step + 2, count - 1)]
 
 
+@dataclass(frozen=True)
+class _Gained:
+    """What long pauses gained, if not surely something.
+
+    Attributes
+    ----------
+    at_most
+        Of the logarithm of what writes take.
+    waited
+        Share of the trials without a pause whose writes waited, which may be over before a drive
+        has to merge.
+    rested_ns
+        Mean of writes behind pauses.
+    """
+
+    at_most: float = math.inf
+    waited: float = 1.0
+    rested_ns: float = math.inf
+
+
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer the onset."""
     cache = bench.info.write_cache
@@ -227,7 +251,7 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
     common["evidence"] = {"settled": settled.slowed, "settled_ns": settled.mean_ns}
     steps: Steps | None = None
     for long_ns in LONG_NS:
-        found, bound, worth = _long(trials, long_ns, bench.deadline(1.0))
+        found, gained = _long(trials, long_ns, bench.deadline(1.0))
         if found and (steps is None or found.errors_of_one < steps.errors_of_one):
             steps = found
         if steps and steps.errors_of_one < SEPARATED:
@@ -235,10 +259,10 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
     if steps is not None:
         bench.progress("pauses", 0.4)
         return _narrowed(steps, common)
-    common["evidence"] |= {"most_gained": bound}
+    common["evidence"] |= {"most_gained": gained.at_most}
     # Into a buffer that no flush empties writes may go as fast with and without room behind it.
-    seen = worth and (flushed or not buffered)
-    if settled.slowed and seen and bound < NOTHING:
+    seen = gained.waited > MUCH_WAITED and (flushed or not buffered)
+    if settled.slowed and seen and gained.at_most < NOTHING and _stays_fast(trials, gained, common):
         reason = "no pause makes the next writes faster"
         return Absent(bound=float(LONG_NS[-1]), reason=reason, **common)
     return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
@@ -254,10 +278,22 @@ def _flush_works(overwriter: Overwriter, settled: Settled) -> bool:
     return float(np.median(took)) > 0.1 * settled.mean_ns
 
 
-def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | None, float, bool]:
-    """Hold trials with one long pause against such without; give a search, or what they gain.
+def _stays_fast(trials: Trials, gained: _Gained, common: dict[str, Any]) -> bool:
+    """Tell whether writes are still as fast when any room that a pause has made must be used up.
 
-    Also whether those without, which may be over before a drive has to merge, did wait.
+    Trials that are short beside that room all begin with some, and show no difference.
+    """
+    most = (
+        SUSTAINED_SHARE * trials.bench.info.capacity_bytes // trials.overwriter.granule.size_bytes
+    )
+    count = int(min(most, SUSTAINED_NS / gained.rested_ns))
+    latency = trials.sustained(LONG_NS[-1], count)
+    common["evidence"] |= {"sustained_ns": latency.mean(), "rested_ns": gained.rested_ns}
+    return float(latency.mean()) < AS_FAST * gained.rested_ns
+
+
+def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | None, _Gained]:
+    """Hold trials with one long pause against such without; give a search, and what they gain.
 
     The number of writes is the one at which the two kinds lie furthest apart, in their scatter.
     """
@@ -265,6 +301,7 @@ def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | Non
     counts = [FEWEST_WRITES << each for each in range(32) if FEWEST_WRITES << each <= most]
     logs: dict[bool, list[NDArray[np.float64]]] = {False: [], True: []}
     waited: list[bool] = []
+    rested_ns: list[float] = []
     bound = math.inf
     longest = long_ns == LONG_NS[-1]
     for pairs in range(MOST_PAIRS_LONGEST if longest else MOST_PAIRS):
@@ -273,7 +310,9 @@ def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | Non
             trial = trials.run(long_ns, most, 1) if rests else trials.run(AWAKE_NS, most)
             sums = np.cumsum(trial.writes_ns)
             logs[rests].append(np.log([sums[each - 1] / each for each in counts]))
-            if not rests:
+            if rests:
+                rested_ns.append(trial.writes_ns.mean() * trial.read_ns)
+            else:
                 merges = trial.writes_ns.mean() * trial.read_ns > MERGING_NS
                 waited.append(bool(merges or trial.waited > MUCH_WAITED))
         if pairs + 1 < PAIRS:
@@ -288,13 +327,13 @@ def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | Non
         if gain[best] > max(LEAST_GAIN, enough * errors[best]):
             chosen = float(awake.mean(axis=0)[best]), float(rested.mean(axis=0)[best])
             steps = Steps(trials, deadline, long_ns, counts[best], *chosen, float(scatter[best]))
-            return steps, 0.0, True
+            return steps, _Gained()
         # A gain of four writes shows among eight, whose sum scatters less.
         bound = float(np.max((gain + 2 * errors)[1:]))
         hopeless = not longest and float(np.max(gain / errors)) < PROMISING_ERRORS
         if bound < NOTHING or hopeless:
             break
-    return None, bound, float(np.mean(waited)) > MUCH_WAITED
+    return None, _Gained(bound, float(np.mean(waited)), float(np.mean(rested_ns)))
 
 
 def _narrowed(steps: Steps, common: dict[str, Any]) -> Finding:

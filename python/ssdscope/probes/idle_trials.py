@@ -16,6 +16,7 @@ import numpy as np
 
 from ssdscope.probes import write_buffer
 from ssdscope.probes.discipline import PATIENCE_NS, base_request_bytes, in_peace
+from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.overwriting import latencies_ns
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
 
@@ -36,6 +37,8 @@ CHUNK, MOST_CHUNKS = 48, 80
 LEAST_WRITES, STALLS, TIMED_NS = 16, 3, 5_000_000_000
 """Timed in a trial: so many, of so many stalls, or of so much time; the more the better."""
 FINE, MOST_FINE = 8, 250
+SUSTAINED_CHUNK, MOST_LOST = 1024, 0.4
+"""Writes that go on, at once, and the share of them that others may disturb."""
 LAST, LAST_TRIALS, READ_SLOWER = 8, 9, 0.25
 """Blocks written last, trials with them, and the logarithm that tells memory from flash."""
 EMPTIED, MOST_EMPTYING_NS = 2.0, 60_000_000_000
@@ -127,6 +130,20 @@ class Trials:
         places = np.full(tail, place, dtype=np.uint64)
         awake = bench.read(places, np.full(tail, size), pauses_ns=np.full(tail, AWAKE_NS))
         return float(np.median(latencies_ns(awake)[-TAIL:]))
+
+    def sustained(self, period_ns: int, count: int) -> NDArray[np.float64]:
+        """Write on and on behind a pause; give latencies of the second half, without lost ones."""
+        self._quiet(period_ns, 1)
+        # No wait for others to go away, in which the drive might rest.
+        latency = between_bursts(
+            self.bench,
+            count,
+            lambda part: self._timed(part.stop - part.start),
+            longest=SUSTAINED_CHUNK,
+            again=False,
+            most_lost=MOST_LOST,
+        )[count // 2 :]
+        return np.asarray(latency[~np.isnan(latency)])
 
     def empties_when_idle(self) -> bool:
         """Tell whether what was written last is read slower after a pause than without.

@@ -17,8 +17,9 @@ spread what a bit does over several.
 Decision. Detected: bits below 0.5 (one that leaves 85 % of the work to half of the dies); all bits
 that can be told must lie three standard errors from that, or be known to 0.035, and pairs must
 either wait or not: where many lie midway, sharing a channel looks like sharing a die. Absent if all
-are surely above 0.75. `masked` if none is below and some are in between; `link_bound` if nothing
-waits.
+are surely above 0.75, and either no units are merged, which turn what a bit chooses by their
+places, or both of a pair were of one of those. `masked` if none is below and some are in between,
+or whether units are merged is not known; `link_bound` if nothing waits.
 
 Assumptions. The drive was filled in order, and a part that an address falls on is either chosen by
 the address or, as on drives that place by order of arrival, was given to it by that fill. (Filling
@@ -116,7 +117,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
             between = np.count_nonzero(np.abs(slower - seen.waits_from) < seen.effect / 4)
             told = _told(bench, differ, waits)
             apart = bool(between <= BETWEEN_SHARE * waits.sum())
-            finding = _finding(told, seen, apart)
+            finding = _finding(told, seen, apart, all_told=_all_told(bench))
             if not isinstance(finding, Undetectable) or differ.size >= MOST_PAIRS:
                 break
     yield finding
@@ -130,6 +131,16 @@ def _span(bench: Bench) -> tuple[int, int] | None:
     if zone is not None and zone == bench.found("map_cache_bytes"):
         return int(zone), 0
     return None
+
+
+def _all_told(bench: Bench) -> bool:
+    """Tell whether a bit that chooses would show, whichever it is.
+
+    Units that are merged lie on other dies each, so that pairs all over the drive wait for each
+    other whatever they differ in; and within a part of a mapping table larger bits are all alike.
+    """
+    units = bench.known.get("merge_unit_bytes")
+    return isinstance(units, Detected) or (isinstance(units, Absent) and _span(bench) is None)
 
 
 def _firsts(bench: Bench, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
@@ -173,7 +184,7 @@ def _told(bench: Bench, differ: NDArray[np.int64], waits: NDArray[np.bool_]) -> 
     )
 
 
-def _finding(told: _Bits, seen: Survey, apart: bool) -> Finding:
+def _finding(told: _Bits, seen: Survey, apart: bool, *, all_told: bool) -> Finding:
     common: dict[str, Any] = {"probe": NAME, "evidence": _evidence(told)}
     if not told.bits.size:
         return Undetectable(name=PROPERTY, reason=Reason.RANGE_TOO_SMALL, **common)
@@ -188,7 +199,7 @@ def _finding(told: _Bits, seen: Survey, apart: bool) -> Finding:
         return Detected(name=PROPERTY, value=value, interval=None, effect=effect, **common)
     if told.expected.min() < EXPECTED_FOR_NOTHING:
         return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)
-    if (told.share - 2 * told.error).min() < NOTHING_ABOVE:
+    if not all_told or (told.share - 2 * told.error).min() < NOTHING_ABOVE:
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     return Absent(
         name=PROPERTY,

@@ -12,13 +12,14 @@ The stretch is repeated after ever longer pauses until it grows no more, then me
 some hundred requests. Detected if a stretch behind a mere flush is slow from its beginning (a write
 buffer would be as fast again), and one behind a pause, with nothing discarded, is fast (else the
 region is never emptied). The buffer is switched off, or passed by forced writes, or, if it is
-protected, its size (property `write_buffer_bytes`) is taken off, and what is full first passed
-over. Requests of several sizes must tell one size, since units cut by the ends of requests take
-room twice, and equal stretches, too; forced writes must hold whole units. No drop: absent, if one
-last stretch of almost half the drive is even, too: all free space may take one bit per cell, a
-third of what it else holds. If it is not, or stretches of a large simulated drive are cut short,
-refused: `budget_exhausted`. What is full before such requests show it is sought in the smallest
-ones. Stretches that slow down by less than erasing may make them: refused.
+protected, its size (property `write_buffer_bytes`) is taken off; where writes behind an end wait no
+longer than what left the buffer until then took, it is this that was full, and is passed over.
+Requests of several sizes must tell one size, since units cut by the ends of requests take room
+twice, and equal stretches, too; forced writes must hold whole units. No drop: absent, if one last
+stretch of almost half the drive is even, too: all free space may take one bit per cell, a third of
+what it else holds. If it is not, or stretches of a large simulated drive are cut short, refused:
+`budget_exhausted`. What is full before such requests show it is sought in the smallest ones.
+Stretches that slow down by less than erasing may make them: refused.
 
 Assumptions. The fast stretch is longer than six requests, and shorter than a ninth of the
 drive. Cost: up to a capacity. Source: PROBING 2.5, 3.7.
@@ -38,6 +39,7 @@ from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.pslc_stretches import (
     FIRST_REQUESTS,
+    LEAST_SLOWER,
     MOST_IDLE_NS,
     SEARCH_RUNS,
     Streams,
@@ -72,7 +74,9 @@ STILL_SLOW = 1.25
 USELESS_WIDTH = 0.18
 MASKED_SHARE, BESIDE, FULL = 0.5, 1.3, 1.1
 """A write buffer larger than this share of the stretch hides it; and times its size, up to where
-what is full may be the buffer itself."""
+what is full may be the buffer itself; and times where it was full, what is passed over."""
+BEHIND_SHARE, LEAST_BEHIND = 0.1, 6
+"""Requests behind an end that tell the pace there, as a share of those before it, and at least."""
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -95,9 +99,8 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
         small = Streams(bench, forced=streams.forced, fine=True)
         found = _adapted(small)
         streams = streams if found is None else small
-    if found is not None and buffer_bytes and found.bytes < BESIDE * buffer_bytes:
-        # It is the buffer that was full.
-        streams.skipped_bytes = int(FULL * buffer_bytes)
+    if found is not None and buffer_bytes and _fills_a_buffer(found, buffer_bytes):
+        streams.skipped_bytes = int(FULL * max(buffer_bytes, found.bytes))
         found = _adapted(streams)
     evidence: dict[str, Any] = {"idle_ns": streams.idle_ns, "buffer_bytes": buffer_bytes}
     common: dict[str, Any] = {"name": SIZE, "probe": PROBE_NAME, "evidence": evidence}
@@ -214,6 +217,22 @@ def _adapted(streams: Streams) -> Stretch | None:
         if found is None or found.bytes <= GREW * before.bytes or not longer:
             return found
     return None
+
+
+def _fills_a_buffer(found: Stretch, buffer_bytes: float) -> bool:
+    """Tell whether it may be the buffer that was full, and not what is behind it.
+
+    What it does not hold has left it while it was filled. Writes that then wait for it come at the
+    pace of that; a region that is full makes them slower.
+    """
+    emptied = found.bytes - buffer_bytes
+    if found.bytes < BESIDE * buffer_bytes:
+        return True
+    at = round(float(np.median(found.requests)))
+    behind = max(LEAST_BEHIND, round(BEHIND_SHARE * at))
+    request_ns = found.latency_ns.mean(axis=0)
+    emptied_ns = float(request_ns[:at].sum()) * found.length / emptied
+    return bool(request_ns[at : at + behind].mean() < LEAST_SLOWER * emptied_ns)
 
 
 def _against_rested(streams: Streams, fine: Stretch, idle_ns: int) -> float:
