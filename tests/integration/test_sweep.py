@@ -138,6 +138,25 @@ def test_a_line_cut_short_of_somebody_else_stays(cli, plan: Path, tmp_path: Path
         assert other.read_text(encoding="utf-8") == text
 
 
+def test_what_is_to_do_is_told_without_a_file(cli, plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    said = cli("sweep", str(plan), "-O", str(out), "--dry-run", "--seed", "1")
+    assert said.status == 0, said.err
+    assert len(said.out.splitlines()) == 8
+    assert not out.exists()
+
+
+def test_what_is_to_do_is_told_with_the_seed_that_it_began_with(
+    cli, plan: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out.jsonl"
+    cli("sweep", str(plan), "-O", str(out), "--jobs", "1", "--seed", "7")
+    before = out.read_bytes()
+    said = cli("sweep", str(plan), "-O", str(out), "--dry-run", "-o", "json")
+    assert said.document["seed"] == 7
+    assert out.read_bytes() == before
+
+
 def test_two_sweeps_do_not_write_one_file(cli, plan: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     with closing(Journal(out)):

@@ -1,6 +1,7 @@
 """``ssdscope sweep``: many runs, on all cores, resumable."""
 
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -50,13 +51,13 @@ def sweep(
     if jobs == 0 or jobs < -1:
         raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
     loaded = read_plan(plan)
+    known_seeds = (seed, loaded.seed, _begun_with(out))
+    used_seed = session.seed(next((each for each in known_seeds if each is not None), None))
+    points = points_of(loaded, used_seed)
+    if dry_run:
+        _list(points, used_seed, output_format)
+        return EXIT_DONE
     with closing(Journal(out)) as journal:
-        known_seeds = (seed, loaded.seed, journal.sweep_seed)
-        used_seed = session.seed(next((each for each in known_seeds if each is not None), None))
-        points = points_of(loaded, used_seed)
-        if dry_run:
-            _list(points, used_seed, output_format)
-            return EXIT_DONE
         missing = [point for point in points if point.key not in journal.keys]
         note(f"{len(points)} runs, {len(points) - len(missing)} of them done before")
         failed, interrupted = 0, False
@@ -80,6 +81,16 @@ def sweep(
         note("interrupted; run it again to go on")
         return EXIT_INTERRUPTED
     return EXIT_FAILED if failed else EXIT_DONE
+
+
+def _begun_with(out: str) -> int | None:
+    """Read the seed of the sweep that `out` holds, and do not make that file."""
+    from ssdscope.sweep import Journal
+
+    if not Path(out).exists():
+        return None
+    with closing(Journal(out)) as journal:
+        return journal.sweep_seed
 
 
 def _list(points: "list[Point]", seed: int, output_format: str) -> None:

@@ -120,7 +120,9 @@ class Table(Runs):
     Raises
     ------
     UsageError
-        If the file cannot be written, is written by another process, or holds another collection.
+        If the file is written by another process, or holds another collection.
+    OutputError
+        If it cannot be written.
     """
 
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
@@ -131,10 +133,7 @@ class Table(Runs):
             raise UsageError(f"cannot write runs to {path}: it is not a plain file")
         self._part = self.path.with_name(self.path.name + ".part")
         self.header = header
-        try:
-            self._lines = WholeLines(self._part)
-        except OSError as error:
-            raise unwritable(path, error) from error
+        self._lines = WholeLines(self._part)
         try:
             super().__init__(self._finished())
             self._go_on()
@@ -172,13 +171,7 @@ class Table(Runs):
             If it cannot be written.
         """
         super().append(row)
-        self._write(row.to_dict())
-
-    def _write(self, document: dict[str, Any]) -> None:
-        try:
-            self._lines.append(json.dumps(document))
-        except OSError as error:
-            raise unwritable(self.path, error) from error
+        self._lines.append(json.dumps(row.to_dict()))
 
     def _finished(self) -> list[Collected]:
         if not self.path.exists():
@@ -199,7 +192,7 @@ class Table(Runs):
                 hint="remove it, or name another file for the runs",
             ) from error
         if header is None:
-            self._write({"header": self.header})
+            self._lines.append(json.dumps({"header": self.header}))
         else:
             self._require_same(header)
         for each in left:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from ssdscope.errors import UsageError
-from ssdscope.results.files import is_special
+from ssdscope.results.files import is_special, unwritable
 
 ANOTHER = "name another file"
 
@@ -38,7 +38,7 @@ class WholeLines:
     ------
     UsageError
         If another process adds to it, it is no plain file, or it holds no line.
-    OSError
+    OutputError
         If it cannot be opened.
     """
 
@@ -46,7 +46,10 @@ class WholeLines:
         self.path = path
         if is_special(path):
             raise UsageError(f"cannot write {path}: it is not a plain file")
-        self._file = path.open("a+b")
+        try:
+            self._file = path.open("a+b")
+        except OSError as error:
+            raise unwritable(path, error) from error
         try:
             self._alone()
             self._file.seek(0)
@@ -76,14 +79,17 @@ class WholeLines:
 
         Raises
         ------
-        OSError
+        OutputError
             If it cannot be written.
         """
-        if self._torn:
-            self._file.truncate(self._end)
-            self._torn = False
-        self._file.write(line.encode("utf-8") + b"\n")
-        self._file.flush()
+        try:
+            if self._torn:
+                self._file.truncate(self._end)
+                self._torn = False
+            self._file.write(line.encode("utf-8") + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise unwritable(self.path, error) from error
 
     def close(self) -> None:
         """Let others write."""

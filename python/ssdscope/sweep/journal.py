@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError
-from ssdscope.results.files import unwritable
 from ssdscope.results.whole_lines import WholeLines
 from ssdscope.sweep.runner import Outcome
 
@@ -38,10 +37,7 @@ class Journal:
         self.path = Path(path)
         if self.path.suffix != ".jsonl":
             raise UsageError(f"cannot write the sweep to {path}: the name must end in .jsonl")
-        try:
-            self._lines = WholeLines(self.path)
-        except OSError as error:
-            raise unwritable(self.path, error) from error
+        self._lines = WholeLines(self.path)
         try:
             self._documents = [
                 self._document(number, line)
@@ -72,10 +68,7 @@ class Journal:
             "record": outcome.record,
             "error": outcome.error,
         }
-        try:
-            self._lines.append(json.dumps(document))
-        except OSError as error:
-            raise unwritable(self.path, error) from error
+        self._lines.append(json.dumps(document))
         self._documents.append(document)
         if outcome.record is not None:
             self.keys.add(outcome.point.key)

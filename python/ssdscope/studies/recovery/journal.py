@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ssdscope import probes
 from ssdscope.errors import UsageError
-from ssdscope.results.files import unwritable
 from ssdscope.results.whole_lines import WholeLines
 from ssdscope.studies.recovery.blind import Probed
 from ssdscope.targets.opening import native_version
@@ -38,13 +37,10 @@ class Journal:
     def __init__(self, path: Path) -> None:
         made_by = {"version": native_version(), "probes": list(probes.registry())}
         self._path = path
-        try:
-            self._lines = WholeLines(path)
-        except OSError as error:
-            raise unwritable(path, error) from error
+        self._lines = WholeLines(path)
         try:
             if not self._lines.lines:
-                self._write({"made_by": made_by})
+                self._lines.append(json.dumps({"made_by": made_by}))
             self.drives = self._read(made_by)
         except BaseException:
             self._lines.close()
@@ -52,18 +48,12 @@ class Journal:
 
     def append(self, probed: Probed) -> None:
         """Add a drive, at once on disk."""
-        self._write(probed.to_json())
+        self._lines.append(json.dumps(probed.to_json()))
         self.drives[probed.label] = probed
 
     def close(self) -> None:
         """Let others write."""
         self._lines.close()
-
-    def _write(self, document: object) -> None:
-        try:
-            self._lines.append(json.dumps(document))
-        except OSError as error:
-            raise unwritable(self._path, error) from error
 
     def _read(self, made_by: object) -> dict[str, Probed]:
         if not self._lines.lines:
