@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Absent, Ambiguous, Detected, Reason, Undetectable, gc_knee
+from ssdscope.probes.knees_agree import judged, never_rests, slow_as_found
+from ssdscope.probes.slow_writes import Knee
 
 BLOCKS, LOW_BLOCKS, OPEN_BLOCKS = 160, 4, 1
 
@@ -125,6 +129,7 @@ def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
     [
         (0.201, 0.201, 0.2),
         (0.17, 0.199, 0.2),  # filled afresh it keeps more free
+        (0.23, 0.199, 0.2),  # it erases all along then, and begins to copy unseen
         (0.24, 0.241, 0.24),  # seen early as found, by chance
         (None, 0.201, 0.2),  # it never rests then
         (0.17, 0.185, None),
@@ -137,15 +142,64 @@ def test_two_beginnings_must_show_the_same(
 ) -> None:
     capacity = 1 << 31
     first, second, third = (
-        None if share is None else gc_knee.Knee(*[share * capacity] * 3, 4.0)
+        None if share is None else Knee(*[share * capacity] * 3, 4.0)
         for share in (0.2, afresh, again)
     )
     assert first is not None
     if second is not None and second == third:
         third = second
-    found = gc_knee._judged(first, second, third, capacity, {})
+    found = judged(first, second, third, capacity, {})
     if value is None:
         assert isinstance(found, Undetectable)
     else:
         assert isinstance(found, Detected)
         assert found.value == pytest.approx(value, rel=0.01)
+
+
+UNIT, WRITES, PLACE = 4096, 20_000, 10_000
+
+
+def course(*waiting: tuple[int, float, float]) -> NDArray[np.float64]:
+    """Latencies of writes, of which from a place on so large a share takes so long."""
+    rng = np.random.default_rng(1)
+    latencies = rng.normal(1.0, 0.05, WRITES)
+    for place, share, long in waiting:
+        latencies[place:][rng.random(WRITES - place) < share] = long
+    return latencies
+
+
+def knee_at(place: int) -> Knee:
+    return Knee(*[float(place * UNIT)] * 3, 1.2)
+
+
+COLLECTS, ERASES = (0.01, 31.0), (0.01, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("afresh", "sooner", "restless", "erases"),
+    [
+        (course((0, *COLLECTS)), None, True, False),
+        (course((0, *COLLECTS)), 1500, True, False),
+        (course((2000, *ERASES), (PLACE, *COLLECTS)), 2000, False, True),
+        (course((2000, *COLLECTS)), 2000, False, False),  # it was found empty in part
+        (course((0, *ERASES), (2000, *COLLECTS)), 2000, False, False),
+    ],
+)
+def test_why_a_drive_that_was_filled_afresh_collects_sooner(
+    afresh: NDArray[np.float64], sooner: int | None, restless: bool, erases: bool
+) -> None:
+    knee = knee_at(PLACE)
+    filled = (None if sooner is None else knee_at(sooner), afresh)
+    assert never_rests((knee, course((PLACE, *COLLECTS))), filled, UNIT) is restless
+    assert slow_as_found(knee, filled, UNIT) is erases
+
+
+@pytest.mark.parametrize("afresh", [None, 0.03])
+def test_a_drive_that_never_rests_shows_its_knee_as_found(afresh: float | None) -> None:
+    """Though it is slowed down by less than others' requests may come to."""
+    first, second, again = (
+        None if share is None else Knee(*[share] * 3, 1.2) for share in (0.2, afresh, 0.2)
+    )
+    assert first is not None
+    assert isinstance(judged(first, second, again, 1, {}, restless=True), Detected)
+    assert not isinstance(judged(first, second, again, 1, {}), Detected)

@@ -14,11 +14,8 @@ first by rare slow writes.
 Decision. Writes must become 8 % slower in the mean and stay so, some of that right behind the
 place, with a gain in log likelihood of 12, and several may not wait long before. Both beginnings
 must show the same knee within 5 %, or a third one bears one of them out, as found if the drive can
-be returned to that: a knee may be seen early or late by chance. Filled afresh a drive may show it
-sooner by what it keeps free (5 % of all blocks); if by more, it is ambiguous, as of a drive that
-was found empty. Some collect clumsily from then on, and show none: what was seen as found counts if
-it is unmistakable, with a caution. Where a region of one bit per cell is not ruled out, writes in
-order may not become as slow there.
+be returned to that; `knees_agree` says why they may differ, and by how much. Where a region of one
+bit per cell is not ruled out, writes in order may not become as slow there.
 
 Assumptions. The RMW unit is known, so that whole ones are overwritten; else see `unaligned_knee`,
 and behind a buffer that hides it `padded_knee`.
@@ -36,10 +33,20 @@ import numpy as np
 
 from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.hidden_unit import stays_on
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.knee_picture import picture_of_knee
+from ssdscope.probes.knees_agree import (
+    NAME,
+    SPARE,
+    Course,
+    agree,
+    detected_spare,
+    judged,
+    never_rests,
+    slow_as_found,
+)
 from ssdscope.probes.log_room import log_room
 from ssdscope.probes.overwriting import (
     HIDDEN,
@@ -72,21 +79,9 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench import Bench
     from ssdscope.targets.records import DeviceInfo
 
-NAME = "gc_knee"
-SPARE = "over_provisioning_ratio"
-
 ATTEMPTS = 4
 PAUSE_NS = 17_000_000_000
 """Between them, and longer each time, on a drive whose beginning can be returned to."""
-SAME = 0.05
-"""By how much of the later one the knees of two beginnings may differ, to be the same."""
-KEPT_FREE, LESS = 0.05, 0.6
-"""Of all blocks, and of the spare space: so much less a drive that was filled afresh may take, as
-it collects sooner, to keep more of them free."""
-SURELY_FULL = 0.6
-"""A drive with so much spare space and more may as well have been empty in part, as found."""
-UNMISTAKABLE = 1.3
-"""Times slower: what nobody else's requests come to, even if they begin at the wrong moment."""
 CHUNK_SHARE = 0.1
 """Of the capacity: how much is written between two looks."""
 LONE_MOST = 2.0
@@ -95,8 +90,6 @@ BUFFERS = 1.3
 """Times what a buffer holds: so much is written before a knee is looked for."""
 NOTHING = 0.01
 """Less spare space than this share of the capacity is none."""
-SPARE_ERROR = 0.04
-"""Of the place of the knee, beyond scatter: blocks are whole, and are on planes of their own."""
 IN_ORDER, FOLDS = 1.6, 0.4
 """Times what was written before the knee, that is then written in order; and how much of the rise
 shows there where blocks are folded."""
@@ -140,79 +133,36 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
     capacity = bench.info.capacity_bytes
     evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": True}
     below = Reason.EFFECT_BELOW_NOISE
-    first, latencies = _overwrite_alone(bench, unit)
+    first, latencies = as_found = _overwrite_alone(bench, unit)
     if first is None or first.spare_bytes < EARLIEST * capacity:
         return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
     evidence |= picture_of_knee(first.spare_bytes, latencies, unit.size_bytes, capacity)
     bench.enter(State.AS_FOUND)
-    afresh = _afresh(bench, unit, 1)
+    afresh, _ = filled = _afresh(bench, unit, 1)
     again = afresh
-    if not _agree(first, afresh):
-        as_found = bench.renew(State.AS_FOUND)
-        again = _overwrite_alone(bench, unit, number=2)[0] if as_found else _afresh(bench, unit, 2)
+    if not agree(first, afresh):
+        once_more = _after_a_pause if bench.renew(State.AS_FOUND) else _afresh
+        again, _ = once_more(bench, unit, number=2)
     knees = (first, afresh, again)
     evidence["knees_bytes"] = [None if each is None else each.spare_bytes for each in knees]
-    finding = _judged(first, afresh, again, capacity, evidence)
+    restless = never_rests(as_found, filled, unit.size_bytes)
+    erases = slow_as_found(first, filled, unit.size_bytes)
+    finding = judged(first, afresh, again, capacity, evidence, restless=restless, erases=erases)
     if isinstance(finding, Detected) and _folds(bench, unit, first):
         raise Stopped(Reason.MASKED, "writes in order become as slow, as where blocks are folded")
     return finding
 
 
-def _afresh(bench: Bench, unit: Granule, number: int) -> Knee | None:
+def _after_a_pause(bench: Bench, unit: Granule, number: int) -> Course:
+    """Overwrite a drive that was returned to what it was, but not when others were at work."""
+    bench.idle(PAUSE_NS)
+    return _overwrite_alone(bench, unit, number=number)
+
+
+def _afresh(bench: Bench, unit: Granule, number: int) -> Course:
     bench.progress("filling the drive again", number / 3)
     fill_afresh(bench, unit)
-    return _overwrite_alone(bench, unit, number=number)[0]
-
-
-def _judged(
-    first: Knee, afresh: Knee | None, again: Knee | None, capacity: int, evidence: dict[str, Any]
-) -> Finding:
-    """Answer from a knee as found, one of a drive filled afresh, and a third if they differ."""
-    below = Reason.EFFECT_BELOW_NOISE
-    refused = Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
-    if again is None:
-        return refused
-    if afresh is not None and _agree(afresh, again) and again is not afresh:
-        return _detected_spare(_mean(afresh, again), capacity, evidence)
-    if not _agree(first, again):
-        # Collection that never rests, or knees too early or too late by chance.
-        return refused
-    both = _mean(first, again)
-    share = both.spare_bytes / capacity
-    if afresh is None or afresh.spare_bytes < EARLIEST * capacity:
-        # Some collect at random blocks that others would leave alone, and are slow from the first.
-        if share > SURELY_FULL or both.slowdown < UNMISTAKABLE:
-            return refused
-        caution = "filled again the drive shows no knee: that it was full as found is assumed"
-        return _detected_spare(both, capacity, evidence | {"cautions": [caution]})
-    other = afresh.spare_bytes / capacity
-    if _agree(first, afresh) or 0 <= share - other < min(KEPT_FREE * (1 + share), LESS * share):
-        return _detected_spare(both, capacity, evidence)
-    if other > share:
-        return refused
-    return Ambiguous(
-        name=SPARE,
-        probe=NAME,
-        candidates=(other, share),
-        reason="as found and filled again, the drive takes different amounts before it slows down",
-        evidence=evidence,
-    )
-
-
-def _agree(one: Knee, other: Knee | None) -> bool:
-    if other is None:
-        return False
-    larger = max(one.spare_bytes, other.spare_bytes)
-    return abs(one.spare_bytes - other.spare_bytes) <= SAME * larger
-
-
-def _mean(one: Knee, other: Knee) -> Knee:
-    return Knee(
-        (one.spare_bytes + other.spare_bytes) / 2,
-        min(one.low_bytes, other.low_bytes),
-        max(one.high_bytes, other.high_bytes),
-        (one.slowdown + other.slowdown) / 2,
-    )
+    return _overwrite_alone(bench, unit, number=number)
 
 
 def _of_padded(bench: Bench) -> Finding:
@@ -237,7 +187,7 @@ def _of_padded(bench: Bench) -> Finding:
     spare = found.knee.spare_bytes
     evidence |= {"granule_bytes": found.size_bytes, "padding_bytes": found.padding_bytes}
     evidence |= picture_of_knee(spare, found.latencies_ns, found.size_bytes, capacity)
-    return _detected_spare(found.knee, capacity, evidence)
+    return detected_spare(found.knee, capacity, evidence)
 
 
 def _merges(bench: Bench, unit: Granule) -> bool:
@@ -266,7 +216,7 @@ def _masked(bench: Bench) -> tuple[Reason, str] | None:
 
 def _overwrite_alone(
     bench: Bench, unit: Granule, most_bytes: float = math.inf, number: int = 0
-) -> tuple[Knee | None, NDArray[np.float64]]:
+) -> Course:
     """Write one by one until it has become slower for good; the knee, and all latencies."""
     rng = bench.rng(f"gc_knee {number}")
     in_turn = not unit.exact and stays_on(bench.info)
@@ -334,7 +284,7 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
     else:
         others = 1 + room.others / 2
         knee = Knee(taken, taken / others, taken * others, room.slowdown)
-        yield _detected_spare(knee, capacity, evidence)
+        yield detected_spare(knee, capacity, evidence)
 
 
 def _folds(bench: Bench, unit: Granule, alone: Knee) -> bool:
@@ -354,20 +304,6 @@ def _folds(bench: Bench, unit: Granule, alone: Knee) -> bool:
         latencies = latencies_ns(bench.write(places, unit.size_bytes))
     slower = latencies[count:].mean() / latencies[:count].mean() - 1
     return bool(slower > FOLDS * (alone.slowdown - 1))
-
-
-def _detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Detected:
-    share = alone.spare_bytes / capacity
-    low = min(alone.low_bytes / capacity, share * (1 - SPARE_ERROR))
-    high = max(alone.high_bytes / capacity, share * (1 + SPARE_ERROR))
-    return Detected(
-        name=SPARE,
-        probe=NAME,
-        value=share,
-        interval=(low, high),
-        effect=alone.slowdown - 1,
-        evidence=evidence,
-    )
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
