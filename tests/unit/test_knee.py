@@ -110,6 +110,34 @@ def test_spikes_alone_are_no_stall() -> None:
     assert alarms <= 6
 
 
+def test_a_single_long_wait_of_all_bursts_is_the_first() -> None:
+    """Behind it a fifth enters at once, so that the share of waits rises later only."""
+    rng = np.random.default_rng(3)
+    times = 20e3 * np.exp(0.1 * np.abs(rng.normal(size=(8, 160))))
+    times[:, 100] += 150e6
+    times[:, 120:] += 1e6
+    times[rng.random(times.shape) < 0.02] += 2e6
+    late, found = stats.waits_from(times, 90), stats.first_waits(times, 90)
+    assert late is not None
+    assert np.median(late.accepted) == 120
+    assert found is not None
+    assert np.median(found.accepted) == 100
+    assert np.median(found.released) == pytest.approx(19, abs=8)
+    # Nothing is free behind the 120th, and on the average half of what has left before.
+    assert found.mean_free == pytest.approx(10 * 20 / 60, rel=0.5)
+
+
+def test_spikes_are_no_common_wait() -> None:
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        times = 20e3 * np.exp(0.15 * np.abs(rng.normal(size=(8, 300))))
+        times[rng.random(times.shape) < 0.02] += 2e6
+        times[:, 250:] += 1e6
+        found = stats.first_waits(times, 200)
+        assert found is not None
+        assert found.accepted.max() == 250
+
+
 @pytest.mark.parametrize("leak", [0.0, 0.1, 0.4])
 def test_room_is_found_whatever_leaks(leak: float) -> None:
     """A burst of one pace alone cannot tell a large buffer from one that leaks."""

@@ -92,6 +92,27 @@ def test_no_law_of_draining_is_needed(index: int, size_bytes: int) -> None:
     assert found.value == pytest.approx(size_bytes, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("index", "size_bytes", "unit_bytes"),
+    [
+        (55, 737_280, 16_384),  # The first wait is a long merge, and few follow.
+        (78, 946_176, 12_288),  # Behind it much leaves at once; before it nothing does.
+        (188, 1_114_112, 8192),  # Much leaves while it is filled, and while it is read.
+        (13, 131_072, 32_768),  # It holds four units only.
+    ],
+)
+def test_merges_and_draining_do_not_hide_it(index: int, size_bytes: int, unit_bytes: int) -> None:
+    device = open_drive(draw(2_443_042_846, index).toml(), "drawn", index)
+    found = probed("write_buffer", device, index, "full")
+    size, unit = found["write_buffer_bytes"], found["write_buffer_unit_bytes"]
+    assert isinstance(size, Detected), size
+    assert isinstance(unit, Detected), unit
+    assert unit.value == unit_bytes
+    assert size.value == pytest.approx(size_bytes, rel=0.05)
+    assert size.interval is not None
+    assert size.interval[0] <= size_bytes <= size.interval[1]
+
+
 def test_the_ata_request_limit_is_a_caution(tmp_path: Path) -> None:
     found = probed("write_buffer", opened(tmp_path, buffer(128, 16, "idle")))
     cautions = found["write_buffer_bytes"].evidence["cautions"]

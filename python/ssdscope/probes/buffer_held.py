@@ -35,11 +35,16 @@ MISREAD, ORDERED = 0.25, 0.04
 it, and of many."""
 FEW_WILD = 2.5
 """So few of them always may: spikes."""
-AVERAGED = 6
-"""Bursts whose shares are averaged."""
+GROUPS = 5
+"""Of bursts whose shares are averaged."""
 FEW_HELD = 0.2
 SHARES = 96
-SOME = 24
+SOME, LEAST_SOME = 24, 4
+CALIBRATED = 400
+LEAVING, MORE_LEAVING = 0.01, 0.05
+"""Share of what is held that may leave while some are read: to count, and to tell one from two."""
+READ_BACK, MOST_WRITTEN, WRITTEN = 960, 100_000, 0.125
+"""Reads and writes that a share takes in all, and the share of the drive that these may write."""
 FINE = 0.01
 """Share of what is held within which its end is known before the last bursts."""
 AROUND = 0.04
@@ -106,11 +111,22 @@ class Held:
         Reads that take less are from memory.
     alone_ns
         What a write takes if the buffer is empty.
+    read_ns
+        What a read from flash takes.
+
+    Attributes
+    ----------
+    leaves_ns
+        How long it takes until one more has left the full buffer; 0 if that is not known yet.
     """
 
-    def __init__(self, bursts: Bursts, threshold_ns: float, alone_ns: float) -> None:
+    def __init__(
+        self, bursts: Bursts, threshold_ns: float, alone_ns: float, read_ns: float
+    ) -> None:
         self.bursts = bursts
         self.alone_ns = alone_ns
+        self.leaves_ns = 0.0
+        self._read_ns = read_ns
         self._rng = bursts.bench.rng("buffer_held")
         self._threshold_ns = threshold_ns
 
@@ -125,7 +141,7 @@ class Held:
         usual = float(np.median(memory))
         threshold = min(float(np.sqrt(usual * np.median(flash))), SLOW * usual)
         told = (memory < threshold).mean() >= TOLD and (flash > threshold).mean() >= TOLD
-        return cls(bursts, threshold, float(alone.mean())) if told else None
+        return cls(bursts, threshold, float(alone.mean()), float(flash.mean())) if told else None
 
     def left_behind(self, spans: int) -> bool:
         """Whether emptying leaves much of a burst of so many in the buffer."""
@@ -177,8 +193,7 @@ class Held:
     def counts(self, spans: NDArray[np.int64], about: float) -> Counts | None:
         """Count what is held behind bursts of these lengths; None if ages do not tell."""
         if not self._in_order(int(spans[-1])):
-            shares = [self.share(int(each), float(each))[0] for each in spans]
-            return Counts(np.array(_means(shares)), 0.0, False)
+            return self._shares(spans, about)
         held, reading_ns = [], []
         for longest in spans:
             half = max(AGES // 2, round(AROUND * about))
@@ -198,6 +213,29 @@ class Held:
         if not held:
             return None
         return Counts(np.array(held), float(np.median(reading_ns or [0.0])), True)
+
+    def _shares(self, spans: NDArray[np.int64], about: float) -> Counts:
+        """Count by the share of all ages: few at a time, behind more bursts, if many leave soon."""
+        reads = self._some(about, LEAVING)
+        allowed = WRITTEN * self.bursts.bench.window.size_bytes / self.bursts.block_bytes
+        most = int(min(MOST_WRITTEN, allowed) / spans.mean())
+        bursts = max(min(READ_BACK // reads, most), len(spans))
+        lengths = np.resize(spans, bursts)
+        shares = [self._held(int(each), float(each), reads)[0] for each in lengths]
+        groups = np.array_split(np.array(shares), min(GROUPS, bursts))
+        means = np.array([float(each.mean()) for each in groups]) / self._seen()
+        return Counts(means, reads * self._read_ns / 2, False)
+
+    def _seen(self) -> float:
+        """Give the share of what is in memory that is also read as fast as the threshold asks."""
+        spans = np.arange(min(CALIBRATED, self.bursts.most_writes))
+        read_ns = self.bursts.read_at_once(spans)[1]
+        return float((read_ns < self._threshold_ns).mean())
+
+    def _some(self, about: float, leaving: float) -> int:
+        """How many can be read before so much has left; half of that time on the average."""
+        soon = 2 * leaving * about * self.leaves_ns / self._read_ns
+        return int(min(max(soon, LEAST_SOME), SHARES))
 
     def _in_order(self, spans: int) -> bool:
         """Whether the oldest leave first."""
@@ -220,7 +258,10 @@ class Held:
             Spans held, and whether the last writes waited.
         """
         most = min(most, spans)
-        ages = self._cells(SOME, most)
+        return self._held(spans, most, max(SOME, self._some(most, MORE_LEAVING)), **how)
+
+    def _held(self, spans: int, most: float, reads: int, **how: Any) -> tuple[float, bool]:
+        ages = self._cells(reads, most)
         write_ns, read_ns = self.bursts.read_back(spans, ages, **how)
         held = (read_ns < self._threshold_ns).mean() * most
         return float(held), self._waited(write_ns)
@@ -252,9 +293,3 @@ class Held:
         """Draw an age from each of equal parts, ascending."""
         count = min(count, int(ages))
         return ((np.arange(count) + self._rng.random(count)) * ages / count).astype(np.int64)
-
-
-def _means(values: list[float]) -> list[float]:
-    """Average some at a time."""
-    groups = np.array_split(np.array(values), max(len(values) // AVERAGED, 1))
-    return [float(each.mean()) for each in groups]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.buffer_held import Full, Held
+from ssdscope.probes.buffer_held import Counts, Full, Held
 from ssdscope.probes.buffer_unit import Filled
 from ssdscope.probes.bursts import FLUSHES, SPAN_BYTES, Bursts
 from ssdscope.probes.finding import Reason
@@ -35,13 +35,17 @@ ACCEPTED_BURSTS, COUNTED = 8, 30
 MOST_OVER = 1.12
 """Times what is accepted, up to which more may seem to be held where not the oldest leave first."""
 AGREEING, SERVED = 3, 3
-MORE_SLOWLY = 0.5
+MORE_SLOWLY, PROGRAMS, WAITS = 0.5, 32, 1.25
+"""Times what filling takes, programs, and times what the first wait took, by which filling is
+prolonged."""
+ALWAYS = 0.75
+"""Share of the bursts that must wait from one and the same write on."""
 MANY = 1000
 """In so large a buffer few bursts tell as much as many in a small one."""
 LAST_WAITS = 3
 """A quarter of the bursts of which is counted what is held end so soon behind the first wait."""
 ALIKE = 0.05
-"""If what is held differs by no more between bursts, little leaves with the last wait."""
+"""Share by which what is held differs between bursts of which little has left."""
 SLACK, UNORDERED_SLACK = 0.01, 0.04
 SURE = 0.9
 """Share of what is held that surely is taken without waiting."""
@@ -107,38 +111,75 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
         "profile_ns": np.median(latency_ns, axis=0),
         "full_at": accepted,
     }
+    held.leaves_ns = slow_ns
     counts = held.counts(_ends(bursts, accepted, count > MANY), count)
     if counts is None:
         return Reason.EFFECT_BELOW_NOISE
-    few, usual, many = np.quantile(counts.spans, (0.1, 0.75, 0.9))
-    low, high = min(float(counts.spans.max()), accepted), accepted
-    if counts.in_order and high > low * (1 + APART) and many - few <= ALIKE * low:
-        # What left until it was read: with what the waiting write waited for, or meanwhile.
-        # Where not the oldest leave first, much more may have left before.
-        left = float(np.quantile(waits.released, 0.75)) + counts.reading_ns / slow_ns
-        high = min(accepted, low + left + 1)
+    low, high = _between(counts, accepted, waits, slow_ns)
     evidence |= {"held_requests": counts.spans.tolist(), "at_least": low, "at_most": high}
+    nothing_left = accepted > low and _nothing_left(bursts, latency_ns, waits, fast_ns)
+    if nothing_left:
+        low = high = accepted
+    usual = float(np.quantile(counts.spans, 0.75))
     too_many = usual > (1 + APART / 2) * accepted or counts.spans.max() > MOST_OVER * accepted
     if too_many or high > low * (1 + APART):
         return Reason.MODEL_MISFIT
     value = (low + high) / 2
-    if high == accepted > low and _nothing_left(bursts, waits, fast_ns):
-        value = high
-    slack = SLACK if counts.in_order else UNORDERED_SLACK
+    slack = SLACK if counts.in_order or nothing_left else UNORDERED_SLACK
     interval = low * (1 - slack), high * (1 + slack)
     return Filled(value, interval, _Weighing(held, int(accepted), low).units)
 
 
-def _nothing_left(bursts: Bursts, waits: stats.Waits, fast_ns: float) -> bool:
-    """Whether the buffer is full before a write can have left it, however slowly it is filled."""
-    accepted = int(waits.accepted[0])
-    full_ns = (1 + MORE_SLOWLY) * fast_ns * accepted
-    if np.ptp(waits.accepted) or full_ns > bursts.service_ns(SERVED):
+def _between(
+    counts: Counts, accepted: float, waits: stats.Waits, slow_ns: float
+) -> tuple[float, float]:
+    """Bound the room by what was held, and by that and what left until it was read.
+
+    A write that waited found the buffer full: since then no more has left than may follow without
+    waiting, and what left while it was read.
+    """
+    most = min(float(counts.spans.max()), accepted)
+    read = 1 + counts.reading_ns / slow_ns
+    if not counts.in_order:
+        usual = float(counts.spans.mean())
+        high = usual + read + max(waits.mean_free, float(waits.released.mean()))
+        return (usual, high) if high < accepted else (most, accepted)
+    few, many = np.quantile(counts.spans, (0.1, 0.9))
+    # If what is held differs by no more between bursts, little leaves with the last wait.
+    few_left = accepted > most * (1 + APART) and many - few <= ALIKE * most
+    left = read + float(np.quantile(waits.released, 0.75))
+    return most, min(accepted, most + left) if few_left else accepted
+
+
+def _nothing_left(
+    bursts: Bursts, latency_ns: NDArray[Any], waits: stats.Waits, fast_ns: float
+) -> bool:
+    """Whether nothing leaves the buffer before it is full.
+
+    It is filled before a program can end, also half as fast again; or so slowly that many programs,
+    and all that the first wait was for, could end, and takes no more. At other addresses, too:
+    what always waits at one is no full buffer.
+    """
+    accepted = round(_agreed(waits.accepted))
+    alike = waits.accepted == accepted
+    if alike.mean() < ALWAYS:
         return False
-    think = round(MORE_SLOWLY * fast_ns)
-    slower = bursts.run(round(1.25 * accepted) + 32, ACCEPTED_BURSTS // 2, thinktime_ns=think)
-    again = stats.waits_from(slower, max(int(SURE * accepted), 2))
-    return again is not None and bool((again.accepted == accepted).all())
+    slower_ns, program_ns = MORE_SLOWLY * fast_ns * accepted, bursts.service_ns(SERVED)
+    if fast_ns * accepted + slower_ns > program_ns:
+        waited_ns = float(np.median(latency_ns[alike, accepted]))
+        slower_ns = max(slower_ns, PROGRAMS * program_ns, WAITS * waited_ns)
+    spans = round(1.25 * accepted) + 32
+    elsewhere = min(accepted // 2 + 1, bursts.most_writes - spans)
+    if elsewhere < 1:
+        return False
+    slower = bursts.run(
+        spans,
+        ACCEPTED_BURSTS,
+        at=(elsewhere * SPAN_BYTES,),
+        thinktime_ns=round(slower_ns / accepted),
+    )
+    again = stats.first_waits(slower, max(int(SURE * accepted), 2))
+    return again is not None and bool((again.accepted == accepted).mean() >= ALWAYS)
 
 
 def _agreed(accepted: NDArray[np.int64]) -> float:
@@ -169,7 +210,7 @@ def _accepted(bursts: Bursts, count: float) -> tuple[NDArray[Any], stats.Waits |
     least = max(int(SURE * count), 2)
     while True:
         latency_ns = bursts.run(spans, ACCEPTED_BURSTS // (3 if count > MANY else 1))
-        waits = stats.waits_from(latency_ns, least)
+        waits = stats.first_waits(latency_ns, least)
         told = waits is not None and np.median(waits.accepted) <= SURE * latency_ns.shape[1]
         if told or latency_ns.shape[1] == bursts.most_writes or spans > 4 * count + 64:
             return latency_ns, waits
@@ -214,6 +255,6 @@ class _Weighing:
             most, full = max(most, held), full + waited
             if most >= ONE_FROM * self._count:
                 return 1.0
-            if full >= (1 if self._count > MANY else FULL):
-                return self._count / most if most > LEAST_HELD * self._count else np.nan
-        return np.nan
+            if full >= (1 if self._count > MANY else FULL) and most > LEAST_HELD * self._count:
+                break
+        return self._count / most if full and most > LEAST_HELD * self._count else np.nan

@@ -110,7 +110,7 @@ class Bursts:
 
         def burst() -> NDArray[Any]:
             self.empty()
-            self.reached = max(self.reached, spans + 1)
+            self.reached = max(self.reached, spans + 1 + max(at) // SPAN_BYTES)
             log = self.bench.issue(
                 OP_WRITE,
                 offsets,

@@ -4,18 +4,19 @@ Physics. A write buffer acknowledges writes until it is full; then one enters fo
 left. Statistic. Bursts of fixed small writes, each in a management unit of its own, into the
 emptied buffer, with two bounds (`buffer_reading`): of a burst that has filled it, the writes that
 are read back in the time of memory are those it holds (`buffer_held`), which are never more than
-fit; and the writes before the first that waits (`stats.waits_from`) are never fewer. What leaves
+fit; and the writes before the first that waits (`stats.first_waits`) are never fewer. What leaves
 while it is filled moves the second up, and what leaves until it is read the first down. A single
 growing request is never used: a step at 128 KiB may be the transport's. The unit is how long a
 write can be and still take no more room than a block (`buffer_unit`); writes times units is the
 size.
 
-Decision. Detected if the bounds are within 16 % (the middle is told), or what is held is the same
-behind all bursts, and the unit was confirmed on fresh bursts. A drive that says that it has no
-write cache has none. If flushing and waiting leave something behind, the cache is switched off
-and on, or its data are discarded; where neither helps the answer is `plp_no_flush_effect`, and
-also where a flush takes no time and the cache cannot be switched off: what was counted then
-stands in the evidence, as nothing shows that the buffer was ever empty. If no
+Decision. Detected if the bounds are within 16 % (the middle is told), and the unit was confirmed
+on fresh bursts. What is held bounds the size above, too, if little has left since a write waited;
+the first wait bounds it below, too, if nothing leaves before, at whatever pace it is filled. A
+drive that says that it has no write cache has none. If flushing and waiting leave something
+behind, the cache is switched off and on, or its data are discarded; where neither helps the answer
+is `plp_no_flush_effect`, and also where a flush takes no time and the cache cannot be switched off:
+what was counted then stands in the evidence, as nothing shows that the buffer was ever empty. If no
 burst ever waits, flash is as fast as the link: `effect_below_noise`; bounds that are apart, or
 contradict each other: `model_misfit`; unless a few long writes fill it before anything can have
 left (`buffer_gulps`), which tells the size alone. Where reads from memory and flash do not differ,

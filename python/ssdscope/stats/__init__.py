@@ -51,7 +51,7 @@ from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.recurrence import Recurrence, recurrence
 from ssdscope.stats.robust import log_median, mad, middle_mean, shifted_blocks
 from ssdscope.stats.room import Room, room
-from ssdscope.stats.stalls import Stall, Waits, first_stall, waits_from
+from ssdscope.stats.stalls import Stall, Waits, first_stall, first_waits, waits_from
 from ssdscope.stats.steps import PairPeriod, Step, best_step, pair_period
 from ssdscope.stats.summary import (
     MeanInterval,
@@ -90,6 +90,7 @@ __all__ = [
     "excess_onset",
     "explained_share",
     "first_stall",
+    "first_waits",
     "fit_line",
     "folded_profile",
     "initial_line",

@@ -23,6 +23,9 @@ MOST_SLOW_BEFORE, LEAST_SLOW_BEHIND = 0.06, 0.05
 """Shares of slow requests: disturbances make some before, a full buffer makes many behind."""
 RISE = 3.0
 """How many times as many."""
+FEWEST_TOGETHER, TOGETHER = 5, 0.75
+"""Bursts, and the share of them, that must wait at one and the same request: disturbances of one in
+fifty do so once in a million."""
 MOST_DOUBLED = 12
 """Thresholds up to which slow requests are counted, each twice the one before."""
 UNUSUAL = 0.05
@@ -111,10 +114,14 @@ class Waits:
         Requests of each burst before the first that waited.
     released : ndarray, shape (bursts,)
         Requests that did not wait behind the first that did.
+    mean_free
+        Of those that follow one that waited without waiting, the mean number that is still to
+        come at any request behind the first wait.
     """
 
     accepted: NDArray[np.int64]
     released: NDArray[np.int64]
+    mean_free: float
 
 
 def waits_from(latency_ns: ArrayLike, least: int, slow: float = SLOW) -> Waits | None:
@@ -153,14 +160,36 @@ def waits_from(latency_ns: ArrayLike, least: int, slow: float = SLOW) -> Waits |
         if best is None or gain > best[0]:
             sums = np.where(waiting[:, least:], told, against)[:, ::-1].cumsum(axis=1)[:, ::-1]
             accepted = least + np.argmax(sums, axis=1).astype(np.int64)
-            best = gain, Waits(accepted, _released(waiting, accepted))
+            best = gain, _waits(waiting, accepted)
     return None if best is None else best[1]
 
 
-def _released(slow: NDArray[np.bool_], accepted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count, of each burst, how many follow the first that waited until the next does."""
-    counts = []
+def first_waits(latency_ns: ArrayLike, least: int) -> Waits | None:
+    """Find the first request of each burst that waits, as `waits_from`, and where all wait at one.
+
+    Where nothing leaves before memory is full, the first wait is the same request of every burst.
+    It may be a single long one, behind which so much leaves at once that few follow for a while:
+    the shares before and behind tell nothing of that.
+    """
+    times = np.asarray(latency_ns, dtype=float)
+    found = waits_from(times, least)
+    waiting = times > SLOW * float(np.median(times[:, :least]))
+    common = np.flatnonzero(waiting[:, least:].mean(axis=0) >= TOGETHER) + least
+    if len(times) < FEWEST_TOGETHER or not common.size:
+        return found
+    first = int(common[0])
+    accepted = np.full(len(times), times.shape[1] - 1) if found is None else found.accepted
+    accepted = np.where(waiting[:, first], np.minimum(accepted, first), accepted)
+    return _waits(waiting, accepted)
+
+
+def _waits(slow: NDArray[np.bool_], accepted: NDArray[np.int64]) -> Waits:
+    """Count, of each burst, how many follow those that waited until the next does."""
+    first, follow = [], []
     for row, at in zip(slow, accepted, strict=True):
-        waiting = np.flatnonzero(row[at + 1 :])
-        counts.append(int(waiting[0]) if waiting.size else len(row) - at - 1)
-    return np.array(counts, dtype=np.int64)
+        waiting = np.append(np.flatnonzero(row[at + 1 :]), len(row) - at - 1)
+        first.append(int(waiting[0]))
+        follow.append(np.diff(waiting, prepend=-1) - 1)
+    free = np.concatenate(follow)
+    mean_free = float((free * (free + 1)).sum() / 2 / (free + 1).sum())
+    return Waits(accepted, np.array(first, dtype=np.int64), mean_free)
