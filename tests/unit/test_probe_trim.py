@@ -9,7 +9,17 @@ from typing import Any
 import pytest
 from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, MIB, NOISE, opened, probed
 
-from ssdscope.probes import Absent, Bench, Budget, Detected, Reason, Undetectable
+from ssdscope.probes import (
+    Absent,
+    Bench,
+    Budget,
+    Detected,
+    Finding,
+    Reason,
+    Undetectable,
+    trim_rounds,
+)
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.settling import Overwriter
 from ssdscope.targets import Device
 from ssdscope.targets.records import DeviceInfo
@@ -40,6 +50,30 @@ def test_discards_make_settled_drives_faster(
     assert found.value > 1.2
     assert found.evidence["settled"]
     assert found.evidence["discarded_share"] == pytest.approx(0.5, abs=0.01)
+
+
+@pytest.mark.parametrize(("kind", "outcome"), [(LOG_BLOCK, Detected), (FLAT, Undetectable)])
+def test_rounds_tell_what_one_capacity_does_not(
+    tmp_path: Path, kind: dict[str, Any], outcome: type[Finding]
+) -> None:
+    """Logs that all units share are merged once in many writes, each time for long."""
+    logs = {"ftl.log_association": '"many-to-one"', "ftl.log_blocks": 20}
+    device = opened(tmp_path, kind, NOISE, logs if kind is LOG_BLOCK else {})
+    found = probed("trim_rounds", device)["trim_effect"]
+    assert isinstance(found, outcome), found
+    assert found.evidence["rounds"] < trim_rounds.ROUNDS
+
+
+@pytest.mark.parametrize("reason", list(Reason))
+def test_rounds_ask_only_what_is_open(tmp_path: Path, reason: Reason) -> None:
+    bench = Bench(opened(tmp_path), Budget.parse("full"), 1)
+    known = Undetectable(name="trim_effect", probe="trim", reason=reason)
+    bench.known["trim_effect"] = known
+    if reason in trim_rounds.WORTH_ROUNDS:
+        with pytest.raises(Stopped):  # nothing may be written
+            list(trim_rounds.detect(bench))
+    else:
+        assert list(trim_rounds.detect(bench)) == [replace(known, probe="trim_rounds")]
 
 
 def test_a_drive_that_merges_settles_between_the_bursts_of_others(tmp_path: Path) -> None:

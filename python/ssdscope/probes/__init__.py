@@ -49,6 +49,7 @@ from ssdscope.probes import (
     reclaim_unit,
     rmw_unit,
     trim,
+    trim_rounds,
     write_buffer,
 )
 from ssdscope.probes.bench import Bench, Stopped
@@ -101,6 +102,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     trim.PROBE,
     allocation.PROBE,
     internal_volumes.PROBE,
+    trim_rounds.PROBE,
     gc_period.PROBE,
     gc_knee.PROBE,
     reclaim_unit.PROBE,

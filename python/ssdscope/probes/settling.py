@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 UNKNOWN_BYTES = 64 * 1024
 """Overwritten as one where the RMW unit is not known."""
-IN_ORDER, FIRST_CHUNK, LEAST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 4, 8192, 1.5
-MOST_DISTURBED = 12
+IN_ORDER, FIRST_CHUNK, LEAST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 1, 8192, 1.5
+MOST_DISTURBED = 24
 """Chunks in a row; others leave gaps of seconds."""
 SLOWED = 1.25
 """Mean over that of the fastest chunk, from which on writes wait for collection."""

@@ -80,26 +80,29 @@ def _answer(bench: Bench) -> Finding:
     if before_count < LEAST_MEASURED:
         return Undetectable(name=EFFECT, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
     bench.progress("settled", 0.5)
-    before = _measured(overwriter, half, before_count)
-    pieces = np.linspace(0, half // (1 << 20), DISCARDS + 1).astype(np.uint64) << np.uint64(20)
-    discards = bench.issue(OP_DISCARD, pieces[:-1], np.diff(pieces))
+    before = measured(overwriter, half, before_count)
+    pieces, discards = discard_first(bench, half)
     reads = _reads(bench, half)
     bench.progress("half of it discarded", 0.7)
-    after = _measured(overwriter, half, after_count)
-    evidence = _evidence(before, after) | {
+    after = measured(overwriter, half, after_count)
+    evidence = compared(before, after) | {
         "settled": settled.slowed,
         "discarded_share": float(pieces[-1]) / capacity,
         "discard_bytes": int(np.diff(pieces)[0]),
-        "discard_ns": float(np.median(discards.latency_ns)),
+        "discard_ns": float(np.median(discards)),
         "read_discarded_ns": reads[0],
         "read_written_ns": reads[1],
     }
     return _judged(evidence, settled.slowed)
 
 
-def _measured(
-    overwriter: Overwriter, half: int, measured: int
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def discard_first(bench: Bench, half: int) -> tuple[NDArray[np.uint64], NDArray[Any]]:
+    """Discard the first half in pieces; give where they begin and end, and how long each took."""
+    pieces = np.linspace(0, half // (1 << 20), DISCARDS + 1).astype(np.uint64) << np.uint64(20)
+    return pieces, bench.issue(OP_DISCARD, pieces[:-1], np.diff(pieces)).latency_ns
+
+
+def measured(overwriter: Overwriter, half: int, count: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Overwrite the first half with reads of the second in between; latencies of both."""
     reads = []
 
@@ -108,7 +111,7 @@ def _measured(
         reads.append(read_ns)
         return write_ns
 
-    write_ns = between_bursts(overwriter.bench, measured, measure, longest=PART)
+    write_ns = between_bursts(overwriter.bench, count, measure, longest=PART)
     return write_ns[~np.isnan(write_ns)], np.concatenate(reads)
 
 
@@ -141,13 +144,26 @@ def _reads(bench: Bench, half: int) -> tuple[float, float]:
     return median_ns(discarded), median_ns(written)
 
 
-def _evidence(
-    before: tuple[NDArray[Any], NDArray[Any]], after: tuple[NDArray[Any], NDArray[Any]]
+def compared(
+    before: tuple[NDArray[Any], NDArray[Any]],
+    after: tuple[NDArray[Any], NDArray[Any]],
+    rounds: int = 1,
+    sure_errors: float = SURE_ERRORS,
 ) -> dict[str, Any]:
-    """Give the ratio of means without drift, its interval, and both distributions."""
+    """Give the ratio of means without drift, its interval, and both distributions.
+
+    Parameters
+    ----------
+    before, after
+        Latencies of writes, and of reads in between.
+    rounds
+        In which they were measured.
+    sure_errors
+        Standard errors by which the ratio that it surely is lies below.
+    """
     # Few and long blocks: stalls are spread more evenly than chance would.
     means = [
-        np.array([part.mean() for part in np.array_split(each[0], BLOCKS)])
+        np.array([part.mean() for part in np.array_split(each[0], rounds * BLOCKS)])
         for each in (before, after)
     ]
     quartiles = [float(np.quantile(each[1], 0.25)) for each in (before, after)]
@@ -172,7 +188,7 @@ def _evidence(
         "drift": drift,
         "ratio": float(means[0].mean() / means[1].mean() / drift),
         "interval": [float(low), float(high)],
-        "surely": float(np.exp(np.log(ratios).mean() - SURE_ERRORS * np.log(ratios).std())),
+        "surely": float(np.exp(np.log(ratios).mean() - sure_errors * np.log(ratios).std())),
         "picture": picture.to_json(),
     }
 
