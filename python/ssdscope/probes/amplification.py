@@ -25,7 +25,7 @@ than collection, it refuses: such reads wait for collection, and T is no straigh
 where spare space was found that contradicts the beginning of the course.
 
 Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive is known
-not to merge.
+not to merge: as such, or because it has a reclaim unit.
 Cost. Some two to five capacities written: heavy.
 Source. PROBING.md 3.2 (head over settled rate, here with the course between); Luojie and Kurkoski,
 arXiv:1110.4245.
@@ -49,7 +49,6 @@ from ssdscope.probes.overwriting import (
     Granule,
     completions_ns,
     fill_afresh,
-    require_no_hidden_merges,
     unit_or_base,
     why_inexact,
 )
@@ -153,7 +152,9 @@ def _require(bench: Bench) -> None:
     """Stop where something hides it."""
     if bench.found("merge_unit_bytes") is not None:
         raise Stopped(Reason.MASKED, "merges copy one after the other, and hide what they copy")
-    require_no_hidden_merges(bench)
+    merges = bench.known.get("merge_unit_bytes")
+    if isinstance(merges, Undetectable) and bench.found("reclaim_unit_bytes") is None:
+        raise Stopped(merges.reason, "whether the drive merges log blocks is not known")
     if bench.found("pslc_bytes") is not None:
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, which copies, too")
     period = bench.known.get("gc_period_bytes")

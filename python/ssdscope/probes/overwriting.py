@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import MAX_FOREIGN_SHARE, base_request_bytes
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
@@ -80,16 +79,6 @@ def buffered(bench: Bench) -> bool:
     """Whether a buffer hides what writes take, and the unit was seen otherwise."""
     known = bench.known.get("rmw_unit_bytes")
     return isinstance(known, Detected) and "by" in known.evidence
-
-
-def require_no_hidden_merges(bench: Bench) -> None:
-    """Stop where log blocks may have been overlooked: their merges would pass for collection.
-
-    Behind a buffer that hides every unit, probes tell the two by other means.
-    """
-    unknown = bench.known.get("merge_unit_bytes")
-    if isinstance(unknown, Undetectable) and unknown.reason not in HIDDEN:
-        raise Stopped(unknown.reason, "whether the drive merges log blocks is not known")
 
 
 def granule(bench: Bench) -> Granule:

@@ -26,10 +26,10 @@ smallest block on every die that was found is a stripe, and no answer; nor is a 
 writes at once where one at a time, of whatever size, had others. Absent on drives with merge
 units, if `gc_period` found the same where it was asked.
 
-Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer; where it may
-as well merge, the merges of shared log blocks would look alike. Of a region of one bit per cell
-that was overlooked it is the blocks that are seen. Without the RMW unit 128 KiB are written at a
-time.
+Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer, or many
+streams show that it does not (`many_streams`); where it may as well merge, the merges of shared log
+blocks would look alike. Of a region of one bit per cell that was overlooked it is the blocks that
+are seen. Without the RMW unit 128 KiB are written at a time.
 Cost. The drive filled once, then at most twelve capacities written, and 64 GiB.
 Source. PROBING.md 3.3; kuo2009, 3.1.
 """
@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes import many_streams
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
@@ -49,7 +50,6 @@ from ssdscope.probes.overwriting import (
     Granule,
     fill_afresh,
     latencies_ns,
-    require_no_hidden_merges,
     unit_or_base,
     write_through,
 )
@@ -219,7 +219,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         reason = "the drive merges log blocks, and has no other unit to reclaim"
         yield Absent(name=RECLAIM, probe=NAME, bound=0.0, reason=reason)
         return
-    require_no_hidden_merges(bench)
+    many_streams.require_no_hidden_merges(bench)
     if bench.found("pslc_bytes") is not None:
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     known = unit_or_base(bench)
@@ -374,9 +374,9 @@ def _detected(
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
-    """Fill the drive, use up what is spare in whole rounds of a window, and make the passes."""
+    """Rule out merges, fill the drive, use up what is spare in whole rounds, make the passes."""
     before = int((1 + 2 * WARM_SHARE) * info.capacity_bytes) + 4 * FILL_BYTES
-    return before + _passes_bytes(info)
+    return many_streams.declared_writes_bytes(info) + before + _passes_bytes(info)
 
 
 def _passes_bytes(info: DeviceInfo) -> int:
