@@ -55,6 +55,28 @@ def test_writes_of_others_make_the_count_void() -> None:
     assert stop.value.reason is Reason.INTERFERENCE
 
 
+@pytest.mark.parametrize("short", [0, 20])
+def test_others_may_have_filled_part_of_the_first_log_block(short: int) -> None:
+    """Then nobody else writes, and waits follow each other by whole log blocks."""
+    begun = latencies(2000.0, IN_MERGE, begin=IN_MERGE * BLOCKS - short)
+    room = log_room._judged(begun, 1.0, IN_MERGE, shared=True)
+    assert room is not None
+    assert room.writes == IN_MERGE * BLOCKS
+    assert (room.others > 0) == (short > 0)
+    rng = np.random.default_rng(4)
+    scattered = latencies(1.0, IN_MERGE)
+    scattered[rng.integers(IN_MERGE * BLOCKS, scattered.size, 12)] *= 2000.0
+    assert log_room._of_wholes(scattered, 1.0, IN_MERGE) is None
+
+
+def test_slow_writes_by_chance_before_the_first_wait_are_none() -> None:
+    waits = latencies(2000.0, IN_MERGE)
+    waits[IN_MERGE * (BLOCKS - 2) - USUAL] = 3.0
+    room = log_room._judged(waits, 1.0, IN_MERGE)
+    assert room is not None
+    assert room.writes == IN_MERGE * BLOCKS
+
+
 def test_unless_waits_come_a_little_sooner_one_after_the_other() -> None:
     """As where others write now and then: by how much says how many their writes were."""
     sooner = latencies(2000.0, IN_MERGE - 3, begin=IN_MERGE * BLOCKS - 15)

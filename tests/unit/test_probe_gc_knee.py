@@ -86,6 +86,19 @@ def test_a_log_block_for_each_unit_is_next_to_none(tmp_path: Path) -> None:
     assert isinstance(unsure[gc_knee.SPARE], Undetectable)
 
 
+def test_log_blocks_are_not_counted_in_one_merge_unit(tmp_path: Path) -> None:
+    """It fills a log block of its own where there is one for each, and so never the others."""
+    merge = 2 * 48 * 4096
+    bench = bench_with(
+        tmp_path,
+        log_block(logs=6),
+        rmw_unit_bytes=4096,
+        merge_unit_bytes=merge,
+        map_cache_bytes=2 * merge,
+    )
+    assert isinstance(told("gc_knee", bench)[gc_knee.SPARE], Undetectable)
+
+
 def test_a_region_of_one_bit_per_cell_hides_collection(tmp_path: Path) -> None:
     bench = bench_with(tmp_path, page_mapped(), pslc_bytes=1 << 22)
     for finding in told("gc_knee", bench).values():

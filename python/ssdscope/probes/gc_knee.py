@@ -88,8 +88,9 @@ LONE_MOST = 2.0
 """Capacities written one by one before it is said that nothing happens."""
 BUFFERS = 1.3
 """Times what a buffer holds: so much is written before a knee is looked for."""
-NOTHING = 0.01
-"""Less spare space than this share of the capacity is none."""
+NOTHING, SHARED_UNSURE = 0.01, 0.03
+"""Less spare space than this share of the capacity is none; and by how much of it the count of
+log blocks may be off that are of one write each, or shared with others: it is exact else."""
 IN_ORDER, FOLDS = 1.6, 0.4
 """Times what was written before the knee, that is then written in order; and how much of the rise
 shows there where blocks are folded."""
@@ -271,14 +272,15 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
         yield from _no_knee(evidence)
         return
     taken = float(room.writes * unit.size_bytes)
+    unsure = SHARED_UNSURE if room.each or room.others else 0.0
     evidence |= picture_of_knee(taken, room.latencies_ns, unit.size_bytes, capacity)
     if room.each and not isinstance(bench.known.get("map_cache_bytes"), (Absent, Detected)):
         # Writes may as well wait for parts of the mapping table.
         yield Undetectable(name=SPARE, probe=NAME, reason=Reason.MASKED, evidence=evidence)
-    elif taken < 0.97 * NOTHING * capacity:
+    elif taken < (1 - unsure) * NOTHING * capacity:
         reason = "less than 1 % can be overwritten before the drive merges"
         yield Absent(name=SPARE, probe=NAME, bound=NOTHING, reason=reason, evidence=evidence)
-    elif taken < 1.03 * NOTHING * capacity or room.each:
+    elif taken < (1 + unsure) * NOTHING * capacity or room.each:
         below = Reason.EFFECT_BELOW_NOISE
         yield Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
     else:

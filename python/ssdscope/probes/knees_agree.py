@@ -47,7 +47,8 @@ WAITS, STANDARD_ERRORS, AS_SLOW = 0.05, 4.0, 0.5
 """How much longer the first writes take than as found, if they wait already, and not for erases
 alone; by how many standard errors more wait; and how much of the rise as found the last show."""
 FIRST_WRITES, RARE = 0.25, 0.001
-"""Of as many as there are before the knee as found; and which of these wait."""
+"""Of as many as there are before the knee as found, if the filled drive shows one; and which of
+these wait."""
 HARDLY, BEHIND = 0.25, 0.5
 """Of the rise: how much a write that waits for erases alone may take; and of what is before the
 knee, how much is behind it."""
@@ -121,8 +122,11 @@ def never_rests(found: Course, afresh: Course, size_bytes: int) -> bool:
         return False
     before, after = np.split(relative(slowly), [int(knee.spare_bytes) // size_bytes])
     filled = relative(again)
-    most = before.size if sooner is None else int(sooner.spare_bytes) // size_bytes
-    count = min(max(int(FIRST_WRITES * before.size), LEAST_REQUESTS), most, filled.size)
+    count = before.size
+    if sooner is not None:
+        first = max(int(FIRST_WRITES * count), LEAST_REQUESTS)
+        count = min(first, int(sooner.spare_bytes) // size_bytes, count)
+    count = min(count, filled.size)
     begin = filled[:count]
     longer = begin.mean() / before.mean() - 1
     usual, waits = RARE * count, (begin > np.quantile(before, 1 - RARE)).sum()

@@ -7,12 +7,16 @@ fills them all, and then merges. It frees one of them at a time, and every write
 begins a log block waits; or what it merges was in all of them, and one write waits very long each
 time that all are full. As log blocks hold as many writes as a merge unit, either is at the same
 place of a period that is known, and nothing else is. Where somebody else's writes are in the log
-blocks, too, waits come a little sooner, one after the other: by how much says how many they were.
-Very long waits that begin at another place, and show no such pattern, make the count void.
+blocks, too, waits come a little sooner, one after the other: by how much says how many they were;
+or, of one who writes now and then, whole log blocks one after the other but for the first: what is
+short of whole ones then is not ours. Very long waits that begin at another place, and show no such
+pattern, make the count void. So do waits after a log block each for the few merge units that the
+mapping table in memory covers, which a drive with one for each unit shows, too.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -40,9 +44,13 @@ MOSTLY, SLOWER = 0.5, 5.0
 USUALLY, REGULAR, LEAST_WAITS = 0.97, 0.7, 6
 """Quantile of all writes, above which one is slow; of the writes that begin log blocks so many are,
 and at least so many, once all are full."""
+SHORT_WAIT = 0.25
+"""Quantile of the waits: shorter ones go with erases alone."""
 FEWEST_IN_MERGE = 8
 LONG, LONG_WAITS = 100.0, 2
 """Waits of so many times the usual are enough if there are so many."""
+FEW_MERGES = 4
+"""Where no more merge units are written, each may have filled a log block of its own."""
 AT_PLACE = 0.02
 """Of a merge unit: how far from where a log block is full the first wait may be."""
 SOONER, SHARED_WAITS, IN_TIME = 0.92, 12, 0.9
@@ -97,18 +105,22 @@ def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
     in_merge = merge_bytes // unit.size_bytes
     usual = write_through(bench, np.full(USUAL, _place(unit, in_merge, 1, 1)), unit.size_bytes)
     latencies = np.empty(0)
-    merges = max((covered + unit.phase_bytes) // merge_bytes, 2)
+    merges = max((covered + unit.phase_bytes) // merge_bytes - 1, 1)
     foreign_bytes = bench.foreign_bytes or 0
+    shared = False
     while latencies.size * unit.size_bytes < MOST_SHARE * capacity:
         count = CHUNK if latencies.size else FIRST_CHUNK
-        where = rng.integers(1, merges, count), rng.integers(1, in_merge, count)
+        where = rng.integers(1, merges + 1, count), rng.integers(1, in_merge, count)
         places = _place(unit, in_merge, *where)
         more = write_through(bench, places, unit.size_bytes, most_foreign_share=MOST_FOREIGN)
         latencies = np.concatenate([latencies, more])
         shared = (bench.foreign_bytes or 0) > foreign_bytes
         room = _judged(latencies, float(np.median(usual)), in_merge, shared=shared)
         if room is not None:
-            return room
+            few = merges <= FEW_MERGES and room.writes <= merges * in_merge
+            return None if few and not room.each else room
+    if shared:
+        raise Stopped(Reason.INTERFERENCE, "others write, and waits show no pattern")
     return None
 
 
@@ -128,18 +140,25 @@ def _judged(
         before = np.concatenate([[0], np.cumsum(slow)])
         gain = 2 * before - np.arange(before.size)
         return _room(latencies, int(np.argmin(gain)), each=True)
-    if shared and (room := _shared(latencies, usual, in_merge)):
-        return room
+    for pattern in (_shared, _of_wholes) if shared else ():
+        if room := pattern(latencies, usual, in_merge):
+            return room
     turned, long = _turned_over(latencies, in_merge), _long_waits(latencies, usual, in_merge)
     # One long wait may free all log blocks at once; that they are erased in turn comes later then.
     late = turned is not None and long.size > 0 and turned > long[0] + in_merge
-    if late and not _is_full(int(long[0]), in_merge):
+    if late and not shared and not _is_full(int(long[0]), in_merge):
         raise Stopped(Reason.INTERFERENCE, "log blocks are full where writes do not fill them")
+    first = None
     if turned is not None and not late and _is_full(turned, in_merge):
-        return _room(latencies, turned, each=False)
-    if (late or long.size >= LONG_WAITS) and _is_full(int(long[0]), in_merge):
-        return _room(latencies, int(long[0]), each=False)
-    return None
+        first = turned
+    elif late or long.size >= LONG_WAITS:
+        full = [_is_full(int(each), in_merge) for each in long[:LONG_WAITS]]
+        first = int(long[0]) if all(full) else None
+    if first is None:
+        return None
+    # Log blocks are whole.
+    writes = round((first + USUAL) / in_merge) * in_merge
+    return replace(_room(latencies, first, each=False), writes=writes)
 
 
 def _shared(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogRoom | None:
@@ -157,6 +176,27 @@ def _shared(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogR
     room = _room(latencies, int(waits[0]), each=False)
     writes, others = room.writes, 1 / between - 1
     return replace(room, writes=round(writes * (1 + others / 2)), others=others)
+
+
+def _of_wholes(latencies: NDArray[np.float64], usual: float, in_merge: int) -> LogRoom | None:
+    """Tell waits that follow each other by whole log blocks, where others filled part of the first.
+
+    Others write now and then, and between most waits nothing. What they wrote before the first is
+    what is short of whole log blocks then.
+    """
+    long = _long_waits(latencies, usual, in_merge)
+    if not long.size or in_merge < FEWEST_IN_MERGE:
+        return None
+    slow = np.flatnonzero(latencies > SLOWER * usual)
+    waits = slow[np.diff(slow, prepend=-in_merge) > in_merge // 2]
+    gaps = np.diff(waits[waits >= long[0]]) / in_merge
+    off = np.abs(gaps - np.round(gaps))
+    if gaps.size < LEAST_WAITS or (off <= max(AT_PLACE, 1 / in_merge)).mean() < REGULAR:
+        return None
+    blocks = math.ceil((long[0] + USUAL) / in_merge - AT_PLACE)
+    room = _room(latencies, int(long[0]), each=False)
+    others = 0.0 if _is_full(int(long[0]), in_merge) else 1 / blocks
+    return replace(room, writes=blocks * in_merge, others=others)
 
 
 def _is_full(first: int, in_merge: int) -> bool:
@@ -177,15 +217,26 @@ def _turned_over(latencies: NDArray[np.float64], in_merge: int) -> int | None:
     periods = latencies.size // in_merge
     if in_merge < 2 or periods < LEAST_WAITS:
         return None
-    kept = latencies[: periods * in_merge]
-    slow = (kept > np.quantile(kept, USUALLY)).reshape(periods, in_merge)
-    # From each period on: slow ones less others, for what is slow must be so from there on.
-    gain = np.cumsum((2.0 * slow - 1)[::-1], axis=0)[::-1]
-    first, place = np.unravel_index(int(gain.argmax()), gain.shape)
+    kept = latencies[: periods * in_merge].reshape(periods, in_merge)
+    usual, threshold = float(np.median(kept)), float(np.quantile(kept, USUALLY))
+    first, place = _slow_from(kept > threshold)
+    # By now and then a slow write before them waits would seem to begin sooner: they take as long
+    # as waits do.
+    long = float(np.quantile(kept[first:, place], SHORT_WAIT))
+    slow = kept > max(threshold, (usual * long) ** 0.5)
+    first, place = _slow_from(slow)
     waits = slow[first:, place]
     if waits.sum() < LEAST_WAITS or waits.mean() < REGULAR:
         return None
-    return int(first * in_merge + place)
+    return first * in_merge + place
+
+
+def _slow_from(slow: NDArray[np.bool_]) -> tuple[int, int]:
+    """Find from which period on, and at which place, writes are slow; shape (periods, places)."""
+    # From each period on: slow ones less others, for what is slow must be so from there on.
+    gain = np.cumsum((2.0 * slow - 1)[::-1], axis=0)[::-1]
+    first, place = np.unravel_index(int(gain.argmax()), gain.shape)
+    return int(first), int(place)
 
 
 def _room(latencies: NDArray[np.float64], writes: int, *, each: bool) -> LogRoom:
