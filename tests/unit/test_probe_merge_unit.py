@@ -16,8 +16,12 @@ from ssdscope.probes import (
     Reason,
     Undetectable,
     merge_periods,
+    merge_runs,
     merge_unit,
 )
+from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.discipline import WAITS_NS
+from ssdscope.probes.states import State
 from ssdscope.targets import Device, open_target
 
 DRIVE = """
@@ -92,6 +96,31 @@ def test_the_phase_of_units_with_a_log_block_each(tmp_path: Path) -> None:
     assert value(found[merge_unit.UNIT]) == 1_572_864
     assert value(found[merge_unit.RMW_UNIT]) == 16_384
     assert value(found[merge_unit.PHASE]) == 5120
+
+
+def test_runs_that_wait_for_merges_now_and_then_are_longer_by_their_sum() -> None:
+    rng = np.random.default_rng(1)
+    aligned, across = rng.normal(240, 15, 16), rng.normal(240, 15, 35)
+    assert merge_runs.by_chance(across, aligned) > 0.05
+    across[::2] *= rng.integers(2, 5, 18)
+    assert merge_runs.by_chance(across, aligned) <= merge_runs.BY_CHANCE
+
+
+def test_what_others_disturbed_is_measured_again_later(tmp_path: Path) -> None:
+    device = drive(tmp_path, 'kind = "page"')
+    bench = Bench(device, DEFAULT, 1)
+    begun_ns = []
+
+    def measure() -> int:
+        begun_ns.append(int(bench.read([0], 4096).submit_ns[0]))
+        if len(begun_ns) < 3:
+            raise Stopped(Reason.INTERFERENCE)
+        return len(begun_ns)
+
+    with bench.allowance(device.info.capacity_bytes):
+        bench.enter(State.FILLED)
+        assert merge_runs.afresh(bench, measure) == 3
+    assert np.diff(begun_ns).tolist() == np.diff([0, *WAITS_NS[:2]]).tolist()
 
 
 def test_the_rmw_unit_is_where_writes_wait_for_merges(tmp_path: Path) -> None:

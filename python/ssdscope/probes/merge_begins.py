@@ -47,9 +47,10 @@ LONGER = 2.0
 """Times what the others take that beginnings do at least."""
 REACH_BYTES = 128 << 10
 """How far from a beginning the ends of the first RMW unit are looked for."""
-PAUSE_NS = 1_000_000_000
-TRIED, TRIES = 5, 8
-"""Writes of one place in a unit, and how often, until others leave most of them alone."""
+MOST_LOST = 0.5
+"""Share of them that others may disturb."""
+TRIED = 5
+"""Writes of one place in a unit."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +85,20 @@ def measure(bench: Bench, found: Repeating) -> Waits | None:
     rng = bench.rng(f"begins of merge units {size}")
     kind = rng.permuted(np.repeat(np.arange(behind.size), WRITES))
     taken_ns = _taken_ns(bench, found, behind[kind], unit, rng)
-    kinds = [taken_ns[(kind == number) & ~np.isnan(taken_ns)] for number in range(behind.size)]
-    if min(each.size for each in kinds) < FEWEST:
+    if taken_ns is None:
         return None
-    begins, *others = kinds
+    begins, *others = kinds_of(taken_ns, kind)
+    if min(each.size for each in (begins, *others)) < FEWEST:
+        return None
     most = max(float(np.percentile(each, 75)) for each in others)
     least = float(np.percentile(begins, 25))
     return Waits(least, most) if least >= LONGER * most else None
+
+
+def kinds_of(taken_ns: NDArray[Any], kind: NDArray[np.int64]) -> list[NDArray[Any]]:
+    """Give what is known of each kind."""
+    known = ~np.isnan(taken_ns)
+    return [taken_ns[known & (kind == number)] for number in range(kind.max() + 1)]
 
 
 def first_unit(bench: Bench, found: Repeating, begins: Waits) -> tuple[int | None, int | None]:
@@ -125,23 +133,29 @@ def _is_slow(bench: Bench, found: Repeating, at: int, count: int, limit_ns: floa
     """Say of a block, by its number behind the beginnings, whether it is one; None if not clear."""
     block = bench.info.logical_block_bytes
     rng = bench.rng(f"beginning of merge units {at} {count}")
-    for _ in range(TRIES):
-        taken_ns = _taken_ns(bench, found, np.full(count, at * block), block, rng)
-        slow = taken_ns[~np.isnan(taken_ns)] > limit_ns
-        if slow.size > count / 2:
-            share = float(slow.mean())
-            return None if 0.25 < share < 0.75 else share > 0.5
-        bench.idle(PAUSE_NS)
-    return None
+    taken_ns = _taken_ns(bench, found, np.full(count, at * block), block, rng)
+    return None if taken_ns is None else mostly(taken_ns, limit_ns)
+
+
+def mostly(taken_ns: NDArray[Any], limit_ns: float) -> bool | None:
+    """Whether most writes that are known take longer; None if that is not clear."""
+    share = float((taken_ns[~np.isnan(taken_ns)] > limit_ns).mean())
+    return None if 0.25 < share < 0.75 else share > 0.5
 
 
 def _taken_ns(
     bench: Bench, found: Repeating, behind: NDArray[np.int64], size: int, rng: np.random.Generator
-) -> NDArray[Any]:
-    """Write so far behind the beginnings of random units, after some beginnings."""
+) -> NDArray[Any] | None:
+    """Write so far behind the beginnings of random units, after some beginnings.
+
+    None if others always disturb half of it.
+    """
     behind = np.concatenate([np.zeros(FIRST, np.int64), behind])
     units = rng.permutation(bench.info.capacity_bytes // found.size_bytes - 2) + 1
     places = np.resize(units, behind.size) * found.size_bytes - found.stream.phase_bytes + behind
-    merge_runs.renew(bench)
-    with write_through.writing(bench) as writer:
-        return merge_runs.undisturbed(writer, places, size, most_lost=1.0)[FIRST:]
+
+    def write() -> NDArray[Any]:
+        with write_through.writing(bench) as writer:
+            return merge_runs.alone(writer, places, size, MOST_LOST)[FIRST:]
+
+    return merge_runs.afresh(bench, write)

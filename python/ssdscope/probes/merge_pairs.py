@@ -4,8 +4,9 @@ Physics. A firmware with a log block for each merge unit being written has to me
 unit, as soon as all are taken. So the second write of a pair goes on at once if it is in the unit
 of the first one, wherever there, and waits for a merge if it is in another, however near.
 
-Statistic. First writes in the middle of random units; second ones near either end of the same unit,
-inside and outside, in random order. Single writes far apart go ahead, until they wait for merges.
+Statistic. First writes in the middle of units that had none for the longest time; second ones near
+either end of the same unit, inside and outside, in random order. Single writes far apart go ahead
+to see after how many they wait for merges; then so many units take all log blocks.
 
 Decision. Three of four second writes outside take several times as long as three of four of either
 kind inside and a read far from the last one together: loading a part of the mapping table costs a
@@ -22,22 +23,21 @@ said. Cost: some two hundred writes, each of which may merge a unit.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope.probes import merge_runs, write_through
-from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected
 from ssdscope.probes.merge_begins import (
     FEWEST,
-    PAUSE_NS,
+    MOST_LOST,
     REACH_BYTES,
     TRIED,
-    TRIES,
     WRITES,
     Waits,
+    kinds_of,
+    mostly,
 )
 from ssdscope.probes.merge_periods import request_bytes
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from ssdscope.probes.bench import Bench
     from ssdscope.probes.merge_periods import Repeating
+    from ssdscope.probes.write_through import Writer
 
 READS = 64
 """Far apart."""
@@ -68,12 +69,13 @@ def measure(bench: Bench, found: Repeating) -> Waits | None:
     behind = np.array([0, size - margin, -margin, size])
     rng = bench.rng(f"pairs in merge units {size}")
     kind = rng.permuted(np.repeat(np.arange(behind.size), WRITES))
-    merge_runs.renew(bench)
     apart = merge_runs.far_apart(bench, unit, -found.stream.phase_bytes)
     # Where they are slow from the first one on, all log blocks were taken before.
     logs_taken = apart.writes if apart.logs else merge_runs.BATCH
     taken_ns = _second_ns(bench, found, behind[kind], unit, logs_taken, rng)
-    kinds = [taken_ns[(kind == number) & ~np.isnan(taken_ns)] for number in range(behind.size)]
+    if taken_ns is None:
+        return None
+    kinds = kinds_of(taken_ns, kind)
     if min(each.size for each in kinds) < FEWEST:
         return None
     inside = max(float(np.percentile(each, 75)) for each in kinds[:2])
@@ -144,18 +146,20 @@ def _rmw_unit_bytes(bench: Bench, found: Repeating, waits: Waits) -> int | None:
 def _writes_a_log(bench: Bench, found: Repeating, place: int, waits: Waits) -> int | None:
     """Count the writes of a block from one merge to the next; None if most differ."""
     block = bench.info.logical_block_bytes
-    _take_logs(bench, found, waits.logs_taken)
-    taken_ns = np.empty(0)
+    units = np.setdiff1d(np.arange(1, _units(bench, found)), place // found.size_bytes)
     most = (LOGS + 1) * found.size_bytes // block
-    while taken_ns.size < most:
-        count = min(max(taken_ns.size, FEWEST_REWRITES), most - taken_ns.size)
-        with write_through.writing(bench) as writer:
+    taken_ns = np.empty(0)
+    merge_runs.renew(bench)
+    with write_through.writing(bench) as writer:
+        _take_logs(writer, found, units[: waits.logs_taken])
+        while taken_ns.size < most:
+            count = min(max(taken_ns.size, FEWEST_REWRITES), most - taken_ns.size)
             more = merge_runs.undisturbed(writer, np.full(count, place), block, most_lost=1.0)
-        taken_ns = np.append(taken_ns, more)
-        between = np.diff(np.flatnonzero(taken_ns > waits.limit_ns))
-        if between.size >= LOGS:
-            usual = int(np.median(between))
-            return usual if (between == usual).mean() > ALIKE else None
+            taken_ns = np.append(taken_ns, more)
+            between = np.diff(np.flatnonzero(taken_ns > waits.limit_ns))
+            if between.size >= LOGS:
+                usual = int(np.median(between))
+                return usual if (between == usual).mean() > ALIKE else None
     return None
 
 
@@ -164,14 +168,8 @@ def _waits(bench: Bench, found: Repeating, at: int, count: int, seen: Waits) -> 
     block = bench.info.logical_block_bytes
     rng = bench.rng(f"end of merge units {at} {count}")
     behind = np.full(count, found.size_bytes + at * block)
-    for _ in range(TRIES):
-        taken_ns = _second_ns(bench, found, behind, block, seen.logs_taken, rng)
-        waits = taken_ns[~np.isnan(taken_ns)] > seen.limit_ns
-        if waits.size > count / 2:
-            share = float(waits.mean())
-            return None if 0.25 < share < 0.75 else share > 0.5
-        bench.idle(PAUSE_NS)
-    return None
+    taken_ns = _second_ns(bench, found, behind, block, seen.logs_taken, rng)
+    return None if taken_ns is None else mostly(taken_ns, seen.limit_ns)
 
 
 def _second_ns(
@@ -181,21 +179,38 @@ def _second_ns(
     size: int,
     logs_taken: int,
     rng: np.random.Generator,
-) -> NDArray[Any]:
-    """Write in the middle of random units and then so far behind their beginnings; the latter."""
+) -> NDArray[Any] | None:
+    """Write in the middle of units and then so far behind their beginnings; the latter.
+
+    Of three units side by side the one between is in the middle, so that no pair comes near
+    another, and what was longest ago comes next: a unit that has a log block does not wait. For
+    the same reason those that come last take the log blocks first. None if others always disturb
+    half of it.
+    """
     unit = request_bytes(bench, found)
-    _take_logs(bench, found, logs_taken)
-    # Every other unit, as what is outside belongs to the ones between.
-    units = 2 * rng.permutation((bench.info.capacity_bytes // found.size_bytes - 2) // 2) + 1
-    begins = np.resize(units, behind.size) * found.size_bytes - found.stream.phase_bytes
+    order = rng.permutation((_units(bench, found) - 1) // 3) * 3 + 1
+    begins = np.resize(order, behind.size) * found.size_bytes - found.stream.phase_bytes
     pairs = np.column_stack([begins + found.size_bytes // 2 // unit * unit, begins + behind])
-    with write_through.writing(bench) as writer:
-        taken_ns = merge_runs.undisturbed(writer, pairs.ravel(), size, most_lost=1.0, longest=PAIR)
+    last = (order[-logs_taken // 3 :, None] + np.array([-1, 0, 1])).ravel()
+
+    def write() -> NDArray[Any]:
+        with write_through.writing(bench) as writer:
+            _take_logs(writer, found, last)
+            return merge_runs.undisturbed(writer, pairs.ravel(), size, MOST_LOST, PAIR)
+
+    taken_ns = merge_runs.afresh(bench, write)
+    if taken_ns is None:
+        return None
     return np.where(np.isnan(taken_ns[::2]), np.nan, taken_ns[1::2])
 
 
-def _take_logs(bench: Bench, found: Repeating, writes: int) -> None:
-    """Write far apart from the filled drive on, whether or not others let the times be known."""
-    merge_runs.renew(bench)
-    with suppress(Stopped):
-        merge_runs.far_apart(bench, request_bytes(bench, found), -found.stream.phase_bytes, writes)
+def _units(bench: Bench, found: Repeating) -> int:
+    """Count whole units; the first one may begin before the drive does."""
+    return bench.info.capacity_bytes // found.size_bytes - 1
+
+
+def _take_logs(writer: Writer, found: Repeating, units: NDArray[np.int64]) -> None:
+    """Write to so many units, whether or not others let the times be known."""
+    unit = request_bytes(writer.bench, found)
+    middle = found.size_bytes // 2 // unit * unit - found.stream.phase_bytes
+    merge_runs.alone(writer, units * found.size_bytes + middle, unit, most_lost=1.0)

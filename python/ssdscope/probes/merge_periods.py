@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.probes import merge_runs, write_through
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import base_request_bytes
-from ssdscope.probes.finding import Absent, Detected
+from ssdscope.probes.finding import Absent, Detected, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -176,10 +177,15 @@ def _period_near_multiples(ranks: NDArray[Any]) -> Period | None:
 def _written_in_order(bench: Bench, count: int, unit: int, phase: int) -> Stream:
     """Overwrite the beginning of the drive; what others disturbed is not known."""
     places = np.arange(1, count + 1) * unit - phase
-    merge_runs.renew(bench)
-    with write_through.writing(bench) as writer:
-        latency = merge_runs.undisturbed(writer, places, unit)
-    return Stream(unit, phase, latency)
+
+    def write() -> Stream:
+        with write_through.writing(bench) as writer:
+            return Stream(unit, phase, merge_runs.undisturbed(writer, places, unit))
+
+    stream = merge_runs.afresh(bench, write)
+    if stream is None:
+        raise Stopped(Reason.INTERFERENCE, "others used the drive whenever it was written in order")
+    return stream
 
 
 def period_of(ranks: NDArray[Any]) -> Period | None:

@@ -7,13 +7,15 @@ until they wait for merges; as many runs as there were of them do not count.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ssdscope.probes import write_through
 from ssdscope.probes.bench import Stopped
+from ssdscope.probes.discipline import WAITS_NS
 from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.states import State
@@ -36,9 +38,11 @@ MOST_LOGS = 64
 """More runs than that are not written before they count: common log blocks take many writes."""
 RUNS, COUNTING = 24, 16
 """Runs of a kind, and how many of them count at least."""
-COLLAPSES, RANKS_DIFFER = 0.1, 0.001
+COLLAPSES, BY_CHANCE, SHUFFLES = 0.1, 0.001, 9999
 LOADS = 4.0
 """Writes far apart, each of which loads a part of the table: a run across two loads one more."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -73,18 +77,18 @@ class Collapse:
 
     @property
     def contrast(self) -> float:
-        """How much longer it takes to write across two."""
-        return float(np.median(self.across_ns) / np.median(self.aligned_ns) - 1)
+        """How much longer it takes to write across two, in the mean: merges come in turns."""
+        return float(self.across_ns.mean() / self.aligned_ns.mean() - 1)
 
     @property
     def sure(self) -> bool:
         """Whether that is so, and not by chance."""
-        return self.contrast >= COLLAPSES and self.p_value <= RANKS_DIFFER
+        return self.contrast >= COLLAPSES and self.p_value <= BY_CHANCE
 
     @property
     def merges(self) -> bool:
         """Whether no mapping table explains it, even if it is loaded in parts of that size."""
-        longer_ns = float(np.median(self.across_ns) - np.median(self.aligned_ns))
+        longer_ns = float(self.across_ns.mean() - self.aligned_ns.mean())
         return self.apart.logs > 0 or longer_ns > LOADS * self.apart.first_ns
 
     @property
@@ -124,6 +128,21 @@ class Layout:
         return (info.capacity_bytes // self.size_bytes - 2) // 2
 
 
+def by_chance(across_ns: NDArray[Any], aligned_ns: NDArray[Any]) -> float:
+    """Give the probability that the former are greater by chance, by ranks or by their sum.
+
+    Ranks are blind to outliers; where few runs wait, but for long, the sum shows it.
+    """
+    from scipy.stats import mannwhitneyu
+
+    ranks = float(mannwhitneyu(across_ns, aligned_ns, alternative="greater").pvalue)
+    both = np.concatenate([across_ns, aligned_ns])
+    shuffled = np.random.default_rng(0).permuted(np.tile(both, (SHUFFLES, 1)), axis=1)
+    sums = shuffled[:, : across_ns.size].sum(axis=1)
+    greater = 1 + int((sums >= across_ns.sum()).sum())
+    return min(1.0, 2 * min(ranks, greater / (1 + SHUFFLES)))
+
+
 def undisturbed(
     writer: Writer,
     places: NDArray[Any],
@@ -146,9 +165,32 @@ def undisturbed(
     )
 
 
+def alone(writer: Writer, places: NDArray[Any], size: int, most_lost: float) -> NDArray[Any]:
+    """Write what may wait for a merge each time: one by one, if others are about."""
+    longest = 1 if writer.bench.foreign_bytes else PIECE_WRITES
+    return undisturbed(writer, places, size, most_lost, longest)
+
+
 def renew(bench: Bench) -> None:
     """Return to the filled drive, where that costs nothing."""
     bench.renew(State.FILLED)
+
+
+def afresh(bench: Bench, measure: Callable[[], T]) -> T | None:
+    """Measure from the filled drive on; again after a longer wait if others disturbed that.
+
+    A drive that returns to a state may return to the same visit of others, too: so waiting comes
+    after that. None if others always disturb.
+    """
+    for wait_ns in (0, *WAITS_NS):
+        renew(bench)
+        bench.idle(wait_ns)
+        try:
+            return measure()
+        except Stopped as stop:
+            if stop.reason is not Reason.INTERFERENCE:
+                raise
+    return None
 
 
 def run_times(bench: Bench, layout: Layout, runs: int, look: int) -> NDArray[Any]:
@@ -161,7 +203,6 @@ def run_times(bench: Bench, layout: Layout, runs: int, look: int) -> NDArray[Any
     begins = (2 * rng.permutation(layout.slots(bench.info))[:runs] + 1) * size + layout.shift_bytes
     step = unit * _largest_divisor(size // unit, max(RUN_BYTES // unit, 1))
     places = begins[:, None] + np.arange(0, size, step)[None, :]
-    renew(bench)
     far_apart(bench, unit, layout.shift_bytes)
     times = np.empty(runs)
     with write_through.writing(bench) as writer:
@@ -172,30 +213,37 @@ def run_times(bench: Bench, layout: Layout, runs: int, look: int) -> NDArray[Any
     return np.asarray(times[~np.isnan(times)])
 
 
-def far_apart(bench: Bench, unit: int, shift: int, most: int = SLOTS[1]) -> Apart:
-    """Write single RMW units far apart until they are slow, against the first ones.
+def far_apart(bench: Bench, unit: int, shift: int) -> Apart:
+    """Write single RMW units far apart on the filled drive until they are slow.
 
     A log block for each data block is soon merged for the next one; shared ones take them all.
-    `most` is how many are written in vain.
+
+    Raises
+    ------
+    Stopped
+        If others always disturb that.
     """
     rng = bench.rng("merge units apart")
     slots = min(max(bench.info.capacity_bytes // APART_BYTES, SLOTS[0]), SLOTS[1])
     apart = bench.info.capacity_bytes // slots // unit * unit
     places = rng.permutation(slots - 2) * apart + apart + unit + shift
     places = places[places + unit <= bench.info.capacity_bytes]
-    times: list[float] = []
-    end = 0
-    with write_through.writing(bench) as writer:
-        for end in range(BATCH, min(places.size, most) + 1, BATCH):
-            batch = undisturbed(writer, places[end - BATCH : end], unit, most_lost=1.0)
-            if np.isnan(batch).all():
-                continue
-            times.append(float(np.nanmedian(batch)))
-            if times[-1] > MERGES * times[0]:
-                break
-    if not times:
+
+    def write() -> Apart:
+        with write_through.writing(bench) as writer:
+            first = last = float(np.nanmedian(alone(writer, places[:BATCH], unit, MOST_LOST)))
+            end = BATCH
+            while end + BATCH <= places.size and last <= MERGES * first:
+                batch = alone(writer, places[end : end + BATCH], unit, most_lost=1.0)
+                end += BATCH
+                if not np.isnan(batch).all():
+                    last = float(np.nanmedian(batch))
+        return Apart(last / first - 1, end, first)
+
+    apart = afresh(bench, write)
+    if apart is None:
         raise Stopped(Reason.INTERFERENCE, "others used the drive nearly all the time")
-    return Apart(times[-1] / times[0] - 1, end, times[0])
+    return apart
 
 
 def _largest_divisor(number: int, most: int) -> int:

@@ -18,11 +18,11 @@ Two estimators that share no data must agree.
    count (`merge_runs`).
 
 Decision. Detected if single writes wait as a unit of that size demands; or if units that lie across
-take longer (rank test, 0.1 %) by at least a tenth; where the mapping table is loaded in parts of
-that size, by more than four writes far apart take, each of which loads one, or if those came to
-wait for merges; else more of the drive is written in order, where something larger may repeat.
-Absent if neither they nor writes far apart nor short runs at random places are slower, and an erase
-could not have been missed.
+take longer (by ranks or by their sum, 0.1 %) by at least a tenth; where the mapping table is loaded
+in parts of that size, by more than four writes far apart take, each of which loads one, or if those
+came to wait for merges; else more of the drive is written in order, where something larger may
+repeat. Absent if neither they nor writes far apart nor short runs at random places are slower, and
+an erase could not have been missed.
 
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
 before. Where they are not known, steps of 4 to 128 KiB are written from 0 on; then the same single
@@ -161,15 +161,13 @@ def _detected(
 
 def _collapse(bench: Bench, found: Repeating, left_bytes: int) -> merge_runs.Collapse | None:
     """Write units of a size aligned, and across two; None if there are too few."""
-    from scipy.stats import mannwhitneyu
-
     size, stream = found.size_bytes, found.stream
-    merge_runs.renew(bench)
     apart = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes)
     half = size // 2 // stream.unit_bytes * stream.unit_bytes
+    # Runs across two take two log blocks each.
     layouts = [
-        merge_runs.Layout(size, stream.unit_bytes, each - stream.phase_bytes, apart.logs)
-        for each in (0, half)
+        merge_runs.Layout(size, stream.unit_bytes, shift - stream.phase_bytes, before)
+        for shift, before in ((0, apart.logs), (half, apart.logs // 2))
     ]
     left = left_bytes // (2 * size)
     collapse, aligned, across = None, np.empty(0), np.empty(0)
@@ -182,9 +180,9 @@ def _collapse(bench: Bench, found: Repeating, left_bytes: int) -> merge_runs.Col
         aligned, across = np.concatenate([aligned, more[0]]), np.concatenate([across, more[1]])
         if min(aligned.size, across.size) < 2:
             continue
-        p_value = float(mannwhitneyu(across, aligned, alternative="greater").pvalue)
+        p_value = merge_runs.by_chance(across, aligned)
         collapse = merge_runs.Collapse(size, aligned, across, p_value, apart)
-        if p_value <= merge_runs.RANKS_DIFFER or collapse.contrast < merge_runs.COLLAPSES / 2:
+        if p_value <= merge_runs.BY_CHANCE or collapse.contrast < merge_runs.COLLAPSES / 2:
             break
     return collapse
 
@@ -198,7 +196,6 @@ def _is_zone(bench: Bench, found: Repeating) -> bool:
 def _none(bench: Bench, stream: Stream, common: dict[str, Any]) -> Iterator[Finding]:
     """Say that nothing is merged, if an erase would have shown and no scattered write is slow."""
     spread = float(np.subtract(*np.nanpercentile(stream.latency_ns, [75, 25])))
-    merge_runs.renew(bench)
     apart = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes).slower
     runs = _short_runs(bench, stream)
     common["evidence"] |= {"spread_ns": spread, "short_runs": runs, "far_apart": apart}
