@@ -146,3 +146,15 @@ def test_where_pages_of_a_table_on_demand_lie_is_no_effect_of_the_order() -> Non
     }  # fmt: skip
     effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
     assert effect.mean < 0.01
+
+
+def test_what_a_protected_buffer_still_holds_is_no_effect_of_the_order() -> None:
+    values = PAGE | {
+        "ftl.allocation": "address", "ftl.map_unit_bytes": 16_384, "ftl.placement_pages": 1,
+        "ftl.phase_bytes": 0, "nand.blocks_per_plane": 400,
+        "write_buffer.bytes": 6 << 20, "write_buffer.unit_bytes": 4096,
+        "write_buffer.drain": "full", "write_buffer.power_loss_protected": True,
+        "write_buffer.switchable": False,
+    }  # fmt: skip
+    effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+    assert effect.mean < 0.01

@@ -193,6 +193,10 @@ def _in_disorder(twin: Twin, exchanged: bool) -> NDArray[np.float64]:
     # What came last must not be what a region of one bit per cell still holds.
     more = 2 * number(twin.values, "pslc.bytes") // unit
     write(device, stream.choice(before, more).astype(np.uint64), unit)
+    if twin.values.get("write_buffer.power_loss_protected"):  # nor a buffer that no flush empties
+        elsewhere = np.arange(5 * count, twin.shape.capacity_bytes // unit - 1) * unit - phase
+        more = 2 * number(twin.values, "write_buffer.bytes") // unit
+        write(device, stream.choice(elsewhere, more).astype(np.uint64), unit)
     flush(device)
     device.idle(SETTLE_NS)
     size = max(128 << 10, 4 * unit) // unit * unit
