@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from ssdscope.probes.unaligned_knee import SIZES, without_padding
+from ssdscope.probes.unaligned_knee import SIZES, of_shorter, shorter_bytes, without_padding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,3 +51,21 @@ def test_a_logical_block_is_never_padded() -> None:
 )
 def test_what_is_no_spare_space_depends_on_the_size_otherwise(shares: tuple[float, ...]) -> None:
     assert without_padding(np.array(shares) * 1e9, 512) is None
+
+
+def test_shorter_requests_show_where_collection_begins() -> None:
+    """Long ones where it must be done: between the two lies what is kept free, and no more."""
+    capacity = 4_000_000_000
+    assert of_shorter(0.2 * capacity, 0.197 * capacity, capacity) == 0.2 * capacity
+    assert of_shorter(0.235 * capacity, 0.2 * capacity, capacity) == 0.2 * capacity
+    far_less, more = (
+        of_shorter(0.2 * capacity, share * capacity, capacity) for share in (0.1, 0.3)
+    )
+    assert np.isnan(far_less)
+    assert np.isnan(more)
+
+
+def test_shorter_requests_are_little_padded() -> None:
+    assert shorter_bytes(0, 4096) == 4096
+    assert shorter_bytes(0, 14_000) == 16_384
+    assert shorter_bytes(4096 - 512, 4096) == 16_384

@@ -10,6 +10,11 @@ found is no spare space, or not where it ends: log blocks of one unit each are u
 of their size would not do: they lie on some planes more often than on others. Where entries of the
 mapping table are written to flash one by one, they use up space, too, and it refuses. It needs to
 be known that there is no region of one bit per cell.
+
+Last, requests of four times the padding, or the shortest there are, must come to the same, or to
+less by no more than is kept free: these show collection from where it begins, long ones where it
+must be done. If they come to more, there is no such padding, as with log blocks, into which the
+ends of requests do not go that reach into another merge unit.
 """
 
 from __future__ import annotations
@@ -20,7 +25,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.probes.overwriting import Granule, fill_afresh
+from ssdscope.probes.discipline import base_request_bytes
+from ssdscope.probes.knees_agree import KEPT_FREE, SAME, Course
+from ssdscope.probes.overwriting import MOST_REQUESTS, Granule, fill_afresh
 from ssdscope.probes.padded_knee import Padded
 from ssdscope.probes.slow_writes import Knee
 from ssdscope.probes.states import State
@@ -42,10 +49,12 @@ LATER = 2.0
 """Times the latest knee of longer requests, by when shorter ones, which use up more, show it."""
 ENTRY_BYTES = 128 * 1024
 """Zones of a mapping table are larger; an entry belongs to an RMW unit."""
+PADDINGS = 4
+"""Times the padding: so long are the shortest requests, or an error of it would count."""
 ERROR = 0.06
 """Of the spare space: it is told from the differences of measurements."""
 
-Alone = Callable[[Granule, float], "tuple[Knee | None, NDArray[np.float64]]"]
+Alone = Callable[[Granule, float], Course]
 
 
 def unaligned_knee(bench: Bench, alone: Alone) -> Padded | None:
@@ -62,22 +71,53 @@ def unaligned_knee(bench: Bench, alone: Alone) -> Padded | None:
     found: list[tuple[Knee, NDArray[np.float64]]] = []
     most_bytes = math.inf
     for size in SIZES:
-        unit = Granule(size, 0, False)
-        if not bench.renew(State.AS_FOUND):
-            fill_afresh(bench, unit)
-        knee, latencies = alone(unit, most_bytes)
+        knee, latencies = _of_size(bench, alone, size, most_bytes)
         if knee is None:
             return None
         found.append((knee, latencies))
         most_bytes = LATER * max(each.spare_bytes for each, _ in found)
-    knees = np.array([knee.spare_bytes for knee, _ in found])
-    told = without_padding(knees, bench.info.logical_block_bytes)
+    block, capacity = bench.info.logical_block_bytes, bench.info.capacity_bytes
+    told = without_padding(np.array([knee.spare_bytes for knee, _ in found]), block)
     if told is None:
         return None
-    spare, padding = told
+    (spare, padding), size = told, SIZES[-1]
     small, latencies = found[-1]
+    shorter = shorter_bytes(padding, max(base_request_bytes(bench.info), capacity // MOST_REQUESTS))
+    if shorter < size:
+        sooner, more = _of_size(bench, alone, shorter, most_bytes)
+        if sooner is not None:
+            size, small, latencies = shorter, sooner, more
+            spare = of_shorter(spare, sooner.spare_bytes * (1 + padding / shorter), capacity)
+            if math.isnan(spare):
+                return None
     knee = Knee(spare, (1 - ERROR) * spare, (1 + ERROR) * spare, small.slowdown)
-    return Padded(knee, padding, SIZES[-1], latencies)
+    return Padded(knee, padding, size, latencies)
+
+
+def _of_size(bench: Bench, alone: Alone, size: int, most_bytes: float) -> Course:
+    unit = Granule(size, 0, False)
+    if not bench.renew(State.AS_FOUND):
+        fill_afresh(bench, unit)
+    return alone(unit, most_bytes)
+
+
+def shorter_bytes(padding_bytes: float, least_bytes: int) -> int:
+    """Give the size of shorter requests, whose padding is little all the same."""
+    size = max(PADDINGS * padding_bytes, least_bytes, 1)
+    return 1 << math.ceil(math.log2(size))
+
+
+def of_shorter(spare_bytes: float, shorter_bytes: float, capacity: int) -> float:
+    """Give the spare space by what long requests say, and shorter ones; nan if they contradict.
+
+    Long requests leave whole stretches stale, so that little is copied at first; shorter ones show
+    collection from where it begins. Between that and where it must be done is what is kept free. If
+    they come to more, there is no such padding.
+    """
+    if abs(shorter_bytes - spare_bytes) <= SAME * spare_bytes:
+        return spare_bytes
+    hidden = spare_bytes - shorter_bytes
+    return shorter_bytes if 0 < hidden <= KEPT_FREE * (capacity + spare_bytes) else math.nan
 
 
 def _writes_entries(bench: Bench) -> bool:
@@ -116,4 +156,4 @@ def without_padding(knees: NDArray[np.float64], block: int) -> tuple[float, floa
 
 def unaligned_writes_capacities(lone_most: float) -> float:
     """Give how much it writes, in capacities, where each size is written so often at most."""
-    return len(SIZES) * (lone_most + 1)
+    return (len(SIZES) + 1) * (lone_most + 1)
