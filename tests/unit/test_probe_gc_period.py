@@ -9,6 +9,7 @@ import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Detected, Reason, Undetectable, gc_period
+from ssdscope.probes.overwriting import Granule
 
 PAGE = 4096
 
@@ -121,6 +122,34 @@ def test_without_a_unit_a_period_is_told_where_nothing_pads(tmp_path: Path) -> N
     found = told("gc_period", bench_with(tmp_path, plain, pslc_bytes=None))[gc_period.PERIOD]
     assert isinstance(found, Detected)
     assert found.value == 4 * 48 * PAGE
+
+
+def test_a_merge_unit_tells_what_pads(tmp_path: Path) -> None:
+    """Writes of 4 KiB that each take a unit of 16 fill a log block with a quarter of its size."""
+    merge = 2 * 48 * PAGE
+    toml = log_block(merge=merge, more="map_unit_bytes = 16_384")
+    bench = bench_with(tmp_path, toml + NOISE, pslc_bytes=None, merge_unit_bytes=merge)
+    found = told("gc_period", bench)[gc_period.PERIOD]
+    assert isinstance(found, Detected), found
+    assert found.value == merge
+
+
+@pytest.mark.parametrize(
+    ("sizes", "exact", "fill"),
+    [
+        ([1.0, 2.0], True, True),
+        ([2.0, 3.0], True, False),
+        ([0.5, 1.0], True, False),
+        ([0.125, 0.5], False, True),
+        ([0.125, 0.4], False, False),
+        ([1 / 64, 0.5], False, False),
+    ],
+)
+def test_log_blocks_that_two_places_show_differently(
+    sizes: list[float], exact: bool, fill: bool
+) -> None:
+    unit, merge = Granule(PAGE, 0, exact), 48.0 * PAGE
+    assert gc_period._fill_log_blocks([each * merge for each in sizes], merge, unit) is fill
 
 
 def test_a_drive_without_collection_has_no_period(tmp_path: Path) -> None:

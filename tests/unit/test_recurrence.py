@@ -75,3 +75,27 @@ def test_events_that_return_less_often_than_by_chance_have_no_period() -> None:
     events = np.zeros(40, bool)
     events[np.random.default_rng(40).choice(40, 6, replace=False)] = True
     assert stats.recurrence(events) is None
+
+
+@pytest.mark.parametrize("period", [12, 192, 4608])
+def test_a_train_is_found_among_many_times_as_many_events(
+    rng: np.random.Generator, period: int
+) -> None:
+    """As spikes do, twenty to each that returns; what was before it began does not matter."""
+    events = rng.random(40 * period + 2000) < min(20 / period, 0.02)
+    events[10 * period + 5 :: period] = True
+    missed = 10 * period + 5 + period * np.arange(2, 30, 9)
+    events[missed] = False
+    found = stats.train(events, 10)
+    assert found is not None
+    assert found.period == period
+    assert found.share >= 0.8
+
+
+def test_there_is_no_train_by_chance_nor_in_bursts(rng: np.random.Generator) -> None:
+    for _ in range(20):
+        assert stats.train(rng.random(20_000) < 0.03, 10) is None
+        bursts = np.zeros(20_000, bool)
+        for start in rng.integers(0, 19_900, 60):
+            bursts[start : start + 60] = rng.random(60) < 0.5
+        assert stats.train(bursts, 10) is None

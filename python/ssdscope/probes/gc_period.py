@@ -12,15 +12,16 @@ switched off or each write followed by a flush. Latencies over the median of the
 events at each of twelve thresholds; of each lag it is counted how often an event is followed by
 another (`stats.recurrence`), against a Poisson number of returns, times the lags tried: the
 permutation null in closed form, since events put in random order are just that. Of the thresholds
-the one whose events return most surely decides.
+the one whose events return most surely decides. Where none does, as many writes are slow by
+chance, those are looked for that come at one place of nearly every round (`stats.train`).
 
 Decision. As many writes again as it takes (at most seven looks) for a lag whose returns make 30 %
 of what they could with p < 1e-6, or less at smaller p (`slow_writes.SURE`); then the same on
 another place. The period is detected if both agree within 2 %, or one write; if not, they are the
-candidates. Where the RMW unit is not known, the second place is written in requests eight times as
-large: padding would show. Other planes work while one erases, and one unit at a time may never meet
-it: on a drive that places by order, which fills as many bytes whatever the request, larger ones are
-tried.
+candidates, unless they are what a known merge unit looks like. Where the RMW unit is not known, the
+second place is written in requests eight times as large: padding would show. Other planes work
+while one erases, and one unit at a time may never meet it: on a drive that places by order, which
+fills as many bytes whatever the request, larger ones are tried.
 
 A discarded drive is written in order as well: if these writes take 1.4 times as long in the mean as
 in the median, blocks are folded (`folding`), which hides what is asked (`masked`).
@@ -53,7 +54,15 @@ from ssdscope.probes.overwriting import (
     write_through,
 )
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.slow_writes import FITS, period_of, relative
+from ssdscope.probes.slow_writes import (
+    FINE_THRESHOLDS,
+    FITS,
+    SHORT,
+    THRESHOLDS,
+    period_of,
+    relative,
+    train_of,
+)
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -83,6 +92,8 @@ shows in what they leave."""
 OTHERS_FILL = 1.0
 """Of the time in which the drive is filled: one place is collected alike, whatever is around it."""
 AGREE = 0.02
+MOST_PADDED_BYTES = 128 * 1024
+"""Two RMW units of the largest usual size, which a write lies across."""
 UNPADDED_TIMES = 8
 """So many times the smallest request is written to the second place where the RMW unit is unknown.
 Twice as much takes twice the units where it lies across two of them; eight times hardly ever."""
@@ -169,7 +180,23 @@ def _at(bench: Bench, unit: Granule, place: float, *, larger: bool) -> Measured:
         if period is not None and (not larger or period.period >= LEAST_FITS):
             return Measured(period, latencies, unit.size_bytes)
         count = latencies.size
-    return Measured(None, latencies, unit.size_bytes)
+    return Measured(_train(bench, latencies, unit.size_bytes), latencies, unit.size_bytes)
+
+
+def _train(
+    bench: Bench, latencies: NDArray[np.float64], size_bytes: int
+) -> stats.Recurrence | None:
+    """Look for slow writes that return in step among many that are slow for other reasons.
+
+    Pages and planes of unlike speed return so, too, though not as slow, nor as seldom; only what
+    fills a log block is believed then.
+    """
+    slow = relative(latencies)
+    merge = float(bench.found("merge_unit_bytes") or 0)
+    found = train_of(slow, LEAST_FITS, FINE_THRESHOLDS) if merge else None
+    if found is not None and found.period * size_bytes == merge:
+        return found
+    return train_of(slow, SHORT, THRESHOLDS)
 
 
 def _written(bench: Bench, places: NDArray[np.uint64], size_bytes: int) -> NDArray[np.float64]:
@@ -231,6 +258,9 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     common["evidence"]["picture"] = _picture(found[0].slow, periods[0].period, unit).to_json()
     step = float(found[0].size_bytes)
     apart = abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), float(found[1].size_bytes))
+    merge = float(bench.found("merge_unit_bytes") or 0)
+    if apart and merge and _fill_log_blocks(sizes, merge, unit):
+        sizes, apart = [merge, merge], False
     if apart and not unit.exact:
         common["evidence"]["detail"] = "the RMW unit is not known, and padding would count as data"
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
@@ -246,6 +276,19 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     return Detected(
         value=value, interval=(min(sizes) - step, max(sizes) + step), effect=effect, **common
     )
+
+
+def _fill_log_blocks(sizes: list[float], merge_bytes: float, unit: Granule) -> bool:
+    """Tell whether a log block is what is filled, though two places do not show it alike.
+
+    Of one every other wait was missed; or writes take whole RMW units, up to the largest there are,
+    which are not known: then the unit that merges have shown is so many times what was written.
+    """
+    if unit.exact:
+        return min(sizes) == merge_bytes and max(sizes) == 2 * merge_bytes
+    times = [merge_bytes / each for each in sizes]
+    most = MOST_PADDED_BYTES / unit.size_bytes
+    return all(each == round(each) and 1 <= each <= most for each in times)
 
 
 def _folded(slow: NDArray[np.float64], period: int) -> NDArray[np.float64]:
@@ -275,7 +318,7 @@ def _picture(slow: NDArray[np.float64], period: int, unit: Granule) -> Picture:
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
-    """Both places to the end, or the first one in vain in all sizes, and a stretch in order."""
+    """Both places to the end, or one in vain in all sizes, and a stretch in order."""
     larger = (len(LARGER_BYTES) + 1) * LARGER_CAPACITIES
     most = MOST_CAPACITIES + max(MOST_CAPACITIES, larger)
     return int((most + 1) * info.capacity_bytes) + writes_bytes(info.capacity_bytes)

@@ -238,5 +238,13 @@ def period_of(
     return max(sure, key=lambda each: each.share, default=None)
 
 
+def train_of(
+    slow: NDArray[np.float64], shortest: int, thresholds: tuple[float, ...]
+) -> stats.Recurrence | None:
+    """Find the period of slow writes that are few among others, by the surest threshold."""
+    found = (stats.train(slow > threshold, shortest) for threshold in thresholds)
+    return min(filter(None, found), key=lambda each: each.p_value, default=None)
+
+
 def _is_sure(found: stats.Recurrence, at_most: dict[float, float]) -> bool:
     return any(found.share >= share and found.p_value <= p for share, p in at_most.items())

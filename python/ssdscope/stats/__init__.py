@@ -16,6 +16,7 @@ Reading order:
 * :mod:`.equivalence` when "no effect" may be said (TOST)
 * :mod:`.onset`       where a long series rises for good, to the value
 * :mod:`.recurrence`  how far apart events come back
+* :mod:`.trains`      the same of few events among many that come by chance
 * :mod:`.overprovisioning` spare space against write amplification
 * :mod:`.collection`  write amplification along uniform overwrites
 * :mod:`.errors`      how far predictions are from what was measured
@@ -61,6 +62,7 @@ from ssdscope.stats.summary import (
     nearest_rank,
     student,
 )
+from ssdscope.stats.trains import train
 
 __all__ = [
     "Equivalence",
@@ -117,6 +119,7 @@ __all__ = [
     "spare_factor",
     "student",
     "tost",
+    "train",
     "undrained",
     "waits_from",
     "write_amplification",

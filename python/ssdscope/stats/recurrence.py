@@ -58,17 +58,17 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     from scipy.ndimage import median_filter
     from scipy.stats import poisson
 
-    first = _first_of_each(np.asarray(events, dtype=bool))
+    first = first_of_each(np.asarray(events, dtype=bool))
     count, n = int(np.count_nonzero(first)), first.size
     longest = n // REPEATS
     if count < REPEATS or longest <= SHORTEST:
         return None
-    returns = _returns(first, longest)
+    pairs = returns(first, longest)
     lags = np.arange(SHORTEST, longest + 1)
     loose = np.where(lags >= LOOSE_FROM, 3, 1)
     expected = (count / n) ** 2 * (n - lags) * loose
-    found = _summed(returns)[lags]
-    found = np.where(lags >= LOOSE_FROM, found, returns[lags])
+    found = _summed(pairs)[lags]
+    found = np.where(lags >= LOOSE_FROM, found, pairs[lags])
     by_chance = np.maximum(expected, median_filter(found, NEIGHBOURS, mode="nearest"))
     p_values = np.minimum(poisson.sf(found - 0.5, by_chance) * lags.size, 1.0)
     # Of the events within reach of a later one.
@@ -80,17 +80,18 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     good = likely[share[likely] >= AS_GOOD * most]
     best = int(good[0])
     near = slice(max(best - 1, 0), best + 2)
-    peak = int(lags[near][np.argmax(returns[lags[near]])])
+    peak = int(lags[near][np.argmax(pairs[lags[near]])])
     return Recurrence(peak, float(share[best]), float(p_values[best]))
 
 
-def _first_of_each(events: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def first_of_each(events: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Leave of each row of consecutive events the first."""
     first: NDArray[np.bool_] = events.copy()
     first[1:] &= ~events[:-1]
     return first
 
 
-def _returns(events: NDArray[np.bool_], longest: int) -> NDArray[np.float64]:
+def returns(events: NDArray[np.bool_], longest: int) -> NDArray[np.float64]:
     """Count pairs of events at each lag up to the longest, shape (longest + 2,)."""
     size = 1 << int(np.ceil(np.log2(events.size + longest + 2)))
     spectrum = np.fft.rfft(events.astype(float), size)
