@@ -30,7 +30,8 @@ equivalence test, after an eighth of the capacity, in which collection reaches h
 was written just before: "address". "order" is only said if they show it, the same way round, even
 after so much as no log blocks hold. Nor is it said if it shows at depth alone and no dies were
 found to read side by side: planes of one chip that fell out of step cannot be read by one command.
-What a region of one bit per cell takes is written out of it before and after.
+What a region of one bit per cell takes, or a buffer that stays on, is written out of it before and
+after.
 
 Cost. 24 MiB and a twentieth of the capacity, or five times that; with what is written elsewhere at
 most all of it.

@@ -32,8 +32,9 @@ FIRST_WRITES, FIRST_WINDOW_BYTES = 2048, 8 << 20
 """Of a unit each, before all regions; within so much, lest each have log blocks merged."""
 STRAY_WRITES = 24
 """Of a unit, before each region: less than the region's."""
-BESIDE_SHARE, BESIDE_EXCESS = 40, 1.2
-"""Which part of the capacity a region of one bit per cell may be, and how much more is written."""
+BESIDE_SHARE, BESIDE_EXCESS, MOST_BESIDE_SHARE = 40, 1.2, 20
+"""Which part of the capacity a region of one bit per cell may be, or a buffer, how much more is
+written, and at most."""
 OTHER_WRITE_BYTES = 64 << 10
 OTHER_WINDOW_BYTES = 2 << 20
 """What is written in between is random within so much, lest each write merge log blocks."""
@@ -140,16 +141,18 @@ def _write_anyway(bench: Bench, places: NDArray[np.int64], length: int) -> None:
 
 
 def write_beside(bench: Bench, layout: Regions) -> None:
-    """Write in between as much as a region of one bit per cell may hold.
+    """Write in between as much as a region of one bit per cell may hold, or a buffer that stays on.
 
     Before and after what is to be compared, so that none of it goes, or stays, where it is read
     sooner.
     """
-    if isinstance(bench.known.get("pslc_bytes"), Absent):
-        return
-    most = bench.info.capacity_bytes // BESIDE_SHARE
-    held = int(float(bench.found("pslc_bytes") or most) * BESIDE_EXCESS)
-    each = min(held, most) // len(layout.begins)
+    capacity, unknown = bench.info.capacity_bytes, bench.info.capacity_bytes // BESIDE_SHARE
+    held = 0.0
+    if not isinstance(bench.known.get("pslc_bytes"), Absent):
+        held += float(bench.found("pslc_bytes") or unknown)
+    if _write_cache_stays_on(bench):
+        held += float(bench.found("write_buffer_bytes") or unknown)
+    each = min(int(held * BESIDE_EXCESS), capacity // MOST_BESIDE_SHARE) // len(layout.begins)
     for begin in layout.begins[:, 0] + 2 * layout.size:
         _write_anyway(bench, begin + np.arange(0, each, layout.step), layout.step)
 
