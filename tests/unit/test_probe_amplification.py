@@ -19,7 +19,7 @@ def found_on(bench: Any) -> Finding:
 
 
 def bench_of(tmp_path: Path, toml: str, spare: float | None = None, **more: Any) -> Any:
-    known: dict[str, Any] = {"rmw_unit_bytes": PAGE, "pslc_bytes": None}
+    known: dict[str, Any] = {"rmw_unit_bytes": PAGE, "pslc_bytes": None, "map_cache_bytes": None}
     known |= {} if spare is None else {"over_provisioning_ratio": spare}
     return bench_with(tmp_path, toml, **(known | more))
 
@@ -102,3 +102,13 @@ def test_merges_and_folding_hide_it(tmp_path: Path) -> None:
         assert isinstance(found, Undetectable)
         assert found.reason is Reason.MASKED
         assert bench.bytes_written == 0
+
+
+def test_blocks_hold_no_more_than_what_is_collected_as_one(tmp_path: Path) -> None:
+    """A finding that the course of times contradicts leaves no answer."""
+    block = 48 * PAGE
+    told_of = found_on(bench_of(tmp_path, page_mapped(), gc_period_bytes=2 * block))
+    assert isinstance(told_of, Detected)
+    assert told_of.evidence["pages_in_block"] <= 96
+    too_small = found_on(bench_of(tmp_path, page_mapped(), gc_period_bytes=4 * PAGE))
+    assert isinstance(too_small, Undetectable)

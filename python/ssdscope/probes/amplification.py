@@ -16,13 +16,16 @@ everywhere are overwritten, and the rest in order: a drive that chooses finds bl
 stale, and copies nothing; a blind one collects the others, too, and takes as long as before. What
 erases take is found, where it matters, by the same with nothing overwritten before.
 
-Decision. Writes must become 5 % slower. Courses are weighed by how well they fit; two deviations
-of what they come to must be within 30 % (of blind draws 36 %), and are the interval, which is 7 %
+Decision. Writes must become 5 % slower. No block holds more than one place fills until it is
+collected (`gc_period`), or all planes do. Courses are weighed by how well they fit; two deviations
+of what they come to must be within 30 % (of blind draws 36 %), and are the interval, which is 5 %
 (of blind draws 10 %) to both sides at least. Where nothing else rules out a region of one bit per
 cell, a program that collection makes must cost more than a write: folding takes such a one, and
 another. Where entries of the mapping table are read from flash one by one, and that takes longer
-than collection, it refuses: such reads wait for collection, and T is no straight line. Likewise
-where spare space was found that contradicts the beginning of the course.
+than collection, it refuses: such reads wait for collection, and T is no straight line. What is
+written of such a table is added by half, and is in the interval (`table_writes`); its pages are
+stale in every block, so that blind draws are refused there, as nobody knows what they meet.
+Likewise where spare space was found that contradicts the beginning of the course.
 
 Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive is known
 not to merge: as such, or because it has a reclaim unit.
@@ -33,15 +36,16 @@ arXiv:1110.4245.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes import write_buffer
+from ssdscope.probes import table_writes, write_buffer
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.collection_fit import CourseFit, Times, fit_course
+from ssdscope.probes.collection_fit import CourseFit, Times, fit_course, picture_of_course
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
@@ -53,7 +57,6 @@ from ssdscope.probes.overwriting import (
     why_inexact,
 )
 from ssdscope.probes.page_mapped import merges_for_each
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -83,10 +86,12 @@ SPARSE = (0.03, 0.25)
 """Of all units, and of the spare space: overwritten at most before the others are in order."""
 ROOMY, SHORT = (0.4, 0.85), (1.15, 1.65)
 """Times the spare space, from where to where nothing is collected, and blind draws would show."""
+BLOCKS, ROUND = 16, 0.98
+"""Collected meanwhile at least, if the drive has so many: up to so much of the capacity."""
 WINDOW_SHARE, WINDOW_LEAST = 0.01, 256
 """Of the capacity, and requests: put in random order, so that planes meet as in uniform writes."""
-CHOOSES, DRAWS = 0.12, 0.2
-"""Of the rise that uniform overwrites have there."""
+CHOOSES, DRAWS, DRAWS_MOST = 0.12, 0.2, 1.3
+"""Of the rise that uniform overwrites have there: up to, from, and no more than that."""
 SLOWER = 1.05
 NO_FOLD = 1.05
 """Times a write, a program that collection makes costs more: then writes are not folded, which
@@ -100,9 +105,13 @@ SAME, SAME_BLIND, PAGES_BLIND = 1.3, 1.36, 32
 """Upper over lower end of what fits; of blind draws, whose blocks must have so many pages."""
 LOADS_RULE = 0.5
 """A program costs less than so much of a write, where loading the mapping table is the most."""
-DEEP = 1.025
+DEEP = 1.01
 """Many writes at once use up what collection keeps in reserve, and are amplified so much less."""
-LEAST_ERROR, LEAST_ERROR_BLIND = 0.07, 0.1
+LEAST_ERROR, LEAST_ERROR_BLIND = 0.05, 0.1
+BLOCKS_SAY = 0.12
+"""By how much the size of blocks that was found may change the logarithm."""
+TABLE_MOST = 0.25
+"""Of the data, that may be programmed of the mapping table."""
 SPARE_LESS, SPARE_MORE = 0.6, 1.15
 """Times the beginning of the course: what the spare space may have been found to be. Collection
 begins beside writes, which wait for it only later."""
@@ -114,22 +123,22 @@ def detect(bench: Bench) -> Iterator[Finding]:
     unit = _unit(bench)
     if in_peace(bench, partial(merges_for_each, bench, unit)):
         raise Stopped(Reason.MASKED, "it writes like a drive that merges log blocks")
-    courses = [_course(bench, unit, 0)]
-    fit = _fitted(courses, blind=False)
+    courses, most = [_course(bench, unit, 0)], _block_bytes(bench) / unit.size_bytes
+    fit = _fitted(courses, most, blind=False)
     if fit.slowdown < SLOWER:
         yield _refused(fit, courses, Reason.EFFECT_BELOW_NOISE, "writes do not become slower")
         return
     if fit.misfit > UNSTEADY:
         courses.append(_course(bench, unit, 1))
-        fit = _fitted(courses, blind=False)
+        fit = _fitted(courses, most, blind=False)
     bench.progress("overwriting in order", 0.7)
     blind, in_order = _drawn_share(bench, unit, fit)
-    if blind > CHOOSES:
+    if blind > CHOOSES and table_writes.takes_no_place(bench):
         # Part of it are erases, which take as long where nothing but whole blocks is stale.
         erases, _ = _drawn_share(bench, unit, fit, sparse=False)
         blind = (blind - erases) / max(1 - erases, DRAWS)
     if blind > DRAWS:
-        fit = _fitted(courses, blind=True)
+        fit = _fitted(courses, most, blind=True)
     if _may_fold(bench, fit, courses[0], in_order):
         detail = "a region of one bit per cell is not ruled out"
         yield _refused(fit, courses, Reason.MASKED, detail)
@@ -137,9 +146,9 @@ def detect(bench: Bench) -> Iterator[Finding]:
     yield _judge(bench, fit, courses, blind)
 
 
-def _fitted(courses: list[Times], *, blind: bool) -> CourseFit:
+def _fitted(courses: list[Times], most_pages: float, *, blind: bool) -> CourseFit:
     """Fit each, and take the mean; what fits any of them is in the interval."""
-    fits = [fit_course(each, blind=blind) for each in courses]
+    fits = [fit_course(each, blind=blind, most_pages=most_pages) for each in courses]
     return replace(
         fits[0],
         amplification=float(np.exp(np.mean([np.log(each.amplification) for each in fits]))),
@@ -170,6 +179,19 @@ def _unit(bench: Bench) -> Granule:
     if units < LEAST_REQUESTS:
         raise Stopped(Reason.RANGE_TOO_SMALL)
     return Granule(known.size_bytes * max(1, units // MOST_REQUESTS), known.phase_bytes, exact=True)
+
+
+def _block_bytes(bench: Bench) -> float:
+    """Give the most that can be collected as one: what one place fills, or all planes do."""
+    found = (bench.found(name) for name in ("gc_period_bytes", "reclaim_unit_bytes"))
+    return min((float(each) for each in found if each is not None), default=math.inf)
+
+
+def _short(bench: Bench, fit: CourseFit) -> tuple[float, float]:
+    """Give from where to where blind draws show, times the spare space: some blocks further on."""
+    capacity, block = bench.info.capacity_bytes, _block_bytes(bench)
+    wanted = BLOCKS * block / capacity if math.isfinite(block) else 0.0
+    return SHORT[0], max(SHORT[1], min(SHORT[0] + wanted / fit.spare, ROUND / fit.spare))
 
 
 def _begin(bench: Bench, unit: Granule) -> None:
@@ -255,7 +277,8 @@ def _drawn_share(
     few = int(min(SPARSE[0], SPARSE[1] * fit.spare) * units) if sparse else 0
     if few:
         _timed(bench, unit, _places(unit, rng.permutation(np.arange(1, units - 1))[:few]))
-    steps = np.arange(1, min(int(SHORT[1] * fit.spare * units) - few, units - 1))
+    short = _short(bench, fit)
+    steps = np.arange(1, min(int(short[1] * fit.spare * units) - few, units - 1))
     window = max(int(WINDOW_SHARE * units), WINDOW_LEAST)
     parts = [rng.permutation(steps[i : i + window]) for i in range(0, steps.size, window)]
     in_order, chunk = np.concatenate(parts), int(CHUNK_SHARE * units)
@@ -267,8 +290,8 @@ def _drawn_share(
             edges += [(few + begin + (i + j) / 2) / units for i, j in found[0]]
             times += found[1]
     at, took = np.array(edges) / fit.spare, np.array(times)
-    before, behind = _between(at, took, ROOMY), _between(at, took, SHORT)
-    uniform = _between(fit.pieces.edges.mean(axis=1) / fit.spare, fit.fitted, SHORT)
+    before, behind = _between(at, took, ROOMY), _between(at, took, short)
+    uniform = _between(fit.pieces.edges.mean(axis=1) / fit.spare, fit.fitted, short)
     if not (before.size and behind.size and uniform.size):
         raise Stopped(Reason.INTERFERENCE, "others were at work")
     usual = float(before.mean())
@@ -289,18 +312,26 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
     below, draws = Reason.EFFECT_BELOW_NOISE, blind > DRAWS
     deep, same = (1.0, SAME_BLIND) if draws else (DEEP, SAME)
     value = deep * fit.amplification
+    table = table_writes.most_share(bench)
+    if draws and (blind > DRAWS_MOST or not table_writes.takes_no_place(bench)):
+        return _refused(fit, courses, below, "what it draws its victims from is not clear")
+    if table > TABLE_MOST:
+        return _refused(fit, courses, Reason.MASKED, "what is written of the table is not seen")
     if CHOOSES < blind < DRAWS:
         return _refused(fit, courses, below, "whether it draws its victims blindly is not clear")
+    if abs(math.log(fit.of_any_size / fit.amplification)) > BLOCKS_SAY:
+        return _refused(fit, courses, below, "the course is that of larger blocks than were found")
     if fit.high > same * fit.low or fit.misfit > MISFIT_MOST:
         return _refused(fit, courses, below, "courses of another amplification fit as well")
     if draws and fit.pages < PAGES_BLIND:
         return _refused(fit, courses, below, "of small blocks the size decides, and is not seen")
-    if _loads_entries(bench) and fit.cost < LOADS_RULE * fit.plain:
+    if table_writes.by_entries(bench) and fit.cost < LOADS_RULE * fit.plain:
         return _refused(fit, courses, Reason.MASKED, "writes wait for the mapping table most")
     spare = bench.found(SPARE)
     if spare is not None and not SPARE_LESS < float(spare) / fit.spare < SPARE_MORE:
         return _refused(fit, courses, below, "collection begins elsewhere than spare space ends")
     error = LEAST_ERROR_BLIND if draws else LEAST_ERROR
+    value *= 1 + table / 2
     low, high = min(deep * fit.low, value * (1 - error)), max(deep * fit.high, value * (1 + error))
     return Detected(
         name=AMPLIFICATION,
@@ -328,14 +359,6 @@ def _may_fold(bench: Bench, fit: CourseFit, times: Times, in_order: float) -> bo
     return not isinstance(bench.known.get("pslc_bytes"), Absent) and fit.cost < NO_FOLD * in_order
 
 
-def _loads_entries(bench: Bench) -> bool:
-    """Whether the mapping table is loaded entry by entry, rather than in zones."""
-    if bench.found("map_cache_bytes") is None:
-        return False
-    zone = bench.found("map_zone_bytes")
-    return zone is None or zone == unit_or_base(bench).size_bytes
-
-
 def _refused(fit: CourseFit, courses: list[Times], reason: Reason, detail: str) -> Undetectable:
     evidence = _evidence(fit, courses) | {"detail": detail}
     return Undetectable(name=AMPLIFICATION, probe=NAME, reason=reason, evidence=evidence)
@@ -351,27 +374,13 @@ def _evidence(fit: CourseFit, courses: list[Times]) -> dict[str, Any]:
         "cost_of_one_more_ns": fit.cost,
         "misfit": fit.misfit,
         "written": [float(each.edges[-1, 1]) for each in courses],
-        "picture": _picture(fit).to_json(),
+        "picture": picture_of_course(fit).to_json(),
     }
-
-
-def _picture(fit: CourseFit) -> Picture:
-    at = fit.pieces.edges.mean(axis=1)
-    return Picture(
-        title="Uniform overwrites of a full drive",
-        caption="Mean time of a write, and what the course of write amplification comes to.",
-        x=Axis("overwritten, as a share of the capacity"),
-        y=Axis("time of a write", "ns"),
-        series=[
-            series("measured", at, fit.pieces.times, "points"),
-            series("theory", at, fit.fitted, "line"),
-        ],
-    )
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Overwrite at random and in order, from a drive that is filled afresh twice."""
-    most = 2 * (MOST_WRITTEN + CHUNK_SHARE) + 2 * SHORT[1] + 4
+    most = 2 * (MOST_WRITTEN + CHUNK_SHARE) + 2 * max(SHORT[1], 1.0) + 4
     return int(most * info.capacity_bytes) + (1 << 28)
 
 

@@ -8,12 +8,14 @@ tells the size of blocks, and with it A itself.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes.picture import Axis, Picture, series
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,6 +76,8 @@ class CourseFit:
     ----------
     amplification, low, high
         Settled: the mean of all courses by how well they fit, and two deviations from it.
+    of_any_size
+        The same if blocks may hold any number of pages.
     spare, pages
         Where collection begins to be waited for, as a share of the capacity; pages of a block.
     plain, cost
@@ -85,6 +89,7 @@ class CourseFit:
     """
 
     amplification: float
+    of_any_size: float
     low: float
     high: float
     spare: float
@@ -112,21 +117,25 @@ class _Fits:
     fitted: Numbers
 
 
-def fit_course(times: Times, *, blind: bool) -> CourseFit:
-    """Fit; `blind` says how victims are chosen."""
+def fit_course(times: Times, *, blind: bool, most_pages: float = math.inf) -> CourseFit:
+    """Fit; `blind` says how victims are chosen, and no block holds more than so many requests."""
     about = _rise(times)
     spares, pieces = about * AROUND, times.pieces(max(WARM * about, LEAST))
     all_of_them = [_fits(pieces, spares, pages, blind=blind) for pages in PAGES]
     squares = np.array([each.squares for each in all_of_them])
     settled = np.array([each.settled for each in all_of_them])
-    size, place = np.unravel_index(int(squares.argmin()), squares.shape)
+    kept = int(np.searchsorted(PAGES, max(most_pages, PAGES[0]), side="right"))
+    size, place = np.unravel_index(int(squares[:kept].argmin()), squares[:kept].shape)
     best = all_of_them[int(size)]
     plain = float(best.plain[place])
     off = pieces.times - best.fitted[place]
-    mean, deviation = _weighed(squares, settled, off.size / _together(off))
+    independent = off.size / _together(off)
+    mean, deviation = _weighed(squares[:kept], settled[:kept], independent)
+    of_any, _ = _weighed(squares, settled, independent)
     rise = max(float(pieces.times.max()) - plain, 1e-9 * plain)
     return CourseFit(
         amplification=float(np.exp(mean)),
+        of_any_size=float(np.exp(of_any)),
         low=float(np.exp(mean - DEVIATIONS * deviation)),
         high=float(np.exp(mean + DEVIATIONS * deviation)),
         spare=float(spares[place]),
@@ -153,7 +162,8 @@ def _together(off: Numbers) -> float:
 
 def _weighed(squares: Numbers, settled: Numbers, independent: float) -> tuple[float, float]:
     """Give mean and standard deviation of the logarithm, over sizes of blocks and spare spaces."""
-    usual = (np.log(np.array(PAGES) / USUAL_PAGES) / SPREAD) ** 2
+    sizes = np.array(PAGES[: len(squares)])
+    usual = (np.log(sizes / USUAL_PAGES) / SPREAD) ** 2
     likelihood = -0.5 * (independent * np.log(squares / squares.min()) + usual[:, None])
     weights = np.exp(likelihood - likelihood.max())
     weights /= weights.sum()
@@ -200,3 +210,18 @@ def _fits(pieces: Times, spares: Numbers, pages: int, *, blind: bool) -> _Fits:
         rows.append((squares, plain, cost, plain + cost * more))
     squares_of, plains, costs, fitted = zip(*rows, strict=True)
     return _Fits(np.array(squares_of), settled, np.array(plains), np.array(costs), np.array(fitted))
+
+
+def picture_of_course(fit: CourseFit) -> Picture:
+    """Draw what was measured, and what was fitted."""
+    at = fit.pieces.edges.mean(axis=1)
+    return Picture(
+        title="Uniform overwrites of a full drive",
+        caption="Mean time of a write, and what the course of write amplification comes to.",
+        x=Axis("overwritten, as a share of the capacity"),
+        y=Axis("time of a write", "ns"),
+        series=[
+            series("measured", at, fit.pieces.times, "points"),
+            series("theory", at, fit.fitted, "line"),
+        ],
+    )

@@ -1,0 +1,48 @@
+"""What is written of a mapping table that is kept entry by entry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.collecting_drives import bench_with, page_mapped
+
+from ssdscope.probes import table_writes
+
+PAGE = 4096
+CACHED = 2560
+ON_DEMAND = f"""
+[map]
+kind = "demand"
+cache_bytes = {CACHED}
+cached_entry_bytes = 8
+load_bytes = 512
+"""
+
+
+def test_a_table_in_memory_or_in_zones_takes_no_place(tmp_path: Path) -> None:
+    zones: dict[str, Any] = {"map_cache_bytes": 8 << 20, "map_zone_bytes": 1 << 20}
+    for known in ({"map_cache_bytes": None}, zones):
+        bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE, **known)
+        assert table_writes.takes_no_place(bench)
+        assert table_writes.most_share(bench) == 0
+    unknown = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE)
+    assert not table_writes.takes_no_place(unknown)
+
+
+def test_what_is_written_of_entries_is_bounded(tmp_path: Path) -> None:
+    """By the counters of a drive whose spare space is not used up yet."""
+    kept = CACHED // 8 * PAGE
+    known = {"rmw_unit_bytes": PAGE, "map_cache_bytes": kept, "map_zone_bytes": PAGE}
+    bench = bench_with(tmp_path, page_mapped(blocks=320) + ON_DEMAND, **known)
+    units, count = bench.info.capacity_bytes // PAGE, 2000
+    device = bench._device
+    before = device.counters()["flash_bytes_programmed"]
+    with bench.allowance(count * PAGE):
+        bench.write(bench.rng("test").integers(0, units, count) * PAGE, PAGE)
+    programmed = (device.counters()["flash_bytes_programmed"] - before) / (count * PAGE)
+    assert not table_writes.takes_no_place(bench)
+    most = table_writes.most_share(bench)
+    assert 0.5 * most < programmed - 1 < 1.1 * most
+    assert most == pytest.approx(units / (CACHED // 8) / (PAGE // 8))
