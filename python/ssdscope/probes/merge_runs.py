@@ -225,8 +225,8 @@ def far_apart(bench: Bench, unit: int, shift: int) -> Apart:
     """
     rng = bench.rng("merge units apart")
     slots = min(max(bench.info.capacity_bytes // APART_BYTES, SLOTS[0]), SLOTS[1])
-    apart = bench.info.capacity_bytes // slots // unit * unit
-    places = rng.permutation(slots - 2) * apart + apart + unit + shift
+    distance = bench.info.capacity_bytes // slots // unit * unit
+    places = rng.permutation(slots - 2) * distance + distance + unit + shift
     places = places[places + unit <= bench.info.capacity_bytes]
 
     def write() -> Apart:
