@@ -53,6 +53,21 @@ def test_the_onset_is_found_behind_a_buffer_that_stays_on_and_beside_another_use
     assert low < 45_000_000 < high < 1.08 * low
 
 
+def test_trials_are_made_shorter_where_bursts_of_others_leave_little_time(tmp_path: Path) -> None:
+    """Each write merges for a tenth of a second, and no two seconds are without a burst."""
+    large = {"nand.program_ns": 800_000, "nand.channels": 1, "ftl.merge_unit_bytes": MIB // 2}
+    user = {
+        "disturbance.foreign_iops": 40,
+        "disturbance.foreign_bytes": 65_536,
+        "disturbance.foreign_on_ns": 200_000_000,
+        "disturbance.foreign_off_ns": 1_500_000_000,
+    }
+    found = probed("idle_gc", opened(tmp_path, LOG_BLOCK, large, user, idle(100_000_000)))
+    onset = found["idle_gc_onset_ns"]
+    assert isinstance(onset, Detected), onset
+    assert onset.value == pytest.approx(100_000_000, rel=0.08)
+
+
 @pytest.mark.parametrize("kind", [PAGE, LOG_BLOCK, FLAT], ids=["page", "log-block", "flat"])
 @pytest.mark.parametrize("noise", [{}, NOISE], ids=["quiet", "noisy"])
 def test_drives_that_do_nothing_when_idle_have_none(

@@ -38,7 +38,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
-from ssdscope.probes.idle_trials import AWAKE_NS, Trials
+from ssdscope.probes.idle_trials import AWAKE_NS, FEWEST_WRITES, Trials
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.settling import MERGING_NS, Overwriter, Settled
@@ -64,7 +64,6 @@ CAPACITIES, MOST_TRIED_BYTES = 24, 1 << 35
 LONG_NS = (4_000_000_000, 16_000_000_000, 60_000_000_000)
 """Pauses that show whether idle time gains anything: any usual onset is shorter than the first."""
 PAIRS, MOST_PAIRS, MOST_PAIRS_LONGEST = 5, 20, 60
-FEWEST_WRITES = 4
 SEPARATED, SURE_ERRORS, CLEAR_ERRORS, PROMISING_ERRORS = 0.3, 5.0, 12.0, 2.0
 """Scatter of a trial, as a share of the gain, with which longer pauses are not tried; standard
 errors that the gain must have for a search to begin."""
@@ -211,17 +210,10 @@ class Steps:
 
 @dataclass(frozen=True)
 class _Gained:
-    """What long pauses gained, if not surely something.
+    """What long pauses gained, if not surely something: at most so much of the logarithm of writes.
 
-    Attributes
-    ----------
-    at_most
-        Of the logarithm of what writes take.
-    waited
-        Share of the trials without a pause whose writes waited, which may be over before a drive
-        has to merge.
-    rested_ns
-        Mean of writes behind pauses.
+    And the share of the trials without a pause whose writes waited, which may be over before a
+    drive has to merge; and the mean of writes behind pauses.
     """
 
     at_most: float = math.inf
@@ -251,7 +243,7 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
     common["evidence"] = {"settled": settled.slowed, "settled_ns": settled.mean_ns}
     steps: Steps | None = None
     for long_ns in LONG_NS:
-        found, gained = _long(trials, long_ns, bench.deadline(1.0))
+        found, gained = _between_bursts(trials, long_ns, bench.deadline(1.0))
         if found and (steps is None or found.errors_of_one < steps.errors_of_one):
             steps = found
         if steps and steps.errors_of_one < SEPARATED:
@@ -292,13 +284,26 @@ def _stays_fast(trials: Trials, gained: _Gained, common: dict[str, Any]) -> bool
     return float(latency.mean()) < AS_FAST * gained.rested_ns
 
 
+def _between_bursts(
+    trials: Trials, long_ns: int, deadline: Deadline
+) -> tuple[Steps | None, _Gained]:
+    """Do as `_long` does, with shorter trials where others always disturb them."""
+    while True:
+        try:
+            return _long(trials, long_ns, deadline)
+        except Stopped as stop:
+            if stop.reason is not Reason.INTERFERENCE or not trials.shorten():
+                raise
+
+
 def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | None, _Gained]:
     """Hold trials with one long pause against such without; give a search, and what they gain.
 
     The number of writes is the one at which the two kinds lie furthest apart, in their scatter.
     """
     most = trials.most_writes
-    counts = [FEWEST_WRITES << each for each in range(32) if FEWEST_WRITES << each <= most]
+    # All of them, too: what they meet may wait for the last few.
+    counts = [FEWEST_WRITES << each for each in range(32) if FEWEST_WRITES << each < most] + [most]
     logs: dict[bool, list[NDArray[np.float64]]] = {False: [], True: []}
     waited: list[bool] = []
     rested_ns: list[float] = []
@@ -329,7 +334,7 @@ def _long(trials: Trials, long_ns: int, deadline: Deadline) -> tuple[Steps | Non
             steps = Steps(trials, deadline, long_ns, counts[best], *chosen, float(scatter[best]))
             return steps, _Gained()
         # A gain of four writes shows among eight, whose sum scatters less.
-        bound = float(np.max((gain + 2 * errors)[1:]))
+        bound = float(np.max((gain + 2 * errors)[min(1, len(counts) - 1) :]))
         hopeless = not longest and float(np.max(gain / errors)) < PROMISING_ERRORS
         if bound < NOTHING or hopeless:
             break

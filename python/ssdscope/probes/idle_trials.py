@@ -39,6 +39,8 @@ LEAST_WRITES, STALLS, TIMED_NS = 16, 3, 5_000_000_000
 FINE, MOST_FINE = 8, 250
 SUSTAINED_CHUNK, MOST_LOST = 1024, 0.4
 """Writes that go on, at once, and the share of them that others may disturb."""
+FEWEST_WRITES, SHORTER = 4, 4
+"""Timed in a trial, and how many times fewer they are made where others disturb."""
 LAST, LAST_TRIALS, READ_SLOWER = 8, 9, 0.25
 """Blocks written last, trials with them, and the logarithm that tells memory from flash."""
 EMPTIED, MOST_EMPTYING_NS = 2.0, 60_000_000_000
@@ -95,6 +97,14 @@ class Trials:
         """Half of all waiting, beyond what quick writes take, is in writes that take longer."""
         enough = max(LEAST_WRITES, STALLS * self.stall_ns / self.mean_ns, TIMED_NS / self.mean_ns)
         self.most_writes = int(min(most, enough))
+        self._chunk = CHUNK
+
+    def shorten(self) -> bool:
+        """Make trials that others disturb a quarter as long; give whether that can be done."""
+        shorter = max(self.most_writes // SHORTER, FEWEST_WRITES)
+        can = shorter < self.most_writes
+        self.most_writes, self._chunk = shorter, max(self._chunk // SHORTER, FEWEST_WRITES)
+        return can
 
     def gaps(self, period_ns: int) -> int:
         """Count the gaps of a trial: enough pieces of work, and enough time for them."""
@@ -184,10 +194,10 @@ class Trials:
         """Overwrite until writes are slow again, and one has just waited long."""
         slow_ns = self.quick_ns + SLOW_AGAIN * (self.mean_ns - self.quick_ns)
         for _ in range(MOST_CHUNKS):
-            if float(self._written(CHUNK).mean()) >= slow_ns:
+            if float(self._written(self._chunk).mean()) >= slow_ns:
                 break
         for _ in range(MOST_FINE):
-            if float(self._written(FINE).max()) >= self.stall_ns / 2:
+            if float(self._written(min(FINE, self._chunk)).max()) >= self.stall_ns / 2:
                 return
 
     def _written(self, count: int) -> NDArray[np.float64]:
