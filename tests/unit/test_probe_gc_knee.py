@@ -207,6 +207,16 @@ def test_why_a_drive_that_was_filled_afresh_collects_sooner(
     assert slow_as_found(knee, filled, UNIT) is erases
 
 
+def test_what_goes_into_a_buffer_at_first_says_nothing_of_rest() -> None:
+    """Over the time that those writes take all others seem to wait."""
+    into_buffer = np.full(1000, 0.02)
+    found = np.concatenate([into_buffer, course((PLACE, *COLLECTS))])
+    afresh = np.concatenate([into_buffer, course((0, *COLLECTS))])
+    knee = knee_at(into_buffer.size + PLACE)
+    assert never_rests((knee, found), (None, afresh), UNIT, into_buffer.size)
+    assert not never_rests((knee, found), (None, found), UNIT, into_buffer.size)
+
+
 @pytest.mark.parametrize("afresh", [None, 0.03])
 def test_a_drive_that_never_rests_shows_its_knee_as_found(afresh: float | None) -> None:
     """Though it is slowed down by less than others' requests may come to."""

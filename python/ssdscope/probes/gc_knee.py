@@ -146,7 +146,7 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
         again, _ = once_more(bench, unit, number=2)
     knees = (first, afresh, again)
     evidence["knees_bytes"] = [None if each is None else each.spare_bytes for each in knees]
-    restless = never_rests(as_found, filled, unit.size_bytes)
+    restless = never_rests(as_found, filled, unit.size_bytes, _buffered(bench, unit))
     erases = slow_as_found(first, filled, unit.size_bytes)
     finding = judged(first, afresh, again, capacity, evidence, restless=restless, erases=erases)
     if isinstance(finding, Detected) and _folds(bench, unit, first):
@@ -225,7 +225,7 @@ def _overwrite_alone(
     parts: list[NDArray[np.float64]] = []
     # Short stretches are spoiled by anybody's burst.
     count, written = max(int(CHUNK_SHARE * capacity) // unit.size_bytes, LEAST_REQUESTS), 0
-    skipped = math.ceil(BUFFERS * write_buffer.staying_bytes(bench) / unit.size_bytes)
+    skipped = _buffered(bench, unit)
     knee = None
     with bench.without_caches(read=False):
         while written < min(LONE_MOST * capacity, most_bytes):
@@ -241,6 +241,11 @@ def _overwrite_alone(
     if knee is not None and waits_before(done, int(knee.spare_bytes) // unit.size_bytes):
         knee = None
     return knee, done
+
+
+def _buffered(bench: Bench, unit: Granule) -> int:
+    """Count the writes that a buffer may take at first, which cannot be switched off."""
+    return math.ceil(BUFFERS * write_buffer.staying_bytes(bench) / unit.size_bytes)
 
 
 def _places(

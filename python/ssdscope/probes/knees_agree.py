@@ -107,7 +107,7 @@ def judged(
     )
 
 
-def never_rests(found: Course, afresh: Course, size_bytes: int) -> bool:
+def never_rests(found: Course, afresh: Course, size_bytes: int, skipped: int = 0) -> bool:
     """Say whether a drive waits from the first write on, when it was filled afresh.
 
     Parameters
@@ -116,16 +116,19 @@ def never_rests(found: Course, afresh: Course, size_bytes: int) -> bool:
         Knees, the first of which is there, and latencies: as found, and filled afresh.
     size_bytes
         Of a write.
+    skipped
+        So many at first go into a buffer, and do not count.
     """
     (knee, slowly), (sooner, again) = found, afresh
-    if knee is None:
+    place = 0 if knee is None else int(knee.spare_bytes) // size_bytes - skipped
+    if place < 1 or again.size <= skipped:
         return False
-    before, after = np.split(relative(slowly), [int(knee.spare_bytes) // size_bytes])
-    filled = relative(again)
+    before, after = np.split(relative(slowly[skipped:]), [place])
+    filled = relative(again[skipped:])
     count = before.size
     if sooner is not None:
         first = max(int(FIRST_WRITES * count), LEAST_REQUESTS)
-        count = min(first, int(sooner.spare_bytes) // size_bytes, count)
+        count = min(first, int(sooner.spare_bytes) // size_bytes - skipped, count)
     count = min(count, filled.size)
     begin = filled[:count]
     longer = begin.mean() / before.mean() - 1
