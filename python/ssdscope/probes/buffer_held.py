@@ -38,12 +38,14 @@ FEW_WILD = 2.5
 GROUPS = 5
 """Of bursts whose shares are averaged."""
 FEW_HELD = 0.2
+FIRST, FEW = 2, 8
+"""Writes of a burst that surely find room, and bursts of them that tell what they take."""
 SHARES = 96
 SOME, LEAST_SOME = 24, 4
 CALIBRATED = 400
-LEAVING, MORE_LEAVING = 0.01, 0.05
+LEAVING, MORE_LEAVING = 0.02, 0.05
 """Share of what is held that may leave while some are read: to count, and to tell one from two."""
-READ_BACK, MOST_WRITTEN, WRITTEN = 960, 100_000, 0.125
+READ_BACK, MOST_WRITTEN, WRITTEN = 2000, 150_000, 0.125
 """Reads and writes that a share takes in all, and the share of the drive that these may write."""
 FINE = 0.01
 """Share of what is held within which its end is known before the last bursts."""
@@ -92,14 +94,26 @@ class Counts:
     spans : ndarray, shape (bursts,)
         Spans held.
     reading_ns
-        How long it took to read those that were.
+        How long it took to read those that were; if not the oldest leave first, all that were read.
     in_order
         Whether the oldest always leave first; else the counts are less exact.
+    error
+        Two relative standard errors of their mean, where few of many are read.
     """
 
     spans: NDArray[Any]
     reading_ns: float
     in_order: bool
+    error: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is held of a burst, as a part of it tells; whether its last writes waited."""
+
+    held: float
+    waited: bool
+    reading_ns: float
 
 
 class Held:
@@ -126,6 +140,7 @@ class Held:
         self.bursts = bursts
         self.alone_ns = alone_ns
         self.leaves_ns = 0.0
+        self._longer_ns: dict[int, float] = {}
         self._read_ns = read_ns
         self._rng = bursts.bench.rng("buffer_held")
         self._threshold_ns = threshold_ns
@@ -149,10 +164,10 @@ class Held:
         latency = self.bursts.read_later(np.arange(max(spans - AGES, 0), spans))
         return bool((latency < self._threshold_ns).mean() > 1 - TOLD)
 
-    def _waited(self, write_ns: NDArray[Any]) -> bool:
+    def _waited(self, write_ns: NDArray[Any], alone_ns: float) -> bool:
         """Whether the last writes of a burst took longer than the first, or than one by one."""
         part = len(write_ns) // 4
-        usual_ns = min(float(write_ns[:part].mean()), self.bursts.depth * self.alone_ns)
+        usual_ns = min(float(write_ns[:part].mean()), self.bursts.depth * alone_ns)
         return bool(write_ns[-part:].mean() > WAITED * usual_ns)
 
     def full(self, depth: int) -> Full | None:
@@ -169,7 +184,7 @@ class Held:
             look = self._look(spans, np.arange(spans - 3, spans))
             if look.held.all():
                 surely = spans
-            elif self._waited(look.write_ns):
+            elif self._waited(look.write_ns, self.alone_ns):
                 count = self._count(spans, surely)
                 longer = min(round(LONGER * spans), self.bursts.most_writes)
                 again = longer if longer > spans else round((spans + (count or 0)) / 2)
@@ -220,11 +235,16 @@ class Held:
         allowed = WRITTEN * self.bursts.bench.window.size_bytes / self.bursts.block_bytes
         most = int(min(MOST_WRITTEN, allowed) / spans.mean())
         bursts = max(min(READ_BACK // reads, most), len(spans))
-        lengths = np.resize(spans, bursts)
-        shares = [self._held(int(each), float(each), reads)[0] for each in lengths]
-        groups = np.array_split(np.array(shares), min(GROUPS, bursts))
+        parts = []
+        for longest in np.resize(spans, bursts):
+            # In random order: those that leave soon must not all be read late.
+            ages = self._rng.permutation(self._cells(reads, float(longest)))
+            parts.append(self._part(int(longest), float(longest), ages))
+        held, reading_ns = np.array([(part.held, part.reading_ns) for part in parts]).T
+        groups = np.array_split(held, min(GROUPS, bursts))
         means = np.array([float(each.mean()) for each in groups]) / self._seen()
-        return Counts(means, reads * self._read_ns / 2, False)
+        error = 2 * float(held.std() / held.mean()) / bursts**0.5
+        return Counts(means, float(reading_ns.mean()), False, error)
 
     def _seen(self) -> float:
         """Give the share of what is in memory that is also read as fast as the threshold asks."""
@@ -240,7 +260,9 @@ class Held:
     def _in_order(self, spans: int) -> bool:
         """Whether the oldest leave first."""
         ages = self._cells(SHARES, spans)
-        return self._look(spans, ages).held_to(max(ORDERED, FEW_WILD / len(ages))) is not None
+        look = self._look(spans, ages)
+        self._read_ns = float(look.read_ns.mean())  # What is written keeps the dies busy.
+        return look.held_to(max(ORDERED, FEW_WILD / len(ages))) is not None
 
     def share(self, spans: int, most: float, **how: Any) -> tuple[float, bool]:
         """Count what is held of the last spans of a burst, up to so many, by reading a few.
@@ -258,13 +280,25 @@ class Held:
             Spans held, and whether the last writes waited.
         """
         most = min(most, spans)
-        return self._held(spans, most, max(SOME, self._some(most, MORE_LEAVING)), **how)
+        ages = self._cells(max(SOME, self._some(most, MORE_LEAVING)), most)
+        part = self._part(spans, most, ages, **how)
+        return part.held, part.waited
 
-    def _held(self, spans: int, most: float, reads: int, **how: Any) -> tuple[float, bool]:
-        ages = self._cells(reads, most)
+    def _part(self, spans: int, most: float, ages: NDArray[np.int64], **how: Any) -> _Part:
+        """Read some of a burst, in this order."""
         write_ns, read_ns = self.bursts.read_back(spans, ages, **how)
-        held = (read_ns < self._threshold_ns).mean() * most
-        return float(held), self._waited(write_ns)
+        held = float((read_ns < self._threshold_ns).mean() * most)
+        waited = self._waited(write_ns, self._alone(how.get("length", 0)))
+        return _Part(held, waited, float(read_ns.sum()))
+
+    def _alone(self, length: int) -> float:
+        """Give what a write of so many bytes takes if the buffer is empty."""
+        if length <= self.bursts.block_bytes:
+            return self.alone_ns
+        if length not in self._longer_ns:
+            first = self.bursts.run(FIRST, FEW, length=length)
+            self._longer_ns[length] = float(np.median(first))
+        return self._longer_ns[length]
 
     def _look(self, spans: int, ages: NDArray[np.int64]) -> Look:
         write_ns, read_ns = self.bursts.read_back(spans, ages)

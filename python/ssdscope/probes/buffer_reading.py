@@ -57,7 +57,8 @@ DOUBTFUL = (1.2, 1.7)
 """Neither one unit nor two: weighed twice more."""
 LONGER = (1.0, 1.05, 1.1, 1.2, 1.3, 1.5, 2.0, 3.0, 4.0, 6.0)
 """Times as long as fills the buffer are bursts that are weighed, until so many have filled it."""
-FULL = 4
+SOME_FULL, FULL = 3, 4
+"""Fewer of large ones, of which more are read."""
 ONE_FROM, LEAST_HELD = 0.75, 0.25
 """Of what the buffer holds: of single units more is held, and of two or three not less."""
 
@@ -125,7 +126,7 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
     if too_many or high > low * (1 + APART):
         return Reason.MODEL_MISFIT
     value = (low + high) / 2
-    slack = SLACK if counts.in_order or nothing_left else UNORDERED_SLACK
+    slack = SLACK if counts.in_order or nothing_left else max(UNORDERED_SLACK, counts.error)
     interval = low * (1 - slack), high * (1 + slack)
     return Filled(value, interval, _Weighing(held, int(accepted), low).units)
 
@@ -139,16 +140,18 @@ def _between(
     waiting, and what left while it was read.
     """
     most = min(float(counts.spans.max()), accepted)
-    read = 1 + counts.reading_ns / slow_ns
+    read = counts.reading_ns / slow_ns
     if not counts.in_order:
         usual = float(counts.spans.mean())
-        high = usual + read + max(waits.mean_free, float(waits.released.mean()))
-        return (usual, high) if high < accepted else (most, accepted)
+        # Read in random order, a half of what leaves meanwhile is missed, a quarter more or less.
+        free = max(waits.mean_free, float(waits.released.mean()))
+        low, high = usual + read / 4, usual + 3 / 4 * read + free + 1
+        return (low, high) if high < accepted else (most, accepted)
     few, many = np.quantile(counts.spans, (0.1, 0.9))
-    # If what is held differs by no more between bursts, little leaves with the last wait.
-    few_left = accepted > most * (1 + APART) and many - few <= ALIKE * most
-    left = read + float(np.quantile(waits.released, 0.75))
-    return most, min(accepted, most + left) if few_left else accepted
+    if many - few > ALIKE * most:
+        return most, accepted
+    # What is held differs by so little between bursts that little leaves with the last wait.
+    return most, min(accepted, most + read + float(np.quantile(waits.released, 0.75)) + 1)
 
 
 def _nothing_left(
@@ -172,12 +175,9 @@ def _nothing_left(
     elsewhere = min(accepted // 2 + 1, bursts.most_writes - spans)
     if elsewhere < 1:
         return False
-    slower = bursts.run(
-        spans,
-        ACCEPTED_BURSTS,
-        at=(elsewhere * SPAN_BYTES,),
-        thinktime_ns=round(slower_ns / accepted),
-    )
+    think_ns = round(slower_ns / accepted)
+    at = (elsewhere * SPAN_BYTES,)
+    slower = bursts.run(spans, len(latency_ns), at=at, thinktime_ns=think_ns)
     again = stats.first_waits(slower, max(int(SURE * accepted), 2))
     return again is not None and bool((again.accepted == accepted).mean() >= ALWAYS)
 
@@ -225,6 +225,7 @@ class _Weighing:
         self._spans = spans
         self._count = count
         self._block = held.bursts.block_bytes
+        self._enough = 1 if count > MANY else SOME_FULL if count >= PAIRS_FROM else FULL
         # A block written twice takes one unit, unless the first has gone before the second.
         self._neighbours = False  # Whether two blocks written together were seen to take two units.
         self._pairs = count >= PAIRS_FROM and self._filled((0, 0), self._block) < DOUBTFUL[0]
@@ -255,6 +256,6 @@ class _Weighing:
             most, full = max(most, held), full + waited
             if most >= ONE_FROM * self._count:
                 return 1.0
-            if full >= (1 if self._count > MANY else FULL) and most > LEAST_HELD * self._count:
+            if full >= self._enough and most > LEAST_HELD * self._count:
                 break
         return self._count / most if full and most > LEAST_HELD * self._count else np.nan
