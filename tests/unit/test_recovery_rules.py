@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ssdscope.studies.recovery import reference_reads as reads
-from ssdscope.studies.recovery.generator import Drawn
+from ssdscope.studies.recovery.generator import Drawn, draw
 from ssdscope.studies.recovery.measured import Case
 from ssdscope.studies.recovery.observability import RULES, Visibility, visibility
 from ssdscope.studies.recovery.twin import Twin, read
@@ -158,3 +158,9 @@ def test_what_a_protected_buffer_still_holds_is_no_effect_of_the_order() -> None
     }  # fmt: skip
     effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
     assert effect.mean < 0.01
+
+
+def test_a_buffer_that_forced_writes_pass_hides_no_order() -> None:
+    """A quarter of the chips is filled at a time, each in its turn; the buffer sorts what waits."""
+    effect = reads.order(Twin(draw(1815125923, 13)))
+    assert effect.least > 0.05

@@ -13,7 +13,7 @@ from ssdscope import stats
 from ssdscope.studies.recovery.addresses import pages_in_a_row
 from ssdscope.studies.recovery.shape import number
 from ssdscope.studies.recovery.truth import Truth, runs_width
-from ssdscope.studies.recovery.twin import Offsets, Twin, flush, rate, read, write
+from ssdscope.studies.recovery.twin import Offsets, Twin, flush, force, rate, read, write
 from ssdscope.targets.device import Device
 
 PAIRS = 384
@@ -187,9 +187,9 @@ def _in_disorder(twin: Twin, exchanged: bool) -> NDArray[np.float64]:
         regions.reverse()
     # Fresh from a fill, what is written in order keeps step on all planes; in use it does not.
     for part in np.array_split(np.arange(count), PARTS):
-        write(device, stream.choice(before, part.size).astype(np.uint64), unit)
-        write(device, regions[0][part].astype(np.uint64), unit)
-        write(device, stream.permutation(regions[1][part]).astype(np.uint64), unit)
+        force(device, stream.choice(before, part.size).astype(np.uint64), unit)
+        force(device, regions[0][part].astype(np.uint64), unit)
+        force(device, stream.permutation(regions[1][part]).astype(np.uint64), unit)
     # What came last must not be what a region of one bit per cell still holds.
     more = 2 * number(twin.values, "pslc.bytes") // unit
     write(device, stream.choice(before, more).astype(np.uint64), unit)

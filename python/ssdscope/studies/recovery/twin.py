@@ -14,7 +14,7 @@ from ssdscope.studies.recovery.generator import Drawn
 from ssdscope.studies.recovery.shape import Shape, Values, number, shape_of
 from ssdscope.targets.device import Device
 from ssdscope.targets.drive_writer import open_drive
-from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
+from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE, OP_WRITE_FUA
 
 Offsets = NDArray[np.uint64]
 
@@ -112,6 +112,11 @@ def read(device: Device, offsets: Any, size: int | NDArray[Any], depth: int = 1)
 def write(device: Device, offsets: Any, size: int | NDArray[Any], depth: int = 1) -> NDArray[Any]:
     """Write likewise; acknowledged is enough."""
     return _run(device, OP_WRITE, offsets, size, depth)
+
+
+def force(device: Device, offsets: Any, size: int | NDArray[Any]) -> NDArray[Any]:
+    """Write past a buffer that stays on, which would put in order what is not; not a protected."""
+    return _run(device, OP_WRITE_FUA, offsets, size, 1)
 
 
 def flush(device: Device) -> None:
