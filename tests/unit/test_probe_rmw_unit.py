@@ -9,6 +9,7 @@ import pytest
 from ssdscope import probes
 from ssdscope.probes import (
     Absent,
+    Ambiguous,
     Budget,
     Detected,
     Finding,
@@ -266,3 +267,15 @@ def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: P
     changes = {"channels": 3, "ways": 2, "planes": 4, "blocks": 64, "depth": 1}
     device = drive(tmp_path, ftl, more, **changes, program=820_000)
     assert values(device) == [24_576, 13_312]
+
+
+def test_where_the_unit_within_a_period_is_not_clear_all_its_parts_may_be_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inner_units, "innermost", lambda *_: None)
+    found = told(drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 12288', channels=3))
+    unit = found[rmw_unit.UNIT]
+    assert isinstance(unit, Ambiguous)
+    blocks = [each / 512 for each in unit.candidates]
+    assert {24, 12, 8, 6, 4, 3, 2} <= set(blocks)
+    assert 1 not in blocks

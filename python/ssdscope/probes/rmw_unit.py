@@ -313,9 +313,9 @@ def _findings(
 
 
 def _parts(unit: int, block: int) -> tuple[float, ...]:
-    """Give all units that a period may consist of, in bytes."""
-    divisors = (1, 2, 3, 4, 6, 8, 12, 16)
-    return tuple(float(unit // part * block) for part in divisors if unit % part == 0)
+    """Give all units of more than a block that a period may consist of, in bytes."""
+    parts = (part for part in range(1, unit // 2 + 1) if unit % part == 0)
+    return tuple(float(unit // part * block) for part in parts)
 
 
 def _nothing_found(
