@@ -29,6 +29,16 @@ def test_writes_that_begin_a_log_block_wait(wait: float) -> None:
     assert room.writes == IN_MERGE * BLOCKS
 
 
+def test_so_they_do_where_a_log_block_holds_few() -> None:
+    rng, few, blocks = np.random.default_rng(5), 8, 37
+    times = np.exp(0.1 * rng.standard_normal(few * 136))
+    waits = slice(few * blocks - USUAL, None, few)
+    times[waits] *= 75 * np.exp(0.2 * rng.standard_normal(times[waits].size))
+    room = log_room._judged(times, 1.0, few)
+    assert room is not None
+    assert room.writes == few * blocks
+
+
 def test_or_all_log_blocks_are_merged_at_once() -> None:
     room = log_room._judged(latencies(2000.0, IN_MERGE * BLOCKS), 1.0, IN_MERGE)
     assert room is not None

@@ -223,7 +223,9 @@ def _turned_over(latencies: NDArray[np.float64], in_merge: int) -> int | None:
     # By now and then a slow write before them waits would seem to begin sooner: they take as long
     # as waits do.
     long = float(np.quantile(kept[first:, place], SHORT_WAIT))
-    slow = kept > max(threshold, (usual * long) ** 0.5)
+    level = (usual * long) ** 0.5
+    # Of small log blocks waits are more than the slowest few of all writes.
+    slow = kept > (level if long > SLOWER * usual else max(threshold, level))
     first, place = _slow_from(slow)
     waits = slow[first:, place]
     if waits.sum() < LEAST_WAITS or waits.mean() < REGULAR:
