@@ -173,6 +173,17 @@ def test_a_page_mapped_drive_has_none(tmp_path: Path, allocation: str) -> None:
     assert isinstance(found[merge_unit.UNIT], Absent)
 
 
+@pytest.mark.parametrize("slower", [-0.9, 1.5])
+def test_nor_is_it_absent_where_the_first_writes_far_apart_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slower: float
+) -> None:
+    apart = merge_runs.Apart(slower, 96, 400_000.0)
+    monkeypatch.setattr(merge_runs, "far_apart", lambda *_: apart)
+    ftl = 'kind = "page"\nmap_unit_bytes = 8192'
+    found = told(drive(tmp_path, ftl, NOISE), "rmw_unit", "merge_unit")
+    assert isinstance(found[merge_unit.UNIT], Undetectable)
+
+
 def test_without_an_rmw_unit_nothing_is_absent(tmp_path: Path) -> None:
     found = told(drive(tmp_path, 'kind = "page"', NOISE), "merge_unit")
     assert isinstance(found[merge_unit.UNIT], Undetectable)

@@ -200,7 +200,9 @@ def _none(bench: Bench, stream: Stream, common: dict[str, Any]) -> Iterator[Find
     runs = _short_runs(bench, stream)
     common["evidence"] |= {"spread_ns": spread, "short_runs": runs, "far_apart": apart}
     told = not write_through.too_fast(stream.known_ns()) and spread < ERASE_NS
-    if told and runs < merge_runs.COLLAPSES and apart < merge_runs.MERGES - 1:
+    # First ones that take longer than the last wait for merges that were due before.
+    alike = 1 / merge_runs.MERGES < 1 + apart < merge_runs.MERGES
+    if told and runs < merge_runs.COLLAPSES and alike:
         why = "neither shifted units nor short runs nor writes far apart are slower than others"
         yield Absent(name=UNIT, bound=max(runs, 0.0), reason=why, **common)
     else:
