@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from ssdscope.probes import (
     Reason,
     Undetectable,
     map_cache,
+    reuse,
 )
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device, open_target
@@ -87,6 +89,21 @@ def test_zones_are_found_between_the_bursts_of_others() -> None:
     assert zone.value == 6 * MIB
     assert isinstance(cache, Detected)
     assert cache.value == 18 * MIB
+
+
+def test_looks_that_count_differently_are_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = reuse.kept
+
+    def unsure(*args: Any) -> reuse.Kept | None:
+        counted = kept(*args)
+        return counted and replace(counted, low=1, high=4)
+
+    monkeypatch.setattr(reuse, "kept", unsure)
+    found = told(drive(map__kind="zones", map__zone_bytes=6 * MIB, map__resident_zones=3))
+    assert isinstance(found["map_zone_bytes"], Detected)
+    cache = found["map_cache_bytes"]
+    assert isinstance(cache, Undetectable)
+    assert cache.reason is Reason.EFFECT_BELOW_NOISE
 
 
 @pytest.mark.parametrize(("unit_bytes", "entries"), [(4096, 3000), (12_288, 700), (65_536, 150)])

@@ -13,7 +13,8 @@ Statistic
 Decision rule
     Detected if (a) shows (5 % and six standard errors), one size is left that is a whole number of
     blocks (ΔBIC above 10), pairs at edges that were not used bear it out, and (c) shows one step
-    twice. The cache is (b) times (c). Absent if reads of neighbouring blocks are no faster.
+    twice, within a tenth. The cache is (b) times (c). Absent if reads of neighbouring blocks are
+    no faster.
 Assumptions
     Pieces are equally large; what was used longest ago, or loaded first, goes. A read cache is
     switched off; where it cannot be, no block is read twice, and where blocks are as large as a
@@ -59,6 +60,8 @@ MOST_PIECES = 1 << 19
 MANY_PIECES = 100
 OTHERS_SHARE = 0.01
 """Of many pieces, the reads of others may hide or put out so many."""
+MOST_APART = 0.1
+"""Of the pieces, by how many counts may differ that are one answer."""
 AS_MANY = 0.15
 """Relative difference up to which as many pieces are kept as the read cache has units."""
 MORE_THAN_FITS, MOST_FORGOTTEN = 1.05, 1024
@@ -155,7 +158,7 @@ def _of_pieces(bench: Bench, reach: Survey, told: _Told, *, cached: bool) -> Ite
         return
     effect = math.expm1(about.contrast)
     yield told.detected(ZONE, size, None, effect)
-    yield told.detected(CACHE, kept.count * size, _interval(kept, size), effect)
+    yield from _of_kept(told, kept, size, effect)
 
 
 def _of_single_blocks(bench: Bench, reach: Survey, told: _Told) -> Iterator[Finding]:
@@ -171,7 +174,15 @@ def _of_single_blocks(bench: Bench, reach: Survey, told: _Told) -> Iterator[Find
         return
     _draw_kept(told.evidence, kept)
     effect = math.expm1(reach.again_contrast)
-    yield told.detected(CACHE, kept.count * block, _interval(kept, block), effect)
+    yield from _of_kept(told, kept, block, effect)
+
+
+def _of_kept(told: _Told, kept: Kept, size_bytes: int, effect: float) -> Iterator[Finding]:
+    """Answer how much is kept, if looks agree in how many pieces."""
+    if kept.high - kept.low > MOST_APART * kept.count:
+        yield from told.refused(Reason.EFFECT_BELOW_NOISE, CACHE)
+        return
+    yield told.detected(CACHE, kept.count * size_bytes, _interval(kept, size_bytes), effect)
 
 
 def _is_read_cache(bench: Bench, kept: Kept) -> bool:
