@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
 
-from ssdscope.probes import Bench, Detected, Reason, Undetectable, gc_knee, reclaim_unit
+from ssdscope.probes import Absent, Bench, Detected, Reason, Undetectable, gc_knee, reclaim_unit
 
 PROTECTED = """
 [write_buffer]
@@ -44,6 +44,16 @@ def test_the_spare_space_without_its_padding(tmp_path: Path, unit: int, noise: s
     assert found.value == pytest.approx(visible, rel=0.1)
     assert found.interval is not None
     assert found.interval[0] < visible < found.interval[1]
+
+
+def test_entries_of_a_table_that_are_written_back_would_count_as_padding(tmp_path: Path) -> None:
+    bench = unknown(bench_with(tmp_path, page_mapped(**LARGE) + PROTECTED))
+    cache = {"value": 42_576 * 512.0, "interval": None, "effect": 1.0}
+    bench.known["map_cache_bytes"] = Detected(name="map_cache_bytes", probe="test", **cache)
+    bench.known["map_zone_bytes"] = Absent(name="map_zone_bytes", probe="test", bound=0, reason="")
+    found = told("gc_knee", bench)[gc_knee.SPARE]
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.MASKED
 
 
 def test_log_blocks_of_one_unit_each_are_no_spare_space(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ be returned to that; `knees_agree` says why they may differ, and by how much. Wh
 bit per cell is not ruled out, writes in order may not become as slow there.
 
 Assumptions. The RMW unit is known, so that whole ones are overwritten; else see `unaligned_knee`,
-and behind a buffer that hides it `padded_knee`.
+and behind a buffer that hides it `padded_knee`, unless single entries of a mapping table are loaded
+on demand: each that is written back takes space, as padding does.
 Cost. Some two to four capacities written: heavy.
 Source. PROBING.md 3.2; Luojie and Kurkoski, arXiv:1110.4245.
 """
@@ -172,6 +173,8 @@ def _of_padded(bench: Bench) -> Finding:
     hidden = stays_on(bench.info)
     if hidden and why not in HIDDEN:
         raise Stopped(why, "the RMW unit must be known, or padding would count as data")
+    if bench.found("map_cache_bytes") and isinstance(bench.known.get("map_zone_bytes"), Absent):
+        raise Stopped(Reason.MASKED, "entries of the mapping table take space, as padding would")
     capacity = bench.info.capacity_bytes
     if capacity < LEAST_REQUESTS * SIZES[0]:
         raise Stopped(Reason.RANGE_TOO_SMALL)
