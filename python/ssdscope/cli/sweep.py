@@ -1,6 +1,6 @@
 """``ssdscope sweep``: many runs, on all cores, resumable."""
 
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,13 +51,16 @@ def sweep(
     if jobs == 0 or jobs < -1:
         raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
     loaded = read_plan(plan)
-    known_seeds = (seed, loaded.seed, _begun_with(out))
-    used_seed = session.seed(next((each for each in known_seeds if each is not None), None))
-    points = points_of(loaded, used_seed)
-    if dry_run:
-        _list(points, used_seed, output_format)
-        return EXIT_DONE
-    with closing(Journal(out)) as journal:
+    no_file = dry_run and not Path(out).exists()
+    opened: AbstractContextManager[Journal | None]
+    opened = nullcontext() if no_file else closing(Journal(out))
+    with opened as journal:
+        known_seeds = (seed, loaded.seed, None if journal is None else journal.sweep_seed)
+        used_seed = session.seed(next((each for each in known_seeds if each is not None), None))
+        points = points_of(loaded, used_seed)
+        if dry_run or journal is None:
+            _list(points, used_seed, output_format)
+            return EXIT_DONE
         missing = [point for point in points if point.key not in journal.keys]
         note(f"{len(points)} runs, {len(points) - len(missing)} of them done before")
         failed, interrupted = 0, False
@@ -81,16 +84,6 @@ def sweep(
         note("interrupted; run it again to go on")
         return EXIT_INTERRUPTED
     return EXIT_FAILED if failed else EXIT_DONE
-
-
-def _begun_with(out: str) -> int | None:
-    """Read the seed of the sweep that `out` holds, and do not make that file."""
-    from ssdscope.sweep import Journal
-
-    if not Path(out).exists():
-        return None
-    with closing(Journal(out)) as journal:
-        return journal.sweep_seed
 
 
 def _list(points: "list[Point]", seed: int, output_format: str) -> None:

@@ -17,7 +17,6 @@ blocks of a third of their size. Source: PROBING 3.7.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,9 +60,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     if not bench.info.discard:
         yield Undetectable(name=EFFECT, probe=PROBE_NAME, reason=Reason.NOT_SUPPORTED)
         return
-    cache = bench.info.write_cache
-    switched_off = cache.control == "switchable" and cache.on
-    with bench.caches(write=False) if switched_off else nullcontext():
+    with bench.without_caches(read=False):
         yield _answer(bench)
 
 

@@ -17,7 +17,6 @@ Cost. At most two and a half capacities in each of six rounds: heavy. Source. PR
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -75,9 +74,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         return
     if not bench.info.discard:
         raise Stopped(Reason.NOT_SUPPORTED)
-    cache = bench.info.write_cache
-    switched_off = cache.control == "switchable" and cache.on
-    with bench.caches(write=False) if switched_off else nullcontext():
+    with bench.without_caches(read=False):
         yield _answer(bench)
 
 
