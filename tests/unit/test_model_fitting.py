@@ -2,15 +2,16 @@
 
 import json
 import math
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.made_up_runs import HEADER, collection, latency_ns
+from tests.unit.made_up_runs import HEADER, collection, latency_ns, run
 
 from ssdscope.errors import OutputError, UsageError
-from ssdscope.models import evaluation, explaining, features, fitting, samples
+from ssdscope.models import evaluation, explaining, features, fitting, registry, samples
 from ssdscope.models.fitted import FittedModel
 from ssdscope.models.intervals import Reach, covered
 from ssdscope.models.samples import Sample
@@ -177,6 +178,30 @@ def test_the_noise_floor_is_what_a_perfect_model_is_off_by(evaluated: list) -> N
     perfect = 0.05 * np.sqrt(2 / np.pi)
     assert floor["mre"] == pytest.approx(perfect, rel=0.3)
     assert floor["n_test"] == 100
+
+
+def test_workloads_that_are_the_same_tell_the_floor_where_few_were_repeated() -> None:
+    """Of reads alone, whatever their writes would be like, 24 workloads have eight runs each."""
+    rng = np.random.default_rng(3)
+    reads = [Vector(0, depth, 1024, 4096 * size) for depth in (1, 4, 16) for size in range(1, 9)]
+    vectors = [replace(each, wr_size=1024 * n) for each in reads for n in range(1, 9)]
+    rows = [run("train", vector, rng, 0.05) for vector in vectors]
+    repeated = rows + [run("repeat", vector, rng, 0.3) for vector in vectors[:10]]
+    for each in (rows, repeated):
+        floor = evaluation.noise_floor(each)
+        assert floor is not None
+        assert floor["n_test"] == 96
+        assert floor["mre"] == pytest.approx(0.05 * np.sqrt(2 / np.pi), rel=0.3)
+    assert evaluation.noise_floor(rows[:4]) is None
+
+
+def test_a_leaf_of_the_papers_trees_may_hold_one_workload() -> None:
+    """Three workloads were run 15 times each, and no line goes through their latencies."""
+    rng = np.random.default_rng(4)
+    x = np.repeat([[1.0], [2.0], [3.0]], 15, axis=0)
+    y = np.repeat([1.0, 5.0, 1.0], 15) * np.exp(rng.normal(0, 0.01, 45))
+    fitted = registry.family("guide-rows").make(1).fit(x, y)
+    assert np.mean(abs(fitted.predict(x) / y - 1)) < 0.02
 
 
 def test_rates_by_little_stand_beside_models_of_their_own() -> None:

@@ -34,7 +34,8 @@ StageProgress = Callable[[str, float], None]
 CONSTANT = "constant (naive)"
 NEAREST = "nearest (naive)"
 FLOOR = "noise floor"
-LEAST_REPEATS = 5
+LEAST_REPEATS, ENOUGH_REPEATS = 5, 100
+"""Pairs of runs that tell the noise at all, and within about a tenth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,11 @@ def evaluate(
 def noise_floor(
     rows: Sequence[Collected], target: str = "latency", workload: str = "all"
 ) -> dict[str, Any] | None:
-    """Give the row of the noise floor; None with too few repeats."""
+    """Give the row of the noise floor; None with too few repeats.
+
+    It is told by the runs that were made twice; of a kind that has few of those, by workloads
+    that differ only in what no request of theirs shows, which are the same to any model.
+    """
     first, again = (Sample.of(rows, split, target, workload) for split in ("train", "repeat"))
     known = {tuple(place): value for place, value in zip(first.inputs, first.values, strict=True)}
     pairs = [
@@ -117,12 +122,27 @@ def noise_floor(
         for place, value in zip(again.inputs, again.values, strict=True)
         if tuple(place) in known
     ]
+    if len(pairs) < ENOUGH_REPEATS:
+        pairs = max(pairs, _pairs_of_the_same(first), key=len)
     if len(pairs) < LEAST_REPEATS:
         return None
     one, other = np.array(pairs).T
     # Shrunk towards the first run, the second is off by as much as a mean would be.
     closer = one * (other / one) ** (1 / np.sqrt(2))
     return _row(FLOOR, [], _Guess("repeat", one, closer), None, 0)
+
+
+def _pairs_of_the_same(sample: Sample) -> list[tuple[float, float]]:
+    """Pair the runs of one workload, each run once."""
+    waiting: dict[tuple[float, ...], float] = {}
+    pairs = []
+    for place, value in zip(sample.inputs, sample.values, strict=True):
+        workload = tuple(place)
+        if workload in waiting:
+            pairs.append((waiting.pop(workload), value))
+        else:
+            waiting[workload] = value
+    return pairs
 
 
 def scores(

@@ -46,7 +46,10 @@ def _guide(seed: int) -> Any:
 def _guide_rows(seed: int) -> Any:
     from ssdscope.models.guide.estimators import GuideRegressor
 
-    return GuideRegressor(log_target=True, repeats_together=False, random_state=seed)
+    # A leaf may hold one workload: as few rows as a linear model of its features takes.
+    return GuideRegressor(
+        min_samples_leaf=1, log_target=True, repeats_together=False, random_state=seed
+    )
 
 
 def _bagged(seed: int) -> Any:
