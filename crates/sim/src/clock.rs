@@ -20,6 +20,9 @@ pub trait Linked {
     /// Does what the drive itself does at one instant.
     fn happen(&mut self, time_ns: u64);
 
+    /// All that the drive itself does up to an instant, that included, has been done.
+    fn settle(&mut self, _until_ns: u64) {}
+
     /// The link has brought something.
     fn delivered(&mut self, delivery: Delivery, completions: &mut Vec<Completion>);
 
@@ -57,6 +60,7 @@ pub fn advance(
             break;
         }
     }
+    drive.settle(until_ns);
     if completions.len() > before {
         return Ok(());
     }

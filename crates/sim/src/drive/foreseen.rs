@@ -1,10 +1,10 @@
 //! Merges that have the flash to themselves, in one step.
 //!
-//! While a merge goes on and the host asks for nothing, its course follows from where its
-//! copies lie. It is worked out when the merge begins, and comes to pass at its end. Should
-//! anything arrive before, then so far nothing has happened: the merge begins once more, at
-//! its time, and goes step by step up to the present. Either way every time and count is the
-//! same.
+//! While a merge goes on and the host asks for nothing of the flash, its course follows from where
+//! its copies lie. It is worked out when the merge has gone on for as long as it takes at the least
+//! (what arrives, arrives before, mostly), and comes to pass at its end. Should anything arrive
+//! before, then so far nothing has happened: the merge begins once more, at its time, and goes step
+//! by step up to the present. Either way every time and count is the same.
 
 use super::LogBlockDrive;
 use crate::events::Event;
@@ -23,7 +23,8 @@ pub(super) struct Foreseen {
     copies: Vec<Copied>,
     /// The unit of the flash whose last program or erase made it begin.
     after: Option<u32>,
-    course: Course,
+    /// Not worked out yet, if there is none.
+    course: Option<Course>,
 }
 
 /// Whether tests want it, and what became of it.
@@ -36,25 +37,39 @@ pub(super) struct Foresight {
 }
 
 impl LogBlockDrive {
-    /// Works out how the copies of the merge go, and its erases, if they have the flash to
+    /// Keeps the copies of the merge until it is over, if they and its erases have the flash to
     /// themselves; otherwise gives them back.
     pub(super) fn look_ahead(&mut self, copies: Vec<Copied>) -> Option<Vec<Copied>> {
-        // With no firmware in between, what arrives is in the flash the moment it arrives,
-        // before or after what else happens then. A table in flash is read at any moment.
-        let told_in_time = self.firmware_ns > 0 && !matches!(self.table, Table::Demand(_));
+        // A table in flash is read at any moment.
+        let told_in_time = !matches!(self.table, Table::Demand(_));
         #[cfg(test)]
         let told_in_time = told_in_time && !self.work.foresight.off;
-        if !told_in_time || !self.flash.is_alone(self.now_ns) {
+        let erases = self.blocks_to_erase().next().is_some();
+        if !told_in_time || !erases || !self.flash.is_alone(self.now_ns) {
             return Some(copies);
         }
         let (after, begun_ns) = (self.ending, self.now_ns);
-        let errand = self.errand(&copies, after);
-        let course =
-            (!errand.erases.is_empty()).then(|| self.flash.foresee(&errand, begun_ns)).flatten();
-        let Some(course) = course else { return Some(copies) };
-        self.events.schedule(course.end_ns, Event::Foreseen);
-        self.work.foreseen = Some(Box::new(Foreseen { begun_ns, copies, after, course }));
+        let pages = copies.len() as u64 * u64::from(self.ftl.layout().shape().pages);
+        self.events.schedule(begun_ns + self.flash.least_span_ns(pages), Event::Foreseen);
+        self.work.foreseen = Some(Box::new(Foreseen { begun_ns, copies, after, course: None }));
         None
+    }
+
+    /// The merge has gone on for as long as it takes at the least, or as was worked out then.
+    pub(super) fn foreseen(&mut self) {
+        let Some(foreseen) = self.work.foreseen.as_deref() else { return };
+        if foreseen.course.is_some() {
+            return self.come_to_pass();
+        }
+        let errand = self.errand(&foreseen.copies, foreseen.after);
+        let course = self.flash.foresee(&errand, foreseen.begun_ns);
+        match (course, self.work.foreseen.as_deref_mut()) {
+            (Some(course), Some(foreseen)) => {
+                self.events.schedule(course.end_ns, Event::Foreseen);
+                foreseen.course = Some(course);
+            }
+            _ => self.go_step_by_step(),
+        }
     }
 
     /// What the merge has the flash do.
@@ -84,9 +99,9 @@ impl LogBlockDrive {
     }
 
     /// The merge has ended as was foreseen.
-    pub(super) fn come_to_pass(&mut self) {
+    fn come_to_pass(&mut self) {
         let Some(foreseen) = self.work.foreseen.take() else { return };
-        let Foreseen { copies, course, .. } = *foreseen;
+        let Foreseen { copies, course: Some(course), .. } = *foreseen else { return };
         #[cfg(test)]
         {
             self.work.foresight.kept += 1;
@@ -126,12 +141,14 @@ impl LogBlockDrive {
     pub(super) fn go_step_by_step(&mut self) {
         let Some(&Foreseen { begun_ns, after, .. }) = self.work.foreseen.as_deref() else { return };
         let present_ns = std::mem::replace(&mut self.now_ns, begun_ns);
+        // What the link brings comes before what the array does at the same instant.
+        let until_ns = if self.settled_ns < present_ns { present_ns - 1 } else { present_ns };
         self.take_back();
         self.kick_touched();
         if let Some(unit) = after {
             self.flash.go_on(unit, begun_ns, &mut self.events);
         }
-        while let Some((time_ns, event)) = self.events.pop_of_array(present_ns) {
+        while let Some((time_ns, event)) = self.events.pop_of_array(until_ns) {
             self.now_ns = time_ns;
             self.handle(event);
         }

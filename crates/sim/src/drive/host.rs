@@ -124,8 +124,12 @@ impl<S: Scheme> Drive<S> {
             return;
         }
         let request = &self.requests[slot];
-        let bytes = u64::from(request.sectors) * 512;
-        match request.op {
+        let (op, bytes) = (request.op, u64::from(request.sectors) * 512);
+        // Writes wait for what may have been foreseen, and so do not change it.
+        if matches!(op, Op::Read | Op::Discard) {
+            S::interfere(self);
+        }
+        match op {
             Op::Read => {
                 self.tally.host_bytes_read += bytes;
                 if self.reads_memory() {

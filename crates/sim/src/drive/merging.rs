@@ -266,7 +266,7 @@ impl Scheme for Merging {
     }
 
     fn foreseen(drive: &mut LogBlockDrive) {
-        drive.come_to_pass();
+        drive.foreseen();
     }
 
     fn looks_ahead(&self) -> bool {

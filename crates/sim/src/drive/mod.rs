@@ -94,6 +94,8 @@ pub struct Drive<S: Scheme> {
     /// What is added to the host's addresses: units do not begin with the drive.
     phase: Sectors,
     now_ns: u64,
+    /// What the array does up to here, and here, has been done.
+    settled_ns: u64,
     events: EventQueue,
     link: Link,
     firmware_free_ns: u64,
@@ -163,6 +165,7 @@ impl<S: Scheme> Drive<S> {
             firmware_ns: host.firmware_ns,
             phase,
             now_ns: 0,
+            settled_ns: 0,
             events: EventQueue::default(),
             link: Link::new(host),
             firmware_free_ns: 0,
@@ -219,14 +222,8 @@ impl<S: Scheme> Drive<S> {
                 S::interfere(self);
                 self.map_loaded();
             }
-            Event::BufferIdle(quiet) => {
-                S::interfere(self);
-                self.buffer_idle(quiet);
-            }
-            Event::Copied(slot) => {
-                S::interfere(self);
-                self.copied(slot);
-            }
+            Event::BufferIdle(quiet) => self.buffer_idle(quiet),
+            Event::Copied(slot) => self.copied(slot),
         }
     }
 }
@@ -252,7 +249,7 @@ impl<S: Scheme> Linked for Drive<S> {
 
     #[inline]
     fn happen(&mut self, time_ns: u64) {
-        self.now_ns = time_ns;
+        (self.now_ns, self.settled_ns) = (time_ns, time_ns);
         while let Some(event) = self.events.pop_at(time_ns) {
             self.handle(event);
         }
@@ -260,9 +257,12 @@ impl<S: Scheme> Linked for Drive<S> {
             && at_ns == time_ns
         {
             self.arriving.pop_front();
-            S::interfere(self);
             self.arrive(slot);
         }
+    }
+
+    fn settle(&mut self, until_ns: u64) {
+        self.settled_ns = until_ns;
     }
 
     fn delivered(&mut self, delivery: Delivery, completions: &mut Vec<Completion>) {

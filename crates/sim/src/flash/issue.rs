@@ -7,7 +7,7 @@ use super::unit::Takes;
 use crate::events::{Event, EventQueue};
 
 /// How many waiting commands are looked through for companions on other planes.
-const COMPANION_SCAN: usize = 64;
+pub(super) const COMPANION_SCAN: usize = 64;
 
 impl Flash {
     /// Sends the next command that a unit can take up over its free channel; returns when it

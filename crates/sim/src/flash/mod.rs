@@ -138,9 +138,10 @@ impl Flash {
 
     /// Lets a command wait for the unit of its page; returns the channel to [`Flash::kick`].
     pub fn enqueue(&mut self, slot: u32, now_ns: u64) -> u32 {
-        let Command { page, work, .. } = self.commands[slot];
+        let Command { page, program_to, work, .. } = self.commands[slot];
         let unit_index = self.unit_of(self.geometry.plane_of(page));
-        let spot = self.spots.of(&self.commands[slot], &self.geometry);
+        let place = if work == Work::GcCopy { program_to } else { page };
+        let spot = self.spots.of(work, place, &self.geometry);
         self.spots.enter(spot);
         let channel = self.channel_of(unit_index);
         let unit = &mut self.units[unit_index as usize];

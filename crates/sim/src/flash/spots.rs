@@ -6,12 +6,12 @@
 //! those of erases, then of reads. How many wait at each spot is counted, so that the queues are searched
 //! only if there is something to be found.
 
-use super::command::{Command, NONE, Work};
+use super::command::{NONE, Work};
 use crate::config::Scheduler;
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, Ppn};
 
 /// The spots of an array, and how many commands wait at each.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Spots {
     /// Empty where the array has no multi-plane commands; without those that read and
     /// program, only the spots of erases.
@@ -51,17 +51,18 @@ impl Spots {
         self.waiting.is_empty()
     }
 
-    /// The spot of a command, or [`NONE`] if it goes alone in any case.
+    /// The spot of such work on a page (of a copy: to a page), or [`NONE`] if it goes alone in
+    /// any case.
     #[inline]
     #[must_use]
-    pub fn of(&self, command: &Command, geometry: &Geometry) -> u32 {
-        let erases = command.work == Work::Erase;
+    pub fn of(&self, work: Work, page: Ppn, geometry: &Geometry) -> u32 {
+        let erases = work == Work::Erase;
         if !(if erases { self.erases } else { self.pages }) {
             return NONE;
         }
-        let (kind, page) = match command.work {
-            Work::GcCopy => (2, command.program_to),
-            work => (u32::from(!work.is_read()), command.page),
+        let kind = match work {
+            Work::GcCopy => 2,
+            work => u32::from(!work.is_read()),
         };
         let plane = geometry.plane_of(page).0;
         if erases {

@@ -70,6 +70,11 @@ impl ByType {
         }
     }
 
+    /// The shortest.
+    pub fn least_ns(&self) -> u64 {
+        self.types_ns.iter().copied().min().unwrap_or(self.all_ns)
+    }
+
     /// The time of the page that `place` gives; it is asked only if types differ.
     #[inline]
     pub fn of(&self, place: impl FnOnce() -> PageId) -> u64 {

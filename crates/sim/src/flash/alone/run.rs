@@ -1,79 +1,14 @@
-//! Copies and erases that have the array to themselves, worked out in one go.
-//!
-//! Nothing but the array decides how they go then, so that they need neither commands nor the
-//! drive's events: what would happen to the channels and units happens to copies of them, in
-//! the same order, and [`Flash::follow`] makes it so when it is over. It holds for an array
-//! whose commands go one by one: without multi-plane commands and without a cache register.
+//! An errand under way, on copies of the channels and units: what [`Flash`] does with commands, with
+//! steps that are only numbers.
 
-use super::Flash;
-use super::busy::Doing;
-use super::channel::Channel;
-use super::command::NONE;
+use super::{Course, Errand};
 use crate::events::{Event, EventQueue};
+use crate::flash::Flash;
+use crate::flash::channel::Channel;
+use crate::flash::command::{NONE, Work};
+use crate::flash::issue::COMPANION_SCAN;
+use crate::flash::spots::Spots;
 use crate::geometry::Ppn;
-
-/// What is to be done: copies are read side by side and programmed in their order, each when
-/// those before it have been read; then blocks are erased.
-#[derive(Debug)]
-pub struct Errand {
-    /// Pages to read, those of one copy together.
-    pub reads: Vec<Ppn>,
-    /// By page read: where it goes.
-    pub programs: Vec<Ppn>,
-    /// Pages of a copy.
-    pub members: u32,
-    /// A page of each block to erase; of one at least.
-    pub erases: Vec<Ppn>,
-    /// The unit that has just ended something, and looks for more when all is queued.
-    pub after: Option<u32>,
-}
-
-/// How it comes to pass.
-#[derive(Clone, Debug)]
-pub struct Course {
-    /// When the last erase ends.
-    pub end_ns: u64,
-    /// The unit on which it does.
-    pub last_unit: u32,
-    /// The channels as they are then.
-    channels: Vec<Channel>,
-    /// By unit.
-    busy_ns: Vec<u64>,
-    pages: u64,
-    commands: u64,
-}
-
-impl Flash {
-    /// Whether what begins now has the array to itself, and it is one to look ahead on.
-    #[must_use]
-    pub fn is_alone(&self, now_ns: u64) -> bool {
-        let scheduler = &self.scheduler;
-        let one_by_one = self.spots.none() && !scheduler.cached_read && !scheduler.cached_program;
-        one_by_one
-            && self.channels.iter().all(|channel| channel.is_quiet(now_ns))
-            && self.units.iter().all(super::unit::Unit::is_quiet)
-    }
-
-    /// Works an errand out that begins now; nothing if something is left over at its end.
-    #[must_use]
-    pub fn foresee(&self, errand: &Errand, now_ns: u64) -> Option<Course> {
-        Run::new(self, errand, now_ns).finish()
-    }
-
-    /// An errand has gone as it was foreseen.
-    pub fn follow(&mut self, course: Course) {
-        for (unit, busy_ns) in self.units.iter_mut().zip(course.busy_ns) {
-            if busy_ns > 0 {
-                unit.clock.turn(course.end_ns - busy_ns, Doing::Gc);
-                unit.clock.turn(course.end_ns, Doing::Rest);
-            }
-        }
-        self.channels = course.channels;
-        self.pages_read += course.pages;
-        self.pages_programmed += course.pages;
-        self.arrivals += course.commands;
-    }
-}
 
 /// A unit at it. Its steps go in the order in which they came, since reads come first of all
 /// and erases last.
@@ -83,7 +18,7 @@ struct Worker {
     bit: u64,
     head: u32,
     tail: u32,
-    /// What it works on, or [`NONE`].
+    /// What it works on (linked), or [`NONE`].
     step: u32,
     from_ns: u64,
     busy_ns: u64,
@@ -91,14 +26,19 @@ struct Worker {
 
 /// An errand under way. Its steps are numbered: first the reads, then the programs, then the
 /// erases.
-struct Run<'a> {
+pub(super) struct Run<'a> {
     flash: &'a Flash,
     errand: &'a Errand,
     now_ns: u64,
     events: EventQueue,
     channels: Vec<Channel>,
     workers: Vec<Worker>,
-    /// By step: the one behind it on its unit, or [`NONE`].
+    /// Where steps wait that could go together.
+    spots: Spots,
+    /// By step; empty where all go alone.
+    spot_of: Vec<u32>,
+    multi_plane_commands: u64,
+    /// By step: the one behind it on its unit, or of the same command; or [`NONE`].
     next: Vec<u32>,
     /// By copy: pages still to be read.
     unread: Vec<u32>,
@@ -110,7 +50,8 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(flash: &'a Flash, errand: &'a Errand, now_ns: u64) -> Self {
+    /// At its beginning.
+    pub fn new(flash: &'a Flash, spots: Spots, errand: &'a Errand, now_ns: u64) -> Self {
         let reads = errand.reads.len();
         let worker = |unit: u32| Worker {
             channel: flash.channel_of(unit),
@@ -128,6 +69,9 @@ impl<'a> Run<'a> {
             events: EventQueue::default(),
             channels: flash.channels.clone(),
             workers: (0..flash.units.len() as u32).map(worker).collect(),
+            spot_of: spots_of(&spots, flash, errand),
+            spots,
+            multi_plane_commands: 0,
             next: vec![NONE; 2 * reads + errand.erases.len()],
             unread: vec![errand.members; reads / errand.members as usize],
             released: 0,
@@ -136,7 +80,22 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn finish(mut self) -> Option<Course> {
+    /// Its course, and the spots as they were.
+    pub fn finish(mut self) -> (Option<Course>, Spots) {
+        let course = self.last_unit().map(|last_unit| Course {
+            end_ns: self.now_ns,
+            last_unit,
+            channels: std::mem::take(&mut self.channels),
+            busy_ns: self.workers.iter().map(|worker| worker.busy_ns).collect(),
+            pages: self.errand.reads.len() as u64,
+            commands: self.next.len() as u64,
+            multi_plane_commands: self.multi_plane_commands,
+        });
+        (course, self.spots)
+    }
+
+    /// Runs to the end, unless something is left over then: on which unit that is.
+    fn last_unit(&mut self) -> Option<u32> {
         self.queue(0..self.errand.reads.len() as u32);
         self.kick_touched();
         if let Some(unit) = self.errand.after {
@@ -164,15 +123,7 @@ impl<'a> Run<'a> {
                 _ => {}
             }
         };
-        let nothing_left = self.events.next_time_ns() == u64::MAX;
-        nothing_left.then(|| Course {
-            end_ns: self.now_ns,
-            last_unit,
-            channels: self.channels,
-            busy_ns: self.workers.iter().map(|worker| worker.busy_ns).collect(),
-            pages: self.errand.reads.len() as u64,
-            commands: self.next.len() as u64,
-        })
+        (self.events.next_time_ns() == u64::MAX).then_some(last_unit)
     }
 
     /// Lets steps wait for their units; [`Run::kick_touched`] then serves the channels.
@@ -186,6 +137,9 @@ impl<'a> Run<'a> {
                 self.next[worker.tail as usize] = step;
             }
             worker.tail = step;
+            if let Some(&spot) = self.spot_of.get(step as usize) {
+                self.spots.enter(spot);
+            }
             if worker.step == NONE {
                 self.channels[worker.channel as usize].waiting |= worker.bit;
             }
@@ -220,10 +174,7 @@ impl<'a> Run<'a> {
         let channel = &mut self.channels[index as usize];
         if channel.free_at_ns <= self.now_ns {
             if let Some(unit) = channel.ready.pop_front() {
-                let until_ns = self.now_ns + self.flash.times.page_ns();
-                channel.occupy(self.now_ns, until_ns);
-                channel.will_wake = true;
-                self.events.schedule(until_ns, Event::DataOut(unit));
+                self.start_data_out(index, unit);
                 return;
             }
             if channel.waiting != 0 {
@@ -250,33 +201,102 @@ impl<'a> Run<'a> {
         self.kick(index);
     }
 
-    /// Sends the next step of a unit over its free channel.
+    /// Sends the next step of a unit over its free channel, with those that can go with it.
     fn issue(&mut self, unit: u32) {
-        let step = self.workers[unit as usize].head;
-        let (kind, page) = self.page(step);
+        let first = self.workers[unit as usize].head;
+        let (kind, page) = self.page(first);
+        let planes = u64::from(self.take(unit, first));
+        self.multi_plane_commands += u64::from(planes > 1);
         let (times, place) = (&self.flash.times, || self.flash.geometry.page_of(page));
         let (sent_ns, array_ns, done) = match kind {
-            Kind::Read => (times.read_command_ns, times.read.of(place), Event::ReadDone(unit)),
+            Kind::Read => {
+                let sent_ns = times.read_command_ns + (planes - 1) * times.read_extra_plane_ns;
+                (sent_ns, times.read.of(place), Event::ReadDone(unit))
+            }
             Kind::Program => {
-                let sent_ns = times.program_command_ns + times.page_ns();
+                let extra_ns = (planes - 1) * times.program_extra_plane_ns;
+                let sent_ns = times.program_command_ns + extra_ns + planes * times.page_ns();
                 (sent_ns, times.program.of(place), Event::WriteDone(unit))
             }
             Kind::Erase => (times.erase_command_ns, times.erase_ns, Event::WriteDone(unit)),
         };
         let sent_ns = self.now_ns + sent_ns;
         let worker = &mut self.workers[unit as usize];
-        worker.head = self.next[step as usize];
-        worker.step = step;
+        worker.step = first;
         worker.from_ns = self.now_ns;
         self.channels[worker.channel as usize].occupy(self.now_ns, sent_ns);
         self.events.schedule(sent_ns + array_ns, done);
+    }
+
+    /// Takes the first step of a unit from its queue, and links to it those that go in the same
+    /// command; returns how many they are. See [`Flash::issue`].
+    #[inline]
+    fn take(&mut self, unit: u32, first: u32) -> u32 {
+        let behind = std::mem::replace(&mut self.next[first as usize], NONE);
+        self.workers[unit as usize].head = behind;
+        match self.spot_of.get(first as usize) {
+            Some(&spot) => {
+                self.spots.leave(spot);
+                if spot == NONE { 1 } else { self.add_companions(unit, first, spot) }
+            }
+            None => 1,
+        }
+    }
+
+    fn add_companions(&mut self, unit: u32, first: u32, spot: u32) -> u32 {
+        let (first_spot, beside) = self.spots.beside(spot);
+        let (mut taken, mut planes, mut last) = (1_u32 << (spot - first_spot), 1, first);
+        let (mut before, mut step) = (NONE, self.workers[unit as usize].head);
+        for _ in 0..COMPANION_SCAN {
+            if step == NONE || planes > beside {
+                break;
+            }
+            let next = self.next[step as usize];
+            let plane = self.spot_of[step as usize].wrapping_sub(first_spot);
+            if plane < self.flash.geometry.planes_per_die && taken & (1 << plane) == 0 {
+                self.spots.leave(first_spot + plane);
+                let worker = &mut self.workers[unit as usize];
+                if before == NONE {
+                    worker.head = next;
+                } else {
+                    self.next[before as usize] = next;
+                }
+                if worker.tail == step {
+                    worker.tail = before;
+                }
+                self.next[last as usize] = step;
+                self.next[step as usize] = NONE;
+                last = step;
+                taken |= 1 << plane;
+                planes += 1;
+            } else {
+                before = step;
+            }
+            step = next;
+        }
+        planes
+    }
+
+    /// Lets what a unit has read go out over its channel.
+    fn start_data_out(&mut self, index: u32, unit: u32) {
+        let channel = &mut self.channels[index as usize];
+        let until_ns = self.now_ns + self.flash.times.page_ns();
+        channel.occupy(self.now_ns, until_ns);
+        channel.will_wake = true;
+        self.events.schedule(until_ns, Event::DataOut(unit));
     }
 
     /// What a unit read is out: once a copy is read, and those before it, it is programmed.
     fn data_out(&mut self, unit: u32) {
         let Worker { channel, step, .. } = self.workers[unit as usize];
         self.channels[channel as usize].will_wake = false;
-        self.rest(unit);
+        let other_plane = self.next[step as usize];
+        if other_plane == NONE {
+            self.rest(unit);
+        } else {
+            self.workers[unit as usize].step = other_plane;
+            self.start_data_out(channel, unit);
+        }
         let members = self.errand.members;
         let unread = &mut self.unread[(step / members) as usize];
         *unread -= 1;
@@ -295,9 +315,13 @@ impl<'a> Run<'a> {
     /// A unit has programmed or erased: says whether that was the last.
     fn write_done(&mut self, unit: u32) -> bool {
         let programs = 2 * self.errand.reads.len() as u32;
-        let erased = self.workers[unit as usize].step >= programs;
+        let mut step = self.workers[unit as usize].step;
+        let erased = step >= programs;
         self.rest(unit);
-        self.left -= 1;
+        while step != NONE && self.left > 0 {
+            step = self.next[step as usize];
+            self.left -= 1;
+        }
         if self.left == 0 && !erased {
             self.left = self.errand.erases.len();
             self.queue(programs..self.next.len() as u32);
@@ -323,4 +347,18 @@ enum Kind {
     Read,
     Program,
     Erase,
+}
+
+/// The spot of each step; nothing where all go alone.
+fn spots_of(spots: &Spots, flash: &Flash, errand: &Errand) -> Vec<u32> {
+    if spots.none() {
+        return Vec::new();
+    }
+    let kinds = [
+        (Work::GcRead, &errand.reads),
+        (Work::GcProgram, &errand.programs),
+        (Work::Erase, &errand.erases),
+    ];
+    let of = |work| move |&page: &Ppn| spots.of(work, page, &flash.geometry);
+    kinds.into_iter().flat_map(|(work, pages)| pages.iter().map(of(work))).collect()
 }
