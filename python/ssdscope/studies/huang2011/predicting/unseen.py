@@ -8,8 +8,9 @@ to be read.
 
 The bars are ours. *Grouped*, of the grid, many of whose workloads are the same to any model: the
 noise floor and 3 points. *Off the grid*, of Sobol runs: the floor and 8 points from 1,024, 5 from
-4,096; folds of these say the same of a model that learnt from fewer. *Intervals* of 90 %: they cover 88 to 92 %, and 86 to 94 % in the
-third of the workloads that is predicted to be slowest. The tree: an error of at most twice the
+4,096; folds of these say the same of a model that learnt from fewer. *Intervals* of 90 %: they
+cover 88 to 92 %, and 86 to 94 % in the third of the workloads that is predicted to be slowest.
+The tree: an error of at most twice the
 chosen model's.
 """
 
