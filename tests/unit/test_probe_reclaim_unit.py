@@ -193,11 +193,27 @@ def test_several_rounds_are_one_only_if_they_return_often(
 
     def written(size: int, _depth: int, about: float | None) -> reclaim_unit.Written:
         period, often = (3 << 22, share) if about in (None, 3 << 22) else (1 << 22, 0.9)
-        return reclaim_unit.Written(period, often, np.ones(100_000), size, 1.0)
+        slow = np.where(np.arange(100_000) % 1024 == 0, 1000.0, 1.0)
+        return reclaim_unit.Written(period, often, slow, size, 1.0)
 
     monkeypatch.setattr(rounds, "written", written)
     found = reclaim_unit._attempt(rounds, PAGE, 1, within)
     assert (None if found is None else found.value) == told_bytes
+
+
+@pytest.mark.parametrize(("wait_ns", "told"), [(100_000, False), (900_000, True)])
+def test_what_costs_less_than_an_erase_is_a_stripe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wait_ns: float, *, told: bool
+) -> None:
+    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE)
+    rounds = reclaim_unit.Rounds(bench, Granule(PAGE, 0, True), 1 << 40)
+
+    def written(size: int, _depth: int, _about: float | None) -> reclaim_unit.Written:
+        slow = np.where(np.arange(4800) % 48 == 0, 1 + wait_ns / (1000 * size), 1.0)
+        return reclaim_unit.Written(48.0 * size, 0.9, slow, size, 1000.0)
+
+    monkeypatch.setattr(rounds, "written", written)
+    assert (reclaim_unit._attempt(rounds, PAGE, 1, None) is not None) is told
 
 
 def test_what_only_several_at_once_show_is_a_stripe(tmp_path: Path) -> None:

@@ -56,9 +56,9 @@ from ssdscope.probes.overwriting import (
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.slow_writes import (
     FINE_THRESHOLDS,
-    FITS,
     SHORT,
     THRESHOLDS,
+    folded,
     period_of,
     relative,
     train_of,
@@ -291,21 +291,12 @@ def _fill_log_blocks(sizes: list[float], merge_bytes: float, unit: Granule) -> b
     return all(each == round(each) and 1 <= each <= most for each in times)
 
 
-def _folded(slow: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Give the median at each place within the period, over the last periods of the series."""
-    rounds = min(slow.size // period, FITS)
-    folded: NDArray[np.float64] = np.median(
-        slow[-rounds * period :].reshape(rounds, period), axis=0
-    )
-    return folded
-
-
 def _effect(slow: NDArray[np.float64], period: int) -> float:
-    return float(_folded(slow, period).max() - 1)
+    return float(folded(slow, period).max() - 1)
 
 
 def _picture(slow: NDArray[np.float64], period: int, unit: Granule) -> Picture:
-    profile = _folded(slow, period)
+    profile = folded(slow, period)
     step = max(1, period // 500)
     kept = profile[: period // step * step].reshape(-1, step).max(axis=1)
     return Picture(

@@ -22,7 +22,8 @@ large, as padding would show, and what depends on the place in a request. Larger
 several at once, are tried where one RMW unit at a time shows nothing: then writes go on while one
 plane erases. Since one place fills what is collected as one, of which a round is a multiple, a
 period that is no multiple of what `gc_period` found gives way to that. What is less than the
-smallest block on every die that was found is a stripe, and no answer; nor is a period of several
+smallest block on every die that was found is a stripe, and no answer, nor is what makes a write
+wait for less than a part of an erase; nor is a period of several
 writes at once where one at a time, of whatever size, had others. Absent on drives with merge
 units, if `gc_period` found the same where it was asked.
 
@@ -54,7 +55,7 @@ from ssdscope.probes.overwriting import (
     write_through,
 )
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.slow_writes import FITS, LEAST_BLOCK_BYTES, period_of, relative
+from ssdscope.probes.slow_writes import LEAST_BLOCK_BYTES, folded, period_of, relative
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -94,6 +95,8 @@ FINE_FITS = 24
 """Larger requests in the second pass must still fit so often, or it is the same, where whole RMW
 units are written, which have no padding to show."""
 AGREE, DEARER = 0.02, 1.3
+LEAST_WAIT_NS = 300_000
+"""Of an erase, which takes a millisecond at least: what other planes' work leaves to be seen."""
 OFTEN, OFTEN_ALONE = 0.25, 0.4
 """Of what is slow, how much must return in either pass, also where `gc_period` did not find the
 same: where planes went out of step, they wait in turn, and a part of a round, or several, return as
@@ -123,6 +126,11 @@ class Written:
     slow: NDArray[np.float64]
     size_bytes: int
     ns_per_byte: float
+
+    def wait_ns(self, period_bytes: float) -> float:
+        """Say how much longer than usually a write takes where it waits."""
+        slower = float(folded(self.slow, round(period_bytes / self.size_bytes)).max()) - 1
+        return slower * self.ns_per_byte * self.size_bytes
 
 
 @dataclass
@@ -290,7 +298,7 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
         if three is None:
             continue
         found = _same(three, one, period, within, float(size if single else 0))
-        if found is not None:
+        if found is not None and three.wait_ns(found) >= LEAST_WAIT_NS:
             return _detected(found, max(AGREE * found, size), three, rounds.periods)
     return None
 
@@ -350,15 +358,12 @@ def _is_multiple(size: float, within: float) -> bool:
 def _detected(
     value: float, margin: float, shown: Written, periods: list[dict[str, Any]]
 ) -> Detected:
-    size, slow = shown.size_bytes, shown.slow
-    period = max(round(value / size), 1)
-    rounds = max(min(slow.size // period, FITS), 1)
-    folded = np.median(slow[-rounds * period :].reshape(-1, period), axis=0)
-    step = max(1, period // 500)
-    kept = folded[: period // step * step].reshape(-1, step).max(axis=1)
+    size, period = shown.size_bytes, round(value / shown.size_bytes)
+    rounds, step = folded(shown.slow, period), max(1, period // 500)
+    kept = rounds[: period // step * step].reshape(-1, step).max(axis=1)
     picture = Picture(
         title="Overwrites in order, in three streams, laid over themselves at the period",
-        caption=f"Of each write in {period}, the median of {rounds} rounds, over the usual one.",
+        caption=f"Of each write in {period}, the median of ten rounds, over the usual one.",
         x=Axis("written since the period began", "bytes"),
         y=Axis("times the usual latency"),
         series=[series("writes", np.arange(kept.size) * step * size, kept, "steps")],
@@ -368,7 +373,7 @@ def _detected(
         probe=NAME,
         value=value,
         interval=(value - margin, value + margin),
-        effect=float(folded.max() - 1),
+        effect=float(rounds.max() - 1),
         evidence={"passes": periods, "picture": picture.to_json()},
     )
 

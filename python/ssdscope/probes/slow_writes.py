@@ -238,6 +238,12 @@ def period_of(
     return max(sure, key=lambda each: each.share, default=None)
 
 
+def folded(slow: NDArray[np.float64], period: int) -> NDArray[np.float64]:
+    """Give the median at each place within a period, over the last periods of the series."""
+    rounds = max(min(slow.size // period, FITS), 1)
+    return np.asarray(np.median(slow[-rounds * period :].reshape(rounds, period), axis=0))
+
+
 def train_of(
     slow: NDArray[np.float64], shortest: int, thresholds: tuple[float, ...]
 ) -> stats.Recurrence | None:
