@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -171,6 +172,50 @@ def test_a_page_mapped_drive_has_none(tmp_path: Path, allocation: str) -> None:
     ftl = f'kind = "page"\nallocation = "{allocation}"\nmap_unit_bytes = 8192'
     found = told(drive(tmp_path, ftl, NOISE), "rmw_unit", "merge_unit")
     assert isinstance(found[merge_unit.UNIT], Absent)
+
+
+ZONES = """
+[map]
+kind = "zones"
+zone_bytes = 18_874_368
+resident_zones = {resident}
+load_ns = 1_400_000
+write_back_ns = 1_000_000
+"""
+
+
+def test_what_short_runs_load_of_the_mapping_table_is_no_merge(tmp_path: Path) -> None:
+    device = drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16384', ZONES.format(resident=4))
+    found = told(device, "map_cache", "rmw_unit", "merge_unit")
+    none = found[merge_unit.UNIT]
+    assert isinstance(none, Absent)
+    assert none.evidence["short_runs"] > merge_runs.COLLAPSES
+
+
+@pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
+@pytest.mark.parametrize("logs", [3, 40])
+def test_merges_are_not_taken_for_loads_of_the_mapping_table(
+    tmp_path: Path, association: str, logs: int
+) -> None:
+    ftl = (
+        f'kind = "log-block"\nlog_association = "{association}"\nlog_blocks = {logs}\n'
+        "map_unit_bytes = 16384\nmerge_unit_bytes = 1572864"
+    )
+    device = drive(tmp_path, ftl, ZONES.format(resident=2) + NOISE)
+    found = told(device, "map_cache", "rmw_unit", "merge_unit")
+    assert not isinstance(found[merge_unit.UNIT], Absent)
+
+
+def test_runs_across_two_zones_are_not_suspected_of_merges() -> None:
+    stream = merge_periods.Stream(8192, 0, np.full(100, 500_000.0))
+    found = merge_periods.Repeating(stream, merge_periods.Period(1280, 0.5, 6.0))
+    times = np.full(24, 240_000_000.0)
+    apart = merge_runs.Apart(0.0, 1024, 4_000_000.0)
+    collapse = merge_runs.Collapse(found.size_bytes, times, times + 3_500_000, 0.006, apart)
+    for zone, suspected in ((10_485_760, False), (4_194_304, True), (None, True)):
+        bench = Mock(spec=Bench)
+        bench.found.return_value = zone
+        assert merge_unit._suspect(bench, found, collapse) is suspected
 
 
 @pytest.mark.parametrize("slower", [-0.9, 1.5])

@@ -22,7 +22,8 @@ take longer (by ranks or by their sum, 0.1 %) by at least a tenth; where the map
 in parts of that size, by more than four writes far apart take, each of which loads one, or if those
 came to wait for merges; else more of the drive is written in order, where something larger may
 repeat. Absent if neither they nor writes far apart nor short runs at random places are slower, and
-an erase could not have been missed.
+an erase could not have been missed. Where the mapping table is in memory in part, short runs may be
+slower by what they load of it: by less than any merge takes.
 
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
 before. Where they are not known, steps of 4 to 128 KiB are written from 0 on; then the same single
@@ -61,8 +62,9 @@ SUSPECT = 0.05
 """Common log blocks that are merged now and then make few units much slower: ranks suspect it."""
 SMALLEST_PAGE_BYTES = 2048
 """No flash is written in less."""
-ERASE_NS = 1_000_000
-"""What erasing a block takes at least."""
+ERASE_NS, MERGE_NS = 1_000_000, 6_000_000
+"""What erasing a block takes at least, and copying one: of 32 pages of 200 microseconds, which a
+plane programs one after the other."""
 
 
 def writes_bytes(info: DeviceInfo) -> int:
@@ -118,7 +120,7 @@ def _answers(bench: Bench) -> Iterator[Finding]:
         elif collapse.sure and (collapse.merges or not _is_zone(bench, found)):
             yield from _detected(bench, found, collapse.contrast, evidence)
             return
-        elif collapse.contrast >= merge_runs.COLLAPSES / 2 or collapse.p_value <= SUSPECT:
+        elif collapse.contrast >= merge_runs.COLLAPSES / 2 or _suspect(bench, found, collapse):
             unclear = Reason.EFFECT_BELOW_NOISE
         refuted = found.size_bytes
     common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
@@ -193,16 +195,22 @@ def _is_zone(bench: Bench, found: Repeating) -> bool:
     return zone is not None and abs(float(zone) - found.size_bytes) <= found.stream.unit_bytes
 
 
+def _suspect(bench: Bench, found: Repeating, collapse: merge_runs.Collapse) -> bool:
+    """Whether units across two may be merged now and then: two zones of a table are loaded, too."""
+    return collapse.p_value <= SUSPECT and (collapse.merges or not _is_zone(bench, found))
+
+
 def _none(bench: Bench, stream: Stream, common: dict[str, Any]) -> Iterator[Finding]:
     """Say that nothing is merged, if an erase would have shown and no scattered write is slow."""
     spread = float(np.subtract(*np.nanpercentile(stream.latency_ns, [75, 25])))
     apart = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes).slower
-    runs = _short_runs(bench, stream)
+    runs, longer_ns = _short_runs(bench, stream)
     common["evidence"] |= {"spread_ns": spread, "short_runs": runs, "far_apart": apart}
     told = not write_through.too_fast(stream.known_ns()) and spread < ERASE_NS
     # First ones that take longer than the last wait for merges that were due before.
     alike = 1 / merge_runs.MERGES < 1 + apart < merge_runs.MERGES
-    if told and runs < merge_runs.COLLAPSES and alike:
+    loads = longer_ns < MERGE_NS and bench.found("map_cache_bytes") is not None
+    if told and (runs < merge_runs.COLLAPSES or loads) and alike:
         why = "neither shifted units nor short runs nor writes far apart are slower than others"
         yield Absent(name=UNIT, bound=max(runs, 0.0), reason=why, **common)
     else:
@@ -210,8 +218,11 @@ def _none(bench: Bench, stream: Stream, common: dict[str, Any]) -> Iterator[Find
     yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
-def _short_runs(bench: Bench, stream: Stream) -> float:
-    """How much longer short runs at random places take than the same bytes in order."""
+def _short_runs(bench: Bench, stream: Stream) -> tuple[float, float]:
+    """How much longer short runs at random places take than the same bytes in order.
+
+    As a share, and in nanoseconds.
+    """
     rng = bench.rng(f"{NAME} short")
     unit = stream.unit_bytes
     length = max(merge_runs.RUN_BYTES // unit, 4)
@@ -224,7 +235,8 @@ def _short_runs(bench: Bench, stream: Stream) -> float:
         latency = merge_runs.undisturbed(writer, places.ravel(), unit).reshape(places.shape)
     in_order = stream.latency_ns[: stream.latency_ns.size // length * length]
     usual = np.nanmedian(in_order.reshape(-1, length).mean(axis=1))
-    return float(np.nanmedian(np.nanmean(latency, axis=1)[count // 2 :]) / usual - 1)
+    slower = float(np.nanmedian(np.nanmean(latency, axis=1)[count // 2 :]) / usual - 1)
+    return slower, slower * float(usual) * length
 
 
 def _evidence(stream: Stream, period: Period | None) -> dict[str, Any]:
