@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 from ssdscope import probes
@@ -20,6 +22,7 @@ from ssdscope.probes import (
     unit_parts,
     write_through,
 )
+from ssdscope.probes.shifted_writes import Samples
 from ssdscope.targets import Device, open_target
 
 DRIVE = """
@@ -134,6 +137,22 @@ def test_no_unit_above_the_logical_block(tmp_path: Path) -> None:
     assert isinstance(unit, Absent)
     assert unit.bound == 4096
     assert isinstance(found[rmw_unit.PHASE], Undetectable)
+
+
+@pytest.mark.parametrize(
+    ("count", "block", "enough"), [(8192, 4096, False), (1 << 17, 4096, True), (8192, 512, True)]
+)
+def test_more_is_written_where_places_differ_by_noise(
+    tmp_path: Path, count: int, block: int, *, enough: bool
+) -> None:
+    rng = np.random.default_rng(1)
+    sizes, depths = rng.choice([2, 4], count), rng.choice([1, 4], count)
+    latency = 400_000 * np.exp(0.15 * np.abs(rng.normal(size=count)))
+    places = rng.integers(0, 100_000, count)
+    samples = Samples(places, sizes, depths, np.zeros(count, np.int64), latency)
+    info = drive(tmp_path, 'kind = "page"', block=block).info
+    halves = [Mock(scan=Mock(p_value=0.5))] * 2
+    assert rmw_unit._hopeless(info, samples, halves) is enough
 
 
 def test_the_picture_shows_where_units_begin(tmp_path: Path) -> None:

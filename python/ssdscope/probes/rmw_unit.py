@@ -16,8 +16,8 @@ Decision. Both halves of the data (by turns) must name the same period at 1 % ea
 multiple of the other's, and the same phase. A period that consists of several straddling steps
 alike is that of the placement, and its step is the unit; full queues tell, and what is saved by
 writing it whole (`inner_units`). The unit must divide what both halves name. More data are taken,
-twice at most, until the halves agree. Where a buffer that stays on hides what a write takes,
-reads may, or how fast small writes go on for long (`hidden_unit`).
+twice at most, until the halves agree, or see none and places hardly differ. Where a buffer that
+stays on hides what a write takes, reads may, or how fast small writes go on (`hidden_unit`).
 
 Assumptions. Writes reach the flash before they are acknowledged (`write_through`); there is no
 unit only where that is sure. Units are at most 128 KiB, and 1, 3, 5, 7, 9 or 15 times a power of
@@ -75,8 +75,8 @@ AS_WELL = 0.85
 """Of how well the first blocks of units fit, which boundaries must fit."""
 HOPELESS = 0.2
 """Probability by chance above which, in both halves, more data are not asked for."""
-NO_EFFECT = 0.03
-"""Share of the latency that no place of any period may exceed where there is said to be none."""
+MOST_PLACES, NO_EFFECT = 16, 0.03
+"""Share of the latency that no place of a period of so many may exceed where none is said to be."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def _by_writes(bench: Bench) -> Iterator[Finding]:
             waits, forced = waits and writer.waits, forced or writer.forced
         halves = [_answer(half, candidates) for half in _halves(samples)]
         bench.progress("units of writing", (look + 1) / LOOKS)
-        if _agreed(halves) or _hopeless(halves):
+        if _agreed(halves) or _hopeless(bench.info, samples, halves):
             break
     period = _common(halves) if halves else None
     inner = None if period is None else _inner(bench, samples, period)
@@ -182,8 +182,10 @@ def _renew(bench: Bench) -> None:
     bench.renew(State.FILLED)
 
 
-def _hopeless(halves: list[_Answer]) -> bool:
-    """Whether neither half has a period that chance would not often beat."""
+def _hopeless(info: DeviceInfo, samples: Samples, halves: list[_Answer]) -> bool:
+    """Whether chance often beats both periods, and noise would not hide one."""
+    if info.logical_block_bytes >= SMALLEST_PAGE_BYTES and _differ(info, samples) >= NO_EFFECT:
+        return False
     return all(each.scan.p_value > HOPELESS for each in halves)
 
 
@@ -327,13 +329,10 @@ def _nothing_found(
     waits: bool,
 ) -> Iterator[Finding]:
     """Say that there is no unit above a block, if none could have been missed."""
-    block, candidates = info.logical_block_bytes, candidates_blocks(info)
-    quiet = all(each.scan.explained.max() < LEAST_SHARE for each in halves)
-    largest = max(
-        _effect(samples, int(unit), min(shifted_writes.DEPTHS)) for unit in candidates if unit <= 16
-    )
+    block, quiet = info.logical_block_bytes, _differ(info, samples) < NO_EFFECT
+    quiet &= all(each.scan.explained.max() < LEAST_SHARE for each in halves)
     seen = not write_through.too_fast(samples.latency_ns) and block >= SMALLEST_PAGE_BYTES
-    if quiet and seen and waits and largest < NO_EFFECT and _gain(samples) > SIDE_BY_SIDE:
+    if quiet and seen and waits and _gain(samples) > SIDE_BY_SIDE:
         why = "no place costs a write more than any other"
         yield Absent(name=UNIT, bound=float(block), reason=why, **common)
     else:
@@ -348,6 +347,12 @@ def _gain(samples: Samples) -> float:
     alone = float(np.median(samples.latency_ns[small & (samples.depth == shallow)]))
     together = float(np.median(samples.latency_ns[small & (samples.depth == deep)]))
     return deep / shallow * alone / together
+
+
+def _differ(info: DeviceInfo, samples: Samples) -> float:
+    """Give the most by which places differ, of one write at a time and small units."""
+    depth, units = min(shifted_writes.DEPTHS), candidates_blocks(info)
+    return max(_effect(samples, int(unit), depth) for unit in units[units <= MOST_PLACES])
 
 
 def _effect(samples: Samples, unit: int, depth: int) -> float:
