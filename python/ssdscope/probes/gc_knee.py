@@ -6,10 +6,11 @@ until then are the spare space that a host can use (blocks that the drive always
 cannot).
 
 Statistic. As found, and again after everything was discarded and filled in order, the write cache
-off if the drive allows it, one write at a time: latencies, each over the median of its neighbours
-(collection hits few writes hard, drift hits all alike): where slow ones become more frequent, and
-within what is before that once more, since a drive begins to collect before it must, and shows it
-first by rare slow writes.
+off if the drive allows it (a small one that stays on is flushed after each write, and what it holds
+is added, by half and in the interval), one write at a time: latencies, each over the median of its
+neighbours (collection hits few writes hard, drift hits all alike): where slow ones become more
+frequent, and within what is before that once more, since a drive begins to collect before it must,
+and shows it first by rare slow writes.
 
 Decision. Writes must become 8 % slower in the mean and stay so, some of that right behind the
 place, with a gain in log likelihood of 12, and several may not wait long before. Both beginnings
@@ -27,6 +28,7 @@ Source. PROBING.md 3.2; Luojie and Kurkoski, arXiv:1110.4245.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +60,7 @@ from ssdscope.probes.overwriting import (
     latencies_ns,
     unit_or_base,
     why_inexact,
+    write_through,
 )
 from ssdscope.probes.padded_knee import SIZES, padded_knee, padded_writes_capacities
 from ssdscope.probes.page_mapped import merges_for_each
@@ -87,6 +90,9 @@ CHUNK_SHARE = 0.1
 """Of the capacity: how much is written between two looks."""
 LONE_MOST = 2.0
 """Capacities written one by one before it is said that nothing happens."""
+LITTLE, SHARED = 0.008, 0.1
+"""Of the capacity, and of the spare space: so much a buffer may hold that each write is flushed
+past."""
 BUFFERS = 1.3
 """Times what a buffer holds: so much is written before a knee is looked for."""
 NOTHING, SHARED_UNSURE = 0.01, 0.03
@@ -228,12 +234,15 @@ def _overwrite_alone(
     parts: list[NDArray[np.float64]] = []
     # Short stretches are spoiled by anybody's burst.
     count, written = max(int(CHUNK_SHARE * capacity) // unit.size_bytes, LEAST_REQUESTS), 0
-    skipped = _buffered(bench, unit)
+    held = write_buffer.staying_bytes(bench)
+    through = _through(bench, unit, held)
+    write = write_through if through else _written
+    skipped = 0 if through else _buffered(bench, unit)
     knee = None
     with bench.without_caches(read=False):
         while written < min(LONE_MOST * capacity, most_bytes):
             places = _places(bench, unit, count, rng)
-            parts.append(latencies_ns(bench.write(places, unit.size_bytes)))
+            parts.append(write(bench, places, unit.size_bytes))
             written += count * unit.size_bytes
             bench.progress("overwriting as found", 0.3 * written / (LONE_MOST * capacity))
             done = np.concatenate(parts)
@@ -243,7 +252,27 @@ def _overwrite_alone(
                 break
     if knee is not None and waits_before(done, int(knee.spare_bytes) // unit.size_bytes):
         knee = None
+    if knee is not None and through:
+        knee = _with_buffer(knee, held)
     return knee, done
+
+
+def _through(bench: Bench, unit: Granule, held_bytes: float) -> bool:
+    """Whether to flush each write past a buffer that stays on, and holds next to nothing."""
+    little = 0 < held_bytes < LITTLE * bench.info.capacity_bytes
+    return little and unit.exact and not buffered(bench)
+
+
+def _with_buffer(knee: Knee, held_bytes: float) -> Knee | None:
+    """Count in what a buffer takes when it is not flushed; None if that is more than a little."""
+    if held_bytes > SHARED * knee.spare_bytes:
+        return None
+    middle, high = knee.spare_bytes + held_bytes / 2, knee.high_bytes + held_bytes
+    return replace(knee, spare_bytes=middle, high_bytes=high)
+
+
+def _written(bench: Bench, places: NDArray[np.uint64], size_bytes: int) -> NDArray[np.float64]:
+    return latencies_ns(bench.write(places, size_bytes))
 
 
 def _buffered(bench: Bench, unit: Granule) -> int:
