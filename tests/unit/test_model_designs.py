@@ -88,6 +88,7 @@ def test_formulas_say_what_the_columns_hold() -> None:
     rows = features.inputs(designs.sobol(info(), 64, 1))
     columns = features.columns("service", rows)
     tools: dict[str, Any] = {"log2": np.log2, "ceil": np.ceil, "min": min, "max": max}
+    tools |= {"abs": abs, "sin": np.sin, "cos": np.cos, "sqrt": np.sqrt, "pi": np.pi}
     tools |= {"gcd": lambda one, other: math.gcd(int(one), int(other)), "__builtins__": {}}
     for row, found in zip(rows, columns, strict=True):
         known: dict[str, float] = dict(zip(COLUMNS, row.tolist(), strict=True))
@@ -115,6 +116,38 @@ def test_pages_touched_are_the_mean_over_a_run() -> None:
         known = dict(zip(features.SETS["service"], columns, strict=True))
         assert known["wr_touched"] == pytest.approx(touched.mean()), size
         assert known["wr_cut"] == pytest.approx((touched - whole).mean()), size
+
+
+def _known(vector: Vector) -> dict[str, float]:
+    columns = features.columns("service", features.inputs([vector]))[0]
+    return dict(zip(features.SETS["service"], columns.tolist(), strict=True))
+
+
+def test_chunks_touched_are_the_mean_over_a_run() -> None:
+    for size, stride in ((4096, 0), (65536, 0), (65536, 4096), (98304, 0), (262144, 65536)):
+        starts = np.arange(65536) * (size + stride) % 65536
+        touched = np.ceil((starts + size) / 65536).mean()
+        known = _known(Vector(0, 1, 4096, size, 0, 0, 0, stride))
+        assert known["log2_rd_chunks"] == pytest.approx(np.log2(touched)), size
+        assert known["rd_parts"] == pytest.approx(min(2, touched)), size
+
+
+def test_requests_in_flight_meet_on_one_member_or_take_turns() -> None:
+    """How far they lie together in a period of two chunks is the length of a mean of arrows."""
+
+    def together(stride: int, depth: int = 16, random: int = 0, size: int = 1024) -> float:
+        return _known(Vector(0, depth, 4096, size, random, random, 0, stride))["rd_together"]
+
+    one = together(130048)
+    assert one == pytest.approx(1, abs=1e-3)  # 128 KiB from start to start: always one member
+    assert together(64512) < one / 16  # 64 KiB: the two in turn
+    assert together(64512, depth=1) == pytest.approx(one)  # nothing is in flight with it
+    assert together(7168) < together(7168, depth=2) < one
+    assert together(0, random=100) == pytest.approx(one / 16)
+    assert together(0, size=131072) == pytest.approx(0, abs=1e-12)  # itself on both alike
+    steps, apart = np.arange(4096), 15 / 16 * 0.7
+    arrows = (apart**steps * np.exp(2j * np.pi * steps * 1024 / 131072)).sum() / 16
+    assert together(0, random=30) == pytest.approx(abs(arrows) * one)
 
 
 def test_kinds_of_workloads() -> None:

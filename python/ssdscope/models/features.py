@@ -3,15 +3,25 @@
 Four sets, each of which a reader in another language can compute from the characteristics
 (`FORMULAS`): ``basic``, the four that models of hard disks have; ``extended``, the eight of
 huang2011; ``physics``, these and what a drive makes of them: pages asked for, bytes in flight,
-parts of pages, less than a page, whether starts stay on round addresses, how seldom a direction
-or a jump is; ``service``, these and
+parts of pages, less than a page, whether starts stay on round addresses, whether requests in
+flight meet on one part of the drive, how seldom a direction or a jump is; ``service``, these and
 what times are proportional to, for the one model that adds times up. Sizes and depths enter as
 binary logarithms, in which latency is nearly straight.
 
 Pages touched and cut are means over a run. Starts advance by whole steps (a size, or a size and a
 gap), so that they come to lie on all multiples of g = gcd(step, page) within a page alike: then
 a request of s bytes touches 1 + (s - g) / page pages, and of a longer one each end cuts one but
-for the share g / page of starts.
+for the share g / page of starts. Chunks are touched in the same way.
+
+Where chunks lie on members (of an array, or channels) in turn, requests in flight overlap unless
+they meet on one. That depends on the step: one of 128 KiB comes back to the same of two members
+with chunks of 64 KiB each time, one of 64 KiB never twice. As in the statistics of directions
+(Mardia and Jupp 2000), each request is an arrow to its place in a period of 128 KiB, and how far
+those in flight lie together is the length of their mean: 1 if all are in one place, near 0 if
+they are spread evenly. Of n in flight those k steps apart count (1 - 1 / n)**k, in which only those
+that no jump has parted have places that go together; the mean of such a series is a closed form.
+A request that is long itself spreads over the period, which shortens its arrow: to nothing where
+it covers whole periods.
 
 At a share of writes of 0 or 100 % one direction's characteristics mean nothing. There they take
 the other direction's values, so that workloads that are the same are the same to a model too.
@@ -30,6 +40,9 @@ from ssdscope.workloads.grid import COLUMNS, Vector
 Array = npt.NDArray[Any]
 Columns = Mapping[str, Array]
 PAGE_BYTES = 4096
+CHUNK_BYTES = 65536
+"""What an array puts on a member before it goes on to the next: the usual size."""
+PERIOD_BYTES = 2 * CHUNK_BYTES
 UNIT_BYTES = 65536
 """Bytes are counted in so many where times are proportional to them."""
 SELDOM = 0.01
@@ -78,7 +91,27 @@ _PHYSICS: dict[str, str] = {
     "log2_rd_random": "log2(0.01 + rd_random)",
     "log2_wr_touched": "log2(0.001 + wr_touched)",
     "log2_rd_touched": "log2(0.001 + rd_touched)",
+    "log2_wr_chunks": "log2(wr_chunks)",
+    "log2_rd_chunks": "log2(rd_chunks)",
+    "wr_together": (
+        "wr_share * abs(sin(pi * wr_size / 131072)) / (pi * wr_size / 131072) / (wr_flight * "
+        "sqrt(1 + wr_chain**2 - 2 * wr_chain * cos(2 * pi * (wr_size + wr_stride) / 131072)))"
+    ),
+    "rd_together": (
+        "rd_share * abs(sin(pi * rd_size / 131072)) / (pi * rd_size / 131072) / (rd_flight * "
+        "sqrt(1 + rd_chain**2 - 2 * rd_chain * cos(2 * pi * (rd_size + rd_stride) / 131072)))"
+    ),
 }
+_ON_THE_WAY: dict[str, str] = {
+    "wr_chunks": "max(1, 1 + (wr_size - gcd(wr_size + wr_stride, 65536)) / 65536)",
+    "rd_chunks": "max(1, 1 + (rd_size - gcd(rd_size + rd_stride, 65536)) / 65536)",
+    "wr_flight": "1 + (q_dep - 1) * wr_share",
+    "rd_flight": "1 + (q_dep - 1) * rd_share",
+    "wr_chain": "(1 - 1 / wr_flight) * (1 - wr_rand_share)",
+    "rd_chain": "(1 - 1 / rd_flight) * (1 - rd_rand_share)",
+}
+"""In no set by themselves: chunks touched, requests of the direction in flight with one of it, and
+the share of them that are still a step apart."""
 _PROPORTIONAL: dict[str, str] = {
     "wr_touched": "wr_share * max(1, 1 + (wr_size - gcd(wr_size + wr_stride, 4096)) / 4096)",
     "rd_touched": "(1 - wr_share) * max(1, 1 + (rd_size - gcd(rd_size + rd_stride, 4096)) / 4096)",
@@ -91,16 +124,22 @@ _PROPORTIONAL: dict[str, str] = {
     "rd_gaps": "rd_share if rd_stride > 0 else 0",
     "mix_wr_bytes": "mix * wr_size / 65536",
     "mix_rd_bytes": "mix * rd_size / 65536",
+    "wr_parts": "wr_share * min(2, wr_chunks)",
+    "rd_parts": "rd_share * min(2, rd_chunks)",
+    "wr_together_bytes": "wr_together * wr_size / 65536",
+    "rd_together_bytes": "rd_together * rd_size / 65536",
 }
 TERMS_ALONE = (
     "wr_share", "rd_share", "wr_bytes", "rd_bytes", "wr_touched", "rd_touched", "wr_cut", "rd_cut",
     "wr_random", "rd_random", "wr_random_bytes", "rd_random_bytes", "wr_gaps", "rd_gaps",
-    "mix", "mix_wr_bytes", "mix_rd_bytes",
+    "mix", "mix_wr_bytes", "mix_rd_bytes", "wr_parts", "rd_parts", "wr_together", "rd_together",
+    "wr_together_bytes", "rd_together_bytes",
 )  # fmt: skip
 TERMS = (*(f"q_{name}" for name in TERMS_ALONE), *TERMS_ALONE)
 """What times are proportional to: of all that are in flight with a request, and of it alone."""
 FORMULAS: dict[str, str] = {
     **_PHYSICS,
+    **_ON_THE_WAY,
     **_PROPORTIONAL,
     **{f"q_{name}": f"q_dep * {name}" for name in TERMS_ALONE},
 }
@@ -182,6 +221,7 @@ def _everything(given: Columns) -> dict[str, Array]:
     for way, share in (("wr", write), ("rd", read)):
         found |= _direction(way, share, given)
         found |= _times(way, share, write * read, given)
+        found |= _meeting(way, share, given)
     return found | {f"q_{name}": given["q_dep"] * found[name] for name in TERMS_ALONE}
 
 
@@ -201,6 +241,24 @@ def _times(way: str, share: Array, mix: Array, given: Columns) -> dict[str, Arra
         f"{way}_random_bytes": amount * random / 100,
         f"{way}_gaps": share * (stride > 0),
         f"mix_{way}_bytes": mix * size / UNIT_BYTES,
+    }
+
+
+def _meeting(way: str, share: Array, given: Columns) -> dict[str, Array]:
+    """Tell how requests of one direction spread over chunks that lie on members in turn."""
+    size, random, stride = (given[f"{way}_{what}"] for what in ("size", "rand", "stride"))
+    common = np.gcd((size + stride).astype(np.int64), CHUNK_BYTES)
+    chunks = np.maximum(1, 1 + (size - common) / CHUNK_BYTES)
+    flight = 1 + (given["q_dep"] - 1) * share
+    chain = (1 - 1 / flight) * (1 - random / 100)
+    turn = 2 * np.pi * (size + stride) / PERIOD_BYTES
+    near = 1 / (flight * np.sqrt(1 + chain**2 - 2 * chain * np.cos(turn)))
+    together = share * np.abs(np.sinc(size / PERIOD_BYTES)) * near
+    return {
+        f"log2_{way}_chunks": np.log2(chunks),
+        f"{way}_together": together,
+        f"{way}_together_bytes": together * size / UNIT_BYTES,
+        f"{way}_parts": share * np.minimum(2, chunks),
     }
 
 
