@@ -16,7 +16,8 @@ a block, so that even units of the right size lie on two.
 Decision. Three streams in turn, each a quarter of that period at a time, must show the same
 period, or that of `gc_period`, within 2 %, and cost no more per byte. A log block, a zone of the
 mapping table or a page of it belongs to addresses: three streams reach the end of one three times
-as late; log blocks that are shared are merged with three times as many data. The streams go round
+as late; log blocks that are shared are merged with three times as many data. More streams are taken
+behind a buffer that may sort them, so many that it cannot (`rounds`). The streams go round
 a smaller window, as a new round may show, and, but for single RMW units, in requests twice as
 large, as padding would show, and what depends on the place in a request. Larger requests, and
 several at once, are tried where one RMW unit at a time shows nothing: then writes go on while one
@@ -37,7 +38,6 @@ Source. PROBING.md 3.3; kuo2009, 3.1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,22 +46,14 @@ from ssdscope.probes import many_streams
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.overwriting import (
-    FILL_BYTES,
-    Granule,
-    fill_afresh,
-    latencies_ns,
-    unit_or_base,
-    write_through,
-)
+from ssdscope.probes.overwriting import FILL_BYTES, Granule, fill_afresh, unit_or_base
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.slow_writes import LEAST_BLOCK_BYTES, folded, period_of, relative
+from ssdscope.probes.rounds import WARM_SHARE, Rounds, Written, power_of_two
+from ssdscope.probes.slow_writes import LEAST_BLOCK_BYTES, folded
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
     from ssdscope.targets.records import DeviceInfo
@@ -75,20 +67,8 @@ UNKNOWN_BYTES = (128 * 1024, 512 * 1024)
 """Written as one where the RMW unit is not known."""
 FEW = 4
 """Requests at once; many wait for each other in patterns of their own."""
-MOST_REQUESTS, PASS_SHARE, PASS_BYTES = 100_000, 1.4, 1 << 33
-"""In one pass: requests, share of the capacity, and bytes; tens of the largest usual units."""
 MOST_CAPACITIES, MOST_BYTES = 12, 1 << 36
 """In all of them."""
-WARM_SHARE = 0.6
-"""Of the capacity, written before: more than the spare space that drives have."""
-WINDOW_SHARE, HELD_SHARE = 0.95, 0.6
-"""Of the capacity, and of what the mapping table in memory covers: how much is overwritten."""
-UNKNOWN_SHARE = 0.1
-"""Of the capacity: covered by most tables, where it is not known."""
-NINE = 9
-"""Planes are twos and threes: of channels, chips, dies and planes on each."""
-STREAMS, TURNS = 3, 4
-"""Streams in the second pass, and how often it is the turn of any in one period."""
 LEAST_FITS = 10
 """Requests that a period must hold: it is found in whole ones."""
 FINE_FITS = 24
@@ -101,119 +81,6 @@ OFTEN, OFTEN_ALONE = 0.25, 0.4
 """Of what is slow, how much must return in either pass, also where `gc_period` did not find the
 same: where planes went out of step, they wait in turn, and a part of a round, or several, return as
 well, though less often."""
-
-
-@dataclass(frozen=True)
-class Written:
-    """One pass of overwrites.
-
-    Attributes
-    ----------
-    period_bytes
-        After which slow writes return; None if they do not.
-    share
-        How many of them do.
-    slow
-        Latencies over the usual ones, in order.
-    size_bytes
-        Of a request.
-    ns_per_byte
-        In the mean, without the very slowest.
-    """
-
-    period_bytes: float | None
-    share: float
-    slow: NDArray[np.float64]
-    size_bytes: int
-    ns_per_byte: float
-
-    def wait_ns(self, period_bytes: float) -> float:
-        """Say how much longer than usually a write takes where it waits."""
-        slower = float(folded(self.slow, round(period_bytes / self.size_bytes)).max()) - 1
-        return slower * self.ns_per_byte * self.size_bytes
-
-
-@dataclass
-class Rounds:
-    """A window that is overwritten round after round.
-
-    Attributes
-    ----------
-    left_bytes
-        That may still be written.
-    periods
-        Found so far, for the evidence.
-    """
-
-    bench: Bench
-    unit: Granule
-    left_bytes: float
-    periods: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def window_bytes(self) -> int:
-        """All of the drive, or what the table in memory covers, if it is not known to hold all."""
-        capacity = self.bench.info.capacity_bytes
-        held = self.bench.known.get("map_cache_bytes")
-        if isinstance(held, Absent):
-            return int(WINDOW_SHARE * capacity)
-        covered = float(held.value) if isinstance(held, Detected) else UNKNOWN_SHARE * capacity
-        return int(min(HELD_SHARE * covered, WINDOW_SHARE * capacity))
-
-    def warm_up(self) -> None:
-        """Use up the spare space, and load the table."""
-        size = max(FILL_BYTES // self.unit.size_bytes, 1) * self.unit.size_bytes
-        in_window = max(_whole_rounds(self.window_bytes // size), 1)
-        count = int(WARM_SHARE * self.bench.info.capacity_bytes) // size + 1
-        numbers = np.arange(-(-count // in_window) * in_window) % in_window
-        with self.bench.without_caches(read=False):
-            self.bench.write(self._places(numbers, size), size)
-
-    def written(self, size_bytes: int, depth: int, within: float | None) -> Written | None:
-        """Overwrite in order, or in three streams that look for a period; None if too long."""
-        lap = _whole_rounds(self.window_bytes // size_bytes)
-        most = min(int(PASS_SHARE * self.bench.info.capacity_bytes), PASS_BYTES)
-        count = min(most // size_bytes, MOST_REQUESTS)
-        if lap < STREAMS + 1 or count * size_bytes > self.left_bytes:
-            return None
-        self.left_bytes -= count * size_bytes
-        numbers = np.arange(count)
-        if within is not None:
-            turn, each = max(round(within / TURNS / size_bytes), 1), lap // (STREAMS + 1)
-            turns = numbers // turn
-            of_stream = turns // STREAMS * turn + numbers % turn
-            numbers = turns % STREAMS * each + of_stream % each
-        else:
-            numbers = numbers % lap
-        latencies = self._latencies_ns(self._places(numbers, size_bytes), size_bytes, depth)
-        slow = relative(latencies)
-        found = period_of(slow, size_bytes, alone=depth == 1)
-        period = None if found is None else float(found.period * size_bytes)
-        share = 0.0 if found is None else found.share
-        self.periods.append(
-            {
-                "request_bytes": size_bytes,
-                "depth": depth,
-                "streams": 1 if within is None else STREAMS,
-                "period_bytes": period,
-                "returning_share": share,
-            }
-        )
-        usual = np.minimum(latencies, np.quantile(latencies, 0.9999)).mean()
-        return Written(period, share, slow, size_bytes, float(usual) / size_bytes)
-
-    def _places(self, numbers: NDArray[np.int64], size_bytes: int) -> NDArray[np.uint64]:
-        first = self.unit.nearest(self.unit.phase_bytes)
-        return (first + numbers * size_bytes).astype(np.uint64)
-
-    def _latencies_ns(
-        self, places: NDArray[np.uint64], size_bytes: int, depth: int
-    ) -> NDArray[np.float64]:
-        if depth == 1:
-            return write_through(self.bench, places, size_bytes)
-        # A cache that stays on is soon full, and then as slow as what is behind it.
-        with self.bench.without_caches(read=False):
-            return latencies_ns(self.bench.write(places, size_bytes, iodepth=depth))
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -254,23 +121,9 @@ def _attempts(unit: Granule) -> list[tuple[int, int]]:
     """Give requests at once, and bytes of each, in the order in which they are tried."""
     if not unit.exact:
         return [(depth, size) for size in UNKNOWN_BYTES for depth in (1, FEW)]
-    larger = [_power_of_two(size // unit.size_bytes) * unit.size_bytes for size in LARGER_BYTES]
+    larger = [power_of_two(size // unit.size_bytes) * unit.size_bytes for size in LARGER_BYTES]
     sizes = dict.fromkeys([unit.size_bytes, *larger])
     return [*((1, size) for size in sizes), (FEW, unit.size_bytes)]
-
-
-def _whole_rounds(most: int) -> int:
-    """Give a number of requests, up to some, that is whole rounds of twos and threes of planes.
-
-    Else each lap would give some planes more than others, until they are out of step.
-    """
-    thrice = most // NINE >= STREAMS + 1
-    return NINE * _power_of_two(most // NINE) if thrice else _power_of_two(most)
-
-
-def _power_of_two(most: int) -> int:
-    """Give the largest power of two up to a number, 1 at least."""
-    return 1 << max(most.bit_length() - 1, 0)
 
 
 def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Detected | None:
