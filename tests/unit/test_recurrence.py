@@ -99,3 +99,13 @@ def test_there_is_no_train_by_chance_nor_in_bursts(rng: np.random.Generator) -> 
         for start in rng.integers(0, 19_900, 60):
             bursts[start : start + 60] = rng.random(60) < 0.5
         assert stats.train(bursts, 10) is None
+
+
+@pytest.mark.parametrize("stripe", [2, 3, 4, 5, 6, 8, 12])
+def test_a_short_pattern_is_no_long_period(rng: np.random.Generator, stripe: int) -> None:
+    """Planes take turns: where each round has a slow write, there is no period of many rounds."""
+    for _ in range(4):
+        slow = np.where(np.arange(17_500) % stripe == 0, 0.55, 0.06)
+        found = stats.recurrence(rng.random(slow.size) < slow)
+        assert found is not None
+        assert found.period <= max(2 * stripe, 4)

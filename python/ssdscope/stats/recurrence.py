@@ -69,7 +69,10 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     expected = (count / n) ** 2 * (n - lags) * loose
     found = _summed(pairs)[lags]
     found = np.where(lags >= LOOSE_FROM, found, pairs[lags])
-    by_chance = np.maximum(expected, median_filter(found, NEIGHBOURS, mode="nearest"))
+    # Where one step more or less counts, too, there are more by chance: each with its like.
+    alike = np.split(found, [LOOSE_FROM - SHORTEST])
+    around = [median_filter(part, NEIGHBOURS, mode="mirror") for part in alike if part.size]
+    by_chance = np.maximum(expected, np.concatenate(around))
     p_values = np.minimum(poisson.sf(found - 0.5, by_chance) * lags.size, 1.0)
     # Of the events within reach of a later one.
     share = (found - expected) / (count * (1 - lags / n))
