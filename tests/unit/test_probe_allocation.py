@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ssdscope.probes import Absent, Budget, Detected, order_regions
+from ssdscope.probes import Absent, Budget, Detected, Reason, Undetectable, order_regions
 from ssdscope.probes import allocation as allocation_probe
 from ssdscope.probes.bench import Bench
 from ssdscope.targets import open_target
@@ -58,3 +59,27 @@ def test_what_a_protected_buffer_holds_is_put_out_of_it(tmp_path: Path, allocati
         (answer,) = allocation_probe.detect(bench)
     assert isinstance(answer, Detected)
     assert answer.value == allocation
+
+
+@pytest.mark.parametrize("region", ["found", "not ruled out", "not asked", "absent"])
+def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -> None:
+    file = tmp_path / "drive.toml"
+    plain = DRIVE.split("[write_buffer]")[0]
+    file.write_text(plain.format(allocation="address"), encoding="utf-8")
+    bench = Bench(open_target(str(file), seed=1).device, Budget.parse("full"), 1)
+    bench.known["interleave_degree"] = known("interleave_degree", 4)
+    about: dict[str, Any] = {"name": "pslc_bytes", "probe": "pslc"}
+    if region == "found":
+        bench.known["pslc_bytes"] = known("pslc_bytes", 1 << 20)
+    elif region == "not ruled out":
+        bench.known["pslc_bytes"] = Undetectable(reason=Reason.MASKED, **about)
+    elif region == "absent":
+        bench.known["pslc_bytes"] = Absent(bound=0.0, reason="none", **about)
+    with bench.allowance(2 * bench.info.capacity_bytes):
+        (answer,) = allocation_probe.detect(bench)
+    if region in ("absent", "not asked"):
+        assert isinstance(answer, Detected)
+        assert answer.value == "address"
+    else:
+        assert isinstance(answer, Undetectable)
+        assert answer.reason is Reason.MASKED
