@@ -12,6 +12,7 @@ from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
 
 from ssdscope.probes import (
     Absent,
+    Bench,
     Budget,
     Detected,
     Finding,
@@ -170,6 +171,28 @@ def test_without_a_region_nothing_is_found(
     """Neither spare space running out nor log blocks are taken for one."""
     found = probed("pslc", opened(tmp_path, kind, noise))["pslc_bytes"]
     assert not isinstance(found, Detected), found
+
+
+@pytest.mark.parametrize("off_ns", [2_100_000_000, 20_000_000_000])
+def test_what_others_write_in_a_pause_takes_no_room(tmp_path: Path, off_ns: int) -> None:
+    """Blocks that they begin, and do not fill, are not there for the stretch behind the pause."""
+    others = {
+        "disturbance.foreign_iops": 50,
+        "disturbance.foreign_bytes": 16_384,
+        "disturbance.foreign_write_ratio": 0.5,
+        "disturbance.foreign_on_ns": 400_000_000,
+        "disturbance.foreign_off_ns": off_ns,
+        "gc.idle_ns": 500_000_000,
+    }
+    keys = region(3, "fold") | others | {"host.logical_block_bytes": 4096}
+    device = opened(tmp_path, keys, {"ftl.map_unit_bytes": 4096})
+    bench = Bench(device, Budget.parse("full"), 1)
+    about: dict[str, Any] = {"name": "rmw_unit_bytes", "probe": "rmw_unit"}
+    bench.known["rmw_unit_bytes"] = Absent(bound=4096.0, reason="for a test", **about)
+    with bench.allowance(device.info.capacity_bytes):
+        (found,) = pslc.detect(bench)
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(keys["pslc.bytes"], rel=0.05)
 
 
 def test_a_search_cut_short_shows_no_absence(

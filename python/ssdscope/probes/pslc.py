@@ -15,11 +15,13 @@ region is never emptied). The buffer is switched off, or passed by forced writes
 protected, its size (property `write_buffer_bytes`) is taken off; where writes behind an end wait no
 longer than what left the buffer until then took, it is this that was full, and is passed over.
 Requests of several sizes must tell one size, since units cut by the ends of requests take room
-twice, and equal stretches, too; forced writes must hold whole units. No drop: absent, if one last
-stretch of almost half the drive is even, too: all free space may take one bit per cell, a third of
-what it else holds. If it is not, or stretches of a large simulated drive are cut short, refused:
-`budget_exhausted`. What is full before such requests show it is sought in the smallest ones.
-Stretches that slow down by less than erasing may make them: refused.
+twice, and equal stretches, too; forced writes must hold whole units. What others write in a pause
+takes room, and stays where it fills no block: where they come, the region is measured behind the
+longest pauses in which they do not, and must not seem smaller there (`interference`). No drop:
+absent, if one last stretch of almost half the drive is even, too: all free space may take one bit
+per cell, a third of what it else holds. If it is not, or stretches of a large simulated drive are
+cut short, refused: `budget_exhausted`. What is full before such requests show it is sought in the
+smallest ones. Stretches that slow down by less than erasing may make them: refused.
 
 Assumptions. The fast stretch is longer than six requests, and shorter than a ninth of the
 drive. Cost: up to a capacity. Source: PROBING 2.5, 3.7.
@@ -177,6 +179,13 @@ def _sized(
         return Reason.MASKED
     if buffer_bytes is None or buffer_bytes > MASKED_SHARE * fine.bytes:
         return Reason.MASKED
+    if streams.others and share <= ONE_RUN_SHARE:
+        alone = streams.alone(requests, length, runs)
+        if alone is None or alone.usual < (1 - NO_WASTE) * fine.usual:
+            evidence["detail"] = "what others write in the pauses may lie in the region, too"
+            return Reason.INTERFERENCE
+        fine = alone
+        evidence |= _evidence(fine)
     stretches = [fine]
     for times in (2,) if streams.aligned else (2, 4):
         coarser = streams.measure(requests // times + 4, times * length, runs)

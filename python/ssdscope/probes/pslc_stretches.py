@@ -48,6 +48,9 @@ LAST_SHARE = 0.45
 """Of the drive, in one last stretch that has to be even for nothing to be there: a third of what
 three-bit cells hold, which all that is free may become, and some spare."""
 FIRST_IDLE_NS, LONG_IDLE_NS, MOST_IDLE_NS = 5_000_000_000, 80_000_000_000, 320_000_000_000
+QUIET_NS = (8_000_000_000, 4_000_000_000, 2_000_000_000, 1_000_000_000, 500_000_000)
+TRIES = 8
+"""Pauses in which others may not come, the first that is to be had in so many tries."""
 MIN_DROP = 0.1
 MOST_BYTES = 1 << 35
 """In one stretch of a simulated drive, unless the budget is full: what its computer can bear."""
@@ -110,6 +113,9 @@ class Streams:
         have a faint one from the same place on.
     last_ns
         Latencies of the last stretches, shape (runs, requests).
+    others
+        Whether others came in the pauses before the last stretches: what they write then lies in
+        the region, too, and what does not fill a block stays there.
     """
 
     def __init__(self, bench: Bench, *, forced: bool, fine: bool = False) -> None:
@@ -126,7 +132,8 @@ class Streams:
                 self.finest_bytes = base_request_bytes(bench.info)
             self.step_bytes = self.finest_bytes
         self.skipped_bytes = 0
-        self.uneven = self.doubtful = False
+        self.uneven = self.doubtful = self.others = False
+        self._tries = 1
         self._faint_from: list[float] = []
         self._next = self.step_bytes
         self.last_ns = np.empty((0, 0))
@@ -152,6 +159,29 @@ class Streams:
                 self.bench.issue([OP_DISCARD], [window.offset_bytes], [window.size_bytes])
             self.bench.idle(idle_ns)
 
+    def _emptied(self) -> bool:
+        """Rest, again if others come meanwhile; say whether nobody did in the last pause."""
+        for _ in range(self._tries):
+            before = self.bench.foreign_bytes
+            self.rest(self.idle_ns)
+            if self.bench.foreign_bytes == before:
+                return True
+        return False
+
+    def alone(self, requests: int, length: int, runs: int) -> Stretch | None:
+        """Repeat a stretch behind the longest pauses in which others do not come; None if none.
+
+        From then on all pauses are such. Behind a discard a short one may do, as nothing that has
+        to be folded is left.
+        """
+        self._tries = TRIES
+        for self.idle_ns in QUIET_NS:
+            if self._emptied():
+                found = self.measure(requests, length, runs)
+                if not self.others:
+                    return found
+        return None
+
     def write(self, requests: int, length: int) -> NDArray[Any]:
         """Write one stretch; give its latencies, shape (requests,)."""
         size = self.bench.window.size_bytes
@@ -167,9 +197,10 @@ class Streams:
 
     def measure(self, requests: int, length: int, runs: int) -> Stretch | None:
         """Repeat a stretch behind pauses; None if none of it is faster."""
+        self.others = False
 
         def run() -> NDArray[Any]:
-            self.rest(self.idle_ns)
+            self.others |= not self._emptied()
             return self.write(requests, length)
 
         every = np.array([in_peace(self.bench, run) for _ in range(runs)])
