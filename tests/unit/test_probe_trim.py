@@ -64,6 +64,22 @@ def test_rounds_tell_what_one_capacity_does_not(
     assert found.evidence["rounds"] < trim_rounds.ROUNDS
 
 
+def test_writes_to_one_half_alone_are_no_effect_of_discards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shared log blocks that held the other half, too, are merged with fewer and fewer units."""
+    logs = {
+        "over_provisioning_ratio": 0.9,
+        "ftl.log_association": '"many-to-one"',
+        "ftl.log_blocks": 110,
+        "ftl.map_unit_bytes": 16 * KIB,
+    }
+    monkeypatch.setattr(trim_rounds, "discard_first", lambda *_: None)
+    found = probed("trim_rounds", opened(tmp_path, LOG_BLOCK, logs), budget="full")["trim_effect"]
+    assert isinstance(found, Undetectable), found
+    assert found.evidence["ratio"] == pytest.approx(1.0, abs=0.03)
+
+
 @pytest.mark.parametrize("reason", list(Reason))
 def test_rounds_ask_only_what_is_open(tmp_path: Path, reason: Reason) -> None:
     bench = Bench(opened(tmp_path), Budget.parse("full"), 1)

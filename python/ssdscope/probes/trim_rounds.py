@@ -4,15 +4,17 @@ Physics. As for `trim`: what was discarded need not be copied. On drives that sh
 collect in the order of writing, a few long waits make most of the mean, and what is freed helps
 only when its turn comes: half a capacity may hold none of either.
 
-Statistic. Rounds: the drive is overwritten everywhere until it has settled; then its first half is,
-half a capacity before that is discarded and as much after it. All writes of all rounds so far make
-one ratio of means, with a drift that reads between the writes show divided out, as in `trim`.
+Statistic. Rounds: the drive is overwritten everywhere until it has settled; then half a capacity is
+written to its first half. That again, but with the half discarded in between. Both begin alike,
+as writes to one half alone gain something without a discard: log blocks, and blocks to be
+collected, hold less and less of the other. All writes of all rounds so far make one ratio of means,
+with a drift that reads between the writes show divided out, as in `trim`.
 
 Decision. After each round: detected if the ratio is above 1.03 by three and a half standard errors,
 as there are several looks; given up where it surely is not. Never absent: `trim` says so where
 little scatters. Assumptions. As there. It asks nothing where `trim` had an answer.
 
-Cost. At most two and a half capacities in each of six rounds: heavy. Source. PROBING 3.7.
+Cost. At most four capacities in each of six rounds: heavy. Source. PROBING 3.7.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ PROBE_NAME = "trim_rounds"
 
 ROUNDS = 6
 SETTLE_SHARE, MEASURED_SHARE = 1.0, 0.5
-"""Of the capacity: written everywhere before each round, and before and after discarding."""
+"""Of the capacity: written everywhere before each half of a round, and measured in it."""
 MOST_BYTES = 1 << 33
 """Of each of those, and"""
 MOST_MEASURED, MOST_MEASURED_NS = 1 << 16, 600_000_000_000
@@ -82,14 +84,16 @@ def _answer(bench: Bench) -> Finding:
     overwriter = Overwriter(bench, bench.rng(PROBE_NAME), REQUEST_BYTES)
     capacity, size = bench.info.capacity_bytes, overwriter.granule.size_bytes
     half = capacity // 2 // size * size
+    most = min(int(SETTLE_SHARE * capacity), MOST_BYTES)
     before: Latencies = []
     after: Latencies = []
     for number in range(1, ROUNDS + 1):
-        settled = overwriter.settle(min(int(SETTLE_SHARE * capacity), MOST_BYTES))
+        settled = overwriter.settle(most)
         count = _count(capacity, size, settled.mean_ns)
         if count < LEAST_MEASURED:
             raise Stopped(Reason.RANGE_TOO_SMALL)
         before.append(measured(overwriter, half, count))
+        overwriter.settle(most)
         discard_first(bench, half)
         after.append(measured(overwriter, half, count))
         bench.progress("rounds", number / ROUNDS)
@@ -125,7 +129,7 @@ def _fill(bench: Bench, half: int) -> None:
 
 def _declared(info: DeviceInfo) -> int:
     """All rounds, in which what others disturb is measured again."""
-    share = SETTLE_SHARE + MEASURED_SHARE + 2 * OFTEN * MEASURED_SHARE
+    share = 2 * SETTLE_SHARE + MEASURED_SHARE + 2 * OFTEN * MEASURED_SHARE
     return int(ROUNDS * share * info.capacity_bytes)
 
 
@@ -134,7 +138,7 @@ PROBE = ProbeInfo(
     summary="the same in rounds, where one capacity does not show it",
     weight="heavy",
     properties=(EFFECT,),
-    cost="at most 18 capacities, written at random, if `trim` had no answer",
+    cost="at most 24 capacities, written at random, if `trim` had no answer",
     detect=detect,
     declared_writes_bytes=_declared,
 )
