@@ -204,6 +204,24 @@ def test_a_leaf_of_the_papers_trees_may_hold_one_workload() -> None:
     assert np.mean(abs(fitted.predict(x) / y - 1)) < 0.02
 
 
+def test_intervals_are_calibrated_by_models_that_lack_a_tenth_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = collection(120)
+    sample = Sample.of(rows, "train", "latency")
+    assert len(set(sample.folds(1))) == 10
+    monkeypatch.setattr(samples, "MANY_ROWS", 100)
+    assert len(set(sample.folds(1))) == 5
+    (choice,) = fitting.compare(["ols"], ["extended"], sample, 1, fitting.quiet)
+    assert (choice.unseen == fitting.unseen_predictions("ols", "extended", sample, 1, 5)).all()
+    better = fitting.unseen_predictions("ols", "extended", sample, 1, 10)
+    assert (fitting.calibrating(choice, sample, 1) == better).all()
+    fitted = fitting.fit(rows, HEADER, model="ols", feature_set="extended", tails=False, seed=1)
+    reaches = fitted.predictions["latency"].reach.reaches
+    assert (reaches == Reach.of(better, sample.values).reaches).all()
+    assert (reaches != Reach.of(choice.unseen, sample.values).reaches).any()
+
+
 def test_rates_by_little_stand_beside_models_of_their_own() -> None:
     rows = collection(80, test=30)
     found = evaluation.evaluate(

@@ -25,7 +25,8 @@ LEAST_ROWS = 30
 FOLDS = 10
 FEW_FOLDS = 5
 MANY_ROWS = 1500
-"""From here on fewer folds do: each fit costs more, and is closer to that of all rows."""
+"""From here on fewer folds do to compare models: each fit costs more, and is closer to that of all
+rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +70,15 @@ class Sample:
         """Compute the features; shape (n, features)."""
         return features.columns(feature_set, self.inputs)
 
-    def folds(self, seed: int) -> Array:
-        """Give each row a fold; workloads that are the same share one; shape (n,)."""
+    def folds(self, seed: int, most: int | None = None) -> Array:
+        """Give each row a fold; workloads that are the same share one; shape (n,).
+
+        So many at most as asked for, or else as do to compare models.
+        """
         _, kind = np.unique(self.inputs, axis=0, return_inverse=True)
         kinds = int(kind.max()) + 1
-        count = min(FOLDS if len(self) < MANY_ROWS else FEW_FOLDS, kinds)
+        usual = FOLDS if len(self) < MANY_ROWS else FEW_FOLDS
+        count = min(usual if most is None else most, kinds)
         order = np.random.default_rng([seed, 0xF01D]).permutation(kinds)
         folds: Array = order[kind.reshape(-1)] % count
         return folds

@@ -129,9 +129,10 @@ class Learning:
         floor = evaluation.noise_floor(self._rows(device, design, progress))
         found = []
         for tree, choice in ((False, choices[0]), (True, trees[0])):
-            scored = evaluation.scores(
-                choice.model, choice.feature_set, sample, test, seed, choice.unseen
-            )
+            # No intervals are asked for between the points of a grid, nor of the tree.
+            usual = tree or design == GRID
+            unseen = choice.unseen if usual else fitting.calibrating(choice, sample, seed)
+            scored = evaluation.scores(choice.model, choice.feature_set, sample, test, seed, unseen)
             by_split = {row["split"]: row for row in scored}
             names = (device, design, len(sample), choice.model, choice.feature_set)
             found.append(Learnt(*names, tree, by_split, floor))
