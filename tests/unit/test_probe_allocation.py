@@ -61,7 +61,7 @@ def test_what_a_protected_buffer_holds_is_put_out_of_it(tmp_path: Path, allocati
     assert answer.value == allocation
 
 
-@pytest.mark.parametrize("region", ["found", "not ruled out", "not asked", "absent"])
+@pytest.mark.parametrize("region", ["found", "perhaps full", "no flush", "not asked", "absent"])
 def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -> None:
     file = tmp_path / "drive.toml"
     plain = DRIVE.split("[write_buffer]")[0]
@@ -71,13 +71,15 @@ def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -
     about: dict[str, Any] = {"name": "pslc_bytes", "probe": "pslc"}
     if region == "found":
         bench.known["pslc_bytes"] = known("pslc_bytes", 1 << 20)
-    elif region == "not ruled out":
+    elif region == "perhaps full":
         bench.known["pslc_bytes"] = Undetectable(reason=Reason.MASKED, **about)
+    elif region == "no flush":
+        bench.known["pslc_bytes"] = Undetectable(reason=Reason.NOT_SUPPORTED, **about)
     elif region == "absent":
         bench.known["pslc_bytes"] = Absent(bound=0.0, reason="none", **about)
     with bench.allowance(2 * bench.info.capacity_bytes):
         (answer,) = allocation_probe.detect(bench)
-    if region in ("absent", "not asked"):
+    if region in ("absent", "not asked", "no flush"):
         assert isinstance(answer, Detected)
         assert answer.value == "address"
     else:

@@ -20,8 +20,8 @@ Decision. "order" if at either depth all of the interval lies above 3 %, or belo
 than two in a thousand flips (for both depths together) are as large: it is asked up to five times.
 "address" if equivalence tests rule out 3 % either way for single pieces and 5 % for all at once;
 else `effect_below_noise`, after five dozen pairs. Where no dies were found to read side by side, an
-order need not show: `link_bound`; nor where a region of one bit per cell was found, or could not be
-ruled out, as where it is always full: it lays out anew what leaves it: `masked`.
+order need not show: `link_bound`; nor where a region of one bit per cell was found, or where what
+is seen may be one that is always full: it lays out anew what leaves it: `masked`.
 
 Assumptions. Blocks that log what was written hold it in order of arrival until they are merged,
 whatever the drive places by. If a merge unit is known the drive places by address. If it is not
@@ -48,7 +48,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.order_regions import (
     PAIRS,
@@ -181,6 +181,13 @@ def _interleaves(bench: Bench) -> bool:
     return float(bench.found("interleave_degree") or 0) >= 2
 
 
+def _may_lay_out_anew(bench: Bench) -> bool:
+    """Say whether there is a region of one bit per cell, or what is seen may be a full one."""
+    region = bench.known.get("pslc_bytes")
+    full = isinstance(region, Undetectable) and region.reason is Reason.MASKED
+    return full or isinstance(region, Ambiguous | Detected)
+
+
 def _any_shows(contrasts: list[_Contrast]) -> bool:
     return any(each.shows for each in contrasts)
 
@@ -255,7 +262,7 @@ def _finding(
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if not _interleaves(bench):
         return Undetectable(name=PROPERTY, reason=Reason.LINK_BOUND, **common)
-    if not isinstance(bench.known.get("pslc_bytes"), Absent | None):
+    if _may_lay_out_anew(bench):
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if all(each.equivalent for each in contrasts):
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
