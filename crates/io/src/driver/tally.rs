@@ -125,11 +125,16 @@ impl Tally {
     }
 
     /// The widest relative half-width of the 95 % intervals of reads and writes, once
-    /// each direction in `ops` has `least` samples.
-    pub fn widest_interval(&mut self, ops: &[Op], least: u64) -> Option<f64> {
+    /// each direction in `ops` has `least` samples; as shares of what the means may still
+    /// sink to, if so many more of a direction come in.
+    pub fn widest_interval(&mut self, ops: &[Op], least: u64, more: u64) -> Option<f64> {
         let widths = ops.iter().map(|&op| {
             let latency = &mut self.sections[op as usize].latency;
-            if latency.count() < least { None } else { latency.relative_half_width() }
+            if latency.count() < least {
+                return None;
+            }
+            let sinks = more as f64 / latency.count().max(1) as f64;
+            latency.relative_half_width().map(|width| width * (1.0 + sinks))
         });
         widths.reduce(|one, other| Some(one?.max(other?))).flatten()
     }
@@ -186,9 +191,12 @@ mod tests {
         for latency in [90, 110, 90, 110] {
             tally.add(Op::Read, 512, Nanos(latency), &Attribution::ZERO);
         }
-        assert!(tally.widest_interval(&[Op::Read], 4).is_some());
-        assert_eq!(tally.widest_interval(&[Op::Read], 5), None);
-        assert_eq!(tally.widest_interval(&[Op::Read, Op::Write], 1), None);
-        assert_eq!(tally.widest_interval(&[], 1), None);
+        assert!(tally.widest_interval(&[Op::Read], 4, 0).is_some());
+        assert_eq!(tally.widest_interval(&[Op::Read], 5, 0), None);
+        assert_eq!(tally.widest_interval(&[Op::Read, Op::Write], 1, 0), None);
+        assert_eq!(tally.widest_interval(&[], 1, 0), None);
+        // Four more of no length would halve the mean.
+        let wide = |more| tally.clone().widest_interval(&[Op::Read], 4, more).unwrap();
+        assert!((wide(4) / wide(0) - 2.0).abs() < 1e-12);
     }
 }

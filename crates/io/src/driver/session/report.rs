@@ -11,8 +11,6 @@ use std::ops::ControlFlow;
 const LEAST_SAMPLES_FOR_CI: u64 = 200;
 /// Nor do fewer than this per request in flight.
 const SAMPLES_PER_SLOT: u64 = 8;
-/// The run stops where the width is this share of the width asked for.
-const STOP_MARGIN: f64 = 0.9;
 /// Fewer samples than this per direction never count as an interval reached.
 const LEAST_SAMPLES_AT_END: u64 = 30;
 
@@ -34,7 +32,7 @@ impl Session<'_> {
         self.spill_flows();
         if self.tally.served >= self.next_ci_check {
             self.next_ci_check =
-                self.tally.served + (self.tally.served / 8).max(REPORT_EVERY as u64);
+                self.tally.served + (self.tally.served / 16).max(REPORT_EVERY as u64);
             self.check_interval();
         }
         let progress = self.progress();
@@ -45,12 +43,13 @@ impl Session<'_> {
 
     /// Stops the run if every interval is narrow enough. What is in flight then still
     /// comes in, on an emptying queue: it counts for the means but not for the widths,
-    /// and the margin keeps the means' last move from undoing the verdict.
+    /// and even if it took no time at all the verdict would hold.
     fn check_interval(&mut self) {
         let Some((share, ops)) = &self.goals.until_ci else { return };
-        let least = LEAST_SAMPLES_FOR_CI.max(SAMPLES_PER_SLOT * self.in_flight as u64);
-        self.relative_half_width = self.tally.widest_interval(ops, least);
-        if self.relative_half_width.is_some_and(|width| width <= STOP_MARGIN * share) {
+        let in_flight = self.in_flight as u64;
+        let least = LEAST_SAMPLES_FOR_CI.max(SAMPLES_PER_SLOT * in_flight);
+        self.relative_half_width = self.tally.widest_interval(ops, least, in_flight);
+        if self.relative_half_width.is_some_and(|width| width <= *share) {
             self.tally.freeze_intervals();
             self.stop(StopReason::UntilCi);
         }
@@ -103,7 +102,7 @@ impl Session<'_> {
             _ => None,
         };
         let until_ci_reached = self.goals.until_ci.as_ref().map(|(share, ops)| {
-            let width = self.tally.widest_interval(ops, LEAST_SAMPLES_AT_END);
+            let width = self.tally.widest_interval(ops, LEAST_SAMPLES_AT_END, 0);
             width.is_some_and(|width| width <= *share)
         });
         let lateness_ns = self.lateness.as_mut().and_then(|recorder| {
