@@ -1,5 +1,7 @@
 """The grid of huang2011: its 12,000 workloads, subsets, and what the driver makes of one."""
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -152,6 +154,17 @@ def test_what_is_not_counted_fills_a_buffer(wr_ratio: int, wr_size: int, request
     vector = Vector(wr_ratio, 1, wr_size, 4 * KIB)
     assert vector.workload(grid.FILLED_STOP, seed=1).ramp_requests == requests
     assert vector.workload(grid.PAPER_STOP, seed=1).ramp_requests == 0
+
+
+def test_a_buffer_that_empties_while_it_is_filled_is_full_all_the_same() -> None:
+    vector = Vector(100, 10, 119 * KIB, KIB, wr_rand=22)
+    disk = open_target("sim:huang-ssd-a", seed=1).device
+    grid.use(disk, seed=1)
+    stop = Stop(0.02, 20 * 10**9, fill_bytes=87 << 20)
+    row = grid.measure(disk.fork(), vector, stop, seed=1)
+    grid.measure(disk, vector, replace(stop, until_ci=1e-9), seed=7)
+    minute_later = grid.measure(disk, vector, stop, seed=1)
+    assert row.latency_ns == pytest.approx(minute_later.latency_ns, rel=0.15)
 
 
 def test_how_much_fills_a_buffer_is_measured() -> None:
