@@ -132,7 +132,7 @@ LEAST_WRITTEN_BYTES, MOST_UNCOUNTED = 512, 32_768
 be written, and never more than these."""
 FILL_DEPTH, BUFFERED_BYTES = 8, 4096
 """How a large buffer is filled: writes at a time, and what one takes of it at least."""
-FILL_PIECES, MOST_FILLS, FULL = 8, 4, 1.3
+FILL_PIECES, MOST_FILLS, FULL = 8, 3, 1.3
 """In so many pieces, and up to so many times as many, until one takes so many times as long as the
 fastest: much may leave a buffer while it is filled, and yet less than comes in."""
 USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
