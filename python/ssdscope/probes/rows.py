@@ -17,7 +17,7 @@ from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -31,16 +31,21 @@ NEIGHBOURS = 31
 """Rows on both sides that tell what a read took about then."""
 
 
-def read_rows(bench: Bench, offsets: ArrayLike) -> NDArray[Any]:
+def read_rows(
+    bench: Bench, offsets: ArrayLike, again: Callable[[slice], NDArray[Any]] | None = None
+) -> NDArray[Any]:
     """Read one block at each place, row by row, at depth 1.
 
-    Where others disturb, fewer rows are read at once. Before any is read again, so much else is
-    that nothing of it is in a read cache, nor what it needs of the mapping table in memory.
+    Where others disturb, fewer rows are read at once. Rows that were read in vain are drawn anew.
+    Where they cannot be, so much else is read first that nothing of them is in a read cache; what
+    they need of a mapping table may still be in memory, of which tens of thousands of entries fit.
 
     Parameters
     ----------
     offsets : array_like, shape (rows, reads)
         First bytes, multiples of the logical block.
+    again
+        Draws other places that tell the same, for a part of the rows.
 
     Returns
     -------
@@ -52,15 +57,18 @@ def read_rows(bench: Bench, offsets: ArrayLike) -> NDArray[Any]:
     Stopped
         If a read took no time that the clock can tell, or failed, or others always disturb.
     """
-    places = np.asarray(offsets, np.uint64)
+    places = np.array(offsets, np.uint64)
     latency = np.empty(places.shape)
-    disturbed = False
+    disturbed, begun = False, 0
 
     def measure(part: slice) -> NDArray[Any]:
-        nonlocal disturbed
-        if disturbed:
+        nonlocal disturbed, begun
+        if again is not None:
+            if part.start < begun:
+                places[part] = again(part)
+        elif disturbed:
             _read_others(bench)
-        disturbed = True
+        disturbed, begun = True, max(begun, part.stop)
         log = bench.read(places[part].ravel(), bench.info.logical_block_bytes)
         disturbed = False
         latency[part] = log.latency_ns.reshape(places[part].shape)

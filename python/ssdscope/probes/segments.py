@@ -105,9 +105,13 @@ def survey(bench: Bench, rng: np.random.Generator) -> Survey:
     steps = np.geomspace(1, capacity / 4 / block, 1 + 2 * int(np.log2(capacity / 4 / block)))
     distances = np.concatenate([[0], np.unique(np.round(steps).astype(np.int64))]) * block
     which = rng.permuted(np.tile(np.arange(distances.size), PAIRS_PER_DISTANCE))
-    first = random_blocks(rng, distances[-1], capacity, which.size, block)
-    # The second read lies below the first, so that no drive takes them for a row of reads.
-    logs = read_rows(bench, np.column_stack([first, first - distances[which]]))
+
+    def pairs(part: slice) -> NDArray[np.int64]:
+        first = random_blocks(rng, distances[-1], capacity, which[part].size, block)
+        # The second read lies below the first, so that no drive takes them for a row of reads.
+        return np.column_stack([first, first - distances[which[part]]])
+
+    logs = read_rows(bench, pairs(slice(None)), pairs)
     relative = logs[:, 1] - slow_changes(logs[:, 0])
     by_distance = [_trimmed(relative[which == index]) for index in range(distances.size)]
     means = np.array([each.mean() for each in by_distance])
@@ -192,8 +196,14 @@ def fold(bench: Bench, about_bytes: float, levels: Survey, rng: np.random.Genera
     reach = capacity if fine else min(capacity, int(PERIODS_IN_VIEW * about_bytes))
     distance = max(round(about_bytes / 2 / block), 1) * block
     low = int(rng.integers(0, capacity - reach + 1)) // block * block
-    lower = random_blocks(rng, low, low + reach - distance, FOLDED_PAIRS, block)
-    logs = read_rows(bench, np.column_stack([lower + distance, lower]))
+    lower = np.empty(FOLDED_PAIRS, np.int64)
+
+    def pairs(part: slice) -> NDArray[np.int64]:
+        some = random_blocks(rng, low, low + reach - distance, lower[part].size, block)
+        lower[part] = some
+        return np.column_stack([some + distance, some])
+
+    logs = read_rows(bench, pairs(slice(None)), pairs)
     slower = np.clip(logs[:, 1] - slow_changes(logs[:, 0]), levels.near, levels.far)
     if fine:
         bins = _nearby(about_bytes / block)
