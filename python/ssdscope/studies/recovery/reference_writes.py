@@ -1,7 +1,5 @@
 """Reference measurements by writes; what they give is as in `reference_reads`."""
 
-import math
-
 import numpy as np
 
 from ssdscope.studies.recovery.shape import number
@@ -124,22 +122,10 @@ def _log_bytes(twin: Twin) -> int:
 
 
 def amplification(twin: Twin) -> float:
-    """Bytes programmed per byte written by uniform overwrites of whole mapping units, settled.
-
-    What was filled in order is all collected after e times the spare space, dearer than what
-    follows: so much, and a quarter of the capacity, is overwritten before.
-    """
-    device = twin.settled.fork()
+    """Bytes programmed per byte written by uniform overwrites of whole mapping units, settled."""
+    device = twin.turned_over.fork()
     unit = twin.shape.unit_bytes
     log_block = twin.values["ftl.kind"] == "log-block"
-    if not log_block:
-        spare = float(twin.values["over_provisioning_ratio"])
-        more = int((0.25 + math.e * spare) * twin.shape.capacity_bytes) // unit
-        # Draws of its own: other references are not to depend on how many it takes.
-        stream = np.random.default_rng((twin.shape.capacity_bytes, unit, more))
-        phase = number(twin.values, "ftl.phase_bytes")
-        places = stream.integers(1, twin.shape.capacity_bytes // unit - 1, more) * unit - phase
-        write(device, places.astype(np.uint64), unit, depth=4)
     count = 2000 if log_block else min(twin.shape.capacity_bytes // unit, SETTLED_WRITES)
     flash, host = (counter(device, each) for each in _BYTES)
     write(device, twin.random_units(count), unit, depth=4)
@@ -251,7 +237,7 @@ def trimmed(twin: Twin) -> float:
 def _trimmed(twin: Twin, places: Offsets, size: int) -> float:
     times = []
     for discard in (False, True):
-        device = twin.settled.fork()
+        device = twin.turned_over.fork()
         if discard:
             _discard(device, twin.shape.capacity_bytes // 2)
         times.append(write(device, places, size).sum())

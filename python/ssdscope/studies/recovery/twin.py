@@ -4,6 +4,7 @@ Reference measurements know what is inside and measure without noise; they answe
 mechanism shows, which no formula tells where several mechanisms meet.
 """
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -83,6 +84,25 @@ class Twin:
             if counter(device, "gc_runs"):
                 more = 4000 * unit if log_block else written // 2
                 enough = min(enough, written + more + 2 * number(self.values, "pslc.bytes"))
+        return device
+
+    @cached_property
+    def turned_over(self) -> Device:
+        """A copy that is settled and holds nothing any more as the first fill laid it out.
+
+        That is collected first, and holds more that is valid than what follows. All of it is gone
+        after e times the spare space: so much, and a quarter of the capacity, is overwritten.
+        """
+        if self.values["ftl.kind"] == "log-block":
+            return self.settled
+        device, unit = self.settled.fork(), self.shape.unit_bytes
+        spare = float(self.values["over_provisioning_ratio"])
+        more = int((0.25 + math.e * spare) * self.shape.capacity_bytes) // unit
+        # Draws of its own: other references are not to depend on how many it takes.
+        stream = np.random.default_rng((self.shape.capacity_bytes, unit, more))
+        phase = number(self.values, "ftl.phase_bytes")
+        places = stream.integers(1, self.shape.capacity_bytes // unit - 1, more) * unit - phase
+        write(device, places.astype(np.uint64), unit, depth=4)
         return device
 
     def random_units(self, count: int, *, low: float = 0.0, high: float = 1.0) -> Offsets:
