@@ -164,3 +164,16 @@ def test_larger_requests_show_what_other_planes_hide(tmp_path: Path) -> None:
     found = period_of(tmp_path, toml + NOISE, allocation="order")
     assert isinstance(found, Detected)
     assert found.value == pytest.approx(8 * 48 * PAGE, rel=0.02)
+
+
+def test_a_region_whose_size_is_not_known_is_filled_as_well(tmp_path: Path) -> None:
+    """What others write made its size unsure; writes return as often as it is full."""
+    bench = bench_with(tmp_path, page_mapped(allocation="address"), rmw_unit_bytes=PAGE)
+    seen = {"flushed_over_rested": 2.8, "paused_over_rested": 1.0, "buffer_bytes": 0.0}
+    why = Reason.INTERFERENCE
+    bench.known["pslc_bytes"] = Undetectable(
+        name="pslc_bytes", probe="pslc", reason=why, evidence=seen
+    )
+    found = told("gc_period", bench)[gc_period.PERIOD]
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.MASKED

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes import write_buffer
+from ssdscope.probes import pslc, write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.hidden_unit import stays_on
@@ -215,7 +215,7 @@ def _merges(bench: Bench, unit: Granule) -> bool:
 
 
 def _masked(bench: Bench) -> tuple[Reason, str] | None:
-    if bench.found("pslc_bytes") is not None:
+    if pslc.seen(bench):
         return Reason.MASKED, "data reach their blocks by folding, which hides collection"
     period = bench.known.get("gc_period_bytes")
     folds = isinstance(period, Undetectable) and period.reason is Reason.MASKED

@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes import pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import cautions
 from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
@@ -125,7 +126,7 @@ class Measured:
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Measure on two places and answer."""
-    if bench.found("pslc_bytes") is not None:
+    if pslc.seen(bench):
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     unit = unit_or_base(bench)
     if bench.found("merge_unit_bytes") is None:

@@ -216,6 +216,18 @@ def _is_region(streams: Streams, fine: Stretch, evidence: dict[str, Any]) -> boo
     return True
 
 
+def seen(bench: Bench) -> bool:
+    """Whether there is a region, though its size may not be known well enough to be told.
+
+    Without a buffer nothing else is slow behind a flush where it was full, and fast behind a pause.
+    """
+    known = bench.known.get(SIZE)
+    if not isinstance(known, Undetectable):
+        return isinstance(known, Detected)
+    emptied = known.evidence.get("paused_over_rested", np.inf) <= STILL_SLOW
+    return bool(emptied and known.evidence["buffer_bytes"] == 0)
+
+
 def _adapted(streams: Streams) -> Stretch | None:
     """Find the stretch behind ever longer pauses, until it grows no more; None if it is not one."""
     _, found = streams.find(SEARCH_RUNS)

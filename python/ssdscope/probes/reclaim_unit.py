@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes import many_streams
+from ssdscope.probes import many_streams, pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
@@ -89,13 +89,13 @@ def detect(bench: Bench) -> Iterator[Finding]:
     if merge is not None:
         period = bench.known.get("gc_period_bytes")
         same = isinstance(period, Detected) and _agree(float(period.value), float(merge), 0.0)
-        if (period is not None and not same) or bench.found("pslc_bytes") is not None:
+        if (period is not None and not same) or pslc.seen(bench):
             raise Stopped(Reason.MASKED, "nothing bears out that the drive merges log blocks")
         reason = "the drive merges log blocks, and has no other unit to reclaim"
         yield Absent(name=RECLAIM, probe=NAME, bound=0.0, reason=reason)
         return
     many_streams.require_no_hidden_merges(bench)
-    if bench.found("pslc_bytes") is not None:
+    if pslc.seen(bench):
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     known = unit_or_base(bench)
     unit = known if known.exact else Granule(UNKNOWN_BYTES[0], 0, False)
