@@ -17,6 +17,7 @@ from ssdscope.probes import (
     Finding,
     Reason,
     Undetectable,
+    trim,
     trim_rounds,
 )
 from ssdscope.probes.bench import Stopped
@@ -132,6 +133,14 @@ def test_where_nothing_is_collected_nothing_is_found(tmp_path: Path, drift: floa
     for seed in range(3):
         found = probed("trim", opened(tmp_path, FLAT, keys, seed=seed), seed)["trim_effect"]
         assert isinstance(found, Absent | Undetectable), (seed, found)
+
+
+def test_writes_are_no_longer_where_the_unit_is_not_known(tmp_path: Path) -> None:
+    """Longer ones meet collection that goes on beside what is asked about."""
+    bench = Bench(opened(tmp_path), Budget.parse("full"), 1)
+    overwriter = Overwriter(bench, bench.rng("test"), trim.REQUEST_BYTES, trim.REQUEST_BYTES)
+    assert overwriter.granule.size_bytes == trim.REQUEST_BYTES
+    assert Overwriter(bench, bench.rng("test")).granule.size_bytes == 64 * KIB
 
 
 def test_without_discards_it_cannot_be_told(tmp_path: Path) -> None:

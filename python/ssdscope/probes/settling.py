@@ -52,13 +52,27 @@ class Settled:
 
 
 class Overwriter:
-    """Overwrites whole granules, of some least size, at random places of a drive."""
+    """Overwrites whole granules, of some least size, at random places of a drive.
 
-    def __init__(self, bench: Bench, rng: np.random.Generator, least_bytes: int = 0) -> None:
+    Parameters
+    ----------
+    least_bytes
+        Of a granule.
+    unknown_bytes
+        Its size where the RMW unit is not known.
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        rng: np.random.Generator,
+        least_bytes: int = 0,
+        unknown_bytes: int = UNKNOWN_BYTES,
+    ) -> None:
         self.bench = bench
         self.rng = rng
         known = granule(bench)
-        small = max(base_request_bytes(bench.info), UNKNOWN_BYTES)
+        small = max(base_request_bytes(bench.info), unknown_bytes)
         chosen = known if known.exact else Granule(small, 0, False)
         several = max(1, -(-least_bytes // chosen.size_bytes))
         self.granule = replace(chosen, size_bytes=several * chosen.size_bytes)

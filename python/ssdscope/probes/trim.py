@@ -48,6 +48,9 @@ BEFORE_SHARE = 0.35
 """Of what is left then: written before the discard, and the rest after it."""
 MOST_BYTES = 1 << 34
 REQUEST_BYTES = 32 * 1024
+"""Of a write, or as many whole RMW units as come to more. What it gains depends on that: on a drive
+of many planes long writes meet collection that goes on beside short ones. So it is as much where
+the unit is not known."""
 MOST_MEASURED, LEAST_MEASURED, PART, READ_EVERY, BLOCKS = 20_000, 256, 64, 4, 24
 DISCARDS = 64
 """Pieces that half of the drive is discarded in, timed one by one."""
@@ -65,7 +68,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
 
 
 def _answer(bench: Bench) -> Finding:
-    overwriter = Overwriter(bench, bench.rng(PROBE_NAME), REQUEST_BYTES)
+    overwriter = Overwriter(bench, bench.rng(PROBE_NAME), REQUEST_BYTES, REQUEST_BYTES)
     capacity = bench.info.capacity_bytes
     size = overwriter.granule.size_bytes
     half = capacity // 2 // size * size

@@ -81,7 +81,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
 
 
 def _answer(bench: Bench) -> Finding:
-    overwriter = Overwriter(bench, bench.rng(PROBE_NAME), REQUEST_BYTES)
+    overwriter = Overwriter(bench, bench.rng(PROBE_NAME), REQUEST_BYTES, REQUEST_BYTES)
     capacity, size = bench.info.capacity_bytes, overwriter.granule.size_bytes
     half = capacity // 2 // size * size
     most = min(int(SETTLE_SHARE * capacity), MOST_BYTES)
