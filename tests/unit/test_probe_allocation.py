@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from ssdscope.probes import Absent, Budget, Detected, Reason, Undetectable, order_regions
@@ -85,3 +86,13 @@ def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -
     else:
         assert isinstance(answer, Undetectable)
         assert answer.reason is Reason.MASKED
+
+
+def test_a_small_trace_of_the_order_is_none_of_an_address() -> None:
+    """It is surely below the margin, and surely there."""
+    scatter = np.tile([-1.0, 1.0], 30)
+    traced = allocation_probe._contrast(0.012 + 0.02 * scatter, 0.03)
+    nothing = allocation_probe._contrast(0.001 + 0.02 * scatter, 0.03)
+    assert not traced.equivalent
+    assert not traced.shows
+    assert nothing.equivalent

@@ -18,8 +18,9 @@ sign-flip permutation test and a 95 % interval per depth.
 
 Decision. "order" if at either depth all of the interval lies above 3 %, or below -3 %, and no more
 than two in a thousand flips (for both depths together) are as large: it is asked up to five times.
-"address" if equivalence tests rule out 3 % either way for single pieces and 5 % for all at once;
-else `effect_below_noise`, after five dozen pairs. Where no dies were found to read side by side, an
+"address" if equivalence tests (5 %, over five looks) rule out 3 % either way for single pieces and
+5 % for all at once, and neither shows a trace (1 %), as a small one may be larger elsewhere; else
+`effect_below_noise`, after five dozen pairs. Where no dies were found to read side by side, an
 order need not show: `link_bound`; nor where a region of one bit per cell was found, or where what
 is seen may be one that is always full: it lays out anew what leaves it: `masked`.
 
@@ -51,6 +52,7 @@ from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.order_regions import (
+    BATCHES,
     PAIRS,
     PIECES,
     Regions,
@@ -83,6 +85,10 @@ MARGINS = (0.03, 0.05)
 SHOWS = 0.03
 """A difference that all of the interval must exceed."""
 ALPHA = 0.002
+NOTHING_ALPHA = 0.05 / BATCHES
+"""Of the equivalence tests, at each look: the first that passes ends the search."""
+TRACE_ALPHA = 0.01
+"""Of a trace of the order, which is none of an address, however small."""
 FLIPS = 1999
 SOON_SHARE, ELSEWHERE_SHARE = 0.125, 0.75
 """Of the capacity, at most: more than most log blocks hold, and more than any do."""
@@ -236,8 +242,9 @@ def _contrast(logs: NDArray[Any], margin: float) -> _Contrast:
     half = float(stdtrit(logs.size - 1, 0.975) * logs.std(ddof=1) / np.sqrt(logs.size))
     flips = np.random.default_rng(0).choice([-1.0, 1.0], (FLIPS, logs.size))
     p_value = (1 + int((np.abs((flips * logs).mean(axis=1)) >= abs(mean)).sum())) / (1 + FLIPS)
-    equivalent = stats.tost(logs, float(np.log1p(margin))).holds()
-    return _Contrast(mean, mean - half, mean + half, p_value, equivalent)
+    little = stats.tost(logs, float(np.log1p(margin))).holds(NOTHING_ALPHA)
+    nothing = little and p_value > TRACE_ALPHA
+    return _Contrast(mean, mean - half, mean + half, p_value, nothing)
 
 
 def _finding(
