@@ -112,3 +112,20 @@ def test_blocks_hold_no_more_than_what_is_collected_as_one(tmp_path: Path) -> No
     assert told_of.evidence["pages_in_block"] <= 96
     too_small = found_on(bench_of(tmp_path, page_mapped(), gc_period_bytes=4 * PAGE))
     assert isinstance(too_small, Undetectable)
+
+
+def test_what_a_buffer_holds_that_stays_on_has_used_up_nothing(tmp_path: Path) -> None:
+    """Else the course would begin later by that, and be one of more spare space."""
+    held = 3 << 18
+    buffer = f"""
+[write_buffer]
+bytes = {held}
+unit_bytes = 4096
+drain = "full"
+switchable = false
+"""
+    toml = page_mapped(spare=0.12, policy="fifo")
+    bench = bench_of(tmp_path, toml + buffer, write_buffer_bytes=held)
+    found = found_on(bench)
+    assert isinstance(found, Detected)
+    assert found.value == pytest.approx(counted(bench), rel=0.1)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.collecting_drives import bench_with, page_mapped
 
-from ssdscope.probes import table_writes
+from ssdscope.probes import Detected, table_writes
 
 PAGE = 4096
 CACHED = 2560
@@ -46,3 +46,19 @@ def test_what_is_written_of_entries_is_bounded(tmp_path: Path) -> None:
     most = table_writes.most_share(bench)
     assert 0.5 * most < programmed - 1 < 1.1 * most
     assert most == pytest.approx(units / (CACHED // 8) / (PAGE // 8))
+
+
+def test_collection_changes_entries_that_are_kept_for_long(tmp_path: Path) -> None:
+    """Of few that are kept data are younger than what is collected."""
+    shares = {}
+    for kept in (0.02, 0.3):
+        bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE)
+        size = kept * bench.info.capacity_bytes
+        for name, value in (("map_cache_bytes", size), ("map_zone_bytes", PAGE)):
+            bench.known[name] = Detected(
+                name=name, probe="test", value=value, interval=None, effect=1.0
+            )
+        shares[kept] = table_writes.of_collection(bench, 4.0)
+    assert shares[0.02] == 0
+    # 2 x 0.7 x 3 / pi over 512 entries, and its root.
+    assert shares[0.3] == pytest.approx(0.051, abs=0.001)

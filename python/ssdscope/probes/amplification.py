@@ -23,8 +23,10 @@ of what they come to must be within 30 % (of blind draws 36 %), and are the inte
 cell, a program that collection makes must cost more than a write: folding takes such a one, and
 another. Where entries of the mapping table are read from flash one by one, and that takes longer
 than collection, it refuses: such reads wait for collection, and T is no straight line. What is
-written of such a table is added by half, and is in the interval (`table_writes`); its pages are
-stale in every block, so that blind draws are refused there, as nobody knows what they meet.
+written of such a table is added by half, and is in the interval (`table_writes`); where it may be
+much more, as collection moves data whose entries are kept, it refuses. Its pages are stale in every
+block, so that blind draws are refused there, as nobody knows what they meet. What a buffer holds
+that stays on was written and has used up nothing: the course begins so much earlier.
 Likewise where spare space was found that contradicts the beginning of the course.
 
 Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive is known
@@ -43,16 +45,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes import table_writes, write_buffer
+from ssdscope.probes import pslc, table_writes, write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.collection_fit import CourseFit, Times, fit_course, picture_of_course
+from ssdscope.probes.collection_times import PIECES, held_share, return_to_full, starts_of, timed
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import (
     Granule,
-    completions_ns,
-    fill_afresh,
     unit_or_base,
     why_inexact,
 )
@@ -71,13 +72,11 @@ NAME = "amplification"
 AMPLIFICATION = "gc_write_amplification"
 SPARE = "over_provisioning_ratio"
 
-DEPTH = 64
 MOST_REQUESTS = 500_000
 """In one pass over the drive; more units are joined, which makes blocks seem smaller."""
 LEAST_REQUESTS = 1000
 CHUNK_SHARE, MOST_LOST = 0.1, 0.34
 """Of the capacity: written between two looks; and how much of it others may spoil."""
-PIECES = 50
 BEYOND, TIMES_SPARE, MOST_WRITTEN = 0.5, 2.0, 1.5
 """Capacities written behind so many times the spare space; and at most."""
 RISEN, LASTING = 0.5, 0.7
@@ -110,8 +109,9 @@ DEEP = 1.01
 LEAST_ERROR, LEAST_ERROR_BLIND = 0.05, 0.1
 BLOCKS_SAY = 0.12
 """By how much the size of blocks that was found may change the logarithm."""
-TABLE_MOST = 0.25
-"""Of the data, that may be programmed of the mapping table."""
+TABLE_MOST, OF_COLLECTION_MOST = 0.25, 0.03
+"""Of the data, that may be programmed of the mapping table; and as collection changes entries:
+that comes in bursts, and takes up spare space, so that it counts twice and more."""
 SPARE_LESS, SPARE_MORE = 0.6, 1.15
 """Times the beginning of the course: what the spare space may have been found to be. Collection
 begins beside writes, which wait for it only later."""
@@ -164,7 +164,7 @@ def _require(bench: Bench) -> None:
     merges = bench.known.get("merge_unit_bytes")
     if isinstance(merges, Undetectable) and bench.found("reclaim_unit_bytes") is None:
         raise Stopped(merges.reason, "whether the drive merges log blocks is not known")
-    if bench.found("pslc_bytes") is not None:
+    if pslc.seen(bench):
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, which copies, too")
     period = bench.known.get("gc_period_bytes")
     if isinstance(period, Undetectable) and period.reason is Reason.MASKED:
@@ -194,15 +194,9 @@ def _short(bench: Bench, fit: CourseFit) -> tuple[float, float]:
     return SHORT[0], max(SHORT[1], min(SHORT[0] + wanted / fit.spare, ROUND / fit.spare))
 
 
-def _begin(bench: Bench, unit: Granule) -> None:
-    """Return to a drive that is full of data in order."""
-    if not bench.renew(State.AS_FOUND):
-        fill_afresh(bench, unit)
-
-
 def _course(bench: Bench, unit: Granule, number: int) -> Times:
     """Overwrite at random until what was there first is used up; give the times."""
-    _begin(bench, unit)
+    return_to_full(bench, unit)
     rng = bench.rng(f"amplification course {number}")
     capacity = bench.info.capacity_bytes
     units = capacity // unit.size_bytes
@@ -210,14 +204,15 @@ def _course(bench: Bench, unit: Granule, number: int) -> Times:
     edges: list[tuple[float, float]] = []
     times: list[float] = []
     written, lost, most = 0, 0, 1.0
+    held = held_share(bench)
     while written < most * units:
         places = unit.places(count, capacity, rng)
-        found = _timed(bench, unit, places)
+        found = timed(bench, unit, places)
         if found is None:
             lost += count
         else:
             ends, means = found
-            edges += [((written + i) / units, (written + j) / units) for i, j in ends]
+            edges += [((written + i) / units - held, (written + j) / units - held) for i, j in ends]
             times += means
         written += count
         bench.progress("overwriting at random", 0.6 * written / (MOST_WRITTEN * units))
@@ -225,28 +220,10 @@ def _course(bench: Bench, unit: Granule, number: int) -> Times:
             raise Stopped(Reason.INTERFERENCE, "others were at work most of the time")
         if times:
             spare = _risen(np.array(edges), np.array(times))
-            most = min(BEYOND + TIMES_SPARE * spare, MOST_WRITTEN)
+            most = min(BEYOND + TIMES_SPARE * spare + held, MOST_WRITTEN)
     if len(times) < PIECES:
         raise Stopped(Reason.RANGE_TOO_SMALL)
     return Times(np.array(edges), np.array(times))
-
-
-def _timed(
-    bench: Bench, unit: Granule, places: NDArray[np.uint64]
-) -> tuple[list[tuple[int, int]], list[float]] | None:
-    """Write many at once; give pieces by number of writes, and mean times; None if disturbed."""
-    try:
-        with bench.without_caches():
-            log = bench.write(places, unit.size_bytes, iodepth=DEPTH)
-    except Stopped as stop:
-        if stop.reason is not Reason.INTERFERENCE:
-            raise
-        return None
-    done = np.concatenate([[0.0], completions_ns(log)])
-    pieces = int(np.clip(places.size // (2 * DEPTH), 1, PIECES))
-    ends = np.linspace(0, places.size, pieces + 1).astype(int)
-    means = np.diff(done[ends]) / np.diff(ends)
-    return list(zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)), means.tolist()
 
 
 def _risen(edges: NDArray[np.float64], times: NDArray[np.float64]) -> float:
@@ -271,12 +248,12 @@ def _drawn_share(
     sparse
         Whether few units everywhere are overwritten before, so that other blocks may be drawn, too.
     """
-    _begin(bench, unit)
+    return_to_full(bench, unit)
     rng = bench.rng("amplification in order")
     units = bench.info.capacity_bytes // unit.size_bytes
     few = int(min(SPARSE[0], SPARSE[1] * fit.spare) * units) if sparse else 0
     if few:
-        _timed(bench, unit, _places(unit, rng.permutation(np.arange(1, units - 1))[:few]))
+        timed(bench, unit, starts_of(unit, rng.permutation(np.arange(1, units - 1))[:few]))
     short = _short(bench, fit)
     steps = np.arange(1, min(int(short[1] * fit.spare * units) - few, units - 1))
     window = max(int(WINDOW_SHARE * units), WINDOW_LEAST)
@@ -285,11 +262,11 @@ def _drawn_share(
     edges: list[float] = []
     times: list[float] = []
     for begin in range(0, in_order.size, chunk):
-        found = _timed(bench, unit, _places(unit, in_order[begin : begin + chunk]))
+        found = timed(bench, unit, starts_of(unit, in_order[begin : begin + chunk]))
         if found is not None:
             edges += [(few + begin + (i + j) / 2) / units for i, j in found[0]]
             times += found[1]
-    at, took = np.array(edges) / fit.spare, np.array(times)
+    at, took = (np.array(edges) - held_share(bench)) / fit.spare, np.array(times)
     before, behind = _between(at, took, ROOMY), _between(at, took, short)
     uniform = _between(fit.pieces.edges.mean(axis=1) / fit.spare, fit.fitted, short)
     if not (before.size and behind.size and uniform.size):
@@ -304,10 +281,6 @@ def _between(
     return np.asarray(values[(at > ends[0]) & (at < ends[1])])
 
 
-def _places(unit: Granule, steps: NDArray[np.int64]) -> NDArray[np.uint64]:
-    return np.asarray((steps * unit.size_bytes - unit.phase_bytes).astype(np.uint64))
-
-
 def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> Finding:
     below, draws = Reason.EFFECT_BELOW_NOISE, blind > DRAWS
     deep, same = (1.0, SAME_BLIND) if draws else (DEEP, SAME)
@@ -315,7 +288,7 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
     table = table_writes.most_share(bench)
     if draws and (blind > DRAWS_MOST or not table_writes.takes_no_place(bench)):
         return _refused(fit, courses, below, "what it draws its victims from is not clear")
-    if table > TABLE_MOST:
+    if table > TABLE_MOST or table_writes.of_collection(bench, value) > OF_COLLECTION_MOST:
         return _refused(fit, courses, Reason.MASKED, "what is written of the table is not seen")
     if CHOOSES < blind < DRAWS:
         return _refused(fit, courses, below, "whether it draws its victims blindly is not clear")
@@ -328,7 +301,8 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
     if table_writes.by_entries(bench) and fit.cost < LOADS_RULE * fit.plain:
         return _refused(fit, courses, Reason.MASKED, "writes wait for the mapping table most")
     spare = bench.found(SPARE)
-    if spare is not None and not SPARE_LESS < float(spare) / fit.spare < SPARE_MORE:
+    taken = fit.spare + held_share(bench)
+    if spare is not None and not SPARE_LESS < float(spare) / taken < SPARE_MORE:
         return _refused(fit, courses, below, "collection begins elsewhere than spare space ends")
     error = LEAST_ERROR_BLIND if draws else LEAST_ERROR
     value *= 1 + table / 2
@@ -350,7 +324,8 @@ def _may_fold(bench: Bench, fit: CourseFit, times: Times, in_order: float) -> bo
     mapping table.
     """
     # Without the cache switched off a buffer takes the first writes.
-    begin = BUFFERS * (write_buffer.about_bytes(bench) or 0.0) / bench.info.capacity_bytes
+    held = (write_buffer.about_bytes(bench) or 0.0) / bench.info.capacity_bytes
+    begin = BUFFERS * held - held_share(bench)
     at = times.edges.mean(axis=1)
     first = times.times[(at > begin) & (at < begin + FIRST)]
     if first.size and np.median(first) < EMPTY_REGION * fit.plain:
