@@ -7,7 +7,7 @@ import pytest
 
 from ssdscope.probes import padded_knee
 from ssdscope.probes.padded_knee import SIZES
-from ssdscope.probes.slow_writes import knee_alone, waits_before
+from ssdscope.probes.slow_writes import Knee, knee_alone, slower_before, waits_before
 
 SPARE = 400e6
 
@@ -81,3 +81,14 @@ def test_a_few_that_take_a_little_longer_for_a_while_are_no_knee() -> None:
     knee = knee_alone(latencies, 4096, 4096 * 100_000)
     assert knee is not None
     assert knee.spare_bytes == pytest.approx(begin * 4096, rel=0.02)
+
+
+def test_collection_beside_writes_is_seen_before_they_wait_for_it() -> None:
+    """A drift is not seen there more than elsewhere."""
+    knee = Knee(1000 * SIZES[0], 0.0, 0.0, 2.0)
+    noise = np.random.default_rng(1).normal(1.0, 0.05, 1000)
+    drift = 1 + 0.05 * np.sin(np.arange(1000) / 60)
+    beside = np.where(np.arange(1000) < 850, 1.0, 1.06)
+    assert not slower_before(noise, knee, SIZES[0])
+    assert not slower_before(noise * drift, knee, SIZES[0])
+    assert slower_before(noise * beside, knee, SIZES[0])

@@ -10,6 +10,11 @@ a buffer many writes wait for room in turn: latencies are taken over the mean of
 slowest, and the knee is the first of long waits that there were none of before. What a buffer still
 holds when it begins has used up nothing, and does not count. A region of one bit per cell shows in
 that writes in order, which fold all the time, are slower than the first random ones.
+
+Collection may go on beside writes for a while, until they have to wait for it: all of them become
+slower then, few of them much. Of long requests, which leave more stale at once, it can keep up for
+longer, as if they were padded less. So if at any size writes are slower in the last fifth before
+the knee than in any part before, collection began there, and nothing is told.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Reason
 from ssdscope.probes.overwriting import Granule, fill_afresh, latencies_ns
-from ssdscope.probes.slow_writes import Knee
+from ssdscope.probes.slow_writes import Knee, slower_before
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -94,6 +99,10 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
         if knee is None:
             return None
         found.append((knee, latencies))
+    if any(
+        slower_before(each, knee, size) for (knee, each), size in zip(found, SIZES, strict=True)
+    ):
+        return None
     _, (middle, slow), (small, latencies) = found
     before = slow[: int(middle.spare_bytes) // ORDER_BYTES]
     if not isinstance(bench.known.get("pslc_bytes"), Absent) and _in_order_ns(

@@ -34,6 +34,9 @@ FASTER = 0.9
 """Of the writes behind a buffer: many wait for room in it all the time, in turn. Were it half of
 them, the median would be the one time now and the other then; the mean of all but the slowest stays
 the same."""
+BEFORE, AT, PARTS, SLOWER_BEFORE = (0.3, 0.8), 0.02, 5, 1.02
+"""Of what is before a knee: from where to where writes are as fast as ever, and how much is at it.
+In so many parts; and how many times as long they take in between if collection has begun."""
 WAIT, WAITS_BEFORE = 100.0, 0.1
 """Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
 collection begins than from then on, where there are several."""
@@ -160,6 +163,19 @@ def waits_before(latencies: NDArray[np.float64], place: int) -> bool:
     waits = latencies > WAIT * np.median(latencies[:place])
     before, after = waits[:place], waits[place:]
     return bool(before.sum() > 1 and before.mean() > WAITS_BEFORE * after.mean())
+
+
+def slower_before(latencies: NDArray[np.float64], knee: Knee, size_bytes: int) -> bool:
+    """Say whether writes are slower right before a knee than ever before: collection has begun.
+
+    What drifts is slower now and then, and not by as much again just there.
+    """
+    place = int(knee.spare_bytes) // size_bytes
+    first, last, end = (int(share * place) for share in (*BEFORE, 1 - AT))
+    if end <= last or last - first < PARTS:
+        return False
+    earlier = max(_mean_of_faster(part) for part in np.array_split(latencies[first:last], PARTS))
+    return bool(_mean_of_faster(latencies[last:end]) > SLOWER_BEFORE * earlier)
 
 
 def _first_slow(
