@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ssdscope.studies.recovery import reference_reads as reads
 from ssdscope.studies.recovery import reference_writes
 from ssdscope.studies.recovery.generator import draw
+from ssdscope.studies.recovery.measured import Case
 from ssdscope.studies.recovery.twin import Twin, write
 
 
@@ -18,3 +20,13 @@ def test_what_discards_gain_does_not_hang_on_when_a_fifo_drive_is_asked() -> Non
     late = reference_writes.trimmed(twin)
     assert min(early, late) > 0.045
     assert max(early, late) < 0.075
+
+
+def test_what_others_write_moves_the_table_that_reads_need() -> None:
+    """In 6 pages, which a region of one bit per cell holds from then on."""
+    case = Case(draw(1344975435, 15))
+    alone, beside = (
+        reads.latency_line(each)[0].value for each in (case.noisy, case.others_wrote[0])
+    )
+    assert float(alone or 0) > 1.15 * float(beside or np.inf)
+    assert Case(draw(1344975435, 85)).others_wrote == ()

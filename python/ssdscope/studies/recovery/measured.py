@@ -23,6 +23,8 @@ SPARE_SHOWS = 0.01
 AMPLIFIED_FROM = 1.05
 DEPTH_GAINS = 0.10
 TRIM_SHOWS = 0.03
+OTHERS_WROTE = (32, 256)
+"""Writes, after which a table on demand lies where they have left it: a page, or all of it."""
 
 
 class Case:
@@ -42,7 +44,8 @@ class Case:
     def truths(self) -> dict[str, Truth]:
         """All truths by property."""
         known = configured(self.drawn.values, self.twin.shape)
-        alpha, beta, _ = reads.latency_line(self.noisy)
+        lines = [reads.latency_line(each)[:2] for each in (self.noisy, *self.others_wrote)]
+        alpha, beta = (_any_of([line[index] for line in lines]) for index in (0, 1))
         return known | {
             "allocation": self._allocation(),
             "over_provisioning_ratio": self._spare(),
@@ -57,6 +60,17 @@ class Case:
     def noisy(self) -> Twin:
         """The twin with noise and spikes after all."""
         return Twin(self.drawn, noisy=True)
+
+    @cached_property
+    def others_wrote(self) -> tuple[Twin, ...]:
+        """The noisy twin as others leave it, whose writes move pages of a table on demand.
+
+        Reads meet these on other dies then, or in faster cells.
+        """
+        writes = float(self.drawn.disturbance.get("disturbance.foreign_write_ratio", 0.0)) > 0
+        if not writes or self.drawn.values.get("map.kind") != "demand":
+            return ()
+        return tuple(Twin(self.drawn, noisy=True, others_wrote=count) for count in OTHERS_WROTE)
 
     @cached_property
     def order_effect(self) -> reads.OrderEffect:
@@ -137,8 +151,18 @@ class Case:
         curves = [self.depths, reads.depth_rates(self.noisy)]
         if self._drift:
             curves.append(reads.depth_rates(Twin(self.drawn, crest=True)))
+        curves += [reads.depth_rates(each) for each in self.others_wrote]
         gains = [reads.depth_gain(rates) for rates in curves]
         if max(gains) < DEPTH_GAINS or min(reads.knees(self.depths)) > reads.DEPTHS[-2]:
             return ABSENT
         knees = [knee for rates in curves for knee in reads.knees(rates)]
         return Truth(math.sqrt(min(knees) * max(knees)), (min(knees), max(knees)))
+
+
+def _any_of(latencies: list[Truth]) -> Truth:
+    """Give the first, if there is one, with all others as true as it."""
+    first, *others = latencies
+    if first.value is None:
+        return first
+    more = [each for other in others for each in (other.value, *other.also) if each is not None]
+    return Truth(first.value, (*first.also, *more))

@@ -22,6 +22,8 @@ Offsets = NDArray[np.uint64]
 CREST_NS = 5 * 10**11
 """Until the crest of a drift so slow that no reference measurement leaves it."""
 
+OTHERS_REST_NS = 5 * 10**9
+
 
 class Twin:
     """A drawn drive without noise, spikes, drift and others' I/O.
@@ -34,14 +36,19 @@ class Twin:
         With noise and spikes after all: for what they change in a closed loop.
     crest
         With drift, too, at its crest.
+    others_wrote
+        After so many of the writes of the other user, who is not there otherwise.
     """
 
-    def __init__(self, drawn: Drawn, *, noisy: bool = False, crest: bool = False) -> None:
+    def __init__(
+        self, drawn: Drawn, *, noisy: bool = False, crest: bool = False, others_wrote: int = 0
+    ) -> None:
         self.values: Values = drawn.values
         self.shape: Shape = shape_of(drawn.values)
         self.block_bytes = number(drawn.values, "host.logical_block_bytes", 512)
         self.stream = np.random.default_rng(np.random.SeedSequence((drawn.seed, drawn.index, 99)))
         self._crest_ns = CREST_NS if crest else 0
+        self._others = others_wrote, number(drawn.disturbance, "disturbance.foreign_bytes", 4096)
         disturbed = drawn.noisy_toml(crest_ns=self._crest_ns)
         self._toml = disturbed if noisy or crest else drawn.twin_toml()
         self._seed = drawn.index
@@ -50,6 +57,13 @@ class Twin:
     def _opened(self) -> Device:
         device = open_drive(self._toml, "twin", self._seed)
         device.idle(self._crest_ns)
+        count, size = self._others
+        if count:
+            # Draws of its own: other references are not to depend on how many it takes.
+            stream = np.random.default_rng((self.shape.capacity_bytes, count))
+            places = stream.integers(0, self.shape.capacity_bytes // size, count) * size
+            write(device, places.astype(np.uint64), size)
+            device.idle(OTHERS_REST_NS)
         return device
 
     def fork(self, *, caches: bool = False) -> Device:
