@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from tests.unit.collecting_drives import bench_with, page_mapped
 
-from ssdscope.probes import Detected, table_writes
+from ssdscope.probes import Detected, Reason, gc_knee, table_writes
+from ssdscope.probes.bench import Stopped
 
 PAGE = 4096
 CACHED = 2560
@@ -19,6 +20,10 @@ cache_bytes = {CACHED}
 cached_entry_bytes = 8
 load_bytes = 512
 """
+
+
+def detected(name: str, value: float) -> Detected:
+    return Detected(name=name, probe="test", value=value, interval=None, effect=1.0)
 
 
 def test_a_table_in_memory_or_in_zones_takes_no_place(tmp_path: Path) -> None:
@@ -55,10 +60,21 @@ def test_collection_changes_entries_that_are_kept_for_long(tmp_path: Path) -> No
         bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE)
         size = kept * bench.info.capacity_bytes
         for name, value in (("map_cache_bytes", size), ("map_zone_bytes", PAGE)):
-            bench.known[name] = Detected(
-                name=name, probe="test", value=value, interval=None, effect=1.0
-            )
+            bench.known[name] = detected(name, value)
         shares[kept] = table_writes.of_collection(bench, 4.0)
     assert shares[0.02] == 0
     # 2 x 0.7 x 3 / pi over 512 entries, and its root.
     assert shares[0.3] == pytest.approx(0.051, abs=0.001)
+
+
+def test_spare_space_does_not_end_where_entries_begin_to_be_written_back(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE, map_zone_bytes=PAGE)
+    bench.known["map_cache_bytes"] = detected("map_cache_bytes", 0.19 * bench.info.capacity_bytes)
+    assert table_writes.first_written_back(bench) == pytest.approx(0.2107, abs=0.0001)
+    knee = detected("over_provisioning_ratio", 0.25)
+    assert gc_knee._unless_written_back(bench, knee) is knee
+    with pytest.raises(Stopped) as stopped:
+        gc_knee._unless_written_back(bench, detected("over_provisioning_ratio", 0.21))
+    assert stopped.value.reason is Reason.MASKED
+    bench.known["map_cache_bytes"] = detected("map_cache_bytes", bench.info.capacity_bytes)
+    assert table_writes.first_written_back(bench) == 0

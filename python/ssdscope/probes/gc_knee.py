@@ -16,7 +16,8 @@ Decision. Writes must become 8 % slower in the mean and stay so, some of that ri
 place, with a gain in log likelihood of 12, and several may not wait long before. Both beginnings
 must show the same knee within 5 %, or a third one bears one of them out, as found if the drive can
 be returned to that; `knees_agree` says why they may differ, and by how much. Where a region of one
-bit per cell is not ruled out, writes in order may not become as slow there.
+bit per cell is not ruled out, writes in order may not become as slow there. Nor may it be where
+entries of a mapping table on demand are first written back, as all in memory have changed.
 
 Assumptions. The RMW unit is known, so that whole ones are overwritten; else see `unaligned_knee`,
 and behind a buffer that hides it `padded_knee`, unless single entries of a mapping table are loaded
@@ -34,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes import pslc, write_buffer
+from ssdscope.probes import pslc, table_writes, write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.hidden_unit import stays_on
@@ -42,6 +43,7 @@ from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.knee_picture import picture_of_knee
 from ssdscope.probes.knees_agree import (
     NAME,
+    SAME,
     SPARE,
     Course,
     agree,
@@ -126,14 +128,26 @@ def _measured(bench: Bench) -> list[Finding]:
     merge = bench.found("merge_unit_bytes")
     if merge is not None:
         return list(_of_merges(bench, int(float(merge))))
+    return [_unless_written_back(bench, _of_collection(bench))]
+
+
+def _of_collection(bench: Bench) -> Finding:
     unit = granule(bench)
     if not unit.exact or buffered(bench):
-        return [_of_padded(bench)]
+        return _of_padded(bench)
     if bench.info.capacity_bytes < 500 * unit.size_bytes:
         raise Stopped(Reason.RANGE_TOO_SMALL)
     if _merges(bench, unit):
         raise Stopped(Reason.MASKED, "it writes like a drive that merges log blocks")
-    return [_repeated(bench, unit)]
+    return _repeated(bench, unit)
+
+
+def _unless_written_back(bench: Bench, finding: Finding) -> Finding:
+    """Refuse where writes become slower as entries of the mapping table are first written back."""
+    place = table_writes.first_written_back(bench)
+    if isinstance(finding, Detected) and abs(float(finding.value) - place) < SAME * place:
+        raise Stopped(Reason.MASKED, "entries of the mapping table are written back from there on")
+    return finding
 
 
 def _repeated(bench: Bench, unit: Granule) -> Finding:

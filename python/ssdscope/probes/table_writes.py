@@ -63,6 +63,15 @@ def _kept(bench: Bench) -> float:
     return float(bench.found(CACHE) or 0) / bench.info.capacity_bytes
 
 
+def first_written_back(bench: Bench) -> float:
+    """Say how much of the capacity is overwritten until entries that changed have to give way.
+
+    All in memory have changed then; until then it costs nothing to drop one.
+    """
+    kept = _kept(bench)
+    return -math.log1p(-kept) if by_entries(bench) and kept < 1 else 0.0
+
+
 def most_share(bench: Bench) -> float:
     """Say what is programmed of the table for a unit of data, at most."""
     if not by_entries(bench):
