@@ -9,8 +9,9 @@ from ssdscope.targets.records import OP_DISCARD
 
 WRITES = 96
 SETTLED_WRITES = 150_000
-SHOWS, BESIDE_STEPS = 1.1, 20
-"""Times the mean before, from where a host can notice; and for how many 200ths of the capacity."""
+SHOWS, IN_A_ROW, BESIDE_STEPS = 1.1, 4, 20
+"""Times the mean before, from where a host can notice, if so many parts in a row take as long; and
+for how many 200ths of the capacity it is looked for."""
 TRIMMED_LOGS_MOST, TRIMMED_BYTES = 65_536, 32 * 1024
 
 
@@ -107,9 +108,9 @@ def _beside(twin: Twin, device: Device, before: float) -> int:
         places = stream.integers(1, units - 1, step) * unit - phase
         mean = write(device, places.astype(np.uint64), unit).mean()
         longer = longer + 1 if mean > SHOWS * before else 0
-        # Twice in a row, as some places take longer by chance.
-        if longer == 2:
-            return beside - step
+        # Some places take longer by chance, and at first all planes begin to collect together.
+        if longer == IN_A_ROW:
+            return beside - (IN_A_ROW - 1) * step
     return 0
 
 
