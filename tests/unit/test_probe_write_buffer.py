@@ -102,7 +102,24 @@ def test_no_law_of_draining_is_needed(index: int, size_bytes: int) -> None:
     ],
 )
 def test_merges_and_draining_do_not_hide_it(index: int, size_bytes: int, unit_bytes: int) -> None:
-    device = open_drive(draw(2_443_042_846, index).toml(), "drawn", index)
+    assert_drawn(2_443_042_846, index, size_bytes, unit_bytes)
+
+
+@pytest.mark.parametrize(
+    ("index", "size_bytes", "unit_bytes"),
+    [
+        (32, 196_608, 32_768),  # Six units: single looks see seven, and flushes do nothing.
+        (70, 1_818_624, 12_288),  # Some bursts of the unit's last confirmation tell nothing.
+    ],
+)
+def test_single_bursts_that_tell_nothing_do_not_hide_it(
+    index: int, size_bytes: int, unit_bytes: int
+) -> None:
+    assert_drawn(1_344_975_435, index, size_bytes, unit_bytes)
+
+
+def assert_drawn(seed: int, index: int, size_bytes: int, unit_bytes: int) -> None:
+    device = open_drive(draw(seed, index).toml(), "drawn", index)
     found = probed("write_buffer", device, index, "full")
     size, unit = found["write_buffer_bytes"], found["write_buffer_unit_bytes"]
     assert isinstance(size, Detected), size

@@ -16,6 +16,7 @@ from ssdscope.probes.buffer_held import Counts, Full, Held
 from ssdscope.probes.buffer_unit import Filled
 from ssdscope.probes.bursts import FLUSHES, SPAN_BYTES, Bursts
 from ssdscope.probes.finding import Reason
+from ssdscope.probes.write_through import FASTEST_PROGRAM_NS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -118,11 +119,15 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
         return Reason.EFFECT_BELOW_NOISE
     low, high = _between(counts, accepted, waits, slow_ns)
     evidence |= {"held_requests": counts.spans.tolist(), "at_least": low, "at_most": high}
-    nothing_left = accepted > low and _nothing_left(bursts, latency_ns, waits, fast_ns)
-    if nothing_left:
-        low = high = accepted
     usual = float(np.quantile(counts.spans, 0.75))
     too_many = usual > (1 + APART / 2) * accepted or counts.spans.max() > MOST_OVER * accepted
+    nothing_left = (accepted > low or too_many) and _nothing_left(
+        bursts, latency_ns, waits, fast_ns
+    )
+    if nothing_left:
+        low = high = accepted
+        # Single counts scatter where not the oldest leave first; the middle one says if more fits.
+        too_many = float(np.median(counts.spans)) > (1 + APART / 2) * accepted
     if too_many or high > low * (1 + APART):
         return Reason.MODEL_MISFIT
     value = (low + high) / 2
@@ -167,7 +172,9 @@ def _nothing_left(
     alike = waits.accepted == accepted
     if alike.mean() < ALWAYS:
         return False
-    slower_ns, program_ns = MORE_SLOWLY * fast_ns * accepted, bursts.service_ns(SERVED)
+    # A flush that has no effect ends before any program can.
+    program_ns = max(bursts.service_ns(SERVED), FASTEST_PROGRAM_NS)
+    slower_ns = MORE_SLOWLY * fast_ns * accepted
     if fast_ns * accepted + slower_ns > program_ns:
         waited_ns = float(np.median(latency_ns[alike, accepted]))
         slower_ns = max(slower_ns, PROGRAMS * program_ns, WAITS * waited_ns)
@@ -235,7 +242,8 @@ class _Weighing:
         taken = [self._once(at % SPAN_BYTES, length)]
         if not (taken[0] < DOUBTFUL[0] or taken[0] > DOUBTFUL[1]):
             taken += [self._once(at % SPAN_BYTES, length) for _ in range(2)]
-        return float(np.median(taken))
+        told = [each for each in taken if not np.isnan(each)]
+        return float(np.median(told)) if told else np.nan
 
     def _once(self, begin: int, length: int) -> float:
         if not self._pairs:
