@@ -23,7 +23,9 @@ from ssdscope.probes import (
     write_through,
 )
 from ssdscope.probes.shifted_writes import Samples
+from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device, open_target
+from ssdscope.targets.drive_writer import open_drive
 
 DRIVE = """
 over_provisioning_ratio = 0.25
@@ -286,6 +288,18 @@ def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: P
     changes = {"channels": 3, "ways": 2, "planes": 4, "blocks": 64, "depth": 1}
     device = drive(tmp_path, ftl, more, **changes, program=820_000)
     assert values(device) == [24_576, 13_312]
+
+
+@pytest.mark.parametrize(
+    ("index", "unit", "phase"),
+    [
+        (58, 8192, 0),  # The link takes as long for its other block as reading that would.
+        (76, 12_288, 8192),  # Its second block costs something, and the third saves more.
+        (85, 8192, 0),  # One command at a time, and only the ends of rows of two show.
+    ],
+)
+def test_units_that_links_and_rows_hide(index: int, unit: int, phase: int) -> None:
+    assert values(open_drive(draw(1344975435, index).toml(), "drawn", index)) == [unit, phase]
 
 
 def test_where_the_unit_within_a_period_is_not_clear_all_its_parts_may_be_it(

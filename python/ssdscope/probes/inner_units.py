@@ -37,6 +37,8 @@ from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from ssdscope.probes.write_through import Writer
@@ -106,12 +108,42 @@ def innermost(writer: Writer, period: Period) -> int | None:
     alone = writer.forced or (period.serial and not period.queued)
     if clear is not None and not (alone or clear < 2 * BLOCKS):
         return clear
-    unit = clear or period.blocks
+    whole = replace(period, blocks=clear or period.blocks)
+    if unit_parts.is_one(writer, whole.blocks, _begins(writer, whole), strict=clear is None):
+        return whole.blocks
+    if clear is None:
+        return None
+    if not alone and unit_parts.saves_in_full_queues(writer, clear, _begins(writer, whole)):
+        return clear
+    return _part(writer, whole) if period.serial and not writer.forced else None
+
+
+def _begins(writer: Writer, period: Period) -> Callable[[np.random.Generator, int], NDArray[Any]]:
+    """Give what gives first bytes of random units as large as the period."""
 
     def places(rng: np.random.Generator, count: int) -> NDArray[Any]:
-        return _places(writer.bench.info, rng, unit, np.full(count, period.boundary % unit))
+        at = np.full(count, period.boundary % period.blocks)
+        return _places(writer.bench.info, rng, period.blocks, at)
 
-    return unit if unit_parts.is_one(writer, unit, places, strict=clear is None) else None
+    return places
+
+
+def _part(writer: Writer, period: Period) -> int | None:
+    """Give a part of the period that is surely one unit.
+
+    Where rows of units follow each other on chips that work side by side, boundaries between rows
+    cost nothing, and none within the period is like its own.
+    """
+    for split in SERIAL_SPLITS:
+        part, rest = divmod(period.blocks, split)
+        if rest or part < BLOCKS:
+            continue
+        begins = _begins(writer, replace(period, blocks=part))
+        if unit_parts.whole_is_shorter(writer, part, begins) and unit_parts.is_one(
+            writer, part, begins, strict=True
+        ):
+            return part
+    return None
 
 
 def _by_bursts_or_wholes(writer: Writer, period: Period) -> int | None:

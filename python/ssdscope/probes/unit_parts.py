@@ -13,22 +13,30 @@ Of two units written from the first on, the first block of the second costs its 
 last block of the second saves that reading less a transfer, which is no more. Within a unit no
 block more costs a reading, unless some of its pages come to wait for others. So it is borne out if
 its last block surely saves something, and the first block behind its half and third costs less than
-half of that; while the first block behind the unit must cost more. What cannot be told from part of
+half of that; while the first block behind the unit must cost more. Units of one block read nothing:
+there any block that saves something refutes them. What cannot be told from part of
 a unit in that way, because pages are read in turns, may be written faster than its half and third
 nevertheless; or faster than half of what those let expect that read nothing: of them a block takes
 longer by a whole reading less a transfer, and what the rest of the unit adds is no less than that
 transfer. Of a part of a unit that is about nothing. One reading is what the unit less a block takes
 longer, at least. This way is closed where a part takes so much longer than a block that it could
 have been programmed in turns.
+
+Where the link takes as long for the rest of a unit as reading it would, one write after the other
+shows no difference. With a full queue the link works while chips read and program: there wholes
+get done sooner than as many parts if those must read, and never if parts are units of their own,
+which give the chips less to do.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.gaps import between_bursts
 
 if TYPE_CHECKING:
@@ -50,11 +58,17 @@ IN_TURNS = 0.5
 """How much longer than a block a part may take, as a share, to be programmed at once."""
 LOOK_SHARE = 8
 """Which part of the capacity a look may write."""
+DEPTH, BURST = 64, 128
+"""Of a full queue, and writes into it."""
+ROUNDS = (16, 64)
+"""Bursts of each length, in one look after the other."""
+SAVES, SURE_OF_BURSTS = 0.03, 4.0
+"""What wholes must save in full queues, as a share and in standard errors."""
 
 
 def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written, with as much again that others disturbed."""
-    return 2 * len(LOOKS) * info.capacity_bytes // LOOK_SHARE
+    return 2 * (len(LOOKS) + len(ROUNDS)) * info.capacity_bytes // LOOK_SHARE
 
 
 def is_one(
@@ -113,6 +127,46 @@ def _latency_ns(
     return {length: latency[(blocks == length) & ~np.isnan(latency)] for length in lengths}
 
 
+def whole_is_shorter(
+    writer: Writer, unit: int, places: Callable[[np.random.Generator, int], NDArray[Any]]
+) -> bool:
+    """Say whether it surely takes less to write so many blocks than the first of them alone."""
+    taken = _latency_ns(writer, [1, unit], (0, LOOKS[0]), places)
+    (one, one_error), (whole, error) = _median(taken[1]), _median(taken[unit])
+    return bool(one - whole > SURE * np.hypot(one_error, error))
+
+
+def saves_in_full_queues(
+    writer: Writer, unit: int, places: Callable[[np.random.Generator, int], NDArray[Any]]
+) -> bool:
+    """Say whether whole units surely get done sooner than as many of their halves and thirds.
+
+    Parameters
+    ----------
+    places
+        Gives so many first bytes of random units.
+    """
+    parts = [unit // number for number in PARTS if unit % number == 0]
+    block = writer.bench.info.logical_block_bytes
+    most = writer.bench.info.capacity_bytes // LOOK_SHARE // (BURST * (unit + sum(parts)) * block)
+    rng = writer.bench.rng(f"parts of units in full queues {unit}")
+    logs = np.empty((0, 1 + len(parts)))
+    for rounds in ROUNDS:
+        for _ in range(min(rounds, most)):
+            row = np.empty(1 + len(parts))
+            for number in rng.permutation(row.size):
+                writer.renew()
+                size, begins = [unit, *parts][number] * block, places(rng, BURST)
+                ends = partial(writer.ends_ns, begins, size, iodepth=DEPTH)
+                row[number] = np.log(max(in_peace(writer.bench, ends)[-1], 1.0))
+            logs = np.vstack([logs, row])
+        saved = logs[:, 1:] - logs[:, :1]
+        error = 1.2533 * stats.mad((saved - np.median(saved, axis=0)).ravel()) / np.sqrt(len(logs))
+        if parts and (np.median(saved, axis=0) > max(SAVES, SURE_OF_BURSTS * error)).all():
+            return True
+    return False
+
+
 def _median(sample: NDArray[Any]) -> tuple[float, float]:
     """Give the median and its error."""
     return float(np.median(sample)), 1.2533 * float(stats.mad(sample)) / np.sqrt(sample.size)
@@ -135,7 +189,7 @@ def _alone(taken: dict[int, tuple[float, float]], unit: int, parts: list[int]) -
 
     saves = surely({unit - 1: 1.0, unit: -1.0})
     behind = surely({length: -weight for length, weight in less(unit).items()})
-    return saves and behind and all(surely(less(part)) for part in parts)
+    return saves and behind and all(surely(less(part)) for part in parts if part > 1)
 
 
 def _saves(taken: dict[int, tuple[float, float]], unit: int, part: int) -> bool:
