@@ -162,7 +162,10 @@ def test_planes_that_work_together_are_seen_behind_a_link_nearly_as_slow_as_a_re
 
 
 def test_what_a_cache_keeps_hides_no_end_of_a_page() -> None:
-    """Requests about two boundaries of a row may share a block, which is read once only."""
+    """Requests about two boundaries of a row may share a block, which is read once only.
+
+    That every block is a page shows by how long chips take for one and for two.
+    """
     drive: dict[str, Value] = {
         "host.logical_block_bytes": 4096,
         "read_cache.bytes": 1 << 20,
@@ -171,8 +174,8 @@ def test_what_a_cache_keeps_hides_no_end_of_a_page() -> None:
         "ftl.placement_pages": 4,
     }
     pages = told(drive, cache=(1 << 20, 4096))["placement_pages"]
-    assert isinstance(pages, Ambiguous)  # all boundaries cost alike
-    assert pages.candidates == (1, 2, 4)
+    assert isinstance(pages, Detected), pages
+    assert pages.value == 4
 
 
 def test_without_the_unit_only_pages_are_told() -> None:
@@ -236,7 +239,10 @@ def test_runs_that_pages_of_the_table_have_shifted_are_told_nonetheless() -> Non
     assert values(told(layout, unit=2048)) == ("multi-channel", 2)
 
 
-def test_a_unit_longer_than_a_run_is_on_several_channels_whatever_a_page_is() -> None:
+@pytest.mark.parametrize("page_shows", [True, False])
+def test_a_unit_longer_than_a_run_is_on_several_channels_whatever_a_page_is(
+    monkeypatch: pytest.MonkeyPatch, page_shows: bool
+) -> None:
     drive: dict[str, Value] = {
         "nand.page_bytes": 16_384,
         "nand.blocks_per_plane": 64,
@@ -246,9 +252,15 @@ def test_a_unit_longer_than_a_run_is_on_several_channels_whatever_a_page_is() ->
         "read_cache.unit_bytes": 16_384,
         "read_cache.switchable": False,
     }
+    if not page_shows:
+        monkeypatch.setattr(placement, "page_bytes", lambda *_: None)
     found = told(drive, unit=32_768, cache=(1 << 20, 16_384))
-    assert isinstance(found["placement_pages"], Ambiguous)
-    way = found["placement"]
+    pages, way = found["placement_pages"], found["placement"]
+    if page_shows:
+        assert isinstance(pages, Detected), pages
+        assert pages.value == 1  # A row is one page, which chips read at once.
+    else:
+        assert isinstance(pages, Ambiguous)
     assert isinstance(way, Detected)
     assert way.value == "multi-channel"
 

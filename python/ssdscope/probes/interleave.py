@@ -61,7 +61,7 @@ LEAST_SHARE = 0.008
 LEVELS_APART = 0.04
 ALL_WAIT_FROM = 0.4
 """If the pairs that wait least are slower by so much, in the logarithm, all wait."""
-PLACES_PER_CLASS = 11
+PLACES_PER_CLASS, MORE = 11, 1.25
 PLACES = (400, 800)
 """So many at least and at most: the share of data on a die may be as low as a hundredth."""
 PAIRED_PLACES = (60, 400)
@@ -158,7 +158,7 @@ def _sorted_out(
     least, most = PAIRED_PLACES if source.together.cached_units else PLACES
     for _ in range(3):
         times = _times(seen, top - below)
-        count = min(max(round(PLACES_PER_CLASS / share), least), most)
+        count = min(max(round(MORE * PLACES_PER_CLASS / share), least), most)
         places = source.drawn(count, times)
         if len(places) < least // 2:
             break
@@ -176,7 +176,7 @@ def _sorted_out(
         if len(places) < PLACES_PER_CLASS * (classes - 1):
             if count == most:
                 break
-            share = 1 / (2 * classes)
+            share = 1 / (MORE * classes)
             continue
         evidence |= {"classes": classes, "places": len(places), "repetitions": times}
         if source.narrow and not _in_turn(drive.places, class_of):

@@ -36,7 +36,7 @@ DIE_BOUND = 1.2
 TWICE = 1.86
 """Of two blocks, what a die takes longer than for one, above which it reads them one by one.
 Within a page they come with one read: the second adds its transfer, at most 0.72."""
-SAMPLES = 400
+SAMPLES, KEPT_SAMPLES = 400, 200
 
 
 def page_bytes(
@@ -68,9 +68,7 @@ def page_bytes(
     whole = row_bytes if (row_bytes // block).bit_count() == 1 else None
     if block < SMALLEST_PAGE_BYTES:
         return whole
-    if together.cached_units:
-        return None
-    each = _one_by_one(bench, runs, rng)
+    each = _one_by_one(bench, together, runs, rng)
     return None if each is None else block if each else whole
 
 
@@ -134,32 +132,82 @@ def _costs(edges: _Edges) -> NDArray[np.bool_] | None:
     return None
 
 
-def _one_by_one(bench: Bench, runs: Runs, rng: np.random.Generator) -> bool | None:
+def _one_by_one(
+    bench: Bench, together: Together, runs: Runs, rng: np.random.Generator
+) -> bool | None:
     """Say whether a die takes twice as long for two blocks of a run as for one.
 
     Many reads at once of the same place keep a die busy, whatever the link takes for each.
     """
     block = bench.info.logical_block_bytes
     kinds = ((1, 0), (2, 0), (1, runs.bytes))  # blocks, and how far every other read is
-    bursts = [(*kind, copies) for kind in kinds for copies in COPIES]
-    begins = rng.choice(runs.begins, SAMPLES)
-    one_row = np.concatenate([[0], *(far * (np.arange(n) % 2) for _, far, n in bursts)])
-    lengths = block * np.concatenate([[1], *(np.full(n, blocks) for blocks, _, n in bursts)])
-    firsts = np.cumsum([1, *(n for *_, n in bursts)])
-    pauses = np.zeros(one_row.size, np.uint64)
-    pauses[[0, *firsts[:-1]]] = APART_NS
-    log = patient_read(
-        bench,
-        (begins[:, None] + one_row).ravel(),
-        np.tile(lengths, SAMPLES),
-        iodepth=max(COPIES),
-        pauses_ns=np.tile(pauses, SAMPLES),
-    )
-    latency = np.empty(one_row.size * SAMPLES)
-    latency[log.index.astype(np.int64)] = log.latency_ns
-    lasts = np.maximum.reduceat(latency.reshape(SAMPLES, -1), firsts[:-1], axis=1)
+    bursts = [_Burst(block, *kind, copies) for kind in kinds for copies in COPIES]
+    if together.cached_units:
+        lasts = _each_forgotten(bench, together, runs.begins, bursts)
+    else:
+        begins = rng.choice(runs.begins, SAMPLES)
+        lasts = np.column_stack(_slowest(bench, begins, bursts, 0))
     few, many = np.median(lasts, axis=0).reshape(len(kinds), len(COPIES)).T
     one, two, beside = many - few
     if one < DIE_BOUND * beside:
         return None
     return bool(two > TWICE * one)
+
+
+@dataclass(frozen=True)
+class _Burst:
+    """So many reads at once of so many blocks, every other one so far from the first."""
+
+    block: int
+    blocks: int
+    far: int
+    copies: int
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Where they begin."""
+        return np.asarray(self.far * (np.arange(self.copies) % 2))
+
+
+def _slowest(
+    bench: Bench, begins: NDArray[np.int64], bursts: list[_Burst], aside: int
+) -> list[NDArray[Any]]:
+    """Read bursts one after the other from each place on; give the slowest read of each.
+
+    What must be looked up is brought to hand by a read `aside` of the place before.
+    """
+    block = bursts[0].block
+    one_row = np.concatenate([[aside], *(each.places for each in bursts)])
+    lengths = np.concatenate([[1], *(np.full(each.copies, each.blocks) for each in bursts)])
+    firsts = np.cumsum([1, *(each.copies for each in bursts)])
+    pauses = np.zeros(one_row.size, np.uint64)
+    pauses[[0, *firsts[:-1]]] = APART_NS
+    log = patient_read(
+        bench,
+        (begins[:, None] + one_row).ravel(),
+        np.tile(lengths * block, begins.size),
+        iodepth=max(COPIES),
+        pauses_ns=np.tile(pauses, begins.size),
+    )
+    latency = np.empty(one_row.size * begins.size)
+    latency[log.index.astype(np.int64)] = log.latency_ns
+    lasts = np.maximum.reduceat(latency.reshape(begins.size, -1), firsts[:-1], axis=1)
+    return list(lasts.T)
+
+
+def _each_forgotten(
+    bench: Bench, together: Together, begins: NDArray[np.int64], bursts: list[_Burst]
+) -> NDArray[Any]:
+    """Do so where a cache keeps what was read: one burst from each place, and all is forgotten."""
+    aside = ASIDE_BLOCKS * bursts[0].block
+    rounds = -(-KEPT_SAMPLES // begins.size)
+    lasts = np.empty((rounds, begins.size, len(bursts)))
+    for turn in range(rounds * len(bursts)):
+        together.forget()
+        kind = (np.arange(begins.size) + turn) % len(bursts)
+        for number, burst in enumerate(bursts):
+            these = np.flatnonzero(kind == number)
+            if these.size:
+                read = _slowest(bench, begins[these], [burst], aside)[0]
+                lasts[turn // len(bursts), these, number] = read
+    return lasts.reshape(-1, len(bursts))

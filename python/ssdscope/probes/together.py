@@ -16,7 +16,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Reason
-from ssdscope.probes.rows import patient_read, random_blocks, slow_changes
+from ssdscope.probes.rows import patient_read, slow_changes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 APART_NS = 1000
 """Rest before each burst: the one before has ended."""
 ASIDE_BLOCKS = 3
-EVICTED_BY, SPARE_UNITS = 1.3, 50
-MOST_FORGOTTEN = 6_000_000
-"""Units of a cache that are read to put others out of it."""
+EVICTED_BY, SPARE_UNITS = 1.15, 50
+MOST_FORGOTTEN_BYTES = 1 << 37
+"""Read to put others out of a cache."""
 FORGETTING_BYTES = 128 << 10
 """Of a read to that end: large ones are quicker."""
 
@@ -142,15 +142,17 @@ class Together:
     def forget(self) -> None:
         """Read so much else that a read cache holds nothing of what was read."""
         if self.cached_units:
-            self._forgotten += self.cached_units
-            if self._forgotten > MOST_FORGOTTEN:
-                raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "the read cache is too large")
             info, unit = self._bench.info, cached_unit_bytes(self._bench)
             count = -(-self.cached_units * unit // FORGETTING_BYTES)
-            high = info.capacity_bytes - FORGETTING_BYTES
-            others = random_blocks(self._rng, 0, high, count, info.logical_block_bytes)
+            self._forgotten += count * FORGETTING_BYTES
+            if self._forgotten > MOST_FORGOTTEN_BYTES:
+                raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "the read cache is too large")
+            # No place twice: what is read again takes no room.
+            slots = self._rng.permutation(info.capacity_bytes // FORGETTING_BYTES - 1)[:count]
+            shift = self._rng.integers(FORGETTING_BYTES // info.logical_block_bytes)
+            others = slots * FORGETTING_BYTES + shift * info.logical_block_bytes
             with suppress(Stopped):
-                self._bench.read(others, FORGETTING_BYTES, iodepth=4)
+                self._bench.read(others.astype(np.uint64), FORGETTING_BYTES, iodepth=4)
 
 
 def cached_units(bench: Bench) -> int:
