@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 from tests.unit.small_drives import FLAT, LOG_BLOCK, MIB, NOISE, opened, probed
 
-from ssdscope.probes import Absent, Bench, Budget, Detected, Undetectable, idle_gc
+from ssdscope.probes import (
+    Absent,
+    Bench,
+    Budget,
+    Detected,
+    Finding,
+    Reason,
+    Undetectable,
+    idle_gc,
+)
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.idle_steps import Steps
 from ssdscope.probes.idle_trials import Trials
 from ssdscope.probes.settling import Overwriter
 
@@ -33,6 +44,39 @@ def test_the_onset_is_found(
     found = probed("idle_gc", opened(tmp_path, kind, idle(onset_ns), noise))["idle_gc_onset_ns"]
     assert isinstance(found, Detected), found
     assert found.value == pytest.approx(onset_ns, rel=0.08)
+
+
+def test_where_trials_contradict_each_other_all_room_is_used_up_before_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a trial has left, as writes wait now and then even where there is room, is gained."""
+    narrowed, windows = idle_gc._narrowed, []
+
+    def contradicting(steps: Steps, common: dict[str, Any]) -> Finding:
+        windows.append(steps.trials._window)
+        if len(windows) == 1:
+            raise Stopped(Reason.EFFECT_BELOW_NOISE)
+        return narrowed(steps, common)
+
+    monkeypatch.setattr(idle_gc, "_narrowed", contradicting)
+    found = probed("idle_gc", opened(tmp_path, PAGE, idle(20_000_000)))["idle_gc_onset_ns"]
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(20_000_000, rel=0.08)
+    assert windows[0] == 0 < windows[1]
+
+
+def test_all_room_that_a_pause_has_made_is_used_up(tmp_path: Path) -> None:
+    bench = Bench(opened(tmp_path, PAGE, idle(20_000_000)), Budget.parse("full"), 1)
+    with bench.allowance(1 << 40):
+        overwriter = Overwriter(bench, bench.rng("test"), MIB // 16)
+        overwriter.settle(bench.info.capacity_bytes)
+        trials = Trials(overwriter, flushed=False)
+        trials.use_up_all()
+        trials._quiet(60_000_000, trials.gaps(60_000_000))
+        waits_from = (trials.quick_ns + trials.mean_ns) / 2
+        assert trials._timed(256).mean() < waits_from
+        trials._make_work()
+        assert trials._timed(256).mean() > waits_from
 
 
 def test_the_onset_is_found_behind_a_buffer_that_stays_on_and_beside_another_user(

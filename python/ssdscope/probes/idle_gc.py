@@ -10,7 +10,8 @@ many writes show it best is chosen by trials that keep the drive awake, and tria
 pauses. Periods from the shortest to the longest, each some six times the last, tell between which
 two of them writes gain most, and what they take on either side. The step is then bisected there on
 the logarithm of the period, each period being tried until a sequential test says on which side
-of it the gain lies (Wald 1945).
+of it the gain lies (Wald 1945). Where that ends in no step, all is done once more, with all room
+used up before each trial: what one has left may be what the next one gains.
 
 Decision. Detected if long pauses surely gain something, fresh trials a little beyond the step gain
 it too, and such a little below, of twice as many pauses, gain nothing: a gain that grows slowly is
@@ -30,14 +31,14 @@ capacities. Source: PROBING 3.1, 3.7; SSDcheck's sweep of think times.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope import stats
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
+from ssdscope.probes.idle_steps import LEAST_GAIN, LEAST_SCATTER, Steps
 from ssdscope.probes.idle_trials import AWAKE_NS, FEWEST_WRITES, Trials
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
@@ -67,21 +68,10 @@ PAIRS, MOST_PAIRS, MOST_PAIRS_LONGEST = 5, 20, 60
 SEPARATED, SURE_ERRORS, CLEAR_ERRORS, PROMISING_ERRORS = 0.3, 5.0, 12.0, 2.0
 """Scatter of a trial, as a share of the gain, with which longer pauses are not tried; standard
 errors that the gain must have for a search to begin."""
-LEAST_GAIN, NOTHING = 0.05, 0.03
-LEAST_SCATTER = 0.03
-SIDE = 0.5
-"""Of the full gain: the side of the step is told by this."""
-SCANNED, MOST_SCANNED, TOLD_BY = 4, 8, 0.15
-"""Trials of each period at first: so that their mean is known to such a share of the gain."""
-APART, SCAN_ERRORS = 6.0, 3.0
-"""How many times longer the next period is at most, and standard errors that the step must have."""
-ODDS = math.log(1e4)
-MOST_TRIALS, AGREEING = 60, 3
-"""For each period: so many more must agree than disagree, as one may have been disturbed."""
-OUTLYING = 0.25
+NOTHING = 0.03
 NARROW, BEYOND = 1.03, 1.06
-LEAST_AROUND, MOST_AROUND, BY_CHANCE = 12, 40, 1e-3
-"""Pairs of fresh trials on both sides of the step, and of the rank test on them."""
+BY_CHANCE = 1e-3
+"""Of the rank test on fresh trials on both sides of the step."""
 GAINED_NOTHING, GAINED = 0.4, 0.3
 """Of the full gain, at most below the step, and at least more beyond it."""
 MUCH_WAITED = 0.5
@@ -90,122 +80,6 @@ SUSTAINED_SHARE, SUSTAINED_NS, AS_FAST = 0.25, 1_000_000_000_000, 1.05
 """Of the capacity, and nanoseconds, written behind a pause at most: more than any spare space; and
 times what writes take just behind one, up to which those in the end are as fast."""
 FLUSHES = 5
-
-
-@dataclass
-class Steps:
-    """A search for the period from which on trials gain.
-
-    Attributes
-    ----------
-    long_ns
-        A pause that gains all there is.
-    writes
-        Timed in each trial.
-    awake, rested
-        Logarithm of what they take after none, and after long idle time.
-    scatter
-        Standard deviation of a trial.
-    gains
-        Of each trial by period, as a share of the full gain.
-    """
-
-    trials: Trials
-    deadline: Deadline
-    long_ns: int
-    writes: int
-    awake: float
-    rested: float
-    scatter: float
-    gains: dict[int, list[float]] = field(default_factory=dict)
-    reads_ns: list[float] = field(default_factory=list)
-
-    @property
-    def errors_of_one(self) -> float:
-        """Scatter of a trial, as a share of the full gain."""
-        return self.scatter / (self.awake - self.rested)
-
-    def logs(self, period_ns: int, trials: int, times: int = 1) -> NDArray[np.float64]:
-        """Make trials, of so many times the usual number of pauses; logarithms of their writes."""
-        if not self.trials.bench.virtual and self.deadline.left_s <= 0:
-            raise Stopped(Reason.BUDGET_EXHAUSTED)
-        gaps = times * self.trials.gaps(period_ns)
-        found = [self.trials.run(period_ns, self.writes, gaps) for _ in range(trials)]
-        self.reads_ns += [each.read_ns for each in found]
-        logs: NDArray[np.float64] = np.log([each.writes_ns.mean() for each in found])
-        return logs
-
-    def tried(self, period_ns: int, trials: int, times: int = 1) -> NDArray[np.float64]:
-        """Make trials; give what they gain, as shares of the full gain."""
-        logs = self.logs(period_ns, trials, times)
-        gains = np.clip((self.awake - logs) / (self.awake - self.rested), -OUTLYING, 1 + OUTLYING)
-        self.gains.setdefault(period_ns, []).extend(gains.tolist())
-        return gains
-
-    def gains_at(self, period_ns: int) -> bool:
-        """Tell on which side of the step a period lies.
-
-        Raises
-        ------
-        Stopped
-            If trials scatter too much to tell.
-        """
-        odds, done = 0.0, 0
-        while abs(odds) < 0.99 * ODDS:
-            if done >= MOST_TRIALS:
-                raise Stopped(Reason.EFFECT_BELOW_NOISE)
-            gains = self.tried(period_ns, AGREEING)
-            each = (gains - SIDE) / self.errors_of_one**2
-            odds += float(np.clip(each, -ODDS / AGREEING, ODDS / AGREEING).sum())
-            done += AGREEING
-        return odds > 0
-
-    def around(self, low_ns: int, high_ns: int) -> tuple[float, float, float]:
-        """Make fresh trials at two periods in turn, those at the lower of twice as many pauses.
-
-        Returns
-        -------
-        tuple of float
-            Their median gains, and how probable by chance it is that the higher gains more.
-        """
-        from scipy.stats import mannwhitneyu
-
-        count = int(np.clip((self.errors_of_one / 0.07) ** 2, LEAST_AROUND, MOST_AROUND))
-        pairs = np.array(
-            [(self.tried(low_ns, 1, 2)[0], self.tried(high_ns, 1)[0]) for _ in range(count)]
-        )
-        below, beyond = np.median(pairs, axis=0).tolist()
-        more = mannwhitneyu(pairs[:, 1], pairs[:, 0], alternative="greater")
-        return below, beyond, float(more.pvalue)
-
-    def bracket(self) -> tuple[int, int]:
-        """Find two periods between which writes gain most, and what they take on either side.
-
-        Returns
-        -------
-        tuple of int
-            The shortest and the longest if trials scatter too much to tell.
-        """
-        count = math.ceil(math.log(self.long_ns / AWAKE_NS) / math.log(APART)) + 1
-        periods = np.geomspace(AWAKE_NS, self.long_ns, count).round().astype(int).tolist()
-        rounds = int(np.clip((self.errors_of_one / TOLD_BY) ** 2, SCANNED, MOST_SCANNED))
-        logs = np.empty((count, rounds))
-        for each in range(rounds):
-            # In any order: what drives do changes with time as well.
-            for place in self.trials.overwriter.rng.permutation(count):
-                logs[place, each] = self.logs(periods[place], 1)[0]
-        splits = [(logs[:each].ravel(), logs[each:].ravel()) for each in range(1, count)]
-        left = [sum(np.abs(each - np.median(each)).sum() for each in split) for split in splits]
-        step = int(np.argmin(left))
-        sides = splits[step]
-        awake, rested = (float(np.median(each)) for each in sides)
-        scatter = max(LEAST_SCATTER, math.hypot(*map(stats.mad, sides)) / math.sqrt(2))
-        error = scatter * math.sqrt(sum(1 / each.size for each in sides))
-        if awake - rested < max(LEAST_GAIN, SCAN_ERRORS * error):
-            return AWAKE_NS, self.long_ns
-        self.awake, self.rested, self.scatter = awake, rested, scatter
-        # A few trials that scatter may be one period off.
-        return periods[max(step - 1, 0)], periods[min(step + 2, count - 1)]
 
 
 @dataclass(frozen=True)
@@ -241,16 +115,22 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
         return Undetectable(reason=Reason.MASKED, **common)
     bench.progress("long pauses", 0.2)
     common["evidence"] = {"settled": settled.slowed, "settled_ns": settled.mean_ns}
-    steps: Steps | None = None
-    for long_ns in LONG_NS:
-        found, gained = _between_bursts(trials, long_ns, bench.deadline(1.0))
-        if found and (steps is None or found.errors_of_one < steps.errors_of_one):
-            steps = found
-        if steps and steps.errors_of_one < SEPARATED:
-            break
+    steps, gained = _steps(trials)
     if steps is not None:
         bench.progress("pauses", 0.4)
-        return _narrowed(steps, common)
+        try:
+            found = _narrowed(steps, common)
+        except Stopped as stop:
+            if stop.reason is not Reason.EFFECT_BELOW_NOISE:
+                raise
+            found = Undetectable(reason=stop.reason, **common)
+        if isinstance(found, Detected):
+            return found
+        # What one trial has left may be what the next one gains.
+        trials.use_up_all()
+        bench.progress("pauses, again", 0.7)
+        again, _ = _steps(trials)
+        return found if again is None else _narrowed(again, common)
     common["evidence"] |= {"most_gained": gained.at_most}
     # Into a buffer that no flush empties writes may go as fast with and without room behind it.
     seen = gained.waited > MUCH_WAITED and (flushed or not buffered)
@@ -258,6 +138,18 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
         reason = "no pause makes the next writes faster"
         return Absent(bound=float(LONG_NS[-1]), reason=reason, **common)
     return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+
+
+def _steps(trials: Trials) -> tuple[Steps | None, _Gained]:
+    """Hold long pauses against none until they surely gain something; give a search, if so."""
+    steps: Steps | None = None
+    for long_ns in LONG_NS:
+        found, gained = _between_bursts(trials, long_ns, trials.bench.deadline(1.0))
+        if found and (steps is None or found.errors_of_one < steps.errors_of_one):
+            steps = found
+        if steps and steps.errors_of_one < SEPARATED:
+            break
+    return steps, gained
 
 
 def _flush_works(overwriter: Overwriter, settled: Settled) -> bool:

@@ -49,6 +49,9 @@ QUICK = 0.1
 """Quantile of writes that wait for nothing."""
 SLOW_AGAIN = 0.6
 """Of what writes waited in the mean before: they wait again, and there is work for idle time."""
+ALL_SLOW, WINDOW, SETTLED_PART = 0.75, 8, 4
+"""The same where room is surely used up: in so many chunks; and which part of the capacity, at
+most, that takes."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +93,30 @@ class Trials:
         self._phase_bytes = int(self.bench.found("alignment_phase_bytes") or 0)
         capacity, size = self.bench.info.capacity_bytes, overwriter.granule.size_bytes
         most = int(np.clip(capacity // size // 32, 64, 1024))
-        latency = np.sort([self._written(CHUNK) for _ in range(2 * most // CHUNK)], axis=None)
+        self._chunk, self._window = CHUNK, 0
+        self._calibrate(2 * most)
+        enough = max(LEAST_WRITES, STALLS * self.stall_ns / self.mean_ns, TIMED_NS / self.mean_ns)
+        self.most_writes = int(min(most, enough))
+
+    def _calibrate(self, count: int) -> None:
+        """Tell by so many writes what quick ones take, what all do, and what those that wait do."""
+        chunks = max(count // self._chunk, 1)
+        latency = np.sort([self._written(self._chunk) for _ in range(chunks)], axis=None)
         self.quick_ns, self.mean_ns = float(np.quantile(latency, QUICK)), float(latency.mean())
         waited = np.cumsum(np.maximum(latency - self.quick_ns, 0))
         self.stall_ns = float(latency[np.searchsorted(waited, waited[-1] / 2)])
         """Half of all waiting, beyond what quick writes take, is in writes that take longer."""
-        enough = max(LEAST_WRITES, STALLS * self.stall_ns / self.mean_ns, TIMED_NS / self.mean_ns)
-        self.most_writes = int(min(most, enough))
-        self._chunk = CHUNK
+
+    def use_up_all(self) -> None:
+        """Make work from now on until all writes wait again as they do on end.
+
+        Some writes wait even while there is room, and a few that do by chance end it too soon.
+        """
+        units = self.bench.info.capacity_bytes // self.overwriter.granule.size_bytes
+        for _ in range(units // SETTLED_PART // self._chunk):
+            self._written(self._chunk)
+        self._window = WINDOW * self._chunk
+        self._calibrate(2 * self._window)
 
     def shorten(self) -> bool:
         """Make trials that others disturb a quarter as long; give whether that can be done."""
@@ -192,12 +211,25 @@ class Trials:
 
     def _make_work(self) -> None:
         """Overwrite until writes are slow again, and one has just waited long."""
-        slow_ns = self.quick_ns + SLOW_AGAIN * (self.mean_ns - self.quick_ns)
-        for _ in range(MOST_CHUNKS):
-            if float(self._written(self._chunk).mean()) >= slow_ns:
-                break
+        if self._window:
+            self._use_up()
+        else:
+            slow_ns = self.quick_ns + SLOW_AGAIN * (self.mean_ns - self.quick_ns)
+            for _ in range(MOST_CHUNKS):
+                if float(self._written(self._chunk).mean()) >= slow_ns:
+                    break
         for _ in range(MOST_FINE):
             if float(self._written(min(FINE, self._chunk)).max()) >= self.stall_ns / 2:
+                return
+
+    def _use_up(self) -> None:
+        """Overwrite until as many writes as a window holds take what they did on end."""
+        slow_ns = self.quick_ns + ALL_SLOW * (self.mean_ns - self.quick_ns)
+        units = self.bench.info.capacity_bytes // self.overwriter.granule.size_bytes
+        last: list[float] = []
+        for _ in range(units // SETTLED_PART // self._chunk):
+            last = [*last[1 - WINDOW :], float(self._written(self._chunk).mean())]
+            if len(last) == WINDOW and np.mean(last) >= slow_ns:
                 return
 
     def _written(self, count: int) -> NDArray[np.float64]:
