@@ -173,3 +173,13 @@ def test_a_merge_unit_holds_whole_rmw_units(merge_bytes: int, doubted: bool) -> 
 def test_a_drive_merges_or_collects() -> None:
     both = [found(1 << 20, name=f"{kind}_unit_bytes") for kind in ("merge", "reclaim")]
     assert [each.outcome for each in probes.reconciled(both)] == ["ambiguous"] * 2
+
+
+@pytest.mark.parametrize(("spans", "told"), [([5, 9], "detected"), ([5, 3], "undetectable")])
+def test_dies_must_be_seen_in_two_merge_units(spans: list[int], told: str) -> None:
+    """One merge unit of four pages may lie on a part of them."""
+    within = {"class_spans_bytes": [each * PAGE for each in spans]}
+    dies = replace(found(2, name="interleave_degree"), evidence=within)
+    merge = found(4 * PAGE, name="merge_unit_bytes")
+    assert [each.outcome for each in probes.reconciled([dies, merge])] == [told, "detected"]
+    assert probes.reconciled([dies]) == [dies]

@@ -17,7 +17,8 @@ Decision rule
 Assumptions
     The places hold data. What the drive has to look up is brought to hand by a read of the same
     block just before, and on a drive that keeps one piece of its mapping table, all places lie
-    within one, along which all classes must come twice. A read cache that stays on must forget
+    within one, along which all classes must come twice, and in two merge units, if there are such:
+    one of them may lie on a part of the dies (`reconcile`). A read cache that stays on must forget
     before places are read again: it is filled with others between rounds in which every place
     takes part once, each time with another.
 Cost
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
 
 DEGREE = "interleave_degree"
 PROBE_NAME = "interleave"
+SPANS = "class_spans_bytes"
+"""In the evidence, where only a part of the drive was looked at: from the first to the last place
+of each class."""
 RANDOM_PAIRS = 600
 TIMES = 5
 MOST_TIMES = 25
@@ -179,8 +183,12 @@ def _sorted_out(
             share = 1 / (MORE * classes)
             continue
         evidence |= {"classes": classes, "places": len(places), "repetitions": times}
-        if source.narrow and not _in_turn(drive.places, class_of):
-            return _refused(Reason.RANGE_TOO_SMALL, evidence)
+        if source.narrow:
+            if not _in_turn(drive.places, class_of):
+                return _refused(Reason.RANGE_TOO_SMALL, evidence)
+            evidence[SPANS] = [
+                np.ptp(drive.places[class_of == one]).item() for one in range(classes)
+            ]
         if not _fits(source, drive, class_of, (below + top) / 2, times):
             break
         return Detected(

@@ -2,7 +2,7 @@
 
 A property that two probes answer gets one finding. Findings that cannot both be true become
 `Ambiguous`, with the reason: a contradiction says that one of two measurements was misread, not
-which of them.
+which of them. One that another shows to rest on too little is refused.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Undetectable
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.interleave import SPANS
 
-Rule: TypeAlias = Callable[[Mapping[str, Finding]], Iterable[Ambiguous]]
+Rule: TypeAlias = Callable[[Mapping[str, Finding]], Iterable[Finding]]
 """Looks at all findings by property, and gives what must replace some of them."""
 
 _STRENGTH = (Detected, Ambiguous, Absent, Undetectable)
@@ -83,4 +84,24 @@ def one_way_of_mapping(told: Mapping[str, Finding]) -> Iterable[Ambiguous]:
     yield _doubted(told["reclaim_unit_bytes"], (reclaim,), reason)
 
 
-_RULES: tuple[Rule, ...] = (merge_units_hold_whole_rmw_units, one_way_of_mapping)
+def dies_of_two_merge_units(told: Mapping[str, Finding]) -> Iterable[Finding]:
+    """Refuse a number of dies that were seen from within one merge unit, which may be on a part."""
+    found, merge = told.get("interleave_degree"), _value(told, "merge_unit_bytes")
+    if not isinstance(found, Detected) or merge is None:
+        return
+    if min(found.evidence.get(SPANS, [merge])) < merge:
+        yield Undetectable(
+            name=found.name,
+            probe=found.probe,
+            reason=Reason.RANGE_TOO_SMALL,
+            evidence=found.evidence,
+            bytes_written=found.bytes_written,
+            requests=found.requests,
+        )
+
+
+_RULES: tuple[Rule, ...] = (
+    merge_units_hold_whole_rmw_units,
+    one_way_of_mapping,
+    dies_of_two_merge_units,
+)
