@@ -291,15 +291,20 @@ def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("index", "unit", "phase"),
+    ("seed", "index", "unit", "phase"),
     [
-        (58, 8192, 0),  # The link takes as long for its other block as reading that would.
-        (76, 12_288, 8192),  # Its second block costs something, and the third saves more.
-        (85, 8192, 0),  # One command at a time, and only the ends of rows of two show.
+        # The link takes as long for its other block as reading that would.
+        (1344975435, 58, 8192, 0),
+        # Its second block costs something, and the third saves more.
+        (1344975435, 76, 12_288, 8192),
+        # One command at a time, and only the ends of rows of two show.
+        (1344975435, 85, 8192, 0),
+        # Its last block saves a reading, but for a transfer; that behind its half costs only such.
+        (771203, 29, 32_768, 28_672),
     ],
 )
-def test_units_that_links_and_rows_hide(index: int, unit: int, phase: int) -> None:
-    assert values(open_drive(draw(1344975435, index).toml(), "drawn", index)) == [unit, phase]
+def test_units_that_links_and_rows_hide(seed: int, index: int, unit: int, phase: int) -> None:
+    assert values(open_drive(draw(seed, index).toml(), "drawn", index)) == [unit, phase]
 
 
 def test_where_the_unit_within_a_period_is_not_clear_all_its_parts_may_be_it(

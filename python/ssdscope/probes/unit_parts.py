@@ -13,8 +13,9 @@ Of two units written from the first on, the first block of the second costs its 
 last block of the second saves that reading less a transfer, which is no more. Within a unit no
 block more costs a reading, unless some of its pages come to wait for others. So it is borne out if
 its last block surely saves something, and the first block behind its half and third costs less than
-half of that; while the first block behind the unit must cost more. Units of one block read nothing:
-there any block that saves something refutes them. What cannot be told from part of
+half of that, both but for the transfer, which is what other blocks of the unit add; while the first
+block behind the unit must cost more. Units of one block read nothing: there any block that saves
+something refutes them. What cannot be told from part of
 a unit in that way, because pages are read in turns, may be written faster than its half and third
 nevertheless; or faster than half of what those let expect that read nothing: of them a block takes
 longer by a whole reading less a transfer, and what the rest of the unit adds is no less than that
@@ -187,9 +188,20 @@ def _alone(taken: dict[int, tuple[float, float]], unit: int, parts: list[int]) -
             weights[at] = weights.get(at, 0.0) + weight
         return weights
 
+    def reads_less(part: int) -> bool:
+        """Whether the last block saves more than twice the reading that one behind a part costs.
+
+        Both are but for a transfer, which is what other blocks in between add.
+        """
+        weights, between = less(part), unit - 1 - (part + 1)
+        if between > 0:
+            weights[unit - 1] += 3.0 / between
+            weights[part + 1] -= 3.0 / between
+        return surely(weights)
+
     saves = surely({unit - 1: 1.0, unit: -1.0})
     behind = surely({length: -weight for length, weight in less(unit).items()})
-    return saves and behind and all(surely(less(part)) for part in parts if part > 1)
+    return saves and behind and all(reads_less(part) for part in parts if part > 1)
 
 
 def _saves(taken: dict[int, tuple[float, float]], unit: int, part: int) -> bool:
