@@ -307,6 +307,23 @@ def test_units_that_links_and_rows_hide(seed: int, index: int, unit: int, phase:
     assert values(open_drive(draw(seed, index).toml(), "drawn", index)) == [unit, phase]
 
 
+@pytest.mark.parametrize(
+    ("behind_half", "shorter", "one"),
+    [
+        (5_262, 5_200, True),  # A transfer takes less than nothing, by noise: none is taken off.
+        (5_292, 5_390, True),  # It takes 16, and the block behind the half no more.
+        (5_342, 5_390, False),  # That reads something, too.
+    ],
+)
+def test_the_block_behind_a_half_may_cost_a_transfer(
+    behind_half: int, shorter: int, one: bool
+) -> None:
+    whole = 5_115 if shorter < 5_300 else 5_367
+    times = {1: 5_408, 8: 5_267, 9: behind_half, 15: shorter, 16: whole, 17: whole + 300}
+    taken = {length: (float(time), 1.0) for length, time in times.items()}
+    assert unit_parts._alone(taken, 16, [8]) == one
+
+
 def test_where_the_unit_within_a_period_is_not_clear_all_its_parts_may_be_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

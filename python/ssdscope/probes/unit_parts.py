@@ -191,9 +191,12 @@ def _alone(taken: dict[int, tuple[float, float]], unit: int, parts: list[int]) -
     def reads_less(part: int) -> bool:
         """Whether the last block saves more than twice the reading that one behind a part costs.
 
-        Both are but for a transfer, which is what other blocks in between add.
+        Both are but for a transfer, which is what other blocks in between add; it is not less than
+        nothing, whatever noise says.
         """
         weights, between = less(part), unit - 1 - (part + 1)
+        if surely(weights):
+            return True
         if between > 0:
             weights[unit - 1] += 3.0 / between
             weights[part + 1] -= 3.0 / between
