@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 
+from ssdscope.studies.recovery import observability, reference_writes
 from ssdscope.studies.recovery import reference_reads as reads
-from ssdscope.studies.recovery import reference_writes
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.studies.recovery.measured import Case
+from ssdscope.studies.recovery.truth import Truth
 from ssdscope.studies.recovery.twin import Twin, write
 
 
@@ -36,3 +39,12 @@ def test_collection_beside_writes_does_not_show_where_it_begins_on_all_planes() 
     """The first 1 % take 9 to 14 % longer, the next 1.5 % only 6 to 8 %, and all else 250 %."""
     share, shown, _ = reference_writes.overwritten(Twin(draw(7301177, 76)))
     assert share + 0.015 < shown < share + 0.03
+
+
+def test_a_knee_that_others_move_by_half_is_not_observable() -> None:
+    depths = np.array(reads.DEPTHS, dtype=float)
+    early, late = (np.minimum(depths, knee) for knee in (10, 20))
+    for moved, seen in (([early, early], True), ([early, late], False)):
+        truths = {"queue_depth_knee": Truth(9.0, (8.9, 18.2))}
+        case = SimpleNamespace(truths=truths, depths=early, noisy_depths=moved)
+        assert (observability.RULES["queue_depth_knee"].contrast(case) > 1) == seen  # type: ignore[arg-type]

@@ -102,6 +102,11 @@ class Case:
         """Rates of the undisturbed twin by queue depth."""
         return reads.depth_rates(self.twin)
 
+    @cached_property
+    def noisy_depths(self) -> list[NDArray[np.float64]]:
+        """Rates by queue depth with noise and spikes: as opened, and as others leave the drive."""
+        return [reads.depth_rates(each) for each in (self.noisy, *self.others_wrote)]
+
     def _allocation(self) -> Truth:
         """Give the effect of order; log blocks have one though addresses choose the place.
 
@@ -148,10 +153,9 @@ class Case:
 
         They also make depth gain more: what makes one request wait occupies no part of the drive.
         """
-        curves = [self.depths, reads.depth_rates(self.noisy)]
+        curves = [self.depths, *self.noisy_depths]
         if self._drift:
             curves.append(reads.depth_rates(Twin(self.drawn, crest=True)))
-        curves += [reads.depth_rates(each) for each in self.others_wrote]
         gains = [reads.depth_gain(rates) for rates in curves]
         if max(gains) < DEPTH_GAINS or min(reads.knees(self.depths)) > reads.DEPTHS[-2]:
             return ABSENT

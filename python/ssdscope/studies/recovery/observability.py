@@ -4,6 +4,7 @@ A property is observable if the drive has it, none of the rules that mask it app
 contrast on the undisturbed twin is at least 10 %.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -159,7 +160,9 @@ def _streams(case: Case) -> float:
 def _knee(case: Case) -> float:
     deepest = max(float(each) for each in case.truths["queue_depth_knee"].also)
     low, high = reads.knees(case.depths)
-    if deepest > reads.DEPTHS[-2] or high > KNEE_SHARP * low:
+    middles = [math.prod(reads.knees(rates)) ** 0.5 for rates in case.noisy_depths]
+    moved = max(middles) > KNEE_SHARP * min(middles)
+    if deepest > reads.DEPTHS[-2] or high > KNEE_SHARP * low or moved:
         return 0.0
     return reads.depth_gain(case.depths)
 
