@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,8 @@ def test_collection_beside_writes_does_not_show_where_it_begins_on_all_planes() 
 def test_a_knee_that_others_move_by_half_is_not_observable() -> None:
     depths = np.array(reads.DEPTHS, dtype=float)
     early, late = (np.minimum(depths, knee) for knee in (10, 20))
+    truths = {"queue_depth_knee": Truth(9.0, (8.9, 18.2))}
+    contrast = observability.RULES["queue_depth_knee"].contrast
     for moved, seen in (([early, early], True), ([early, late], False)):
-        truths = {"queue_depth_knee": Truth(9.0, (8.9, 18.2))}
-        case = SimpleNamespace(truths=truths, depths=early, noisy_depths=moved)
-        assert (observability.RULES["queue_depth_knee"].contrast(case) > 1) == seen  # type: ignore[arg-type]
+        case: Any = SimpleNamespace(truths=truths, depths=early, noisy_depths=moved)
+        assert (contrast(case) > 1) == seen
