@@ -61,7 +61,8 @@ def conflict(twin: Twin) -> float:
 def chunk(twin: Twin) -> float:
     """Two reads at once on one plane, against two next to each other where a row of pages ends.
 
-    Only a block of each page is read, so that the array counts and not the link.
+    Only a block of each page is read, so that the array counts and not the link. NaN where no two
+    such pages are on the drive.
     """
     shape, size = twin.shape, twin.block_bytes
     phase, width = number(twin.values, "ftl.phase_bytes"), runs_width(twin.values, shape)
@@ -77,6 +78,8 @@ def chunk(twin: Twin) -> float:
     last = last[
         (last - turn >= shape.page_bytes) & (last + shape.page_bytes < shape.capacity_bytes)
     ]
+    if not last.size:
+        return float("nan")
     # Beforehand what a block beside needs is looked up: a cache that stays on would keep the block.
     beside = min(size, shape.page_bytes - size)
     if beside <= 0:
