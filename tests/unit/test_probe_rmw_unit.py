@@ -264,6 +264,19 @@ def test_what_only_bursts_of_forced_writes_show_may_be_the_buffers(
     assert inner_units.innermost(writer, period) == unit
 
 
+@pytest.mark.parametrize(("told", "unit"), [(24, 24), (8, None), (12, None)])
+def test_what_is_written_sooner_by_twos_or_threes_is_no_unit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, told: int, unit: int | None
+) -> None:
+    monkeypatch.setattr(inner_units, "_by_bursts", lambda _writer, period: period.blocks)
+    device = drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 12288', channels=6, blocks=190)
+    bench = probes.Bench(device, Budget.parse("default"), 1)
+    writer = write_through.Writer(bench, forced=False, waits=True)
+    period = inner_units.Period(told, 0, 400_000.0, serial=False, queued=True)
+    with bench.allowance(4 * device.info.capacity_bytes):
+        assert inner_units.innermost(writer, period) == unit
+
+
 @pytest.mark.parametrize("one", [False, True])
 def test_what_forced_writes_show_to_be_whole_must_save_reading(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, one: bool

@@ -20,6 +20,8 @@ what is found without full queues, or is below four blocks, must pass `unit_part
 was not clear may still pass it. (Where many reads at once gain and writes do not, all that is near
 each other is on one chip.) So must all that forced writes show: a unit of the buffer leaves it at
 once, and as much across two of them in turn, which looks like reading that a whole unit saves.
+What full queues show is held against being written by twos and threes: all of a unit is written
+sooner than a part of it, and several units are not.
 """
 
 from __future__ import annotations
@@ -107,7 +109,7 @@ def innermost(writer: Writer, period: Period) -> int | None:
     clear = _by_bursts_or_wholes(writer, period)
     alone = writer.forced or (period.serial and not period.queued)
     if clear is not None and not (alone or clear < 2 * BLOCKS):
-        return clear
+        return None if _is_part(writer, replace(period, blocks=clear)) else clear
     whole = replace(period, blocks=clear or period.blocks)
     if unit_parts.is_one(writer, whole.blocks, _begins(writer, whole), strict=clear is None):
         return whole.blocks
@@ -128,6 +130,28 @@ def _begins(writer: Writer, period: Period) -> Callable[[np.random.Generator, in
     return places
 
 
+def _is_part(writer: Writer, unit: Period) -> bool:
+    """Say whether what bursts tell is surely a half or a third of a unit, which is written sooner.
+
+    Bursts compare two costs, and what disturbs the greater one makes the other as large.
+    """
+    for times in unit_parts.PARTS:
+        for number in range(times):
+            begin = unit.boundary + number * unit.blocks
+            whole = replace(unit, blocks=times * unit.blocks, boundary=begin)
+            begins = _begins(writer, whole)
+            shorter = partial(
+                unit_parts.whole_is_shorter, writer, unit.blocks, whole.blocks, begins, sure=SURE
+            )
+            try:
+                if shorter() and shorter(look=1):
+                    return True
+            except Stopped as stop:
+                if stop.reason not in {Reason.INTERFERENCE, Reason.BUDGET_EXHAUSTED}:
+                    raise
+    return False
+
+
 def _part(writer: Writer, period: Period) -> int | None:
     """Give a part of the period that is surely one unit.
 
@@ -139,7 +163,7 @@ def _part(writer: Writer, period: Period) -> int | None:
         if rest or part < BLOCKS:
             continue
         begins = _begins(writer, replace(period, blocks=part))
-        if unit_parts.whole_is_shorter(writer, part, begins) and unit_parts.is_one(
+        if unit_parts.whole_is_shorter(writer, 1, part, begins) and unit_parts.is_one(
             writer, part, begins, strict=True
         ):
             return part

@@ -129,12 +129,36 @@ def _latency_ns(
 
 
 def whole_is_shorter(
-    writer: Writer, unit: int, places: Callable[[np.random.Generator, int], NDArray[Any]]
+    writer: Writer,
+    part: int,
+    unit: int,
+    places: Callable[[np.random.Generator, int], NDArray[Any]],
+    *,
+    sure: float = SURE,
+    look: int = 0,
 ) -> bool:
-    """Say whether it surely takes less to write so many blocks than the first of them alone."""
-    taken = _latency_ns(writer, [1, unit], (0, LOOKS[0]), places)
-    (one, one_error), (whole, error) = _median(taken[1]), _median(taken[unit])
-    return bool(one - whole > SURE * np.hypot(one_error, error))
+    """Say whether it surely takes less to write so many blocks than the first ones of them alone.
+
+    Not, if that is less than half: more than reading goes on then, which takes no longer than
+    programming.
+
+    Parameters
+    ----------
+    places
+        Gives so many first bytes of random units.
+    sure
+        Standard errors.
+    look
+        Which of several: each draws places of its own.
+    """
+    block = writer.bench.info.logical_block_bytes
+    most = writer.bench.info.capacity_bytes // LOOK_SHARE // ((part + unit) * block)
+    count = min(LOOKS[0], most)
+    if count < FEWEST:
+        return False
+    taken = _latency_ns(writer, [part, unit], (look, count), places)
+    (some, some_error), (whole, error) = _median(taken[part]), _median(taken[unit])
+    return bool(sure * np.hypot(some_error, error) < some - whole < whole)
 
 
 def saves_in_full_queues(
