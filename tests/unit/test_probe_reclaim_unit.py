@@ -138,8 +138,13 @@ def test_parts_of_a_mapping_table_are_no_rounds(
         assert found.value == pytest.approx(2 * 48 * PAGE, rel=0.02)
 
 
-def test_a_known_region_masks_it(tmp_path: Path) -> None:
-    refused = found_on(tmp_path, page_mapped(), pslc_bytes=1 << 20)
+@pytest.mark.parametrize("full", [False, True])
+def test_a_region_masks_it_even_one_that_may_always_be_full(tmp_path: Path, full: bool) -> None:
+    bench = bench_with(tmp_path, page_mapped(), merge_unit_bytes=None, pslc_bytes=1 << 20)
+    if full:
+        hidden = Undetectable(name="pslc_bytes", probe="pslc", reason=Reason.MASKED)
+        bench.known["pslc_bytes"] = hidden
+    refused = told("reclaim_unit", bench)[reclaim_unit.RECLAIM]
     assert isinstance(refused, Undetectable)
     assert refused.reason is Reason.MASKED
 

@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes import pslc
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
@@ -189,9 +190,7 @@ def _interleaves(bench: Bench) -> bool:
 
 def _may_lay_out_anew(bench: Bench) -> bool:
     """Say whether there is a region of one bit per cell, or what is seen may be a full one."""
-    region = bench.known.get("pslc_bytes")
-    full = isinstance(region, Undetectable) and region.reason is Reason.MASKED
-    return full or isinstance(region, Ambiguous | Detected)
+    return pslc.may_be_full(bench) or isinstance(bench.known.get(pslc.SIZE), Ambiguous | Detected)
 
 
 def _any_shows(contrasts: list[_Contrast]) -> bool:

@@ -216,6 +216,12 @@ def _is_region(streams: Streams, fine: Stretch, evidence: dict[str, Any]) -> boo
     return True
 
 
+def may_be_full(bench: Bench) -> bool:
+    """Whether what is seen may be a region that is always full."""
+    known = bench.known.get(SIZE)
+    return isinstance(known, Undetectable) and known.reason is Reason.MASKED
+
+
 def seen(bench: Bench) -> bool:
     """Whether there is a region, though its size may not be known well enough to be told.
 

@@ -30,8 +30,9 @@ units, if `gc_period` found the same where it was asked.
 
 Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer, or many
 streams show that it does not (`many_streams`); where it may as well merge, the merges of shared log
-blocks would look alike. Of a region of one bit per cell that was overlooked it is the blocks that
-are seen. Without the RMW unit 128 KiB are written at a time.
+blocks would look alike. Nor is there a region of one bit per cell, nor what may be one that is
+always full: of one that was overlooked it is the blocks that are seen. Without the RMW unit 128 KiB
+are written at a time.
 Cost. The drive filled once, then at most twelve capacities written, and 64 GiB.
 Source. PROBING.md 3.3; kuo2009, 3.1.
 """
@@ -95,8 +96,8 @@ def detect(bench: Bench) -> Iterator[Finding]:
         yield Absent(name=RECLAIM, probe=NAME, bound=0.0, reason=reason)
         return
     many_streams.require_no_hidden_merges(bench)
-    if pslc.seen(bench):
-        raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
+    if pslc.seen(bench) or pslc.may_be_full(bench):
+        raise Stopped(Reason.MASKED, "data may reach their blocks by folding, not as written")
     known = unit_or_base(bench)
     unit = known if known.exact else Granule(UNKNOWN_BYTES[0], 0, False)
     within = bench.found("gc_period_bytes") if unit.exact else None
