@@ -35,6 +35,16 @@ def test_what_is_no_spare_space_depends_on_the_size_otherwise(shares: tuple[floa
     assert padded_knee._line(np.array(shares) * 1e9) is None
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_no_request_begins_a_merge_unit_or_runs_over_into_one(size: int) -> None:
+    """Shared log blocks take what begins a unit elsewhere, which longer requests do more often."""
+    unit, span = 512 * 1024, 1 << 30
+    places = padded_knee._within(size).places(5000, span, np.random.default_rng(1)).astype(np.int64)
+    assert ((places % unit != 0) & (places // unit == (places + size - 1) // unit)).all()
+    assert places.min() < span // 50
+    assert span - span // 50 < places.max() < span - size
+
+
 def test_where_writes_wait_before_there_is_no_knee() -> None:
     """Log blocks are merged again and again; a burst of somebody else's is one wait."""
     latencies = np.ones(4000)

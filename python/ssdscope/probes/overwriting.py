@@ -38,18 +38,22 @@ class Granule:
         Granules begin so far before multiples of their size.
     exact
         Whether they are known to be whole RMW units.
+    apart
+        How many sizes lie between the beginnings of two.
     """
 
     size_bytes: int
     phase_bytes: int
     exact: bool
+    apart: int = 1
 
     def places(self, count: int, span_bytes: int, rng: np.random.Generator) -> NDArray[np.uint64]:
         """Draw first bytes of granules that lie within the first `span_bytes`, shape (count,)."""
-        last = (span_bytes + self.phase_bytes) // self.size_bytes
+        step_bytes = self.apart * self.size_bytes
+        last = (span_bytes + self.phase_bytes) // step_bytes
         first = 1 if self.phase_bytes else 0
         drawn = rng.integers(first, max(last, first + 1), count)
-        return (drawn * self.size_bytes - self.phase_bytes).astype(np.uint64)
+        return (drawn * step_bytes - self.phase_bytes).astype(np.uint64)
 
     def nearest(self, offset_bytes: int) -> int:
         """Give the first byte of the granule that holds a byte, or of the next one."""

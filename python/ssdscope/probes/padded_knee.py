@@ -4,8 +4,9 @@ Requests whose ends lie within RMW units use up more space than they hold: e byt
 much whatever their size. So K bytes of spare space are used up after k = K / (1 + e / size) bytes:
 1 / k is a straight line over 1 / size. Three sizes are written, each from the same beginning; from
 the line follow K and e, and where the three do not lie on it, what was found is no spare space, or
-not where it ends: log blocks of one unit each are used up after as many *requests*, common ones
-show earlier merges of the block for writes in order, and a knee seen late is so by chance. Behind
+not where it ends: log blocks of one unit each are used up after as many *requests*, and a knee seen
+late is so by chance. Common log blocks take what begins a merge unit in a block for writes in
+order, which longer requests do more often, as if they were padded less: so none begins one. Behind
 a buffer many writes wait for room in turn: latencies are taken over the mean of all but the
 slowest, and the knee is the first of long waits that there were none of before. What a buffer still
 holds when it begins has used up nothing, and does not count. A region of one bit per cell shows in
@@ -92,10 +93,9 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
     """
     found: list[tuple[Knee, NDArray[np.float64]]] = []
     for size in SIZES:
-        unit = Granule(size, 0, False)
         if not bench.renew(State.AS_FOUND):
-            fill_afresh(bench, unit)
-        knee, latencies = alone(unit)
+            fill_afresh(bench, Granule(size, 0, False))
+        knee, latencies = alone(_within(size))
         if knee is None:
             return None
         found.append((knee, latencies))
@@ -118,6 +118,15 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
     spare, padding = line
     knee = Knee(spare, (1 - ERROR) * spare, (1 + ERROR) * spare, small.slowdown)
     return Padded(knee, padding, SIZES[-1], latencies)
+
+
+def _within(size_bytes: int) -> Granule:
+    """Give every other place of a size, put off by the smallest one.
+
+    Where log blocks are shared, what begins a merge unit goes to a log of its own, and that is a
+    greater share of longer requests. So none begins one, nor runs over into the next.
+    """
+    return Granule(size_bytes, 2 * size_bytes - SIZES[-1], exact=False, apart=2)
 
 
 def _line(knees: NDArray[np.float64]) -> tuple[float, float] | None:
