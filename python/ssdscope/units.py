@@ -6,7 +6,6 @@ integers of bytes and nanoseconds; nothing passes through floating point.
 """
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 
 from ssdscope.errors import UsageError
@@ -146,30 +145,31 @@ def parse_whole_percent(text: str) -> int:
 
 
 def parse_sizes(text: str) -> list[int]:
-    """Read a list of sizes (``1k,4k,16k``) or a range in doublings (``1k:64k``).
+    """Read a list of sizes or counts (``1k,4k,16k``), or a range in doublings (``1k:64k``).
 
     Returns
     -------
     list of int
-        Bytes, in the order written.
+        Bytes or counts, in the order written.
 
     Raises
     ------
     UsageError
         If a part is no size, or the range does not end on a doubling of its start.
     """
-    return _list_or_range(text, parse_size)
-
-
-def parse_counts(text: str) -> list[int]:
-    """Read a list of counts (``1,2,4``) or a range in doublings (``1:64``).
-
-    Raises
-    ------
-    UsageError
-        If a part is no positive whole number.
-    """
-    return _list_or_range(text, parse_count)
+    if ":" not in text:
+        return [parse_size(part) for part in text.split(",")]
+    low_text, _, high_text = text.partition(":")
+    low, high = parse_size(low_text), parse_size(high_text)
+    values = [low]
+    while 0 < values[-1] < high:
+        values.append(values[-1] * 2)
+    if values[-1] != high:
+        raise UsageError(
+            f"{text!r} is not a range: doubling {low_text} never meets {high_text}",
+            hint="a range goes up by doubling, as in 1k:64k; list other values, as in 1k,3k",
+        )
+    return values
 
 
 def parse_count(text: str) -> int:
@@ -236,19 +236,3 @@ def _two_sizes(text: str, number: Fraction, power: int) -> UsageError:
         f"{text!r} can be read as {binary:,} bytes or as {decimal:,} bytes",
         hint=f"write {format_size(binary)} for the first, {decimal} for the second",
     )
-
-
-def _list_or_range(text: str, parse: Callable[[str], int]) -> list[int]:
-    if ":" not in text:
-        return [parse(part) for part in text.split(",")]
-    low_text, _, high_text = text.partition(":")
-    low, high = parse(low_text), parse(high_text)
-    values = [low]
-    while 0 < values[-1] < high:
-        values.append(values[-1] * 2)
-    if values[-1] != high:
-        raise UsageError(
-            f"{text!r} is not a range: doubling {low_text} never meets {high_text}",
-            hint="a range goes up by doubling, as in 1k:64k; list other values, as in 1k,3k",
-        )
-    return values

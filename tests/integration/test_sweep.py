@@ -50,6 +50,18 @@ def test_every_combination_is_run_once_and_tabled(cli, plan: Path, tmp_path: Pat
     assert set(table["requests"]) == {20}
 
 
+def test_ranges_double_and_wrong_ones_are_refused(cli, plan: Path) -> None:
+    plan.write_text(PLAN.replace('["8k", "64k"]', '"8k:64k"'), encoding="utf-8")
+    points = points_of(read_plan(str(plan)), 1)
+    sizes = {point.workload["block_bytes"] for point in points}
+    assert sizes == {8192, 16384, 32768, 65536}
+    plan.write_text(PLAN.replace('["8k", "64k"]', '"8k:60k"'), encoding="utf-8")
+    said = cli("sweep", str(plan), "--dry-run")
+    assert said.status == 2
+    assert "grid.bs" in said.err
+    assert "never meets 60k" in said.err
+
+
 def test_a_point_gives_what_the_same_run_gives(cli, plan: Path) -> None:
     point = points_of(read_plan(str(plan)), 1)[0]
     outcome = next(run_points([point], jobs=1))

@@ -12,7 +12,6 @@ from ssdscope.units import (
     format_duration,
     format_size,
     parse_count,
-    parse_counts,
     parse_duration,
     parse_percent,
     parse_size,
@@ -123,8 +122,8 @@ def test_whole_percentages() -> None:
 def test_ranges_double_and_lists_are_kept() -> None:
     assert parse_sizes("1k:8k") == [1024, 2048, 4096, 8192]
     assert parse_sizes("64k,4k") == [65536, 4096]
-    assert parse_counts("1:16") == [1, 2, 4, 8, 16]
-    assert parse_counts("4:4") == [4]
+    assert parse_sizes("1:16") == [1, 2, 4, 8, 16]
+    assert parse_sizes("4:4") == [4]
 
 
 @pytest.mark.parametrize("text", ["1k:3k", "8k:1k", "0:4k", "1k:", "1,,2"])

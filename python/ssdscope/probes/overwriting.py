@@ -21,7 +21,6 @@ MOST_REQUESTS = 300_000
 UNKNOWN_UNIT_BYTES = 512 * 1024
 """Written where the RMW unit is not known: so large that what it adds at both ends is little."""
 FILL_BYTES = 1024 * 1024
-FILL_DEPTH = 4
 HIDDEN = (Reason.PLP_NO_FLUSH_EFFECT, Reason.WRITE_ACKED_FROM_BUFFER)
 """Why a unit is not known where there is more to be seen of collection than of writes."""
 
@@ -99,15 +98,6 @@ def discard_all(bench: Bench) -> None:
         return
     starts, lengths = _in_order(bench.info.capacity_bytes, 64 * FILL_BYTES)
     bench.issue(OP_DISCARD, starts, lengths)
-
-
-def fill(bench: Bench, offset_bytes: int = 0, size_bytes: int | None = None) -> None:
-    """Write a stretch once, in order and in large requests; the whole drive unless told."""
-    block = bench.info.logical_block_bytes
-    first = offset_bytes // block * block
-    size = bench.info.capacity_bytes - first if size_bytes is None else size_bytes // block * block
-    starts, lengths = _in_order(size, FILL_BYTES)
-    bench.issue(OP_WRITE, starts + np.uint64(first), lengths, iodepth=FILL_DEPTH)
 
 
 def fill_afresh(bench: Bench, unit: Granule, most_foreign_share: float = MAX_FOREIGN_SHARE) -> None:

@@ -11,9 +11,9 @@
     rw = "randwrite"
     number_ios = 300
 
-    [grid]                      # options of `run` to combine
+    [grid]                      # options of `run` to combine: lists, or ranges in doublings
     bs = ["4k", "64k"]
-    iodepth = [1, 8]
+    iodepth = "1:8"
 
     [set]                       # keys of the drive to combine, as --set
     "gc.policy" = ["greedy", "wear-aware"]
@@ -31,6 +31,7 @@ from typing import Any
 from ssdscope.errors import ConfigError, UsageError
 from ssdscope.targets.grammar import DriveFile, Preset, parse_target
 from ssdscope.targets.opening import canonical_state, read_drive, read_text
+from ssdscope.units import parse_sizes
 from ssdscope.workloads.options import workload_from_options
 
 _TYPES = {
@@ -167,13 +168,22 @@ def points_of(plan: Plan, seed: int) -> list[Point]:
 
 
 def _lists(path: str, table: str, values: dict[str, Any]) -> dict[str, list[Any]]:
-    for key, value in values.items():
-        if not isinstance(value, list) or not value:
-            raise ConfigError(
-                f"{path}: {table}.{key} is not a list of values: {value!r}",
-                hint=f"write {key} = [...], or move it to [workload] if all runs share it",
-            )
-    return values
+    """Take lists as they are, and write ranges out."""
+    return {key: _list(f"{path}: {table}.{key}", key, value) for key, value in values.items()}
+
+
+def _list(where: str, key: str, value: Any) -> list[Any]:
+    if isinstance(value, str) and ":" in value:
+        try:
+            return parse_sizes(value)
+        except UsageError as error:
+            raise ConfigError(f"{where}: {error.message}", hint=error.hint) from error
+    if not isinstance(value, list) or not value:
+        raise ConfigError(
+            f"{where} is not a list of values, nor a range: {value!r}",
+            hint=f'write {key} = [...] or "1k:64k", or move it to [workload] if all runs share it',
+        )
+    return value
 
 
 def _combinations(lists: dict[str, list[Any]]) -> Iterable[dict[str, Any]]:
