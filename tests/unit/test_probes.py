@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -111,8 +113,14 @@ def findings(drive: FakeDrive, seed: int = 7) -> dict[str, probes.Finding]:
     return {each.name: each for each in found}
 
 
+def line(drive: FakeDrive, seed: int = 7) -> dict[str, probes.Finding]:
+    """Find the same, with queues that take no time: for alpha and beta, which need none."""
+    with patch.object(depth_sweep, "DEPTHS", (1, 2, 4, 8)):
+        return findings(drive, seed)
+
+
 def test_a_linear_drive_is_recovered_everywhere() -> None:
-    found = findings(FakeDrive())
+    found = line(FakeDrive())
     for name, truth in ((ALPHA, 80_000), (BETA, 2.0)):
         answer = found[name]
         assert isinstance(answer, Detected)
@@ -122,7 +130,7 @@ def test_a_linear_drive_is_recovered_everywhere() -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_intervals_cover_through_noise_and_spikes(seed: int) -> None:
-    found = findings(FakeDrive(sigma=0.1, spike_share=0.02, seed=seed), seed)
+    found = line(FakeDrive(sigma=0.1, spike_share=0.02, seed=seed), seed)
     for name, truth in ((ALPHA, 80_000), (BETA, 2.0)):
         answer = found[name]
         assert isinstance(answer, Detected)
@@ -134,7 +142,7 @@ def test_intervals_cover_through_noise_and_spikes(seed: int) -> None:
 
 def test_a_striping_drive_is_linear_only_where_it_is() -> None:
     """Above 32 KiB this drive climbs in steps; the answer says how far its line reaches."""
-    found = findings(FakeDrive(alpha_ns=130_600, beta_ns_per_byte=0.4656, stripe_bytes=32 << 10))
+    found = line(FakeDrive(alpha_ns=130_600, beta_ns_per_byte=0.4656, stripe_bytes=32 << 10))
     alpha = found[ALPHA]
     assert isinstance(alpha, Detected)
     assert alpha.value == pytest.approx(130_600, rel=1e-3)
@@ -143,13 +151,13 @@ def test_a_striping_drive_is_linear_only_where_it_is() -> None:
 
 
 def test_a_latency_without_a_cost_per_byte() -> None:
-    found = findings(FakeDrive(beta_ns_per_byte=0.0, sigma=0.02))
+    found = line(FakeDrive(beta_ns_per_byte=0.0, sigma=0.02))
     assert isinstance(found[ALPHA], Detected)
     assert isinstance(found[BETA], Absent)
 
 
 def test_a_latency_without_a_cost_per_request() -> None:
-    found = findings(FakeDrive(alpha_ns=0.0, sigma=0.02))
+    found = line(FakeDrive(alpha_ns=0.0, sigma=0.02))
     assert isinstance(found[BETA], Detected)
     assert isinstance(found[ALPHA], Absent)
 
@@ -157,7 +165,7 @@ def test_a_latency_without_a_cost_per_request() -> None:
 def test_no_line_anywhere_is_a_misfit() -> None:
     drive = FakeDrive()
     drive.service_ns = lambda lengths: 1e4 * (lengths / 4096) ** 2  # type: ignore[method-assign]
-    found = findings(drive)
+    found = line(drive)
     assert found[ALPHA].to_json()["reason"] == "model_misfit"
 
 
@@ -165,12 +173,12 @@ def test_a_curve_that_bends_has_no_slope_of_its_own() -> None:
     """Where 8, 10 and 12 % each give another line, none of them is the drive's."""
     drive = FakeDrive()
     drive.service_ns = lambda lengths: 1e5 * (lengths / 4096) ** 0.12  # type: ignore[method-assign]
-    found = findings(drive)
+    found = line(drive)
     assert found[BETA].to_json()["reason"] == "model_misfit"
 
 
 def test_a_drive_that_answers_at_once_is_undetectable() -> None:
-    found = findings(FakeDrive(alpha_ns=0.0, beta_ns_per_byte=0.0))
+    found = line(FakeDrive(alpha_ns=0.0, beta_ns_per_byte=0.0))
     for name in (ALPHA, BETA, KNEE):
         answer = found[name]
         assert isinstance(answer, Undetectable)
@@ -180,7 +188,7 @@ def test_a_drive_that_answers_at_once_is_undetectable() -> None:
 def test_disturbed_blocks_are_dropped_and_the_value_stands() -> None:
     drive = FakeDrive(sigma=0.02)
     drive.slow_from, drive.slow_until = 40, 90
-    alpha = findings(drive)[ALPHA]
+    alpha = line(drive)[ALPHA]
     assert isinstance(alpha, Detected)
     assert alpha.evidence["blocks_dropped"] >= 1
     assert alpha.value == pytest.approx(80_000, rel=0.03)
@@ -197,7 +205,7 @@ class TwoClassDrive(FakeDrive):
 @pytest.mark.parametrize("seed", range(4))
 def test_two_classes_of_reads_have_one_line(seed: int) -> None:
     """Medians would jump between the classes; no four sizes would be on a line."""
-    alpha = findings(TwoClassDrive(sigma=0.05, seed=seed), seed)[ALPHA]
+    alpha = line(TwoClassDrive(sigma=0.05, seed=seed), seed)[ALPHA]
     assert isinstance(alpha, Detected | Undetectable)
     assert alpha.evidence["linear_everywhere"]
     assert alpha.evidence["alpha_ns"] == pytest.approx(80_000 + 150_000, rel=0.1)
@@ -206,7 +214,7 @@ def test_two_classes_of_reads_have_one_line(seed: int) -> None:
 def test_what_the_first_reads_warm_is_not_measured() -> None:
     drive = FakeDrive(sigma=0.02)
     drive.slow_until = 20 * 16
-    alpha = findings(drive)[ALPHA]
+    alpha = line(drive)[ALPHA]
     assert isinstance(alpha, Detected)
     assert alpha.value == pytest.approx(80_000, rel=0.02)
 
@@ -244,18 +252,22 @@ def test_one_server_has_no_knee() -> None:
 
 
 class SpreadDrive(FakeDrive):
-    """An eighth faster until the queue has been served a few times: it begins evenly spread."""
+    """An eighth faster until so many requests were served: its queue begins evenly spread."""
+
+    evenly: Callable[[int], int]
 
     def run_list(self, *args: Any, iodepth: int = 1, **options: Any) -> Log:
         log = super().run_list(*args, iodepth=iodepth, **options)
         done = log.complete_ns.astype(float)
-        early = done - np.minimum(done, np.sort(done)[4 * iodepth]) / 8
+        early = done - np.minimum(done, np.sort(done)[self.evenly(iodepth)]) / 8
         rest = {key: getattr(log, key) for key in LOG_KEYS}
         return Log({**rest, "complete_ns": early.astype(np.uint64)})
 
 
-def test_a_queue_that_is_still_evenly_spread_does_not_count() -> None:
-    plain, spread = (kind(servers=8, sigma=0.02) for kind in (FakeDrive, SpreadDrive))
+@pytest.mark.parametrize("evenly", [lambda depth: 4 * depth, lambda depth: 2 * depth**2 // 5])
+def test_a_queue_that_is_still_evenly_spread_does_not_count(evenly: Callable[[int], int]) -> None:
+    plain, spread = FakeDrive(servers=8, sigma=0.02), SpreadDrive(servers=8, sigma=0.02)
+    spread.evenly = evenly
     usual, found = (findings(drive)[KNEE] for drive in (plain, spread))
     assert isinstance(found, Detected)
     assert found.evidence["plateau_iops"] == pytest.approx(usual.evidence["plateau_iops"], rel=0.02)
@@ -312,7 +324,7 @@ def test_noise_is_no_second_step(seed: int) -> None:
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:
-    first, second = (findings(FakeDrive(sigma=0.1)) for _ in range(2))
+    first, second = (line(FakeDrive(sigma=0.1)) for _ in range(2))
     assert [f.to_json() for f in first.values()] == [f.to_json() for f in second.values()]
 
 
@@ -321,7 +333,7 @@ def test_json_has_every_key_of_the_contract() -> None:
         *("property", "outcome", "value", "unit", "interval", "effect", "evidence", "reason"),
         *("candidates", "bytes_written", "requests", "probe"),
     }
-    for answer in findings(FakeDrive()).values():
+    for answer in line(FakeDrive()).values():
         assert keys <= set(answer.to_json())
 
 

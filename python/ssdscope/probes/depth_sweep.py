@@ -11,7 +11,7 @@ ambiguous if the last step to the deepest queue still gains so much. A curve tha
 rises again has its knee where it reaches the plateau, and a caution that says where it levelled
 off.
 Assumptions: the drive is in use (the size sweep came before) and nobody else is busy on it.
-Cost: 440,000 to 1,770,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
+Cost: 1,000,000 to 4,000,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
 """
 
 from __future__ import annotations
@@ -51,12 +51,8 @@ FLAT_WITHIN = 0.03
 """Less than depth gains at the crest of a drift where it gains the tenth that makes a knee."""
 GOOD_WIDTH = 0.08
 """Relative width of an interval at which measuring may stop."""
-SETTLING_QUEUES = 8
-"""A fresh queue is spread evenly over what serves it, and up to an eighth faster; after so many
-times its depth it is as long on some parts and as short on others as it stays."""
-WANDERS_FROM = 192
-"""Queues so deep become uneven over some fifty times their depth, and then are a few hundredths
-slower; as every knee hangs on their rate, three times as many requests are counted."""
+COUNTED, COUNTED_QUEUES = 512, 8
+"""Requests that are counted once a queue has settled, and so many times its depth."""
 USELESS_WIDTH = 0.4
 """Relative width of an interval that tells nothing: four times what a knee may be off."""
 RISES_AGAIN = 0.05
@@ -98,7 +94,10 @@ def _narrow(knee: Finding) -> bool:
 
 def _plan(bench: Bench, base: int, rng: np.random.Generator) -> list[tuple[int, int]]:
     """Choose depths and how many requests each; on a slow real drive fewer of both."""
-    full = [(depth, (48 if depth >= WANDERS_FROM else 16) * depth + 512) for depth in DEPTHS]
+    full = [
+        (depth, stats.settling_requests(depth) + COUNTED_QUEUES * depth + COUNTED)
+        for depth in DEPTHS
+    ]
     if bench.virtual:
         return full
     alone_ns = float(np.median(_reads(bench, base, 1, 32, rng).latency_ns))
@@ -136,8 +135,9 @@ def _reads(bench: Bench, base: int, depth: int, count: int, rng: np.random.Gener
 def _rate(log: Any, depth: int) -> float:
     """Count requests per second while the queue was full and its parts unevenly so."""
     done = np.sort(log.complete_ns.astype(np.int64))
-    # Of a short list of a slow drive half must do.
-    first, last = min(SETTLING_QUEUES * depth, len(done) // 2), len(done) - depth
+    first, last = stats.settling_requests(depth), len(done) - depth
+    if last - first < COUNTED:  # a short list of a slow drive
+        first = len(done) // 2
     span_ns = int(done[last] - done[first])
     return (last - first) / span_ns * 1e9 if span_ns > 0 else float("inf")
 

@@ -31,6 +31,7 @@ from ssdscope.stats.changepoint import (
     isotonic,
     saturation_depth,
     second_rise,
+    settling_requests,
 )
 from ssdscope.stats.collection import amplification_course
 from ssdscope.stats.equivalence import Equivalence, tost
@@ -114,6 +115,7 @@ __all__ = [
     "saturation_depth",
     "scan_periods",
     "second_rise",
+    "settling_requests",
     "shift_match",
     "shifted_blocks",
     "spare_factor",

@@ -138,3 +138,14 @@ def saturation_depth(depths: ArrayLike, rates: ArrayLike, share: float = 0.9) ->
         return float(2 ** xs[0])
     fraction = (target - ys[first - 1]) / (ys[first] - ys[first - 1])
     return float(2 ** (xs[first - 1] + fraction * (xs[first] - xs[first - 1])))
+
+
+def settling_requests(depth: int) -> int:
+    """Say after how many requests at random places a queue of so many is as uneven as it stays.
+
+    Fresh it is spread evenly over the dies and up to an eighth faster than later, when it is long
+    on some and short on others, which eight times its depth bring about; or up to a fifth, where
+    dies keep step, as those of deep queues do until lengths that differ by chance have come to
+    differ by the depth: a random walk, which takes as many steps as its square.
+    """
+    return max(8 * depth, depth**2 // 2)

@@ -13,16 +13,7 @@ from ssdscope import stats
 from ssdscope.studies.recovery.addresses import pages_in_a_row
 from ssdscope.studies.recovery.shape import number
 from ssdscope.studies.recovery.truth import Truth, runs_width
-from ssdscope.studies.recovery.twin import (
-    Offsets,
-    Twin,
-    flush,
-    force,
-    rate,
-    read,
-    settling,
-    write,
-)
+from ssdscope.studies.recovery.twin import Offsets, Twin, flush, force, rate, read, write
 from ssdscope.targets.device import Device
 
 PAIRS = 384
@@ -255,7 +246,7 @@ def depth_rates(twin: Twin) -> NDArray[np.float64]:
     rates = []
     for depth in DEPTHS:
         lists = PLATEAU_LISTS if depth in PLATEAU_DEPTHS else 1
-        count = settling(depth) + 24 * depth + 12_288
+        count = stats.settling_requests(depth) + 24 * depth + 12_288
         starts = twin.stream.integers(0, slots, (lists, count)) * size
         each = [rate(twin.warm.fork(), row.astype(np.uint64), size, depth) for row in starts]
         rates.append(np.mean(each))

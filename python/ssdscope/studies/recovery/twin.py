@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ssdscope import stats
 from ssdscope.studies.recovery.generator import Drawn
 from ssdscope.studies.recovery.shape import Shape, Values, number, shape_of
 from ssdscope.targets.device import Device
@@ -186,19 +187,8 @@ def rate(device: Device, offsets: Any, size: int, depth: int) -> float:
     starts = np.asarray(offsets, np.uint64)
     ops, lengths = np.full(starts.size, OP_READ, np.uint8), np.full(starts.size, size, np.uint64)
     done = np.sort(device.run_list(ops, starts, lengths, iodepth=depth).complete_ns.astype(float))
-    first, last = settling(depth), done.size - depth
+    first, last = stats.settling_requests(depth), done.size - depth
     return float((last - first) / (done[last] - done[first]))
-
-
-def settling(depth: int) -> int:
-    """Say how many reads a fresh queue takes to be as uneven as it stays.
-
-    It is spread evenly over the dies and up to an eighth faster than later, when it is long on some
-    and short on others, which eight times its depth bring about; or up to a fifth, where dies of
-    one channel keep step, as deep queues let them until lengths that differ by chance have come to
-    differ by the depth: that takes as many steps as its square.
-    """
-    return max(8 * depth, depth**2 // 2)
 
 
 def counter(device: Device, name: str) -> int:
