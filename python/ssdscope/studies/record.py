@@ -112,6 +112,11 @@ class StudyResult:
     target: str | None = None
     interrupted: bool = False
 
+    @property
+    def differs(self) -> bool:
+        """Whether any verdict is that we differ without an explanation."""
+        return any(row.verdict == Verdict.DIFFERS for fig in self.figures for row in fig.rows)
+
     def to_json(self) -> dict[str, Any]:
         """Write the study under the contract's keys."""
         return {
