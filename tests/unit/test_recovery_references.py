@@ -52,6 +52,14 @@ def test_a_knee_that_others_move_by_half_is_not_observable() -> None:
         assert (contrast(case) > 1) == seen
 
 
+def test_a_knee_that_noise_and_drift_move_far_is_not_observable() -> None:
+    """Without both it is at 4, with both the curve is so shallow that 32 is as true."""
+    case = Case(draw(55120931, 14))
+    low, high = reads.knees(case.depths)
+    assert high < observability.KNEE_SHARP * low
+    assert observability.RULES["queue_depth_knee"].contrast(case) == 0.0
+
+
 def test_a_deep_queue_counts_once_its_dies_no_longer_keep_step() -> None:
     """For 20,000 reads those of a fresh queue of 256 are a fifth faster than they stay."""
     plateau = reads.depth_rates(Twin(draw(1979078943, 146)))[np.array(reads.DEPTHS) >= 96]

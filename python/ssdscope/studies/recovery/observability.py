@@ -158,11 +158,12 @@ def _streams(case: Case) -> float:
 
 
 def _knee(case: Case) -> float:
-    deepest = max(float(each) for each in case.truths["queue_depth_knee"].also)
+    true = [float(each) for each in case.truths["queue_depth_knee"].also]
+    vague = max(true) > KNEE_SHARP**2 * min(true)
     low, high = reads.knees(case.depths)
     middles = [math.prod(reads.knees(rates)) ** 0.5 for rates in case.noisy_depths]
     moved = max(middles) > KNEE_SHARP * min(middles)
-    if deepest > reads.DEPTHS[-2] or high > KNEE_SHARP * low or moved:
+    if max(true) > reads.DEPTHS[-2] or high > KNEE_SHARP * low or vague or moved:
         return 0.0
     return reads.depth_gain(case.depths)
 
