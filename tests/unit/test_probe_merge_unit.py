@@ -192,6 +192,12 @@ def test_what_short_runs_load_of_the_mapping_table_is_no_merge(tmp_path: Path) -
     assert none.evidence["short_runs"] > merge_runs.COLLAPSES
 
 
+def test_runs_that_others_disturbed_as_a_whole_do_not_count() -> None:
+    nan = np.nan
+    latency = np.array([[1.0, 3.0], [nan, nan], [nan, 5.0], [4.0, 2.0]])
+    assert merge_unit._typical_run_ns(latency) == 3.0
+
+
 @pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
 @pytest.mark.parametrize("logs", [3, 40])
 def test_merges_are_not_taken_for_loads_of_the_mapping_table(

@@ -49,6 +49,8 @@ from ssdscope.probes.states import State
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from ssdscope.probes.bench import Bench
     from ssdscope.targets.records import DeviceInfo
 
@@ -235,8 +237,14 @@ def _short_runs(bench: Bench, stream: Stream) -> tuple[float, float]:
         latency = merge_runs.undisturbed(writer, places.ravel(), unit).reshape(places.shape)
     in_order = stream.latency_ns[: stream.latency_ns.size // length * length]
     usual = np.nanmedian(in_order.reshape(-1, length).mean(axis=1))
-    slower = float(np.nanmedian(np.nanmean(latency, axis=1)[count // 2 :]) / usual - 1)
+    slower = float(_typical_run_ns(latency[count // 2 :]) / usual - 1)
     return slower, slower * float(usual) * length
+
+
+def _typical_run_ns(latency: NDArray[np.float64]) -> float:
+    """Give the mean of a typical run, shape (runs, writes), where others did not disturb all."""
+    known = latency[~np.isnan(latency).all(axis=1)]
+    return float(np.nanmedian(np.nanmean(known, axis=1)))
 
 
 def _evidence(stream: Stream, period: Period | None) -> dict[str, Any]:
