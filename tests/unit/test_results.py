@@ -133,6 +133,13 @@ def test_a_summary_is_read() -> None:
         RunResult.from_json(summary(read=None)).only()
 
 
+def test_half_a_run_is_not_taken_for_a_whole_one() -> None:
+    result = RunResult.from_json(summary())
+    assert result.whole() is result
+    with pytest.raises(KeyboardInterrupt):
+        RunResult.from_json(summary(interrupted=True)).whole()
+
+
 def test_errors_cross_processes_with_their_hint() -> None:
     error = UsageError("what went wrong\n\nhint: what to do")
     again = pickle.loads(pickle.dumps(error))

@@ -114,9 +114,7 @@ class _Sentinel:
                 seed=self.seed + number,
             )
         )
-        if found.interrupted:
-            raise KeyboardInterrupt
-        return found.only().latency_ns.mean
+        return found.whole().only().latency_ns.mean
 
     def good(self) -> bool:
         return abs(self.typical_ns() / self.first_ns - 1) <= SENTINEL_MAX
@@ -239,8 +237,7 @@ def _ready(device: Device, plan: Plan, progress: StageProgress) -> Device:
 def _settle(device: Device, seed: int, progress: StageProgress) -> None:
     progress("settling the drive by random writes", 0.0)
     amount = round(SETTLE_REGIONS * device.info.capacity_bytes)
-    if overwrite_randomly(device, io_bytes=amount, seed=seed).interrupted:
-        raise KeyboardInterrupt
+    overwrite_randomly(device, io_bytes=amount, seed=seed).whole()
 
 
 def _copies(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Collected]:

@@ -196,9 +196,7 @@ class Bench:
         self._reserve(state.writes_bytes(self.window))
         try:
             for result in prepare(self._device, state, self.window, self.seed):
-                if result.interrupted:
-                    raise KeyboardInterrupt
-                self.requests += result.requests
+                self.requests += result.whole().requests
                 self.bytes_written += 0 if result.write is None else result.write.bytes
         except DeviceError as error:
             self.read([0], self.info.logical_block_bytes)  # tells if the drive is gone
@@ -280,9 +278,7 @@ class Bench:
             self._require_writable()
             self._state = None
         self._reserve(writes_bytes)
-        result = self._device.run(plan)
-        if result.interrupted:
-            raise KeyboardInterrupt
+        result = self._device.run(plan).whole()
         written = 0 if result.write is None else result.write.bytes
         if written > writes_bytes:
             raise RuntimeError(f"a plan wrote {written} bytes and had declared {writes_bytes}")

@@ -52,8 +52,7 @@ def distributions(
         except DeviceError as error:
             found.append({"name": _name(rw, depth), "failure": error.message})
             continue
-        if result.interrupted:
-            raise KeyboardInterrupt
+        result.whole()
         latency = log.latency_ns[log.error == 0][depth:]
         if latency.size:
             found.append({"name": _name(rw, depth), "rw": rw} | _describe(latency))

@@ -154,7 +154,7 @@ def _measure(device: Device, point: Point, effort: Effort, seed: int) -> Measure
         seed=seed,
     )
     try:
-        return _row(point, device.run(workload))
+        return _row(point, device.run(workload).whole())
     except DeviceError as error:
         return Measurement(point, failure=error.message)
 
@@ -165,8 +165,6 @@ def _requests(point: Point, effort: Effort) -> int:
 
 
 def _row(point: Point, result: RunResult) -> Measurement:
-    if result.interrupted:
-        raise KeyboardInterrupt
     direction = result.write if point.writes else result.read
     if direction is None:
         return Measurement(point, failure="no request was served in the time allowed")

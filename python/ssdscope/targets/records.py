@@ -175,6 +175,18 @@ class RunResult:
             **directions,
         )
 
+    def whole(self) -> Self:
+        """Give the run itself, for callers that half of one is of no use to.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If Ctrl-C ended it.
+        """
+        if self.interrupted:
+            raise KeyboardInterrupt
+        return self
+
     def only(self) -> DirectionStats:
         """Give the one direction that ran.
 

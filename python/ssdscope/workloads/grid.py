@@ -227,7 +227,7 @@ def use(device: Device, seed: int) -> None:
     filled would each find its log blocks free, and be faster for the first seconds than it can
     be later. So 1,024 random writes of 256 KB come first, and a minute in which buffers empty.
     """
-    whole(device.run(replace(USE, seed=seed)))
+    device.run(replace(USE, seed=seed)).whole()
     device.idle(REST_NS)
 
 
@@ -311,7 +311,7 @@ def measure(
         if vector.wr_ratio and stop.fill_bytes > FILLED_STOP.fill_bytes:
             writes = replace(vector, wr_ratio=100, q_dep=FILL_DEPTH)
             _fill(device, writes.workload(PAPER_STOP, seed, size_bytes), stop.fill_bytes)
-        return _row(vector, whole(device.run(vector.workload(stop, seed, size_bytes))))
+        return _row(vector, device.run(vector.workload(stop, seed, size_bytes)).whole())
     except DeviceError as error:
         return Row(vector, failure=error.message)
 
@@ -323,23 +323,10 @@ def _fill(device: Device, writes: Workload, fill_bytes: int) -> None:
     fastest_ns = math.inf
     for piece in range(1, 1 + FILL_PIECES * MOST_FILLS):
         plan = replace(writes, until_ci=None, requests=count, seed=writes.seed + piece)
-        took_ns = whole(device.run(plan)).elapsed_ns
+        took_ns = device.run(plan).whole().elapsed_ns
         if took_ns > FULL * fastest_ns:
             return
         fastest_ns = min(fastest_ns, took_ns)
-
-
-def whole(result: RunResult) -> RunResult:
-    """Give what a run came to.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C: half a run is not what the caller asked for.
-    """
-    if result.interrupted:
-        raise KeyboardInterrupt
-    return result
 
 
 def means(rows: Sequence[Row]) -> dict[str, float]:

@@ -128,8 +128,7 @@ def measure(
     """
     parts: list[Log] = []
     result = device.replay(scenario.path, scenario.options, progress=progress, chunk=parts.append)
-    if result.interrupted:
-        raise KeyboardInterrupt
+    result.whole()
     log = Log.concatenate(parts) if parts else Log.empty()
     if len(log) != len(scenario.rows):
         raise DeviceError(f"{len(log):,} of {len(scenario.rows):,} requests were logged")

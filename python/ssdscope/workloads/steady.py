@@ -111,9 +111,7 @@ def write_until_steady(
     once = replace(workload, io_bytes=round_bytes, requests=None, runtime_ns=None, until_ci=None)
     rates: list[float] = []
     while (len(rates) + 1) * share <= most_regions:
-        result = device.run(once.seeded(workload.seed + len(rates)))
-        if result.interrupted:
-            raise KeyboardInterrupt
+        result = device.run(once.seeded(workload.seed + len(rates))).whole()
         rates.append(round_bytes / max(result.elapsed_ns, 1) * 1e9)
         if settled(rates, share):
             return Steadiness(True, tuple(rates), len(rates) * round_bytes)

@@ -97,10 +97,7 @@ def _measure(entry: Entry, seed: int) -> float:
         plan = Workload(rw=entry.rw, block_bytes=entry.block_bytes, requests=4000, seed=seed)
     else:
         plan = Workload(rw=entry.rw, block_bytes=128 * KIB, iodepth=32, io_bytes=2 << 30)
-    result = target.device.run(plan)
-    if result.interrupted:
-        raise KeyboardInterrupt
-    direction = result.only()
+    direction = target.device.run(plan).whole().only()
     if entry.unit == "us":
         return direction.latency_ns.mean / 1e3
     return (direction.bandwidth_bytes_per_s or 0.0) / 1e6

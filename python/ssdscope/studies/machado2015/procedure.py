@@ -171,9 +171,7 @@ def measure(device: Device, line: str, pattern: str, size_bytes: int, seed: int)
         result = device.run(workload)
     except DeviceError as error:
         return Cell(line, pattern, size_bytes, failure=error.message)
-    if result.interrupted:
-        raise KeyboardInterrupt
-    return _cell(line, pattern, size_bytes, result)
+    return _cell(line, pattern, size_bytes, result.whole())
 
 
 def _cell(line: str, pattern: str, size_bytes: int, result: RunResult) -> Cell:

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
-from ssdscope.targets import Device, RunResult, open_target
+from ssdscope.targets import Device, open_target
 from ssdscope.workloads import Workload
 from ssdscope.workloads.preconditioning import fill_sequentially
 
@@ -125,7 +125,7 @@ def watch(
 
     One that cannot be copied is measured in place: reads first, for writes change it.
     """
-    _unless_interrupted(fill_sequentially(device, size_bytes=file_bytes))
+    fill_sequentially(device, size_bytes=file_bytes).whole()
     new = _tests(device, sizes_kib, seed, file_bytes)
     use_for_months(device, seed, file_bytes)
     return Life(subject, new, _tests(device, sizes_kib, seed, file_bytes))
@@ -133,20 +133,14 @@ def watch(
 
 def use_for_months(device: Device, seed: int, file_bytes: int = FILE_BYTES) -> None:
     """Fill what is left of a drive and overwrite half as much as it holds; see the module."""
-    _unless_interrupted(fill_sequentially(device, offset_bytes=file_bytes))
+    fill_sequentially(device, offset_bytes=file_bytes).whole()
     share = device.info.capacity_bytes // (2 * ROUNDS * len(USE_SIZES_KIB))
     for turn in range(ROUNDS):
         for size_kib in USE_SIZES_KIB:
             workload = Workload(
                 rw="randwrite", block_bytes=size_kib * 1024, io_bytes=share, seed=seed + turn
             )
-            _unless_interrupted(device.run(workload))
-
-
-def _unless_interrupted(result: RunResult) -> RunResult:
-    if result.interrupted:
-        raise KeyboardInterrupt
-    return result
+            device.run(workload).whole()
 
 
 def _tests(
@@ -164,7 +158,7 @@ def _tests(
                 seed=seed,
             )
             copy = device.fork() if device.info.snapshot else device
-            result = _unless_interrupted(copy.run(workload))
+            result = copy.run(workload).whole()
             bandwidths[pattern, size_kib] = result.only().bandwidth_bytes_per_s or 0.0
     return bandwidths
 

@@ -87,16 +87,12 @@ def _write(device: Device, rw: str, subject: Subject, range_bytes: int, seed: in
         io_bytes=range_bytes,
         seed=seed,
     )
-    if device.run(plan).interrupted:
-        raise KeyboardInterrupt
+    device.run(plan).whole()
 
 
 def _read(device: Device, subject: Subject, range_bytes: int) -> float:
     plan = Workload(rw="read", block_bytes=4 * subject.page_bytes, size_bytes=range_bytes)
-    result = device.run(plan)
-    if result.interrupted:
-        raise KeyboardInterrupt
-    return result.only().latency_ns.mean
+    return device.run(plan).whole().only().latency_ns.mean
 
 
 def compare(gaps: Sequence[Gap]) -> list[Claim]:

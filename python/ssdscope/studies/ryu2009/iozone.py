@@ -101,9 +101,7 @@ def measure_cells(
                 seed=seed,
             )
             result = (device.fork() if device.info.snapshot else device).run(workload)
-            if result.interrupted:
-                raise KeyboardInterrupt
-            direction = result.only()
+            direction = result.whole().only()
             bandwidth = (direction.bandwidth_bytes_per_s or 0.0) / 1024
             column[op, size_kib] = bandwidth, direction.latency_ns.mean
     return column

@@ -189,14 +189,9 @@ class OnTarget:
 def _settle(device: Device, region_bytes: int, seed: int) -> None:
     """Fill a drive, then overwrite a region of it twice at random."""
     whole = device.info.capacity_bytes // PAGE_BYTES * PAGE_BYTES
-    filled = fill_sequentially(device, size_bytes=whole)
-    if (
-        filled.interrupted
-        or overwrite_randomly(
-            device, io_bytes=2 * region_bytes, size_bytes=region_bytes, seed=seed
-        ).interrupted
-    ):
-        raise KeyboardInterrupt
+    fill_sequentially(device, size_bytes=whole).whole()
+    twice = 2 * region_bytes
+    overwrite_randomly(device, io_bytes=twice, size_bytes=region_bytes, seed=seed).whole()
 
 
 def _whole_mib(size_bytes: int) -> int:

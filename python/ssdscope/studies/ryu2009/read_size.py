@@ -40,10 +40,7 @@ def sweep(device: Device, seed: int) -> list[float]:
     curve = []
     for size_kib in SIZES_KIB:
         plan = Workload(rw="randread", block_bytes=size_kib * 1024, requests=REQUESTS, seed=seed)
-        result = device.run(plan)
-        if result.interrupted:
-            raise KeyboardInterrupt
-        curve.append(result.only().latency_ns.mean)
+        curve.append(device.run(plan).whole().only().latency_ns.mean)
     return curve
 
 
