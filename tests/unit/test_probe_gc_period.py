@@ -135,21 +135,29 @@ def test_a_merge_unit_tells_what_pads(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "exact", "fill"),
-    [
-        ([1.0, 2.0], True, True),
-        ([2.0, 3.0], True, False),
-        ([0.5, 1.0], True, False),
-        ([0.125, 0.5], False, True),
-        ([0.125, 0.4], False, False),
-        ([1 / 64, 0.5], False, False),
-    ],
+    ("sizes", "missed"),
+    [([1.0, 2.0], True), ([3.01, 1.0], True), ([2.0, 3.0], False), ([1.0, 5.0], False)],
 )
-def test_log_blocks_that_two_places_show_differently(
-    sizes: list[float], exact: bool, fill: bool
-) -> None:
-    unit, merge = Granule(PAGE, 0, exact), 48.0 * PAGE
-    assert gc_period._fill_log_blocks([each * merge for each in sizes], merge, unit) is fill
+def test_waits_that_one_of_two_places_misses(sizes: list[float], missed: bool) -> None:
+    assert gc_period._waits_were_missed(sizes) is missed
+
+
+@pytest.mark.parametrize(
+    ("sizes", "fill"),
+    [([0.125, 0.5], True), ([0.125, 0.4], False), ([1 / 64, 0.5], False)],
+)
+def test_log_blocks_that_are_filled_with_padded_writes(sizes: list[float], fill: bool) -> None:
+    unit, merge = Granule(PAGE, 0, exact=False), 48.0 * PAGE
+    assert gc_period._padded_to([each * merge for each in sizes], merge, unit) is fill
+
+
+def test_a_merge_unit_tells_periods_of_few_writes(tmp_path: Path) -> None:
+    """Of eight units, log blocks of eight writes; without a merge unit so few say nothing."""
+    merge = 2 * 48 * PAGE
+    toml = log_block(merge=merge, more=f"map_unit_bytes = {merge // 8}") + NOISE
+    found = period_of(tmp_path, toml, rmw_unit_bytes=merge // 8, merge_unit_bytes=merge)
+    assert isinstance(found, Detected), found
+    assert found.value == merge
 
 
 def test_a_drive_without_collection_has_no_period(tmp_path: Path) -> None:

@@ -17,8 +17,10 @@ chance, those are looked for that come at one place of nearly every round (`stat
 
 Decision. As many writes again as it takes (at most seven looks) for a lag whose returns make 30 %
 of what they could with p < 1e-6, or less at smaller p (`slow_writes.SURE`); then the same on
-another place. The period is detected if both agree within 2 %, or one write; if not, they are the
-candidates, unless they are what a known merge unit looks like. Where the RMW unit is not known, the
+another place. The period is detected if both agree within 2 %, or one write, or one is two to four
+times the other, which is told then: of waits that noise hides one in so many may be left, and none
+are added. If not, they are the candidates, unless they are what a known merge unit looks like, seen
+by writes that are padded. Where the RMW unit is not known, the
 second place is written in requests eight times as large: padding would show. Other planes work
 while one erases, and one unit at a time may never meet it: on a drive that places by order, which
 fills as many bytes whatever the request, larger ones are tried.
@@ -84,7 +86,8 @@ MOST_CAPACITIES = 1.5
 LARGER_BYTES, LARGER_CAPACITIES = (64 * 1024, 128 * 1024), 0.6
 """Requests of several RMW units, up to so much and a power of two of them; and as above."""
 LEAST_FITS = 10
-"""Requests, of which a period is found in whole ones, that must make it."""
+"""Requests, of which a period is found in whole ones, that must make it where nothing else says
+how long it is."""
 PLACES = (0.43, 0.61)
 """As shares of the capacity; not at its ends."""
 PIECE, MOST_LOST = 256, 0.4
@@ -92,7 +95,8 @@ PIECE, MOST_LOST = 256, 0.4
 shows in what they leave."""
 OTHERS_FILL = 1.0
 """Of the time in which the drive is filled: one place is collected alike, whatever is around it."""
-AGREE = 0.02
+AGREE, MOST_TIMES = 0.02, 4
+"""Apart at most, two places are alike; and so many times the other's, where waits are missed."""
 MOST_PADDED_BYTES = 128 * 1024
 """Two RMW units of the largest usual size, which a write lies across."""
 UNPADDED_TIMES = 8
@@ -122,6 +126,11 @@ class Measured:
     def slow(self) -> NDArray[np.float64]:
         """Latencies over the usual ones."""
         return relative(self.latencies_ns)
+
+    @property
+    def period_bytes(self) -> float | None:
+        """What is written in a period."""
+        return None if self.period is None else float(self.period.period * self.size_bytes)
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -177,11 +186,26 @@ def _at(bench: Bench, unit: Granule, place: float, *, larger: bool) -> Measured:
             break
         more = _written(bench, np.full(count, first), unit.size_bytes)
         latencies = np.concatenate([latencies, more])
-        period = period_of(relative(latencies), unit.size_bytes)
-        if period is not None and (not larger or period.period >= LEAST_FITS):
+        period = _period(bench, latencies, unit.size_bytes)
+        if period is not None:
             return Measured(period, latencies, unit.size_bytes)
         count = latencies.size
     return Measured(_train(bench, latencies, unit.size_bytes), latencies, unit.size_bytes)
+
+
+def _period(
+    bench: Bench, latencies: NDArray[np.float64], size_bytes: int
+) -> stats.Recurrence | None:
+    """Look for slow writes that return.
+
+    So few in turn are slow for other reasons, too, unless they fill a merge unit that is known.
+    """
+    slow = relative(latencies)
+    merge = float(bench.found("merge_unit_bytes") or 0)
+    found = period_of(slow, size_bytes) if merge else None
+    if found is not None and found.period * size_bytes == merge:
+        return found
+    return period_of(slow, size_bytes, shortest=LEAST_FITS)
 
 
 def _train(
@@ -253,14 +277,14 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
         buffered = bench.info.write_cache.control not in ("absent", "switchable")
         why = Reason.WRITE_ACKED_FROM_BUFFER if buffered else Reason.EFFECT_BELOW_NOISE
         return Undetectable(reason=why, **common)
-    sizes = [
-        float(each.period.period * each.size_bytes) for each in found if each.period is not None
-    ]
+    sizes = [each.period_bytes for each in found if each.period_bytes is not None]
     common["evidence"]["picture"] = _picture(found[0].slow, periods[0].period, unit).to_json()
     step = float(found[0].size_bytes)
     apart = abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), float(found[1].size_bytes))
     merge = float(bench.found("merge_unit_bytes") or 0)
-    if apart and merge and _fill_log_blocks(sizes, merge, unit):
+    if apart and unit.exact and merge in (0, min(sizes)) and _waits_were_missed(sizes):
+        sizes, apart = [min(sizes)], False
+    if apart and merge and not unit.exact and _padded_to(sizes, merge, unit):
         sizes, apart = [merge, merge], False
     if apart and not unit.exact:
         common["evidence"]["detail"] = "the RMW unit is not known, and padding would count as data"
@@ -270,7 +294,7 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
             candidates=tuple(sorted(sizes)), reason="two places have different periods", **common
         )
     value = sum(sizes) / len(sizes)
-    if value < LEAST_FITS * step:
+    if value < LEAST_FITS * step and value != merge:
         common["evidence"]["detail"] = "so few writes in turn are slow for other reasons, too"
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     effect = _effect(found[0].slow, periods[0].period)
@@ -279,14 +303,19 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     )
 
 
-def _fill_log_blocks(sizes: list[float], merge_bytes: float, unit: Granule) -> bool:
+def _waits_were_missed(sizes: list[float]) -> bool:
+    """Tell whether of one place's waits only every other is seen at another, or one in a few."""
+    times = round(max(sizes) / min(sizes))
+    off = abs(max(sizes) - times * min(sizes))
+    return 2 <= times <= MOST_TIMES and off <= AGREE * max(sizes)
+
+
+def _padded_to(sizes: list[float], merge_bytes: float, unit: Granule) -> bool:
     """Tell whether a log block is what is filled, though two places do not show it alike.
 
-    Of one every other wait was missed; or writes take whole RMW units, up to the largest there are,
-    which are not known: then the unit that merges have shown is so many times what was written.
+    Writes take whole RMW units, up to the largest there are, which are not known: then the unit
+    that merges have shown is so many times what was written.
     """
-    if unit.exact:
-        return min(sizes) == merge_bytes and max(sizes) == 2 * merge_bytes
     times = [merge_bytes / each for each in sizes]
     most = MOST_PADDED_BYTES / unit.size_bytes
     return all(each == round(each) and 1 <= each <= most for each in times)

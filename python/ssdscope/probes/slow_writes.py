@@ -223,7 +223,7 @@ def _lasting(slow: NDArray[np.float64], place: int, rise: float) -> bool:
 
 
 def period_of(
-    slow: NDArray[np.float64], size_bytes: int, *, alone: bool = True
+    slow: NDArray[np.float64], size_bytes: int, *, alone: bool = True, shortest: int = 1
 ) -> stats.Recurrence | None:
     """Find the period of slow writes, by the threshold at which they return most surely.
 
@@ -235,6 +235,8 @@ def period_of(
         Of a write.
     alone
         Whether they were written one by one.
+    shortest
+        Writes: shorter periods do not count.
 
     Returns
     -------
@@ -245,7 +247,8 @@ def period_of(
     sure: list[stats.Recurrence] = []
     for threshold in thresholds:
         found = stats.recurrence(slow > threshold)
-        if found is None or found.period * size_bytes < LEAST_BLOCK_BYTES:
+        least = max(shortest, LEAST_BLOCK_BYTES / size_bytes)
+        if found is None or found.period < least:
             continue
         plain = found.period >= SHORT or size_bytes >= LONG_REQUEST_BYTES
         clear = threshold >= THRESHOLDS[0] and _is_sure(found, SURE_OF_MANY)
