@@ -36,6 +36,16 @@ def test_what_others_write_moves_the_table_that_reads_need() -> None:
     assert Case(draw(1344975435, 85)).others_wrote == ()
 
 
+def test_reads_between_writes_of_others_move_a_table_to_every_other_die() -> None:
+    """Each write is followed by its entry, written back: of four dies two come to hold the table,
+    and reads, which all ask it, are served by few dies at most."""
+    case = Case(draw(1010025818, 139))
+    alone, *beside = (reads.depth_rates(each).max() for each in (case.noisy, *case.others_wrote))
+    assert min(beside) < 0.8 * alone
+    knee = case.truths["queue_depth_knee"]
+    assert min(knee.also) < 7 < 9 < max(knee.also)
+
+
 def test_collection_beside_writes_does_not_show_where_it_begins_on_all_planes() -> None:
     """The first 1 % take 9 to 14 % longer, the next 1.5 % only 6 to 8 %, and all else 250 %."""
     share, shown, _ = reference_writes.overwritten(Twin(draw(7301177, 76)))

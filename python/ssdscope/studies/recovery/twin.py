@@ -24,6 +24,8 @@ CREST_NS = 5 * 10**11
 """Until the crest of a drift so slow that no reference measurement leaves it."""
 
 OTHERS_REST_NS = 5 * 10**9
+ENTRY_BYTES, OTHERS_READS, OTHERS_DEPTH = 8, 400_000, 16
+"""Of a table on demand; reads among all writes of others, at most, and at a time."""
 
 
 class Twin:
@@ -58,14 +60,27 @@ class Twin:
     def _opened(self) -> Device:
         device = open_drive(self._toml, "twin", self._seed)
         device.idle(self._crest_ns)
-        count, size = self._others
-        if count:
-            # Draws of its own: other references are not to depend on how many it takes.
-            stream = np.random.default_rng((self.shape.capacity_bytes, count))
-            places = stream.integers(0, self.shape.capacity_bytes // size, count) * size
-            write(device, places.astype(np.uint64), size)
-            device.idle(OTHERS_REST_NS)
+        if self._others[0]:
+            self._let_others_write(device)
         return device
+
+    def _let_others_write(self, device: Device) -> None:
+        """Write at random, and read in between, as whoever measures does.
+
+        What a write changes of a table on demand is written back for these reads soon, next to the
+        data: so all of the table may come to lie on every other die.
+        """
+        count, size = self._others
+        slots = self.shape.capacity_bytes // size
+        # Draws of its own: other references are not to depend on how many it takes.
+        stream = np.random.default_rng((self.shape.capacity_bytes, count))
+        entries = number(self.values, "map.cache_bytes") // ENTRY_BYTES
+        between = min(2 * entries, OTHERS_READS // count)
+        places = stream.integers(0, slots, (count, 1 + between)).astype(np.uint64) * np.uint64(size)
+        for first, *others in places:
+            write(device, [first], size)
+            read(device, others, size, OTHERS_DEPTH)
+        device.idle(OTHERS_REST_NS)
 
     def fork(self, *, caches: bool = False) -> Device:
         """Give a copy as opened, with its caches on, or off as far as the drive allows."""
