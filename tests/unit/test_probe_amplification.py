@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 import pytest
 from tests.unit.collecting_drives import NOISE, bench_with, page_mapped, told
 
-from ssdscope.probes import Detected, Finding, Reason, Undetectable, amplification
+from ssdscope.probes import Ambiguous, Detected, Finding, Reason, Undetectable, amplification
+from ssdscope.probes.collection_fit import CourseFit, Times
 
 PAGE = 4096
 
@@ -63,6 +65,21 @@ def test_whether_victims_are_drawn_blindly_is_seen(tmp_path: Path) -> None:
     assert shares["random"] > amplification.DRAWS
 
 
+def test_blind_draws_are_told_only_where_programs_take_most_of_the_time(tmp_path: Path) -> None:
+    """Overwrites in order may be spared the rest, and what erases add to them looks like more."""
+    at = np.arange(20.0) / 10
+    pieces = Times(np.stack([at, at + 0.1], axis=1), np.ones(20))
+    fit = CourseFit(
+        amplification=3.6, of_any_size=3.6, low=3.4, high=3.8, spare=0.4, pages=192,
+        plain=1e6, cost=2e6, misfit=0.1, pieces=pieces, fitted=pieces.times,
+    )  # fmt: skip
+    bench = bench_of(tmp_path, page_mapped())
+    assert isinstance(amplification._judge(bench, fit, [pieces], 0.3), Detected)
+    hidden = amplification._judge(bench, replace(fit, cost=6e4), [pieces], 0.3)
+    assert isinstance(hidden, Undetectable)
+    assert "draws its victims" in hidden.evidence["detail"]
+
+
 def test_spare_space_that_contradicts_the_course_gives_no_amplification(tmp_path: Path) -> None:
     found = found_on(bench_of(tmp_path, page_mapped(), spare=0.05))
     assert isinstance(found, Undetectable)
@@ -92,6 +109,17 @@ def test_merges_that_may_have_been_overlooked_leave_it_open(tmp_path: Path) -> N
     found = found_on(bench)
     assert isinstance(found, Undetectable)
     assert found.reason is Reason.INTERFERENCE
+    assert bench.bytes_written == 0
+
+
+def test_blocks_of_one_size_or_another_leave_it_open(tmp_path: Path) -> None:
+    bench = bench_of(tmp_path, page_mapped())
+    bench.known["gc_period_bytes"] = Ambiguous(
+        name="gc_period_bytes", probe="test", candidates=(1.0, 3.5), reason="for a test"
+    )
+    found = found_on(bench)
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.EFFECT_BELOW_NOISE
     assert bench.bytes_written == 0
 
 

@@ -25,9 +25,10 @@ another. Where entries of the mapping table are read from flash one by one, and 
 than collection, it refuses: such reads wait for collection, and T is no straight line. What is
 written of such a table is added by half, and is in the interval (`table_writes`); where it may be
 much more, as collection moves data whose entries are kept, it refuses. Its pages are stale in every
-block, so that blind draws are refused there, as nobody knows what they meet. What a buffer holds
-that stays on was written and has used up nothing: the course begins so much earlier.
-Likewise where spare space was found that contradicts the beginning of the course.
+block, so that blind draws are refused there, as nobody knows what they meet; and where programs
+take less than half of a write's time, as overwrites in order may be spared the other half. It also
+refuses where spare space was found that contradicts the beginning of the course. What a buffer
+holds that stays on was written and has used up nothing: the course begins so much earlier.
 
 Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive is known
 not to merge: as such, or because it has a reclaim unit.
@@ -50,7 +51,14 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.collection_fit import CourseFit, Times, fit_course, picture_of_course
 from ssdscope.probes.collection_times import PIECES, held_share, return_to_full, starts_of, timed
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import (
+    Absent,
+    Ambiguous,
+    Detected,
+    Finding,
+    Reason,
+    Undetectable,
+)
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import (
     Granule,
@@ -103,7 +111,8 @@ UNSTEADY, MISFIT_MOST = 0.08, 0.3
 SAME, SAME_BLIND, PAGES_BLIND = 1.3, 1.36, 32
 """Upper over lower end of what fits; of blind draws, whose blocks must have so many pages."""
 LOADS_RULE = 0.5
-"""A program costs less than so much of a write, where loading the mapping table is the most."""
+"""A program costs less than so much of a write, where loading the mapping table is the most, or
+the link, or else."""
 DEEP = 1.01
 """Many writes at once use up what collection keeps in reserve, and are amplified so much less."""
 LEAST_ERROR, LEAST_ERROR_BLIND = 0.05, 0.1
@@ -169,6 +178,8 @@ def _require(bench: Bench) -> None:
     period = bench.known.get("gc_period_bytes")
     if isinstance(period, Undetectable) and period.reason is Reason.MASKED:
         raise Stopped(Reason.MASKED, "writes in order wait as if blocks were folded")
+    if isinstance(period, Ambiguous):
+        raise Stopped(Reason.EFFECT_BELOW_NOISE, "how much is collected as one is not clear")
     if not unit_or_base(bench).exact:
         raise Stopped(why_inexact(bench), "without the RMW unit padding would count as data")
 
@@ -286,7 +297,9 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
     deep, same = (1.0, SAME_BLIND) if draws else (DEEP, SAME)
     value = deep * fit.amplification
     table = table_writes.most_share(bench)
-    if draws and (blind > DRAWS_MOST or not table_writes.takes_no_place(bench)):
+    loads_most = fit.cost < LOADS_RULE * fit.plain
+    unlike = blind > DRAWS_MOST or loads_most or not table_writes.takes_no_place(bench)
+    if draws and unlike:
         return _refused(fit, courses, below, "what it draws its victims from is not clear")
     if table > TABLE_MOST or table_writes.of_collection(bench, value) > OF_COLLECTION_MOST:
         return _refused(fit, courses, Reason.MASKED, "what is written of the table is not seen")
@@ -298,7 +311,7 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
         return _refused(fit, courses, below, "courses of another amplification fit as well")
     if draws and fit.pages < PAGES_BLIND:
         return _refused(fit, courses, below, "of small blocks the size decides, and is not seen")
-    if table_writes.by_entries(bench) and fit.cost < LOADS_RULE * fit.plain:
+    if table_writes.by_entries(bench) and loads_most:
         return _refused(fit, courses, Reason.MASKED, "writes wait for the mapping table most")
     spare = bench.found(SPARE)
     taken = fit.spare + held_share(bench)
