@@ -251,6 +251,21 @@ def test_a_protected_buffer_that_stays_on_hides_the_unit(tmp_path: Path) -> None
         assert each.reason is Reason.PLP_NO_FLUSH_EFFECT
 
 
+@pytest.mark.parametrize(("step_kib", "unevenly"), [(24, True), (32, False)])
+def test_steps_that_hold_few_beginnings_evenly_show_no_period(
+    step_kib: int, unevenly: bool
+) -> None:
+    """Of units of 512 KiB, steps of 24 KiB begin with every third; the writes that hold the other
+    beginnings wait, too."""
+    first = np.arange(1, 3001) * step_kib
+    holds = (first + step_kib - 1) // 512 > (first - 1) // 512
+    latency = np.random.default_rng(3).normal(1e6, 1e4, first.size) + 1e6 * holds
+    stream = merge_periods.Stream(step_kib << 10, 0, latency)
+    found = merge_periods.Repeating(stream, merge_periods.period_of(stream.ranks()))
+    assert found.size_bytes == (3 if unevenly else 1) * 512 << 10
+    assert merge_periods._cut_unevenly(found) is unevenly
+
+
 def test_several_units_are_not_taken_for_one_where_not_every_write_is_slow() -> None:
     found = []
     for seed in range(40):

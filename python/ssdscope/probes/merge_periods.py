@@ -44,6 +44,8 @@ AS_GOOD = 0.85
 """Of the height of the best candidate; that of half the period is one half."""
 BETWEEN_SURE, BETWEEN_AS_SLOW = 4.0, 0.5
 """Standard errors, and share of the height, of writes between, if a part is the period."""
+UNEVEN_PARTS = (2, 3)
+"""Of a period: sizes of write that are tried differ by these factors."""
 STEPS_BYTES = tuple(each << 10 for each in (128, 64, 96, 48, 32, 24, 16, 12, 8, 4))
 """Of writing in order, where the RMW unit is not known; of units of three pages steps of other
 sizes hold now more and now less."""
@@ -156,12 +158,33 @@ def _in_steps(bench: Bench, share: int, begun: int) -> Repeating | None:
             break
         stream = _written_in_order(bench, count, step, 0)
         last = Repeating(stream, _period_near_multiples(stream.ranks()))
+        if _cut_unevenly(last):
+            last = Repeating(stream, None)
         if last.size_bytes in sizes:
             return last
         if last.period is not None:
             sizes.add(last.size_bytes)
         quiet = 0 if sizes else quiet + 1
     return None if last is None else Repeating(last.stream, None, clear=not sizes)
+
+
+def _cut_unevenly(found: Repeating) -> bool:
+    """Tell whether what waits is a part of the period that is no whole number of steps.
+
+    Steps of 24, 48 and 96 KiB all begin where every third unit of 512 KiB does, and nowhere else.
+    The writes that hold the other beginnings wait as well then, or those behind them.
+    """
+    if found.period is None:
+        return False
+    ranks, units = found.stream.ranks(), found.period.units
+    for parts in UNEVEN_PARTS:
+        begins = np.arange(1, (ranks.size - 1) * parts // units)
+        between = begins[begins % parts > 0] * units / parts
+        held = [ranks[each.astype(int)] for each in (np.floor(between), np.ceil(between))]
+        height = max(float(np.nanmean(each)) for each in held)
+        if units % parts and _also_slow(height, between.size, found.period):
+            return True
+    return False
 
 
 def _period_near_multiples(ranks: NDArray[Any]) -> Period | None:
@@ -213,7 +236,13 @@ def _whole(ranks: NDArray[Any], period: Period) -> Period:
             continue
         between = ranks[units::units][np.arange(units, ranks.size, units) % period.units > 0]
         height = float(np.nanmean(between))
-        sure = height * np.sqrt(12 * between.size)
-        if sure >= BETWEEN_SURE and height >= BETWEEN_AS_SLOW * period.height:
+        if _also_slow(height, between.size, period):
+            sure = height * float(np.sqrt(12 * between.size))
             return Period(units, float(np.nanmean(ranks[units::units])), sure)
     return period
+
+
+def _also_slow(height: float, count: int, period: Period) -> bool:
+    """Whether writes between multiples of a period are about as slow, by their mean rank."""
+    sure = height * np.sqrt(12 * count)
+    return bool(sure >= BETWEEN_SURE and height >= BETWEEN_AS_SLOW * period.height)
