@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Detected, Reason, Undetectable, gc_period
 from ssdscope.probes.overwriting import Granule
+from ssdscope.probes.slow_writes import uneven_parts
 
 PAGE = 4096
 
@@ -140,6 +142,13 @@ def test_a_merge_unit_tells_what_pads(tmp_path: Path) -> None:
 )
 def test_waits_that_one_of_two_places_misses(sizes: list[float], missed: bool) -> None:
     assert gc_period._waits_were_missed(sizes) is missed
+
+
+@pytest.mark.parametrize(("apart", "period", "parts"), [(13.5, 27, 2), (6.75, 27, 4), (27, 27, 1)])
+def test_waits_that_part_a_period_unevenly(apart: float, period: int, parts: int) -> None:
+    slow = np.random.default_rng(1).normal(1, 0.05, 1000)
+    slow[(np.arange(5, 990, apart)).astype(int)] = 2.5
+    assert uneven_parts(slow, period) == parts
 
 
 @pytest.mark.parametrize(

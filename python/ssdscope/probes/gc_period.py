@@ -65,6 +65,7 @@ from ssdscope.probes.slow_writes import (
     period_of,
     relative,
     train_of,
+    uneven_parts,
 )
 from ssdscope.probes.states import State
 
@@ -187,7 +188,7 @@ def _at(bench: Bench, unit: Granule, place: float, *, larger: bool) -> Measured:
         more = _written(bench, np.full(count, first), unit.size_bytes)
         latencies = np.concatenate([latencies, more])
         period = _period(bench, latencies, unit.size_bytes)
-        if period is not None:
+        if period is not None and not (larger and _holds_several(latencies, period)):
             return Measured(period, latencies, unit.size_bytes)
         count = latencies.size
     return Measured(_train(bench, latencies, unit.size_bytes), latencies, unit.size_bytes)
@@ -206,6 +207,11 @@ def _period(
     if found is not None and found.period * size_bytes == merge:
         return found
     return period_of(slow, size_bytes, shortest=LEAST_FITS)
+
+
+def _holds_several(latencies: NDArray[np.float64], period: stats.Recurrence) -> bool:
+    """Whether a period is several of the drive, which are no whole number of requests."""
+    return uneven_parts(relative(latencies), period.period) > 1
 
 
 def _train(

@@ -21,12 +21,12 @@ behind a buffer that may sort them, so many that it cannot (`rounds`). The strea
 a smaller window, as a new round may show, and, but for single RMW units, in requests twice as
 large, as padding would show, and what depends on the place in a request. Larger requests, and
 several at once, are tried where one RMW unit at a time shows nothing: then writes go on while one
-plane erases. Since one place fills what is collected as one, of which a round is a multiple, a
-period that is no multiple of what `gc_period` found gives way to that. What is less than the
-smallest block on every die that was found is a stripe, and no answer, nor is what makes a write
-wait for less than a part of an erase; nor is a period of several
-writes at once where one at a time, of whatever size, had others. Absent on drives with merge
-units, if `gc_period` found the same where it was asked.
+plane erases. Waits that are evenly apart, but for whole requests, part a period. Since one place
+fills what is collected as one, of which a round is a multiple, a period that is no multiple of what
+`gc_period` found gives way to that. What is less than the smallest block on every die that was
+found is a stripe, and no answer, nor is what makes a write wait for less than a part of an erase;
+nor is a period of several writes at once where one at a time, of whatever size, had others. Absent
+on drives with merge units, if `gc_period` found the same where it was asked.
 
 Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer, or many
 streams show that it does not (`many_streams`); where it may as well merge, the merges of shared log
@@ -39,6 +39,7 @@ Source. PROBING.md 3.3; kuo2009, 3.1.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +51,7 @@ from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import FILL_BYTES, Granule, fill_afresh, unit_or_base
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rounds import WARM_SHARE, Rounds, Written, power_of_two
-from ssdscope.probes.slow_writes import LEAST_BLOCK_BYTES, folded
+from ssdscope.probes.slow_writes import LEAST_BLOCK_BYTES, folded, uneven_parts
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -153,8 +154,14 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
             continue
         found = _same(three, one, period, within, float(size if single else 0))
         if found is not None and three.wait_ns(found) >= LEAST_WAIT_NS:
-            return _detected(found, max(AGREE * found, size), three, rounds.periods)
+            parts = math.gcd(_parts(one, found), _parts(three, found))
+            return _detected(found, parts, size, three, rounds.periods)
     return None
+
+
+def _parts(shown: Written, period: float) -> int:
+    """Say how many rounds a period is, which need not be whole numbers of requests."""
+    return uneven_parts(shown.slow, round(period / shown.size_bytes))
 
 
 def _same(
@@ -210,17 +217,19 @@ def _is_multiple(size: float, within: float) -> bool:
 
 
 def _detected(
-    value: float, margin: float, shown: Written, periods: list[dict[str, Any]]
+    found: float, parts: int, step: float, shown: Written, periods: list[dict[str, Any]]
 ) -> Detected:
-    size, period = shown.size_bytes, round(value / shown.size_bytes)
-    rounds, step = folded(shown.slow, period), max(1, period // 500)
-    kept = rounds[: period // step * step].reshape(-1, step).max(axis=1)
+    size, period = shown.size_bytes, round(found / shown.size_bytes)
+    value = found / parts
+    margin = max(AGREE * value, step / parts)
+    rounds, each = folded(shown.slow, period), max(1, period // 500)
+    kept = rounds[: period // each * each].reshape(-1, each).max(axis=1)
     picture = Picture(
         title="Overwrites in order, in three streams, laid over themselves at the period",
         caption=f"Of each write in {period}, the median of ten rounds, over the usual one.",
         x=Axis("written since the period began", "bytes"),
         y=Axis("times the usual latency"),
-        series=[series("writes", np.arange(kept.size) * step * size, kept, "steps")],
+        series=[series("writes", np.arange(kept.size) * each * size, kept, "steps")],
     )
     return Detected(
         name=RECLAIM,

@@ -55,6 +55,8 @@ SURE_OF_MANY = {0.3: 1e-6, 0.2: 1e-30}
 """Likewise of many requests at once, which wait for each other, and so return with the stripe."""
 FITS = 10
 """A period must fit so often into what was written."""
+UNEVEN_PARTS, ALSO_SLOW = (4, 3, 2), 0.3
+"""Of a period: waits in it that are looked for; and the share of the rise that each must have."""
 EARLIEST = 0.02
 """Of the capacity: what gets slower before, and not very much so, is no collection."""
 
@@ -261,6 +263,21 @@ def folded(slow: NDArray[np.float64], period: int) -> NDArray[np.float64]:
     """Give the median at each place within a period, over the last periods of the series."""
     rounds = max(min(slow.size // period, FITS), 1)
     return np.asarray(np.median(slow[-rounds * period :].reshape(rounds, period), axis=0))
+
+
+def uneven_parts(slow: NDArray[np.float64], period: int) -> int:
+    """Count the waits in a period that are evenly apart, but for whole writes; 1 if it is one.
+
+    What returns after 13.5 writes is at the same place of a period only after 27.
+    """
+    profile = folded(slow, period)
+    first, rise = int(profile.argmax()), float(profile.max()) - 1
+    for parts in UNEVEN_PARTS:
+        apart = first + np.arange(1, parts) * period / parts
+        held = [profile[each.astype(int) % period] for each in (np.floor(apart), np.ceil(apart))]
+        if period % parts and np.maximum(*held).min() - 1 >= ALSO_SLOW * rise:
+            return parts
+    return 1
 
 
 def train_of(
