@@ -23,6 +23,7 @@ from ssdscope.probes import (
 )
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.together import Together
+from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 
@@ -145,6 +146,19 @@ def test_pages_that_one_command_reads_are_not_taken_for_one(block_bytes: int) ->
         "ftl.plane_order": "PDWC",
     }
     assert values(told(layout)) == ("multi-channel", 1)
+
+
+def test_planes_that_share_little_more_than_a_command_leave_it_open() -> None:
+    """What both read follows on one channel, which takes longer than reading."""
+    device = open_drive(draw(153470763, 96).toml(), "drive", 1)
+    bench = Bench(device, DEFAULT, 1)
+    for name, size in {"merge_unit_bytes": 6_291_456, "rmw_unit_bytes": 65_536}.items():
+        bench.known[name] = Detected(name=name, probe="", value=size, interval=None, effect=1.0)
+    found = {each.name: each for each in placement.detect(bench)}
+    pages = found["placement_pages"]
+    assert isinstance(pages, Ambiguous)
+    assert set(pages.candidates) == {8, 768}
+    assert isinstance(found["placement"], Ambiguous)
 
 
 def test_planes_that_work_together_are_seen_behind_a_link_nearly_as_slow_as_a_read() -> None:

@@ -18,12 +18,12 @@ chance, those are looked for that come at one place of nearly every round (`stat
 Decision. As many writes again as it takes (at most seven looks) for a lag whose returns make 30 %
 of what they could with p < 1e-6, or less at smaller p (`slow_writes.SURE`); then the same on
 another place. The period is detected if both agree within 2 %, or one write, or one is two to four
-times the other, which is told then: of waits that noise hides one in so many may be left, and none
-are added. If not, they are the candidates, unless they are what a known merge unit looks like, seen
-by writes that are padded. Where the RMW unit is not known, the
-second place is written in requests eight times as large: padding would show. Other planes work
-while one erases, and one unit at a time may never meet it: on a drive that places by order, which
-fills as many bytes whatever the request, larger ones are tried.
+times the other, after which half of what is slow returns, and which is told then: of waits that
+noise hides one in so many may be left, and none are added. If not, they are the candidates, unless
+they are what a known merge unit looks like, seen by writes that are padded. Where the RMW unit is
+not known, the second place is written in requests eight times as large: padding would show. Other
+planes work while one erases, and one unit at a time may never meet it: on a drive that places by
+order, which fills as many bytes whatever the request, larger ones are tried.
 
 A discarded drive is written in order as well: if these writes take 1.4 times as long in the mean as
 in the median, blocks are folded (`folding`), which hides what is asked (`masked`).
@@ -96,8 +96,9 @@ PIECE, MOST_LOST = 256, 0.4
 shows in what they leave."""
 OTHERS_FILL = 1.0
 """Of the time in which the drive is filled: one place is collected alike, whatever is around it."""
-AGREE, MOST_TIMES = 0.02, 4
-"""Apart at most, two places are alike; and so many times the other's, where waits are missed."""
+AGREE, MOST_TIMES, OFTEN = 0.02, 4, 0.5
+"""Apart at most, two places are alike; and so many times the other's, where waits are missed, and
+so many of those that are slow at the other return."""
 MOST_PADDED_BYTES = 128 * 1024
 """Two RMW units of the largest usual size, which a write lies across."""
 UNPADDED_TIMES = 8
@@ -288,7 +289,9 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     step = float(found[0].size_bytes)
     apart = abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), float(found[1].size_bytes))
     merge = float(bench.found("merge_unit_bytes") or 0)
-    if apart and unit.exact and merge in (0, min(sizes)) and _waits_were_missed(sizes):
+    lesser = periods[int(np.argmin(sizes))]
+    missed = lesser.share >= OFTEN and _waits_were_missed(sizes)
+    if apart and unit.exact and merge in (0, min(sizes)) and missed:
         sizes, apart = [min(sizes)], False
     if apart and merge and not unit.exact and _padded_to(sizes, merge, unit):
         sizes, apart = [merge, merge], False

@@ -8,7 +8,8 @@ Statistic
     Runs (`runs`): pairs of blocks at once, at distances of powers of two from random places; how
     slow waiting is, the same block read twice tells. The first block that does not wait is then
     found by bisection, and from there the next such. Planes served by one command: a block read
-    twice or more and another at once, at equal parts of a run; the first such part ends a row.
+    twice or more and another at once, at equal parts of a run; the first such part ends a row, and
+    one that is only a little sooner, as what is read follows on one channel, leaves it open.
     Pages (`page_edges`): requests of two blocks about boundaries within rows, by the largest power
     of two of the distance from the begin; across planes such a request may read the array once.
 Decision rule
@@ -97,7 +98,7 @@ def _answers(
     """Answer for runs that are known."""
     merged = bench.found("merge_unit_bytes")
     if isinstance(merged, (int, float)) and rows[0] >= merged and rows[0] % int(merged) == 0:
-        rows = (int(merged),)
+        rows = (int(merged), *(each for each in rows[1:] if each < merged))
     row = rows[0]
     unsure = merged is None and not isinstance(bench.known.get("merge_unit_bytes"), Absent)
     if unsure and row > LONG_RUN * page:
@@ -110,15 +111,15 @@ def _answers(
         for each in rows
         for unit in _units(bench, page, each)
     }
+    why = "some of the pages on several planes are served by one command, and some are not"
     if len(ways) == 1:
         yield _detected(WAY, ways.pop(), effect, evidence)
     else:
-        why = "neither the merge unit nor the RMW unit is known"
-        yield _ambiguous(WAY, (SEVERAL, ONE), why, evidence)
+        unknown = "neither the merge unit nor the RMW unit is known"
+        yield _ambiguous(WAY, (SEVERAL, ONE), why if len(rows) > 1 else unknown, evidence)
     if len(rows) == 1:
         yield _detected(PAGES, row // page, effect, evidence)
     else:
-        why = "some of the pages on several planes are served by one command, and some are not"
         yield _ambiguous(PAGES, tuple(max(each // page, 1) for each in rows), why, evidence)
 
 

@@ -44,6 +44,9 @@ MOST_COPIES, KEPT_COPIES = 12, 2
 """Of the block that others may be read with; and where a cache stays on, that has it soon."""
 MOST = 0.8
 """Of runs in which a distance must be served by one command."""
+FAINTLY, SURELY = 0.1, 5.0
+"""Of what waiting costs, and standard errors, that another distance is sooner in the mean than the
+same block: it may be served by one command, behind which only the transfer waits."""
 SMALLEST_PAGE_BYTES = 2048
 
 
@@ -228,8 +231,12 @@ def alone(together: Together, runs: Runs, block: int) -> tuple[int, ...]:
     read = together.read(runs.begins, others, times, copies=copies).slower
     waits, free = np.median(read[:, 0]), np.median(read[:, 1])
     share = (read[:, 2:] < (waits + free) / 2).mean(axis=0)
+    sooner = read[:, :1] - read[:, 2:]
+    usual = sooner.mean(axis=0)
+    least = FAINTLY * (waits - free)
+    faintly = usual > np.maximum(SURELY * sooner.std(axis=0) / math.sqrt(len(sooner)), least)
     surely = int(min(parts[share >= MOST], default=runs.bytes))
-    perhaps = parts[(share > 1 - MOST) & (parts < surely)]
+    perhaps = parts[((share > 1 - MOST) | faintly) & (parts < surely)]
     return surely, *(int(each) for each in perhaps)
 
 
