@@ -29,6 +29,15 @@ def test_writes_that_begin_a_log_block_wait(wait: float) -> None:
     assert room.writes == IN_MERGE * BLOCKS
 
 
+def test_what_is_slow_by_chance_before_fills_no_log_blocks() -> None:
+    """At the same place of every other log block, and as slow as the slowest few of all writes."""
+    times = latencies(10.0, IN_MERGE)[: IN_MERGE * (BLOCKS + 7)]
+    times[IN_MERGE * (BLOCKS - 4) - USUAL : IN_MERGE * BLOCKS - USUAL : 2 * IN_MERGE] = 4.0
+    room = log_room._judged(times, 1.0, IN_MERGE)
+    assert room is not None
+    assert room.writes == IN_MERGE * BLOCKS
+
+
 def test_so_they_do_where_a_log_block_holds_few() -> None:
     rng, few, blocks = np.random.default_rng(5), 8, 37
     times = np.exp(0.1 * rng.standard_normal(few * 136))

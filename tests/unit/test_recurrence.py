@@ -23,6 +23,17 @@ def test_the_period_among_spikes(rng: np.random.Generator, period: int) -> None:
     assert found.p_value < 1e-6
 
 
+def test_events_that_come_a_step_early_or_late_have_no_multiple_for_their_period() -> None:
+    """Lags from 32 on are counted with their neighbours, shorter ones to the step."""
+    rng = np.random.default_rng(4)
+    at = 16 * np.arange(1, 250)
+    events = np.zeros(4096, bool)
+    events[(at + rng.integers(-1, 2, at.size))[rng.random(at.size) < 0.7]] = True
+    found = stats.recurrence(events)
+    assert found is not None
+    assert found.period == 16
+
+
 def test_clusters_and_lost_steps(rng: np.random.Generator) -> None:
     """Three slow writes per period, and now and then a write of somebody else in between."""
     gaps = 200 - (rng.random(60) < 0.2)

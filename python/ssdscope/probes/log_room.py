@@ -25,6 +25,7 @@ import numpy as np
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Reason
 from ssdscope.probes.overwriting import Granule, write_through
+from ssdscope.probes.slow_writes import relative
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -217,7 +218,8 @@ def _turned_over(latencies: NDArray[np.float64], in_merge: int) -> int | None:
     periods = latencies.size // in_merge
     if in_merge < 2 or periods < LEAST_WAITS:
         return None
-    kept = latencies[: periods * in_merge].reshape(periods, in_merge)
+    # Over their neighbours: at the crest of a drift many writes are among the slowest few.
+    kept = relative(latencies)[: periods * in_merge].reshape(periods, in_merge)
     usual, threshold = float(np.median(kept)), float(np.quantile(kept, USUALLY))
     first, place = _slow_from(kept > threshold)
     # By now and then a slow write before them waits would seem to begin sooner: they take as long
@@ -235,10 +237,11 @@ def _turned_over(latencies: NDArray[np.float64], in_merge: int) -> int | None:
 
 def _slow_from(slow: NDArray[np.bool_]) -> tuple[int, int]:
     """Find from which period on, and at which place, writes are slow; shape (periods, places)."""
-    # From each period on: slow ones less others, for what is slow must be so from there on.
-    gain = np.cumsum((2.0 * slow - 1)[::-1], axis=0)[::-1]
-    first, place = np.unravel_index(int(gain.argmax()), gain.shape)
-    return int(first), int(place)
+    # From each period on: slow ones less others, for what is slow must be so from there on. Of
+    # those that are as good the last: as many before it are slow by chance as are not.
+    gain = np.cumsum((2.0 * slow - 1)[::-1], axis=0)
+    periods, place = np.unravel_index(int(gain.argmax()), gain.shape)
+    return len(slow) - 1 - int(periods), int(place)
 
 
 def _room(latencies: NDArray[np.float64], writes: int, *, each: bool) -> LogRoom:

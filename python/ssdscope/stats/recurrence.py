@@ -84,7 +84,43 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     best = int(good[0])
     near = slice(max(best - 1, 0), best + 2)
     peak = int(lags[near][np.argmax(pairs[lags[near]])])
-    return Recurrence(peak, float(share[best]), float(p_values[best]))
+    whole = Recurrence(peak, float(share[best]), float(p_values[best]))
+    return _part(pairs, count / n, 3 * around[0], whole) or whole
+
+
+def _part(
+    pairs: NDArray[np.float64], rate: float, around: NDArray[np.float64], whole: Recurrence
+) -> Recurrence | None:
+    """Find the shortest part of a period after which about as much returns, a step more or less.
+
+    Shorter lags than `LOOSE_FROM` are counted to the step: of one whose events come a step early or
+    late a multiple would have more.
+
+    Parameters
+    ----------
+    pairs
+        Pairs of events by lag, as `returns` gives them.
+    rate
+        Events in a step.
+    around : ndarray, shape (lags,)
+        From `SHORTEST` on, how many of three lags together there are by chance.
+    whole
+        What was found.
+    """
+    from scipy.stats import poisson
+
+    steps, summed = round(pairs[0] / rate), _summed(pairs)
+    for parts in range(whole.period // SHORTEST, 1, -1):
+        lag, odd = divmod(whole.period, parts)
+        if odd or lag >= LOOSE_FROM:
+            continue
+        expected = 3 * rate**2 * (steps - lag)
+        share = float((summed[lag] - expected) / (pairs[0] * (1 - lag / steps)))
+        by_chance = max(expected, float(around[lag - SHORTEST]))
+        p_value = min(float(poisson.sf(summed[lag] - 0.5, by_chance)) * (pairs.size - 2), 1.0)
+        if share >= AS_GOOD * whole.share and p_value <= max(whole.p_value**0.5, 1e-300):
+            return Recurrence(lag, share, p_value)
+    return None
 
 
 def first_of_each(events: NDArray[np.bool_]) -> NDArray[np.bool_]:
