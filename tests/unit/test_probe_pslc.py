@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -206,3 +206,12 @@ def test_a_search_cut_short_shows_no_absence(
     assert short.reason is Reason.BUDGET_EXHAUSTED
     (whole,) = run(["pslc"], device, Budget.parse("full"), 1)
     assert isinstance(whole, Absent), whole
+
+
+def test_what_erases_alone_make_slower_is_no_full_region() -> None:
+    """A drive that collects in pauses is spared them for as much as it has freed."""
+    none = np.empty(0)
+    fine = pslc_stretches.Stretch(np.array([790.0]), 98_304, 2.0e6, 2.58e6, none)
+    evidence: dict[str, Any] = {}
+    assert not pslc._is_region(cast("pslc_stretches.Streams", None), fine, evidence)
+    assert "erases" in evidence["detail"]

@@ -21,7 +21,8 @@ longest pauses in which they do not, and must not seem smaller there (`interfere
 absent, if one last stretch of almost half the drive is even, too: all free space may take one bit
 per cell, a third of what it else holds. If it is not, or stretches of a large simulated drive are
 cut short, refused: `budget_exhausted`. What is full before such requests show it is sought in the
-smallest ones. Stretches that slow down by less than erasing may make them: refused.
+smallest ones. Stretches that slow down by less than erasing may make them: refused, as pauses in
+which a drive collects spare it that.
 
 Assumptions. The fast stretch is longer than six requests, and shorter than a ninth of the
 drive. Cost: up to a capacity. Source: PROBING 2.5, 3.7.
@@ -204,7 +205,13 @@ def _sized(
 
 
 def _is_region(streams: Streams, fine: Stretch, evidence: dict[str, Any]) -> bool:
-    """Whether a full one is slow behind a flush, and fast behind a pause."""
+    """Whether a full one is slow behind a flush, and fast behind a pause.
+
+    By more than erases alone make it, which a drive that collects in pauses is then spared.
+    """
+    if fine.slow_ns < LEAST_SLOWER * fine.fast_ns:
+        evidence["detail"] = "erases alone may make it so much slower behind what pauses have freed"
+        return False
     evidence["flushed_over_rested"] = _against_rested(streams, fine, 0)
     if evidence["flushed_over_rested"] < STILL_SLOW:
         evidence["detail"] = "what is fast again after a flush is a buffer, which may hide a region"
