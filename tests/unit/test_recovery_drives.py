@@ -162,6 +162,15 @@ FLIPS = {
         ),
         drive(write_buffer__power_loss_protected=True, write_buffer__switchable=False),
     ),
+    "hidden-logs": (
+        drive(
+            write_buffer__power_loss_protected=True,
+            write_buffer__switchable=False,
+            ftl__kind="log-block",
+            ftl__merge_unit_bytes=1 << 20,
+        ),
+        drive(write_buffer__power_loss_protected=True, write_buffer__switchable=False),
+    ),
     "blurred": (
         drive(ftl__map_unit_bytes=8192, ftl__phase_bytes=1024),
         drive(ftl__map_unit_bytes=8192),

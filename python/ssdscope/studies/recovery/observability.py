@@ -86,6 +86,10 @@ def _hidden_unit(values: Values, shape: Shape) -> bool:
     return _protected(values, shape) and several_in_a_row(values, shape)
 
 
+def _hidden_logs(values: Values, shape: Shape) -> bool:
+    return _protected(values, shape) and _merges(values, shape)
+
+
 MASKS: Mapping[str, Mask] = {
     "protected": _protected,
     "one-command": _one_command,
@@ -98,6 +102,7 @@ MASKS: Mapping[str, Mask] = {
     "busy": _busy,
     "short-zones": _short_zones,
     "hidden-unit": _hidden_unit,
+    "hidden-logs": _hidden_logs,
 }
 """By the names that the document gives them."""
 
@@ -204,7 +209,9 @@ RULES: Mapping[str, Rule] = {
         ("one-command", "short-zones"), "conflict", lambda case: reads.conflict(case.twin)
     ),
     "internal_volume_bits": Rule(("one-command", "short-zones", "blurred"), "volumes", _bits),
-    "over_provisioning_ratio": Rule(("region",), "overwritten", lambda case: case.overwritten[2]),
+    "over_provisioning_ratio": Rule(
+        ("region", "hidden-logs"), "overwritten", lambda case: case.overwritten[2]
+    ),
     "gc_write_amplification": Rule(("merges", "region"), "amplification", _amplified),
     "gc_period_bytes": Rule(("protected", "region"), "periodic", _period),
     "idle_gc_onset_ns": Rule(("busy",), "rested", lambda case: writes.rested(case.twin)),
