@@ -347,3 +347,24 @@ def test_where_the_unit_within_a_period_is_not_clear_all_its_parts_may_be_it(
     blocks = [each / 512 for each in unit.candidates]
     assert {24, 12, 8, 6, 4, 3, 2} <= set(blocks)
     assert 1 not in blocks
+
+
+def test_what_is_programmed_in_turns_passes_for_no_transfer() -> None:
+    """Pages of eight blocks on two chips: a third one waits for the first to be programmed."""
+    taken = {
+        1: 1607e3,
+        8: 1515e3,
+        9: 1619e3,
+        12: 1621e3,
+        13: 1616e3,
+        23: 3088e3,
+        24: 3040e3,
+        25: 4642e3,
+    }
+    assert not unit_parts._alone({blocks: (ns, 3e3) for blocks, ns in taken.items()}, 24, [12, 8])
+    # Of one unit, which is read as a whole unless it is written so, a block more adds a transfer.
+    one = {blocks: (1700e3 + 2e3 * blocks, 3e3) for blocks in taken} | {
+        24: (1650e3, 3e3),
+        25: (1880e3, 3e3),
+    }
+    assert unit_parts._alone(one, 24, [12, 8])

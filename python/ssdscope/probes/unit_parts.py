@@ -56,7 +56,8 @@ PARTS = (2, 3)
 SURE = 3.0
 """Standard errors of a difference."""
 IN_TURNS = 0.5
-"""How much longer than a block a part may take, as a share, to be programmed at once."""
+"""How much longer than a block a part may take, as a share, to be programmed at once, or what is
+between two parts."""
 LOOK_SHARE = 8
 """Which part of the capacity a look may write."""
 DEPTH, BURST = 64, 128
@@ -215,13 +216,13 @@ def _alone(taken: dict[int, tuple[float, float]], unit: int, parts: list[int]) -
     def reads_less(part: int) -> bool:
         """Whether the last block saves more than twice the reading that one behind a part costs.
 
-        Both are but for a transfer, which is what other blocks in between add; it is not less than
-        nothing, whatever noise says.
+        Both are but for a transfer, which is what other blocks in between add, unless some are
+        programmed in turns; it is not less than nothing, whatever noise says.
         """
         weights, between = less(part), unit - 1 - (part + 1)
         if surely(weights):
             return True
-        if between > 0:
+        if between > 0 and taken[unit - 1][0] - taken[part + 1][0] < IN_TURNS * taken[1][0]:
             weights[unit - 1] += 3.0 / between
             weights[part + 1] -= 3.0 / between
         return surely(weights)
