@@ -117,6 +117,16 @@ def test_no_order_shows_where_all_pages_follow_each_other_on_one_thing(
         assert RULES["allocation"].contrast(case) == contrast
 
 
+def test_a_region_of_one_bit_per_cell_leaves_it_open_that_no_order_shows() -> None:
+    """It lays out anew what leaves it, of drives that place by order, too."""
+    for region, contrast in ((REGION, 0.0), (BITS, None)):
+        values = region | {"ftl.allocation": "address"}
+        case = Case(Drawn(1, 0, values, {}, flat=False, redraws=0))
+        case.__dict__["order_effect"] = reads.OrderEffect(mean=0.0, least=0.0)
+        found = RULES["allocation"].contrast(case)
+        assert found == contrast if contrast is not None else found > 0.1
+
+
 def test_the_crest_of_a_drift_lengthens_every_request_by_all_of_it() -> None:
     drift = {"disturbance.drift_ratio": 0.2, "disturbance.drift_period_ns": 10**9}
     drawn = Drawn(1, 0, PAGE, drift, flat=False, redraws=0)

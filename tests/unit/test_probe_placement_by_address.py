@@ -186,13 +186,12 @@ def test_a_trace_of_an_order_is_an_address_only_where_the_drive_is_known_to_merg
     assert known.value == "address"
 
 
-def test_out_of_a_region_of_one_bit_per_cell_the_address_shows(tmp_path: Path) -> None:
-    """Once so much was written beside that nothing is read from it."""
+def test_behind_a_region_of_one_bit_per_cell_nothing_shows_the_address(tmp_path: Path) -> None:
     ftl = 'kind = "page"\nallocation = "address"' + ONE_BIT
     region = Detected(name="pslc_bytes", probe="test", value=6 << 20, interval=None, effect=1.0)
     found = told_of_page_mapped(drive(tmp_path, ftl, **TWO_PLANES), region)
-    assert isinstance(found, Detected), found
-    assert found.value == "address"
+    assert isinstance(found, Undetectable), found
+    assert found.reason is Reason.MASKED
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,8 @@ than two in a thousand flips (for both depths together) are as large: it is aske
 "address" if equivalence tests (5 %, over five looks) rule out 3 % either way for single pieces and
 5 % for all at once, and neither shows a trace (1 %), as a small one may be larger elsewhere; else
 `effect_below_noise`, after five dozen pairs. Where no dies were found to read side by side, an
-order need not show: `link_bound`; nor where a region of one bit per cell was found that holds more
-than could be written beside, or where what is seen may be one that is always full: it lays out anew
-what leaves it: `masked`.
+order need not show: `link_bound`; nor where a region of one bit per cell was found, or where what
+is seen may be one that is always full: it lays out anew what leaves it: `masked`.
 
 Assumptions. Blocks that log what was written hold it in order of arrival until they are merged,
 whatever the drive places by. If a merge unit is known the drive places by address. If it is not
@@ -64,7 +63,6 @@ from ssdscope.probes.order_regions import (
     write,
     write_beside,
     write_elsewhere,
-    written_out,
 )
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import without_read_cache
@@ -191,15 +189,8 @@ def _interleaves(bench: Bench) -> bool:
 
 
 def _may_lay_out_anew(bench: Bench) -> bool:
-    """Say whether there is a region of one bit per cell that may still have held what was read.
-
-    Or what is seen may be one that is always full.
-    """
-    region = bench.known.get(pslc.SIZE)
-    held = isinstance(region, Ambiguous) or (
-        isinstance(region, Detected) and not written_out(bench)
-    )
-    return held or pslc.may_be_full(bench)
+    """Say whether there is a region of one bit per cell, or what is seen may be a full one."""
+    return pslc.may_be_full(bench) or isinstance(bench.known.get(pslc.SIZE), Ambiguous | Detected)
 
 
 def _any_shows(contrasts: list[_Contrast]) -> bool:

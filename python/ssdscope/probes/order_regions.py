@@ -146,28 +146,15 @@ def write_beside(bench: Bench, layout: Regions) -> None:
     Before and after what is to be compared, so that none of it goes, or stays, where it is read
     sooner.
     """
-    each = min(_beside_bytes(bench), _most_beside_bytes(bench)) // len(layout.begins)
-    for begin in layout.begins[:, 0] + 2 * layout.size:
-        _write_anyway(bench, begin + np.arange(0, each, layout.step), layout.step)
-
-
-def written_out(bench: Bench) -> bool:
-    """Whether `write_beside` writes as much as what holds data for a while takes."""
-    return _beside_bytes(bench) <= _most_beside_bytes(bench)
-
-
-def _beside_bytes(bench: Bench) -> int:
-    unknown = bench.info.capacity_bytes // BESIDE_SHARE
+    capacity, unknown = bench.info.capacity_bytes, bench.info.capacity_bytes // BESIDE_SHARE
     held = 0.0
     if not isinstance(bench.known.get("pslc_bytes"), Absent):
         held += float(bench.found("pslc_bytes") or unknown)
     if _write_cache_stays_on(bench):
         held += float(bench.found("write_buffer_bytes") or unknown)
-    return int(held * BESIDE_EXCESS)
-
-
-def _most_beside_bytes(bench: Bench) -> int:
-    return bench.info.capacity_bytes // MOST_BESIDE_SHARE
+    each = min(int(held * BESIDE_EXCESS), capacity // MOST_BESIDE_SHARE) // len(layout.begins)
+    for begin in layout.begins[:, 0] + 2 * layout.size:
+        _write_anyway(bench, begin + np.arange(0, each, layout.step), layout.step)
 
 
 def write_elsewhere(

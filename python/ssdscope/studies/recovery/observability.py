@@ -132,13 +132,13 @@ def _placed(case: Case) -> float:
 
 
 def _order(case: Case) -> float:
-    effect = case.order_effect
-    if case.drawn.values["ftl.kind"] == "log-block":
+    effect, values, shape = case.order_effect, case.drawn.values, case.twin.shape
+    if values["ftl.kind"] == "log-block":
         if effect.least >= ORDER_SHOWS:
             return 0.0
     elif effect.mean >= ORDER_FAINT:
         return effect.least
-    elif row_bytes(case.drawn.values, case.twin.shape) is None:
+    elif row_bytes(values, shape) is None or _region(values, shape):
         return 0.0
     return max(reads.conflict(case.twin), reads.chunk(case.twin))
 
