@@ -12,6 +12,7 @@ from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, pag
 from ssdscope.probes import Absent, Ambiguous, Detected, Reason, Undetectable, gc_knee
 from ssdscope.probes.knees_agree import judged, never_rests, slow_as_found
 from ssdscope.probes.slow_writes import Knee
+from ssdscope.studies.recovery.generator import draw
 
 BLOCKS, LOW_BLOCKS, OPEN_BLOCKS = 160, 4, 1
 
@@ -246,3 +247,16 @@ def test_a_drive_that_never_rests_shows_its_knee_as_found(afresh: float | None) 
     assert first is not None
     assert isinstance(judged(first, second, again, 1, {}, restless=True), Detected)
     assert not isinstance(judged(first, second, again, 1, {}), Detected)
+
+
+def test_log_blocks_that_were_overlooked_are_no_spare_space(tmp_path: Path) -> None:
+    """What begins a merge unit is merged for before the log blocks are full, of which it is one."""
+    known = {"rmw_unit_bytes": 32_768, "alignment_phase_bytes": 16_384, "pslc_bytes": None}
+    bench = bench_with(tmp_path, draw(2357922838, 188).toml(), map_cache_bytes=None, **known)
+    why = Reason.EFFECT_BELOW_NOISE
+    bench.known["merge_unit_bytes"] = Undetectable(
+        name="merge_unit_bytes", probe="test", reason=why
+    )
+    found = told("gc_knee", bench)["over_provisioning_ratio"]
+    assert isinstance(found, Undetectable), found
+    assert "log blocks" in found.evidence["detail"]

@@ -2,8 +2,7 @@
 
 Physics. A full drive takes random overwrites at full speed until its spare space is used up; from
 then on each write waits for collection, which first copies what is still valid. The bytes written
-until then are the spare space that a host can use (blocks that the drive always keeps free it
-cannot).
+until then are the spare space that a host can use (of blocks always kept free it can use none).
 
 Statistic. As found, and again after everything was discarded and filled in order, the write cache
 off if the drive allows it (a small one that stays on is flushed after each write, and what it holds
@@ -17,7 +16,8 @@ place, with a gain in log likelihood of 12, and several may not wait long before
 must show the same knee within 5 %, or a third one bears one of them out, as found if the drive can
 be returned to that; `knees_agree` says why they may differ, and by how much. Where a region of one
 bit per cell is not ruled out, writes in order may not become as slow there. Nor may it be where
-entries of a mapping table on demand are first written back, as all in memory have changed.
+entries of a mapping table on demand are first written back, as all in memory have changed; nor
+sooner than where no write begins a merge unit, if it is not known whether there are such.
 
 Assumptions. The RMW unit is known, so that whole ones are overwritten; else see `unaligned_knee`,
 and behind a buffer that hides it `padded_knee`, unless single entries of a mapping table are loaded
@@ -92,6 +92,8 @@ CHUNK_SHARE = 0.1
 """Of the capacity: how much is written between two looks."""
 LONE_MOST = 2.0
 """Capacities written one by one before it is said that nothing happens."""
+LONGER = 3.0
+"""Times what is before a knee: where units that begin no merge unit must have shown one."""
 LITTLE, SHARED = 0.008, 0.1
 """Of the capacity, and of the spare space: so much a buffer may hold that each write is flushed
 past."""
@@ -139,7 +141,25 @@ def _of_collection(bench: Bench) -> Finding:
         raise Stopped(Reason.RANGE_TOO_SMALL)
     if _merges(bench, unit):
         raise Stopped(Reason.MASKED, "it writes like a drive that merges log blocks")
-    return _repeated(bench, unit)
+    finding = _repeated(bench, unit)
+    merges_known = isinstance(bench.known.get("merge_unit_bytes"), Absent | None)
+    if isinstance(finding, Detected) and not merges_known:
+        _require_as_soon(bench, unit, float(finding.value) * bench.info.capacity_bytes)
+    return finding
+
+
+def _require_as_soon(bench: Bench, unit: Granule, spare_bytes: float) -> None:
+    """Refuse where writes that begin no merge unit stay fast for longer.
+
+    Where log blocks are shared, what begins one goes to a log of its own, and may be merged for;
+    units of odd numbers begin none. (Of page-mapped planes they may use up half, and sooner.)
+    """
+    if not bench.renew(State.AS_FOUND):
+        fill_afresh(bench, unit)
+    odd = replace(unit, phase_bytes=unit.phase_bytes - unit.size_bytes, apart=2)
+    knee, _ = _overwrite_alone(bench, odd, LONGER * spare_bytes, number=3)
+    if knee is None or knee.spare_bytes > (1 + SAME) * spare_bytes:
+        raise Stopped(Reason.MASKED, "log blocks may be what is full")
 
 
 def _unless_written_back(bench: Bench, finding: Finding) -> Finding:
@@ -361,7 +381,7 @@ def _folds(bench: Bench, unit: Granule, alone: Knee) -> bool:
 
 def declared_writes_bytes(info: DeviceInfo) -> int:
     """Write from each beginning to the end, fill it, and write in order; again where disturbed."""
-    known = 3 * (LONE_MOST + CHUNK_SHARE + 1) + IN_ORDER
+    known = 3 * (LONE_MOST + CHUNK_SHARE + 1) + IN_ORDER + LONGER + CHUNK_SHARE + 1
     most = LONE_MOST + CHUNK_SHARE
     unknown = max(padded_writes_capacities(most), unaligned_writes_capacities(most))
     once = int(max(known, unknown) * info.capacity_bytes) + (1 << 30)
