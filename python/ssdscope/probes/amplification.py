@@ -51,14 +51,7 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.collection_fit import CourseFit, Times, fit_course, picture_of_course
 from ssdscope.probes.collection_times import PIECES, held_share, return_to_full, starts_of, timed
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import (
-    Absent,
-    Ambiguous,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-)
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import (
     Granule,

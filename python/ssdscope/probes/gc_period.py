@@ -188,31 +188,25 @@ def _at(bench: Bench, unit: Granule, place: float, *, larger: bool) -> Measured:
             break
         more = _written(bench, np.full(count, first), unit.size_bytes)
         latencies = np.concatenate([latencies, more])
-        period = _period(bench, latencies, unit.size_bytes)
-        if period is not None and not (larger and _holds_several(latencies, period)):
+        slow = relative(latencies)
+        period = _period(bench, slow, unit.size_bytes)
+        # Several periods of the drive may be no whole number of requests each.
+        if period is not None and not (larger and uneven_parts(slow, period.period) > 1):
             return Measured(period, latencies, unit.size_bytes)
         count = latencies.size
     return Measured(_train(bench, latencies, unit.size_bytes), latencies, unit.size_bytes)
 
 
-def _period(
-    bench: Bench, latencies: NDArray[np.float64], size_bytes: int
-) -> stats.Recurrence | None:
+def _period(bench: Bench, slow: NDArray[np.float64], size_bytes: int) -> stats.Recurrence | None:
     """Look for slow writes that return.
 
     So few in turn are slow for other reasons, too, unless they fill a merge unit that is known.
     """
-    slow = relative(latencies)
     merge = float(bench.found("merge_unit_bytes") or 0)
     found = period_of(slow, size_bytes) if merge else None
     if found is not None and found.period * size_bytes == merge:
         return found
     return period_of(slow, size_bytes, shortest=LEAST_FITS)
-
-
-def _holds_several(latencies: NDArray[np.float64], period: stats.Recurrence) -> bool:
-    """Whether a period is several of the drive, which are no whole number of requests."""
-    return uneven_parts(relative(latencies), period.period) > 1
 
 
 def _train(
