@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
-from ssdscope.probes import Detected, Reason, Undetectable, gc_period
+from ssdscope.probes import Ambiguous, Detected, Reason, Undetectable, gc_period
 from ssdscope.probes.overwriting import Granule
 from ssdscope.probes.slow_writes import uneven_parts
+from ssdscope.studies.recovery.generator import draw
 
 PAGE = 4096
 
@@ -181,6 +182,17 @@ def test_larger_requests_show_what_other_planes_hide(tmp_path: Path) -> None:
     found = period_of(tmp_path, toml + NOISE, allocation="order")
     assert isinstance(found, Detected)
     assert found.value == pytest.approx(8 * 48 * PAGE, rel=0.02)
+
+
+def test_larger_requests_whose_units_go_by_address_are_no_longer_periods(tmp_path: Path) -> None:
+    """Four units of a request fill four blocks, three fill three, as often as one would fill one.
+
+    One at a time shows nothing here, and reads show an order, as they may.
+    """
+    toml = draw(2_357_922_838, 80).toml()
+    found = period_of(tmp_path, toml, rmw_unit_bytes=16_384, allocation="order")
+    assert isinstance(found, Ambiguous)
+    assert found.candidates == pytest.approx((3 * 2_359_296, 4 * 2_359_296), rel=0.02)
 
 
 def test_a_region_whose_size_is_not_known_is_filled_as_well(tmp_path: Path) -> None:

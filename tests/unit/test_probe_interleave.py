@@ -160,13 +160,6 @@ def test_the_twenty_chips_of_an_intel_drive() -> None:
     assert found.value == 20
 
 
-@pytest.mark.parametrize("name", ["huang-hdd-s", "ryu-hdd"])
-def test_an_arm_is_not_counted(name: str) -> None:
-    device = open_target(f"sim:{name}", seed=1).device
-    (found,) = interleave.detect(Bench(device, DEFAULT, 1))
-    assert isinstance(found, Undetectable)
-
-
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [

@@ -177,10 +177,23 @@ def test_the_zones_of_kuo2009(name: str, zone_bytes: int, kept: int) -> None:
     assert (zone.value, cache.value) == (zone_bytes, kept * zone_bytes)
 
 
-def test_the_units_of_a_read_cache_that_stays_on_are_no_table() -> None:
-    """Of a drive that maps on demand what is kept first is what its read cache holds."""
-    device = open_drive(draw(2_404_294_828, 44).toml(), "drawn", 44)
+def test_as_many_pieces_as_a_read_cache_that_stays_on_seems_to_have_units_are_no_table() -> None:
+    zones: dict[str, Value] = {
+        "map.kind": "zones",
+        "map.zone_bytes": 16_384,
+        "map.resident_zones": 200,
+        "map.load_ns": 423_000,
+    }
+    drawn = draw(2_404_294_828, 44)
+    others = {key: value for key, value in drawn.values.items() if not key.startswith("map.")}
+    device = open_drive(replace(drawn, values={**others, **zones}).toml(), "drawn", 44)
     found = probes.run(["read_cache", "map_cache"], device, Budget.parse("full"), 44)
     table = {each.name: each for each in found}["map_cache_bytes"]
     assert isinstance(table, Undetectable), table
     assert table.reason == Reason.CACHE_NOT_CONTROLLABLE
+
+
+@pytest.mark.parametrize("room", range(1, 40))
+def test_each_block_of_a_piece_is_read_once_in_a_round(room: int) -> None:
+    step = map_cache._step_round(room)
+    assert len({step * turn % room for turn in range(room)}) == room

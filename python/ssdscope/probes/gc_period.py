@@ -23,7 +23,8 @@ noise hides one in so many may be left, and none are added. If not, they are the
 they are what a known merge unit looks like, seen by writes that are padded. Where the RMW unit is
 not known, the second place is written in requests eight times as large: padding would show. Other
 planes work while one erases, and one unit at a time may never meet it: on a drive that places by
-order, which fills as many bytes whatever the request, larger ones are tried.
+order, which fills as many bytes whatever the request, larger ones are tried, of two sizes. Where
+units go to planes by their address after all, a period has as many requests of either.
 
 A discarded drive is written in order as well: if these writes take 1.4 times as long in the mean as
 in the median, blocks are folded (`folding`), which hides what is asked (`masked`).
@@ -140,12 +141,14 @@ def detect(bench: Bench) -> Iterator[Finding]:
     if pslc.seen(bench):
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     unit = unit_or_base(bench)
+    # What is padded to whole RMW units is not as many times as much.
+    second = unit if unit.exact else _times(unit, UNPADDED_TIMES)
     if bench.found("merge_unit_bytes") is None:
         fill_afresh(bench, unit, OTHERS_FILL)
     else:
         bench.enter(State.FILLED)
-    for size in (unit, *_larger(bench, unit)):
-        found = _on_both(bench, size, larger=size is not unit)
+    for index, sizes in enumerate([(unit, second), *_larger(bench, unit)]):
+        found = _on_both(bench, sizes, larger=index > 0)
         if found[0].period is not None:
             break
     if bench.found("merge_unit_bytes") is None and _folds(bench, unit, found[-1]):
@@ -153,22 +156,23 @@ def detect(bench: Bench) -> Iterator[Finding]:
     yield _judge(bench, unit, found)
 
 
-def _larger(bench: Bench, unit: Granule) -> list[Granule]:
-    """Give larger requests that fill a drive which places by order with as many bytes."""
+def _times(unit: Granule, times: int) -> Granule:
+    return replace(unit, size_bytes=times * unit.size_bytes)
+
+
+def _larger(bench: Bench, unit: Granule) -> list[tuple[Granule, Granule]]:
+    """Give larger requests for both places, which fill a drive that places by order alike."""
     if not unit.exact or bench.found("allocation") != "order" or bench.found("merge_unit_bytes"):
         return []
     several = [1 << (size // unit.size_bytes).bit_length() - 1 for size in LARGER_BYTES]
-    return [replace(unit, size_bytes=each * unit.size_bytes) for each in several if each > 1]
+    return [(_times(unit, each), _times(unit, 3 * each // 4)) for each in several if each > 2]
 
 
-def _on_both(bench: Bench, unit: Granule, *, larger: bool) -> list[Measured]:
+def _on_both(bench: Bench, sizes: tuple[Granule, Granule], *, larger: bool) -> list[Measured]:
     """Write one place after the other; only the first if no period shows there."""
     found: list[Measured] = []
-    for index, place in enumerate(PLACES):
+    for index, (size, place) in enumerate(zip(sizes, PLACES, strict=True)):
         bench.progress("writing one place again and again", index / len(PLACES))
-        # What is padded to whole RMW units is not as many times as much.
-        times = 1 if unit.exact or index == 0 else UNPADDED_TIMES
-        size = replace(unit, size_bytes=times * unit.size_bytes)
         found.append(_at(bench, size, place, larger=larger))
         if found[-1].period is None:
             break

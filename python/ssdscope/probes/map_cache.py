@@ -69,6 +69,7 @@ MORE_THAN_FITS, MOST_FORGOTTEN = 1.05, 1024
 blocks around the edge that lie in one unit would else be in the cache."""
 SMALL_ENTRY_BYTES = 2048
 """No drive maps less; where a block is less, its neighbour tells of the entry they share."""
+GOLDEN_SECTION = 0.618
 PROBE_NAME = "map_cache"
 
 
@@ -214,14 +215,27 @@ def _kept(bench: Bench, about: Fold) -> Kept | None:
     margin = MARGIN if about.size_error_bytes else 0.0
     indices = about.indices
     room = max(int((1 - 2 * margin) * about.size_bytes / block), 1)
+    last = rng.integers(0, room, len(indices))
+    step = _step_round(room)
 
     def places(which: NDArray[np.int64]) -> NDArray[np.int64]:
         start = about.edge_bytes + (which + indices.start + margin) * about.size_bytes
         first = np.ceil(start / block).astype(np.int64)
-        return np.asarray((first + rng.integers(0, room, which.size)) * block)
+        last[which] = (last[which] + step) % room
+        return np.asarray((first + last[which]) * block)
 
     available = min(len(indices) - 1, MOST_PIECES)
     return reuse.kept(bench, places, available, about.contrast, rng)
+
+
+def _step_round(room: int) -> int:
+    """Give the step by which blocks of a piece are gone through, each once in a round.
+
+    A read cache that stays on may still hold those read of it before, and the blocks around them;
+    those that lie a golden section apart are new for longest.
+    """
+    first = round(GOLDEN_SECTION * room)
+    return next(step for step in range(first, first + room) if math.gcd(step, room) == 1)
 
 
 def _exact_size(

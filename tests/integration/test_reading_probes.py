@@ -1,0 +1,33 @@
+"""Drives on which probes that only read take seconds."""
+
+from __future__ import annotations
+
+import pytest
+
+from ssdscope import probes
+from ssdscope.probes import Bench, Budget, Detected, Undetectable, interleave
+from ssdscope.studies.recovery.generator import draw
+from ssdscope.studies.recovery.measured import Case
+from ssdscope.targets import open_target
+from ssdscope.targets.drive_writer import open_drive
+
+
+@pytest.mark.parametrize("name", ["huang-hdd-s", "ryu-hdd"])
+def test_an_arm_is_not_counted(name: str) -> None:
+    device = open_target(f"sim:{name}", seed=1).device
+    (found,) = interleave.detect(Bench(device, Budget.parse("default"), 1))
+    assert isinstance(found, Undetectable)
+
+
+@pytest.mark.parametrize(("seed", "index"), [(2_404_294_828, 44), (2_357_922_838, 194)])
+def test_blocks_that_a_read_cache_still_holds_do_not_make_a_table_larger(
+    seed: int, index: int
+) -> None:
+    drawn = draw(seed, index)
+    device = open_drive(drawn.toml(), "drawn", index)
+    found = probes.run(["read_cache", "map_cache"], device, Budget.parse("full"), index)
+    table = {each.name: each for each in found}["map_cache_bytes"]
+    assert isinstance(table, Detected), table
+    truth = Case(drawn).truths["map_cache_bytes"].value
+    assert isinstance(truth, int)
+    assert table.value == pytest.approx(truth, rel=0.02)
