@@ -80,6 +80,22 @@ def test_blind_draws_are_told_only_where_programs_take_most_of_the_time(tmp_path
     assert "draws its victims" in hidden.evidence["detail"]
 
 
+def test_where_other_work_may_hide_collection_the_spare_space_must_be_known(tmp_path: Path) -> None:
+    """Zones of the table are loaded for most of each write, and collection goes on beside that."""
+    at = np.arange(20.0) / 10
+    pieces = Times(np.stack([at, at + 0.1], axis=1), np.ones(20))
+    fit = CourseFit(
+        amplification=2.2, of_any_size=2.2, low=2.16, high=2.24, spare=0.33, pages=300,
+        plain=491e3, cost=106e3, misfit=0.1, pieces=pieces, fitted=pieces.times,
+    )  # fmt: skip
+    unknown = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE, pslc_bytes=None)
+    assert isinstance(amplification._judge(unknown, fit, [pieces], 0.0), Undetectable)
+    costly = replace(fit, cost=491e3)
+    assert isinstance(amplification._judge(unknown, costly, [pieces], 0.0), Detected)
+    known = bench_of(tmp_path, page_mapped(), spare=0.33)
+    assert isinstance(amplification._judge(known, fit, [pieces], 0.0), Detected)
+
+
 def test_spare_space_that_contradicts_the_course_gives_no_amplification(tmp_path: Path) -> None:
     found = found_on(bench_of(tmp_path, page_mapped(), spare=0.05))
     assert isinstance(found, Undetectable)

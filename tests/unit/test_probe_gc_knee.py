@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Absent, Ambiguous, Detected, Reason, Undetectable, gc_knee
-from ssdscope.probes.knees_agree import judged, never_rests, slow_as_found
+from ssdscope.probes.knees_agree import begun_before, judged, never_rests, slow_as_found
 from ssdscope.probes.slow_writes import Knee
 from ssdscope.studies.recovery.generator import draw
 
@@ -226,6 +226,19 @@ def test_why_a_drive_that_was_filled_afresh_collects_sooner(
     filled = (None if sooner is None else knee_at(sooner), afresh)
     assert never_rests((knee, course((PLACE, *COLLECTS))), filled, UNIT) is restless
     assert slow_as_found(knee, filled, UNIT) is erases
+
+
+@pytest.mark.parametrize("begun", [8700, 5000])
+def test_collection_that_has_begun_beside_the_writes_is_seen_before_the_knee(begun: int) -> None:
+    """All are 1.3 times slower then, and wait 3.4 times as long from the knee on."""
+    beside, plain = course((begun, 1.0, 1.3), (PLACE, 1.0, 3.4)), course((PLACE, 1.0, 3.4))
+    knee, other = knee_at(PLACE), knee_at(PLACE // 3)
+    found = begun_before([(knee, beside), (other, plain), (knee, beside)], knee, UNIT)
+    assert found is not None
+    assert found.low_bytes < begun * UNIT < found.high_bytes
+    assert found.spare_bytes == pytest.approx(begun * UNIT, rel=0.03)
+    for once in ([(knee, beside), (knee, plain)], [(knee, beside), (other, beside)]):
+        assert begun_before(once, knee, UNIT) is None
 
 
 def test_what_goes_into_a_buffer_at_first_says_nothing_of_rest() -> None:

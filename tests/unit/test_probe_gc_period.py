@@ -11,7 +11,7 @@ from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, pag
 
 from ssdscope.probes import Ambiguous, Detected, Reason, Undetectable, gc_period
 from ssdscope.probes.overwriting import Granule
-from ssdscope.probes.slow_writes import uneven_parts
+from ssdscope.probes.slow_writes import taking_turns, uneven_parts
 from ssdscope.studies.recovery.generator import draw
 
 PAGE = 4096
@@ -182,6 +182,25 @@ def test_larger_requests_show_what_other_planes_hide(tmp_path: Path) -> None:
     found = period_of(tmp_path, toml + NOISE, allocation="order")
     assert isinstance(found, Detected)
     assert found.value == pytest.approx(8 * 48 * PAGE, rel=0.02)
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3, 4])
+def test_waits_that_take_turns(turns: int) -> None:
+    """Of planes that are collected in turn each waits as long as its own victims take."""
+    rng = np.random.default_rng(3)
+    slow = rng.lognormal(0.0, 0.1, 4096)
+    waits = np.arange(28, slow.size, 64)
+    slow[waits] = np.array([450.0, 130.0, 260.0, 60.0])[np.arange(waits.size) % turns]
+    slow[waits] *= rng.lognormal(0.0, 0.2, waits.size)
+    assert taking_turns(slow, 64) == turns
+
+
+def test_planes_that_are_collected_half_a_period_apart_leave_it_open(tmp_path: Path) -> None:
+    """Two blocks of 768 KiB, each of which waits on its own, exactly after half of both."""
+    toml = draw(628_278_615, 0).toml()
+    found = period_of(tmp_path, toml, rmw_unit_bytes=12_288, alignment_phase_bytes=4096)
+    assert isinstance(found, Ambiguous)
+    assert found.candidates == (786_432, 1_572_864)
 
 
 def test_larger_requests_whose_units_go_by_address_are_no_longer_periods(tmp_path: Path) -> None:

@@ -19,10 +19,12 @@ sign-flip permutation test and a 95 % interval per depth.
 Decision. "order" if at either depth all of the interval lies above 3 %, or below -3 %, and no more
 than two in a thousand flips (for both depths together) are as large: it is asked up to five times.
 "address" if equivalence tests (5 %, over five looks) rule out 3 % either way for single pieces and
-5 % for all at once, and neither shows a trace (1 %), as a small one may be larger elsewhere; else
-`effect_below_noise`, after five dozen pairs. Where no dies were found to read side by side, an
-order need not show: `link_bound`; nor where a region of one bit per cell was found, or where what
-is seen may be one that is always full: it lays out anew what leaves it: `masked`.
+5 % for all at once, and neither shows a trace (1 %), as a small one may be larger elsewhere, nor,
+where a buffer stays on, if they are written again one at a time (`masked`), as it drains several at
+once in an order of its own; else `effect_below_noise`, after five dozen pairs. Where no dies were
+found to read side by side, an order need not show: `link_bound`; nor where a region of one bit per
+cell was found, or where what is seen may be one that is always full: it lays out anew what leaves
+it: `masked`.
 
 Assumptions. Blocks that log what was written hold it in order of arrival until they are merged,
 whatever the drive places by. If a merge unit is known the drive places by address. If it is not
@@ -49,6 +51,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.probes import pslc
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
@@ -56,12 +59,14 @@ from ssdscope.probes.order_regions import (
     BATCHES,
     PAIRS,
     PIECES,
+    WRITE_DEPTH,
     Regions,
     lay_out,
     merges,
     use,
     write,
     write_beside,
+    write_cache_stays_on,
     write_elsewhere,
 )
 from ssdscope.probes.picture import Axis, Picture, series
@@ -136,23 +141,49 @@ def detect(bench: Bench) -> Iterator[Finding]:
         use(bench, layout, rng)
         for first in range(0, len(layout.begins), PAIRS):
             batch = layout.part(first, first + PAIRS)
-            write_beside(bench, batch)
-            write(bench, batch, rng)
-            write_beside(bench, batch)
-            bench.idle(SETTLE_NS)
-            logs = np.hstack([logs, _read(bench, together, batch, rng)])
+            logs = np.hstack([logs, _written_and_read(bench, together, batch, rng)])
             bench.progress("order of writing", 0.8 * (first + PAIRS) / len(layout.begins))
             contrasts = _contrasts(logs)
             if _any_shows(contrasts) or all(each.equivalent for each in contrasts):
                 break
             if merges(bench):
                 break
+        nothing, stays_on = all(each.equivalent for each in contrasts), write_cache_stays_on(bench)
+        if nothing and stays_on and merges(bench) is not True:
+            _require_nothing_alone(bench, together, layout.part(0, logs.shape[1]), rng)
         fate = _Fate.LASTS
         if _any_shows(contrasts) and merges(bench) is None:
             read = partial(_read, bench, together, layout.part(0, logs.shape[1]), rng)
             left = writes_bytes(bench.info) - (bench.bytes_written - before)
             fate = _fate(bench, layout, contrasts, read, left)
     yield _finding(bench, logs, contrasts, fate)
+
+
+def _written_and_read(
+    bench: Bench,
+    together: Together,
+    layout: Regions,
+    rng: np.random.Generator,
+    depth: int = WRITE_DEPTH,
+) -> NDArray[Any]:
+    """Write pairs of regions, so many requests at once, and read them as `_read` does."""
+    write_beside(bench, layout)
+    write(bench, layout, rng, depth)
+    write_beside(bench, layout)
+    bench.idle(SETTLE_NS)
+    return _read(bench, together, layout, rng)
+
+
+def _require_nothing_alone(
+    bench: Bench, together: Together, layout: Regions, rng: np.random.Generator
+) -> None:
+    """Refuse where writes one by one leave a trace of their order.
+
+    Of several at once through a buffer, neighbours may meet as often in order as at random.
+    """
+    contrasts = _contrasts(_written_and_read(bench, together, layout, rng, depth=1))
+    if any(each.p_value <= TRACE_ALPHA for each in contrasts):
+        raise Stopped(Reason.MASKED, "the order shows where writes are made one at a time")
 
 
 def _fate(

@@ -26,8 +26,9 @@ than collection, it refuses: such reads wait for collection, and T is no straigh
 written of such a table is added by half, and is in the interval (`table_writes`); where it may be
 much more, as collection moves data whose entries are kept, it refuses. Its pages are stale in every
 block, so that blind draws are refused there, as nobody knows what they meet; and where programs
-take less than half of a write's time, as overwrites in order may be spared the other half. It also
-refuses where spare space was found that contradicts the beginning of the course. What a buffer
+take less than half of a write's time, as overwrites in order may be spared the other half. There,
+other work may go on beside collection and hide it at first, so that the spare space must have been
+found, too; and it refuses wherever that contradicts the beginning of the course. What a buffer
 holds that stays on was written and has used up nothing: the course begins so much earlier.
 
 Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive is known
@@ -307,6 +308,8 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
     if table_writes.by_entries(bench) and loads_most:
         return _refused(fit, courses, Reason.MASKED, "writes wait for the mapping table most")
     spare = bench.found(SPARE)
+    if spare is None and loads_most:
+        return _refused(fit, courses, below, "the course may be that of what hides collection")
     taken = fit.spare + held_share(bench)
     if spare is not None and not SPARE_LESS < float(spare) / taken < SPARE_MORE:
         return _refused(fit, courses, below, "collection begins elsewhere than spare space ends")

@@ -14,10 +14,11 @@ and shows it first by rare slow writes.
 Decision. Writes must become 8 % slower in the mean and stay so, some of that right behind the
 place, with a gain in log likelihood of 12, and several may not wait long before. Both beginnings
 must show the same knee within 5 %, or a third one bears one of them out, as found if the drive can
-be returned to that; `knees_agree` says why they may differ, and by how much. Where a region of one
-bit per cell is not ruled out, writes in order may not become as slow there. Nor may it be where
-entries of a mapping table on demand are first written back, as all in memory have changed; nor
-sooner than where no write begins a merge unit, if it is not known whether there are such.
+be returned to that; `knees_agree` says why they may differ, and by how much. If twice all writes
+become 5 % slower at one place before it, that is the knee. Where a region of one bit per cell is
+not ruled out, writes in order may not become as slow there. Nor may it be where entries of a
+mapping table on demand are first written back, as all in memory have changed; nor sooner than where
+no write begins a merge unit, if it is not known whether there are such.
 
 Assumptions. The RMW unit is known, so that whole ones are overwritten; else see `unaligned_knee`,
 and behind a buffer that hides it `padded_knee`, unless single entries of a mapping table are loaded
@@ -47,6 +48,7 @@ from ssdscope.probes.knees_agree import (
     SPARE,
     Course,
     agree,
+    begun_before,
     detected_spare,
     judged,
     never_rests,
@@ -102,6 +104,7 @@ BUFFERS = 1.3
 NOTHING, SHARED_UNSURE = 0.01, 0.03
 """Less spare space than this share of the capacity is none; and by how much of it the count of
 log blocks may be off that are of one write each, or shared with others: it is exact else."""
+BESIDE = "all writes are slower from there on, as where collection begins beside them"
 IN_ORDER, FOLDS = 1.6, 0.4
 """Times what was written before the knee, that is then written in order; and how much of the rise
 shows there where blocks are folded."""
@@ -181,10 +184,11 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
     evidence |= picture_of_knee(first.spare_bytes, latencies, unit.size_bytes, capacity)
     bench.enter(State.AS_FOUND)
     afresh, _ = filled = _afresh(bench, unit, 1)
-    again = afresh
+    courses = [as_found, filled]
     if not agree(first, afresh):
         once_more = _after_a_pause if bench.renew(State.AS_FOUND) else _afresh
-        again, _ = once_more(bench, unit, number=2)
+        courses.append(once_more(bench, unit, number=2))
+    again = courses[-1][0]
     knees = (first, afresh, again)
     evidence["knees_bytes"] = [None if each is None else each.spare_bytes for each in knees]
     restless = never_rests(as_found, filled, unit.size_bytes, _buffered(bench, unit))
@@ -192,6 +196,9 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
     finding = judged(first, afresh, again, capacity, evidence, restless=restless, erases=erases)
     if isinstance(finding, Detected) and _folds(bench, unit, first):
         raise Stopped(Reason.MASKED, "writes in order become as slow, as where blocks are folded")
+    begun = begun_before(courses, first, unit.size_bytes)
+    if isinstance(finding, Detected) and begun is not None:
+        return detected_spare(begun, capacity, evidence | {"detail": BESIDE})
     return finding
 
 
@@ -327,20 +334,15 @@ def _places(
     return rng.integers(0, (capacity - unit.size_bytes) // block, count).astype(np.uint64) * block
 
 
-def _no_knee(evidence: dict[str, Any]) -> list[Finding]:
-    """Answer for a drive that writes as fast, or as slowly, all the time."""
-    below = Reason.EFFECT_BELOW_NOISE
-    return [Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)]
-
-
 def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
     """Answer for a drive with log blocks: what they take is what a host can overwrite."""
     unit = unit_or_base(bench)
     capacity = bench.info.capacity_bytes
     room = log_room(bench, unit, merge_bytes) if merge_bytes % unit.size_bytes == 0 else None
     evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": unit.exact}
+    below = Reason.EFFECT_BELOW_NOISE
     if room is None:
-        yield from _no_knee(evidence)
+        yield Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
         return
     taken = float(room.writes * unit.size_bytes)
     unsure = SHARED_UNSURE if room.each or room.others else 0.0
@@ -352,7 +354,6 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
         reason = "less than 1 % can be overwritten before the drive merges"
         yield Absent(name=SPARE, probe=NAME, bound=NOTHING, reason=reason, evidence=evidence)
     elif taken < (1 + unsure) * NOTHING * capacity or room.each:
-        below = Reason.EFFECT_BELOW_NOISE
         yield Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
     else:
         others = 1 + room.others / 2
@@ -368,10 +369,8 @@ def _folds(bench: Bench, unit: Granule, alone: Knee) -> bool:
     if not bench.info.snapshot or isinstance(bench.known.get("pslc_bytes"), Absent):
         return False
     bench.enter(State.AS_FOUND)
-    count = int(alone.spare_bytes) // unit.size_bytes
-    steps = np.arange(
-        1, min(int(IN_ORDER * count), bench.info.capacity_bytes // unit.size_bytes - 1)
-    )
+    count, size = int(alone.spare_bytes) // unit.size_bytes, unit.size_bytes
+    steps = np.arange(1, min(int(IN_ORDER * count), bench.info.capacity_bytes // size - 1))
     places = (steps * unit.size_bytes - unit.phase_bytes).astype(np.uint64)
     with bench.without_caches(read=False):
         latencies = latencies_ns(bench.write(places, unit.size_bytes))

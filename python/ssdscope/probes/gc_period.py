@@ -18,13 +18,15 @@ chance, those are looked for that come at one place of nearly every round (`stat
 Decision. As many writes again as it takes (at most seven looks) for a lag whose returns make 30 %
 of what they could with p < 1e-6, or less at smaller p (`slow_writes.SURE`); then the same on
 another place. The period is detected if both agree within 2 %, or one write, or one is two to four
-times the other, after which half of what is slow returns, and which is told then: of waits that
-noise hides one in so many may be left, and none are added. If not, they are the candidates, unless
-they are what a known merge unit looks like, seen by writes that are padded. Where the RMW unit is
-not known, the second place is written in requests eight times as large: padding would show. Other
-planes work while one erases, and one unit at a time may never meet it: on a drive that places by
-order, which fills as many bytes whatever the request, larger ones are tried, of two sizes. Where
-units go to planes by their address after all, a period has as many requests of either.
+times the other, after which half of what is slow returns, and which is told then of a merge unit,
+or where addresses decide on the plane: of waits that noise hides one in so many may be left, and
+none are added. If not, they are the candidates, unless they are what a known merge unit looks like,
+seen by writes that are padded. Where the RMW unit is not known, the second place is written in
+requests eight times as large: padding would show. Other planes work while one erases, and one unit
+at a time may never meet it: on a drive that places by order, which fills as many bytes whatever the
+request, larger ones are tried, of two sizes. Where units go to planes by their address after all, a
+period has as many requests of either. Where waits of two to four lengths take turns (p < 1e-4),
+each may be another plane's: the period may be as many times as long, and both are candidates.
 
 A discarded drive is written in order as well: if these writes take 1.4 times as long in the mean as
 in the median, blocks are folded (`folding`), which hides what is asked (`masked`).
@@ -65,6 +67,7 @@ from ssdscope.probes.slow_writes import (
     folded,
     period_of,
     relative,
+    taking_turns,
     train_of,
     uneven_parts,
 )
@@ -289,7 +292,10 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     merge = float(bench.found("merge_unit_bytes") or 0)
     lesser = periods[int(np.argmin(sizes))]
     missed = lesser.share >= OFTEN and _waits_were_missed(sizes)
-    if apart and unit.exact and merge in (0, min(sizes)) and missed:
+    # Of planes that are collected in turn each may have its own, where the order of writes decides.
+    in_turn = bench.found("allocation") != "address" and found[0].size_bytes == unit.size_bytes
+    lone = merge == min(sizes) if merge else not in_turn
+    if apart and unit.exact and lone and missed:
         sizes, apart = [min(sizes)], False
     if apart and merge and not unit.exact and _padded_to(sizes, merge, unit):
         sizes, apart = [merge, merge], False
@@ -304,6 +310,13 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     if value < LEAST_FITS * step and value != merge:
         common["evidence"]["detail"] = "so few writes in turn are slow for other reasons, too"
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+    turns = max(taking_turns(each.slow, each.period.period) for each in found if each.period)
+    if turns > 1 and value != merge:
+        return Ambiguous(
+            candidates=(value, turns * value),
+            reason=f"waits of {turns} lengths take turns, as where planes are collected in turn",
+            **common,
+        )
     effect = _effect(found[0].slow, periods[0].period)
     return Detected(
         value=value, interval=(min(sizes) - step, max(sizes) + step), effect=effect, **common

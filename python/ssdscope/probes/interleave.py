@@ -169,7 +169,10 @@ def _sorted_out(
         drive = source.pairs_of(source.rng.permutation(places), times)
         class_of, classes = drive.classes((below + top) / 2, times)
         source.bench.progress("places sorted", 0.7)
-        inside = drive.pairs(*_same_class(class_of, source.rng), MOST_TIMES)
+        same = _same_class(class_of, source.rng)
+        if not same[0].size:
+            break
+        inside = drive.pairs(*same, MOST_TIMES)
         finer = _levels(inside, 0.05)
         if len(finer) > 1:  # sharing a channel was taken for sharing a die
             below, top = float(finer[-2]), float(finer[-1])

@@ -18,12 +18,21 @@ Else it is ambiguous, as of a drive that was found empty.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
-from ssdscope.probes.slow_writes import EARLIEST, LEAST_REQUESTS, MIN_RISE, Knee, relative
+from ssdscope.probes.slow_writes import (
+    EARLIEST,
+    LEAST_REQUESTS,
+    LOCAL,
+    MIN_RISE,
+    Knee,
+    relative,
+    slower_from,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,6 +113,30 @@ def judged(
         candidates=(other, share),
         reason="as found and filled again, the drive takes different amounts before it slows down",
         evidence=evidence,
+    )
+
+
+def begun_before(courses: list[Course], found: Knee, size_bytes: int) -> Knee | None:
+    """Give where, before a knee, all writes become slower, if they do so both times that it showed.
+
+    None of them is slow beside its neighbours then, as where collection begins beside the writes,
+    and they wait for it in full only later. What drifts does not rise at the same place again.
+    """
+    same = [
+        (knee, latencies)
+        for knee, latencies in courses
+        if knee is not None
+        and abs(knee.spare_bytes - found.spare_bytes) <= SAME * found.spare_bytes
+    ]
+    steps = [slower_from(latencies, knee, size_bytes) for knee, latencies in same]
+    places = [step * size_bytes for step in steps if step is not None]
+    if len(places) < max(len(steps), 2) or max(places) > (1 + SAME) * min(places):
+        return None
+    return replace(
+        found,
+        spare_bytes=sum(places) / len(places),
+        low_bytes=min(places) - LOCAL * size_bytes,
+        high_bytes=max(places) + LOCAL * size_bytes,
     )
 
 

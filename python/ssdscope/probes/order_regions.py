@@ -95,7 +95,9 @@ def use(bench: Bench, layout: Regions, rng: np.random.Generator) -> None:
     _write_anyway(bench, places, layout.step)
 
 
-def write(bench: Bench, layout: Regions, rng: np.random.Generator) -> None:
+def write(
+    bench: Bench, layout: Regions, rng: np.random.Generator, depth: int = WRITE_DEPTH
+) -> None:
     """Write regions in order, by turns with parts of all the others at random.
 
     A write cache is off if possible, or passed by forced writes: it would put in order what is
@@ -105,7 +107,7 @@ def write(bench: Bench, layout: Regions, rng: np.random.Generator) -> None:
     steps = np.arange(0, layout.size, layout.step)
     pairs = np.arange(len(layout.begins))
     mixed = layout.begins[pairs, 1 - layout.ordered][:, None] + steps
-    if _write_cache_stays_on(bench) and merges(bench) is None:
+    if write_cache_stays_on(bench) and merges(bench) is None:
         mixed = rng.permutation(mixed.ravel()).reshape(mixed.shape)
     else:
         mixed = rng.permuted(mixed, axis=1)
@@ -115,11 +117,12 @@ def write(bench: Bench, layout: Regions, rng: np.random.Generator) -> None:
             for first in rng.permutation(2):
                 # On a drive in use planes do not keep step, so that one command serves several.
                 stray = layout.begins[pair, 0] + 2 * layout.size + rng.choice(steps, STRAY_WRITES)
-                _write_anyway(bench, stray, layout.step)
-                _write_anyway(bench, both[first], layout.step)
+                _write_anyway(bench, stray, layout.step, depth)
+                _write_anyway(bench, both[first], layout.step, depth)
 
 
-def _write_cache_stays_on(bench: Bench) -> bool:
+def write_cache_stays_on(bench: Bench) -> bool:
+    """Say whether writes reach the medium by way of a buffer, even if they are forced."""
     cache = bench.info.write_cache
     return cache.control == "unknown" or (cache.control == "fixed" and cache.on)
 
@@ -130,11 +133,13 @@ def merges(bench: Bench) -> bool | None:
     return None if not isinstance(known, Detected | Absent) else isinstance(known, Detected)
 
 
-def _write_anyway(bench: Bench, places: NDArray[np.int64], length: int) -> None:
+def _write_anyway(
+    bench: Bench, places: NDArray[np.int64], length: int, depth: int = WRITE_DEPTH
+) -> None:
     """Write what is not timed, whoever else is there."""
-    op = OP_WRITE_FUA if _write_cache_stays_on(bench) else OP_WRITE
+    op = OP_WRITE_FUA if write_cache_stays_on(bench) else OP_WRITE
     try:
-        bench.issue(op, places, length, iodepth=WRITE_DEPTH)
+        bench.issue(op, places, length, iodepth=depth)
     except Stopped as stop:
         if stop.reason is not Reason.INTERFERENCE:
             raise
@@ -150,7 +155,7 @@ def write_beside(bench: Bench, layout: Regions) -> None:
     held = 0.0
     if not isinstance(bench.known.get("pslc_bytes"), Absent):
         held += float(bench.found("pslc_bytes") or unknown)
-    if _write_cache_stays_on(bench):
+    if write_cache_stays_on(bench):
         held += float(bench.found("write_buffer_bytes") or unknown)
     each = min(int(held * BESIDE_EXCESS), capacity // MOST_BESIDE_SHARE) // len(layout.begins)
     for begin in layout.begins[:, 0] + 2 * layout.size:

@@ -37,6 +37,8 @@ the same."""
 BEFORE, AT, PARTS, SLOWER_BEFORE = (0.3, 0.8), 0.02, 5, 1.02
 """Of what is before a knee: from where to where writes are as fast as ever, and how much is at it.
 In so many parts; and how many times as long they take in between if collection has begun."""
+STEP = 0.05
+"""In the logarithm: by so much the medians of neighbours rise where collection goes on beside."""
 WAIT, WAITS_BEFORE = 100.0, 0.1
 """Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
 collection begins than from then on, where there are several."""
@@ -57,6 +59,8 @@ FITS = 10
 """A period must fit so often into what was written."""
 UNEVEN_PARTS, ALSO_SLOW = (4, 3, 2), 0.3
 """Of a period: waits in it that are looked for; and the share of the rise that each must have."""
+TURNS, LEAST_ROUNDS, BY_CHANCE = (2, 3, 4), 4, 1e-4
+"""So many waits may take turns, so often at least; how improbable by chance their lengths are."""
 EARLIEST = 0.02
 """Of the capacity: what gets slower before, and not very much so, is no collection."""
 
@@ -180,6 +184,17 @@ def slower_before(latencies: NDArray[np.float64], knee: Knee, size_bytes: int) -
     return bool(_mean_of_faster(latencies[last:end]) > SLOWER_BEFORE * earlier)
 
 
+def slower_from(latencies: NDArray[np.float64], knee: Knee, size_bytes: int) -> float | None:
+    """Give the write before a knee from which on most are slower; None if they all are alike."""
+    before = latencies[: int(knee.spare_bytes * (1 - AT)) // size_bytes]
+    parts = np.array_split(before, max(before.size // LOCAL, 1))
+    usual = np.log([np.median(part) for part in parts])
+    if usual.size < 2 * PARTS:
+        return None
+    step = stats.best_step(usual, PARTS)
+    return float(LOCAL * step.index) if step.height > STEP else None
+
+
 def _first_slow(
     slow: NDArray[np.float64], split: stats.Onset, begin: int, gain: float
 ) -> stats.Onset:
@@ -278,6 +293,25 @@ def uneven_parts(slow: NDArray[np.float64], period: int) -> int:
         if period % parts and np.maximum(*held).min() - 1 >= ALSO_SLOW * rise:
             return parts
     return 1
+
+
+def taking_turns(slow: NDArray[np.float64], period: int) -> int:
+    """Count the waits after which equally long ones return; 1 if all are alike.
+
+    Every second, third or fourth wait is held against the others (Kruskal and Wallis 1952). Each
+    may come a write early or late.
+    """
+    from scipy.stats import kruskal
+
+    whole = slow[: slow.size // period * period].reshape(-1, period)
+    waits = np.arange(int(np.log(whole).mean(axis=0).argmax()), slow.size, period)
+    length = np.array([slow[max(wait - 1, 0) : wait + 2].max() for wait in waits])
+    chances = {1: BY_CHANCE}
+    for turns in TURNS:
+        several = [length[start::turns] for start in range(turns)]
+        if length.size >= LEAST_ROUNDS * turns and np.ptp(length) > 0:
+            chances[turns] = float(kruskal(*several).pvalue)
+    return min(chances, key=lambda each: chances[each])
 
 
 def train_of(

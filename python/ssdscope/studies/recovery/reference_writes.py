@@ -13,6 +13,8 @@ SHOWS, IN_A_ROW, BESIDE_STEPS = 1.1, 4, 20
 """Times the mean before, from where a host can notice, if so many parts in a row take as long; and
 for how many 200ths of the capacity it is looked for."""
 TRIMMED_LOGS_MOST, TRIMMED_BYTES = 65_536, 32 * 1024
+TRIMMED_LITTLE, TRIMMED_DRAWS = (0.015, 0.06), 8
+"""Effects of discards on log blocks that are the mean of so many draws: merges are few and long."""
 
 
 def shifted(twin: Twin) -> float:
@@ -214,9 +216,9 @@ def trimmed(twin: Twin) -> float:
     """Random writes to the first half of a settled drive, against the same after it was discarded.
 
     From the first one on, until as much was written as was discarded: what is freed helps sooner
-    or later, by when it is collected. On log-block drives until all logs were filled four times.
-    Where collection goes on beside a write of one unit, on other planes, one of several units may
-    meet it: the greater effect of the two sizes.
+    or later, by when it is collected. On log-block drives until all logs were filled four times;
+    the mean of several draws if that is little. Where collection goes on beside a write of one
+    unit, on other planes, one of several units may meet it: the greater effect of the two sizes.
     """
     unit = twin.shape.unit_bytes
     count = twin.shape.capacity_bytes // 2 // unit
@@ -224,15 +226,20 @@ def trimmed(twin: Twin) -> float:
     if log_block:
         count = min(count, max(4 * _log_bytes(twin) // unit, 1024), TRIMMED_LOGS_MOST)
     effect = _trimmed(twin, twin.random_units(count, high=0.5), unit)
-    several = TRIMMED_BYTES // unit
-    if log_block or several < 2 or effect >= SHOWS - 1:
-        return effect
     # Draws of its own: other references are not to depend on whether there are any.
-    size = several * unit
     stream = np.random.default_rng((twin.shape.capacity_bytes, unit))
-    slots = twin.shape.capacity_bytes // 2 // size
-    places = stream.integers(1, slots, slots) * size - number(twin.values, "ftl.phase_bytes")
-    return max(effect, _trimmed(twin, places.astype(np.uint64), size))
+
+    def again(size: int, count: int) -> float:
+        slots = twin.shape.capacity_bytes // 2 // size
+        places = stream.integers(1, slots, count) * size - number(twin.values, "ftl.phase_bytes")
+        return _trimmed(twin, places.astype(np.uint64), size)
+
+    if log_block and TRIMMED_LITTLE[0] < effect < TRIMMED_LITTLE[1]:
+        return float(np.mean([effect, *(again(unit, count) for _ in range(TRIMMED_DRAWS - 1))]))
+    size = TRIMMED_BYTES // unit * unit
+    if log_block or size <= unit or effect >= SHOWS - 1:
+        return effect
+    return max(effect, again(size, twin.shape.capacity_bytes // 2 // size))
 
 
 def _trimmed(twin: Twin, places: Offsets, size: int) -> float:

@@ -144,20 +144,31 @@ def _units(values: Values, shape: Shape) -> dict[str, Truth]:
     return {
         "rmw_unit_bytes": rmw,
         "merge_unit_bytes": merge,
-        "reclaim_unit_bytes": _through_region(values, shape.span_bytes) if page_mapped else ABSENT,
+        "reclaim_unit_bytes": _through_region(values, shape, shape.span_bytes)
+        if page_mapped
+        else ABSENT,
         "alignment_phase_bytes": Truth(number(values, "ftl.phase_bytes")) if found else ABSENT,
-        "gc_period_bytes": _through_region(values, period),
+        "gc_period_bytes": _through_region(values, shape, period),
         "open_units": ABSENT if page_mapped else Truth(streams),
         "idle_gc_onset_ns": Truth(number(values, "gc.idle_ns", 100_000_000)) if idle else ABSENT,
         "pslc_bytes": _size(values, "pslc.bytes"),
     }
 
 
-def _through_region(values: Values, size: int) -> Truth:
-    """Give what whole blocks hold, or those of a one-bit region that is written first."""
+def _through_region(values: Values, shape: Shape, size: int) -> Truth:
+    """Give what whole blocks hold, or those of a one-bit region that is written first.
+
+    These hold whole units, and where several planes are collected as one whole turns round them.
+    """
     if number(values, "pslc.bytes") == 0:
         return Truth(size)
-    return Truth(size, (size // number(values, "nand.bits_per_cell", 1),))
+    pages = number(values, "nand.pages_per_block")
+    unit_pages = shape.unit_bytes // shape.page_bytes
+    row = unit_pages // shape.unit_planes
+    if shape.collected_bytes > shape.unit_planes * shape.block_bytes:
+        row *= max(shape.run_pages // unit_pages, 1)
+    held = pages // number(values, "nand.bits_per_cell", 1) // row * row
+    return Truth(size, (size * held // pages,))
 
 
 def _size(values: Values, key: str) -> Truth:
