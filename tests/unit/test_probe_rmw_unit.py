@@ -320,6 +320,11 @@ def test_units_that_links_and_rows_hide(seed: int, index: int, unit: int, phase:
     assert values(open_drive(draw(seed, index).toml(), "drawn", index)) == [unit, phase]
 
 
+def test_pages_of_a_unit_are_none_though_each_is_read_by_itself() -> None:
+    """One command at a time: to go beyond the first of two costs a third of what the unit does."""
+    assert values(open_drive(draw(1_694_533_168, 19).toml(), "drawn", 19)) == [None, None]
+
+
 @pytest.mark.parametrize(
     ("behind_half", "shorter", "one"),
     [

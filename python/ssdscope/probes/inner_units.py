@@ -16,10 +16,11 @@ chip; and a unit shows by being written whole, which saves reading it: that deci
 not, and must bear out what bursts say where forced writes may have shown units of the buffer: those
 repeat in the address, too, and are read by nobody.
 As a boundary between two chips costs nothing there, and one block has no place to cross inside,
-what is found without full queues, or is below four blocks, must pass `unit_parts`, too; and what
-was not clear may still pass it. (Where many reads at once gain and writes do not, all that is near
-each other is on one chip.) So must all that forced writes show: a unit of the buffer leaves it at
-once, and as much across two of them in turn, which looks like reading that a whole unit saves.
+what is found without full queues, or is below four blocks, must pass `unit_parts`, too, and cost as
+much to go beyond everywhere; and what was not clear may still pass it. (Where many reads at once
+gain and writes do not, all that is near each other is on one chip.) So must all that forced writes
+show: a unit of the buffer leaves it at once, and as much across two of them in turn, which looks
+like reading that a whole unit saves.
 What full queues show is held against being written by twos and threes: all of a unit is written
 sooner than a part of it, and several units are not.
 """
@@ -78,7 +79,8 @@ ACROSS, ALONE = 0, 1
 def writes_bytes(info: DeviceInfo, largest_bytes: int) -> int:
     """Give the most that is written, with as much again that others disturbed."""
     wholes = 4 * len(WHOLE_SHIFTS) * WHOLES * largest_bytes
-    return info.capacity_bytes // 2 + wholes + unit_parts.writes_bytes(info)
+    edges = 6 * unit_parts.LOOKS[0] * largest_bytes
+    return info.capacity_bytes // 2 + wholes + edges + unit_parts.writes_bytes(info)
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def innermost(writer: Writer, period: Period) -> int | None:
         return None if _is_part(writer, replace(period, blocks=clear)) else clear
     whole = replace(period, blocks=clear or period.blocks)
     if unit_parts.is_one(writer, whole.blocks, _begins(writer, whole), strict=clear is None):
-        return whole.blocks
+        return None if _edges_differ(writer, period, whole.blocks) else whole.blocks
     if clear is None:
         return None
     if not alone and unit_parts.saves_in_full_queues(writer, clear, _begins(writer, whole)):
@@ -128,6 +130,25 @@ def _begins(writer: Writer, period: Period) -> Callable[[np.random.Generator, in
         return _places(writer.bench.info, rng, period.blocks, at)
 
     return places
+
+
+def _edges_differ(writer: Writer, period: Period, part: int) -> bool:
+    """Say whether some parts of a period cost more to go beyond than others, but none a program.
+
+    Units of which some lie on one chip cost that, and others are all alike. Pages of one unit
+    look like units by themselves, as a whole one is not read; but to go beyond the unit costs more.
+    """
+    edges, number_of = [], period.blocks // part
+    for number in range(number_of if number_of > 1 else 0):
+        begins = _begins(writer, replace(period, boundary=period.boundary + number * part))
+        found = unit_parts.edge(writer, part, begins, number)
+        edges += [found] if found else []
+    if len(edges) < 2:
+        return False
+    least, most = (choose(edges, key=lambda each: each.more_ns) for choose in (min, max))
+    apart = most.more_ns - least.more_ns
+    surely = apart > SURE * np.hypot(most.error_ns, least.error_ns)
+    return bool(surely and most.more_ns < unit_parts.IN_TURNS * most.unit_ns)
 
 
 def _is_part(writer: Writer, unit: Period) -> bool:

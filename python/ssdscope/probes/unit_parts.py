@@ -31,6 +31,7 @@ which give the chips less to do.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +128,39 @@ def _latency_ns(
     writer.renew()
     latency = between_bursts(bench, blocks.size, write, longest=blocks.size)
     return {length: latency[(blocks == length) & ~np.isnan(latency)] for length in lengths}
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What the first block behind a unit adds, its standard error, and what the unit takes; ns."""
+
+    more_ns: float
+    error_ns: float
+    unit_ns: float
+
+
+def edge(
+    writer: Writer,
+    unit: int,
+    places: Callable[[np.random.Generator, int], NDArray[Any]],
+    look: int,
+) -> Edge | None:
+    """Measure what is behind units of so many logical blocks; None where too few fit.
+
+    Parameters
+    ----------
+    places
+        Gives so many first bytes of random units.
+    look
+        Which of several: each draws places of its own.
+    """
+    block = writer.bench.info.logical_block_bytes
+    most = writer.bench.info.capacity_bytes // LOOK_SHARE // ((2 * unit + 1) * block)
+    if most < FEWEST:
+        return None
+    taken = _latency_ns(writer, [unit, unit + 1], (look, min(LOOKS[0], most)), places)
+    (whole, error), (more, more_error) = _median(taken[unit]), _median(taken[unit + 1])
+    return Edge(more - whole, float(np.hypot(error, more_error)), whole)
 
 
 def whole_is_shorter(
