@@ -320,9 +320,16 @@ def test_units_that_links_and_rows_hide(seed: int, index: int, unit: int, phase:
     assert values(open_drive(draw(seed, index).toml(), "drawn", index)) == [unit, phase]
 
 
-def test_pages_of_a_unit_are_none_though_each_is_read_by_itself() -> None:
-    """One command at a time: to go beyond the first of two costs a third of what the unit does."""
-    assert values(open_drive(draw(1_694_533_168, 19).toml(), "drawn", 19)) == [None, None]
+@pytest.mark.parametrize(
+    "index",
+    [
+        19,  # One command at a time: beyond the first of two is a third of what is beyond both.
+        74,  # Forced writes: both are written sooner than the first.
+    ],
+)
+def test_pages_of_a_unit_are_none_though_each_is_read_by_itself(index: int) -> None:
+    device = open_drive(draw(1_694_533_168, index).toml(), "drawn", index)
+    assert values(device) == [None, None]
 
 
 @pytest.mark.parametrize(

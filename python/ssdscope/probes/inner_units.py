@@ -21,8 +21,8 @@ much to go beyond everywhere; and what was not clear may still pass it. (Where m
 gain and writes do not, all that is near each other is on one chip.) So must all that forced writes
 show: a unit of the buffer leaves it at once, and as much across two of them in turn, which looks
 like reading that a whole unit saves.
-What full queues show is held against being written by twos and threes: all of a unit is written
-sooner than a part of it, and several units are not.
+All is held against being written by twos and threes: all of a unit is written sooner than a part of
+it, and several units are not.
 """
 
 from __future__ import annotations
@@ -80,7 +80,9 @@ def writes_bytes(info: DeviceInfo, largest_bytes: int) -> int:
     """Give the most that is written, with as much again that others disturbed."""
     wholes = 4 * len(WHOLE_SHIFTS) * WHOLES * largest_bytes
     edges = 6 * unit_parts.LOOKS[0] * largest_bytes
-    return info.capacity_bytes // 2 + wholes + edges + unit_parts.writes_bytes(info)
+    halves = 2 * sum(unit_parts.PARTS) * unit_parts.LOOKS[1] * 2 * largest_bytes
+    parts = unit_parts.writes_bytes(info) + min(halves, info.capacity_bytes)
+    return info.capacity_bytes // 2 + wholes + edges + parts
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,8 @@ def innermost(writer: Writer, period: Period) -> int | None:
         return None if _is_part(writer, replace(period, blocks=clear)) else clear
     whole = replace(period, blocks=clear or period.blocks)
     if unit_parts.is_one(writer, whole.blocks, _begins(writer, whole), strict=clear is None):
-        return None if _edges_differ(writer, period, whole.blocks) else whole.blocks
+        part = _edges_differ(writer, period, whole.blocks) or _is_part(writer, whole)
+        return None if part else whole.blocks
     if clear is None:
         return None
     if not alone and unit_parts.saves_in_full_queues(writer, clear, _begins(writer, whole)):
@@ -152,9 +155,10 @@ def _edges_differ(writer: Writer, period: Period, part: int) -> bool:
 
 
 def _is_part(writer: Writer, unit: Period) -> bool:
-    """Say whether what bursts tell is surely a half or a third of a unit, which is written sooner.
+    """Say whether what was found is surely a half or a third of a unit, which is written sooner.
 
-    Bursts compare two costs, and what disturbs the greater one makes the other as large.
+    Bursts compare two costs, and what disturbs the greater one makes the other as large. And pages
+    of a unit, each of which is read by itself, look like units to writes that go beyond them.
     """
     for times in unit_parts.PARTS:
         for number in range(times):
@@ -162,7 +166,10 @@ def _is_part(writer: Writer, unit: Period) -> bool:
             whole = replace(unit, blocks=times * unit.blocks, boundary=begin)
             begins = _begins(writer, whole)
             shorter = partial(
-                unit_parts.whole_is_shorter, writer, unit.blocks, whole.blocks, begins, sure=SURE
+                unit_parts.whole_is_shorter,
+                *(writer, unit.blocks, whole.blocks, begins),
+                sure=SURE,
+                most_writes=unit_parts.LOOKS[1],
             )
             try:
                 if shorter() and shorter(look=1):

@@ -171,6 +171,7 @@ def whole_is_shorter(
     *,
     sure: float = SURE,
     look: int = 0,
+    most_writes: int = LOOKS[0],
 ) -> bool:
     """Say whether it surely takes less to write so many blocks than the first ones of them alone.
 
@@ -185,10 +186,12 @@ def whole_is_shorter(
         Standard errors.
     look
         Which of several: each draws places of its own.
+    most_writes
+        Of each length.
     """
     block = writer.bench.info.logical_block_bytes
     most = writer.bench.info.capacity_bytes // LOOK_SHARE // ((part + unit) * block)
-    count = min(LOOKS[0], most)
+    count = min(most_writes, most)
     if count < FEWEST:
         return False
     taken = _latency_ns(writer, [part, unit], (look, count), places)
