@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from ssdscope.studies.recovery import observability, reference_writes
 from ssdscope.studies.recovery import reference_reads as reads
@@ -44,6 +45,17 @@ def test_reads_between_writes_of_others_move_a_table_to_every_other_die() -> Non
     assert min(beside) < 0.8 * alone
     knee = case.truths["queue_depth_knee"]
     assert min(knee.also) < 7 < 9 < max(knee.also)
+
+
+@pytest.mark.parametrize(
+    ("seed", "index", "times"), [(1694533168, 152, 2), (1694533168, 153, 2), (2357922838, 130, 1)]
+)
+def test_planes_of_blind_drives_come_to_collect_in_turn(seed: int, index: int, times: int) -> None:
+    """Two superblocks are filled side by side; a drive that chooses victims collects both at once."""
+    case = Case(draw(seed, index))
+    span = case.twin.shape.span_bytes
+    assert reference_writes.collected_apart(case.twin) == times
+    assert case.truths["gc_period_bytes"] == Truth(span, (span // times,) if times > 1 else ())
 
 
 def test_collection_beside_writes_does_not_show_where_it_begins_on_all_planes() -> None:

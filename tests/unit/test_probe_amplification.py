@@ -139,6 +139,15 @@ def test_blocks_of_one_size_or_another_leave_it_open(tmp_path: Path) -> None:
     assert bench.bytes_written == 0
 
 
+@pytest.mark.parametrize("reason", [Reason.MODEL_MISFIT, Reason.MASKED])
+def test_it_must_be_clear_how_much_is_collected_as_one(tmp_path: Path, reason: Reason) -> None:
+    bench = bench_of(tmp_path, page_mapped())
+    bench.known["gc_period_bytes"] = Undetectable(
+        name="gc_period_bytes", probe="test", reason=reason
+    )
+    assert isinstance(found_on(bench), Undetectable)
+
+
 def test_merges_and_folding_hide_it(tmp_path: Path) -> None:
     for name in ("merge_unit_bytes", "pslc_bytes"):
         bench = bench_of(tmp_path, page_mapped(), **{name: 1 << 20})

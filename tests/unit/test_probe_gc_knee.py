@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Absent, Ambiguous, Detected, Reason, Undetectable, gc_knee
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.knees_agree import begun_before, judged, never_rests, slow_as_found
 from ssdscope.probes.slow_writes import Knee
 from ssdscope.studies.recovery.generator import draw
@@ -238,7 +239,15 @@ def test_collection_that_has_begun_beside_the_writes_is_seen_before_the_knee(beg
     assert found.low_bytes < begun * UNIT < found.high_bytes
     assert found.spare_bytes == pytest.approx(begun * UNIT, rel=0.03)
     for once in ([(knee, beside), (knee, plain)], [(knee, beside), (other, beside)]):
-        assert begun_before(once, knee, UNIT) is None
+        with pytest.raises(Stopped, match="only once"):
+            begun_before(once, knee, UNIT)
+
+
+def test_a_drift_is_no_collection_beside_the_writes() -> None:
+    plain, knee = course((PLACE, 1.0, 3.4)), knee_at(PLACE)
+    rising = plain * np.linspace(1.0, 1.4, plain.size)
+    assert begun_before([(knee, rising), (knee, plain)], knee, UNIT) is None
+    assert begun_before([(knee, plain), (knee, plain)], knee, UNIT) is None
 
 
 def test_what_goes_into_a_buffer_at_first_says_nothing_of_rest() -> None:

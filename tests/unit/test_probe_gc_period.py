@@ -210,8 +210,9 @@ def test_larger_requests_whose_units_go_by_address_are_no_longer_periods(tmp_pat
     """
     toml = draw(2_357_922_838, 80).toml()
     found = period_of(tmp_path, toml, rmw_unit_bytes=16_384, allocation="order")
-    assert isinstance(found, Ambiguous)
-    assert found.candidates == pytest.approx((3 * 2_359_296, 4 * 2_359_296), rel=0.02)
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.MODEL_MISFIT
+    assert found.evidence["periods_writes"] == [144, 144]
 
 
 def test_a_region_whose_size_is_not_known_is_filled_as_well(tmp_path: Path) -> None:
@@ -221,6 +222,17 @@ def test_a_region_whose_size_is_not_known_is_filled_as_well(tmp_path: Path) -> N
     why = Reason.INTERFERENCE
     bench.known["pslc_bytes"] = Undetectable(
         name="pslc_bytes", probe="pslc", reason=why, evidence=seen
+    )
+    found = told("gc_period", bench)[gc_period.PERIOD]
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.MASKED
+
+
+def test_what_may_be_a_region_that_is_always_full_is_filled_as_well(tmp_path: Path) -> None:
+    bench = bench_with(tmp_path, page_mapped(allocation="address"), rmw_unit_bytes=PAGE)
+    full: dict[str, Any] = {"paused_over_rested": 1.5, "buffer_bytes": 0.0}
+    bench.known["pslc_bytes"] = Undetectable(
+        name="pslc_bytes", probe="pslc", reason=Reason.MASKED, evidence=full
     )
     found = told("gc_period", bench)[gc_period.PERIOD]
     assert isinstance(found, Undetectable)

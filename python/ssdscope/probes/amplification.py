@@ -170,9 +170,10 @@ def _require(bench: Bench) -> None:
     if pslc.seen(bench):
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, which copies, too")
     period = bench.known.get("gc_period_bytes")
-    if isinstance(period, Undetectable) and period.reason is Reason.MASKED:
+    why = period.reason if isinstance(period, Undetectable) else None
+    if why is Reason.MASKED:
         raise Stopped(Reason.MASKED, "writes in order wait as if blocks were folded")
-    if isinstance(period, Ambiguous):
+    if isinstance(period, Ambiguous) or why is Reason.MODEL_MISFIT:
         raise Stopped(Reason.EFFECT_BELOW_NOISE, "how much is collected as one is not clear")
     if not unit_or_base(bench).exact:
         raise Stopped(why_inexact(bench), "without the RMW unit padding would count as data")

@@ -104,7 +104,7 @@ BUFFERS = 1.3
 NOTHING, SHARED_UNSURE = 0.01, 0.03
 """Less spare space than this share of the capacity is none; and by how much of it the count of
 log blocks may be off that are of one write each, or shared with others: it is exact else."""
-BESIDE = "all writes are slower from there on, as where collection begins beside them"
+BESIDE = {"detail": "all writes are slower from there on, as where collection begins beside them"}
 IN_ORDER, FOLDS = 1.6, 0.4
 """Times what was written before the knee, that is then written in order; and how much of the rise
 shows there where blocks are folded."""
@@ -194,12 +194,12 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
     restless = never_rests(as_found, filled, unit.size_bytes, _buffered(bench, unit))
     erases = slow_as_found(first, filled, unit.size_bytes)
     finding = judged(first, afresh, again, capacity, evidence, restless=restless, erases=erases)
-    if isinstance(finding, Detected) and _folds(bench, unit, first):
+    if not isinstance(finding, Detected):
+        return finding
+    if _folds(bench, unit, first):
         raise Stopped(Reason.MASKED, "writes in order become as slow, as where blocks are folded")
     begun = begun_before(courses, first, unit.size_bytes)
-    if isinstance(finding, Detected) and begun is not None:
-        return detected_spare(begun, capacity, evidence | {"detail": BESIDE})
-    return finding
+    return finding if begun is None else detected_spare(begun, capacity, evidence | BESIDE)
 
 
 def _after_a_pause(bench: Bench, unit: Granule, number: int) -> Course:

@@ -141,7 +141,7 @@ class Measured:
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Measure on two places and answer."""
-    if pslc.seen(bench):
+    if pslc.seen(bench) or pslc.may_be_full(bench):
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     unit = unit_or_base(bench)
     # What is padded to whole RMW units is not as many times as much.
@@ -302,10 +302,15 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     if apart and not unit.exact:
         common["evidence"]["detail"] = "the RMW unit is not known, and padding would count as data"
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
-    if apart:
+    if apart and missed:
         return Ambiguous(
-            candidates=tuple(sorted(sizes)), reason="two places have different periods", **common
+            candidates=tuple(sorted(sizes)),
+            reason="one place misses waits, or takes turns",
+            **common,
         )
+    if apart:
+        common["evidence"]["detail"] = "two places have different periods"
+        return Undetectable(reason=Reason.MODEL_MISFIT, **common)
     value = sum(sizes) / len(sizes)
     if value < LEAST_FITS * step and value != merge:
         common["evidence"]["detail"] = "so few writes in turn are slow for other reasons, too"

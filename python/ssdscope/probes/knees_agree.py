@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.slow_writes import (
     EARLIEST,
@@ -121,16 +122,22 @@ def begun_before(courses: list[Course], found: Knee, size_bytes: int) -> Knee | 
 
     None of them is slow beside its neighbours then, as where collection begins beside the writes,
     and they wait for it in full only later. What drifts does not rise at the same place again.
+
+    Raises
+    ------
+    Stopped
+        If that shows only once, but all at once.
     """
-    same = [
-        (knee, latencies)
+    rises = [
+        slower_from(latencies, knee, size_bytes)
         for knee, latencies in courses
         if knee is not None
         and abs(knee.spare_bytes - found.spare_bytes) <= SAME * found.spare_bytes
     ]
-    steps = [slower_from(latencies, knee, size_bytes) for knee, latencies in same]
-    places = [step * size_bytes for step in steps if step is not None]
-    if len(places) < max(len(steps), 2) or max(places) > (1 + SAME) * min(places):
+    places = [rise.write * size_bytes for rise in rises if rise is not None]
+    if len(places) < max(len(rises), 2) or max(places) > (1 + SAME) * min(places):
+        if any(rise is not None and rise.sudden for rise in rises):
+            raise Stopped(Reason.EFFECT_BELOW_NOISE, "writes become slower before, but only once")
         return None
     return replace(
         found,

@@ -37,8 +37,9 @@ the same."""
 BEFORE, AT, PARTS, SLOWER_BEFORE = (0.3, 0.8), 0.02, 5, 1.02
 """Of what is before a knee: from where to where writes are as fast as ever, and how much is at it.
 In so many parts; and how many times as long they take in between if collection has begun."""
-STEP = 0.05
-"""In the logarithm: by so much the medians of neighbours rise where collection goes on beside."""
+STEP, SUDDEN = 0.05, (0.09, 0.8)
+"""In the logarithm: by so much the medians of neighbours rise where collection goes on beside; and
+by how much, and what share of that within a few, where that cannot be a drift."""
 WAIT, WAITS_BEFORE = 100.0, 0.1
 """Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
 collection begins than from then on, where there are several."""
@@ -184,15 +185,31 @@ def slower_before(latencies: NDArray[np.float64], knee: Knee, size_bytes: int) -
     return bool(_mean_of_faster(latencies[last:end]) > SLOWER_BEFORE * earlier)
 
 
-def slower_from(latencies: NDArray[np.float64], knee: Knee, size_bytes: int) -> float | None:
-    """Give the write before a knee from which on most are slower; None if they all are alike."""
+@dataclass(frozen=True)
+class Rise:
+    """The write from which on most are slower, and whether they are so all at once, and much."""
+
+    write: int
+    sudden: bool
+
+
+def slower_from(latencies: NDArray[np.float64], knee: Knee, size_bytes: int) -> Rise | None:
+    """Find where, before a knee, most writes become slower; None if they all are alike.
+
+    What drifts takes more than a few hundred writes to rise by most of what it does.
+    """
     before = latencies[: int(knee.spare_bytes * (1 - AT)) // size_bytes]
     parts = np.array_split(before, max(before.size // LOCAL, 1))
     usual = np.log([np.median(part) for part in parts])
     if usual.size < 2 * PARTS:
         return None
     step = stats.best_step(usual, PARTS)
-    return float(LOCAL * step.index) if step.height > STEP else None
+    if step.height <= STEP:
+        return None
+    before, behind = usual[: step.index - 1][-3:], usual[step.index + 1 :][:3]
+    at_once = float(behind.mean() - before.mean())
+    sudden = step.height > SUDDEN[0] and at_once > SUDDEN[1] * step.height
+    return Rise(LOCAL * step.index, sudden)
 
 
 def _first_slow(

@@ -48,6 +48,7 @@ class Case:
         alpha, beta = (_any_of([line[index] for line in lines]) for index in (0, 1))
         return known | {
             "allocation": self._allocation(),
+            "gc_period_bytes": self._period(known["gc_period_bytes"]),
             "over_provisioning_ratio": self._spare(),
             "gc_write_amplification": self._amplified(),
             "trim_effect": Truth(self.trim_effect) if self.trim_effect >= TRIM_SHOWS else ABSENT,
@@ -121,6 +122,15 @@ class Case:
         configured = str(self.drawn.values.get("ftl.allocation", "address"))
         also = (configured,) if effect.least < ORDER_CLEAR else ()
         return Truth("order" if effect.mean >= ORDER_SHOWS else "address", also)
+
+    def _period(self, together: Truth) -> Truth:
+        """Add what is written between two collections of a drive that collects planes in turn."""
+        values, shape = self.drawn.values, self.twin.shape
+        by_order = values["ftl.kind"] == "page" and values.get("ftl.allocation") == "order"
+        if number(values, "pslc.bytes") or not by_order:
+            return together
+        times = writes.collected_apart(self.twin)
+        return Truth(together.value, (shape.span_bytes // times,)) if times > 1 else together
 
     def _spare(self) -> Truth:
         share, shown, _ = self.overwritten

@@ -12,6 +12,8 @@ SETTLED_WRITES = 150_000
 SHOWS, IN_A_ROW, BESIDE_STEPS = 1.1, 4, 20
 """Times the mean before, from where a host can notice, if so many parts in a row take as long; and
 for how many 200ths of the capacity it is looked for."""
+SPANS = 20
+"""Filled from one place, before what it waits for is looked at, and meanwhile."""
 TRIMMED_LOGS_MOST, TRIMMED_BYTES = 65_536, 32 * 1024
 TRIMMED_LITTLE, TRIMMED_DRAWS = (0.015, 0.06), 8
 """Effects of discards on log blocks that are the mean of so many draws: merges are few and long."""
@@ -152,6 +154,27 @@ def periodic(twin: Twin, period_bytes: int) -> float:
     latency = write_through(device, np.repeat(one, 3 * per_period), unit)
     rounds = latency[: 3 * per_period].reshape(3, -1)
     return float(np.median(rounds.max(axis=1)) / np.median(latency) - 1)
+
+
+def collected_apart(twin: Twin) -> int:
+    """Count the times, evenly apart, at which the planes of a drive that places by order collect.
+
+    Blocks on all of them are filled side by side; but where victims still hold data, copies move
+    the planes against each other, until they collect in turn. 1 if they do so together.
+    """
+    unit, shape = twin.shape.unit_bytes, twin.shape
+    span, groups = shape.span_bytes // unit, shape.span_bytes // shape.collected_bytes
+    device, one = twin.settled.fork(), twin.random_units(1, low=0.4, high=0.6)
+    write_through(device, np.repeat(one, SPANS * span), unit)
+    latency = write_through(device, np.repeat(one, SPANS * span), unit)
+    usual = latency[: SPANS * span].reshape(SPANS, span).mean(axis=0)
+    usual /= np.median(usual)
+    near = np.arange(-1, 2)[:, None]
+    for times in (each for each in range(groups, 1, -1) if groups % each == 0):
+        at = np.round(usual.argmax() + np.arange(times) * span / times).astype(int)
+        if usual[(at + near) % span].max(axis=0).min() >= SHOWS:
+            return times
+    return 1
 
 
 def rested(twin: Twin) -> float:
