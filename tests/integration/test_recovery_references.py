@@ -51,7 +51,7 @@ def test_reads_between_writes_of_others_move_a_table_to_every_other_die() -> Non
     ("seed", "index", "times"), [(1694533168, 152, 2), (1694533168, 153, 2), (2357922838, 130, 1)]
 )
 def test_planes_of_blind_drives_come_to_collect_in_turn(seed: int, index: int, times: int) -> None:
-    """Two superblocks are filled side by side; a drive that chooses victims collects both at once."""
+    """Two superblocks are filled side by side; who chooses victims collects both at once."""
     case = Case(draw(seed, index))
     span = case.twin.shape.span_bytes
     assert reference_writes.collected_apart(case.twin) == times
