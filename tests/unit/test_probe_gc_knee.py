@@ -243,6 +243,13 @@ def test_collection_that_has_begun_beside_the_writes_is_seen_before_the_knee(beg
             begun_before(once, knee, UNIT)
 
 
+def test_what_goes_into_a_buffer_at_first_is_not_faster_than_before_collection() -> None:
+    into_buffer, behind = np.full(2000, 0.1), course((PLACE, 1.0, 3.4))
+    latencies, knee = np.concatenate([into_buffer, behind]), knee_at(PLACE + into_buffer.size)
+    courses = [(knee, latencies), (knee, latencies)]
+    assert begun_before(courses, knee, UNIT, skipped=into_buffer.size) is None
+
+
 def test_a_drift_is_no_collection_beside_the_writes() -> None:
     plain, knee = course((PLACE, 1.0, 3.4)), knee_at(PLACE)
     rising = plain * np.linspace(1.0, 1.4, plain.size)

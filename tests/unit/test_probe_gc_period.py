@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
+from ssdscope import stats
 from ssdscope.probes import Ambiguous, Detected, Reason, Undetectable, gc_period
 from ssdscope.probes.overwriting import Granule
 from ssdscope.probes.slow_writes import taking_turns, uneven_parts
@@ -237,3 +238,15 @@ def test_what_may_be_a_region_that_is_always_full_is_filled_as_well(tmp_path: Pa
     found = told("gc_period", bench)[gc_period.PERIOD]
     assert isinstance(found, Undetectable)
     assert found.reason is Reason.MASKED
+
+
+def test_a_short_period_must_be_of_waits_that_most_rounds_show(tmp_path: Path) -> None:
+    """Of ten writes, in which hardly one takes longer than the others: planes of unlike speed."""
+    slow = np.random.default_rng(5).lognormal(0.0, 0.1, 4000)
+    slow[7::10] *= 1.05
+    found = gc_period.Measured(stats.Recurrence(10, 0.6, 1e-14), slow, PAGE)
+    bench = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE)
+    unit = Granule(PAGE, 0, exact=True)
+    assert isinstance(gc_period._judge(bench, unit, [found, found]), Undetectable)
+    slow[7::10] *= 2.0
+    assert isinstance(gc_period._judge(bench, unit, [found, found]), Detected)

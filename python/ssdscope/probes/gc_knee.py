@@ -104,6 +104,7 @@ BUFFERS = 1.3
 NOTHING, SHARED_UNSURE = 0.01, 0.03
 """Less spare space than this share of the capacity is none; and by how much of it the count of
 log blocks may be off that are of one write each, or shared with others: it is exact else."""
+MAY_FOLD = (Reason.MASKED, Reason.EFFECT_BELOW_NOISE)
 BESIDE = {"detail": "all writes are slower from there on, as where collection begins beside them"}
 IN_ORDER, FOLDS = 1.6, 0.4
 """Times what was written before the knee, that is then written in order; and how much of the rise
@@ -189,16 +190,16 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
         once_more = _after_a_pause if bench.renew(State.AS_FOUND) else _afresh
         courses.append(once_more(bench, unit, number=2))
     again = courses[-1][0]
-    knees = (first, afresh, again)
-    evidence["knees_bytes"] = [None if each is None else each.spare_bytes for each in knees]
-    restless = never_rests(as_found, filled, unit.size_bytes, _buffered(bench, unit))
-    erases = slow_as_found(first, filled, unit.size_bytes)
+    evidence["knees_bytes"] = [each and each.spare_bytes for each in (first, afresh, again)]
+    size, skipped = unit.size_bytes, _buffered(bench, unit)
+    restless = never_rests(as_found, filled, size, skipped)
+    erases = slow_as_found(first, filled, size)
     finding = judged(first, afresh, again, capacity, evidence, restless=restless, erases=erases)
     if not isinstance(finding, Detected):
         return finding
     if _folds(bench, unit, first):
         raise Stopped(Reason.MASKED, "writes in order become as slow, as where blocks are folded")
-    begun = begun_before(courses, first, unit.size_bytes)
+    begun = begun_before(courses, first, size, skipped)
     return finding if begun is None else detected_spare(begun, capacity, evidence | BESIDE)
 
 
@@ -259,9 +260,9 @@ def _masked(bench: Bench) -> tuple[Reason, str] | None:
     if pslc.seen(bench):
         return Reason.MASKED, "data reach their blocks by folding, which hides collection"
     period = bench.known.get("gc_period_bytes")
-    folds = isinstance(period, Undetectable) and period.reason is Reason.MASKED
+    folds = isinstance(period, Undetectable) and period.reason in MAY_FOLD
     if folds and not isinstance(bench.known.get("pslc_bytes"), Absent):
-        return Reason.MASKED, "writes in order wait as if blocks were folded"
+        return Reason.MASKED, "a region of one bit per cell is not ruled out"
     return None
 
 

@@ -93,6 +93,8 @@ LARGER_BYTES, LARGER_CAPACITIES = (64 * 1024, 128 * 1024), 0.6
 LEAST_FITS = 10
 """Requests, of which a period is found in whole ones, that must make it where nothing else says
 how long it is."""
+SHORT_RISE = 0.3
+"""Times the usual latency, that a wait in such a period adds."""
 PLACES = (0.43, 0.61)
 """As shares of the capacity; not at its ends."""
 PIECE, MOST_LOST = 256, 0.4
@@ -312,7 +314,8 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
         common["evidence"]["detail"] = "two places have different periods"
         return Undetectable(reason=Reason.MODEL_MISFIT, **common)
     value = sum(sizes) / len(sizes)
-    if value < LEAST_FITS * step and value != merge:
+    shallow = any(_shallow(each) for each in found)
+    if (value < LEAST_FITS * step or shallow) and value != merge:
         common["evidence"]["detail"] = "so few writes in turn are slow for other reasons, too"
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     turns = max(taking_turns(each.slow, each.period.period) for each in found if each.period)
@@ -326,6 +329,13 @@ def _judge(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     return Detected(
         value=value, interval=(min(sizes) - step, max(sizes) + step), effect=effect, **common
     )
+
+
+def _shallow(found: Measured) -> bool:
+    """Tell whether a period is short, and hardly any of its writes takes longer than the others."""
+    if found.period is None or found.period.period >= SHORT:
+        return False
+    return _effect(found.slow, found.period.period) < SHORT_RISE
 
 
 def _waits_were_missed(sizes: list[float]) -> bool:

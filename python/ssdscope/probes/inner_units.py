@@ -73,6 +73,8 @@ WHOLES, WHOLE_SHIFTS = 192, (0, -1, 1, -2, 2)
 WHOLE_SHOWS, SURE, SUSPECT = 0.03, 4.0, 3.0
 """What writing a unit whole must save, in the logarithm and in standard errors; and how much makes
 it unclear."""
+DEAR = 0.5
+"""Of what it costs most to go beyond: what is more costs as much."""
 ACROSS, ALONE = 0, 1
 
 
@@ -136,22 +138,29 @@ def _begins(writer: Writer, period: Period) -> Callable[[np.random.Generator, in
 
 
 def _edges_differ(writer: Writer, period: Period, part: int) -> bool:
-    """Say whether some parts of a period cost more to go beyond than others, but none a program.
+    """Say whether most parts of a period cost less to go beyond than others: pages of one unit.
 
-    Units of which some lie on one chip cost that, and others are all alike. Pages of one unit
-    look like units by themselves, as a whole one is not read; but to go beyond the unit costs more.
+    As a whole page is not read they look like units, but to go beyond all of them costs more. Where
+    units lie on one chip in rows, it is the other way round: to go beyond most costs a program. And
+    where they lie there by twos, a second one is sent as slowly as it is read, and saves nothing.
     """
-    edges, number_of = [], period.blocks // part
-    for number in range(number_of if number_of > 1 else 0):
-        begins = _begins(writer, replace(period, boundary=period.boundary + number * part))
-        found = unit_parts.edge(writer, part, begins, number)
-        edges += [found] if found else []
+    if period.blocks == part:
+        return False
+    begins = [
+        _begins(writer, replace(period, boundary=period.boundary + number * part))
+        for number in range(period.blocks // part)
+    ]
+    found = [unit_parts.edge(writer, part, each, number) for number, each in enumerate(begins)]
+    edges = {number: edge for number, edge in enumerate(found) if edge is not None}
     if len(edges) < 2:
         return False
-    least, most = (choose(edges, key=lambda each: each.more_ns) for choose in (min, max))
-    apart = most.more_ns - least.more_ns
-    surely = apart > SURE * np.hypot(most.error_ns, least.error_ns)
-    return bool(surely and most.more_ns < unit_parts.IN_TURNS * most.unit_ns)
+    least, most = (choose(edges, key=lambda each: edges[each].more_ns) for choose in (min, max))
+    dear = sum(each.more_ns > DEAR * edges[most].more_ns for each in edges.values())
+    apart = edges[most].more_ns - edges[least].more_ns
+    surely = apart > SURE * np.hypot(edges[most].error_ns, edges[least].error_ns)
+    if not surely or dear > len(edges) / 2:
+        return False
+    return unit_parts.sent_too_fast(writer, part, begins[least])
 
 
 def _is_part(writer: Writer, unit: Period) -> bool:
@@ -191,10 +200,10 @@ def _part(writer: Writer, period: Period) -> int | None:
         if rest or part < BLOCKS:
             continue
         begins = _begins(writer, replace(period, blocks=part))
-        if unit_parts.whole_is_shorter(writer, 1, part, begins) and unit_parts.is_one(
-            writer, part, begins, strict=True
-        ):
-            return part
+        if not unit_parts.whole_is_shorter(writer, 1, part, begins):
+            continue
+        if unit_parts.is_one(writer, part, begins, strict=True):
+            return None if _edges_differ(writer, period, part) else part
     return None
 
 

@@ -28,7 +28,6 @@ from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undete
 from ssdscope.probes.slow_writes import (
     EARLIEST,
     LEAST_REQUESTS,
-    LOCAL,
     MIN_RISE,
     Knee,
     relative,
@@ -117,7 +116,9 @@ def judged(
     )
 
 
-def begun_before(courses: list[Course], found: Knee, size_bytes: int) -> Knee | None:
+def begun_before(
+    courses: list[Course], found: Knee, size_bytes: int, skipped: int = 0
+) -> Knee | None:
     """Give where, before a knee, all writes become slower, if they do so both times that it showed.
 
     None of them is slow beside its neighbours then, as where collection begins beside the writes,
@@ -129,21 +130,22 @@ def begun_before(courses: list[Course], found: Knee, size_bytes: int) -> Knee | 
         If that shows only once, but all at once.
     """
     rises = [
-        slower_from(latencies, knee, size_bytes)
+        slower_from(latencies, knee, size_bytes, skipped)
         for knee, latencies in courses
         if knee is not None
         and abs(knee.spare_bytes - found.spare_bytes) <= SAME * found.spare_bytes
     ]
-    places = [rise.write * size_bytes for rise in rises if rise is not None]
+    seen = [rise for rise in rises if rise is not None]
+    places = [rise.write for rise in seen]
     if len(places) < max(len(rises), 2) or max(places) > (1 + SAME) * min(places):
-        if any(rise is not None and rise.sudden for rise in rises):
+        if any(rise.sudden for rise in seen):
             raise Stopped(Reason.EFFECT_BELOW_NOISE, "writes become slower before, but only once")
         return None
     return replace(
         found,
-        spare_bytes=sum(places) / len(places),
-        low_bytes=min(places) - LOCAL * size_bytes,
-        high_bytes=max(places) + LOCAL * size_bytes,
+        spare_bytes=size_bytes * sum(places) / len(places),
+        low_bytes=size_bytes * min(rise.low for rise in seen),
+        high_bytes=size_bytes * max(rise.high for rise in seen),
     )
 
 

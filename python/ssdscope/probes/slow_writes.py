@@ -37,9 +37,9 @@ the same."""
 BEFORE, AT, PARTS, SLOWER_BEFORE = (0.3, 0.8), 0.02, 5, 1.02
 """Of what is before a knee: from where to where writes are as fast as ever, and how much is at it.
 In so many parts; and how many times as long they take in between if collection has begun."""
-STEP, SUDDEN = 0.05, (0.09, 0.8)
-"""In the logarithm: by so much the medians of neighbours rise where collection goes on beside; and
-by how much, and what share of that within a few, where that cannot be a drift."""
+MANY_PARTS, STEP, SUDDEN = 100, 0.05, (0.09, 0.8)
+"""Of so many neighbours at a time, or of a quarter; in the logarithm: by so much their medians rise
+where collection goes on beside; and by how much, and which share of it at once, if not by drift."""
 WAIT, WAITS_BEFORE = 100.0, 0.1
 """Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
 collection begins than from then on, where there are several."""
@@ -187,29 +187,50 @@ def slower_before(latencies: NDArray[np.float64], knee: Knee, size_bytes: int) -
 
 @dataclass(frozen=True)
 class Rise:
-    """The write from which on most are slower, and whether they are so all at once, and much."""
+    """Where most writes become slower.
+
+    Attributes
+    ----------
+    write
+        The first of them.
+    low, high
+        What it may be.
+    sudden
+        Whether they become so all at once, and much; or so late that it is not clear where.
+    """
 
     write: int
+    low: int
+    high: int
     sudden: bool
 
 
-def slower_from(latencies: NDArray[np.float64], knee: Knee, size_bytes: int) -> Rise | None:
+def slower_from(
+    latencies: NDArray[np.float64], knee: Knee, size_bytes: int, skipped: int = 0
+) -> Rise | None:
     """Find where, before a knee, most writes become slower; None if they all are alike.
 
-    What drifts takes more than a few hundred writes to rise by most of what it does.
+    What drifts takes more than a few hundred writes to rise by most of what it does. So many at
+    first do not count, as they go into a buffer.
     """
-    before = latencies[: int(knee.spare_bytes * (1 - AT)) // size_bytes]
-    parts = np.array_split(before, max(before.size // LOCAL, 1))
-    usual = np.log([np.median(part) for part in parts])
-    if usual.size < 2 * PARTS:
+    before = latencies[skipped : int(knee.spare_bytes * (1 - AT)) // size_bytes]
+    size = LOCAL if before.size >= MANY_PARTS * LOCAL else LOCAL // 4
+    usual = np.log([np.median(part) for part in np.array_split(before, before.size // size + 1)])
+    if usual.size < 4 * PARTS:
         return None
     step = stats.best_step(usual, PARTS)
     if step.height <= STEP:
         return None
-    before, behind = usual[: step.index - 1][-3:], usual[step.index + 1 :][:3]
-    at_once = float(behind.mean() - before.mean())
-    sudden = step.height > SUDDEN[0] and at_once > SUDDEN[1] * step.height
-    return Rise(LOCAL * step.index, sudden)
+    earlier, behind = usual[: step.index - 1][-3:], usual[step.index + 1 :][:3]
+    at_once = float(behind.mean() - earlier.mean()) > SUDDEN[1] * step.height > 0
+    late = step.index >= usual.size - PARTS
+    of_part = before.size / usual.size
+    return Rise(
+        write=skipped + round(of_part * step.index),
+        low=skipped + round(of_part * (step.first - 1)),
+        high=skipped + round(of_part * (step.last + 1)),
+        sudden=late or (step.height > SUDDEN[0] and at_once),
+    )
 
 
 def _first_slow(

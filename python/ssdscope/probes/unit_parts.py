@@ -40,6 +40,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.rows import random_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,6 +62,8 @@ IN_TURNS = 0.5
 between two parts."""
 LOOK_SHARE = 8
 """Which part of the capacity a look may write."""
+SENT = 0.5
+"""Of what reading so much more takes: it takes no less to send it."""
 DEPTH, BURST = 64, 128
 """Of a full queue, and writes into it."""
 ROUNDS = (16, 64)
@@ -132,11 +135,10 @@ def _latency_ns(
 
 @dataclass(frozen=True)
 class Edge:
-    """What the first block behind a unit adds, its standard error, and what the unit takes; ns."""
+    """What the first block behind a unit adds, and its standard error; ns."""
 
     more_ns: float
     error_ns: float
-    unit_ns: float
 
 
 def edge(
@@ -160,7 +162,32 @@ def edge(
         return None
     taken = _latency_ns(writer, [unit, unit + 1], (look, min(LOOKS[0], most)), places)
     (whole, error), (more, more_error) = _median(taken[unit]), _median(taken[unit + 1])
-    return Edge(more - whole, float(np.hypot(error, more_error)), whole)
+    return Edge(more - whole, float(np.hypot(error, more_error)))
+
+
+def sent_too_fast(
+    writer: Writer, unit: int, places: Callable[[np.random.Generator, int], NDArray[Any]]
+) -> bool:
+    """Say whether twice a unit takes so little longer that the rest must save something.
+
+    Of units that are programmed side by side the second adds what it takes to send it, and so much
+    is read no sooner.
+    """
+    bench = writer.bench
+    block = bench.info.logical_block_bytes
+    most = bench.info.capacity_bytes // LOOK_SHARE // (3 * unit * block)
+    count = min(LOOKS[1], most)
+    if count < FEWEST:
+        return True
+    taken = _latency_ns(writer, [unit, 2 * unit], (len(LOOKS), count), places)
+    (one, _), (two, _) = (_median(taken[length]) for length in (unit, 2 * unit))
+    rng = bench.rng(f"as much read {unit}")
+    offsets = random_blocks(rng, 0, bench.info.capacity_bytes - 2 * unit * block, count, block)
+    read = [
+        float(np.median(in_peace(bench, partial(bench.read, offsets, length * block)).latency_ns))
+        for length in (unit, 2 * unit)
+    ]
+    return bool(two - one < SENT * (read[1] - read[0]))
 
 
 def whole_is_shorter(
