@@ -40,7 +40,7 @@ Source. kuo2009, 3.1; PROBING.md 1.5, 3.1 (interval histograms as SSDcheck's, wi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,7 +130,7 @@ class Measured:
     latencies_ns: NDArray[np.float64]
     size_bytes: int
 
-    @property
+    @cached_property
     def slow(self) -> NDArray[np.float64]:
         """Latencies over the usual ones."""
         return relative(self.latencies_ns)

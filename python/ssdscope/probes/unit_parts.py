@@ -133,6 +133,28 @@ def _latency_ns(
     return {length: latency[(blocks == length) & ~np.isnan(latency)] for length in lengths}
 
 
+def _fitting(writer: Writer, lengths: list[int], wanted: int) -> int:
+    """Count the writes of each length that a look may make."""
+    info = writer.bench.info
+    most = info.capacity_bytes // LOOK_SHARE // (sum(lengths) * info.logical_block_bytes)
+    return min(wanted, most)
+
+
+def _medians(
+    writer: Writer,
+    lengths: list[int],
+    turn: tuple[int, int],
+    places: Callable[[np.random.Generator, int], NDArray[Any]],
+) -> list[tuple[float, float]] | None:
+    """Give the median of each length and its error, as many as fit; None where too few do."""
+    look, wanted = turn
+    count = _fitting(writer, lengths, wanted)
+    if count < FEWEST:
+        return None
+    taken = _latency_ns(writer, lengths, (look, count), places)
+    return [_median(taken[length]) for length in lengths]
+
+
 @dataclass(frozen=True)
 class Edge:
     """What the first block behind a unit adds, and its standard error; ns."""
@@ -156,12 +178,10 @@ def edge(
     look
         Which of several: each draws places of its own.
     """
-    block = writer.bench.info.logical_block_bytes
-    most = writer.bench.info.capacity_bytes // LOOK_SHARE // ((2 * unit + 1) * block)
-    if most < FEWEST:
+    taken = _medians(writer, [unit, unit + 1], (look, LOOKS[0]), places)
+    if taken is None:
         return None
-    taken = _latency_ns(writer, [unit, unit + 1], (look, min(LOOKS[0], most)), places)
-    (whole, error), (more, more_error) = _median(taken[unit]), _median(taken[unit + 1])
+    (whole, error), (more, more_error) = taken
     return Edge(more - whole, float(np.hypot(error, more_error)))
 
 
@@ -173,19 +193,17 @@ def sent_too_fast(
     Of units that are programmed side by side the second adds what it takes to send it, and so much
     is read no sooner.
     """
-    bench = writer.bench
-    block = bench.info.logical_block_bytes
-    most = bench.info.capacity_bytes // LOOK_SHARE // (3 * unit * block)
-    count = min(LOOKS[1], most)
-    if count < FEWEST:
+    lengths = [unit, 2 * unit]
+    taken = _medians(writer, lengths, (len(LOOKS), LOOKS[1]), places)
+    if taken is None:
         return True
-    taken = _latency_ns(writer, [unit, 2 * unit], (len(LOOKS), count), places)
-    (one, _), (two, _) = (_median(taken[length]) for length in (unit, 2 * unit))
-    rng = bench.rng(f"as much read {unit}")
+    (one, _), (two, _) = taken
+    bench, block = writer.bench, writer.bench.info.logical_block_bytes
+    rng, count = bench.rng(f"as much read {unit}"), _fitting(writer, lengths, LOOKS[1])
     offsets = random_blocks(rng, 0, bench.info.capacity_bytes - 2 * unit * block, count, block)
     read = [
         float(np.median(in_peace(bench, partial(bench.read, offsets, length * block)).latency_ns))
-        for length in (unit, 2 * unit)
+        for length in lengths
     ]
     return bool(two - one < SENT * (read[1] - read[0]))
 
@@ -216,13 +234,10 @@ def whole_is_shorter(
     most_writes
         Of each length.
     """
-    block = writer.bench.info.logical_block_bytes
-    most = writer.bench.info.capacity_bytes // LOOK_SHARE // ((part + unit) * block)
-    count = min(most_writes, most)
-    if count < FEWEST:
+    taken = _medians(writer, [part, unit], (look, most_writes), places)
+    if taken is None:
         return False
-    taken = _latency_ns(writer, [part, unit], (look, count), places)
-    (some, some_error), (whole, error) = _median(taken[part]), _median(taken[unit])
+    (some, some_error), (whole, error) = taken
     return bool(sure * np.hypot(some_error, error) < some - whole < whole)
 
 
