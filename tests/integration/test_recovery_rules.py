@@ -174,3 +174,18 @@ def test_a_buffer_that_forced_writes_pass_hides_no_order() -> None:
     """A quarter of the chips is filled at a time, each in its turn; the buffer sorts what waits."""
     effect = reads.order(Twin(draw(1815125923, 13)))
     assert effect.least > 0.05
+
+
+def test_what_a_cache_that_stays_on_keeps_hides_no_order() -> None:
+    """Blocks that look up entries of a table on demand are whole units here, and all of the data.
+
+    Superblocks cover all dies, so that pages go round them by the order of writing.
+    """
+    values = BITS | {
+        "host.logical_block_bytes": 4096, "nand.blocks_per_plane": 200,
+        "ftl.reclaim_unit_bytes": 4 * 48 * 4096,
+        "map.kind": "demand", "map.cache_bytes": 128 << 10,
+        "read_cache.bytes": 64 << 20, "read_cache.switchable": False,
+    }  # fmt: skip
+    effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+    assert effect.least > 0.1

@@ -181,7 +181,8 @@ def order(twin: Twin) -> OrderEffect:
 
 def _in_disorder(twin: Twin, exchanged: bool) -> NDArray[np.float64]:
     """Logarithm of what reading takes of data written at random over in order, by depth."""
-    device, unit, (stream,) = twin.fork(), twin.shape.unit_bytes, twin.stream.spawn(1)
+    # Else what looks up entries of a table would fill a read cache that stays on with the data.
+    device, unit, (stream,) = twin.data_only.fork(), twin.shape.unit_bytes, twin.stream.spawn(1)
     count = min(32 << 20, twin.shape.capacity_bytes // 8) // unit
     phase = number(twin.values, "ftl.phase_bytes")
     begins = (1, 2 * count, 4 * count)
@@ -203,15 +204,13 @@ def _in_disorder(twin: Twin, exchanged: bool) -> NDArray[np.float64]:
     flush(device)
     device.idle(SETTLE_NS)
     size = max(128 << 10, 4 * unit) // unit * unit
-    kept = not twin.values.get("read_cache.switchable", True)
     contrasts = []
     for depth in ORDER_DEPTHS:
         copy, times = device.fork(), []
         pieces = stream.permutation(count // (size // unit)) * (size // unit)
         for region in regions:
             starts = region[pieces].astype(np.uint64)
-            if not kept:  # a cache that stays on would answer the second time
-                read(copy, starts, size, depth)
+            read(copy, starts, size, depth)
             times.append(_looked_up_ns(twin, copy, starts, size, depth))
         contrasts.append(np.log(times[1] / times[0]))
     return np.array(contrasts)

@@ -5,6 +5,7 @@ mechanism shows, which no formula tells where several mechanisms meet.
 """
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +47,7 @@ class Twin:
     def __init__(
         self, drawn: Drawn, *, noisy: bool = False, crest: bool = False, others_wrote: int = 0
     ) -> None:
+        self._drawn = drawn
         self.values: Values = drawn.values
         self.shape: Shape = shape_of(drawn.values)
         self.block_bytes = number(drawn.values, "host.logical_block_bytes", 512)
@@ -91,6 +93,14 @@ class Twin:
             if device.info.read_cache.control == "switchable":
                 device.set_read_cache(False)
         return device
+
+    @cached_property
+    def data_only(self) -> "Twin":
+        """The undisturbed twin that keeps nothing of what is read: `fork` can switch that off."""
+        if self.values.get("read_cache.switchable", True):
+            return self
+        values = {**self.values, "read_cache.switchable": True}
+        return Twin(replace(self._drawn, values=values))
 
     @cached_property
     def warm(self) -> Device:
