@@ -189,3 +189,13 @@ def test_what_a_cache_that_stays_on_keeps_hides_no_order() -> None:
     }  # fmt: skip
     effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
     assert effect.least > 0.1
+
+
+def test_how_often_zones_of_a_table_are_loaded_is_no_effect_of_the_order() -> None:
+    """Units that cover all dies alike leave nothing for the order to change."""
+    values = PAGE | {
+        "ftl.map_unit_bytes": 32_768, "ftl.placement_pages": 1, "ftl.phase_bytes": 0,
+        "map.load_ns": 2_000_000, "nand.blocks_per_plane": 400,
+    }  # fmt: skip
+    effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+    assert effect.mean < 0.001

@@ -181,7 +181,8 @@ def order(twin: Twin) -> OrderEffect:
 
 def _in_disorder(twin: Twin, exchanged: bool) -> NDArray[np.float64]:
     """Logarithm of what reading takes of data written at random over in order, by depth."""
-    # Else what looks up entries of a table would fill a read cache that stays on with the data.
+    # Else what looks up entries of a table would fill a read cache that stays on with the data, and
+    # how many zones are loaded for some hundred reads in random order differs by chance.
     device, unit, (stream,) = twin.data_only.fork(), twin.shape.unit_bytes, twin.stream.spawn(1)
     count = min(32 << 20, twin.shape.capacity_bytes // 8) // unit
     phase = number(twin.values, "ftl.phase_bytes")

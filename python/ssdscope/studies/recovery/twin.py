@@ -24,6 +24,9 @@ Offsets = NDArray[np.uint64]
 CREST_NS = 5 * 10**11
 """Until the crest of a drift so slow that no reference measurement leaves it."""
 
+DATA_ONLY = {"read_cache.switchable": True, "map.load_ns": 0, "map.write_back_ns": 0}
+"""What `Twin.data_only` has instead, of the keys of a drive that has them."""
+
 OTHERS_REST_NS = 5 * 10**9
 ENTRY_BYTES, OTHERS_READS, OTHERS_DEPTH = 8, 400_000, 16
 """Of a table on demand; reads among all writes of others, at most, and at a time."""
@@ -96,11 +99,13 @@ class Twin:
 
     @cached_property
     def data_only(self) -> "Twin":
-        """The undisturbed twin that keeps nothing of what is read: `fork` can switch that off."""
-        if self.values.get("read_cache.switchable", True):
-            return self
-        values = {**self.values, "read_cache.switchable": True}
-        return Twin(replace(self._drawn, values=values))
+        """The undisturbed twin whose reads wait for data alone.
+
+        `fork` can switch its read cache off, and zones of its table are loaded in no time. Neither
+        decides where data lie: no table of a zone is among them, as pages of one on demand are.
+        """
+        values = {**self.values, **{k: v for k, v in DATA_ONLY.items() if k in self.values}}
+        return self if values == self.values else Twin(replace(self._drawn, values=values))
 
     @cached_property
     def warm(self) -> Device:
