@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from ssdscope.studies.recovery import reference_reads as reads
+from ssdscope.studies.recovery import reference_writes as writes
 from ssdscope.studies.recovery.generator import Drawn, draw
 from ssdscope.studies.recovery.measured import Case
 from ssdscope.studies.recovery.observability import RULES, Visibility, visibility
@@ -199,3 +200,22 @@ def test_how_often_zones_of_a_table_are_loaded_is_no_effect_of_the_order() -> No
     }  # fmt: skip
     effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
     assert effect.mean < 0.001
+
+
+def test_spare_space_is_that_of_whole_units_whatever_a_buffer_lets_go_of() -> None:
+    """One that empties at once programs a unit twice: as its first blocks come, and its last."""
+    values = CHIPS | {
+        "ftl.kind": "page", "ftl.allocation": "order",
+        "nand.channels": 1, "nand.ways": 1, "nand.page_bytes": 16_384, "ftl.map_unit_bytes": 16_384,
+        "channel.ns_per_byte": 4.0,
+    }  # fmt: skip
+    buffer = {
+        "write_buffer.bytes": 29 * 4096, "write_buffer.unit_bytes": 4096,
+        "write_buffer.drain": "eager", "write_buffer.order": "fifo",
+        "write_buffer.concurrent_drains": 32, "write_buffer.switchable": False,
+    }  # fmt: skip
+    twins = [
+        Twin(Drawn(1, 0, each, {}, flat=False, redraws=0)) for each in (values, values | buffer)
+    ]
+    spare = [writes.overwritten(twin)[0] for twin in twins]
+    assert spare[1] == pytest.approx(spare[0], rel=0.02)

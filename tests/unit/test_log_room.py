@@ -59,6 +59,12 @@ def test_waits_of_another_period_are_none_for_log_blocks(every: int) -> None:
     assert log_room._judged(latencies(3.0, every), 1.0, IN_MERGE) is None
 
 
+def test_nor_are_they_among_many_that_wait_as_each_unit_has_a_log_block_of_its_own() -> None:
+    times = latencies(30.0, IN_MERGE)
+    times[(np.random.default_rng(8).random(times.size) < 0.4) & (times < 5)] *= 10
+    assert log_room._judged(times, 1.0, IN_MERGE) is None
+
+
 def test_nor_are_waits_where_no_log_block_is_full() -> None:
     off = latencies(3.0, IN_MERGE, begin=IN_MERGE * BLOCKS + IN_MERGE // 2)
     assert log_room._judged(off, 1.0, IN_MERGE) is None

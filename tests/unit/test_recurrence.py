@@ -45,6 +45,18 @@ def test_clusters_and_lost_steps(rng: np.random.Generator) -> None:
     assert found.period == 200
 
 
+@pytest.mark.parametrize("apart", [16, 32])
+def test_what_returns_within_bursts_only_is_no_period(apart: int) -> None:
+    """Planes that are collected in one go make a write wait each, and then none for long."""
+    events = np.zeros(12 * 2048, bool)
+    for start in range(700, events.size, 2048):
+        events[start : start + 6 * apart : apart] = True
+    assert stats.recurrence(events[:4096]) is None
+    found = stats.recurrence(events)
+    assert found is not None
+    assert found.period == 2048
+
+
 def test_a_long_event_counts_once() -> None:
     events = np.zeros(4000, bool)
     for start in range(10, 4000, 100):

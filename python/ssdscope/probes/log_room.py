@@ -11,7 +11,9 @@ blocks, too, waits come a little sooner, one after the other: by how much says h
 or, of one who writes now and then, whole log blocks one after the other but for the first: what is
 short of whole ones then is not ours. Very long waits that begin at another place, and show no such
 pattern, make the count void. So do waits after a log block each for the few merge units that the
-mapping table in memory covers, which a drive with one for each unit shows, too.
+mapping table in memory covers, which a drive with one for each unit shows, too; and so does it if
+far more writes wait than begin log blocks: of a drive with one for each unit those to units that
+have none just then, if the table covers little more units than have.
 """
 
 from __future__ import annotations
@@ -45,6 +47,8 @@ MOSTLY, SLOWER = 0.5, 5.0
 USUALLY, REGULAR, LEAST_WAITS = 0.97, 0.7, 6
 """Quantile of all writes, above which one is slow; of the writes that begin log blocks so many are,
 and at least so many, once all are full."""
+TOO_MANY, MOST_WAITS = 0.1, 4
+"""Of all writes, beside so many for a log block: where more wait, blocks do not fill in common."""
 SHORT_WAIT = 0.25
 """Quantile of the waits: shorter ones go with erases alone."""
 FEWEST_IN_MERGE = 8
@@ -155,7 +159,7 @@ def _judged(
     elif late or long.size >= LONG_WAITS:
         full = [_is_full(int(each), in_merge) for each in long[:LONG_WAITS]]
         first = int(long[0]) if all(full) else None
-    if first is None:
+    if first is None or slow[first:].mean() > TOO_MANY + MOST_WAITS / in_merge:
         return None
     # Log blocks are whole.
     writes = round((first + USUAL) / in_merge) * in_merge

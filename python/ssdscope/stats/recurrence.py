@@ -19,6 +19,9 @@ LOOSE_FROM = 32
 """From this lag on an event may be one step early or late."""
 NEIGHBOURS = 101
 """Lags whose median says how many returns there are by chance where events come in bursts."""
+ALL_ALONG = 0.5
+"""Times the share of the events that return: of the rounds since the first one in so many more than
+by chance an event does. What returns within bursts, with nothing in between, is no period."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +84,34 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     if most <= 0:
         return None
     good = likely[share[likely] >= AS_GOOD * most]
-    best = int(good[0])
+    rounds = (each for each in good if _all_along(first, int(lags[each]), share[each]))
+    best = next((int(each) for each in rounds), None)
+    if best is None:
+        return None
+    if best != good[0]:  # bursts return, and what is early in one after less than a round
+        beyond = good[(good >= best) & (lags[good] < (1 + AS_GOOD) * lags[best])]
+        best = int(beyond[share[beyond].argmax()])
     near = slice(max(best - 1, 0), best + 2)
     peak = int(lags[near][np.argmax(pairs[lags[near]])])
     whole = Recurrence(peak, float(share[best]), float(p_values[best]))
-    return _part(pairs, count / n, 3 * around[0], whole) or whole
+    part = _part(pairs, count / n, 3 * around[0], whole)
+    return part if part and _all_along(first, part.period, part.share, loose=True) else whole
+
+
+def _all_along(
+    events: NDArray[np.bool_], period: int, share: float, *, loose: bool = False
+) -> bool:
+    """Tell whether an event returns in enough of the rounds, from the first one on."""
+    again = events[period:].copy()
+    if loose or period >= LOOSE_FROM:
+        again[1:] |= events[period:-1]
+        again[:-1] |= events[period + 1 :]
+    begin, end = int(events.argmax()), events.size - period
+    returning = np.flatnonzero(events[begin:end] & again[begin:])
+    rounds = max((end - begin) // period, 1)
+    by_chance = period * float(events[begin:end].mean() * again[begin:].mean())
+    with_one = np.unique(returning // period).size / rounds
+    return with_one >= min(by_chance, 1.0) + ALL_ALONG * share * max(1 - by_chance, 0.0)
 
 
 def _part(

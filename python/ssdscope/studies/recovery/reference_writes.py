@@ -3,7 +3,7 @@
 import numpy as np
 
 from ssdscope.studies.recovery.shape import number
-from ssdscope.studies.recovery.twin import Offsets, Twin, counter, write, write_through
+from ssdscope.studies.recovery.twin import Offsets, Twin, counter, force, write, write_through
 from ssdscope.targets.device import Device
 from ssdscope.targets.records import OP_DISCARD
 
@@ -84,20 +84,20 @@ def overwritten(twin: Twin) -> tuple[float, float, float]:
     capacity = twin.shape.capacity_bytes
     if twin.values["ftl.kind"] == "log-block":
         written = max(_log_bytes(twin) // unit, 1)
-        before = float(write(device, twin.random_units(max(written * 9 // 10, 1)), unit).mean())
-        after = float(write(device, twin.random_units(max(written, 64)), unit).mean())
+        before = float(force(device, twin.random_units(max(written * 9 // 10, 1)), unit).mean())
+        after = float(force(device, twin.random_units(max(written, 64)), unit).mean())
         return written * unit / capacity, written * unit / capacity, after / before - 1
     step, latencies = max(capacity // unit // 2000, 16), []
     written, none_yet = 0, counter(device, "gc_runs")
     most = 3 * capacity // 2 // unit
     while counter(device, "gc_runs") == none_yet and written < most:
-        latencies.append(write(device, twin.random_units(step), unit).mean())
+        latencies.append(force(device, twin.random_units(step), unit).mean())
         written += step
     before = float(np.mean(latencies[: max(len(latencies) - 1, 1)]))
     beside = _beside(twin, device.fork(), before)
     more = max(written // 2, 256)
-    write(device, twin.random_units(more), unit)
-    after = float(write(device, twin.random_units(2 * more), unit).mean())
+    force(device, twin.random_units(more), unit)
+    after = float(force(device, twin.random_units(2 * more), unit).mean())
     return written * unit / capacity, (written + beside) * unit / capacity, after / before - 1
 
 
@@ -110,7 +110,7 @@ def _beside(twin: Twin, device: Device, before: float) -> int:
     step, longer = max(units // 200, 16), 0
     for beside in range(0, BESIDE_STEPS * step, step):
         places = stream.integers(1, units - 1, step) * unit - phase
-        mean = write(device, places.astype(np.uint64), unit).mean()
+        mean = force(device, places.astype(np.uint64), unit).mean()
         longer = longer + 1 if mean > SHOWS * before else 0
         # Some places take longer by chance, and at first all planes begin to collect together.
         if longer == IN_A_ROW:
@@ -133,7 +133,7 @@ def amplification(twin: Twin) -> float:
     log_block = twin.values["ftl.kind"] == "log-block"
     count = 2000 if log_block else min(twin.shape.capacity_bytes // unit, SETTLED_WRITES)
     flash, host = (counter(device, each) for each in _BYTES)
-    write(device, twin.random_units(count), unit, depth=4)
+    force(device, twin.random_units(count), unit, depth=4)
     after = [counter(device, each) for each in _BYTES]
     return (after[0] - flash) / (after[1] - host)
 

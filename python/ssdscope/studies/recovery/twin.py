@@ -179,9 +179,12 @@ def write(device: Device, offsets: Any, size: int | NDArray[Any], depth: int = 1
     return _run(device, OP_WRITE, offsets, size, depth)
 
 
-def force(device: Device, offsets: Any, size: int | NDArray[Any]) -> NDArray[Any]:
-    """Write past a buffer that stays on, which would put in order what is not; not a protected."""
-    return _run(device, OP_WRITE_FUA, offsets, size, 1)
+def force(device: Device, offsets: Any, size: int | NDArray[Any], depth: int = 1) -> NDArray[Any]:
+    """Write past a buffer that stays on, if it is not a protected one.
+
+    It would put in order what is not, and let go of part of a unit before the rest has come.
+    """
+    return _run(device, OP_WRITE_FUA, offsets, size, depth)
 
 
 def flush(device: Device) -> None:
