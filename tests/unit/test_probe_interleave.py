@@ -10,7 +10,7 @@ import pytest
 
 from ssdscope.probes import Bench, Budget, Detected, Finding, Reason, Undetectable, interleave
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.conflicts import rounds
+from ssdscope.probes.conflicts import Conflicts, rounds
 from ssdscope.probes.together import Together
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
@@ -79,6 +79,24 @@ def test_dies_are_counted_through_noise(
     )
     assert isinstance(found, Detected)
     assert found.value == together
+
+
+def test_a_place_that_waits_for_no_other_is_no_die(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it holds is in memory, perhaps: other places are drawn."""
+    sort, sorted_before = Conflicts.classes, []
+
+    def one_apart(self: Conflicts, waits_from: float, times: int) -> tuple[np.ndarray, int]:
+        class_of, count = sort(self, waits_from, times)
+        if not sorted_before:
+            class_of[0], count = count, count + 1
+        sorted_before.append(count)
+        return class_of, count
+
+    monkeypatch.setattr(Conflicts, "classes", one_apart)
+    found = told(drive(nand__ways=2))
+    assert isinstance(found, Detected)
+    assert found.value == 4
+    assert sorted_before == [5, 4]
 
 
 def test_chips_that_take_turns_on_a_channel_count_once() -> None:

@@ -18,9 +18,10 @@ Assumptions
     The places hold data. What the drive has to look up is brought to hand by a read of the same
     block just before, and on a drive that keeps one piece of its mapping table, all places lie
     within one, along which all classes must come twice, and in two merge units, if there are such:
-    one of them may lie on a part of the dies (`reconcile`). A read cache that stays on must forget
-    before places are read again: it is filled with others between rounds in which every place
-    takes part once, each time with another.
+    one of them may lie on a part of the dies (`reconcile`). A place that waits for no other is no
+    class: others are drawn then. A read cache that stays on must forget before places are read
+    again: it is filled with others between rounds in which every place takes part once, each time
+    with another.
 Cost
     Some 50 places and 250 reads of a block for each die and each other die.
 Source
@@ -184,6 +185,8 @@ def _sorted_out(
             if count == most:
                 break
             share = 1 / (MORE * classes)
+            continue
+        if np.bincount(class_of[class_of >= 0]).min() == 1:  # waits for nothing: in memory, perhaps
             continue
         evidence |= {"classes": classes, "places": len(places), "repetitions": times}
         if source.narrow:
