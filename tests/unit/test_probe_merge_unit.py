@@ -24,6 +24,7 @@ from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.discipline import WAITS_NS
 from ssdscope.probes.states import State
 from ssdscope.targets import Device, open_target
+from ssdscope.targets.drive_writer import drive_toml, open_drive
 
 DRIVE = """
 over_provisioning_ratio = 0.25
@@ -196,6 +197,31 @@ def test_runs_that_others_disturbed_as_a_whole_do_not_count() -> None:
     nan = np.nan
     latency = np.array([[1.0, 3.0], [nan, nan], [nan, 5.0], [4.0, 2.0]])
     assert merge_unit._typical_run_ns(latency) == 3.0
+
+
+@pytest.mark.parametrize(
+    ("association", "key", "level"),
+    [
+        ("one-to-one", "disturbance.noise_sigma", 0.08367),
+        ("many-to-one", "disturbance.foreign_iops", 25),
+    ],
+)
+def test_few_log_blocks_that_are_merged_in_idle_time_are_not_absent(
+    association: str, key: str, level: float
+) -> None:
+    """All single writes wait, but for the first few; or between reads of others all or none do."""
+    values = {
+        "nand.channels": 1, "nand.planes": 3, "nand.blocks_per_plane": 529,
+        "nand.pages_per_block": 128, "nand.page_bytes": 2048, "nand.read_ns": 75_530,
+        "nand.program_ns": 1_463_000, "nand.erase_ns": 5_247_000, "channel.ns_per_byte": 4.6,
+        "ftl.kind": "log-block", "ftl.log_blocks": 5, "ftl.merge_unit_bytes": 786_432,
+        "ftl.log_association": association,
+        "gc.background": True, "gc.idle_ns": 9_566_000,
+        "disturbance.drift_ratio": 0.2965, key: level,
+        "disturbance.foreign_on_ns": 262_100_000, "disturbance.foreign_off_ns": 4_974_658_000,
+    }  # fmt: skip
+    found = told(open_drive(drive_toml(values, []), "drive", 1), "rmw_unit", "merge_unit")
+    assert not isinstance(found[merge_unit.UNIT], Absent)
 
 
 @pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])

@@ -209,6 +209,18 @@ def test_merge_units_may_lie_on_one_die_or_across_two(planes: int, also: bool) -
     assert ("multi-channel" in truth.also) == also
 
 
+@pytest.mark.parametrize(("table", "halved"), [("demand", True), ("ram", False)])
+def test_pages_of_the_table_may_halve_rows_within_superblocks(table: str, halved: bool) -> None:
+    values = drive(
+        nand__channels=4, nand__page_bytes=16_384, ftl__map_unit_bytes=32_768,
+        ftl__placement_pages=4, ftl__allocation="address", map__kind=table,
+        ftl__reclaim_unit_bytes=2 * shape_of(drive(nand__page_bytes=16_384)).block_bytes,
+    )  # fmt: skip
+    truth = configured(values, shape_of(values))["placement_pages"]
+    assert truth.value == 4
+    assert (2 in truth.also) == halved
+
+
 def test_truths_follow_from_the_keys() -> None:
     values = drive(
         ftl__map_unit_bytes=8192, ftl__phase_bytes=2048, map__kind="zones",

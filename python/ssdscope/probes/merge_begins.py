@@ -78,8 +78,33 @@ class Waits:
         return float(np.sqrt(self.waiting_ns * self.others_ns))
 
 
-def measure(bench: Bench, found: Repeating) -> Waits | None:
-    """Compare beginnings with places behind them; None if those do not wait."""
+@dataclass(frozen=True)
+class Begins(Waits):
+    """What writes to the beginnings of units take, and what those behind them do.
+
+    Attributes
+    ----------
+    typical_ns
+        What a write to a beginning takes.
+    """
+
+    typical_ns: float = 0.0
+
+    @property
+    def alone(self) -> bool:
+        """Whether beginnings wait, and what is behind them does not."""
+        return self.waiting_ns >= LONGER * self.others_ns
+
+    def wait_at_all(self, elsewhere_ns: float) -> bool:
+        """Tell whether they take longer than writes far apart, whatever others of theirs do.
+
+        A drive that merges whenever it has nothing else to do makes them all wait for that.
+        """
+        return self.typical_ns >= LONGER * elsewhere_ns
+
+
+def measure(bench: Bench, found: Repeating) -> Begins | None:
+    """Compare beginnings with places behind them; None if too little is known of either."""
     size, unit = found.size_bytes, request_bytes(bench, found)
     behind = np.array([0, *(size // part // unit * unit for part in PARTS)])
     rng = bench.rng(f"begins of merge units {size}")
@@ -92,7 +117,7 @@ def measure(bench: Bench, found: Repeating) -> Waits | None:
         return None
     most = max(float(np.percentile(each, 75)) for each in others)
     least = float(np.percentile(begins, 25))
-    return Waits(least, most) if least >= LONGER * most else None
+    return Begins(least, most, typical_ns=float(np.median(begins)))
 
 
 def kinds_of(taken_ns: NDArray[Any], kind: NDArray[np.int64]) -> list[NDArray[Any]]:
@@ -101,7 +126,7 @@ def kinds_of(taken_ns: NDArray[Any], kind: NDArray[np.int64]) -> list[NDArray[An
     return [taken_ns[known & (kind == number)] for number in range(kind.max() + 1)]
 
 
-def first_unit(bench: Bench, found: Repeating, begins: Waits) -> tuple[int | None, int | None]:
+def first_unit(bench: Bench, found: Repeating, begins: Begins) -> tuple[int | None, int | None]:
     """Give how long before the beginning the first RMW unit begins, and its size, in bytes."""
     block = bench.info.logical_block_bytes
     reach = min(REACH_BYTES, found.size_bytes // 2) // block

@@ -21,9 +21,10 @@ Decision. Detected if single writes wait as a unit of that size demands; or if u
 take longer (by ranks or by their sum, 0.1 %) by at least a tenth; where the mapping table is loaded
 in parts of that size, by more than four writes far apart take, each of which loads one, or if those
 came to wait for merges; else more of the drive is written in order, where something larger may
-repeat. Absent if neither they nor writes far apart nor short runs at random places are slower, and
-an erase could not have been missed. Where the mapping table is in memory in part, short runs may be
-slower by what they load of it: by less than any merge takes.
+repeat. Absent if neither they nor writes far apart nor short runs at random places are slower, nor
+writes to beginnings than those far apart, and an erase could not have been missed. Where the
+mapping table is in memory in part, short runs may be slower by what they load of it, and single
+writes than those in order: by less than any merge takes.
 
 Assumptions. Writes wait for flash (`write_through`); RMW unit and phase are those that were found
 before. Where they are not known, steps of 4 to 128 KiB are written from 0 on; then the same single
@@ -101,7 +102,7 @@ def _answers(bench: Bench) -> Iterator[Finding]:
             continue
         evidence = _evidence(stream, found.period)
         begins = merge_begins.measure(bench, found)
-        if begins is not None:
+        if begins is not None and begins.alone:
             evidence["begins_slower"] = begins.contrast
             known = unit_is_known(bench)
             first = (None, None) if known else merge_begins.first_unit(bench, found, begins)
@@ -122,7 +123,11 @@ def _answers(bench: Bench) -> Iterator[Finding]:
         elif collapse.sure and (collapse.merges or not _is_zone(bench, found)):
             yield from _detected(bench, found, collapse.contrast, evidence)
             return
-        elif collapse.contrast >= merge_runs.COLLAPSES / 2 or _suspect(bench, found, collapse):
+        elif (
+            collapse.contrast >= merge_runs.COLLAPSES / 2
+            or _suspect(bench, found, collapse)
+            or (begins is not None and begins.wait_at_all(collapse.apart.first_ns))
+        ):
             unclear = Reason.EFFECT_BELOW_NOISE
         refuted = found.size_bytes
     common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
@@ -205,12 +210,15 @@ def _suspect(bench: Bench, found: Repeating, collapse: merge_runs.Collapse) -> b
 def _none(bench: Bench, stream: Stream, common: dict[str, Any]) -> Iterator[Finding]:
     """Say that nothing is merged, if an erase would have shown and no scattered write is slow."""
     spread = float(np.subtract(*np.nanpercentile(stream.latency_ns, [75, 25])))
-    apart = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes).slower
+    singles = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes)
+    apart, in_order_ns = singles.slower, float(np.nanmedian(stream.latency_ns))
     runs, longer_ns = _short_runs(bench, stream)
     common["evidence"] |= {"spread_ns": spread, "short_runs": runs, "far_apart": apart}
     told = not write_through.too_fast(stream.known_ns()) and spread < ERASE_NS
     # First ones that take longer than the last wait for merges that were due before.
     alike = 1 / merge_runs.MERGES < 1 + apart < merge_runs.MERGES
+    # Or all of them wait, but for the first few, as there are only so few log blocks.
+    alike &= singles.first_ns - in_order_ns < MERGE_NS
     loads = longer_ns < MERGE_NS and bench.found("map_cache_bytes") is not None
     if told and (runs < merge_runs.COLLAPSES or loads) and alike:
         why = "neither shifted units nor short runs nor writes far apart are slower than others"

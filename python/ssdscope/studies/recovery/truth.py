@@ -204,6 +204,18 @@ def _map(values: Values, shape: Shape) -> dict[str, Truth]:
     return {"map_zone_bytes": ABSENT, "map_cache_bytes": ABSENT}
 
 
+def _halved(values: Values, shape: Shape, row: int, seen: int) -> tuple[int, ...]:
+    """Give half a row, in seen pages, where pages of the table may move data by so much.
+
+    By address a row goes to a superblock, in which what comes next takes the next place, so that
+    every other of the table's pages may leave rows on two planes, half on either.
+    """
+    superblocks = number(values, "ftl.reclaim_unit_bytes") > shape.block_bytes
+    by_address = values.get("ftl.allocation", "address") == "address"
+    moved = superblocks and by_address and values.get("map.kind") == "demand"
+    return (row // 2 // seen,) if moved and row == 2 * max(shape.unit_bytes, seen) else ()
+
+
 def _places(values: Values, shape: Shape) -> dict[str, Truth]:
     rows, seen = rows_bytes(values, shape), seen_page_bytes(values, shape)
     row, unlike = rows[0], len({each is None for each in rows}) == 2
@@ -217,7 +229,7 @@ def _places(values: Values, shape: Shape) -> dict[str, Truth]:
     else:
         way = "one-channel" if row >= managed > seen else "multi-channel"
         placement = Truth(way, ways if unlike else ())
-        pages = Truth(row // seen, (shape.run_pages,))
+        pages = Truth(row // seen, (shape.run_pages, *_halved(values, shape, row, seen)))
     return {
         "placement": placement,
         "placement_pages": pages,
