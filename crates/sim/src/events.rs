@@ -10,7 +10,7 @@
 use crate::ring::Ring;
 
 /// What happens, and to which unit (die, or chip) or channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Event {
     /// The array of a unit has read.
     ReadDone(u32),
@@ -23,6 +23,7 @@ pub enum Event {
     /// The host has been quiet since the request with this number.
     Idle(u32),
     /// A part of the mapping table is in RAM.
+    #[default]
     MapLoaded,
     /// The same, for the write buffer.
     BufferIdle(u32),
@@ -54,7 +55,7 @@ impl Event {
 const PRIORITIES: [u8; LANES] = [0, 0, 1, 2, 3, 4];
 
 /// A pending event.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     time_ns: u64,
     sequence: u64,

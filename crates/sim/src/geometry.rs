@@ -1,6 +1,7 @@
 //! Physical addresses: which plane, block and page a number stands for.
 
 use crate::config::Nand;
+use crate::divisor::Divisor;
 use crate::rounding::share_of;
 use std::ops::{Add, Index, IndexMut};
 
@@ -61,6 +62,10 @@ pub struct Geometry {
     pub page_bytes: u32,
     pub plane_count: u32,
     pub pages_per_plane: u32,
+    /// Divides by `pages_per_plane`.
+    pub by_plane: Divisor,
+    /// Divides by `pages_per_block`.
+    pub by_block: Divisor,
     pub page_count: u32,
     pub sectors_per_page: u32,
 }
@@ -81,6 +86,8 @@ impl Geometry {
             page_bytes: nand.page_bytes,
             plane_count,
             pages_per_plane,
+            by_plane: Divisor::new(pages_per_plane),
+            by_block: Divisor::new(nand.pages_per_block),
             page_count: plane_count * pages_per_plane,
             sectors_per_page: nand.page_bytes / 512,
         }
@@ -97,21 +104,21 @@ impl Geometry {
     #[inline]
     #[must_use]
     pub const fn plane_of(&self, page: Ppn) -> PlaneId {
-        PlaneId(page.0 / self.pages_per_plane)
+        PlaneId(self.by_plane.quotient(page.0))
     }
 
     /// The block of a page, within its plane.
     #[inline]
     #[must_use]
     pub const fn block_of(&self, page: Ppn) -> BlockId {
-        BlockId(page.0 % self.pages_per_plane / self.pages_per_block)
+        BlockId(self.by_block.quotient(self.by_plane.remainder(page.0)))
     }
 
     /// The page's place in its block.
     #[inline]
     #[must_use]
     pub const fn page_of(&self, page: Ppn) -> PageId {
-        PageId(page.0 % self.pages_per_block)
+        PageId(self.by_block.remainder(page.0))
     }
 
     /// The planes in the order in which `order` (letters C, W, D, P) visits them:

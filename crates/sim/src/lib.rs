@@ -9,8 +9,8 @@
 //! * [`config`]: drive files (TOML), every key in one table, errors for people;
 //! * [`geometry`]: channels, ways, dies, planes, blocks, pages and their numbers;
 //! * [`layout`]: where the translation layer's pages lie on physical ones;
-//! * [`events`], [`ring`], [`slab`], [`cow`], [`rounding`]: pending events, queues,
-//!   reusable slots, arrays that are cheap to copy, whole numbers;
+//! * [`events`], [`ring`], [`slab`], [`cow`], [`divisor`], [`rounding`]: pending events, queues,
+//!   reusable slots, arrays that are cheap to copy, quick division, whole numbers;
 //! * [`link`], [`clock`]: the host's link, and how time passes behind it;
 //! * [`ftl`], [`gc`]: the page-mapped translation layer, and which block to collect;
 //! * [`logblock`]: the log-block translation layer: data blocks, log blocks, merges;
@@ -31,6 +31,7 @@ pub mod clock;
 pub mod config;
 pub mod cow;
 pub mod disturbance;
+pub mod divisor;
 pub mod drive;
 pub mod error;
 pub mod events;

@@ -15,7 +15,7 @@ impl<T> Default for Ring<T> {
     }
 }
 
-impl<T: Copy> Ring<T> {
+impl<T: Copy + Default> Ring<T> {
     /// Whether nothing waits.
     #[inline]
     #[must_use]
@@ -49,7 +49,7 @@ impl<T: Copy> Ring<T> {
     #[inline]
     pub fn insert(&mut self, value: T, passes: impl Fn(&T) -> bool) {
         if self.len == self.slots.len() {
-            self.grow(value);
+            self.grow();
         }
         let mut place = self.wrapped(self.head + self.len);
         self.len += 1;
@@ -83,13 +83,14 @@ impl<T: Copy> Ring<T> {
         place & (self.slots.len() - 1)
     }
 
-    /// Doubles the ring; the new slots hold `filler`.
+    /// Doubles the ring. What fills the new slots is not what comes in, which otherwise would have
+    /// to be in memory for this call each time.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, filler: T) {
+    fn grow(&mut self) {
         self.slots.rotate_left(self.head);
         self.head = 0;
-        self.slots.resize((2 * self.len).max(4), filler);
+        self.slots.resize((2 * self.len).max(4), T::default());
     }
 }
 

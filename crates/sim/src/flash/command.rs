@@ -116,11 +116,25 @@ impl Ledger {
     }
 }
 
-/// A command to the flash array.
+/// A command to the flash array. Collection's are many at a time, and nobody asks where the time
+/// of one went: what they need lies together, in one line of the processor's cache.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Command {
+    /// When its present phase began.
+    pub since_ns: u64,
+    /// Order of arrival at the array.
+    pub order: u64,
+    /// Next command in the same list.
+    pub next: u32,
+    /// Where it waits for others to go with, see [`super::spots`]; or [`NONE`].
+    pub spot: u32,
     /// What it does.
     pub work: Work,
+    /// Whether its page is in a block with one bit per cell.
+    pub one_bit: bool,
+    /// Sectors that cross the channel.
+    pub sectors: u32,
     /// The physical page (of an erase: the block's first).
     pub page: Ppn,
     /// Of a drive whose units are not simply its pages: the unit it is on.
@@ -130,29 +144,17 @@ pub struct Command {
     pub program_to: Ppn,
     /// The logical page of a host command.
     pub logical: Lpn,
-    /// The host request it is a part of, or [`NONE`].
-    pub request: u32,
-    /// Whether its page is in a block with one bit per cell.
-    pub one_bit: bool,
     /// The collection it is a part of, or [`NONE`].
     pub job: u32,
-    /// Sectors that cross the channel.
-    pub sectors: u32,
-    /// First sector within the page and number of sectors of a host write.
-    pub span: (u32, u32),
-    /// Order of arrival at the array.
-    pub order: u64,
-    /// Where it waits for others to go with, see [`super::spots`]; or [`NONE`].
-    pub spot: u32,
     /// The command of the unit that it does a part of, or [`NONE`].
     pub member_of: u32,
     /// Of a command on a unit: its members that have not ended.
     pub members: u32,
-    /// Next command in the same list.
-    pub next: u32,
-    /// When its present phase began.
-    pub since_ns: u64,
-    /// What its unit had worked when it arrived.
+    /// The host request it is a part of, or [`NONE`].
+    pub request: u32,
+    /// First sector within the page and number of sectors of a host write.
+    pub span: (u32, u32),
+    /// What its unit had worked when it arrived. Like the ledger, not kept for collection.
     pub worked_before: Worked,
     /// Where its time went so far.
     pub ledger: Ledger,
@@ -188,6 +190,10 @@ impl Command {
     /// channel until `sent_ns`.
     #[inline]
     pub fn issued(&mut self, now_ns: u64, worked: Worked, sent_ns: u64) {
+        if self.work.is_gc() {
+            self.since_ns = sent_ns;
+            return;
+        }
         let busy_ns = worked.all_ns - self.worked_before.all_ns;
         let gc_ns = worked.gc_ns - self.worked_before.gc_ns;
         let suspend_ns = worked.suspend_ns - self.worked_before.suspend_ns;
@@ -223,7 +229,7 @@ impl Command {
         let worked = now_ns - self.since_ns;
         if self.work == Work::RmwRead {
             self.ledger.rmw_ns += worked;
-        } else {
+        } else if !self.work.is_gc() {
             self.ledger.nand_ns += worked;
         }
         self.since_ns = now_ns;
@@ -232,7 +238,9 @@ impl Command {
     /// The channel begins to carry its data out.
     #[inline]
     pub fn channel_granted(&mut self, now_ns: u64) {
-        self.ledger.channel_wait_ns += now_ns - self.since_ns;
+        if !self.work.is_gc() {
+            self.ledger.channel_wait_ns += now_ns - self.since_ns;
+        }
         self.since_ns = now_ns;
     }
 
@@ -247,7 +255,7 @@ impl Command {
     fn spend_transfer(&mut self, span_ns: u64) {
         if self.work == Work::RmwRead {
             self.ledger.rmw_ns += span_ns;
-        } else {
+        } else if !self.work.is_gc() {
             self.ledger.transfer_ns += span_ns;
         }
     }

@@ -14,16 +14,17 @@
 //!   or erase blocks of several.
 //!
 //! [`command`] is what waits and works, [`spots`] where, [`unit`] the dies, [`channel`] the
-//! wires, `times` how long it takes, [`busy`] how long it took; `issue` picks what goes next,
-//! `register` overlaps it with what goes before, [`suspend`] lets reads pass, [`alone`] looks
-//! ahead where nothing else goes on. This module connects them. It knows nothing of mapping: it
-//! is handed commands and hands back finished ones.
+//! wires, `times` how long it takes, [`busy`] how long it took; `place` says where units
+//! are, `issue` picks what goes next, `register` overlaps it with what goes before, [`suspend`]
+//! lets reads pass, [`alone`] looks ahead where nothing else goes on. This module connects them.
+//! It knows nothing of mapping: it is handed commands and hands back finished ones.
 
 pub mod alone;
 pub mod busy;
 pub mod channel;
 pub mod command;
 mod issue;
+mod place;
 mod register;
 pub mod spots;
 pub mod suspend;
@@ -31,6 +32,7 @@ mod times;
 pub mod unit;
 
 use crate::config::{Channel as ChannelTimes, Nand, Scheduler};
+use crate::divisor::Divisor;
 use crate::events::{Event, EventQueue};
 use crate::geometry::{Geometry, PlaneId};
 use crate::slab::Slab;
@@ -59,8 +61,8 @@ pub struct Flash {
     times: Times,
     units: Vec<Unit>,
     channels: Vec<Channel>,
-    units_per_channel: u32,
-    planes_per_unit: u32,
+    units_per_channel: Divisor,
+    planes_per_unit: Divisor,
     /// Queues of a unit, most urgent first.
     urgency: &'static [usize],
     scheduler: Scheduler,
@@ -91,8 +93,8 @@ impl Flash {
             times: Times::new(nand, channel),
             units: (0..unit_count).map(|_| Unit::default()).collect(),
             channels: (0..geometry.channels).map(|_| Channel::default()).collect(),
-            units_per_channel,
-            planes_per_unit: dies_per_unit * geometry.planes_per_die,
+            units_per_channel: Divisor::new(units_per_channel),
+            planes_per_unit: Divisor::new(dies_per_unit * geometry.planes_per_die),
             urgency: urgency(&scheduler),
             collection_yields: false,
             spots: Spots::new(&geometry, &scheduler),
@@ -104,13 +106,6 @@ impl Flash {
             scheduler,
             geometry,
         }
-    }
-
-    /// The unit of a plane.
-    #[inline]
-    #[must_use]
-    pub const fn unit_of(&self, plane: PlaneId) -> u32 {
-        plane.0 / self.planes_per_unit
     }
 
     /// How long pages in blocks with one bit per cell take, if there are any.
@@ -151,7 +146,9 @@ impl Flash {
         command.spot = spot;
         command.since_ns = now_ns;
         command.next = NONE;
-        command.worked_before = unit.clock.so_far(now_ns);
+        if !work.is_gc() {
+            command.worked_before = unit.clock.so_far(now_ns);
+        }
         self.arrivals += 1;
         let takes = unit.takes;
         if work == Work::MapRead && self.scheduler.read_first {
@@ -164,7 +161,7 @@ impl Flash {
         }
         match takes {
             Takes::Anything => {
-                let bit = 1 << (unit_index % self.units_per_channel);
+                let bit = self.bit_of(unit_index);
                 self.channels[channel as usize].waiting |= bit;
             }
             Takes::Nothing => {}
@@ -206,8 +203,8 @@ impl Flash {
                 return;
             }
             if channel.waiting != 0 {
-                let turn = channel.next_waiting(self.units_per_channel);
-                let unit = channel_index * self.units_per_channel + turn;
+                let turn = channel.next_waiting(self.units_per_channel.value);
+                let unit = channel_index * self.units_per_channel.value + turn;
                 self.issue(channel_index, unit, now_ns, events);
             }
         }
@@ -228,8 +225,8 @@ impl Flash {
     /// is free; turns are not touched.
     pub fn go_on(&mut self, unit: u32, now_ns: u64, events: &mut EventQueue) {
         let channel_index = self.channel_of(unit);
+        let bit = self.bit_of(unit);
         let channel = &mut self.channels[channel_index as usize];
-        let bit = 1 << (unit % self.units_per_channel);
         if channel.free_at_ns <= now_ns && channel.waiting & bit != 0 && channel.ready.is_empty() {
             channel.waiting &= !bit;
             self.issue(channel_index, unit, now_ns, events);
@@ -273,14 +270,14 @@ impl Flash {
         let unit = &mut self.units[unit_index as usize];
         unit.outgoing = std::mem::replace(&mut unit.active, NONE);
         unit.sensed = false;
-        let channel = unit_index / self.units_per_channel;
+        let channel = self.channel_of(unit_index);
         self.channels[channel as usize].ready.push_back(unit_index);
     }
 
     /// The data of a unit's read have crossed the channel: returns the finished read.
     #[inline]
     pub fn data_out(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
-        let channel_index = unit_index / self.units_per_channel;
+        let channel_index = self.channel_of(unit_index);
         self.channels[channel_index as usize].will_wake = false;
         let unit = &mut self.units[unit_index as usize];
         let slot = unit.outgoing;
@@ -296,13 +293,6 @@ impl Flash {
             self.rest(unit_index, now_ns, events);
         }
         slot
-    }
-
-    /// The channel of a unit.
-    #[inline]
-    #[must_use]
-    pub const fn channel_of(&self, unit: u32) -> u32 {
-        unit / self.units_per_channel
     }
 
     #[inline]
@@ -340,8 +330,8 @@ impl Flash {
         unit.takes = Takes::Anything;
         unit.clock.turn(now_ns, Doing::Rest);
         if unit.queued > 0 {
-            let channel = unit_index / self.units_per_channel;
-            self.channels[channel as usize].waiting |= 1 << (unit_index % self.units_per_channel);
+            let channel = self.channel_of(unit_index);
+            self.channels[channel as usize].waiting |= self.bit_of(unit_index);
         }
     }
 
@@ -359,8 +349,9 @@ impl Flash {
             }
             Takes::HostReads => self.may_read(unit_index),
         };
-        let bit = 1 << (unit_index % self.units_per_channel);
-        let waiting = &mut self.channels[(unit_index / self.units_per_channel) as usize].waiting;
+        let bit = self.bit_of(unit_index);
+        let channel = self.channel_of(unit_index);
+        let waiting = &mut self.channels[channel as usize].waiting;
         *waiting = if waits { *waiting | bit } else { *waiting & !bit };
     }
 

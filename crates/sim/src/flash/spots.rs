@@ -8,6 +8,7 @@
 
 use super::command::{NONE, Work};
 use crate::config::Scheduler;
+use crate::divisor::Divisor;
 use crate::geometry::{Geometry, Ppn};
 
 /// The spots of an array, and how many commands wait at each.
@@ -20,7 +21,7 @@ pub struct Spots {
     pages: bool,
     planes: u32,
     dies: u32,
-    planes_per_die: u32,
+    planes_per_die: Divisor,
 }
 
 impl Spots {
@@ -41,7 +42,7 @@ impl Spots {
             pages,
             planes: geometry.plane_count,
             dies: geometry.plane_count / geometry.planes_per_die,
-            planes_per_die: geometry.planes_per_die,
+            planes_per_die: Divisor::new(geometry.planes_per_die),
         }
     }
 
@@ -68,9 +69,9 @@ impl Spots {
         if erases {
             return plane;
         }
-        let (die, plane) = (plane / self.planes_per_die, plane % self.planes_per_die);
+        let (die, plane) = self.planes_per_die.divide(plane);
         let offset = (die + kind * self.dies) * geometry.pages_per_block + geometry.page_of(page).0;
-        self.planes + offset * self.planes_per_die + plane
+        self.planes + offset * self.planes_per_die.value + plane
     }
 
     /// A command begins to wait at `spot`.
@@ -94,8 +95,8 @@ impl Spots {
     #[inline]
     #[must_use]
     pub fn beside(&self, spot: u32) -> (u32, u32) {
-        let first = spot - spot % self.planes_per_die;
-        let group = &self.waiting[first as usize..(first + self.planes_per_die) as usize];
+        let first = spot - self.planes_per_die.remainder(spot);
+        let group = &self.waiting[first as usize..(first + self.planes_per_die.value) as usize];
         let occupied = group.iter().filter(|&&count| count > 0).count() as u32;
         (first, occupied - u32::from(self.waiting[spot as usize] > 0))
     }

@@ -1,6 +1,7 @@
 //! What the keys of a drive file make of units: how many pages, on how many planes.
 
 use crate::config::{Nand, UnitLayout};
+use crate::divisor::Divisor;
 use crate::geometry::Geometry;
 
 /// The sizes that a drive file gives: how many pages make a unit, and how they lie.
@@ -61,6 +62,8 @@ impl Shape {
             page_bytes: nand.page_bytes * self.pages,
             plane_count,
             pages_per_plane,
+            by_plane: Divisor::new(pages_per_plane),
+            by_block: Divisor::new(pages_per_block),
             page_count: plane_count * pages_per_plane,
             sectors_per_page: array.sectors_per_page * self.pages,
             ..array

@@ -6,7 +6,7 @@
 use crate::ring::Ring;
 
 /// A message under way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Message {
     pub arrives_ns: u64,
     pub request: u32,
@@ -23,9 +23,10 @@ impl Message {
 }
 
 /// What a message is, to both ends of a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Content {
     /// The host announces a command.
+    #[default]
     Doorbell,
     /// The drive asks for the command.
     AskCommand,

@@ -5,6 +5,7 @@
 //! planes are those of the drive's [`Layout`].
 
 use super::pools::Division;
+use crate::divisor::Divisor;
 use crate::geometry::{BlockId, Geometry, PageId, PlaneId, Ppn};
 use crate::layout::Layout;
 use std::collections::VecDeque;
@@ -36,11 +37,11 @@ pub struct Units {
     place_of_plane: Vec<u32>,
     /// By plane: which units lie on it, of as many as there are of one index.
     group_of_plane: Vec<u32>,
-    groups: u32,
+    groups: Divisor,
     /// Planes of a unit.
-    width: u32,
+    width: Divisor,
     /// Pages in a row on a plane.
-    in_a_row: u32,
+    in_a_row: Divisor,
     division: Division,
     /// By pool.
     free: Vec<VecDeque<UnitId>>,
@@ -79,10 +80,10 @@ impl Units {
             geometry,
             planes,
             group_of_plane: place_of_plane.iter().map(|place| place / width).collect(),
-            groups: geometry.plane_count / width,
+            groups: Divisor::new(geometry.plane_count / width),
             place_of_plane,
-            width,
-            in_a_row: layout.shape().units_in_a_row,
+            width: Divisor::new(width),
+            in_a_row: Divisor::new(layout.shape().units_in_a_row),
             division,
             free,
             role: vec![Role::Free; count as usize],
@@ -109,29 +110,30 @@ impl Units {
     /// Pages of a unit.
     #[must_use]
     pub const fn pages(&self) -> u32 {
-        self.width * self.geometry.pages_per_block
+        self.width.value * self.geometry.pages_per_block
     }
 
     /// Blocks of a unit.
     #[must_use]
     pub const fn blocks(&self) -> u32 {
-        self.width
+        self.width.value
     }
 
     /// The page at `slot` of a unit.
     #[must_use]
     pub fn page(&self, unit: UnitId, slot: u32) -> Ppn {
-        let (group, block) = (unit.0 % self.groups, BlockId(unit.0 / self.groups));
-        let run = slot / self.in_a_row;
-        let plane = self.planes[(group * self.width + run % self.width) as usize];
-        let page = run / self.width * self.in_a_row + slot % self.in_a_row;
+        let (block, group) = self.groups.divide(unit.0);
+        let (run, in_run) = self.in_a_row.divide(slot);
+        let (round, turn) = self.width.divide(run);
+        let plane = self.planes[(group * self.width.value + turn) as usize];
+        let (block, page) = (BlockId(block), round * self.in_a_row.value + in_run);
         self.geometry.ppn(plane, block, PageId(page))
     }
 
     /// How many pages on, in a unit, is the plane's turn again.
     #[must_use]
     pub const fn turn(&self) -> usize {
-        (self.width * self.in_a_row) as usize
+        (self.width.value * self.in_a_row.value) as usize
     }
 
     /// The unit of a page.
@@ -139,7 +141,7 @@ impl Units {
     #[must_use]
     pub fn unit_of(&self, page: Ppn) -> UnitId {
         let group = self.group_of_plane[self.geometry.plane_of(page).0 as usize];
-        UnitId(self.geometry.block_of(page).0 * self.groups + group)
+        UnitId(self.geometry.block_of(page).0 * self.groups.value + group)
     }
 
     /// The unit of a page, and its slot there.
@@ -148,13 +150,14 @@ impl Units {
         let plane = self.place_of_plane[self.geometry.plane_of(page).0 as usize];
         let unit = self.unit_of(page);
         let page = self.geometry.page_of(page).0;
-        let run = page / self.in_a_row * self.width + plane % self.width;
-        (unit, run * self.in_a_row + page % self.in_a_row)
+        let (round, in_run) = self.in_a_row.divide(page);
+        let run = round * self.width.value + self.width.remainder(plane);
+        (unit, run * self.in_a_row.value + in_run)
     }
 
     /// The first page of each block of a unit.
     pub fn first_pages(&self, unit: UnitId) -> impl Iterator<Item = Ppn> {
-        (0..self.width).map(move |plane| self.page(unit, plane * self.in_a_row))
+        (0..self.width.value).map(move |plane| self.page(unit, plane * self.in_a_row.value))
     }
 
     /// How they are divided among pools.

@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
         let reads = errand.reads.len();
         let worker = |unit: u32| Worker {
             channel: flash.channel_of(unit),
-            bit: 1 << (unit % flash.units_per_channel),
+            bit: flash.bit_of(unit),
             head: NONE,
             tail: NONE,
             step: NONE,
@@ -178,8 +178,8 @@ impl<'a> Run<'a> {
                 return;
             }
             if channel.waiting != 0 {
-                let turn = channel.next_waiting(self.flash.units_per_channel);
-                self.issue(index * self.flash.units_per_channel + turn);
+                let turn = channel.next_waiting(self.flash.units_per_channel.value);
+                self.issue(index * self.flash.units_per_channel.value + turn);
             }
         }
         let channel = &mut self.channels[index as usize];
@@ -359,6 +359,9 @@ fn spots_of(spots: &Spots, flash: &Flash, errand: &Errand) -> Vec<u32> {
         (Work::GcProgram, &errand.programs),
         (Work::Erase, &errand.erases),
     ];
-    let of = |work| move |&page: &Ppn| spots.of(work, page, &flash.geometry);
-    kinds.into_iter().flat_map(|(work, pages)| pages.iter().map(of(work))).collect()
+    let mut spot_of = Vec::with_capacity(2 * errand.reads.len() + errand.erases.len());
+    for (work, pages) in kinds {
+        spot_of.extend(pages.iter().map(|&page| spots.of(work, page, &flash.geometry)));
+    }
+    spot_of
 }
