@@ -65,35 +65,35 @@ def test_whether_victims_are_drawn_blindly_is_seen(tmp_path: Path) -> None:
     assert shares["random"] > amplification.DRAWS
 
 
-def test_blind_draws_are_told_only_where_programs_take_most_of_the_time(tmp_path: Path) -> None:
-    """Overwrites in order may be spared the rest, and what erases add to them looks like more."""
+def fit_of(amplification: float, *, within: float, **fitted: float) -> CourseFit:
     at = np.arange(20.0) / 10
     pieces = Times(np.stack([at, at + 0.1], axis=1), np.ones(20))
-    fit = CourseFit(
-        amplification=3.6, of_any_size=3.6, low=3.4, high=3.8, spare=0.4, pages=192,
-        plain=1e6, cost=2e6, misfit=0.1, pieces=pieces, fitted=pieces.times,
+    low, high = amplification - within, amplification + within
+    return CourseFit(
+        amplification=amplification, of_any_size=amplification, low=low, high=high,
+        misfit=0.1, pieces=pieces, fitted=pieces.times, **fitted,
     )  # fmt: skip
+
+
+def test_blind_draws_are_told_only_where_programs_take_most_of_the_time(tmp_path: Path) -> None:
+    """Overwrites in order may be spared the rest, and what erases add to them looks like more."""
+    fit = fit_of(3.6, within=0.2, spare=0.4, pages=192, plain=1e6, cost=2e6)
     bench = bench_of(tmp_path, page_mapped())
-    assert isinstance(amplification._judge(bench, fit, [pieces], 0.3), Detected)
-    hidden = amplification._judge(bench, replace(fit, cost=6e4), [pieces], 0.3)
+    assert isinstance(amplification._judge(bench, fit, [fit.pieces], 0.3), Detected)
+    hidden = amplification._judge(bench, replace(fit, cost=6e4), [fit.pieces], 0.3)
     assert isinstance(hidden, Undetectable)
     assert "draws its victims" in hidden.evidence["detail"]
 
 
 def test_where_other_work_may_hide_collection_the_spare_space_must_be_known(tmp_path: Path) -> None:
     """Zones of the table are loaded for most of each write, and collection goes on beside that."""
-    at = np.arange(20.0) / 10
-    pieces = Times(np.stack([at, at + 0.1], axis=1), np.ones(20))
-    fit = CourseFit(
-        amplification=2.2, of_any_size=2.2, low=2.16, high=2.24, spare=0.33, pages=300,
-        plain=491e3, cost=106e3, misfit=0.1, pieces=pieces, fitted=pieces.times,
-    )  # fmt: skip
+    fit = fit_of(2.2, within=0.04, spare=0.33, pages=300, plain=491e3, cost=106e3)
     unknown = bench_with(tmp_path, page_mapped(), rmw_unit_bytes=PAGE, pslc_bytes=None)
-    assert isinstance(amplification._judge(unknown, fit, [pieces], 0.0), Undetectable)
+    assert isinstance(amplification._judge(unknown, fit, [fit.pieces], 0.0), Undetectable)
     costly = replace(fit, cost=491e3)
-    assert isinstance(amplification._judge(unknown, costly, [pieces], 0.0), Detected)
+    assert isinstance(amplification._judge(unknown, costly, [fit.pieces], 0.0), Detected)
     known = bench_of(tmp_path, page_mapped(), spare=0.33)
-    assert isinstance(amplification._judge(known, fit, [pieces], 0.0), Detected)
+    assert isinstance(amplification._judge(known, fit, [fit.pieces], 0.0), Detected)
 
 
 def test_spare_space_that_contradicts_the_course_gives_no_amplification(tmp_path: Path) -> None:

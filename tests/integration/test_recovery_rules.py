@@ -89,13 +89,17 @@ NO_TIME = {
 }
 
 
+def drawn(values: dict[str, Any], disturbance: dict[str, Any] | None = None) -> Drawn:
+    return Drawn(1, 0, values, disturbance or {}, flat=False, redraws=0)
+
+
 @cache
 def seen_on(name: str, *, no_time: bool) -> dict[str, Visibility]:
     values = DRIVES[name]
     if no_time:
         tables = {key.partition(".")[0] for key in values} | {"host"}
         values = values | {k: v for k, v in NO_TIME.items() if k.partition(".")[0] in tables}
-    return visibility(Case(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+    return visibility(Case(drawn(values)))
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -114,7 +118,7 @@ def test_no_order_shows_where_all_pages_follow_each_other_on_one_thing(
     monkeypatch.setattr(reads, "chunk", lambda _: 0.3)
     for channels, contrast in ((1, 0.0), (2, 0.3)):
         values = BITS | {"nand.channels": channels, "nand.ways": 1, "host.queue_depth": 1}
-        case = Case(Drawn(1, 0, values, {}, flat=False, redraws=0))
+        case = Case(drawn(values))
         assert RULES["allocation"].contrast(case) == contrast
 
 
@@ -122,7 +126,7 @@ def test_a_region_of_one_bit_per_cell_leaves_it_open_that_no_order_shows() -> No
     """It lays out anew what leaves it, of drives that place by order, too."""
     for region, contrast in ((REGION, 0.0), (BITS, None)):
         values = region | {"ftl.allocation": "address"}
-        case = Case(Drawn(1, 0, values, {}, flat=False, redraws=0))
+        case = Case(drawn(values))
         case.__dict__["order_effect"] = reads.OrderEffect(mean=0.0, least=0.0)
         found = RULES["allocation"].contrast(case)
         assert found == contrast if contrast is not None else found > 0.1
@@ -130,10 +134,11 @@ def test_a_region_of_one_bit_per_cell_leaves_it_open_that_no_order_shows() -> No
 
 def test_the_crest_of_a_drift_lengthens_every_request_by_all_of_it() -> None:
     drift = {"disturbance.drift_ratio": 0.2, "disturbance.drift_period_ns": 10**9}
-    drawn = Drawn(1, 0, PAGE, drift, flat=False, redraws=0)
+    drifting = drawn(PAGE, drift)
     places = np.arange(32, dtype=np.uint64) * np.uint64(MIB)
     plain, crest = (
-        read(twin.fork(), places, 4096).mean() for twin in (Twin(drawn), Twin(drawn, crest=True))
+        read(twin.fork(), places, 4096).mean()
+        for twin in (Twin(drifting), Twin(drifting, crest=True))
     )
     assert crest / plain == pytest.approx(1.2, abs=1e-3)
 
@@ -141,9 +146,7 @@ def test_the_crest_of_a_drift_lengthens_every_request_by_all_of_it() -> None:
 def test_the_knee_with_drift_is_that_of_a_drive_at_its_crest() -> None:
     """Answers that come late put requests out of step, which costs more than a shallower queue."""
     drift = {"disturbance.drift_ratio": 0.3, "disturbance.drift_period_ns": 10**9}
-    still, drifting = (
-        Case(Drawn(1, 0, PAGE, each, flat=False, redraws=0))._knee() for each in ({}, drift)
-    )
+    still, drifting = (Case(drawn(PAGE, each))._knee() for each in ({}, drift))
     assert max(map(float, drifting.also)) > 1.1 * max(map(float, still.also))
     assert min(map(float, drifting.also)) == pytest.approx(min(map(float, still.also)))
 
@@ -155,7 +158,7 @@ def test_where_pages_of_a_table_on_demand_lie_is_no_effect_of_the_order() -> Non
         "map.kind": "demand", "map.cache_bytes": 512, "map.load_bytes": 2048,
         "nand.blocks_per_plane": 400,
     }  # fmt: skip
-    effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+    effect = reads.order(Twin(drawn(values)))
     assert effect.mean < 0.01
 
 
@@ -167,7 +170,7 @@ def test_what_a_protected_buffer_still_holds_is_no_effect_of_the_order() -> None
         "write_buffer.drain": "full", "write_buffer.power_loss_protected": True,
         "write_buffer.switchable": False,
     }  # fmt: skip
-    effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+    effect = reads.order(Twin(drawn(values)))
     assert effect.mean < 0.01
 
 
@@ -188,7 +191,7 @@ def test_what_a_cache_that_stays_on_keeps_hides_no_order() -> None:
         "map.kind": "demand", "map.cache_bytes": 128 << 10,
         "read_cache.bytes": 64 << 20, "read_cache.switchable": False,
     }  # fmt: skip
-    effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+    effect = reads.order(Twin(drawn(values)))
     assert effect.least > 0.1
 
 
@@ -198,7 +201,7 @@ def test_how_often_zones_of_a_table_are_loaded_is_no_effect_of_the_order() -> No
         "ftl.map_unit_bytes": 32_768, "ftl.placement_pages": 1, "ftl.phase_bytes": 0,
         "map.load_ns": 2_000_000, "nand.blocks_per_plane": 400,
     }  # fmt: skip
-    effect = reads.order(Twin(Drawn(1, 0, values, {}, flat=False, redraws=0)))
+    effect = reads.order(Twin(drawn(values)))
     assert effect.mean < 0.001
 
 
@@ -214,8 +217,6 @@ def test_spare_space_is_that_of_whole_units_whatever_a_buffer_lets_go_of() -> No
         "write_buffer.drain": "eager", "write_buffer.order": "fifo",
         "write_buffer.concurrent_drains": 32, "write_buffer.switchable": False,
     }  # fmt: skip
-    twins = [
-        Twin(Drawn(1, 0, each, {}, flat=False, redraws=0)) for each in (values, values | buffer)
-    ]
+    twins = [Twin(drawn(each)) for each in (values, values | buffer)]
     spare = [writes.overwritten(twin)[0] for twin in twins]
     assert spare[1] == pytest.approx(spare[0], rel=0.02)

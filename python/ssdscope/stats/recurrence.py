@@ -84,8 +84,8 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     if most <= 0:
         return None
     good = likely[share[likely] >= AS_GOOD * most]
-    rounds = (each for each in good if _all_along(first, int(lags[each]), share[each]))
-    best = next((int(each) for each in rounds), None)
+    lasting = (each for each in good if _all_along(first, int(lags[each]), share[each]))
+    best = next((int(each) for each in lasting), None)
     if best is None:
         return None
     if best != good[0]:  # bursts return, and what is early in one after less than a round
