@@ -85,6 +85,14 @@ def test_blind_draws_are_told_only_where_programs_take_most_of_the_time(tmp_path
     assert "draws its victims" in hidden.evidence["detail"]
 
 
+def test_what_is_not_known_to_a_tenth_is_not_told(tmp_path: Path) -> None:
+    """Of blocks of 16 pages courses of 5.2 and 6.7 programs fitted as well, and 5.3 was true."""
+    bench = bench_of(tmp_path, page_mapped())
+    for within, kind in ((0.4, Detected), (0.71, Undetectable)):
+        fit = fit_of(5.9, within=within, spare=0.07, pages=16, plain=188e3, cost=735e3)
+        assert isinstance(amplification._judge(bench, fit, [fit.pieces], 0.0), kind), within
+
+
 def test_where_other_work_may_hide_collection_the_spare_space_must_be_known(tmp_path: Path) -> None:
     """Zones of the table are loaded for most of each write, and collection goes on beside that."""
     fit = fit_of(2.2, within=0.04, spare=0.33, pages=300, plain=491e3, cost=106e3)

@@ -34,6 +34,18 @@ def test_events_that_come_a_step_early_or_late_have_no_multiple_for_their_period
     assert found.period == 16
 
 
+def test_rare_returns_among_many_events_have_no_multiple_for_their_period() -> None:
+    """After each of its multiples as much returns, and one of so many looks most certain."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        events = rng.random(65_536) < 0.054
+        at = 72 * np.arange(1, 900) + rng.integers(0, 2, 899)
+        events[at[rng.random(at.size) < 0.7]] = True
+        found = stats.recurrence(events)
+        assert found is not None
+        assert (found.period, found.p_value < 1e-12) == (72, True), seed
+
+
 def test_clusters_and_lost_steps(rng: np.random.Generator) -> None:
     """Three slow writes per period, and now and then a write of somebody else in between."""
     gaps = 200 - (rng.random(60) < 0.2)

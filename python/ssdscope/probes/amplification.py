@@ -18,7 +18,7 @@ erases take is found, where it matters, by the same with nothing overwritten bef
 
 Decision. Writes must become 5 % slower. No block holds more than one place fills until it is
 collected (`gc_period`), or all planes do. Courses are weighed by how well they fit; two deviations
-of what they come to must be within 30 % (of blind draws 36 %), and are the interval, which is 5 %
+of what they come to must be within 17 % (of blind draws 36 %), and are the interval, which is 5 %
 (of blind draws 10 %) to both sides at least. Where nothing else rules out a region of one bit per
 cell, a program that collection makes must cost more than a write: folding takes such a one, and
 another. Where entries of the mapping table are read from flash one by one, and that takes longer
@@ -102,7 +102,7 @@ EMPTY_REGION, FIRST, BUFFERS = 0.6, 0.012, 1.5
 take, where a region is empty."""
 UNSTEADY, MISFIT_MOST = 0.08, 0.3
 """Of the greatest rise: off by more, a course is measured twice; and none is told."""
-SAME, SAME_BLIND, PAGES_BLIND = 1.3, 1.36, 32
+SAME, SAME_BLIND, PAGES_BLIND = 1.17, 1.36, 32
 """Upper over lower end of what fits; of blind draws, whose blocks must have so many pages."""
 LOADS_RULE = 0.5
 """A program costs less than so much of a write, where loading the mapping table is the most, or

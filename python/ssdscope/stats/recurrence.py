@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -94,7 +95,7 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     near = slice(max(best - 1, 0), best + 2)
     peak = int(lags[near][np.argmax(pairs[lags[near]])])
     whole = Recurrence(peak, float(share[best]), float(p_values[best]))
-    part = _part(pairs, count / n, 3 * around[0], whole)
+    part = _part(_loose(pairs, count / n, by_chance), whole)
     return part if part and _all_along(first, part.period, part.share, loose=True) else whole
 
 
@@ -109,18 +110,25 @@ def _all_along(
     begin, end = int(events.argmax()), events.size - period
     returning = np.flatnonzero(events[begin:end] & again[begin:])
     rounds = max((end - begin) // period, 1)
-    by_chance = period * float(events[begin:end].mean() * again[begin:].mean())
+    expected = period * float(events[begin:end].mean() * again[begin:].mean())
+    by_chance = -math.expm1(-expected)
     with_one = np.unique(returning // period).size / rounds
-    return with_one >= min(by_chance, 1.0) + ALL_ALONG * share * max(1 - by_chance, 0.0)
+    return with_one >= by_chance + ALL_ALONG * share * (1 - by_chance)
 
 
-def _part(
-    pairs: NDArray[np.float64], rate: float, around: NDArray[np.float64], whole: Recurrence
-) -> Recurrence | None:
-    """Find the shortest part of a period after which about as much returns, a step more or less.
+@dataclass(frozen=True)
+class _Loose:
+    """Share of events that return after each lag, a step more or less; and how improbable that is.
 
-    Shorter lags than `LOOSE_FROM` are counted to the step: of one whose events come a step early or
-    late a multiple would have more.
+    Both have shape (lags,), from `SHORTEST` on.
+    """
+
+    share: NDArray[np.float64]
+    p_values: NDArray[np.float64]
+
+
+def _loose(pairs: NDArray[np.float64], rate: float, by_chance: NDArray[np.float64]) -> _Loose:
+    """Count three lags together, short ones too.
 
     Parameters
     ----------
@@ -128,22 +136,31 @@ def _part(
         Pairs of events by lag, as `returns` gives them.
     rate
         Events in a step.
-    around : ndarray, shape (lags,)
-        From `SHORTEST` on, how many of three lags together there are by chance.
-    whole
-        What was found.
+    by_chance : ndarray, shape (lags,)
+        From `SHORTEST` on, how many there are; of one lag before `LOOSE_FROM`, else of three.
     """
     from scipy.stats import poisson
 
-    steps, summed = round(pairs[0] / rate), _summed(pairs)
+    steps, lags = round(pairs[0] / rate), SHORTEST + np.arange(by_chance.size)
+    found = _summed(pairs)[lags]
+    expected = 3 * rate**2 * (steps - lags)
+    likely = np.maximum(np.where(lags < LOOSE_FROM, 3.0, 1.0) * by_chance, expected)
+    share = (found - expected) / (pairs[0] * (1 - lags / steps))
+    return _Loose(share, np.minimum(poisson.sf(found - 0.5, likely) * lags.size, 1.0))
+
+
+def _part(loose: _Loose, whole: Recurrence) -> Recurrence | None:
+    """Find the shortest part of a period after which about as much returns, a step more or less.
+
+    Shorter lags than `LOOSE_FROM` are counted to the step: of one whose events come a step early or
+    late a multiple would have more. Of longer ones a multiple may look more certain by chance.
+    """
     for parts in range(whole.period // SHORTEST, 1, -1):
-        lag, odd = divmod(whole.period, parts)
-        if odd or lag >= LOOSE_FROM:
+        lag = round(whole.period / parts)
+        if abs(whole.period - lag * parts) > (lag >= LOOSE_FROM):
             continue
-        expected = 3 * rate**2 * (steps - lag)
-        share = float((summed[lag] - expected) / (pairs[0] * (1 - lag / steps)))
-        by_chance = max(expected, float(around[lag - SHORTEST]))
-        p_value = min(float(poisson.sf(summed[lag] - 0.5, by_chance)) * (pairs.size - 2), 1.0)
+        at = lag - SHORTEST
+        share, p_value = float(loose.share[at]), float(loose.p_values[at])
         if share >= AS_GOOD * whole.share and p_value <= max(whole.p_value**0.5, 1e-300):
             return Recurrence(lag, share, p_value)
     return None
