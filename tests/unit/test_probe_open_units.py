@@ -5,10 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
-from ssdscope.probes import Absent, Detected, Finding, Reason, Undetectable, open_units
+from ssdscope.probes import (
+    Absent,
+    Detected,
+    Finding,
+    Reason,
+    Undetectable,
+    open_units,
+    unit_streams,
+)
 
 MERGE = 2 * 48 * 4096
 BUFFER = """
@@ -71,6 +80,25 @@ def test_what_others_write_takes_no_log_block_of_the_count(tmp_path: Path, logs:
     found = found_on(tmp_path, log_block(logs=logs) + others)
     assert isinstance(found, Detected)
     assert found.value == logs
+
+
+def test_planes_that_have_their_turn_every_four_units_make_two_streams_no_dearer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of four units take two pages of a die: always those in turn, if their order is fixed."""
+    written = 0
+
+    def whole(_streams: unit_streams.Streams, count: int) -> float:
+        nonlocal written
+        units = np.arange(written, written + count)
+        written += count
+        return float(np.mean(np.where(units % 4 < 2, 0.9e6, 1.7e6)))
+
+    monkeypatch.setattr(unit_streams.Streams, "_whole", whole)
+    bench = bench_with(tmp_path, log_block(), rmw_unit_bytes=4096, merge_unit_bytes=MERGE)
+    for _ in range(4):
+        assert open_units._streams(bench, MERGE).pair_over_one() is False
+        written += 1
 
 
 def test_parts_of_the_table_that_are_loaded_are_no_merges(tmp_path: Path) -> None:
