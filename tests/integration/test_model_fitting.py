@@ -13,7 +13,7 @@ from tests.unit.made_up_runs import HEADER, collection, latency_ns, run
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.models import evaluation, explaining, features, fitting, registry, samples
 from ssdscope.models.fitted import FittedModel
-from ssdscope.models.intervals import Reach, covered
+from ssdscope.models.intervals import LEARNING, Reach, covered
 from ssdscope.models.samples import Sample
 from ssdscope.workloads.grid import Vector
 
@@ -148,6 +148,8 @@ def test_intervals_cover_in_every_third() -> None:
     slowest = guess[1000:] > np.quantile(guess, 2 / 3)
     assert 0.86 < inside[slowest].mean() < 0.94
     assert len(Reach.of(guess[:50], truth[:50]).reaches) == 1
+    from_less = Reach.of(guess[:1000], truth[:1000], lacked=0.1)
+    assert from_less.reaches == pytest.approx(0.9**LEARNING * reach.reaches)
 
 
 @pytest.fixture(scope="module")
@@ -213,13 +215,15 @@ def test_intervals_are_calibrated_by_models_that_lack_a_tenth_at_a_time(
     monkeypatch.setattr(samples, "MANY_ROWS", 100)
     assert len(set(sample.folds(1))) == 5
     (choice,) = fitting.compare(["ols"], ["extended"], sample, 1, fitting.quiet)
-    assert (choice.unseen == fitting.unseen_predictions("ols", "extended", sample, 1, 5)).all()
+    few = fitting.unseen_predictions("ols", "extended", sample, 1, 5)
+    assert (choice.unseen.predicted == few.predicted).all()
     better = fitting.unseen_predictions("ols", "extended", sample, 1, 10)
-    assert (fitting.calibrating(choice, sample, 1) == better).all()
+    assert (few.lacked, better.lacked) == (0.2, 0.1)
+    assert (fitting.calibrating(choice, sample, 1).predicted == better.predicted).all()
     fitted = fitting.fit(rows, HEADER, model="ols", feature_set="extended", tails=False, seed=1)
     reaches = fitted.predictions["latency"].reach.reaches
-    assert (reaches == Reach.of(better, sample.values).reaches).all()
-    assert (reaches != Reach.of(choice.unseen, sample.values).reaches).any()
+    assert (reaches == better.reach(sample).reaches).all()
+    assert (reaches != few.reach(sample).reaches).any()
 
 
 def test_rates_by_little_stand_beside_models_of_their_own() -> None:

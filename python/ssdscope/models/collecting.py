@@ -8,6 +8,7 @@ nobody knows what they saw.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ from ssdscope.errors import DeviceError
 from ssdscope.models import designs
 from ssdscope.models.table import Collected, Runs, begun
 from ssdscope.targets import Device, DeviceInfo
-from ssdscope.workloads import Workload, grid
+from ssdscope.workloads import Workload, grid, measuring
 from ssdscope.workloads.filling import fill_bytes
-from ssdscope.workloads.grid import FILLED_STOP, Row, Stop, Vector
+from ssdscope.workloads.grid import FILLED_STOP, Drawn, Stop, Vector
 from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
 
 StageProgress = Callable[[str, float], None]
@@ -91,6 +92,11 @@ class Task:
     split: str
     vector: Vector
     seed: int
+
+    @property
+    def drawn(self) -> Drawn:
+        """What is run, and its seed: runs of one split are drawn together."""
+        return Drawn(self.vector, self.seed)
 
 
 @dataclass
@@ -241,27 +247,21 @@ def _settle(device: Device, seed: int, progress: StageProgress) -> None:
 
 
 def _copies(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Collected]:
-    """Run each on a copy, several at a time; rows come in order."""
-    from joblib import Parallel, delayed
-
-    # A run is one call into Rust that lets go of Python, so threads are enough.
-    workers = Parallel(n_jobs=plan.jobs, prefer="threads", return_as="generator")
-    rows = workers(delayed(_measure)(device.fork(), task, plan) for task in wanted)
-    try:
+    """Run each on a copy, several at a time."""
+    wanted = [wanted[place] for place in measuring.alike_together([each.drawn for each in wanted])]
+    drawn = [task.drawn for task in wanted]
+    rows = measuring.on_copies(device, drawn, plan.stop, plan.size_bytes, plan.jobs)
+    with closing(rows):
         for task, row in zip(wanted, rows, strict=True):
             yield Collected(task.split, row)
-    finally:
-        rows.close()
-
-
-def _measure(device: Device, task: Task, plan: Plan) -> Row:
-    seed = grid.run_seed(task.seed, task.vector)
-    return grid.measure(device, task.vector, plan.stop, seed, plan.size_bytes)
 
 
 def _one_after_another(device: Device, wanted: Sequence[Task], plan: Plan) -> Iterator[Collected]:
     """Run all on the drive itself; where it is written, give rows once a sentinel vouches."""
-    made = (Collected(task.split, _measure(device, task, plan)) for task in wanted)
+    made = (
+        Collected(task.split, measuring.measure(device, task.drawn, plan.stop, plan.size_bytes))
+        for task in wanted
+    )
     if not device.info.writable:
         yield from made
         return

@@ -151,7 +151,7 @@ def scores(
     sample: Sample,
     test: Sample,
     seed: int,
-    unseen: Array | None = None,
+    unseen: fitting.Unseen | None = None,
 ) -> list[dict[str, Any]]:
     """Fit one kind of model and give its rows, one per split.
 
@@ -169,7 +169,7 @@ def scores(
     fit_s = time.perf_counter() - started
     if unseen is None:
         unseen = fitting.unseen_predictions(name, feature_set, sample, seed)
-    reach = Reach.of(unseen, sample.values)
+    reach = unseen.reach(sample)
     guesses = []
     for split, part in (("in-sample", sample), ("off-grid", test)):
         if len(part):
@@ -180,8 +180,8 @@ def scores(
             predicted = fitting.held(predicted, sample.values)
             interval = reach.interval(predicted)
             guesses.append(_Guess(split, part.values, predicted, interval, each_us))
-    interval = _grouped_intervals(unseen, sample, seed)
-    guesses.insert(1, _Guess("grouped", sample.values, unseen, interval))
+    interval = _grouped_intervals(unseen.predicted, sample, seed)
+    guesses.insert(1, _Guess("grouped", sample.values, unseen.predicted, interval))
     return [_row(name, [feature_set], guess, fit_s, len(sample)) for guess in guesses]
 
 
@@ -208,7 +208,7 @@ def _by_little(
     found = []
     train, test = (Sample.of(rows, split, "latency", workload) for split in ("train", "test"))
     fitted = fitting.fit_estimator(name, feature_set, train, seed).model_
-    unseen = fitting.unseen_predictions(name, feature_set, train, seed)
+    unseen = fitting.unseen_predictions(name, feature_set, train, seed).predicted
     for split, place in (("in-sample", "train"), ("grouped", "train"), ("off-grid", "test")):
         part = train if place == "train" else test
         truth = Sample.of(rows, place, target, workload)

@@ -25,6 +25,26 @@ BEYOND = 0.1
 """How far predictions may leave the range of targets seen, as part of its logarithm."""
 
 
+@dataclass(frozen=True, eq=False)
+class Unseen:
+    """Predictions of rows by models that were fitted without them.
+
+    Attributes
+    ----------
+    predicted : ndarray, shape (n,)
+        Of all rows of a sample.
+    lacked
+        The share of the rows that each model was fitted without.
+    """
+
+    predicted: Array
+    lacked: float
+
+    def reach(self, sample: Sample) -> Reach:
+        """Say how far intervals of a model reach that was fitted to all rows."""
+        return Reach.of(self.predicted, sample.values, lacked=self.lacked)
+
+
 @dataclass(frozen=True)
 class Choice:
     """A kind of model with a set of features, and how it does on folds it has not seen."""
@@ -32,7 +52,7 @@ class Choice:
     model: str
     feature_set: str
     mre: float
-    unseen: Array
+    unseen: Unseen
 
 
 def quiet(_stage: str, _share: float) -> None:
@@ -55,17 +75,18 @@ def held(predicted: Array, values: Array) -> Array:
 
 def unseen_predictions(
     model: str, feature_set: str, sample: Sample, seed: int, most_folds: int | None = None
-) -> Array:
-    """Predict each row by a model that was fitted without its fold; shape (n,)."""
+) -> Unseen:
+    """Predict each row by a model that was fitted without its fold."""
     folds = sample.folds(seed, most_folds)
     columns = sample.columns(feature_set)
     predicted = np.empty(len(sample))
-    for fold in np.unique(folds):
+    kinds = np.unique(folds)
+    for fold in kinds:
         out = folds == fold
         part = Sample(sample.inputs[~out], sample.values[~out])
         fitted = fit_estimator(model, feature_set, part, seed)
         predicted[out] = held(fitted.model_.evaluate(columns[out]), part.values)
-    return predicted
+    return Unseen(predicted, 1 / kinds.size)
 
 
 def compare(
@@ -77,12 +98,12 @@ def compare(
     for done, (name, each) in enumerate(pairs):
         progress(f"cross-validating {name} on {each} features", done / len(pairs))
         unseen = unseen_predictions(name, each, sample, seed)
-        mre = stats.prediction_errors(sample.values, unseen).mre
+        mre = stats.prediction_errors(sample.values, unseen.predicted).mre
         found.append(Choice(name, each, mre, unseen))
     return sorted(found, key=lambda choice: choice.mre)
 
 
-def calibrating(choice: Choice, sample: Sample, seed: int) -> Array:
+def calibrating(choice: Choice, sample: Sample, seed: int) -> Unseen:
     """Give predictions of unseen rows that are off by as much as those of the model of all rows.
 
     Models without a fifth of the rows are off by more, and intervals after them cover too much. So
@@ -179,13 +200,13 @@ def _several(names: str | Sequence[str]) -> Sequence[str]:
 def _prediction(choice: Choice, sample: Sample, target: str, seed: int) -> Prediction:
     fitted = fit_estimator(choice.model, choice.feature_set, sample, seed)
     low, high = held(np.array([1e-300, 1e300]), sample.values)
-    errors = stats.prediction_errors(sample.values, choice.unseen).to_json()
+    errors = stats.prediction_errors(sample.values, choice.unseen.predicted).to_json()
     return Prediction(
         name=samples.TARGETS[target][0],
         model=fitted.model_,
         low=float(low),
         high=float(high),
-        reach=Reach.of(choice.unseen, sample.values),
+        reach=choice.unseen.reach(sample),
         grouped={key: errors[key] for key in ("n", "mre", "median_ape", "p90_ape", "r2")},
     )
 

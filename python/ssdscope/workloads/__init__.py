@@ -19,7 +19,11 @@
 `steady`
     Overwriting it until its rate has come to rest.
 `grid`
-    The 12,000 workloads of huang2011, subsets of them, and runs on a drive.
+    The 12,000 workloads of huang2011, subsets of them, when a run ends and what it comes to.
+`filling`
+    How much fills a drive's buffer, and writing it full.
+`measuring`
+    Runs of such workloads on a drive, or on copies of it.
 """
 
 from ssdscope.workloads.flows import Flow, Flows

@@ -1,9 +1,11 @@
-"""How much a drive takes before its writes are as slow as they stay.
+"""How much a drive takes before its writes are as slow as they stay, and writing so much.
 
 While a buffer fills, all writes take the same short time: a run would end at once, sure of a mean
 that no minute has. So 1 MiB after the other is written at random, and the time of each is taken.
 Where those of the end take twice as long as those of the beginning, what came before the change
-has to be written, and some more, before anything counts.
+has to be written, and some more, before anything counts. A workload's own writes do that: mixed
+with reads they may need minutes to. Once a buffer is full, a workload that keeps it full shows that
+at once, and any other empties it soon.
 """
 
 import math
@@ -13,12 +15,18 @@ import numpy as np
 
 from ssdscope.targets.device import Device
 from ssdscope.workloads import grid
+from ssdscope.workloads.grid import FILLED_STOP, PAPER_STOP, Drawn, Stop
 from ssdscope.workloads.workload import Workload
 
 PIECE_BYTES = 1 << 20
 MOST_PIECES = 160
 MOST_NS = 60_000_000_000
 FIRST, SLOWER, MORE = 4, 2.0, 1.25
+FILL_DEPTH, BUFFERED_BYTES = 8, 4096
+"""How a large buffer is filled: writes at a time, and what one takes of it at least."""
+FILL_PIECES, MOST_FILLS, FULL = 8, 3, 1.3
+"""In so many pieces, and up to so many times as many, until one takes so many times as long as the
+fastest: much may leave a buffer while it is filled, and yet less than comes in."""
 SMALL = Workload(rw="randwrite", block_bytes=4096, requests=PIECE_BYTES // 4096, iodepth=8)
 
 
@@ -35,7 +43,7 @@ def fill_bytes(device: Device, seed: int) -> int:
     KeyboardInterrupt
         After Ctrl-C.
     """
-    least = grid.FILLED_STOP.fill_bytes
+    least = FILLED_STOP.fill_bytes
     if not device.info.writable:
         return least
     if device.info.snapshot:
@@ -43,6 +51,39 @@ def fill_bytes(device: Device, seed: int) -> int:
         grid.use(device, seed)
     pieces = fast_pieces(_times_ns(device, seed))
     return max(least, math.ceil(MORE * pieces) * PIECE_BYTES)
+
+
+def begins_full(drawn: Drawn, stop: Stop) -> bool:
+    """Whether a run begins with a large buffer full: where there is one, and it writes."""
+    return drawn.vector.wr_ratio > 0 and stop.fill_bytes > FILLED_STOP.fill_bytes
+
+
+def filler(drawn: Drawn) -> Drawn:
+    """Give the writes that fill a buffer for a workload; the same for all that write alike."""
+    writes = replace(drawn.vector, wr_ratio=100, q_dep=FILL_DEPTH).effective()
+    return drawn._replace(vector=writes)
+
+
+def fill(device: Device, drawn: Drawn, stop: Stop, size_bytes: int | None = None) -> None:
+    """Write until a buffer is full, in other places than what is measured will.
+
+    Raises
+    ------
+    DeviceError
+        If the drive fails.
+    KeyboardInterrupt
+        After Ctrl-C.
+    """
+    writes = filler(drawn)
+    taken_bytes = max(writes.vector.wr_size, BUFFERED_BYTES)
+    count = math.ceil(stop.fill_bytes / taken_bytes / FILL_PIECES)
+    plan = replace(writes.plan(PAPER_STOP, size_bytes), until_ci=None, requests=count)
+    fastest_ns = math.inf
+    for piece in range(1, 1 + FILL_PIECES * MOST_FILLS):
+        took_ns = device.run(replace(plan, seed=plan.seed + piece)).whole().elapsed_ns
+        if took_ns > FULL * fastest_ns:
+            return
+        fastest_ns = min(fastest_ns, took_ns)
 
 
 def fast_pieces(times_ns: list[int]) -> int:

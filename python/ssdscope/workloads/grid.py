@@ -1,4 +1,4 @@
-"""The 12,000 workloads of huang2011, and runs of them on a drive.
+"""The 12,000 workloads of huang2011, when a run of one ends, and what it comes to.
 
 The paper gives the values of each characteristic and the count of runs, not the list. This is
 the only reading that makes 12,000: five shares of writes, five sizes of writes and of reads and
@@ -12,15 +12,14 @@ them, which leaves 7,480 workloads that differ. A split for held-out data has to
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, astuple, dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ssdscope.errors import DeviceError
 from ssdscope.targets.device import Device
-from ssdscope.targets.records import DeviceInfo, DirectionStats, RunResult
+from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads.workload import Workload
 
 KIB = 1024
@@ -29,9 +28,6 @@ SIZES_BYTES = tuple(kib * KIB for kib in (1, 4, 16, 64, 256))
 DEPTHS = (1, 4, 16, 64)
 RANDOM_PERCENTS = (0, 50, 100)
 STRIDES_BYTES = tuple(kib * KIB for kib in (1, 64, 128, 256))
-
-Progress = Callable[[int, int], None]
-"""Told how many runs are done, and of how many."""
 
 
 @dataclass(frozen=True, order=True)
@@ -125,16 +121,24 @@ class Stop:
     fill_bytes: int = 0
 
 
+class Drawn(NamedTuple):
+    """A workload, and a seed that it shares with all that are drawn together."""
+
+    vector: Vector
+    seed: int
+
+    def plan(self, stop: Stop, size_bytes: int | None = None) -> Workload:
+        """Make the plan for the driver, with a seed of its own, whichever others run beside it."""
+        place = np.random.SeedSequence([self.seed, *astuple(self.vector)])
+        seed = int(place.generate_state(1, np.uint64)[0] >> np.uint64(12))
+        return self.vector.workload(stop, seed, size_bytes)
+
+
 PAPER_STOP = Stop()
 FILLED_STOP = Stop(fill_bytes=4 * 1024 * KIB)
 LEAST_WRITTEN_BYTES, MOST_UNCOUNTED = 512, 32_768
 """Runs that seldom write begin to count after so many requests: one for each 512 bytes that are to
 be written, and never more than these."""
-FILL_DEPTH, BUFFERED_BYTES = 8, 4096
-"""How a large buffer is filled: writes at a time, and what one takes of it at least."""
-FILL_PIECES, MOST_FILLS, FULL = 8, 3, 1.3
-"""In so many pieces, and up to so many times as many, until one takes so many times as long as the
-fastest: much may leave a buffer while it is filled, and yet less than comes in."""
 USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
 REST_NS = 60_000_000_000
 
@@ -231,104 +235,6 @@ def use(device: Device, seed: int) -> None:
     device.idle(REST_NS)
 
 
-def run(
-    device: Device,
-    vectors: Sequence[Vector],
-    *,
-    seed: int,
-    stop: Stop = PAPER_STOP,
-    size_bytes: int | None = None,
-    jobs: int = -1,
-    progress: Progress = lambda _done, _of: None,
-) -> Iterator[Row]:
-    """Run workloads on a drive.
-
-    Parameters
-    ----------
-    device
-        The drive, in the state that each run is to begin in. If it can be forked, each run
-        gets a copy of its own; otherwise one run follows the other, as in the paper.
-    vectors
-        What to run; all must fit (`split`).
-    seed
-        Of every run; two workloads never share one.
-    stop
-        When each run ends.
-    size_bytes
-        Requests fall into so many bytes from the drive's start on; into all of it if None, or
-        if it holds fewer.
-    jobs
-        Runs at a time on copies of the drive; -1 for all cores.
-    progress
-        Called after each run.
-
-    Yields
-    ------
-    Row
-        One per workload, in order. A run in which the drive fails has the reason in it.
-
-    Raises
-    ------
-    UsageError
-        If a workload does not fit the drive.
-    """
-    from joblib import Parallel, delayed
-
-    alone = not device.info.snapshot
-    # A run is one call into Rust that lets go of Python, so threads are enough.
-    workers = Parallel(n_jobs=1 if alone else jobs, prefer="threads", return_as="generator")
-    if size_bytes is not None and size_bytes >= device.info.capacity_bytes:
-        size_bytes = None
-    tasks = (
-        delayed(measure)(
-            device if alone else device.fork(), vector, stop, run_seed(seed, vector), size_bytes
-        )
-        for vector in vectors
-    )
-    rows = workers(tasks)
-    try:
-        for done, row in enumerate(rows, start=1):
-            progress(done, len(vectors))
-            yield row
-    finally:
-        rows.close()
-
-
-def measure(
-    device: Device, vector: Vector, stop: Stop, seed: int, size_bytes: int | None = None
-) -> Row:
-    """Run one workload; where there is a large buffer, its own writes fill that first.
-
-    Mixed with reads they may need minutes to. Once it is full, a workload that keeps it full shows
-    that at once, and any other empties it soon.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        After Ctrl-C: half a run is not what the caller asked for.
-    """
-    try:
-        if vector.wr_ratio and stop.fill_bytes > FILLED_STOP.fill_bytes:
-            writes = replace(vector, wr_ratio=100, q_dep=FILL_DEPTH)
-            _fill(device, writes.workload(PAPER_STOP, seed, size_bytes), stop.fill_bytes)
-        return _row(vector, device.run(vector.workload(stop, seed, size_bytes)).whole())
-    except DeviceError as error:
-        return Row(vector, failure=error.message)
-
-
-def _fill(device: Device, writes: Workload, fill_bytes: int) -> None:
-    """Write until a buffer is full, in other places than what is measured will."""
-    taken_bytes = max(writes.write_block_bytes or 0, BUFFERED_BYTES)
-    count = math.ceil(fill_bytes / taken_bytes / FILL_PIECES)
-    fastest_ns = math.inf
-    for piece in range(1, 1 + FILL_PIECES * MOST_FILLS):
-        plan = replace(writes, until_ci=None, requests=count, seed=writes.seed + piece)
-        took_ns = device.run(plan).whole().elapsed_ns
-        if took_ns > FULL * fastest_ns:
-            return
-        fastest_ns = min(fastest_ns, took_ns)
-
-
 def means(rows: Sequence[Row]) -> dict[str, float]:
     """Average latency, IOPS and bandwidth over runs, as the paper's tables do; failures left out.
 
@@ -340,35 +246,6 @@ def means(rows: Sequence[Row]) -> dict[str, float]:
     fine = [row for row in rows if not row.failure]
     names = ("latency_ns", "iops", "bandwidth_bytes_per_s")
     return {name: float(np.mean([getattr(row, name) for row in fine])) for name in names}
-
-
-def _row(vector: Vector, result: RunResult) -> Row:
-    served = [each for each in (result.read, result.write) if each is not None]
-    requests = sum(each.requests for each in served)
-    if requests == 0 or result.elapsed_ns == 0:
-        return Row(vector, failure="no request was served in the time allowed")
-    seconds = result.elapsed_ns / 1e9
-    return Row(
-        vector,
-        requests=requests,
-        latency_ns=sum(map(_time_ns, served)) / requests,
-        iops=requests / seconds,
-        bandwidth_bytes_per_s=sum(each.bytes for each in served) / seconds,
-        elapsed_ns=result.elapsed_ns,
-        read_p99_ns=None if result.read is None else result.read.latency_ns.p99,
-        write_p99_ns=None if result.write is None else result.write.latency_ns.p99,
-        ci_reached=result.summary.get("until_ci_reached") is True,
-    )
-
-
-def _time_ns(direction: DirectionStats) -> float:
-    return direction.requests * direction.latency_ns.mean
-
-
-def run_seed(seed: int, vector: Vector) -> int:
-    """Give each workload a seed of its own, whichever others run beside it."""
-    place = np.random.SeedSequence([seed, *astuple(vector)])
-    return int(place.generate_state(1, np.uint64)[0] >> np.uint64(12))
 
 
 COLUMNS = tuple(each.name for each in fields(Vector))

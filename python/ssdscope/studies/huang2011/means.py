@@ -14,7 +14,7 @@ from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
 from ssdscope.studies.record import Claim, Verdict
 from ssdscope.targets import open_target
-from ssdscope.workloads import grid
+from ssdscope.workloads import grid, measuring
 from ssdscope.workloads.grid import Row, Stop
 
 COUNT = 512
@@ -58,7 +58,7 @@ def measure(
         drive = open_target(f"sim:{PUBLISHED[device].drive}", seed=seed).device
         grid.use(drive, seed)
         runnable, _ = grid.split(vectors, drive.info)
-        rows[device] = list(grid.run(drive, runnable, seed=seed, stop=stop))
+        rows[device] = list(measuring.run(drive, runnable, seed=seed, stop=stop))
         progress(f"grid on {device}", len(rows) / len(devices))
     return rows
 

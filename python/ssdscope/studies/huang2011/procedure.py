@@ -20,7 +20,7 @@ from pathlib import Path
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
 from ssdscope.targets import Device, Target, open_target
-from ssdscope.workloads import grid
+from ssdscope.workloads import grid, measuring
 from ssdscope.workloads.grid import KIB, Row, Stop, Vector
 
 DRIVES = {"SSD_I": "huang-ssd-i", "SSD_S": "huang-ssd-s", "HDD_S": "huang-hdd-s"}
@@ -149,7 +149,7 @@ def run_lines(
 ) -> Iterator[tuple[Curve, list[Row]]]:
     """Run lines on a drive, one after the other."""
     for curve in lines:
-        runs = grid.run(drive, curve.vectors, seed=seed, stop=stop, size_bytes=REGION_BYTES)
+        runs = measuring.run(drive, curve.vectors, seed=seed, stop=stop, size_bytes=REGION_BYTES)
         yield curve, list(runs)
 
 

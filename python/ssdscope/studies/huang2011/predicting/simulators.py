@@ -30,7 +30,7 @@ from ssdscope.studies.huang2011.predicting.unseen import FEW, MANY, Learning
 from ssdscope.studies.making import within
 from ssdscope.studies.record import Claim, FigureResult, Table, Verdict
 from ssdscope.targets import open_target
-from ssdscope.workloads import grid
+from ssdscope.workloads import grid, measuring
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -126,7 +126,7 @@ def _simulated(
     drive = open_target(datasheets.write(device, folder), seed=seed).device
     grid.use(drive, seed)
     vectors = [each.row.vector for each in held]
-    made = grid.run(
+    made = measuring.run(
         drive,
         vectors,
         seed=seed,

@@ -1,0 +1,200 @@
+"""Runs of workloads of `grid` on a drive, each from the same state if the drive can be copied.
+
+Where a drive has a large buffer, a run begins with that full of what it writes (`filling`). Runs
+that write alike, and come near each other (`alike_together`), begin on copies of one drive that was
+filled so: the grid writes in 35 ways.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from threading import Lock
+
+from ssdscope.errors import DeviceError
+from ssdscope.targets.device import Device
+from ssdscope.targets.records import DirectionStats, RunResult
+from ssdscope.workloads.filling import begins_full, fill, filler
+from ssdscope.workloads.grid import PAPER_STOP, Drawn, Row, Stop, Vector
+
+KEPT = 8
+"""Full drives that are kept for the next runs; each may take as much memory as its buffer."""
+Progress = Callable[[int, int], None]
+"""Told how many runs are done, and of how many."""
+
+
+def run(
+    device: Device,
+    vectors: Sequence[Vector],
+    *,
+    seed: int,
+    stop: Stop = PAPER_STOP,
+    size_bytes: int | None = None,
+    jobs: int = -1,
+    progress: Progress = lambda _done, _of: None,
+) -> Generator[Row, None, None]:
+    """Run workloads on a drive.
+
+    Parameters
+    ----------
+    device
+        The drive, in the state that each run is to begin in. If it can be forked, each run
+        gets a copy of its own; otherwise one run follows the other, as in the paper.
+    vectors
+        What to run; all must fit (`grid.split`).
+    seed
+        Of every run; two workloads never share one.
+    stop
+        When each run ends.
+    size_bytes
+        Requests fall into so many bytes from the drive's start on; into all of it if None, or
+        if it holds fewer.
+    jobs
+        Runs at a time on copies of the drive; -1 for all cores.
+    progress
+        Called after each run.
+
+    Yields
+    ------
+    Row
+        One per workload, in order. A run in which the drive fails has the reason in it.
+
+    Raises
+    ------
+    UsageError
+        If a workload does not fit the drive.
+    """
+    if size_bytes is not None and size_bytes >= device.info.capacity_bytes:
+        size_bytes = None
+    drawn = [Drawn(vector, seed) for vector in vectors]
+    if device.info.snapshot:
+        rows = on_copies(device, drawn, stop, size_bytes, jobs)
+    else:
+        rows = (measure(device, each, stop, size_bytes) for each in drawn)
+    with closing(rows):
+        for done, row in enumerate(rows, start=1):
+            progress(done, len(vectors))
+            yield row
+
+
+def on_copies(
+    device: Device,
+    drawn: Sequence[Drawn],
+    stop: Stop,
+    size_bytes: int | None = None,
+    jobs: int = -1,
+) -> Generator[Row, None, None]:
+    """Run each on a copy of a drive, several at a time; rows come in order.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C: half a run is not what the caller asked for.
+    """
+    from joblib import Parallel, delayed
+
+    copies = _Copies(device, stop, size_bytes)
+    # A run is one call into Rust that lets go of Python, so threads are enough.
+    workers = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
+    rows = workers(delayed(copies.measure)(each) for each in drawn)
+    try:
+        yield from rows
+    finally:
+        rows.close()
+
+
+def alike_together(drawn: Sequence[Drawn]) -> list[int]:
+    """Give the order in which runs that write alike come next to each other, else as they are."""
+    first: dict[Drawn, int] = {}
+    for place, each in enumerate(drawn):
+        first.setdefault(filler(each), place)
+    return sorted(range(len(drawn)), key=lambda place: first[filler(drawn[place])])
+
+
+def measure(device: Device, drawn: Drawn, stop: Stop, size_bytes: int | None = None) -> Row:
+    """Run one workload on the drive itself; what it writes fills a large buffer first.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After Ctrl-C.
+    """
+    try:
+        if begins_full(drawn, stop):
+            fill(device, drawn, stop, size_bytes)
+        return _counted(device, drawn, stop, size_bytes)
+    except DeviceError as error:
+        return Row(drawn.vector, failure=error.message)
+
+
+@dataclass
+class _Full:
+    """A drive whose buffer is full of one kind of writes."""
+
+    lock: Lock = field(default_factory=Lock)
+    device: Device | None = None
+
+
+class _Copies:
+    """Copies of a drive for runs on several threads; those that write alike share a full one."""
+
+    def __init__(self, device: Device, stop: Stop, size_bytes: int | None) -> None:
+        self._device, self._lock = device, Lock()
+        self._stop, self._size_bytes = stop, size_bytes
+        self._full: dict[Drawn, _Full] = {}
+
+    def measure(self, drawn: Drawn) -> Row:
+        """Run one workload on a copy of its own."""
+        try:
+            return _counted(self._copy(drawn), drawn, self._stop, self._size_bytes)
+        except DeviceError as error:
+            return Row(drawn.vector, failure=error.message)
+
+    def _copy(self, drawn: Drawn) -> Device:
+        if not begins_full(drawn, self._stop):
+            return self._fork()
+        full = self._kept(filler(drawn))
+        with full.lock:
+            if full.device is None:
+                device = self._fork()
+                fill(device, drawn, self._stop, self._size_bytes)
+                full.device = device
+            return full.device.fork()
+
+    def _kept(self, writes: Drawn) -> _Full:
+        with self._lock:
+            full = self._full.pop(writes, None) or _Full()
+            self._full[writes] = full
+            while len(self._full) > KEPT:
+                del self._full[next(iter(self._full))]
+            return full
+
+    def _fork(self) -> Device:
+        with self._lock:
+            return self._device.fork()
+
+
+def _counted(device: Device, drawn: Drawn, stop: Stop, size_bytes: int | None) -> Row:
+    return _row(drawn.vector, device.run(drawn.plan(stop, size_bytes)).whole())
+
+
+def _row(vector: Vector, result: RunResult) -> Row:
+    served = [each for each in (result.read, result.write) if each is not None]
+    requests = sum(each.requests for each in served)
+    if requests == 0 or result.elapsed_ns == 0:
+        return Row(vector, failure="no request was served in the time allowed")
+    seconds = result.elapsed_ns / 1e9
+    return Row(
+        vector,
+        requests=requests,
+        latency_ns=sum(map(_time_ns, served)) / requests,
+        iops=requests / seconds,
+        bandwidth_bytes_per_s=sum(each.bytes for each in served) / seconds,
+        elapsed_ns=result.elapsed_ns,
+        read_p99_ns=None if result.read is None else result.read.latency_ns.p99,
+        write_p99_ns=None if result.write is None else result.write.latency_ns.p99,
+        ci_reached=result.summary.get("until_ci_reached") is True,
+    )
+
+
+def _time_ns(direction: DirectionStats) -> float:
+    return direction.requests * direction.latency_ns.mean
