@@ -11,6 +11,7 @@ import pytest
 from ssdscope import probes
 from ssdscope.probes import (
     Absent,
+    Ambiguous,
     Budget,
     Detected,
     Finding,
@@ -259,6 +260,30 @@ def test_nor_is_it_absent_where_the_first_writes_far_apart_wait(
     ftl = 'kind = "page"\nmap_unit_bytes = 8192'
     found = told(drive(tmp_path, ftl, NOISE), "rmw_unit", "merge_unit")
     assert isinstance(found[merge_unit.UNIT], Undetectable)
+
+
+@pytest.mark.parametrize(
+    ("candidates_kib", "expected"), [((8, 16, 64), Undetectable), ((8,), Detected)]
+)
+def test_what_may_be_an_rmw_unit_is_no_merge_unit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, candidates_kib: tuple[int, ...], expected: type
+) -> None:
+    """Runs across two take twice as long; a region of ten units was taken for log blocks."""
+    stream = merge_periods.Stream(8192, 0, np.full(4096, 1e6))
+    found = merge_periods.Repeating(stream, merge_periods.Period(8, 0.1, 11.0))
+    monkeypatch.setattr(merge_unit, "repeating", lambda *_args: iter([found]))
+    monkeypatch.setattr(merge_unit.merge_begins, "measure", lambda *_args: None)
+    monkeypatch.setattr(merge_unit.merge_pairs, "measure", lambda *_args: None)
+    apart = merge_runs.Apart(0.0, 0, 1e6)
+    collapse = merge_runs.Collapse(65_536, np.full(16, 33e6), np.full(16, 69e6), 1e-6, apart)
+    monkeypatch.setattr(merge_unit, "_collapse", lambda *_args: collapse)
+    bench = Bench(drive(tmp_path, 'kind = "page"'), Budget.parse("full"), 1)
+    sizes = tuple(float(each * 1024) for each in candidates_kib)
+    bench.known["rmw_unit_bytes"] = Ambiguous(
+        name="rmw_unit_bytes", probe="rmw_unit", candidates=sizes, reason="for a test"
+    )
+    answers = {each.name: each for each in merge_unit.detect(bench)}
+    assert isinstance(answers[merge_unit.UNIT], expected)
 
 
 def test_without_an_rmw_unit_nothing_is_absent(tmp_path: Path) -> None:

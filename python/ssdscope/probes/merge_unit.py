@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.probes import merge_begins, merge_pairs, merge_runs, write_through
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.merge_periods import PHASE, Period, Repeating, Stream, repeating, unit_is_known
 from ssdscope.probes.picture import Axis, Picture, series
@@ -120,6 +120,8 @@ def _answers(bench: Bench) -> Iterator[Finding]:
         evidence |= collapse.evidence if collapse else {}
         if collapse is None:
             unclear = Reason.RANGE_TOO_SMALL
+        elif _may_be_rmw_unit(bench, found):
+            unclear = Reason.EFFECT_BELOW_NOISE
         elif collapse.sure and (collapse.merges or not _is_zone(bench, found)):
             yield from _detected(bench, found, collapse.contrast, evidence)
             return
@@ -200,6 +202,12 @@ def _is_zone(bench: Bench, found: Repeating) -> bool:
     """Whether that may be loading the mapping table, which times of writes must then refute."""
     zone = bench.found("map_zone_bytes")
     return zone is not None and abs(float(zone) - found.size_bytes) <= found.stream.unit_bytes
+
+
+def _may_be_rmw_unit(bench: Bench, found: Repeating) -> bool:
+    """Whether RMW units may be that large, of which runs across two write twice as many."""
+    unit = bench.known.get(RMW_UNIT)
+    return isinstance(unit, Ambiguous) and found.size_bytes in unit.candidates
 
 
 def _suspect(bench: Bench, found: Repeating, collapse: merge_runs.Collapse) -> bool:
