@@ -316,6 +316,19 @@ def test_a_knee_that_may_lie_at_depth_one_is_not_told() -> None:
     assert knee.reason is Reason.EFFECT_BELOW_NOISE
 
 
+@pytest.mark.parametrize("share_slow", [0.3, 0.45])
+def test_a_deep_queue_that_stays_on_one_of_two_dies_has_no_one_knee(share_slow: float) -> None:
+    """In some blocks, and not in others: which ones a host will meet is not known."""
+    rng = np.random.default_rng(2)
+    depths = np.array(depth_sweep.DEPTHS)
+    rates = depths / (depths + 0.5) * np.exp(0.01 * rng.standard_normal((48, depths.size)))
+    assert isinstance(depth_sweep.judge(FakeDrive().info, depths, rates, 1, seed=1), Detected)
+    slow = (rng.random(rates.shape) < share_slow) & (depths > 8)
+    knee = depth_sweep.judge(FakeDrive().info, depths, np.where(slow, 0.85, 1) * rates, 1, seed=1)
+    assert isinstance(knee, Undetectable)
+    assert knee.reason is Reason.EFFECT_BELOW_NOISE
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_is_no_second_step(seed: int) -> None:
     knee = findings(FakeDrive(servers=8, sigma=0.15, spike_share=0.02, seed=seed), seed)[KNEE]

@@ -7,7 +7,8 @@ Statistic: rates of random 4 KiB reads at depths 1 to 256 while the queue is ful
 blocks; the depth that gives 90 % of what the deepest queue gives, with the interval of resampled
 blocks.
 Decision: the knee, if its interval does not touch depth 1; absent if no depth gains 3 %;
-ambiguous if the last step to the deepest queue still gains so much. A curve that levels off and
+ambiguous if the last step to the deepest queue still gains so much; undetectable if the mean of the
+blocks has its knee elsewhere, as where deep queues stay for long on few of the dies. A curve that levels off and
 rises again has its knee where it reaches the plateau, and a caution that says where it levelled
 off.
 Assumptions: the drive is in use (the size sweep came before) and nobody else is busy on it.
@@ -55,6 +56,8 @@ COUNTED, COUNTED_QUEUES = 512, 8
 """Requests that are counted once a queue has settled, and so many times its depth."""
 USELESS_WIDTH = 0.4
 """Relative width of an interval that tells nothing: four times what a knee may be off."""
+BY_MEAN = 0.1
+"""How far apart knees of the median and of the mean may be, where a block is like any other."""
 RISES_AGAIN = 0.05
 """A doubling of the depth that gains so much more than one before it is a second step."""
 REPLICATES = 400
@@ -172,7 +175,9 @@ def judge(
             reason=f"throughput still rises at depth {depths[-1]}: the knee is deeper",
             **common,
         )
-    if low <= depths[0] or high - low > USELESS_WIDTH * knee:
+    by_mean = stats.saturation_depth(depths, rates.mean(axis=0), PLATEAU_SHARE)
+    unsure = high - low > USELESS_WIDTH * knee or abs(by_mean - knee) > BY_MEAN * knee
+    if low <= depths[0] or unsure:
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     gain = float(typical.max() / typical[0]) - 1
     return Detected(value=knee, interval=(low, high), effect=gain, **common)
