@@ -93,6 +93,32 @@ def test_a_few_that_take_a_little_longer_for_a_while_are_no_knee() -> None:
     assert knee.spare_bytes == pytest.approx(begin * 4096, rel=0.02)
 
 
+def test_a_rise_that_passes_is_no_beginning() -> None:
+    """A table that turns over now and then makes writes longer for a while, as collection does."""
+    rng = np.random.default_rng(5)
+    latencies = rng.normal(100.0, 8.0, 110_000)
+    latencies[48_000:51_000][rng.random(3000) < 0.4] *= 1.5
+    latencies[60_000:72_000][rng.random(12_000) < 0.15] *= 1.3
+    latencies[72_000:][rng.random(38_000) < 0.2] *= 10.0
+    knee = knee_alone(latencies, 4096, 4096 * 200_000)
+    assert knee is not None
+    assert knee.spare_bytes > 59_900 * 4096
+
+
+@pytest.mark.parametrize("apart", [1500, 900])
+def test_the_first_of_bursts_evenly_apart_is_the_beginning(apart: int) -> None:
+    """One write of a thousand waits in the first few: too few, by their number alone."""
+    rng = np.random.default_rng(8)
+    latencies = rng.normal(100.0, 8.0, 40_000)
+    latencies[rng.random(latencies.size) < 0.005] *= 1.5
+    first = 17_000
+    for round_, burst in enumerate(range(first, latencies.size - 9, apart)):
+        latencies[burst : burst + (1 if round_ < 3 else 9)] *= 100.0
+    knee = knee_alone(latencies, 4096, 4096 * 80_000)
+    assert knee is not None
+    assert knee.spare_bytes == first * 4096
+
+
 def test_collection_beside_writes_is_seen_before_they_wait_for_it() -> None:
     """A drift is not seen there more than elsewhere."""
     knee = Knee(1000 * SIZES[0], 0.0, 0.0, 2.0)

@@ -13,7 +13,7 @@ from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, pag
 from ssdscope import stats
 from ssdscope.probes import Ambiguous, Detected, Reason, Undetectable, gc_period
 from ssdscope.probes.overwriting import Granule
-from ssdscope.probes.slow_writes import taking_turns, uneven_parts
+from ssdscope.probes.slow_periods import taking_turns, uneven_parts
 from ssdscope.studies.recovery.generator import draw
 
 PAGE = 4096

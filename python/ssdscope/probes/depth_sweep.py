@@ -8,9 +8,9 @@ blocks; the depth that gives 90 % of what the deepest queue gives, with the inte
 blocks.
 Decision: the knee, if its interval does not touch depth 1; absent if no depth gains 3 %;
 ambiguous if the last step to the deepest queue still gains so much; undetectable if the mean of the
-blocks has its knee elsewhere, as where deep queues stay for long on few of the dies. A curve that levels off and
-rises again has its knee where it reaches the plateau, and a caution that says where it levelled
-off.
+blocks has its knee elsewhere, as where deep queues stay for long on few of the dies. A curve that
+levels off and rises again has its knee where it reaches the plateau, and a caution that says where
+it levelled off.
 Assumptions: the drive is in use (the size sweep came before) and nobody else is busy on it.
 Cost: 1,000,000 to 4,000,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
 """

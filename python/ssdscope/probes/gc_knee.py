@@ -9,7 +9,7 @@ off if the drive allows it (a small one that stays on is flushed after each writ
 is added, by half and in the interval), one write at a time: latencies, each over the median of its
 neighbours (collection hits few writes hard, drift hits all alike): where slow ones become more
 frequent, and within what is before that once more, since a drive begins to collect before it must,
-and shows it first by rare slow writes.
+and shows it first by rare slow writes; or the first of several bursts of waits evenly apart.
 
 Decision. Writes must become 8 % slower in the mean and stay so, some of that right behind the
 place, with a gain in log likelihood of 12, and several may not wait long before. Both beginnings

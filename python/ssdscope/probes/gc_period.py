@@ -16,7 +16,7 @@ the one whose events return most surely decides. Where none does, as many writes
 chance, those are looked for that come at one place of nearly every round (`stats.train`).
 
 Decision. As many writes again as it takes (at most seven looks) for a lag whose returns make 30 %
-of what they could with p < 1e-6, or less at smaller p (`slow_writes.SURE`); then the same on
+of what they could with p < 1e-6, or less at smaller p (`slow_periods.SURE`); then the same on
 another place. The period is detected if both agree within 2 %, or one write, or one is two to four
 times the other, after which half of what is slow returns, and which is told then of a merge unit,
 or where addresses decide on the plane: of waits that noise hides one in so many may be left, and
@@ -60,17 +60,15 @@ from ssdscope.probes.overwriting import (
     write_through,
 )
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.slow_writes import (
-    FINE_THRESHOLDS,
+from ssdscope.probes.slow_periods import (
     SHORT,
-    THRESHOLDS,
     folded,
     period_of,
-    relative,
     taking_turns,
     train_of,
     uneven_parts,
 )
+from ssdscope.probes.slow_writes import FINE_THRESHOLDS, THRESHOLDS, relative
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import FILL_BYTES, Granule, fill_afresh, unit_or_base
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rounds import WARM_SHARE, Rounds, Written, power_of_two
-from ssdscope.probes.slow_writes import LEAST_BLOCK_BYTES, folded, uneven_parts
+from ssdscope.probes.slow_periods import LEAST_BLOCK_BYTES, folded, uneven_parts
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ import numpy as np
 from ssdscope.probes import write_buffer
 from ssdscope.probes.finding import Absent, Detected
 from ssdscope.probes.overwriting import FILL_BYTES, Granule, latencies_ns, write_through
-from ssdscope.probes.slow_writes import folded, period_of, relative
+from ssdscope.probes.slow_periods import folded, period_of
+from ssdscope.probes.slow_writes import relative
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Writes that wait for collection: where they begin in a series, and after how many they return."""
+"""Writes that wait for collection: where they begin in a series."""
 
 from __future__ import annotations
 
@@ -27,6 +27,9 @@ FOLLOWED = 0.5
 """A rise counts once half as much was written behind it as before it."""
 NEXT, NEXT_RISE = 0.25, 0.1
 """Times what is before a rise: where at least so much of it must show, lest it begins later."""
+WHILES, LONG_BEHIND, PASSED = 8, 0.1, 0.3
+"""Of what is behind the first rise, if that is so much of what is before: parts; and how little of
+the rise shows in one where it has passed."""
 LOCAL = 256
 """Requests whose median stands for what a write takes when nothing is collected."""
 DRIFT_MOST = 1.5
@@ -43,25 +46,12 @@ where collection goes on beside; and by how much, and which share of it at once,
 WAIT, WAITS_BEFORE = 100.0, 0.1
 """Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
 collection begins than from then on, where there are several."""
+LONG_WAIT, FIRST_BURSTS, EVENLY = WAIT / 2, 4, 1.25
+"""Likewise of what waits in bursts: so many at first that are apart alike, but for so much."""
 SLOWEST = 1000.0
 """Times the median: what is slower counts as so slow, so that no single write decides."""
 FINE_THRESHOLDS = (1.15, 1.25, 1.35, *THRESHOLDS)
 """Likewise of collection that other planes' work hides: it makes a write a little longer."""
-SURE = {0.3: 1e-6, 0.2: 1e-9, 0.1: 1e-12, 0.05: 1e-20}
-"""How improbable by chance returns must be that make so small a share of all that is slow."""
-SHORT, LONG_REQUEST_BYTES = 32, 128 * 1024
-"""Writes: with shorter periods planes and pages of unlike speed return, too, though little slower,
-but for requests that lie on many of them."""
-LEAST_BLOCK_BYTES = 64 * 1024
-"""No flash is erased in smaller blocks."""
-SURE_OF_MANY = {0.3: 1e-6, 0.2: 1e-30}
-"""Likewise of many requests at once, which wait for each other, and so return with the stripe."""
-FITS = 10
-"""A period must fit so often into what was written."""
-UNEVEN_PARTS, ALSO_SLOW = (4, 3, 2), 0.3
-"""Of a period: waits in it that are looked for; and the share of the rise that each must have."""
-TURNS, LEAST_ROUNDS, BY_CHANCE = (2, 3, 4), 4, 1e-4
-"""So many waits may take turns, so often at least; how improbable by chance their lengths are."""
 EARLIEST = 0.02
 """Of the capacity: what gets slower before, and not very much so, is no collection."""
 
@@ -138,7 +128,7 @@ def knee_alone(
             begin = max(int(EARLIEST * capacity / size_bytes) - warm, 0)
             if not exact:
                 split = _sharper(slow, split, begin, gain)
-            first = _first_slow(slow, split, begin, gain)
+            first = _first_of_bursts(slow, _first_slow(slow, split, begin, gain), begin)
             low, high = ((warm + each) * size_bytes for each in first.interval)
             return Knee((warm + first.place) * size_bytes, low, high, slowdown)
         # A buffer that has filled, a table that was loaded: not yet what is sought.
@@ -248,6 +238,8 @@ def _first_slow(
         place = begin + earlier.place
         if place < split.place / 3 or not _lasting(before, earlier.place, FIRST_RISE):
             return split
+        if _passes(before, earlier.place):
+            return split
         low, high = earlier.interval
         split = replace(earlier, place=place, interval=(begin + low, begin + high))
 
@@ -277,88 +269,30 @@ def _lasting(slow: NDArray[np.float64], place: int, rise: float) -> bool:
     return bool(min(halves) >= (1 + rise) * before)
 
 
-def period_of(
-    slow: NDArray[np.float64], size_bytes: int, *, alone: bool = True, shortest: int = 1
-) -> stats.Recurrence | None:
-    """Find the period of slow writes, by the threshold at which they return most surely.
+def _first_of_bursts(slow: NDArray[np.float64], split: stats.Onset, begin: int) -> stats.Onset:
+    """Go back to the first long wait if it is one of several that come evenly apart.
 
-    Parameters
-    ----------
-    slow : ndarray, shape (n,)
-        Latencies over the usual ones, as `relative` gives them.
-    size_bytes
-        Of a write.
-    alone
-        Whether they were written one by one.
-    shortest
-        Writes: shorter periods do not count.
-
-    Returns
-    -------
-    Recurrence or None
-        None if at no threshold slow writes return more often than chance would have it.
+    Where blocks of all planes are collected together, a few writes of thousands wait, and for long:
+    one or two such bursts are too few to be told from chance by how often writes are slow.
     """
-    thresholds, most = (FINE_THRESHOLDS, SURE) if alone else (THRESHOLDS, SURE_OF_MANY)
-    sure: list[stats.Recurrence] = []
-    for threshold in thresholds:
-        found = stats.recurrence(slow > threshold)
-        least = max(shortest, LEAST_BLOCK_BYTES / size_bytes)
-        if found is None or found.period < least:
-            continue
-        plain = found.period >= SHORT or size_bytes >= LONG_REQUEST_BYTES
-        clear = threshold >= THRESHOLDS[0] and _is_sure(found, SURE_OF_MANY)
-        if _is_sure(found, most) and (plain or clear) and FITS * found.period <= slow.size:
-            sure.append(found)
-    return max(sure, key=lambda each: each.share, default=None)
+    waits = np.flatnonzero(slow > LONG_WAIT)
+    bursts = waits[np.diff(waits, prepend=-LOCAL) >= LOCAL][:FIRST_BURSTS]
+    if bursts.size < FIRST_BURSTS or not split.place / 3 < bursts[0] < split.place:
+        return split
+    gaps = np.diff(bursts)
+    if gaps.max() > EVENLY * gaps.min() or bursts[0] - begin < FIRST_BURSTS * gaps.max():
+        return split
+    first, half = int(bursts[0]), int(gaps.mean() / 2)
+    return replace(split, place=first, interval=(first - half, first))
 
 
-def folded(slow: NDArray[np.float64], period: int) -> NDArray[np.float64]:
-    """Give the median at each place within a period, over the last periods of the series."""
-    rounds = max(min(slow.size // period, FITS), 1)
-    return np.asarray(np.median(slow[-rounds * period :].reshape(rounds, period), axis=0))
+def _passes(slow: NDArray[np.float64], place: int) -> bool:
+    """Say whether what is behind a place is as fast as before for a while: it began later.
 
-
-def uneven_parts(slow: NDArray[np.float64], period: int) -> int:
-    """Count the waits in a period that are evenly apart, but for whole writes; 1 if it is one.
-
-    What returns after 13.5 writes is at the same place of a period only after 27.
+    Of few writes, of which hardly any meets a collection at first, nothing can be said.
     """
-    profile = folded(slow, period)
-    first, rise = int(profile.argmax()), float(profile.max()) - 1
-    for parts in UNEVEN_PARTS:
-        apart = first + np.arange(1, parts) * period / parts
-        held = [profile[each.astype(int) % period] for each in (np.floor(apart), np.ceil(apart))]
-        if period % parts and np.maximum(*held).min() - 1 >= ALSO_SLOW * rise:
-            return parts
-    return 1
-
-
-def taking_turns(slow: NDArray[np.float64], period: int) -> int:
-    """Count the waits after which equally long ones return; 1 if all are alike.
-
-    Every second, third or fourth wait is held against the others (Kruskal and Wallis 1952). Each
-    may come a write early or late.
-    """
-    from scipy.stats import kruskal
-
-    whole = slow[: slow.size // period * period].reshape(-1, period)
-    waits = np.arange(int(np.log(whole).mean(axis=0).argmax()), slow.size, period)
-    length = np.array([slow[max(wait - 1, 0) : wait + 2].max() for wait in waits])
-    chances = {1: BY_CHANCE}
-    for turns in TURNS:
-        several = [length[start::turns] for start in range(turns)]
-        if length.size >= LEAST_ROUNDS * turns and np.ptp(length) > 0:
-            chances[turns] = float(kruskal(*several).pvalue)
-    return min(chances, key=lambda each: chances[each])
-
-
-def train_of(
-    slow: NDArray[np.float64], shortest: int, thresholds: tuple[float, ...]
-) -> stats.Recurrence | None:
-    """Find the period of slow writes that are few among others, by the surest threshold."""
-    found = (stats.train(slow > threshold, shortest) for threshold in thresholds)
-    return min(filter(None, found), key=lambda each: each.p_value, default=None)
-
-
-def _is_sure(found: stats.Recurrence, at_most: dict[float, float]) -> bool:
-    return any(found.share >= share and found.p_value <= p for share, p in at_most.items())
+    before, rest = slow[:place].mean(), slow[place:]
+    if rest.size < max(WHILES * LOCAL, LONG_BEHIND * place):
+        return False
+    slowest = min(part.mean() for part in np.array_split(rest, WHILES))
+    return bool(slowest - before < PASSED * (rest.mean() - before))

@@ -30,6 +30,8 @@ LINES_ALIKE = 0.05
 DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 PLATEAU_DEPTHS, PLATEAU_LISTS = (192, 256), 4
 KNEE_SHARES = (0.89, 0.91)
+NEAR_KNEE, NEAR_LISTS = (0.85, 0.95), 12
+"""Of the plateau: rates that decide where the knee is, and how many lists each is the mean of."""
 
 
 def conflict(twin: Twin) -> float:
@@ -238,19 +240,25 @@ def _looked_up_ns(twin: Twin, device: Device, starts: Offsets, size: int, depth:
 def depth_rates(twin: Twin) -> NDArray[np.float64]:
     """Rates of random reads at every depth, in reads per nanosecond.
 
-    A deep queue wanders between even and uneven so slowly that one list of requests tells the rate
-    to two or three hundredths only; every knee hangs on the deepest, so that takes several.
+    A list of requests meets some dies more often than others, and a deep queue wanders between even
+    and uneven, so that one list tells the rate to two or three hundredths only. Every knee hangs on
+    the deepest queues and on those that come near it: these take several.
     """
+    rates = np.array(
+        [_rate_at(twin, each, PLATEAU_LISTS if each in PLATEAU_DEPTHS else 1) for each in DEPTHS]
+    )
+    low, high = np.array(NEAR_KNEE) * stats.isotonic(rates)[-1]
+    for place in np.flatnonzero((rates > low) & (rates < high)):
+        rates[place] = _rate_at(twin, DEPTHS[place], NEAR_LISTS)
+    return rates
+
+
+def _rate_at(twin: Twin, depth: int, lists: int) -> float:
     size = max(SIZE_STEP_BYTES, twin.block_bytes)
-    slots = twin.shape.capacity_bytes // size
-    rates = []
-    for depth in DEPTHS:
-        lists = PLATEAU_LISTS if depth in PLATEAU_DEPTHS else 1
-        count = stats.settling_requests(depth) + 24 * depth + 12_288
-        starts = twin.stream.integers(0, slots, (lists, count)) * size
-        each = [rate(twin.warm.fork(), row.astype(np.uint64), size, depth) for row in starts]
-        rates.append(np.mean(each))
-    return np.array(rates)
+    count = stats.settling_requests(depth) + 24 * depth + 12_288
+    starts = twin.stream.integers(0, twin.shape.capacity_bytes // size, (lists, count)) * size
+    each = [rate(twin.warm.fork(), row.astype(np.uint64), size, depth) for row in starts]
+    return float(np.mean(each))
 
 
 def knees(rates: NDArray[np.float64]) -> list[float]:
