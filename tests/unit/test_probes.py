@@ -329,6 +329,17 @@ def test_a_deep_queue_that_stays_on_one_of_two_dies_has_no_one_knee(share_slow: 
     assert knee.reason is Reason.EFFECT_BELOW_NOISE
 
 
+def test_a_knee_that_moves_while_it_is_measured_is_not_told() -> None:
+    """Others write, and more and more of what is read lies on one of two dies."""
+    rng = np.random.default_rng(2)
+    depths, gone = np.array(depth_sweep.DEPTHS), np.linspace(0, 1, 48)[:, None]
+    rates = np.minimum(depths / (depths + 0.5), 1 - 0.15 * gone)
+    rates *= np.exp(0.01 * rng.standard_normal(rates.shape))
+    knee = depth_sweep.judge(FakeDrive().info, depths, rates, 1, seed=1)
+    assert isinstance(knee, Undetectable)
+    assert knee.reason is Reason.INTERFERENCE
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_is_no_second_step(seed: int) -> None:
     knee = findings(FakeDrive(servers=8, sigma=0.15, spike_share=0.02, seed=seed), seed)[KNEE]

@@ -8,9 +8,10 @@ blocks; the depth that gives 90 % of what the deepest queue gives, with the inte
 blocks.
 Decision: the knee, if its interval does not touch depth 1; absent if no depth gains 3 %;
 ambiguous if the last step to the deepest queue still gains so much; undetectable if the mean of the
-blocks has its knee elsewhere, as where deep queues stay for long on few of the dies. A curve that
-levels off and rises again has its knee where it reaches the plateau, and a caution that says where
-it levelled off.
+blocks has its knee elsewhere, as where deep queues stay for long on few of the dies, or the latter
+half of them, as where others' writes move data to few of the dies meanwhile. A curve that levels
+off and rises again has its knee where it reaches the plateau, and a caution that says where it
+levelled off.
 Assumptions: the drive is in use (the size sweep came before) and nobody else is busy on it.
 Cost: 1,000,000 to 4,000,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
 """
@@ -58,6 +59,8 @@ USELESS_WIDTH = 0.4
 """Relative width of an interval that tells nothing: four times what a knee may be off."""
 BY_MEAN = 0.1
 """How far apart knees of the median and of the mean may be, where a block is like any other."""
+MOVES = 0.25
+"""Likewise of the former and the latter half of the blocks, which scatter more."""
 RISES_AGAIN = 0.05
 """A doubling of the depth that gains so much more than one before it is a second step."""
 REPLICATES = 400
@@ -175,12 +178,25 @@ def judge(
             reason=f"throughput still rises at depth {depths[-1]}: the knee is deeper",
             **common,
         )
-    by_mean = stats.saturation_depth(depths, rates.mean(axis=0), PLATEAU_SHARE)
-    unsure = high - low > USELESS_WIDTH * knee or abs(by_mean - knee) > BY_MEAN * knee
-    if low <= depths[0] or unsure:
+    if low <= depths[0] or high - low > USELESS_WIDTH * knee:
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+    by_mean = stats.saturation_depth(depths, rates.mean(axis=0), PLATEAU_SHARE)
+    if abs(by_mean - knee) > BY_MEAN * knee:
+        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+    if _moved(depths, rates):
+        return Undetectable(reason=Reason.INTERFERENCE, **common)
     gain = float(typical.max() / typical[0]) - 1
     return Detected(value=knee, interval=(low, high), effect=gain, **common)
+
+
+def _moved(depths: NDArray[Any], rates: NDArray[Any]) -> bool:
+    """Say whether the knee of the latter half of the blocks is another than that of the former."""
+    halves = np.array_split(rates, 2)
+    knees = [
+        stats.saturation_depth(depths, stats.log_median(half, axis=0), PLATEAU_SHARE)
+        for half in halves
+    ]
+    return max(knees) > (1 + MOVES) * min(knees)
 
 
 def _evidence(
