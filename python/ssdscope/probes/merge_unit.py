@@ -101,37 +101,11 @@ def _answers(bench: Bench) -> Iterator[Finding]:
             unclear = unclear if found.clear else Reason.MODEL_MISFIT
             continue
         evidence = _evidence(stream, found.period)
-        begins = merge_begins.measure(bench, found)
-        if begins is not None and begins.alone:
-            evidence["begins_slower"] = begins.contrast
-            known = unit_is_known(bench)
-            first = (None, None) if known else merge_begins.first_unit(bench, found, begins)
-            yield from _detected(bench, found, begins.contrast, evidence, first)
+        told = _of_period(bench, found, begun, evidence)
+        if isinstance(told, list):
+            yield from told
             return
-        pairs = merge_pairs.measure(bench, found)
-        if pairs is not None:
-            evidence["across_slower"] = pairs.contrast
-            known = unit_is_known(bench)
-            first = (None, None) if known else merge_pairs.first_unit(bench, found, pairs)
-            yield from _detected(bench, found, pairs.contrast, evidence, first)
-            return
-        left = int(bench.info.capacity_bytes * RUNS_SHARE) - (bench.bytes_written - begun)
-        collapse = _collapse(bench, found, left)
-        evidence |= collapse.evidence if collapse else {}
-        if collapse is None:
-            unclear = Reason.RANGE_TOO_SMALL
-        elif _may_be_rmw_unit(bench, found):
-            unclear = Reason.EFFECT_BELOW_NOISE
-        elif collapse.sure and (collapse.merges or not _is_zone(bench, found)):
-            yield from _detected(bench, found, collapse.contrast, evidence)
-            return
-        elif (
-            collapse.contrast >= merge_runs.COLLAPSES / 2
-            or _suspect(bench, found, collapse)
-            or (begins is not None and begins.wait_at_all(collapse.apart.first_ns))
-        ):
-            unclear = Reason.EFFECT_BELOW_NOISE
-        refuted = found.size_bytes
+        unclear, refuted = told or unclear, found.size_bytes
     common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
     if stream is not None and unclear is None and unit_is_known(bench):
         yield from _none(bench, stream, common)
@@ -140,6 +114,41 @@ def _answers(bench: Bench) -> Iterator[Finding]:
         unclear = Reason.EFFECT_BELOW_NOISE  # A log block that is full too soon hides all others.
     for name in (UNIT, PHASE):
         yield Undetectable(name=name, reason=unclear or Reason.RANGE_TOO_SMALL, **common)
+
+
+def _of_period(
+    bench: Bench, found: Repeating, begun_bytes: int, evidence: dict[str, Any]
+) -> list[Finding] | Reason | None:
+    """Answer if a period is a merge unit; else why it may be one, or None if it is not.
+
+    What tells it goes into the evidence. When the probe began, so much had been written.
+    """
+    begins = merge_begins.measure(bench, found)
+    if begins is not None and begins.alone:
+        evidence["begins_slower"] = begins.contrast
+        known = unit_is_known(bench)
+        first = (None, None) if known else merge_begins.first_unit(bench, found, begins)
+        return list(_detected(bench, found, begins.contrast, evidence, first))
+    pairs = merge_pairs.measure(bench, found)
+    if pairs is not None:
+        evidence["across_slower"] = pairs.contrast
+        known = unit_is_known(bench)
+        first = (None, None) if known else merge_pairs.first_unit(bench, found, pairs)
+        return list(_detected(bench, found, pairs.contrast, evidence, first))
+    left = int(bench.info.capacity_bytes * RUNS_SHARE) - (bench.bytes_written - begun_bytes)
+    collapse = _collapse(bench, found, left)
+    if collapse is None:
+        return Reason.RANGE_TOO_SMALL
+    evidence |= collapse.evidence
+    if _may_be_rmw_unit(bench, found):
+        return Reason.EFFECT_BELOW_NOISE
+    if collapse.sure and (collapse.merges or not _is_zone(bench, found)):
+        return list(_detected(bench, found, collapse.contrast, evidence))
+    waits = begins is not None and begins.wait_at_all(collapse.apart.first_ns)
+    half_collapses = collapse.contrast >= merge_runs.COLLAPSES / 2
+    if half_collapses or waits or _suspect(bench, found, collapse):
+        return Reason.EFFECT_BELOW_NOISE
+    return None
 
 
 def _detected(

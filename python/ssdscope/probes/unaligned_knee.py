@@ -47,8 +47,8 @@ SCATTER, OFF_MOST, UNSURE_MOST = 0.015, 0.02, 0.03
 come to."""
 LATER = 2.0
 """Times the latest knee of longer requests, by when shorter ones, which use up more, show it."""
-ENTRY_BYTES = 128 * 1024
-"""Zones of a mapping table are larger; an entry belongs to an RMW unit."""
+ENTRY_COVERS_BYTES = 128 * 1024
+"""Of data, at most: an entry of a mapping table belongs to an RMW unit, and zones are larger."""
 PADDINGS = 4
 """Times the padding: so long are the shortest requests, or an error of it would count."""
 ERROR = 0.06
@@ -123,7 +123,7 @@ def of_shorter(spare_bytes: float, shorter_bytes: float, capacity: int) -> float
 def _writes_entries(bench: Bench) -> bool:
     """Whether entries of the mapping table are kept one by one, and so written to flash, too."""
     zone = bench.found("map_zone_bytes")
-    single = zone is None or float(zone) <= ENTRY_BYTES
+    single = zone is None or float(zone) <= ENTRY_COVERS_BYTES
     return single and bench.found("map_cache_bytes") is not None
 
 
