@@ -115,24 +115,19 @@ def test_a_drive_without_collection_shows_none(tmp_path: Path) -> None:
         assert isinstance(finding, Undetectable)
 
 
-def test_a_small_buffer_that_stays_on_is_flushed_past(tmp_path: Path) -> None:
-    held = 262_144
+@pytest.mark.parametrize(("held", "drain"), [(64, "high-water"), (1000, "full"), (1000, "idle")])
+def test_what_a_buffer_holds_is_no_spare_space(tmp_path: Path, held: int, drain: str) -> None:
+    """It stays on: a small one is flushed past, and what a large one holds is taken off."""
     buffer = (
-        f"[write_buffer]\nbytes = {held}\nunit_bytes = 4096\nswitchable = false\n"
-        'drain = "high-water"\nhigh_water_ratio = 0.7\norder = "lru"\n'
+        f"[write_buffer]\nbytes = {held * 4096}\nunit_bytes = 4096\nswitchable = false\n"
+        f'drain = "{drain}"\norder = "lru"\n'
     )
-    toml = page_mapped(blocks=960) + buffer + NOISE
-    bench = bench_with(tmp_path, toml, rmw_unit_bytes=4096, write_buffer_bytes=held)
+    known = {"rmw_unit_bytes": 4096, "write_buffer_bytes": held * 4096, "merge_unit_bytes": None}
+    bench = bench_with(tmp_path, page_mapped(blocks=960) + buffer + NOISE, **known)
     share = told("gc_knee", bench)[gc_knee.SPARE]
     assert isinstance(share, Detected)
     spare = 1.3 * (1 - 0.02 - OPEN_BLOCKS / 960) - 1
-    assert share.value == pytest.approx(spare + held / 2 / bench.info.capacity_bytes, rel=0.1)
-
-
-def test_what_a_buffer_holds_is_added_if_it_is_little() -> None:
-    knee = Knee(100e6, 98e6, 102e6, 2.0)
-    assert gc_knee._with_buffer(knee, 4e6) == Knee(102e6, 98e6, 106e6, 2.0)
-    assert gc_knee._with_buffer(knee, 20e6) is None
+    assert share.value == pytest.approx(spare, rel=0.03)
 
 
 @pytest.mark.parametrize("unit", [4096, 16_384])
