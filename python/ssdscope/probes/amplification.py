@@ -311,8 +311,7 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
     spare = bench.found(SPARE)
     if spare is None and loads_most:
         return _refused(fit, courses, below, "the course may be that of what hides collection")
-    taken = fit.spare + held_share(bench)
-    if spare is not None and not SPARE_LESS < float(spare) / taken < SPARE_MORE:
+    if spare is not None and not SPARE_LESS < float(spare) / fit.spare < SPARE_MORE:
         return _refused(fit, courses, below, "collection begins elsewhere than spare space ends")
     error = LEAST_ERROR_BLIND if draws else LEAST_ERROR
     value *= 1 + table / 2
