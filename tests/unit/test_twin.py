@@ -42,7 +42,7 @@ def findings(truth: Staircase) -> list[dict[str, Any]]:
         },
         {
             "property": "queue_depth_knee",
-            "evidence": {"median_iops": [1e4, truth.plateau_iops(PAGE)]},
+            "evidence": {"mean_iops": [1e4, truth.plateau_iops(PAGE)]},
         },
     ]
 

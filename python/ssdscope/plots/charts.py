@@ -66,11 +66,9 @@ def rate_by_depth(
     """Draw the depth sweep of the latency probe, and the knee if there is one."""
     figure, axes = style.new_figure(palette)
     depths = np.array(evidence["depths"], dtype=float)
-    low, high = np.array(evidence["median_low_iops"]), np.array(evidence["median_high_iops"])
+    low, high = np.array(evidence["mean_low_iops"]), np.array(evidence["mean_high_iops"])
     axes.fill_between(depths, low, high, color=palette.s1, alpha=0.25, linewidth=0)
-    axes.plot(
-        depths, evidence["median_iops"], "o-", color=palette.s1, markersize=3.4, linewidth=1.5
-    )
+    axes.plot(depths, evidence["mean_iops"], "o-", color=palette.s1, markersize=3.4, linewidth=1.5)
     if knee["outcome"] == "detected":
         axes.axvspan(*knee["interval"], color=palette.s2, alpha=0.2, linewidth=0)
         _mark_depth(axes, knee["value"], f"knee {knee['value']:.3g}", "-", palette)

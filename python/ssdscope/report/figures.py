@@ -36,7 +36,7 @@ def evidence_charts(document: Document) -> list[Chart]:
         answered = alpha["outcome"] in ("detected", "absent")
         shown.append(_size_chart(alpha["evidence"], with_line=answered))
     knee = finding(document, "queue_depth_knee")
-    if knee is not None and "median_iops" in knee["evidence"]:
+    if knee is not None and "mean_iops" in knee["evidence"]:
         shown.append(_depth_chart(knee))
     return shown + _pictures(document)
 
@@ -119,9 +119,9 @@ def _depth_chart(knee: Mapping[str, Any]) -> Chart:
         (str(depth), words.iops(rate), f"{words.iops(low)} … {words.iops(high)}")
         for depth, rate, low, high in zip(
             evidence["depths"],
-            evidence["median_iops"],
-            evidence["median_low_iops"],
-            evidence["median_high_iops"],
+            evidence["mean_iops"],
+            evidence["mean_low_iops"],
+            evidence["mean_high_iops"],
             strict=True,
         )
     ]
@@ -137,7 +137,7 @@ def _depth_chart(knee: Mapping[str, Any]) -> Chart:
 def _about_knee(knee: Mapping[str, Any]) -> str:
     evidence = knee["evidence"]
     if knee["outcome"] != "detected":
-        return "Band: 95 % interval of the median."
+        return "Band: 95 % interval of the mean."
     share, top = words.percent(evidence["plateau_share"]), words.iops(evidence["plateau_iops"])
     return f"The knee gives {share} of the plateau, which is {top} reads a second."
 

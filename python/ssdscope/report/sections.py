@@ -43,8 +43,8 @@ def _read_rates(document: Document) -> dict[int, float]:
     rates = {int(point["iodepth"]): float(point["iops"]) for point in reads}
     knee = finding(document, "queue_depth_knee")
     swept = {} if knee is None else knee["evidence"]
-    if swept.get("request_bytes") == 4096 and "median_iops" in swept:
-        rates |= dict(zip(swept["depths"], swept["median_iops"], strict=True))
+    if swept.get("request_bytes") == 4096 and "mean_iops" in swept:
+        rates |= dict(zip(swept["depths"], swept["mean_iops"], strict=True))
     return rates
 
 

@@ -105,7 +105,7 @@ def build(
     alpha, knee = (by_name.get(needed) for needed in NEEDED)
     if alpha is None or "latency_ns" not in alpha["evidence"]:
         return "the latency of reads could not be measured"
-    if knee is None or "median_iops" not in knee["evidence"]:
+    if knee is None or "mean_iops" not in knee["evidence"]:
         return "the throughput at depth could not be measured"
     sweep = alpha["evidence"]
     page_bytes = max(4096, info.logical_block_bytes)
@@ -113,7 +113,7 @@ def build(
     fit = fit_staircase(
         sweep["sizes_bytes"],
         sweep["latency_ns"],
-        max(knee["evidence"]["median_iops"]),
+        max(knee["evidence"]["mean_iops"]),
         page_bytes,
     )
     try:
