@@ -39,6 +39,9 @@ MOST_LOGS = 64
 RUNS, COUNTING = 24, 16
 """Runs of a kind, and how many of them count at least."""
 COLLAPSES, BY_CHANCE, SHUFFLES = 0.1, 0.001, 9999
+LEAST_OF_KIND, OTHER_HALF, ALIKE = 4, 0.35, 0.01
+"""Of runs across odd and across even multiples: so many of each at least, and of what the dearer
+cost more, and how improbable by chance, so little that the others cross nothing."""
 LOADS = 4.0
 """Writes far apart, each of which loads a part of the table: a run across two loads one more."""
 
@@ -66,14 +69,47 @@ class Apart:
 
 
 @dataclass(frozen=True)
+class Runs:
+    """Times of runs of a kind, and which of them begin near odd multiples of their size."""
+
+    ns: NDArray[Any]
+    odd: NDArray[np.bool_]
+
+    def followed_by(self, more: Runs) -> Runs:
+        """Give both in one."""
+        return Runs(np.concatenate([self.ns, more.ns]), np.concatenate([self.odd, more.odd]))
+
+
+@dataclass(frozen=True)
 class Collapse:
     """Times of whole units, aligned and across two, and the probability that chance orders them."""
 
     size_bytes: int
-    aligned_ns: NDArray[Any]
-    across_ns: NDArray[Any]
+    aligned: Runs
+    across: Runs
     p_value: float
     apart: Apart
+
+    @property
+    def aligned_ns(self) -> NDArray[Any]:
+        """What they take that are no more than one unit."""
+        return self.aligned.ns
+
+    @property
+    def across_ns(self) -> NDArray[Any]:
+        """What they take that are half of one unit, and half of the next."""
+        return self.across.ns
+
+    @property
+    def halves(self) -> bool:
+        """Whether only every other boundary costs anything: these are halves of units."""
+        from scipy.stats import mannwhitneyu
+
+        odd, even = self.across_ns[self.across.odd], self.across_ns[~self.across.odd]
+        if min(odd.size, even.size) < LEAST_OF_KIND:
+            return False
+        less, more = sorted(float(each.mean() - self.aligned_ns.mean()) for each in (odd, even))
+        return bool(less < OTHER_HALF * more and mannwhitneyu(odd, even).pvalue < ALIKE)
 
     @property
     def contrast(self) -> float:
@@ -193,14 +229,17 @@ def afresh(bench: Bench, measure: Callable[[], T]) -> T | None:
     return None
 
 
-def run_times(bench: Bench, layout: Layout, runs: int, look: int) -> NDArray[Any]:
+def run_times(bench: Bench, layout: Layout, runs: int, look: int) -> Runs:
     """Time runs of a size at random multiples of it, less those that only fill log blocks.
 
-    No two are neighbours: the rest of a unit that one began would go to the same log block.
+    No two are neighbours: the rest of a unit that one began would go to the same log block. So the
+    multiples are odd in one half of the drive, and even in the other.
     """
-    size, unit = layout.size_bytes, layout.unit_bytes
+    size, unit, slots = layout.size_bytes, layout.unit_bytes, layout.slots(bench.info)
     rng = bench.rng(f"runs of merge units {size} {look}")
-    begins = (2 * rng.permutation(layout.slots(bench.info))[:runs] + 1) * size + layout.shift_bytes
+    slot = rng.permutation(slots)[:runs]
+    odd = slot < slots // 2
+    begins = (2 * slot + np.where(odd, 1, 2)) * size + layout.shift_bytes
     step = unit * _largest_divisor(size // unit, max(RUN_BYTES // unit, 1))
     places = begins[:, None] + np.arange(0, size, step)[None, :]
     far_apart(bench, unit, layout.shift_bytes)
@@ -209,8 +248,9 @@ def run_times(bench: Bench, layout: Layout, runs: int, look: int) -> NDArray[Any
         for run in range(runs):
             latency = undisturbed(writer, places[run], step, most_lost=1.0)
             times[run] = np.nan if np.isnan(latency).mean() > 0.5 else np.nanmean(latency)
-    times = times[max(runs // 3, min(layout.before, runs - COUNTING)) :] * places.shape[1]
-    return np.asarray(times[~np.isnan(times)])
+    counts = np.arange(runs) >= max(runs // 3, min(layout.before, runs - COUNTING))
+    counts &= ~np.isnan(times)
+    return Runs(times[counts] * places.shape[1], odd[counts])
 
 
 def far_apart(bench: Bench, unit: int, shift: int) -> Apart:

@@ -140,7 +140,7 @@ def _of_period(
     if collapse is None:
         return Reason.RANGE_TOO_SMALL
     evidence |= collapse.evidence
-    if _may_be_rmw_unit(bench, found):
+    if _may_be_rmw_unit(bench, found) or collapse.halves:
         return Reason.EFFECT_BELOW_NOISE
     if collapse.sure and (collapse.merges or not _is_zone(bench, found)):
         return list(_detected(bench, found, collapse.contrast, evidence))
@@ -190,17 +190,18 @@ def _collapse(bench: Bench, found: Repeating, left_bytes: int) -> merge_runs.Col
         for shift, before in ((0, apart.logs), (half, apart.logs // 2))
     ]
     left = left_bytes // (2 * size)
-    collapse, aligned, across = None, np.empty(0), np.empty(0)
+    collapse, none = None, merge_runs.Runs(np.empty(0), np.empty(0, bool))
+    aligned, across = none, none
     for look in range(RUNS_LOOKS):
         runs = min(layouts[0].runs, left, layouts[0].slots(bench.info))
         if runs < LEAST_RUNS:
             break
         left -= runs
         more = [merge_runs.run_times(bench, each, runs, look) for each in layouts]
-        aligned, across = np.concatenate([aligned, more[0]]), np.concatenate([across, more[1]])
-        if min(aligned.size, across.size) < 2:
+        aligned, across = aligned.followed_by(more[0]), across.followed_by(more[1])
+        if min(aligned.ns.size, across.ns.size) < 2:
             continue
-        p_value = merge_runs.by_chance(across, aligned)
+        p_value = merge_runs.by_chance(across.ns, aligned.ns)
         collapse = merge_runs.Collapse(size, aligned, across, p_value, apart)
         if p_value <= merge_runs.BY_CHANCE or collapse.contrast < merge_runs.COLLAPSES / 2:
             break
