@@ -60,8 +60,17 @@ def test_planes_of_blind_drives_come_to_collect_in_turn(seed: int, index: int, t
 
 def test_collection_beside_writes_does_not_show_where_it_begins_on_all_planes() -> None:
     """The first 1 % take 9 to 14 % longer, the next 1.5 % only 6 to 8 %, and all else 250 %."""
-    share, shown, _ = reference_writes.overwritten(Twin(draw(7301177, 76)))
-    assert share + 0.015 < shown < share + 0.03
+    found = reference_writes.overwritten(Twin(draw(7301177, 76)))
+    assert all(found.share + 0.015 < each < found.share + 0.03 for each in found.shown)
+    assert found.shown
+
+
+def test_collection_that_takes_a_tenth_longer_may_show_or_not() -> None:
+    """Blocks that are wholly stale cost 10.1 % of a write, and with noise 8; then room is short."""
+    found = reference_writes.overwritten(Twin(draw(2267026688, 147)))
+    (shown,) = found.shown
+    assert found.share == pytest.approx(0.047, abs=0.001)
+    assert 0.065 < shown < 0.073
 
 
 def test_a_knee_that_others_move_by_half_is_not_observable() -> None:

@@ -218,5 +218,5 @@ def test_spare_space_is_that_of_whole_units_whatever_a_buffer_lets_go_of() -> No
         "write_buffer.concurrent_drains": 32, "write_buffer.switchable": False,
     }  # fmt: skip
     twins = [Twin(drawn(each)) for each in (values, values | buffer)]
-    spare = [writes.overwritten(twin)[0] for twin in twins]
+    spare = [writes.overwritten(twin).share for twin in twins]
     assert spare[1] == pytest.approx(spare[0], rel=0.02)

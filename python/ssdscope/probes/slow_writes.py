@@ -40,9 +40,10 @@ the same."""
 BEFORE, AT, PARTS, SLOWER_BEFORE = (0.3, 0.8), 0.02, 5, 1.02
 """Of what is before a knee: from where to where writes are as fast as ever, and how much is at it.
 In so many parts; and how many times as long they take in between if collection has begun."""
-MANY_PARTS, STEP, SUDDEN = 100, 0.05, (0.09, 0.8)
+MANY_PARTS, STEP, SUDDEN, DRIFTS = 100, 0.05, (0.09, 0.8), 0.3
 """Of so many neighbours at a time, or of a quarter; in the logarithm: by so much their medians rise
-where collection goes on beside; and by how much, and which share of it at once, if not by drift."""
+where collection goes on beside; by how much, and which share of it at once, if surely not by drift;
+and of what less is at once, that drifts."""
 WAIT, WAITS_BEFORE = 100.0, 0.1
 """Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
 collection begins than from then on, where there are several."""
@@ -212,14 +213,16 @@ def slower_from(
     if step.height <= STEP:
         return None
     earlier, behind = usual[: step.index - 1][-3:], usual[step.index + 1 :][:3]
-    at_once = float(behind.mean() - earlier.mean()) > SUDDEN[1] * step.height > 0
+    at_once = float(behind.mean() - earlier.mean()) / step.height
     late = step.index >= usual.size - PARTS
+    if at_once < DRIFTS and not late:
+        return None
     of_part = before.size / usual.size
     return Rise(
         write=skipped + round(of_part * step.index),
         low=skipped + round(of_part * (step.first - 1)),
         high=skipped + round(of_part * (step.last + 1)),
-        sudden=late or (step.height > SUDDEN[0] and at_once),
+        sudden=late or (step.height > SUDDEN[0] and at_once > SUDDEN[1]),
     )
 
 

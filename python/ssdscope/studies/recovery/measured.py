@@ -84,8 +84,8 @@ class Case:
         return reads.latency_line(self.twin)
 
     @cached_property
-    def overwritten(self) -> tuple[float, float, float]:
-        """Shares of the capacity before collection, and before it shows; how much slower then."""
+    def overwritten(self) -> writes.Overwritten:
+        """What may be overwritten before collection, and before it shows; how much slower then."""
         return writes.overwritten(self.twin)
 
     @cached_property
@@ -133,12 +133,12 @@ class Case:
         return Truth(together.value, (shape.span_bytes // times,)) if times > 1 else together
 
     def _spare(self) -> Truth:
-        share, shown, _ = self.overwritten
+        share, shown = self.overwritten.share, self.overwritten.shown
         values, shape = self.drawn.values, self.twin.shape
         if share < SPARE_SHOWS and not number(values, "pslc.bytes"):
             return ABSENT
         if not number(values, "pslc.bytes"):
-            return Truth(share, (shown,) if shown > share else ())
+            return Truth(share, shown)
         nominal = float(values["over_provisioning_ratio"])
         taken = number(values, "pslc.bytes") * number(values, "nand.bits_per_cell", 1)
         return Truth(share, (nominal - taken / shape.capacity_bytes, nominal))

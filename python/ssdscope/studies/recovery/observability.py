@@ -151,7 +151,7 @@ def _phase(case: Case) -> float:
 
 
 def _amplified(case: Case) -> float:
-    return min(case.amplification - 1, case.overwritten[2])
+    return min(case.amplification - 1, case.overwritten.contrast)
 
 
 def _period(case: Case) -> float:
@@ -210,7 +210,7 @@ RULES: Mapping[str, Rule] = {
     ),
     "internal_volume_bits": Rule(("one-command", "short-zones", "blurred"), "volumes", _bits),
     "over_provisioning_ratio": Rule(
-        ("region", "hidden-logs"), "overwritten", lambda case: case.overwritten[2]
+        ("region", "hidden-logs"), "overwritten", lambda case: case.overwritten.contrast
     ),
     "gc_write_amplification": Rule(("merges", "region"), "amplification", _amplified),
     "gc_period_bytes": Rule(("protected", "region"), "periodic", _period),

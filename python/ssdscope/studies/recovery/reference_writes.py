@@ -1,5 +1,7 @@
 """Reference measurements by writes; what they give is as in `reference_reads`."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ssdscope.studies.recovery.shape import number
@@ -9,9 +11,9 @@ from ssdscope.targets.records import OP_DISCARD
 
 WRITES = 96
 SETTLED_WRITES = 150_000
-SHOWS, IN_A_ROW, BESIDE_STEPS = 1.1, 4, 20
-"""Times the mean before, from where a host can notice, if so many parts in a row take as long; and
-for how many 200ths of the capacity it is looked for."""
+SHOWS, SURELY, IN_A_ROW, BESIDE_STEPS = 1.1, 1.15, 4, 20
+"""Times the mean before, from where a host can notice, or noise cannot hide it, if so many parts in
+a row take as long; and for how many 200ths of the capacity it is looked for."""
 SPANS = 20
 """Filled from one place, before what it waits for is looked at, and meanwhile."""
 TRIMMED_LOGS_MOST, TRIMMED_BYTES = 65_536, 32 * 1024
@@ -72,13 +74,31 @@ def knee(twin: Twin) -> float:
     return float(max(contrasts))
 
 
-def overwritten(twin: Twin) -> tuple[float, float, float]:
-    """Shares of the capacity that random overwrites fill before room is short, and the contrast.
+@dataclass(frozen=True)
+class Overwritten:
+    """What random overwrites fill before room is short.
 
-    On page-mapped drives room is short when the first block is collected, which is measured, or
-    when writes take 10 % longer, where collection goes on beside them until then; of log blocks
-    when all of them are full but the one for sequential writes. The contrast is that of as many
-    writes behind against those before.
+    Attributes
+    ----------
+    share
+        Of the capacity: before the first block is collected, or log blocks are full.
+    shown
+        Likewise, before writes take 10 and 15 % longer, where they do so later: collection goes on
+        beside them until then.
+    contrast
+        Of as many writes behind, against those before.
+    """
+
+    share: float
+    shown: tuple[float, ...]
+    contrast: float
+
+
+def overwritten(twin: Twin) -> Overwritten:
+    """Overwrite at random until room is short.
+
+    On page-mapped drives that is when the first block is collected, which is measured; of log
+    blocks when all of them are full but the one for sequential writes.
     """
     device, unit = twin.fork(), twin.shape.unit_bytes
     capacity = twin.shape.capacity_bytes
@@ -86,7 +106,7 @@ def overwritten(twin: Twin) -> tuple[float, float, float]:
         written = max(_log_bytes(twin) // unit, 1)
         before = float(force(device, twin.random_units(max(written * 9 // 10, 1)), unit).mean())
         after = float(force(device, twin.random_units(max(written, 64)), unit).mean())
-        return written * unit / capacity, written * unit / capacity, after / before - 1
+        return Overwritten(written * unit / capacity, (), after / before - 1)
     step, latencies = max(capacity // unit // 2000, 16), []
     written, none_yet = 0, counter(device, "gc_runs")
     most = 3 * capacity // 2 // unit
@@ -94,15 +114,16 @@ def overwritten(twin: Twin) -> tuple[float, float, float]:
         latencies.append(force(device, twin.random_units(step), unit).mean())
         written += step
     before = float(np.mean(latencies[: max(len(latencies) - 1, 1)]))
-    beside = _beside(twin, device.fork(), before)
+    beside = {_beside(twin, device.fork(), longer * before) for longer in (SHOWS, SURELY)}
     more = max(written // 2, 256)
     force(device, twin.random_units(more), unit)
     after = float(force(device, twin.random_units(2 * more), unit).mean())
-    return written * unit / capacity, (written + beside) * unit / capacity, after / before - 1
+    shown = tuple((written + each) * unit / capacity for each in sorted(beside - {0}))
+    return Overwritten(written * unit / capacity, shown, after / before - 1)
 
 
-def _beside(twin: Twin, device: Device, before: float) -> int:
-    """Count the writes from the first collection on that take no longer than those before."""
+def _beside(twin: Twin, device: Device, most: float) -> int:
+    """Count the writes from the first collection on that take no longer than so much."""
     unit, phase = twin.shape.unit_bytes, number(twin.values, "ftl.phase_bytes")
     units = twin.shape.capacity_bytes // unit
     # Draws of its own: other references are not to depend on how many it takes.
@@ -111,7 +132,7 @@ def _beside(twin: Twin, device: Device, before: float) -> int:
     for beside in range(0, BESIDE_STEPS * step, step):
         places = stream.integers(1, units - 1, step) * unit - phase
         mean = force(device, places.astype(np.uint64), unit).mean()
-        longer = longer + 1 if mean > SHOWS * before else 0
+        longer = longer + 1 if mean > most else 0
         # Some places take longer by chance, and at first all planes begin to collect together.
         if longer == IN_A_ROW:
             return beside - (IN_A_ROW - 1) * step
