@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from ssdscope.probes import Bench, Budget, Detected, Finding, Reason, Undetectable, interleave
 from ssdscope.probes.bench import Stopped
@@ -97,6 +99,28 @@ def test_a_place_that_waits_for_no_other_is_no_die(monkeypatch: pytest.MonkeyPat
     assert isinstance(found, Detected)
     assert found.value == 4
     assert sorted_before == [5, 4]
+
+
+def test_levels_that_noise_hides_at_first_are_read_more_often() -> None:
+    """A slow link leaves little of what waiting takes."""
+    slow_link = {"host__bytes_per_second": 150e6, "host__command_ns": 16_000}
+    found = told(drive(nand__ways=3, nand__read_ns=22_000, **slow_link, **NOISE))
+    assert isinstance(found, Detected)
+    assert found.value == 6
+
+
+def test_a_highest_level_of_chance_sorts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of few pairs that met something else; it is the next one that dies are shared on."""
+    levels, calls = interleave._levels, []
+
+    def with_chance(*args: Any) -> NDArray[Any]:
+        calls.append(levels(*args))
+        return calls[-1] if len(calls) > 1 else np.append(calls[0], calls[0][-1] + 0.05)
+
+    monkeypatch.setattr(interleave, "_levels", with_chance)
+    found = told(drive(nand__channels=3, **NOISE))
+    assert isinstance(found, Detected)
+    assert found.value == 3
 
 
 def test_chips_that_take_turns_on_a_channel_count_once() -> None:

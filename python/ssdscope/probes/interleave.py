@@ -4,9 +4,10 @@ Physics
     Chips, or the dies of a chip, read at the same time; two reads on one of them follow each
     other. Which places share one is a matter of the firmware, and need not be known.
 Statistic
-    Pairs of single-block reads that go out together, several times over: the median of the
-    slower of the two, over the faster. It has a level for pairs that wait for nothing, perhaps one
-    for pairs that share a channel, and the highest for pairs that share a die.
+    Pairs of single-block reads that go out together, several times over, and more often if noise
+    hides the levels: the median of the slower of the two, over the faster. It has a level for pairs
+    that wait for nothing, perhaps one for pairs that share a channel, and the highest for pairs
+    that share a die, unless that of a few is chance, by which nothing can be sorted.
     Sharing a die divides places into classes: one place is taken, and those that wait for it
     go with it, until none is left. The classes are counted.
 Decision rule
@@ -33,7 +34,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,7 +62,7 @@ SPANS = "class_spans_bytes"
 of each class."""
 RANDOM_PAIRS = 600
 TIMES = 5
-MOST_TIMES = 25
+MOST_TIMES = 50
 LEAST_SHARE = 0.008
 """Of random pairs; levels of fewer are chance."""
 LEVELS_APART = 0.04
@@ -89,10 +91,14 @@ def detect(bench: Bench) -> Iterator[Finding]:
         block = bench.info.logical_block_bytes
         places = random_blocks(rng, low, high, (2, RANDOM_PAIRS), block)
         numbers = np.arange(2 * RANDOM_PAIRS).reshape(2, -1)
-        seen = Conflicts(together, places.ravel(), rng).pairs(numbers[0], numbers[1], TIMES)
+        pairs = Conflicts(together, places.ravel(), rng)
+        for times in (TIMES, MOST_TIMES):  # noise may hide the levels at first
+            seen = pairs.pairs(numbers[0], numbers[1], times)
+            found = _levels(seen, LEAST_SHARE)
+            if len(found) > 1 and _on_levels(seen, found):
+                break
         _draw(evidence, seen.slower)
         bench.progress("random pairs", 0.2)
-        found = _levels(seen, LEAST_SHARE)
         evidence["levels"] = np.exp(found).tolist()
         if found[0] > ALL_WAIT_FROM:
             yield _refused(Reason.MASKED, evidence)
@@ -100,7 +106,18 @@ def detect(bench: Bench) -> Iterator[Finding]:
         if len(found) == 1 or not _on_levels(seen, found):
             yield _refused(Reason.EFFECT_BELOW_NOISE, evidence)
             return
-        yield _sorted_out(_Places(bench, together, (low, high), rng), found, seen, evidence)
+        source = _Places(bench, together, (low, high), rng)
+        once = seen.deviation * math.sqrt(times)
+        yield _answer(source, _gaps(seen, found), once, evidence)
+
+
+def _answer(source: _Places, gaps: list[_Gap], once: float, evidence: dict[str, Any]) -> Finding:
+    """Sort places by the highest level, or by a lower one where that of few pairs is chance."""
+    for gap in gaps:
+        told = _sorted_out(source, gap, once, evidence)
+        if isinstance(told, Detected) or (told is not None and gap is gaps[0]):
+            return told
+    return _refused(Reason.EFFECT_BELOW_NOISE, evidence)
 
 
 def _refused(reason: Reason, evidence: dict[str, Any]) -> Finding:
@@ -114,6 +131,39 @@ def _range(bench: Bench, rng: np.random.Generator) -> tuple[float, float]:
         return 0.0, float(bench.info.capacity_bytes)
     index = int(rng.integers(1, max(int(bench.info.capacity_bytes / zone) - 1, 2)))
     return (index + 0.1) * zone, (index + 0.9) * zone
+
+
+@dataclass(frozen=True)
+class _Gap:
+    """Two levels next to each other, in the logarithm: pairs that share something do not, or do.
+
+    Attributes
+    ----------
+    below, top
+        The levels.
+    share
+        Of random pairs, those above.
+    lowest
+        Of all levels.
+    """
+
+    below: float
+    top: float
+    share: float
+    lowest: float
+
+    @property
+    def middle(self) -> float:
+        """From where pairs wait."""
+        return (self.below + self.top) / 2
+
+
+def _gaps(seen: Repeated, found: NDArray[Any]) -> list[_Gap]:
+    """Give neighbours among levels, the highest first: those that share a die wait longest."""
+    return [
+        _Gap(below, top, float(np.mean(seen.slower > (below + top) / 2)), float(found[0]))
+        for below, top in pairwise(found.tolist())
+    ][::-1]
 
 
 def _levels(read: Repeated, least_share: float) -> NDArray[Any]:
@@ -155,20 +205,22 @@ class _Places:
 
 
 def _sorted_out(
-    source: _Places, found: NDArray[Any], seen: Repeated, evidence: dict[str, Any]
-) -> Finding:
-    """Sort places into classes, and hold fresh ones against them."""
-    below, top = float(found[-2]), float(found[-1])
-    share = float(np.mean(seen.slower > (below + top) / 2))
+    source: _Places, gap: _Gap, once: float, evidence: dict[str, Any]
+) -> Finding | None:
+    """Sort places into classes, and hold fresh ones against them; None if they do not fit.
+
+    Of a pair that is read once, `once` is the deviation.
+    """
+    share = gap.share
     least, most = PAIRED_PLACES if source.together.cached_units else PLACES
     for _ in range(3):
-        times = _times(seen, top - below)
+        times = _times(once, gap.top - gap.below)
         count = min(max(round(MORE * PLACES_PER_CLASS / share), least), most)
         places = source.drawn(count, times)
         if len(places) < least // 2:
             break
         drive = source.pairs_of(source.rng.permutation(places), times)
-        class_of, classes = drive.classes((below + top) / 2, times)
+        class_of, classes = drive.classes(gap.middle, times)
         source.bench.progress("places sorted", 0.7)
         same = _same_class(class_of, source.rng)
         if not same[0].size:
@@ -176,8 +228,8 @@ def _sorted_out(
         inside = drive.pairs(*same, MOST_TIMES)
         finer = _levels(inside, 0.05)
         if len(finer) > 1:  # sharing a channel was taken for sharing a die
-            below, top = float(finer[-2]), float(finer[-1])
-            share *= float(np.mean(inside.slower > (below + top) / 2))
+            gap = replace(gap, below=float(finer[-2]), top=float(finer[-1]))
+            share *= float(np.mean(inside.slower > gap.middle))
             continue
         if classes == 1:
             return _refused(Reason.MASKED, evidence)
@@ -195,22 +247,21 @@ def _sorted_out(
             evidence[SPANS] = [
                 np.ptp(drive.places[class_of == one]).item() for one in range(classes)
             ]
-        if not _fits(source, drive, class_of, (below + top) / 2, times):
+        if not _fits(source, drive, class_of, gap.middle, times):
             break
         return Detected(
             name=DEGREE,
             probe=PROBE_NAME,
             value=classes,
             interval=None,
-            effect=math.expm1(top - max(float(found[0]), 0.0)),
+            effect=math.expm1(gap.top - max(gap.lowest, 0.0)),
             evidence=evidence,
         )
-    return _refused(Reason.EFFECT_BELOW_NOISE, evidence)
+    return None
 
 
-def _times(seen: Repeated, apart: float) -> int:
+def _times(once: float, apart: float) -> int:
     """Give how often to read a pair, so that it lies five deviations from the threshold."""
-    once = seen.deviation * math.sqrt(TIMES)
     return min(max(math.ceil((10 * once / apart) ** 2), TIMES), MOST_TIMES)
 
 
