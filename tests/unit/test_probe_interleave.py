@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ssdscope.probes import Bench, Budget, Detected, Finding, Reason, Undetectable, interleave
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.conflicts import Conflicts, rounds
-from ssdscope.probes.together import Together
+from ssdscope.probes.together import Repeated, Together
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 
@@ -111,14 +111,14 @@ def test_levels_that_noise_hides_at_first_are_read_more_often() -> None:
 
 def test_a_highest_level_of_chance_sorts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of few pairs that met something else; it is the next one that dies are shared on."""
-    levels, calls = interleave._levels, []
+    gaps = interleave._gaps
 
-    def with_chance(*args: Any) -> NDArray[Any]:
-        calls.append(levels(*args))
-        return calls[-1] if len(calls) > 1 else np.append(calls[0], calls[0][-1] + 0.05)
+    def with_chance(seen: Repeated, found: NDArray[Any]) -> list[interleave._Gap]:
+        top = float(found[-1])
+        return [interleave._Gap(top, top + 0.05, 0.01, float(found[0])), *gaps(seen, found)]
 
-    monkeypatch.setattr(interleave, "_levels", with_chance)
-    found = told(drive(nand__channels=3, **NOISE))
+    monkeypatch.setattr(interleave, "_gaps", with_chance)
+    found = told(drive(nand__channels=3))
     assert isinstance(found, Detected)
     assert found.value == 3
 
