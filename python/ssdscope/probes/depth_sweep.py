@@ -185,9 +185,7 @@ def judge(
 
 
 def _typical(rates: NDArray[Any]) -> NDArray[Any]:
-    from scipy.stats import trim_mean
-
-    return np.asarray(trim_mean(rates, LEFT_OUT, axis=0))
+    return stats.middle_mean(rates, LEFT_OUT)
 
 
 def _moved(depths: NDArray[Any], rates: NDArray[Any]) -> bool:

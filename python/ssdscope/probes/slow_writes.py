@@ -239,9 +239,8 @@ def _first_slow(
         if earlier is None or earlier.score < gain:
             return split
         place = begin + earlier.place
-        if place < split.place / 3 or not _lasting(before, earlier.place, FIRST_RISE):
-            return split
-        if _passes(before, earlier.place):
+        lasts = _lasting(before, earlier.place, FIRST_RISE) and not _passes(before, earlier.place)
+        if place < split.place / 3 or not lasts:
             return split
         low, high = earlier.interval
         split = replace(earlier, place=place, interval=(begin + low, begin + high))

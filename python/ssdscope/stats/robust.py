@@ -27,20 +27,22 @@ def log_median(values: ArrayLike, axis: int | None = None) -> Any:
     return np.exp(np.median(logs, axis=axis))
 
 
-def middle_mean(values: ArrayLike) -> NDArray[Any]:
-    """Mean of the middle half of the values along the first axis.
+def middle_mean(values: ArrayLike, left_out: float = 0.25) -> NDArray[Any]:
+    """Mean of the middle of the values along the first axis; of their middle half if not said.
 
-    A quarter on either side is left out, so that no spike counts; and unlike a median, which
+    A share on either side is left out, so that no spike counts; and unlike a median, which
     jumps from one to the other, it moves evenly with the shares of two classes (hits and misses
     of a table, reads that straddle pages and such that do not).
 
     Parameters
     ----------
     values : array_like, shape (n, ...)
+    left_out
+        The share of all, on either side; below a half.
     """
     ordered = np.sort(np.asarray(values, dtype=float), axis=0)
-    left_out = len(ordered) // 4
-    return np.asarray(ordered[left_out : len(ordered) - left_out].mean(axis=0))
+    each = int(left_out * len(ordered))
+    return np.asarray(ordered[each : len(ordered) - each].mean(axis=0))
 
 
 def mad(values: ArrayLike) -> float:
