@@ -193,6 +193,14 @@ def test_as_many_pieces_as_a_read_cache_that_stays_on_seems_to_have_units_are_no
     assert table.reason == Reason.CACHE_NOT_CONTROLLABLE
 
 
+def test_an_edge_is_looked_for_on_the_drive_alone() -> None:
+    """Where one wild read moves it, what is looked at is widened, but not beyond the last block."""
+    drawn = draw(777_001, 4)
+    found = told(open_drive(drawn.toml(), "drawn", 4), seed=4)
+    truth = (float(str(drawn.values["map.zone_bytes"])), None)
+    assert getattr(found["map_zone_bytes"], "value", None) in truth
+
+
 @pytest.mark.parametrize("room", range(1, 40))
 def test_each_block_of_a_piece_is_read_once_in_a_round(room: int) -> None:
     step = map_cache._step_round(room)

@@ -111,11 +111,9 @@ class Edges:
 
     def _edge(self, index: int, place: float, unsure: float) -> tuple[int, int] | None:
         """Find the last block before an edge and the first behind it, or None."""
+        last = self._bench.info.capacity_bytes // self._block - 1
         low = max(int((place - unsure) // self._block), 1)
-        high = min(
-            int((place + unsure) // self._block) + 1,
-            self._bench.info.capacity_bytes // self._block - 1,
-        )
+        high = min(int((place + unsure) // self._block) + 1, last)
         used = np.empty(0, np.int64)
         for turn in range(ROUNDS):
             blocks = np.unique(np.linspace(low, high, PAIRS).astype(np.int64))
@@ -128,7 +126,7 @@ class Edges:
                 if turn == 0:
                     return None
                 wider = 4 * (high - low)  # one wild read had moved the step
-                low, high = max(low - wider, 1), high + wider
+                low, high = max(low - wider, 1), min(high + wider, last)
                 continue
             below, above = step.first - 1 - MARGIN, step.last + MARGIN
             before = low, high
