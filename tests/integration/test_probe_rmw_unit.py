@@ -240,6 +240,13 @@ def test_units_are_found_between_the_bursts_of_others(tmp_path: Path) -> None:
     assert values(drive(tmp_path, ftl, others, channels=8, program=900_000)) == [65_536, 0]
 
 
+def test_what_others_disturb_does_not_use_up_what_may_be_written() -> None:
+    """Pieces as long as the bursts are apart were written in vain every other time."""
+    device = open_drive(draw(1609647610, 2).toml(), "drawn", 2)
+    unit, _ = probes.run(["rmw_unit"], device, Budget.parse("full"), 2)
+    assert isinstance(unit, Absent)
+
+
 def test_a_unit_of_the_buffer_is_not_taken_for_one_of_the_flash(tmp_path: Path) -> None:
     buffer = (
         "[write_buffer]\nbytes = 131_072\nunit_bytes = 32_768\nconcurrent_drains = 1\n"

@@ -29,6 +29,8 @@ BLUR = 0.03
 """Share of a latency that does not matter: without noise a rank would show single nanoseconds."""
 TURN_WRITES = 1024
 """Of one depth before the other has its turn."""
+PIECE_WRITES = 256
+"""Measured at once where others were seen at work: what they disturb is written in vain."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ def measure(writer: Writer, count: int, look: int) -> Samples:
         ) -> NDArray[Any]:
             return writer.latency_ns(place[part] * block, size[part] * block, iodepth=depth)
 
-        latency = between_bursts(bench, TURN_WRITES, write, longest=TURN_WRITES)
+        longest = PIECE_WRITES if bench.foreign_bytes else TURN_WRITES
+        latency = between_bursts(bench, TURN_WRITES, write, longest=longest)
         same = np.ones(TURN_WRITES, np.int64)
         turn_samples = Samples(place, size, depth * same, 0 * same, latency)
         parts = parts.joined(turn_samples.part(~np.isnan(latency)))
