@@ -11,6 +11,7 @@ import pytest
 from ssdscope.probes import Absent, Budget, Detected, Reason, Undetectable, order_regions
 from ssdscope.probes import allocation as allocation_probe
 from ssdscope.probes.bench import Bench
+from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import open_target
 
 DRIVE = """
@@ -96,3 +97,30 @@ def test_a_small_trace_of_the_order_is_none_of_an_address() -> None:
     assert not traced.equivalent
     assert not traced.shows
     assert nothing.equivalent
+
+
+@pytest.mark.parametrize(
+    ("seed", "index", "unit_bytes"),
+    [(3237837982, 192, 24_576), (2267026688, 29, 65_536)],
+    ids=["no region was told", "collects when idle"],
+)
+def test_the_spare_space_lasts_for_a_look(
+    tmp_path: Path, seed: int, index: int, unit_bytes: int
+) -> None:
+    """Of the drives, 8 % is spare; what is written short of it goes where room was just made."""
+    file = tmp_path / "drive.toml"
+    file.write_text(draw(seed, index).toml(), encoding="utf-8")
+    bench = Bench(open_target(str(file), seed=1).device, Budget.parse("full"), 1)
+    bench.known["rmw_unit_bytes"] = known("rmw_unit_bytes", unit_bytes)
+    bench.known["interleave_degree"] = known("interleave_degree", 2)
+    bench.known["read_cache_bytes"] = known("read_cache_bytes", 1_216_512)
+    bench.known["pslc_bytes"] = Undetectable(
+        name="pslc_bytes", probe="pslc", reason=Reason.EFFECT_BELOW_NOISE
+    )
+    bench.known["merge_unit_bytes"] = Absent(
+        name="merge_unit_bytes", probe="merge_unit", bound=0.0, reason="none"
+    )
+    with bench.allowance(bench.info.capacity_bytes):
+        (answer,) = allocation_probe.detect(bench)
+    assert isinstance(answer, Detected)
+    assert answer.value == "order"

@@ -10,8 +10,10 @@ Design. Pairs of neighbouring regions of eight pieces of 128 KiB (at least four 
 in order and one in random order, which of them drawn; read back piece by piece and all at once.
 Both regions of a pair have the same age, so that only the order differs. How pages of a region
 came to lie differs from region to region, so there are many small ones: a dozen pairs at a time,
-until it is clear. Little is written, so that a drive has room and need not collect; but some at
-random before, as planes that were only filled in order keep step, and one command reads them.
+until it is clear. Little is written, each dozen on the drive as found where returning costs nothing
+and behind a pause, so that a drive has room and need not collect, as short of it either order is
+spoilt; but some at random before, as planes that were only filled in order keep step, and one
+command reads them.
 
 Statistic. The log of the ratio of both reading times, per pair, the median of several passes; a
 sign-flip permutation test and a 95 % interval per depth.
@@ -33,11 +35,10 @@ equivalence test, after an eighth of the capacity, in which collection reaches h
 was written just before: "address". "order" is only said if they show it, the same way round, even
 after so much as no log blocks hold. Nor is it said if it shows at depth alone and no dies were
 found to read side by side: planes of one chip that fell out of step cannot be read by one command.
-What a region of one bit per cell takes, or a buffer that stays on, is written out of it before and
-after.
+What a region of one bit per cell takes that was found, or a buffer that stays on, is written out of
+it before and after; for one that nobody saw nothing is, as that would use up the spare space.
 
-Cost. 24 MiB and a twentieth of the capacity, or five times that; with what is written elsewhere at
-most all of it.
+Cost. Some 40 MiB, or five times that; with what is written beside and elsewhere at most a capacity.
 """
 
 from __future__ import annotations
@@ -50,10 +51,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes import pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.order_regions import (
     BATCHES,
@@ -62,6 +62,7 @@ from ssdscope.probes.order_regions import (
     WRITE_DEPTH,
     Regions,
     lay_out,
+    may_lay_out_anew,
     merges,
     use,
     write,
@@ -138,10 +139,8 @@ def detect(bench: Bench) -> Iterator[Finding]:
     with without_read_cache(bench) as cached:
         together = Together(bench, rng, cached_units(bench) if cached else 0)
         logs = np.empty((len(DEPTHS), 0))
-        use(bench, layout, rng)
         for first in range(0, len(layout.begins), PAIRS):
-            batch = layout.part(first, first + PAIRS)
-            logs = np.hstack([logs, _written_and_read(bench, together, batch, rng)])
+            logs = np.hstack([logs, _look(bench, together, layout, first, rng)])
             bench.progress("order of writing", 0.8 * (first + PAIRS) / len(layout.begins))
             contrasts = _contrasts(logs)
             if _any_shows(contrasts) or all(each.equivalent for each in contrasts):
@@ -159,19 +158,34 @@ def detect(bench: Bench) -> Iterator[Finding]:
     yield _finding(bench, logs, contrasts, fate)
 
 
-def _written_and_read(
+def _renewed(bench: Bench) -> bool:
+    """Return to the drive as found, where it costs nothing, lest looks use up its spare space.
+
+    Not if all that was written may have to be read again; give whether it was done.
+    """
+    renewed = merges(bench) is not None and bench.renew(State.AS_FOUND)
+    if renewed and bench.info.read_cache.control == "switchable":
+        bench.switch(read=False)
+    return renewed
+
+
+def _look(
     bench: Bench,
     together: Together,
     layout: Regions,
+    first: int,
     rng: np.random.Generator,
     depth: int = WRITE_DEPTH,
 ) -> NDArray[Any]:
-    """Write pairs of regions, so many requests at once, and read them as `_read` does."""
-    write_beside(bench, layout)
-    write(bench, layout, rng, depth)
-    write_beside(bench, layout)
+    """Write a dozen pairs of regions, so many requests at once, and read them as `_read` does."""
+    if _renewed(bench) or first == 0:
+        use(bench, layout, rng)
+    batch = layout.part(first, first + PAIRS)
+    write_beside(bench, batch)
+    write(bench, batch, rng, depth)
+    write_beside(bench, batch)
     bench.idle(SETTLE_NS)
-    return _read(bench, together, layout, rng)
+    return _read(bench, together, batch, rng)
 
 
 def _require_nothing_alone(
@@ -181,7 +195,9 @@ def _require_nothing_alone(
 
     Of several at once through a buffer, neighbours may meet as often in order as at random.
     """
-    contrasts = _contrasts(_written_and_read(bench, together, layout, rng, depth=1))
+    firsts = range(0, len(layout.begins), PAIRS)
+    looks = [_look(bench, together, layout, first, rng, depth=1) for first in firsts]
+    contrasts = _contrasts(np.hstack(looks))
     if any(each.p_value <= TRACE_ALPHA for each in contrasts):
         raise Stopped(Reason.MASKED, "the order shows where writes are made one at a time")
 
@@ -217,11 +233,6 @@ def _fate(
 
 def _interleaves(bench: Bench) -> bool:
     return float(bench.found("interleave_degree") or 0) >= 2
-
-
-def _may_lay_out_anew(bench: Bench) -> bool:
-    """Say whether there is a region of one bit per cell, or what is seen may be a full one."""
-    return pslc.may_be_full(bench) or isinstance(bench.known.get(pslc.SIZE), Ambiguous | Detected)
 
 
 def _any_shows(contrasts: list[_Contrast]) -> bool:
@@ -299,7 +310,7 @@ def _finding(
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if not _interleaves(bench):
         return Undetectable(name=PROPERTY, reason=Reason.LINK_BOUND, **common)
-    if _may_lay_out_anew(bench):
+    if may_lay_out_anew(bench):
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if all(each.equivalent for each in contrasts):
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
@@ -331,7 +342,7 @@ PROBE = ProbeInfo(
     summary="whether data lie by the order of writing or by address",
     weight="standard",
     properties=(PROPERTY,),
-    cost="24 MiB and a twentieth of the capacity written, or all of it; 2,000 reads of 128 KiB",
+    cost="some 40 MiB written, or at most one capacity; 2,000 reads of 128 KiB",
     detect=detect,
     declared_writes_bytes=writes_bytes,
     state=State.AS_FOUND,

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.probes import pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import base_request_bytes
-from ssdscope.probes.finding import Absent, Detected, Reason
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Reason
 from ssdscope.probes.states import SETTLE_NS
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 
@@ -24,11 +25,11 @@ if TYPE_CHECKING:
 
 PAIRS, BATCHES = 12, 5
 """Pairs of regions until it is asked whether it is clear; how often."""
-REGIONS_SHARE, USED_SHARE = 4, 16
+REGIONS_SHARE, USED_SHARE = 4, 64
 """Which part of the capacity all regions are together at most; and what is written before."""
 PIECES, PIECE_BYTES = 8, 128 << 10
 """Of a region."""
-FIRST_WRITES, FIRST_WINDOW_BYTES = 2048, 8 << 20
+FIRST_WRITES, FIRST_WINDOW_BYTES = 512, 8 << 20
 """Of a unit each, before all regions; within so much, lest each have log blocks merged."""
 STRAY_WRITES = 24
 """Of a unit, before each region: less than the region's."""
@@ -93,6 +94,7 @@ def use(bench: Bench, layout: Regions, rng: np.random.Generator) -> None:
     window = min(FIRST_WINDOW_BYTES, layout.begins.max() - layout.begins.min()) // layout.step
     places = layout.begins.min() + rng.integers(0, max(window, 1), count) * layout.step
     _write_anyway(bench, places, layout.step)
+    bench.idle(SETTLE_NS)
 
 
 def write(
@@ -145,16 +147,22 @@ def _write_anyway(
             raise
 
 
+def may_lay_out_anew(bench: Bench) -> bool:
+    """Say whether there is a region of one bit per cell, or what is seen may be a full one."""
+    return pslc.may_be_full(bench) or isinstance(bench.known.get(pslc.SIZE), Ambiguous | Detected)
+
+
 def write_beside(bench: Bench, layout: Regions) -> None:
-    """Write in between as much as a region of one bit per cell may hold, or a buffer that stays on.
+    """Write in between as much as a region of one bit per cell holds, or a buffer that stays on.
 
     Before and after what is to be compared, so that none of it goes, or stays, where it is read
-    sooner.
+    sooner. Where no region was seen nothing is written for one: it would use up the spare space,
+    and what comes while room is short goes where collection has just made some, in order or not.
     """
     capacity, unknown = bench.info.capacity_bytes, bench.info.capacity_bytes // BESIDE_SHARE
     held = 0.0
-    if not isinstance(bench.known.get("pslc_bytes"), Absent):
-        held += float(bench.found("pslc_bytes") or unknown)
+    if may_lay_out_anew(bench):
+        held += float(bench.found(pslc.SIZE) or unknown)
     if write_cache_stays_on(bench):
         held += float(bench.found("write_buffer_bytes") or unknown)
     each = min(int(held * BESIDE_EXCESS), capacity // MOST_BESIDE_SHARE) // len(layout.begins)
