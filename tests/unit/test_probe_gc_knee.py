@@ -286,3 +286,12 @@ def test_log_blocks_that_were_overlooked_are_no_spare_space(tmp_path: Path) -> N
     found = told("gc_knee", bench)["over_provisioning_ratio"]
     assert isinstance(found, Undetectable), found
     assert "log blocks" in found.evidence["detail"]
+
+
+def test_collection_that_begins_before_it_must_is_no_padding(tmp_path: Path) -> None:
+    """All writes are a little slower from there on, which only some sizes of requests show."""
+    known = dict.fromkeys(("merge_unit_bytes", "pslc_bytes", "map_cache_bytes"))
+    bench = bench_with(tmp_path, draw(990_002, 432).toml(), **known)
+    found = told("gc_knee", bench)[gc_knee.SPARE]
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(0.0431, rel=0.05)

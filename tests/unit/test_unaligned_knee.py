@@ -1,33 +1,39 @@
-"""Spare space and padding, from where requests of five sizes that begin anywhere find the knee."""
+"""Spare space and padding, from where requests of several sizes that begin anywhere slow down."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from ssdscope.probes.unaligned_knee import SIZES, of_shorter, shorter_bytes, without_padding
+from ssdscope.probes.unaligned_knee import SIZES, Seen, begun, shorter_bytes, without_padding
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+SPARE, CAPACITY = 400e6, 4_000_000_000
+SCATTER = (1.004, 0.996, 1.003, 1.005, 0.998, 1.0)
+"""A knee is seen a little early or late."""
 
-SPARE = 400e6
 
-
-def knees(unit: int, block: int = 512) -> NDArray[np.float64]:
-    """Give where the spare space ends, for each size of request, seen a little early or late."""
-    scatter = np.array([1.004, 0.992, 1.003, 1.008, 0.996])
-    return SPARE / (1 + (unit - block) / np.array(SIZES)) * scatter
+def seen(
+    unit: int,
+    firsts: tuple[float, ...] = (SPARE,) * 5,
+    surest: tuple[float, ...] = (SPARE,) * 5,
+    sizes: tuple[int, ...] = SIZES,
+) -> list[Seen]:
+    """Give what each size shows, of places in bytes that are used up, on a drive of such units."""
+    times = np.array(SCATTER[: len(sizes)]) / (1 + (unit - 512) / np.array(sizes))
+    return [
+        Seen(size, first * each, sure * each)
+        for size, first, sure, each in zip(sizes, firsts, surest, times, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("unit", [4096, 16_384, 49_152, 65_536])
 @pytest.mark.parametrize("wrong", [None, 0, 1])
 def test_spare_space_is_told_from_padding(unit: int, wrong: int | None) -> None:
     """Also where one knee is wrong."""
-    found = knees(unit)
+    found = seen(unit)
     if wrong is not None:
-        found[wrong] *= 0.7
+        one = found[wrong]
+        found[wrong] = Seen(one.size_bytes, 0.7 * one.first_bytes, 0.7 * one.surest_bytes)
     told = without_padding(found, 512)
     assert told is not None
     assert told[0] == pytest.approx(SPARE, rel=0.02)
@@ -35,7 +41,7 @@ def test_spare_space_is_told_from_padding(unit: int, wrong: int | None) -> None:
 
 
 def test_a_logical_block_is_never_padded() -> None:
-    told = without_padding(knees(4096, 4096), 4096)
+    told = without_padding(seen(512), 4096)
     assert told is not None
     assert told == (pytest.approx(SPARE, rel=0.01), 0)
 
@@ -44,25 +50,47 @@ def test_a_logical_block_is_never_padded() -> None:
     "shares",
     [
         (0.198, 0.1962, 0.1697, 0.1697, 0.1697),  # the first collections show late
+        (0.1442, 0.1428, 0.1415, 0.1241, 0.1232),  # where it must be done, and where it begins
+        (0.2069, 0.2006, 0.1730, 0.1655, 0.1510),  # likewise, as if by units twice as large
         (0.0294, 0.0274, 0.0327, 0.0299, 0.0246),  # common log blocks, with other merges before
         (0.4, 0.3, 0.2, 0.15, 0.1),  # a log block for each unit: as many requests
         (0.4187, 0.31, 0.0540, 0.0540, 0.0540),
     ],
 )
 def test_what_is_no_spare_space_depends_on_the_size_otherwise(shares: tuple[float, ...]) -> None:
-    assert without_padding(np.array(shares) * 1e9, 512) is None
+    places = [share * 1e9 for share in shares]
+    found = [Seen(size, each, each) for size, each in zip(SIZES, places, strict=True)]
+    assert without_padding(found, 512) is None
 
 
-def test_shorter_requests_show_where_collection_begins() -> None:
-    """Long ones where it must be done: between the two lies what is kept free, and no more."""
-    capacity = 4_000_000_000
-    assert of_shorter(0.2 * capacity, 0.197 * capacity, capacity) == 0.2 * capacity
-    assert of_shorter(0.235 * capacity, 0.2 * capacity, capacity) == 0.2 * capacity
-    far_less, more = (
-        of_shorter(0.2 * capacity, share * capacity, capacity) for share in (0.1, 0.3)
-    )
-    assert np.isnan(far_less)
-    assert np.isnan(more)
+def test_each_size_may_show_where_collection_begins_or_where_it_must_be_done() -> None:
+    begins = 0.85 * SPARE
+    found = seen(16_384, firsts=(SPARE, SPARE, begins, begins, begins))
+    told = without_padding(found, 512)
+    assert told is not None
+    assert told == (pytest.approx(SPARE, rel=0.01), 16_384 - 512)
+    assert begun(found, *told, CAPACITY) == pytest.approx(begins, rel=0.01)
+
+
+def test_collection_begins_where_all_writes_of_two_sizes_become_slower() -> None:
+    beside = [None, None, 0.9 * SPARE, None, 0.905 * SPARE]
+    found = [
+        Seen(each.size_bytes, each.first_bytes, each.surest_bytes, place)
+        for each, place in zip(seen(512), beside, strict=True)
+    ]
+    assert begun(found, SPARE, 0, CAPACITY) == pytest.approx(0.9 * SPARE, rel=0.01)
+    assert begun(found, SPARE, 0, CAPACITY // 10) == SPARE  # more than is kept free
+
+
+@pytest.mark.parametrize("times", [0.85, 1.1])
+def test_what_the_shortest_requests_alone_show_is_not_told(times: float) -> None:
+    """Earlier it may be where collection begins; later there is no such padding."""
+    sizes, same = (*SIZES, 8192), (SPARE,) * 5
+    found = seen(2048, (*same, times * SPARE), (*same, max(times, 1.0) * SPARE), sizes)
+    told = without_padding(found, 512)
+    assert told is not None
+    assert told[1] == 2048 - 512
+    assert begun(found, *told, CAPACITY) is None
 
 
 def test_shorter_requests_are_little_padded() -> None:

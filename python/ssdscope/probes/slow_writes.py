@@ -137,6 +137,15 @@ def knee_alone(
     return None
 
 
+def surest_from(latencies: NDArray[np.float64], knee: Knee, size_bytes: int) -> float:
+    """Give from which byte on writes that end within RMW units are slow the surest.
+
+    That is the knee, or behind it: it begins with the first few.
+    """
+    split = _surest(relative(latencies, in_turn=True))
+    return max(knee.spare_bytes, float(split.place * size_bytes) if split else 0.0)
+
+
 def _surest(slow: NDArray[np.float64]) -> stats.Onset | None:
     """Give the surest place from which on writes are slow, at any threshold.
 

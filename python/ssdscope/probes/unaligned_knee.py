@@ -3,24 +3,30 @@
 Requests that begin anywhere, and so end within RMW units, use up more space than they hold: a unit
 of U bytes less a logical block more each, in the mean, whatever their size. So K bytes of spare
 space are used up after k = K / (1 + (U - block) / size) bytes. Five sizes are written, each from
-the same beginning, and U is tried: of the right one all sizes come to the same K. One may be off,
-as a knee is now and then seen early or late by chance. Where they contradict each other, what was
-found is no spare space, or not where it ends: log blocks of one unit each are used up after as many
-*requests*, common ones show earlier merges of the block for writes in order. Requests at multiples
-of their size would not do: they lie on some planes more often than on others. Where entries of the
-mapping table are written to flash one by one, they use up space, too, and it refuses. It needs to
-be known that there is no region of one bit per cell.
+the same beginning, and U is tried: of the right one all sizes come to the same K.
 
-Last, requests of four times the padding, or the shortest there are, must come to the same, or to
-less by no more than is kept free: these show collection from where it begins, long ones where it
-must be done. If they come to more, there is no such padding, as with log blocks, into which the
-ends of requests do not go that reach into another merge unit.
+A drive may begin to collect before it must, and each size shows either place, or both: where the
+first writes are slow, and from where on they surely are. Some showing the one and others the other
+would pass for another U. But each place is sharp; so all sizes but one must come to the same K
+within 1.2 %, by either of what they show, and all U of which as many do to about the same K. Where
+they do not, what was found is no spare space, or not where it ends: log blocks of one unit each are
+used up after as many *requests*, common ones show earlier merges of the block for writes in order.
+Requests at multiples of their size would not do: they lie on some planes more often than on others.
+Where entries of the mapping table are written to flash one by one, they use up space, too, and it
+refuses. It needs to be known that there is no region of one bit per cell.
+
+Requests of four times the padding, or the shortest there are, are a sixth size. They show best from
+where collection begins, as long ones leave whole blocks stale, which cost nothing to copy. They may
+not come to more: if they do, there is no such padding, as with log blocks, into which the ends of
+requests do not go that reach into another merge unit. What two sizes show before K, by no more than
+is kept free, is where collection begins, be it that few writes wait there or all are slower.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +35,7 @@ from ssdscope.probes.discipline import base_request_bytes
 from ssdscope.probes.knees_agree import KEPT_FREE, SAME, Course
 from ssdscope.probes.overwriting import MOST_REQUESTS, Granule, fill_afresh
 from ssdscope.probes.padded_knee import Padded
-from ssdscope.probes.slow_writes import Knee
+from ssdscope.probes.slow_writes import EARLIEST, Knee, slower_from, surest_from
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -42,9 +48,9 @@ SIZES = (128 * 1024, 96 * 1024, 64 * 1024, 48 * 1024, 32 * 1024)
 that collection has begun; and so large that not all of what they use up is padding."""
 UNITS = tuple(part << doubled for part in (1, 3) for doubled in range(9, 17))
 """That are tried: pages and planes are twos and threes."""
-SCATTER, OFF_MOST, UNSURE_MOST = 0.015, 0.02, 0.03
-"""Standard deviations, as shares: of a knee; of those that are told; and of what the units that fit
-come to."""
+SHARP, UNSURE_MOST = 0.012, 0.06
+"""As shares: by how much sizes that come to the same may differ; and what they come to, by units
+that fit as well."""
 LATER = 2.0
 """Times the latest knee of longer requests, by when shorter ones, which use up more, show it."""
 ENTRY_COVERS_BYTES = 128 * 1024
@@ -55,6 +61,30 @@ ERROR = 0.06
 """Of the spare space: it is told from the differences of measurements."""
 
 Alone = Callable[[Granule, float], Course]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What requests of one size show, in bytes written until then.
+
+    Attributes
+    ----------
+    first_bytes, surest_bytes
+        Before the first writes are slow, and before they surely are.
+    all_bytes
+        Before all writes become slower, if they do so before.
+    """
+
+    size_bytes: int
+    first_bytes: float
+    surest_bytes: float
+    all_bytes: float | None = None
+
+    def used(self, padding_bytes: float) -> Seen:
+        """Give the same as what is used up if each request is padded."""
+        times, whole = 1 + padding_bytes / self.size_bytes, self.all_bytes
+        first, surest = times * self.first_bytes, times * self.surest_bytes
+        return Seen(self.size_bytes, first, surest, None if whole is None else times * whole)
 
 
 def unaligned_knee(bench: Bench, alone: Alone) -> Padded | None:
@@ -68,56 +98,56 @@ def unaligned_knee(bench: Bench, alone: Alone) -> Padded | None:
     """
     if _writes_entries(bench):
         return None
-    found: list[tuple[Knee, NDArray[np.float64]]] = []
+    block, capacity = bench.info.logical_block_bytes, bench.info.capacity_bytes
+    found: list[_Sized] = []
     most_bytes = math.inf
     for size in SIZES:
-        knee, latencies = _of_size(bench, alone, size, most_bytes)
-        if knee is None:
+        one = _of_size(bench, alone, size, most_bytes)
+        if one is None:
             return None
-        found.append((knee, latencies))
-        most_bytes = LATER * max(each.spare_bytes for each, _ in found)
-    block, capacity = bench.info.logical_block_bytes, bench.info.capacity_bytes
-    told = without_padding(np.array([knee.spare_bytes for knee, _ in found]), block)
+        found.append(one)
+        most_bytes = LATER * max(each.seen.first_bytes for each in found)
+    told = without_padding([each.seen for each in found], block)
     if told is None:
         return None
-    (spare, padding), size = told, SIZES[-1]
-    small, latencies = found[-1]
-    shorter = shorter_bytes(padding, max(base_request_bytes(bench.info), capacity // MOST_REQUESTS))
-    if shorter < size:
-        sooner, more = _of_size(bench, alone, shorter, most_bytes)
-        if sooner is not None:
-            size, small, latencies = shorter, sooner, more
-            spare = of_shorter(spare, sooner.spare_bytes * (1 + padding / shorter), capacity)
-            if math.isnan(spare):
-                return None
-    knee = Knee(spare, (1 - ERROR) * spare, (1 + ERROR) * spare, small.slowdown)
-    return Padded(knee, padding, size, latencies)
+    shorter = shorter_bytes(told[1], max(base_request_bytes(bench.info), capacity // MOST_REQUESTS))
+    if shorter < SIZES[-1] and (one := _of_size(bench, alone, shorter, most_bytes)):
+        found.append(one)
+        told = without_padding([each.seen for each in found], block)
+    spare = told and begun([each.seen for each in found], *told, capacity)
+    if told is None or spare is None:
+        return None
+    last = found[-1]
+    knee = Knee(spare, (1 - ERROR) * spare, (1 + ERROR) * spare, last.slowdown)
+    return Padded(knee, told[1], last.seen.size_bytes, last.latencies_ns)
 
 
-def _of_size(bench: Bench, alone: Alone, size: int, most_bytes: float) -> Course:
+@dataclass(frozen=True)
+class _Sized:
+    """What requests of one size show, how much slower they become, and all they took."""
+
+    seen: Seen
+    slowdown: float
+    latencies_ns: NDArray[np.float64]
+
+
+def _of_size(bench: Bench, alone: Alone, size: int, most_bytes: float) -> _Sized | None:
     unit = Granule(size, 0, False)
     if not bench.renew(State.AS_FOUND):
         fill_afresh(bench, unit)
-    return alone(unit, most_bytes)
+    knee, latencies = alone(unit, most_bytes)
+    if knee is None:
+        return None
+    surest = surest_from(latencies, knee, size)
+    rise = slower_from(latencies, replace(knee, spare_bytes=surest), size)
+    all_bytes = None if rise is None else float(rise.write * size)
+    return _Sized(Seen(size, knee.spare_bytes, surest, all_bytes), knee.slowdown, latencies)
 
 
 def shorter_bytes(padding_bytes: float, least_bytes: int) -> int:
     """Give the size of shorter requests, whose padding is little all the same."""
     size = max(PADDINGS * padding_bytes, least_bytes, 1)
     return 1 << math.ceil(math.log2(size))
-
-
-def of_shorter(spare_bytes: float, shorter_bytes: float, capacity: int) -> float:
-    """Give the spare space by what long requests say, and shorter ones; nan if they contradict.
-
-    Long requests leave whole stretches stale, so that little is copied at first; shorter ones show
-    collection from where it begins. Between that and where it must be done is what is kept free. If
-    they come to more, there is no such padding.
-    """
-    if abs(shorter_bytes - spare_bytes) <= SAME * spare_bytes:
-        return spare_bytes
-    hidden = spare_bytes - shorter_bytes
-    return shorter_bytes if 0 < hidden <= KEPT_FREE * (capacity + spare_bytes) else math.nan
 
 
 def _writes_entries(bench: Bench) -> bool:
@@ -127,31 +157,68 @@ def _writes_entries(bench: Bench) -> bool:
     return single and bench.found("map_cache_bytes") is not None
 
 
-def without_padding(knees: NDArray[np.float64], block: int) -> tuple[float, float] | None:
-    """Give the spare space, and the padding of a request; None if the sizes contradict each other.
+def without_padding(seen: Sequence[Seen], block: int) -> tuple[float, float] | None:
+    """Give what sizes come to, and the padding of a request; None if they contradict each other.
 
     Parameters
     ----------
-    knees : ndarray, shape (sizes,)
-        Bytes written until then.
     block
         Logical block: a request that begins anywhere covers all of a unit but that, in the mean.
     """
-    if knees.min() <= 0:
+    told = [_alike(seen, unit - block) for unit in UNITS if unit >= block]
+    most = max(each.sizes for each in told)
+    best = [each for each in told if each.sizes == most]
+    spares = [each.spare_bytes for each in best]
+    if most < len(seen) - 1 or max(spares) > (1 + UNSURE_MOST) * min(spares):
         return None
-    padding = np.array([unit - block for unit in UNITS if unit >= block])
-    logs = np.log(knees) + np.log1p(padding[:, None] / np.array(SIZES))
-    # The one that is furthest off does not count.
-    off = np.abs(logs - np.median(logs, axis=1, keepdims=True))
-    logs = np.take_along_axis(logs, np.argsort(off, axis=1)[:, :-1], axis=1)
-    means, variances = logs.mean(axis=1), logs.var(axis=1)
-    weights = np.exp(-0.5 * logs.shape[1] * (variances - variances.min()) / SCATTER**2)
-    weights /= weights.sum()
-    mean = float(weights @ means)
-    unsure = float(np.sqrt(weights @ (means - mean) ** 2))
-    if np.sqrt(variances.min()) > OFF_MOST or unsure > UNSURE_MOST:
+    closest = min(best, key=lambda each: each.off)
+    return closest.spare_bytes, closest.padding_bytes
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """How many sizes come to the same if so much is padded, to what, and how far off they are."""
+
+    sizes: int
+    off: float
+    spare_bytes: float
+    padding_bytes: float
+
+
+def _alike(seen: Sequence[Seen], padding: float) -> _Alike:
+    used = [each.used(padding) for each in seen]
+    logs = np.log([[each.first_bytes, each.surest_bytes] for each in used])
+    # Of each place by each size: how far off that shows anything.
+    off = np.abs(logs.reshape(-1, 1, 1) - logs).min(axis=2)
+    near = off <= SHARP
+    counts, errors = near.sum(axis=1), np.where(near, off, 0.0).sum(axis=1)
+    best = int(np.lexsort((errors, -counts))[0])
+    same = logs[np.abs(logs - logs.flat[best]) <= SHARP]
+    return _Alike(int(counts[best]), float(errors[best]), float(np.exp(same.mean())), padding)
+
+
+def begun(
+    seen: Sequence[Seen], spare_bytes: float, padding_bytes: float, capacity: int
+) -> float | None:
+    """Give from where collection begins: there, or before if two sizes show it; None if unsure.
+
+    Parameters
+    ----------
+    seen
+        The shortest requests last: these show best where it begins.
+    """
+    used = [each.used(padding_bytes) for each in seen]
+    if used[-1].first_bytes > (1 + SAME) * spare_bytes:
         return None
-    return float(np.exp(mean)), float(padding[variances.argmin()])
+    least = max(spare_bytes - KEPT_FREE * (capacity + spare_bytes), EARLIEST * capacity)
+    places = [each.first_bytes for each in used]
+    places += [each.all_bytes for each in used if each.all_bytes is not None]
+    before = np.array(sorted(place for place in places if least < place < (1 - SAME) * spare_bytes))
+    for place in before:
+        same = before[np.abs(before / place - 1) <= 2 * SHARP]
+        if same.size > 1:
+            return float(same.mean())
+    return None if used[-1].first_bytes < (1 - SAME) * spare_bytes else spare_bytes
 
 
 def unaligned_writes_capacities(lone_most: float) -> float:
