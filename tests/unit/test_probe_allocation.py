@@ -63,7 +63,9 @@ def test_what_a_protected_buffer_holds_is_put_out_of_it(tmp_path: Path, allocati
     assert answer.value == allocation
 
 
-@pytest.mark.parametrize("region", ["found", "perhaps full", "no flush", "not asked", "absent"])
+@pytest.mark.parametrize(
+    "region", ["found", "perhaps full", "uneven", "no flush", "not asked", "absent"]
+)
 def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -> None:
     file = tmp_path / "drive.toml"
     plain = DRIVE.split("[write_buffer]")[0]
@@ -75,6 +77,8 @@ def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -
         bench.known["pslc_bytes"] = known("pslc_bytes", 1 << 20)
     elif region == "perhaps full":
         bench.known["pslc_bytes"] = Undetectable(reason=Reason.MASKED, **about)
+    elif region == "uneven":
+        bench.known["pslc_bytes"] = Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **about)
     elif region == "no flush":
         bench.known["pslc_bytes"] = Undetectable(reason=Reason.NOT_SUPPORTED, **about)
     elif region == "absent":
@@ -124,3 +128,22 @@ def test_the_spare_space_lasts_for_a_look(
         (answer,) = allocation_probe.detect(bench)
     assert isinstance(answer, Detected)
     assert answer.value == "order"
+
+
+@pytest.mark.parametrize(("left", "fate"), [(0.03, "LASTS"), (0.015, "FADES"), (-0.03, "FADES")])
+def test_a_trace_that_outlasts_log_blocks_is_of_an_order(
+    tmp_path: Path, left: float, fate: str
+) -> None:
+    """Collection moves data meanwhile, so that of an effect of 13 % less than 3 % may be sure."""
+    file = tmp_path / "drive.toml"
+    plain = DRIVE.split("[write_buffer]")[0]
+    file.write_text(plain.format(allocation="order"), encoding="utf-8")
+    bench = Bench(open_target(str(file), seed=1).device, Budget.parse("full"), 1)
+    layout = order_regions.lay_out(bench)
+    assert layout is not None
+    scatter = np.tile(np.linspace(-0.04, 0.04, order_regions.PAIRS), (2, 1))
+    before = allocation_probe._contrasts(0.13 + scatter)
+    with bench.allowance(bench.info.capacity_bytes):
+        most = bench.info.capacity_bytes // 8
+        found = allocation_probe._fate(bench, layout, before, lambda: left + scatter, most)
+    assert found.name == fate

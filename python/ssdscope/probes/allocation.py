@@ -25,20 +25,21 @@ than two in a thousand flips (for both depths together) are as large: it is aske
 where a buffer stays on, if they are written again one at a time (`masked`), as it drains several at
 once in an order of its own; else `effect_below_noise`, after five dozen pairs. Where no dies were
 found to read side by side, an order need not show: `link_bound`; nor where a region of one bit per
-cell was found, or where what is seen may be one that is always full: it lays out anew what leaves
-it: `masked`.
+cell was found, or looked for and not ruled out: it lays out anew what leaves it: `masked`.
 
 Assumptions. Blocks that log what was written hold it in order of arrival until they are merged,
 whatever the drive places by. If a merge unit is known the drive places by address. If it is not
 known whether there is one, more is written elsewhere. If what single pieces showed is gone, by an
 equivalence test, after an eighth of the capacity, in which collection reaches hardly any of what
-was written just before: "address". "order" is only said if they show it, the same way round, even
-after so much as no log blocks hold. Nor is it said if it shows at depth alone and no dies were
-found to read side by side: planes of one chip that fell out of step cannot be read by one command.
+was written just before: "address". "order" is only said if they show a trace of it, the same way
+round, even after so much as no log blocks hold; collection has then moved a part. Nor is it said if
+it shows at depth alone and no dies were found to read side by side: planes of one chip that fell
+out of step cannot be read by one command.
 What a region of one bit per cell takes that was found, or a buffer that stays on, is written out of
 it before and after; for one that nobody saw nothing is, as that would use up the spare space.
 
-Cost. Some 40 MiB, or five times that; with what is written beside and elsewhere at most a capacity.
+Cost. Some 40 MiB, or five times that; with what is written beside and elsewhere at most twice the
+capacity.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes import pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Detected, Finding, Reason, Undetectable
@@ -62,7 +64,6 @@ from ssdscope.probes.order_regions import (
     WRITE_DEPTH,
     Regions,
     lay_out,
-    may_lay_out_anew,
     merges,
     use,
     write,
@@ -97,6 +98,8 @@ NOTHING_ALPHA = 0.05 / BATCHES
 TRACE_ALPHA = 0.01
 """Of a trace of the order, which is none of an address, however small."""
 FLIPS = 1999
+MOST_WRITTEN = 2
+"""Times the capacity: all looks beside a large buffer, and once more one request at a time."""
 SOON_SHARE, ELSEWHERE_SHARE = 0.125, 0.75
 """Of the capacity, at most: more than most log blocks hold, and more than any do."""
 
@@ -126,7 +129,7 @@ class _Contrast:
 
 def writes_bytes(info: DeviceInfo) -> int:
     """Give the most that is written: what is not needed for the regions goes elsewhere."""
-    return info.capacity_bytes
+    return MOST_WRITTEN * info.capacity_bytes
 
 
 def detect(bench: Bench) -> Iterator[Finding]:
@@ -226,9 +229,10 @@ def _fate(
         return _Fate.GONE
     left = most_bytes - (bench.bytes_written - before)
     write_elsewhere(bench, layout, min(int(ELSEWHERE_SHARE * capacity), left), rng)
+    # Of log blocks nothing is left; of other drives collection has moved a part.
     late = _contrasts(read())[0]
-    same_way = late.low if contrasts[0].mean > 0 else -late.high
-    return _Fate.LASTS if same_way > np.log1p(SHOWS) else _Fate.FADES
+    same_way = late.mean * contrasts[0].mean > 0
+    return _Fate.LASTS if same_way and late.p_value <= TRACE_ALPHA else _Fate.FADES
 
 
 def _interleaves(bench: Bench) -> bool:
@@ -310,7 +314,7 @@ def _finding(
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if not _interleaves(bench):
         return Undetectable(name=PROPERTY, reason=Reason.LINK_BOUND, **common)
-    if may_lay_out_anew(bench):
+    if pslc.may_be_there(bench):
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if all(each.equivalent for each in contrasts):
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
@@ -342,7 +346,7 @@ PROBE = ProbeInfo(
     summary="whether data lie by the order of writing or by address",
     weight="standard",
     properties=(PROPERTY,),
-    cost="some 40 MiB written, or at most one capacity; 2,000 reads of 128 KiB",
+    cost="some 40 MiB written, at most two capacities; 2,000 reads of 128 KiB",
     detect=detect,
     declared_writes_bytes=writes_bytes,
     state=State.AS_FOUND,

@@ -147,11 +147,6 @@ def _write_anyway(
             raise
 
 
-def may_lay_out_anew(bench: Bench) -> bool:
-    """Say whether there is a region of one bit per cell, or what is seen may be a full one."""
-    return pslc.may_be_full(bench) or isinstance(bench.known.get(pslc.SIZE), Ambiguous | Detected)
-
-
 def write_beside(bench: Bench, layout: Regions) -> None:
     """Write in between as much as a region of one bit per cell holds, or a buffer that stays on.
 
@@ -160,8 +155,8 @@ def write_beside(bench: Bench, layout: Regions) -> None:
     and what comes while room is short goes where collection has just made some, in order or not.
     """
     capacity, unknown = bench.info.capacity_bytes, bench.info.capacity_bytes // BESIDE_SHARE
-    held = 0.0
-    if may_lay_out_anew(bench):
+    held, region = 0.0, bench.known.get(pslc.SIZE)
+    if isinstance(region, Ambiguous | Detected) or pslc.may_be_full(bench):
         held += float(bench.found(pslc.SIZE) or unknown)
     if write_cache_stays_on(bench):
         held += float(bench.found("write_buffer_bytes") or unknown)

@@ -78,6 +78,13 @@ USELESS_WIDTH = 0.18
 MASKED_SHARE, BESIDE, FULL = 0.5, 1.3, 1.1
 """A write buffer larger than this share of the stretch hides it; and times its size, up to where
 what is full may be the buffer itself; and times where it was full, what is passed over."""
+NOT_RULED_OUT = (
+    Reason.MASKED,
+    Reason.EFFECT_BELOW_NOISE,
+    Reason.BUDGET_EXHAUSTED,
+    Reason.INTERFERENCE,
+)
+"""Reasons that leave open whether there is a region; others say that nobody could look for one."""
 BEHIND_SHARE, LEAST_BEHIND = 0.1, 6
 """Requests behind an end that tell the pace there, as a share of those before it, and at least."""
 
@@ -227,6 +234,13 @@ def may_be_full(bench: Bench) -> bool:
     """Whether what is seen may be a region that is always full."""
     known = bench.known.get(SIZE)
     return isinstance(known, Undetectable) and known.reason is Reason.MASKED
+
+
+def may_be_there(bench: Bench) -> bool:
+    """Whether a region was found, or looked for and not ruled out."""
+    known = bench.known.get(SIZE)
+    looked = not isinstance(known, Undetectable) or known.reason in NOT_RULED_OUT
+    return known is not None and not isinstance(known, Absent) and looked
 
 
 def seen(bench: Bench) -> bool:
