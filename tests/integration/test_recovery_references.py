@@ -73,6 +73,13 @@ def test_collection_that_takes_a_tenth_longer_may_show_or_not() -> None:
     assert 0.065 < shown < 0.073
 
 
+def test_collection_that_never_takes_a_tenth_longer_shows_where_it_takes_any() -> None:
+    """The next 4.5 % of the capacity take at most 1 % longer, and all behind it 6 to 9 %."""
+    found = reference_writes.overwritten(Twin(draw(990_001, 241)))
+    assert found.contrast == pytest.approx(0.065, abs=0.01)
+    assert found.shown == (pytest.approx(found.share + 0.045, abs=0.001),)
+
+
 def test_a_knee_that_others_move_by_half_is_not_observable() -> None:
     depths = np.array(reads.DEPTHS, dtype=float)
     early, late = (np.minimum(depths, knee) for knee in (10, 20))

@@ -14,6 +14,8 @@ SETTLED_WRITES = 150_000
 SHOWS, SURELY, IN_A_ROW, BESIDE_STEPS = 1.1, 1.15, 4, 20
 """Times the mean before, from where a host can notice, or noise cannot hide it, if so many parts in
 a row take as long; and for how many 200ths of the capacity it is looked for."""
+FAINTLY, HALF = 1.03, 0.5
+"""Where writes take so many times as long in the end, but not SHOWS: which part of that shows."""
 SPANS = 20
 """Filled from one place, before what it waits for is looked at, and meanwhile."""
 TRIMMED_LOGS_MOST, TRIMMED_BYTES = 65_536, 32 * 1024
@@ -83,8 +85,8 @@ class Overwritten:
     share
         Of the capacity: before the first block is collected, or log blocks are full.
     shown
-        Likewise, before writes take 10 and 15 % longer, where they do so later: collection goes on
-        beside them until then.
+        Likewise, before writes take 10 and 15 % longer, or half as much longer as in the end if
+        that is less, where they do so later: collection goes on beside them until then.
     contrast
         Of as many writes behind, against those before.
     """
@@ -114,12 +116,13 @@ def overwritten(twin: Twin) -> Overwritten:
         latencies.append(force(device, twin.random_units(step), unit).mean())
         written += step
     before = float(np.mean(latencies[: max(len(latencies) - 1, 1)]))
-    beside = {_beside(twin, device.fork(), longer * before) for longer in (SHOWS, SURELY)}
-    more = max(written // 2, 256)
+    begun, more = device.fork(), max(written // 2, 256)
     force(device, twin.random_units(more), unit)
-    after = float(force(device, twin.random_units(2 * more), unit).mean())
+    after = float(force(device, twin.random_units(2 * more), unit).mean()) / before
+    shows = {SHOWS, SURELY} | ({1 + HALF * (after - 1)} if FAINTLY <= after < SHOWS else set())
+    beside = {_beside(twin, begun.fork(), longer * before) for longer in shows}
     shown = tuple((written + each) * unit / capacity for each in sorted(beside - {0}))
-    return Overwritten(written * unit / capacity, shown, after / before - 1)
+    return Overwritten(written * unit / capacity, shown, after - 1)
 
 
 def _beside(twin: Twin, device: Device, most: float) -> int:
