@@ -65,6 +65,50 @@ def test_where_trials_contradict_each_other_all_room_is_used_up_before_each(
     assert windows[0] == 0 < windows[1]
 
 
+BURSTS = {
+    "disturbance.foreign_iops": 30,
+    "disturbance.foreign_bytes": 65_536,
+    "disturbance.foreign_on_ns": 300_000_000,
+    "disturbance.foreign_off_ns": 1_500_000_000,
+}
+
+
+def test_a_drive_settles_without_a_pause_beside_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a pause the drive makes room, and writes behind it wait for nothing."""
+    waits = []
+    for others in ({}, BURSTS):
+        bench = Bench(opened(tmp_path, PAGE, idle(20_000_000), others), Budget.parse("full"), 1)
+        monkeypatch.setattr(bench, "idle", lambda _: pytest.fail("a pause"))
+        with bench.allowance(1 << 40):
+            overwriter = Overwriter(bench, bench.rng("test"), MIB // 16)
+            settled = overwriter.settle(bench.info.capacity_bytes)
+            assert not idle_gc._flush_works(overwriter, settled)
+            waits.append(Trials(overwriter, flushed=False).mean_ns)
+    assert waits[1] == pytest.approx(waits[0], rel=0.2)
+
+
+def test_what_trials_are_held_against_takes_the_same_wherever_collection_copies_it(
+    tmp_path: Path,
+) -> None:
+    """Two pages that are read as one lie side by side, or in a row."""
+    small = {
+        "nand.page_bytes": 2048,
+        "ftl.placement_pages": 4,
+        "ftl.reclaim_unit_bytes": 2 * 64 * 2048,
+        "gc.policy": '"random"',
+    }
+    bench = Bench(opened(tmp_path, PAGE, small), Budget.parse("full"), 1)
+    with bench.allowance(1 << 40):
+        trials = Trials(Overwriter(bench, bench.rng("test"), MIB // 16), flushed=False)
+        reads_ns = []
+        for _ in range(8):
+            trials.overwriter.write(512, bench.info.capacity_bytes)
+            reads_ns.append(trials._quiet(1_000_000, 1))
+    assert max(reads_ns) < 1.05 * min(reads_ns), reads_ns
+
+
 def test_all_room_that_a_pause_has_made_is_used_up(tmp_path: Path) -> None:
     bench = Bench(opened(tmp_path, PAGE, idle(20_000_000)), Budget.parse("full"), 1)
     with bench.allowance(1 << 40):

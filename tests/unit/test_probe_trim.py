@@ -25,6 +25,14 @@ from ssdscope.probes.settling import Overwriter
 from ssdscope.targets import Device
 from ssdscope.targets.records import DeviceInfo
 
+SHARED_LOGS = {
+    "over_provisioning_ratio": 0.5,
+    "nand.blocks_per_plane": 200,
+    "ftl.log_association": '"many-to-one"',
+    "ftl.log_blocks": 40,
+}
+MERGE_UNIT = Detected(name="merge_unit_bytes", probe="test", value=MIB, interval=None, effect=1)
+
 
 class WithoutDiscard:
     """A drive that does not know the command."""
@@ -79,6 +87,30 @@ def test_writes_to_one_half_alone_are_no_effect_of_discards(
     found = probed("trim_rounds", opened(tmp_path, LOG_BLOCK, logs), budget="full")["trim_effect"]
     assert isinstance(found, Undetectable), found
     assert found.evidence["ratio"] == pytest.approx(1.0, abs=0.03)
+
+
+def test_shared_logs_settle_when_all_of_them_were_merged(tmp_path: Path) -> None:
+    """Few writes merge, for long: a mean is steady before logs hold what they will."""
+    bench = Bench(opened(tmp_path, LOG_BLOCK, SHARED_LOGS), Budget.parse("full"), 1)
+    bench.known["merge_unit_bytes"] = MERGE_UNIT
+    most = bench.info.capacity_bytes // 2
+    with bench.allowance(2 * most):
+        assert Overwriter(bench, bench.rng("test")).settle(most).requests == most // (64 * KIB)
+
+
+def test_a_buffer_that_takes_writes_in_order_at_once_is_no_sign_of_merges(tmp_path: Path) -> None:
+    """Random writes to a page-mapped drive behind it take as long as its pages do."""
+    buffer = {
+        "nand.program_ns": 2_500_000,
+        "write_buffer.bytes": 2 * MIB,
+        "write_buffer.switchable": False,
+    }
+    bench = Bench(opened(tmp_path, buffer), Budget.parse("full"), 1)
+    most = bench.info.capacity_bytes // 2
+    with bench.allowance(2 * most):
+        settled = Overwriter(bench, bench.rng("test")).settle(most)
+    assert settled.mean_ns > 8_000_000
+    assert settled.requests == most // (64 * KIB)
 
 
 @pytest.mark.parametrize("reason", list(Reason))

@@ -2,16 +2,17 @@
 
 Physics. When the host has been quiet for so long, the drive begins to work for itself; what it
 has begun it finishes, whoever asks meanwhile. Then writes have room, and are fast for a while.
-Statistic. A trial makes work (random overwrites until they are slow), reads one place a hundred
-times with a fixed period, keeps the drive awake by quicker reads until what was begun has ended,
-and times the next writes (`idle_trials`). A period below the onset, less what a read takes,
-gains nothing; any longer one gains about all that a hundred pieces of work can: a step. How
-many writes show it best is chosen by trials that keep the drive awake, and trials with long
-pauses. Periods from the shortest to the longest, each some six times the last, tell between which
-two of them writes gain most, and what they take on either side. The step is then bisected there on
-the logarithm of the period, each period being tried until a sequential test says on which side
-of it the gain lies (Wald 1945). Where that ends in no step, all is done once more, with all room
-used up before each trial: what one has left may be what the next one gains.
+Statistic. A trial makes work (random overwrites until they are as slow as without a pause), reads
+one place a hundred times with a fixed period, keeps the drive awake by quicker reads until what was
+begun has ended, and times the next writes, in the latency of one block (`idle_trials`). A period
+below the onset, less what a read takes, gains nothing; any longer one gains about all that a
+hundred pieces of work can: a step. How many writes show it best is chosen by trials that keep the
+drive awake, and trials with long pauses. Periods from the shortest to the longest, each some six
+times the last, tell between which two of them writes gain most, and what they take on either side.
+The step is then bisected there on the logarithm of the period, each period being tried until a
+sequential test says on which side of it the gain lies (Wald 1945). Where that ends in no step, all
+is done once more, with all room used up before each trial: what one has left may be what the next
+one gains.
 
 Decision. Detected if long pauses surely gain something, fresh trials a little beyond the step gain
 it too, and such a little below, of twice as many pauses, gain nothing: a gain that grows slowly is
@@ -157,7 +158,7 @@ def _flush_works(overwriter: Overwriter, settled: Settled) -> bool:
     capacity = overwriter.bench.info.capacity_bytes
     took = []
     for _ in range(FLUSHES):
-        overwriter.write(48, capacity)
+        overwriter.on_end(48, capacity)
         took.append(float(overwriter.bench.issue([OP_FLUSH], [0], [0]).latency_ns[0]))
     return float(np.median(took)) > 0.1 * settled.mean_ns
 

@@ -18,6 +18,7 @@ from ssdscope.probes import write_buffer
 from ssdscope.probes.discipline import PATIENCE_NS, base_request_bytes, in_peace
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.overwriting import latencies_ns
+from ssdscope.probes.settling import MOST_LOST
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ CHUNK, MOST_CHUNKS = 48, 80
 LEAST_WRITES, STALLS, TIMED_NS = 16, 3, 5_000_000_000
 """Timed in a trial: so many, of so many stalls, or of so much time; the more the better."""
 FINE, MOST_FINE = 8, 250
-SUSTAINED_CHUNK, MOST_LOST = 1024, 0.4
-"""Writes that go on, at once, and the share of them that others may disturb."""
+SUSTAINED_CHUNK = 1024
+"""Writes that go on, at once."""
 FEWEST_WRITES, SHORTER = 4, 4
 """Timed in a trial, and how many times fewer they are made where others disturb."""
 LAST, LAST_TRIALS, READ_SLOWER = 8, 9, 0.25
@@ -100,8 +101,7 @@ class Trials:
 
     def _calibrate(self, count: int) -> None:
         """Tell by so many writes what quick ones take, what all do, and what those that wait do."""
-        chunks = max(count // self._chunk, 1)
-        latency = np.sort([self._written(self._chunk) for _ in range(chunks)], axis=None)
+        latency = np.sort(self._written(count, most_lost=MOST_LOST))
         self.quick_ns, self.mean_ns = float(np.quantile(latency, QUICK)), float(latency.mean())
         waited = np.cumsum(np.maximum(latency - self.quick_ns, 0))
         self.stall_ns = float(latency[np.searchsorted(waited, waited[-1] / 2)])
@@ -146,33 +146,31 @@ class Trials:
         return Trial(self._timed(writes) / read_ns, read_ns)
 
     def _quiet(self, period_ns: int, gaps: int) -> float:
-        """Read one place with a period, and then often; give what such a read takes."""
+        """Read one place with a period, and then often; give what such a read takes in the end."""
         bench, size = self.bench, base_request_bytes(self.bench.info)
-        # One place: whether a cache has it is the same in all trials.
-        place = int(self.overwriter.rng.integers(0, bench.info.capacity_bytes // size)) * size
-        places = np.full(gaps + 1, place, dtype=np.uint64)
+        # The end of the drive, which is never overwritten: whether a cache has it, and how fast its
+        # cells are, is the same in all trials.
+        places = np.full(gaps + 1, bench.info.capacity_bytes - size, dtype=np.uint64)
         # An open loop: a late answer makes no gap longer.
         arrivals = np.arange(gaps + 1, dtype=np.uint64) * np.uint64(period_ns)
         bench.issue(OP_READ, places, np.full(gaps + 1, size), arrivals_ns=arrivals)
         # What was begun in the last gap comes to its end.
         tail = int(np.clip(QUIET_STALLS * self.stall_ns / AWAKE_NS, LEAST_TAIL, MOST_TAIL))
-        places = np.full(tail, place, dtype=np.uint64)
-        awake = bench.read(places, np.full(tail, size), pauses_ns=np.full(tail, AWAKE_NS))
-        return float(np.median(latencies_ns(awake)[-TAIL:]))
+        self._read_end(size, tail)
+        # Two pages are read at once or one after the other, by where they were copied to.
+        return float(np.median(self._read_end(bench.info.logical_block_bytes, TAIL)))
+
+    def _read_end(self, size: int, count: int) -> NDArray[np.float64]:
+        """Read the end of the drive so often as keeps it awake; give latencies."""
+        bench, pauses_ns = self.bench, np.full(count, AWAKE_NS)
+        places = np.full(count, bench.info.capacity_bytes - size, dtype=np.uint64)
+        return latencies_ns(bench.read(places, np.full(count, size), pauses_ns=pauses_ns))
 
     def sustained(self, period_ns: int, count: int) -> NDArray[np.float64]:
         """Write on and on behind a pause; give latencies of the second half, without lost ones."""
         self._quiet(period_ns, 1)
-        # No wait for others to go away, in which the drive might rest.
-        latency = between_bursts(
-            self.bench,
-            count,
-            lambda part: self._timed(part.stop - part.start),
-            longest=SUSTAINED_CHUNK,
-            again=False,
-            most_lost=MOST_LOST,
-        )[count // 2 :]
-        return np.asarray(latency[~np.isnan(latency)])
+        latency = self._written(count, SUSTAINED_CHUNK, MOST_LOST)
+        return latency[latency.size // 2 :]
 
     def empties_when_idle(self) -> bool:
         """Tell whether what was written last is read slower after a pause than without.
@@ -216,25 +214,40 @@ class Trials:
         else:
             slow_ns = self.quick_ns + SLOW_AGAIN * (self.mean_ns - self.quick_ns)
             for _ in range(MOST_CHUNKS):
-                if float(self._written(self._chunk).mean()) >= slow_ns:
+                latency = self._written(self._chunk)
+                if latency.size and float(latency.mean()) >= slow_ns:
                     break
         for _ in range(MOST_FINE):
-            if float(self._written(min(FINE, self._chunk)).max()) >= self.stall_ns / 2:
+            if (self._written(min(FINE, self._chunk)) >= self.stall_ns / 2).any():
                 return
 
     def _use_up(self) -> None:
         """Overwrite until as many writes as a window holds take what they did on end."""
         slow_ns = self.quick_ns + ALL_SLOW * (self.mean_ns - self.quick_ns)
         units = self.bench.info.capacity_bytes // self.overwriter.granule.size_bytes
-        last: list[float] = []
+        last: list[NDArray[np.float64]] = []
         for _ in range(units // SETTLED_PART // self._chunk):
-            last = [*last[1 - WINDOW :], float(self._written(self._chunk).mean())]
-            if len(last) == WINDOW and np.mean(last) >= slow_ns:
+            last = [*last[1 - WINDOW :], self._written(self._chunk)]
+            latency = np.concatenate(last)
+            if len(last) == WINDOW and latency.size and latency.mean() >= slow_ns:
                 return
 
-    def _written(self, count: int) -> NDArray[np.float64]:
-        """Overwrite, as often as it takes in peace; give latencies, shape (count,)."""
-        return in_peace(self.bench, lambda: self._timed(count))
+    def _written(
+        self, count: int, longest: int = FINE, most_lost: float = 1.0
+    ) -> NDArray[np.float64]:
+        """Overwrite on end, so many at once at most; give latencies that others did not disturb.
+
+        Whoever waited for others to go away would let the drive rest.
+        """
+        latency = between_bursts(
+            self.bench,
+            count,
+            lambda part: self._timed(part.stop - part.start),
+            longest=min(longest, count),
+            again=False,
+            most_lost=most_lost,
+        )
+        return np.asarray(latency[~np.isnan(latency)])
 
     def _places(self, count: int) -> NDArray[np.uint64]:
         """Draw first bytes, none of them the first of a merge unit, where that is known.
@@ -242,7 +255,8 @@ class Trials:
         What begins one gets a log block for what is in order, and merges another for that.
         """
         size = self.overwriter.granule.size_bytes
-        places = self.overwriter.places(count, self.bench.info.capacity_bytes - size)
+        kept = 2 * max(size, base_request_bytes(self.bench.info))
+        places = self.overwriter.places(count, self.bench.info.capacity_bytes - kept)
         if self._merged_bytes > size:
             begins = (places + np.uint64(self._phase_bytes)) % np.uint64(self._merged_bytes) == 0
             places[begins] += np.uint64(size)

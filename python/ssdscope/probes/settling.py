@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.discipline import WAITS_NS, base_request_bytes, in_peace
+from ssdscope.probes.discipline import base_request_bytes, in_peace
 from ssdscope.probes.finding import Reason
-from ssdscope.probes.overwriting import Granule, granule, latencies_ns
+from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.overwriting import Granule, granule, latencies_ns, write_through
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
 UNKNOWN_BYTES = 64 * 1024
 """Overwritten as one where the RMW unit is not known."""
-IN_ORDER, FIRST_CHUNK, LEAST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 1, 8192, 1.5
-MOST_DISTURBED = 24
-"""Chunks in a row; others leave gaps of seconds."""
+IN_ORDER, FIRST_CHUNK, MOST_CHUNK, GROWTH = 16, 128, 8192, 1.5
+PIECE, MOST_LOST = 32, 0.75
+"""Written at once; and the share that others may disturb: what is left is enough for a mean."""
 SLOWED = 1.25
 """Mean over that of the fastest chunk, from which on writes wait for collection."""
 MERGING, MERGING_NS = 8.0, 8_000_000
@@ -94,48 +95,59 @@ class Overwriter:
         size = self.granule.size_bytes
         begin = int(self.places(1, self.bench.info.capacity_bytes - (IN_ORDER + 1) * size)[0])
         places = np.uint64(begin) + np.arange(IN_ORDER, dtype=np.uint64) * np.uint64(size)
-        return in_peace(self.bench, lambda: latencies_ns(self.bench.write(places, size)))
+        # To the flash: a buffer takes so few at once, and a full one none, in whatever order.
+        return in_peace(self.bench, lambda: write_through(self.bench, places, size))
+
+    def on_end(self, count: int, span_bytes: int) -> NDArray[np.float64]:
+        """Overwrite without a pause, in which the drive might make room, whoever disturbs.
+
+        Returns
+        -------
+        ndarray, shape (count,)
+            Latencies, NaN where others disturbed.
+
+        Raises
+        ------
+        Stopped
+            If they always did.
+        """
+        size = self.granule.size_bytes
+
+        def write(part: slice) -> NDArray[np.float64]:
+            places = self.places(part.stop - part.start, span_bytes)
+            return latencies_ns(self.bench.write(places, size))
+
+        return between_bursts(
+            self.bench, count, write, longest=PIECE, again=False, most_lost=MOST_LOST
+        )
 
     def settle(self, most_bytes: int) -> Settled:
-        """Overwrite everywhere: so much, or until merges, which settle at once, are steady.
+        """Overwrite everywhere: so much, or until merges are steady, if most writes merge.
 
-        Slowing down is no reason to stop: a fast region that is full slows a drive too.
+        Then each log block is soon another one; of those that are shared few writes merge any, and
+        what they hold takes long to be replaced. Slowing down is no reason to stop: a fast region
+        that is full slows a drive too.
         """
         capacity = self.bench.info.capacity_bytes
         most = max(2 * FIRST_CHUNK, most_bytes // self.granule.size_bytes)
         means: list[float] = []
         merging = max(MERGING * float(np.median(self._in_order())), MERGING_NS)
         merging *= KNOWN_MERGING if self.bench.found("merge_unit_bytes") else 1
-        written, chunk, disturbed = IN_ORDER, FIRST_CHUNK, 0
-        some = np.empty(0)
+        written, chunk = IN_ORDER, FIRST_CHUNK
         while written < most:
             count = min(chunk, most - written)
-            written += count
-            latency = self._latency_ns(count, capacity)
-            if latency is None:
-                disturbed, chunk = disturbed + 1, max(LEAST_CHUNK, count // 4)
-                if disturbed > MOST_DISTURBED:
-                    raise Stopped(Reason.INTERFERENCE)
-                self.bench.idle(WAITS_NS[0])
+            written, chunk = written + count, min(round(chunk * GROWTH), MOST_CHUNK)
+            try:
+                latency = self.on_end(count, capacity)
+            except Stopped as stop:
+                if stop.reason is not Reason.INTERFERENCE:
+                    raise
                 continue
-            disturbed, some = 0, np.append(some, latency)
-            if some.size >= FIRST_CHUNK:
-                means.append(float(some.mean()))
-                some = np.empty(0)
-                rests = len(means) > 2 and abs(means[-1] / means[-2] - 1) < AGREE
-                if rests and means[-1] > merging:
-                    return Settled(means[-1], True, written)
-            chunk = min(round(chunk * GROWTH), MOST_CHUNK)
+            latency = latency[~np.isnan(latency)]
+            means.append(float(latency.mean()))
+            rests = len(means) > 2 and abs(means[-1] / means[-2] - 1) < AGREE
+            if rests and min(means[-1], float(np.median(latency))) > merging:
+                return Settled(means[-1], True, written)
         if not means:
             raise Stopped(Reason.INTERFERENCE)
         return Settled(means[-1], means[-1] > SLOWED * min(means), written)
-
-    def _latency_ns(self, count: int, capacity: int) -> NDArray[np.float64] | None:
-        """Overwrite; give the latencies, None if others disturbed them."""
-        size = self.granule.size_bytes
-        try:
-            return latencies_ns(self.bench.write(self.places(count, capacity), size))
-        except Stopped as stop:
-            if stop.reason is Reason.INTERFERENCE:
-                return None
-            raise
