@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, MIB, NOISE, opened, probed
 
+from ssdscope import probes
 from ssdscope.probes import (
     Absent,
     Bench,
@@ -22,7 +23,9 @@ from ssdscope.probes import (
 )
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.settling import Overwriter
+from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device
+from ssdscope.targets.drive_writer import open_drive
 from ssdscope.targets.records import DeviceInfo
 
 SHARED_LOGS = {
@@ -87,6 +90,16 @@ def test_writes_to_one_half_alone_are_no_effect_of_discards(
     found = probed("trim_rounds", opened(tmp_path, LOG_BLOCK, logs), budget="full")["trim_effect"]
     assert isinstance(found, Undetectable), found
     assert found.evidence["ratio"] == pytest.approx(1.0, abs=0.03)
+
+
+def test_logs_that_hold_one_half_alone_are_no_effect_of_discards_in_one_capacity() -> None:
+    """They are merged with fewer units than such as hold data of everywhere."""
+    device = open_drive(draw(3237837982, 146).toml(), "drawn", 146)
+    names = ["write_buffer", "rmw_unit", "merge_unit", "trim"]
+    findings = probes.run(names, device, Budget.parse("full"), 146)
+    found = {each.name: each for each in findings}["trim_effect"]
+    assert found.evidence["surely"] > trim.NOTHING
+    assert isinstance(found, Undetectable), found
 
 
 def test_shared_logs_settle_when_all_of_them_were_merged(tmp_path: Path) -> None:

@@ -10,9 +10,12 @@ discards take, and reads of what was discarded, is measured on the way.
 
 Decision. Detected if the ratio is above 1.03 by three standard errors (two let one in a hundred
 drives pass on which nothing but noise is slow at times); absent if it is surely within 3 % of 1 and
-the drive had settled; undetectable otherwise. Assumptions. Drift is the same for
-reads and writes. Cost: up to a capacity, which holds too few stalls of drives with shared log
-blocks of a third of their size. Source: PROBING 3.7.
+the drive had settled; undetectable otherwise. Log blocks that all merge units share still hold data
+of everywhere when only one half is written; those that come later hold that half alone, and are
+merged with half as many units at best, without any discard. So if the merge unit is not known to be
+absent, and few writes merge, the ratio must surely be above twice 1.03. Assumptions. Drift is the
+same for reads and writes. Cost: up to a capacity, which holds too few stalls of drives with shared
+log blocks of a third of their size. Source: PROBING 3.7.
 """
 
 from __future__ import annotations
@@ -55,6 +58,11 @@ MOST_MEASURED, LEAST_MEASURED, PART, READ_EVERY, BLOCKS = 20_000, 256, 64, 4, 24
 DISCARDS = 64
 """Pieces that half of the drive is discarded in, timed one by one."""
 SURE_ERRORS, NOTHING = 3.0, 1.03
+NARROWED = 2.0
+"""How many times fewer merge units a shared log block holds of half of the drive, at most."""
+QUICK, FEW_WAIT = 0.1, 0.5
+"""Quantile of writes that wait for nothing, and how long the median write waits, as a share of what
+writes wait in the mean, up to which few of them merge."""
 MOST_DRIFT = 1.35
 
 
@@ -93,7 +101,16 @@ def _answer(bench: Bench) -> Finding:
         "read_discarded_ns": reads[0],
         "read_written_ns": reads[1],
     }
-    return _judged(evidence, settled.slowed)
+    nothing = NOTHING * NARROWED if _shares_logs(bench, before[0]) else NOTHING
+    return _judged(evidence, nothing, settled.slowed)
+
+
+def _shares_logs(bench: Bench, write_ns: NDArray[Any]) -> bool:
+    """Tell whether log blocks may be shared: few writes merge, of a drive that may have any."""
+    merge = bench.known.get("merge_unit_bytes")
+    may_merge = merge is not None and not isinstance(merge, Absent)
+    waits_ns = write_ns - np.quantile(write_ns, QUICK)
+    return may_merge and bool(np.median(waits_ns) < FEW_WAIT * waits_ns.mean())
 
 
 def discard_first(bench: Bench, half: int) -> tuple[NDArray[np.uint64], NDArray[Any]]:
@@ -193,10 +210,10 @@ def compared(
     }
 
 
-def _judged(evidence: dict[str, Any], settled: bool) -> Finding:
+def _judged(evidence: dict[str, Any], nothing: float, settled: bool) -> Finding:
     common: dict[str, Any] = {"name": EFFECT, "probe": PROBE_NAME, "evidence": evidence}
     low, high = evidence["interval"]
-    if evidence["surely"] > NOTHING:
+    if evidence["surely"] > nothing:
         ratio = evidence["ratio"]
         return Detected(value=ratio, interval=(low, high), effect=ratio - 1, **common)
     if settled and high < NOTHING and low > 1 / NOTHING:
