@@ -285,7 +285,8 @@ def test_nor_is_it_absent_where_the_first_writes_far_apart_wait(
 
 
 @pytest.mark.parametrize(
-    ("candidates_kib", "expected"), [((8, 16, 64), Undetectable), ((8,), Detected)]
+    ("candidates_kib", "expected"),
+    [((8, 16, 64), Undetectable), ((8,), Detected), ((), Undetectable)],
 )
 def test_what_may_be_an_rmw_unit_is_no_merge_unit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, candidates_kib: tuple[int, ...], expected: type
@@ -300,8 +301,12 @@ def test_what_may_be_an_rmw_unit_is_no_merge_unit(
     monkeypatch.setattr(merge_unit, "_collapse", lambda *_args: collapse)
     bench = Bench(drive(tmp_path, 'kind = "page"'), Budget.parse("full"), 1)
     sizes = tuple(float(each * 1024) for each in candidates_kib)
-    bench.known["rmw_unit_bytes"] = Ambiguous(
-        name="rmw_unit_bytes", probe="rmw_unit", candidates=sizes, reason="for a test"
+    common: dict[str, Any] = {"name": "rmw_unit_bytes", "probe": "rmw_unit"}
+    # Of a unit that was looked for in vain every size is left.
+    bench.known["rmw_unit_bytes"] = (
+        Ambiguous(candidates=sizes, reason="for a test", **common)
+        if sizes
+        else Undetectable(reason=Reason.BUDGET_EXHAUSTED, **common)
     )
     answers = {each.name: each for each in merge_unit.detect(bench)}
     assert isinstance(answers[merge_unit.UNIT], expected)

@@ -45,6 +45,7 @@ from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.merge_periods import PHASE, Period, Repeating, Stream, repeating, unit_is_known
 from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.rmw_unit import LARGEST_UNIT_BYTES
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -217,7 +218,9 @@ def _is_zone(bench: Bench, found: Repeating) -> bool:
 def _may_be_rmw_unit(bench: Bench, found: Repeating) -> bool:
     """Whether RMW units may be that large, of which runs across two write twice as many."""
     unit = bench.known.get(RMW_UNIT)
-    return isinstance(unit, Ambiguous) and found.size_bytes in unit.candidates
+    if isinstance(unit, Ambiguous):
+        return found.size_bytes in unit.candidates
+    return isinstance(unit, Undetectable) and found.size_bytes <= LARGEST_UNIT_BYTES
 
 
 def _suspect(bench: Bench, found: Repeating, collapse: merge_runs.Collapse) -> bool:
