@@ -64,7 +64,7 @@ def test_what_a_protected_buffer_holds_is_put_out_of_it(tmp_path: Path, allocati
 
 
 @pytest.mark.parametrize(
-    "region", ["found", "perhaps full", "uneven", "no flush", "not asked", "absent"]
+    "region", ["found", "perhaps full", "uneven", "faint", "no flush", "not asked", "absent"]
 )
 def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -> None:
     file = tmp_path / "drive.toml"
@@ -77,15 +77,17 @@ def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -
         bench.known["pslc_bytes"] = known("pslc_bytes", 1 << 20)
     elif region == "perhaps full":
         bench.known["pslc_bytes"] = Undetectable(reason=Reason.MASKED, **about)
-    elif region == "uneven":
-        bench.known["pslc_bytes"] = Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **about)
+    elif region in ("uneven", "faint"):
+        evidence = {"only_faint": region == "faint"}
+        unclear = Undetectable(reason=Reason.EFFECT_BELOW_NOISE, evidence=evidence, **about)
+        bench.known["pslc_bytes"] = unclear
     elif region == "no flush":
         bench.known["pslc_bytes"] = Undetectable(reason=Reason.NOT_SUPPORTED, **about)
     elif region == "absent":
         bench.known["pslc_bytes"] = Absent(bound=0.0, reason="none", **about)
     with bench.allowance(2 * bench.info.capacity_bytes):
         (answer,) = allocation_probe.detect(bench)
-    if region in ("absent", "not asked", "no flush"):
+    if region in ("absent", "not asked", "no flush", "faint"):
         assert isinstance(answer, Detected)
         assert answer.value == "address"
     else:

@@ -22,6 +22,8 @@ from ssdscope.probes import (
     pslc_stretches,
     run,
 )
+from ssdscope.studies.recovery.generator import draw
+from ssdscope.targets.drive_writer import open_drive
 
 PLANES, PAGE_BYTES, STEP = 4, 4096, 192 * KIB
 
@@ -161,6 +163,16 @@ def test_a_region_that_is_always_full_is_not_told(tmp_path: Path) -> None:
     keys = region(8, "fold", fold_when_idle=False)
     found = probed("pslc", opened(tmp_path, keys))["pslc_bytes"]
     assert not isinstance(found, Detected), found
+
+
+@pytest.mark.parametrize(("index", "region"), [(70, False), (15, True)])
+def test_slow_parts_that_erases_may_make_are_told_from_lost_ones(index: int, region: bool) -> None:
+    """Of neither drive it is sure; of one with a region a stretch was slow, and not again."""
+    device = open_drive(draw(3237837982, index).toml(), "drawn", index)
+    (found,) = run(["pslc"], device, Budget.parse("full"), index)
+    assert isinstance(found, Undetectable)
+    assert found.reason is Reason.EFFECT_BELOW_NOISE
+    assert found.evidence["only_faint"] is not region
 
 
 @pytest.mark.parametrize("kind", [{}, LOG_BLOCK, FLAT])

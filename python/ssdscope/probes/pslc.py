@@ -37,7 +37,7 @@ import numpy as np
 from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.pslc_stretches import (
@@ -119,6 +119,7 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
         return Undetectable(reason=Reason.MASKED, **common)
     if found is None and streams.doubtful:
         evidence["detail"] = "some stretches slow down, and others do not"
+        evidence["only_faint"] = streams.faint
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     if found is None:
         return _nothing(streams, common)
@@ -237,10 +238,14 @@ def may_be_full(bench: Bench) -> bool:
 
 
 def may_be_there(bench: Bench) -> bool:
-    """Whether a region was found, or looked for and not ruled out."""
+    """Whether a region was found, or looked for and not ruled out.
+
+    It is ruled out where writes slow down by no more than erasing may make them.
+    """
     known = bench.known.get(SIZE)
-    looked = not isinstance(known, Undetectable) or known.reason in NOT_RULED_OUT
-    return known is not None and not isinstance(known, Absent) and looked
+    if isinstance(known, Undetectable):
+        return known.reason in NOT_RULED_OUT and not known.evidence.get("only_faint", False)
+    return isinstance(known, Ambiguous | Detected)
 
 
 def seen(bench: Bench) -> bool:

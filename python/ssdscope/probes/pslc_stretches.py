@@ -111,6 +111,8 @@ class Streams:
     doubtful
         Whether a stretch seemed to have a slow part that another one did not, or two seemed to
         have a faint one from the same place on.
+    faint
+        Whether it was only the latter, and of the longest stretches.
     last_ns
         Latencies of the last stretches, shape (runs, requests).
     others
@@ -132,7 +134,7 @@ class Streams:
                 self.finest_bytes = base_request_bytes(bench.info)
             self.step_bytes = self.finest_bytes
         self.skipped_bytes = 0
-        self.uneven = self.doubtful = self.others = False
+        self.uneven = self.doubtful = self.faint = self.others = False
         self._tries = 1
         self._faint_from: list[float] = []
         self._next = self.step_bytes
@@ -238,7 +240,9 @@ class Streams:
             if found is not None and np.median(found.requests) <= 0.75 * requests:
                 return requests, found
             if 2 * requests > most:
-                self.doubtful = self._slower_behind() or self._faint_again()
+                behind = self._slower_behind()
+                self.faint = not behind and self._faint_again()
+                self.doubtful = behind or self.faint
                 return requests, None
             requests *= 2
             runs = self._runs(requests, runs)
