@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ssdscope.probes.unaligned_knee import SIZES, Seen, begun, shorter_bytes, without_padding
+from ssdscope.probes.slow_writes import Knee, slower_from
+from ssdscope.probes.unaligned_knee import (
+    AT_ONCE,
+    SIZES,
+    Seen,
+    begun,
+    shorter_bytes,
+    without_padding,
+)
 
 SPARE, CAPACITY = 400e6, 4_000_000_000
 SCATTER = (1.004, 0.996, 1.003, 1.005, 0.998, 1.0)
@@ -91,6 +99,38 @@ def test_what_the_shortest_requests_alone_show_is_not_told(times: float) -> None
     assert told is not None
     assert told[1] == 2048 - 512
     assert begun(found, *told, CAPACITY) is None
+
+
+@pytest.mark.parametrize(
+    ("first", "sizes"),
+    [
+        ({0: 0.82, 1: 0.88}, (1.0, 1.0)),  # two begin earlier, but not at one place
+        ({0: 1.9}, (1.9, 1.0)),  # collection keeps up with the longest
+    ],
+)
+def test_where_collection_goes_on_beside_requests_nothing_is_told(
+    first: dict[int, float], sizes: tuple[float, float]
+) -> None:
+    firsts = [first.get(index, 1.0) * SPARE for index in range(5)]
+    surest = [each * SPARE for each in (*sizes, 1.0, 1.0, 1.0)]
+    found = seen(4096, tuple(firsts), tuple(surest))
+    told = without_padding(found, 512)
+    assert told == (pytest.approx(SPARE, rel=0.01), 4096 - 512)
+    assert told is not None
+    assert begun(found, *told, CAPACITY) is None
+
+
+@pytest.mark.parametrize("sudden", [True, False])
+def test_few_writes_tell_a_rise_at_once_from_one_by_and_by(sudden: bool) -> None:
+    """What drifts rises likewise by all sizes, which write as many bytes in the same time."""
+    writes, rises, knee, size = np.arange(1300), 700, 1050, 16_384
+    longer = np.clip((writes - (rises if sudden else 0)) / (1 if sudden else knee), 0, 1)
+    noise = np.random.default_rng(1).lognormal(0, 0.03, writes.size)
+    latencies = (1 + 0.15 * longer + 5 * (writes >= knee)) * noise
+    rise = slower_from(latencies, Knee(*[float(knee * size)] * 3, 5.0), size)
+    assert sudden == (rise is not None and rise.at_once >= AT_ONCE)
+    if rise is not None and sudden:
+        assert rise.write == pytest.approx(rises, abs=32)
 
 
 def test_shorter_requests_are_little_padded() -> None:

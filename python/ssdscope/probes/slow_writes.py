@@ -197,12 +197,15 @@ class Rise:
         What it may be.
     sudden
         Whether they become so all at once, and much; or so late that it is not clear where.
+    at_once
+        Which share of it they become at once.
     """
 
     write: int
     low: int
     high: int
     sudden: bool
+    at_once: float
 
 
 def slower_from(
@@ -215,6 +218,7 @@ def slower_from(
     """
     before = latencies[skipped : int(knee.spare_bytes * (1 - AT)) // size_bytes]
     size = LOCAL if before.size >= MANY_PARTS * LOCAL else LOCAL // 4
+    size = size if before.size >= 4 * PARTS * size else LOCAL // 16
     usual = np.log([np.median(part) for part in np.array_split(before, before.size // size + 1)])
     if usual.size < 4 * PARTS:
         return None
@@ -232,6 +236,7 @@ def slower_from(
         low=skipped + round(of_part * (step.first - 1)),
         high=skipped + round(of_part * (step.last + 1)),
         sudden=late or (step.height > SUDDEN[0] and at_once > SUDDEN[1]),
+        at_once=at_once,
     )
 
 

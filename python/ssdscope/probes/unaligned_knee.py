@@ -19,7 +19,9 @@ Requests of four times the padding, or the shortest there are, are a sixth size.
 where collection begins, as long ones leave whole blocks stale, which cost nothing to copy. They may
 not come to more: if they do, there is no such padding, as with log blocks, into which the ends of
 requests do not go that reach into another merge unit. What two sizes show before K, by no more than
-is kept free, is where collection begins, be it that few writes wait there or all are slower.
+is kept free, is where collection begins, be it that few writes wait there or all are slower; two
+that show something else each leave it open. So does one that shows K far too late: collection has
+kept up with these requests beside them, and with others for a while.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.probes.discipline import base_request_bytes
-from ssdscope.probes.knees_agree import KEPT_FREE, SAME, Course
+from ssdscope.probes.knees_agree import KEPT_FREE, LESS, SAME, Course
 from ssdscope.probes.overwriting import MOST_REQUESTS, Granule, fill_afresh
 from ssdscope.probes.padded_knee import Padded
 from ssdscope.probes.slow_writes import EARLIEST, Knee, slower_from, surest_from
@@ -51,6 +53,9 @@ UNITS = tuple(part << doubled for part in (1, 3) for doubled in range(9, 17))
 SHARP, UNSURE_MOST = 0.012, 0.06
 """As shares: by how much sizes that come to the same may differ; and what they come to, by units
 that fit as well."""
+AT_ONCE = 0.55
+"""Which share of a rise must be so: what drifts rises at one place by all sizes, too, as these
+write as many bytes in the same time, but by and by."""
 LATER = 2.0
 """Times the latest knee of longer requests, by when shorter ones, which use up more, show it."""
 ENTRY_COVERS_BYTES = 128 * 1024
@@ -140,8 +145,8 @@ def _of_size(bench: Bench, alone: Alone, size: int, most_bytes: float) -> _Sized
         return None
     surest = surest_from(latencies, knee, size)
     rise = slower_from(latencies, replace(knee, spare_bytes=surest), size)
-    all_bytes = None if rise is None else float(rise.write * size)
-    return _Sized(Seen(size, knee.spare_bytes, surest, all_bytes), knee.slowdown, latencies)
+    whole = float(rise.write * size) if rise is not None and rise.at_once >= AT_ONCE else None
+    return _Sized(Seen(size, knee.spare_bytes, surest, whole), knee.slowdown, latencies)
 
 
 def shorter_bytes(padding_bytes: float, least_bytes: int) -> int:
@@ -208,9 +213,11 @@ def begun(
         The shortest requests last: these show best where it begins.
     """
     used = [each.used(padding_bytes) for each in seen]
-    if used[-1].first_bytes > (1 + SAME) * spare_bytes:
+    kept_free = min(KEPT_FREE * (capacity + spare_bytes), LESS * spare_bytes)
+    latest = max(each.first_bytes for each in used)
+    if used[-1].first_bytes > (1 + SAME) * spare_bytes or latest > spare_bytes + kept_free:
         return None
-    least = max(spare_bytes - KEPT_FREE * (capacity + spare_bytes), EARLIEST * capacity)
+    least = max(spare_bytes - kept_free, EARLIEST * capacity)
     places = [each.first_bytes for each in used]
     places += [each.all_bytes for each in used if each.all_bytes is not None]
     before = np.array(sorted(place for place in places if least < place < (1 - SAME) * spare_bytes))
@@ -218,7 +225,8 @@ def begun(
         same = before[np.abs(before / place - 1) <= 2 * SHARP]
         if same.size > 1:
             return float(same.mean())
-    return None if used[-1].first_bytes < (1 - SAME) * spare_bytes else spare_bytes
+    earlier = [each.first_bytes < (1 - SAME) * spare_bytes for each in used]
+    return None if earlier[-1] or sum(earlier) > 1 else spare_bytes
 
 
 def unaligned_writes_capacities(lone_most: float) -> float:
