@@ -148,8 +148,8 @@ class Device:
     def counters(self) -> str | None:
         """Say what the drive counted since it was opened, as JSON; None for real drives."""
 
-    def foreign_bytes(self) -> int | None:
-        """Count what others read and wrote since it was opened; None where nobody counts."""
+    def foreign_bytes(self) -> tuple[int, int] | None:
+        """Count what others read, and wrote, since it was opened; None where nobody counts."""
 
 def version() -> str:
     """Give the version of the native module."""

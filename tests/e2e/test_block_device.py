@@ -83,5 +83,6 @@ def test_what_others_read_on_the_device_is_told(loop: str) -> None:
     grown = device.foreign_bytes()
     assert quiet is not None
     assert grown is not None
-    assert quiet < 256 * 4096, "our own reads are not a neighbour's"
-    assert grown - quiet >= 32 * 65536
+    assert quiet.read_bytes < 256 * 4096, "our own reads are not a neighbour's"
+    assert grown.read_bytes - quiet.read_bytes >= 32 * 65536
+    assert grown.written_bytes == quiet.written_bytes

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from ssdscope.probes import Bench, Budget, Detected, Finding, latency
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.calm import Calm
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
@@ -53,6 +55,27 @@ def test_merges_that_others_cause_are_no_part_of_what_reads_take() -> None:
         assert isinstance(expected, Detected), expected
         assert isinstance(found, Detected), found
         assert found.value == pytest.approx(expected.value, rel=0.08), name
+
+
+@pytest.mark.parametrize(("writes", "disturbs"), [(0.0, False), (1.0, True)])
+def test_what_others_read_counts_by_what_reads_take(writes: float, disturbs: bool) -> None:
+    """Ten large reads a second take a fiftieth of the time; of writes they would take all of it."""
+    others: dict[str, Value] = {
+        "disturbance.foreign_iops": 10,
+        "disturbance.foreign_bytes": 65_536,
+        "disturbance.foreign_write_ratio": writes,
+    }
+    bench, _ = opened(DRIVE | others)
+    bench.known |= told(DRIVE)
+    places = np.arange(2000, dtype=np.uint64) * np.uint64(4096)
+    with bench.allowance(2000 * 4096):
+        if disturbs:
+            with pytest.raises(Stopped, match="others moved"):
+                bench.write(places, 4096)
+        else:
+            bench.write(places, 4096)
+            assert bench.foreign.read_bytes > 0
+    assert bench.foreign.written_bytes > 0 or not disturbs
 
 
 def test_nothing_is_read_or_waited_for_where_nobody_comes() -> None:

@@ -9,8 +9,8 @@ use crate::{consent, payload, sys};
 use serde::Serialize;
 use ssdscope_io::device::check_request;
 use ssdscope_io::{
-    Attribution, Caches, ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind, Nanos,
-    Op, Outcome, Request,
+    Attribution, Caches, ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind, Moved,
+    Nanos, Op, Outcome, Request,
 };
 use std::collections::VecDeque;
 use std::fs::File;
@@ -46,6 +46,7 @@ pub struct Access {
 /// A request that the kernel has.
 struct InFlight {
     id: u64,
+    op: Op,
     /// Of data, whose way to the drive the kernel counts.
     bytes: u64,
     /// When it was handed over, if it had to wait here for room.
@@ -153,7 +154,7 @@ impl HostFile {
         let buffer = self.buffer_for(&request);
         let slot = self.free_slots.pop().expect("the caller has seen to room");
         let bytes = buffer.as_ref().map_or(0, |_| request.bytes().0);
-        self.slots[slot] = Some(InFlight { id: request.id, bytes, handed_over });
+        self.slots[slot] = Some(InFlight { id: request.id, op: request.op, bytes, handed_over });
         self.flight_bytes += buffer.as_ref().map_or(0, AlignedBuffer::len);
         let transfer = Transfer {
             op: request.op,
@@ -187,7 +188,7 @@ impl HostFile {
             self.pool.give(buffer);
         }
         if let (Some(others), Ok(())) = (&mut self.neighbours, &end.result) {
-            others.count(request.bytes);
+            others.count(request.op, request.bytes);
         }
         Completion {
             id: request.id,
@@ -269,8 +270,8 @@ impl Device for HostFile {
         self.issue_waiting()
     }
 
-    fn foreign_bytes(&self) -> Option<u64> {
-        self.neighbours.as_ref()?.bytes()
+    fn foreign_bytes(&self) -> Option<Moved> {
+        self.neighbours.as_ref()?.moved()
     }
 
     fn in_flight(&self) -> usize {

@@ -1,5 +1,6 @@
 //! What the kernel says about block devices in `/sys` and `/proc`.
 
+use ssdscope_io::Moved;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -92,12 +93,15 @@ impl SysBlock {
         Some(text(&self.own.join("size"))?.parse::<u64>().ok()? * ssdscope_io::SECTOR_BYTES)
     }
 
-    /// Bytes read and written on the whole disk, by anyone, since it is there: sectors of the
-    /// columns 3 and 7 of `stat` (the kernel's Documentation/block/stat.rst).
-    pub(crate) fn moved_bytes(&self) -> Option<u64> {
+    /// What anyone moved on the whole disk since it is there: sectors of the columns 3 and 7 of
+    /// `stat` (the kernel's Documentation/block/stat.rst).
+    pub(crate) fn moved(&self) -> Option<Moved> {
         let counts = text(&self.disk.join("stat"))?;
-        let column = |index| counts.split_whitespace().nth(index)?.parse::<u64>().ok();
-        Some((column(2)? + column(6)?) * ssdscope_io::SECTOR_BYTES)
+        let sectors = |index| counts.split_whitespace().nth(index)?.parse::<u64>().ok();
+        Some(Moved {
+            read_bytes: sectors(2)? * ssdscope_io::SECTOR_BYTES,
+            written_bytes: sectors(6)? * ssdscope_io::SECTOR_BYTES,
+        })
     }
 
     /// The drive's model.

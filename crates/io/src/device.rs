@@ -2,6 +2,7 @@
 
 use crate::caches::{Cache, Caches};
 use crate::counters::Counters;
+use crate::moved::Moved;
 use crate::request::{Completion, Request};
 use crate::units::{Bytes, Nanos, Sectors};
 use serde::Serialize;
@@ -213,9 +214,9 @@ pub trait Device: Send {
         None
     }
 
-    /// Bytes that others have read and written on this drive since it was opened, where whoever
-    /// stands between host and drive counts that; exact while nothing of ours is in flight.
-    fn foreign_bytes(&self) -> Option<u64> {
+    /// What others have moved on this drive since it was opened, where whoever stands between host
+    /// and drive counts that; exact while nothing of ours is in flight.
+    fn foreign_bytes(&self) -> Option<Moved> {
         None
     }
 

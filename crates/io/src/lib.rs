@@ -30,6 +30,7 @@ pub mod interval;
 pub mod log;
 #[cfg(test)]
 mod mock;
+pub mod moved;
 pub mod null;
 pub mod raid0;
 pub mod recorder;
@@ -51,6 +52,7 @@ pub use driver::{
 };
 pub use flow::{Flow, Flows, FlowsError};
 pub use log::LogChunk;
+pub use moved::Moved;
 pub use null::NullDevice;
 pub use raid0::{Raid0, Raid0Error};
 pub use request::{Completion, Op, Outcome, Priority, Queue, Request};

@@ -23,6 +23,7 @@ use crate::attribution::Attribution;
 use crate::caches::Cache;
 use crate::counters::Counters;
 use crate::device::{ClockKind, Device, DeviceError, DeviceInfo, Queues, Snapshot, check_request};
+use crate::moved::Moved;
 use crate::request::{Completion, Op, Outcome, Request};
 use crate::units::{Lba, Nanos, Sectors};
 use std::sync::Arc;
@@ -337,9 +338,9 @@ impl Device for Raid0 {
         members.map(|members| counters::sum(&members))
     }
 
-    fn foreign_bytes(&self) -> Option<u64> {
+    fn foreign_bytes(&self) -> Option<Moved> {
         let told = self.members.iter().filter_map(|member| member.device.foreign_bytes());
-        told.reduce(|all, bytes| all + bytes)
+        told.reduce(Moved::plus)
     }
 
     fn snapshot(&self) -> Option<Snapshot> {

@@ -225,9 +225,10 @@ impl PyDevice {
         self.with(py, |device| device.counters())?.as_ref().map(json).transpose()
     }
 
-    /// Bytes that others read and wrote since it was opened; None where nobody counts.
-    fn foreign_bytes(&self, py: Python<'_>) -> PyResult<Option<u64>> {
-        self.with(py, |device| device.foreign_bytes())
+    /// Bytes that others read, and wrote, since it was opened; None where nobody counts.
+    fn foreign_bytes(&self, py: Python<'_>) -> PyResult<Option<(u64, u64)>> {
+        let moved = self.with(py, |device| device.foreign_bytes())?;
+        Ok(moved.map(|moved| (moved.read_bytes, moved.written_bytes)))
     }
 }
 

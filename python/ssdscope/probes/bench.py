@@ -8,6 +8,7 @@ earlier probes found.
 from __future__ import annotations
 
 import errno
+import math
 import sys
 import zlib
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ from ssdscope.targets.records import (
     OP_READ,
     OP_WRITE,
     OP_WRITE_FUA,
+    Moved,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 MAX_FOREIGN_SHARE = 0.1
 """Of a measurement's time that others may keep a drive busy; a little is what medians are for."""
 
+_NOTHING = Moved(0, 0)
 _GONE = (errno.ENODEV, errno.ENXIO)
 _WORDS = {OP_READ: "reads", OP_WRITE: "writes", OP_FLUSH: "flushes", OP_DISCARD: "discards"}
 
@@ -50,23 +53,26 @@ class Stopped(Exception):  # noqa: N818 - no error: an answer that ends a probe
         self.detail = detail
 
 
-def _refuse_company(log: Log, foreign_bytes: int, most_share: float) -> None:
+def _refuse_company(log: Log, theirs: Moved, read_ns_per_byte: float, most_share: float) -> None:
     """Stop if others kept the drive busy: a byte of theirs takes as long as one of our smallest.
 
-    Between host and drive it is known what others do (PROBING 2.2); a steady load of theirs would
-    look like a slower drive. How large their requests are is not known; were they taken to be as
-    large as our largest, a load that doubles the latency of small reads could pass.
+    One that they read takes no longer than in small reads. Between host and drive it is known what
+    others do (PROBING 2.2); a steady load of theirs would look like a slower drive. How large their
+    requests are is not known; were they taken to be as large as our largest, a load that doubles
+    the latency of small reads could pass.
     """
     moved = log.bytes > 0
-    if foreign_bytes <= 0 or not moved.any():
+    if max(theirs) <= 0 or not moved.any():
         return
     span_ns, ours = float(log.complete_ns.max() - log.submit_ns.min()), int(log.bytes[moved].sum())
     smallest = log.bytes == log.bytes[moved].min()
     ns_per_byte = float(np.quantile(log.latency_ns[smallest] / log.bytes[smallest], 0.1))
     if smallest[moved].all():  # of a deep queue latency says less than the rate
         ns_per_byte = min(ns_per_byte, span_ns / ours)
-    if foreign_bytes * ns_per_byte > most_share * span_ns:
-        detail = f"others moved {foreign_bytes} bytes on the drive while we moved {ours}"
+    busy_ns = theirs.written_bytes * ns_per_byte
+    busy_ns += theirs.read_bytes * min(ns_per_byte, read_ns_per_byte)
+    if busy_ns > most_share * span_ns:
+        detail = f"others moved {sum(theirs)} bytes on the drive while we moved {ours}"
         raise Stopped(Reason.INTERFERENCE, detail)
 
 
@@ -109,7 +115,7 @@ class Bench:
         self._allowed_bytes = 0
         self._deadline: Deadline | None = None
         self._progress: StageProgress = silent
-        self._foreign_before = device.foreign_bytes()
+        self._foreign_before = device.foreign_bytes() or _NOTHING
         self._kept: dict[State, Snapshot] = {}
         self._state: State | None = State.AS_FOUND
         if device.info.snapshot:
@@ -131,10 +137,16 @@ class Bench:
         return Window(0, self.info.capacity_bytes)
 
     @property
-    def foreign_bytes(self) -> int | None:
-        """How much others have moved on the drive since the bench was made; None if not known."""
-        now, before = self._device.foreign_bytes(), self._foreign_before
-        return None if now is None or before is None else now - before
+    def foreign(self) -> Moved:
+        """What others have moved on the drive since the bench was made, as far as is known."""
+        return (self._device.foreign_bytes() or _NOTHING).since(self._foreign_before)
+
+    def _read_ns_per_byte(self) -> float:
+        """Give what a byte takes in small reads, as far as the probe `latency` has measured it."""
+        told = self.known.get("read_latency_alpha_ns")
+        if told is None or "latency_ns" not in told.evidence:
+            return math.inf
+        return float(told.evidence["latency_ns"][0] / told.evidence["sizes_bytes"][0])
 
     def rng(self, name: str) -> np.random.Generator:
         """Give the random numbers of a part of a probe; the same for the same seed and name."""
@@ -241,13 +253,12 @@ class Bench:
             self._state = None
         planned = int(lengths[writes].sum())
         self._reserve(planned)
-        foreign_bytes = self._device.foreign_bytes()
+        before = self.foreign
         log = self._device.run_list(ops, offsets, lengths, **pacing)
         self.bytes_written += planned
         self.requests += len(log)
-        if foreign_bytes is not None:
-            grown = (self._device.foreign_bytes() or 0) - foreign_bytes
-            _refuse_company(log, grown, most_foreign_share)
+        theirs = self.foreign.since(before)
+        _refuse_company(log, theirs, self._read_ns_per_byte(), most_foreign_share)
         failed = np.asarray(log.error)
         if np.isin(failed, _GONE).any():
             raise DeviceError(

@@ -40,7 +40,7 @@ class Calm:
         self._bench = bench
         self._rng = bench.rng("calm")
         self._least_ns = np.inf
-        self._seen = bench.foreign_bytes
+        self._seen = bench.foreign
 
     def measured(self, call: Callable[[], T], waits_ns: Sequence[int] = WAITS_NS) -> T:
         """Measure what nobody comes across, if that can be in a few tries.
@@ -52,15 +52,15 @@ class Calm:
         """
         for _ in range(TRIES):
             self._wait()
-            before = self._bench.foreign_bytes
+            before = self._bench.foreign
             result = in_peace(self._bench, call, waits_ns=waits_ns)
-            if self._bench.foreign_bytes == before:
+            if self._bench.foreign == before:
                 break
         return result
 
     def _wait(self) -> None:
         """Leave the drive alone until control reads are fast, if others have used it since."""
-        if self._bench.foreign_bytes == self._seen:
+        if self._bench.foreign == self._seen:
             return
         if not np.isfinite(self._least_ns):
             for rest_ns in RESTS_NS[:FIRST_LOOKS]:
@@ -72,7 +72,7 @@ class Calm:
             if now_ns <= USUAL_EXCESS * self._least_ns:
                 break
             self._bench.idle(rest_ns)
-        self._seen = self._bench.foreign_bytes
+        self._seen = self._bench.foreign
 
     def _control_ns(self) -> float:
         """Give the mean time of single reads; infinite if others disturb them."""

@@ -111,7 +111,7 @@ def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
     usual = write_through(bench, np.full(USUAL, _place(unit, in_merge, 1, 1)), unit.size_bytes)
     latencies = np.empty(0)
     merges = max((covered + unit.phase_bytes) // merge_bytes - 1, 1)
-    foreign_bytes = bench.foreign_bytes or 0
+    before = bench.foreign
     shared = False
     while latencies.size * unit.size_bytes < MOST_SHARE * capacity:
         count = CHUNK if latencies.size else FIRST_CHUNK
@@ -119,7 +119,7 @@ def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
         places = _place(unit, in_merge, *where)
         more = write_through(bench, places, unit.size_bytes, most_foreign_share=MOST_FOREIGN)
         latencies = np.concatenate([latencies, more])
-        shared = (bench.foreign_bytes or 0) > foreign_bytes
+        shared = bench.foreign.written_bytes > before.written_bytes
         room = _judged(latencies, float(np.median(usual)), in_merge, shared=shared)
         if room is not None:
             few = merges <= FEW_MERGES and room.writes <= merges * in_merge

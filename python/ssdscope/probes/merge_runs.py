@@ -203,7 +203,7 @@ def undisturbed(
 
 def alone(writer: Writer, places: NDArray[Any], size: int, most_lost: float) -> NDArray[Any]:
     """Write what may wait for a merge each time: one by one, if others are about."""
-    longest = 1 if writer.bench.foreign_bytes else PIECE_WRITES
+    longest = 1 if any(writer.bench.foreign) else PIECE_WRITES
     return undisturbed(writer, places, size, most_lost, longest)
 
 

@@ -164,9 +164,9 @@ class Streams:
     def _emptied(self) -> bool:
         """Rest, again if others come meanwhile; say whether nobody did in the last pause."""
         for _ in range(self._tries):
-            before = self.bench.foreign_bytes
+            before = self.bench.foreign
             self.rest(self.idle_ns)
-            if self.bench.foreign_bytes == before:
+            if self.bench.foreign == before:
                 return True
         return False
 

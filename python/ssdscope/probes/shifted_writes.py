@@ -118,7 +118,7 @@ def measure(writer: Writer, count: int, look: int) -> Samples:
         ) -> NDArray[Any]:
             return writer.latency_ns(place[part] * block, size[part] * block, iodepth=depth)
 
-        longest = PIECE_WRITES if bench.foreign_bytes else TURN_WRITES
+        longest = PIECE_WRITES if any(bench.foreign) else TURN_WRITES
         latency = between_bursts(bench, TURN_WRITES, write, longest=longest)
         same = np.ones(TURN_WRITES, np.int64)
         turn_samples = Samples(place, size, depth * same, 0 * same, latency)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ssdscope import _native
 from ssdscope.errors import ConfigError, DeviceError, SsdscopeError, TraceError, UsageError
-from ssdscope.targets.records import DeviceInfo, Log, Progress, RunResult
+from ssdscope.targets.records import DeviceInfo, Log, Moved, Progress, RunResult
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -305,13 +305,14 @@ class Device:
         with translated_errors():
             return Device(self._native.fork())
 
-    def foreign_bytes(self) -> int | None:
+    def foreign_bytes(self) -> Moved | None:
         """Count what others read and wrote since the drive was opened; None if nobody counts.
 
         The kernel does for block devices read with direct I/O, and for a simulated drive whoever
         disturbs it.
         """
-        return self._native.foreign_bytes()
+        moved = self._native.foreign_bytes()
+        return None if moved is None else Moved(*moved)
 
     def counters(self) -> dict[str, Any] | None:
         """Read what the drive counted since it was opened; None for real drives."""

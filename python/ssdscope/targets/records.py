@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from ssdscope.errors import DeviceError
 
@@ -54,6 +54,19 @@ LOG_COLUMNS = tuple(LOG_TYPES)
 
 FLOW_TYPE = "uint16"
 """Of the column ``flow``, which the log of a run of several flows has: the place of its flow."""
+
+
+class Moved(NamedTuple):
+    """Bytes that somebody read and wrote; apart, as reading takes less time and leaves no trace."""
+
+    read_bytes: int
+    written_bytes: int
+
+    def since(self, earlier: Moved) -> Moved:
+        """Give what was moved after an earlier count."""
+        return Moved(
+            self.read_bytes - earlier.read_bytes, self.written_bytes - earlier.written_bytes
+        )
 
 
 @dataclass(frozen=True)

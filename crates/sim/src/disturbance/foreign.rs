@@ -3,7 +3,7 @@
 use crate::config::Disturbance;
 use ssdscope_io::arrivals::Arrivals;
 use ssdscope_io::rng::Stream;
-use ssdscope_io::{Lba, Op, Request, SECTOR_BYTES, Sectors};
+use ssdscope_io::{Lba, Moved, Op, Request, SECTOR_BYTES, Sectors};
 
 /// Requests that the other user has under way at most: who waits for so many asks no more.
 const MOST_IN_FLIGHT: u32 = 128;
@@ -21,7 +21,7 @@ pub struct Foreign {
     on_ns: u64,
     off_ns: u64,
     in_flight: u32,
-    served: u64,
+    served: Moved,
 }
 
 impl Foreign {
@@ -41,7 +41,7 @@ impl Foreign {
             on_ns: config.foreign_on_ns,
             off_ns: config.foreign_off_ns,
             in_flight: 0,
-            served: 0,
+            served: Moved::default(),
         };
         user.await_next();
         Some(user)
@@ -73,14 +73,14 @@ impl Foreign {
     }
 
     /// A request was served, or failed: it is the same to us.
-    pub const fn answered(&mut self) {
+    pub const fn answered(&mut self, op: Op) {
         self.in_flight -= 1;
-        self.served += 1;
+        self.served.count(op, self.sectors * SECTOR_BYTES);
     }
 
     /// What was read and written so far.
-    pub const fn bytes(&self) -> u64 {
-        self.served * self.sectors * SECTOR_BYTES
+    pub const fn moved(&self) -> Moved {
+        self.served
     }
 
     /// Arrivals go on in the time in which the user asks; pauses come between.

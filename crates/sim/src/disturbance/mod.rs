@@ -20,8 +20,8 @@ use foreign::Foreign;
 use noise::Noise;
 use ssdscope_io::device::check_request;
 use ssdscope_io::{
-    Attribution, Cache, Cause, Completion, Counters, Device, DeviceError, DeviceInfo, Nanos,
-    Outcome, Queues, Request, Snapshot,
+    Attribution, Cache, Cause, Completion, Counters, Device, DeviceError, DeviceInfo, Moved, Nanos,
+    Op, Outcome, Queues, Request, Snapshot,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ enum Flight {
     /// The host's, under its own number; with an errno it fails in the end.
     Host { id: u64, errno: Option<i32> },
     /// The other user's.
-    Foreign,
+    Foreign(Op),
 }
 
 /// All that changes but the drive inside.
@@ -146,9 +146,12 @@ impl State {
                 user.skip_to(since.0);
                 continue;
             }
-            let slot = self.flights.insert(Flight::Foreign);
+            let slot = self.flights.insert(Flight::Foreign(Op::Read));
             match user.ask(slot.into()) {
-                Some(request) => return Some((Nanos(at_ns), request)),
+                Some(request) => {
+                    self.flights[slot] = Flight::Foreign(request.op);
+                    return Some((Nanos(at_ns), request));
+                }
                 None => self.flights.remove(slot),
             }
         }
@@ -160,9 +163,9 @@ impl State {
         let flight = self.flights[slot];
         self.flights.remove(slot);
         match flight {
-            Flight::Foreign => {
+            Flight::Foreign(op) => {
                 if let Some(user) = &mut self.foreign {
-                    user.answered();
+                    user.answered(op);
                 }
             }
             Flight::Host { id, errno } => {
@@ -281,8 +284,8 @@ impl Device for Disturbed {
         self.inner.counters()
     }
 
-    fn foreign_bytes(&self) -> Option<u64> {
-        Some(self.state.foreign.as_ref().map_or(0, Foreign::bytes))
+    fn foreign_bytes(&self) -> Option<Moved> {
+        Some(self.state.foreign.as_ref().map_or_else(Moved::default, Foreign::moved))
     }
 
     fn snapshot(&self) -> Option<Snapshot> {
