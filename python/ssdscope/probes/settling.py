@@ -29,6 +29,8 @@ MERGING, MERGING_NS = 8.0, 8_000_000
 """Times what writes in order take, and nanoseconds: no mapping table explains it, merges do."""
 KNOWN_MERGING = 0.5
 """Of both, where a merge unit was found before."""
+TURNED_OVER_NS = 600_000_000_000
+"""Written at most for that: as long as what follows is measured."""
 AGREE = 0.15
 """Relative difference of the means of two chunks up to which a drive has settled."""
 
@@ -121,19 +123,24 @@ class Overwriter:
             self.bench, count, write, longest=PIECE, again=False, most_lost=MOST_LOST
         )
 
-    def settle(self, most_bytes: int) -> Settled:
-        """Overwrite everywhere: so much, or until merges are steady, if most writes merge.
+    def settle(self, most_bytes: int, *, turned_over: bool = False) -> Settled:
+        """Overwrite everywhere: so much, or until merges, which settle at once, are steady.
 
-        Then each log block is soon another one; of those that are shared few writes merge any, and
-        what they hold takes long to be replaced. Slowing down is no reason to stop: a fast region
-        that is full slows a drive too.
+        Slowing down is no reason to stop: a fast region that is full slows a drive too.
+
+        Parameters
+        ----------
+        turned_over
+            Whether log blocks are to hold only what was written since. They soon do if most writes
+            merge; of shared ones few writes merge any, and all of it is written, if that does not
+            take long.
         """
         capacity = self.bench.info.capacity_bytes
         most = max(2 * FIRST_CHUNK, most_bytes // self.granule.size_bytes)
         means: list[float] = []
         merging = max(MERGING * float(np.median(self._in_order())), MERGING_NS)
         merging *= KNOWN_MERGING if self.bench.found("merge_unit_bytes") else 1
-        written, chunk = IN_ORDER, FIRST_CHUNK
+        written, chunk, spent_ns = IN_ORDER, FIRST_CHUNK, 0.0
         while written < most:
             count = min(chunk, most - written)
             written, chunk = written + count, min(round(chunk * GROWTH), MOST_CHUNK)
@@ -146,7 +153,10 @@ class Overwriter:
             latency = latency[~np.isnan(latency)]
             means.append(float(latency.mean()))
             rests = len(means) > 2 and abs(means[-1] / means[-2] - 1) < AGREE
-            if rests and min(means[-1], float(np.median(latency))) > merging:
+            spent_ns += float(latency.sum())
+            most_merge = float(np.median(latency)) > merging
+            soon = not turned_over or most_merge or spent_ns > TURNED_OVER_NS
+            if rests and soon and means[-1] > merging:
                 return Settled(means[-1], True, written)
         if not means:
             raise Stopped(Reason.INTERFERENCE)

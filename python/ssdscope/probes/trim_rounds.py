@@ -88,12 +88,12 @@ def _answer(bench: Bench) -> Finding:
     before: Latencies = []
     after: Latencies = []
     for number in range(1, ROUNDS + 1):
-        settled = overwriter.settle(most)
+        settled = overwriter.settle(most, turned_over=True)
         count = _count(capacity, size, settled.mean_ns)
         if count < LEAST_MEASURED:
             raise Stopped(Reason.RANGE_TOO_SMALL)
         before.append(measured(overwriter, half, count))
-        overwriter.settle(most)
+        overwriter.settle(most, turned_over=True)
         discard_first(bench, half)
         after.append(measured(overwriter, half, count))
         bench.progress("rounds", number / ROUNDS)
