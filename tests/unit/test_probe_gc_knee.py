@@ -12,7 +12,7 @@ from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, pag
 from ssdscope.probes import Absent, Ambiguous, Detected, Reason, Undetectable, gc_knee
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.knees_agree import begun_before, judged, never_rests, slow_as_found
-from ssdscope.probes.slow_writes import Knee
+from ssdscope.probes.slow_writes import Knee, slower_from
 from ssdscope.studies.recovery.generator import draw
 
 BLOCKS, LOW_BLOCKS, OPEN_BLOCKS = 160, 4, 1
@@ -160,7 +160,8 @@ def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
         (0.201, 0.201, 0.2),
         (0.17, 0.199, 0.2),  # filled afresh it keeps more free
         (0.23, 0.199, 0.2),  # it erases all along then, and begins to copy unseen
-        (0.24, 0.241, 0.24),  # seen early as found, by chance
+        (0.22, 0.221, 0.22),  # seen early as found, by chance
+        (0.3, 0.301, 0.3),
         (None, 0.201, 0.2),  # it never rests then
         (0.17, 0.185, None),
         (0.3, 0.2, None),
@@ -184,6 +185,14 @@ def test_two_beginnings_must_show_the_same(
     else:
         assert isinstance(found, Detected)
         assert found.value == pytest.approx(value, rel=0.01)
+
+
+def test_a_knee_that_only_the_first_beginning_shows_may_be_where_collection_begins() -> None:
+    """It is sooner by no more than is kept free."""
+    first, afresh, again = (Knee(*[share] * 3, 4.0) for share in (0.112, 0.135, 0.139))
+    found = judged(first, afresh, again, 1, {})
+    assert isinstance(found, Ambiguous)
+    assert found.candidates == (0.112, pytest.approx(0.137))
 
 
 UNIT, WRITES, PLACE = 4096, 20_000, 10_000
@@ -252,6 +261,22 @@ def test_a_drift_is_no_collection_beside_the_writes() -> None:
     assert begun_before([(knee, plain), (knee, plain)], knee, UNIT) is None
     # A drive may be returned to the same phase of its drift.
     assert begun_before([(knee, rising), (knee, rising)], knee, UNIT) is None
+
+
+def test_a_drift_among_much_noise_is_none_either() -> None:
+    """By and by it rises, though neighbours now and then differ by as much as half of it."""
+    writes, place, rng = 2500, 1800, np.random.default_rng(1)
+    rising, knee = np.linspace(1.0, 1.2, writes), knee_at(place)
+    rising[place:] *= 3.4
+    drifts, steps = (
+        [
+            slower_from(longer * rng.lognormal(0.0, 0.13, writes), knee, UNIT) is not None
+            for _ in range(40)
+        ]
+        for longer in (rising, np.where(np.arange(writes) < 900, 1.0, 1.1))
+    )
+    assert sum(drifts) < 0.1 * len(drifts)
+    assert sum(steps) > 0.9 * len(steps)
 
 
 def test_what_goes_into_a_buffer_at_first_says_nothing_of_rest() -> None:

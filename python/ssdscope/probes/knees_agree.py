@@ -13,7 +13,9 @@ little later then, by no more than it keeps free. Or it may collect sooner than 
   and filled, the first writes wait for nothing either, so this tells the two apart; or it shows no
   knee at all, and what was seen as found counts if it is unmistakable.
 
-Else it is ambiguous, as of a drive that was found empty.
+Else it is ambiguous, as of a drive that was found empty; and so it is where only the first one, as
+found, shows it sooner by more than a tenth and no more than is kept free: there it may begin to
+collect beside the writes.
 """
 
 from __future__ import annotations
@@ -89,7 +91,7 @@ def judged(
     if again is None:
         return refused
     if afresh is not None and agree(afresh, again) and again is not afresh:
-        return detected_spare(_mean(afresh, again), capacity, evidence)
+        return _unless_sooner(first, _mean(afresh, again), capacity, evidence)
     if not agree(first, again):
         # Collection that never rests, or knees too early or too late by chance.
         return refused
@@ -112,6 +114,23 @@ def judged(
         probe=NAME,
         candidates=(other, share),
         reason="as found and filled again, the drive takes different amounts before it slows down",
+        evidence=evidence,
+    )
+
+
+def _unless_sooner(first: Knee, later: Knee, capacity: int, evidence: dict[str, Any]) -> Finding:
+    """Answer with a knee seen twice, unless one as found is sooner by no more than is kept free.
+
+    A drive may begin to collect there beside the writes, which need not show each time.
+    """
+    sooner, share = first.spare_bytes / capacity, later.spare_bytes / capacity
+    if not 2 * SAME * share < share - sooner < min(KEPT_FREE * (1 + share), LESS * share):
+        return detected_spare(later, capacity, evidence)
+    return Ambiguous(
+        name=SPARE,
+        probe=NAME,
+        candidates=(sooner, share),
+        reason="as found it slows down a little sooner, where it may begin to collect",
         evidence=evidence,
     )
 

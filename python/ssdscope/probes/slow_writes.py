@@ -213,8 +213,8 @@ def slower_from(
 ) -> Rise | None:
     """Find where, before a knee, most writes become slower; None if they all are alike.
 
-    What drifts takes more than a few hundred writes to rise by most of what it does. So many at
-    first do not count, as they go into a buffer.
+    What drifts takes more than a few hundred writes to rise by most of what it does, and a straight
+    line comes closer to it than a step. So many at first do not count, as they go into a buffer.
     """
     before = latencies[skipped : int(knee.spare_bytes * (1 - AT)) // size_bytes]
     size = LOCAL if before.size >= MANY_PARTS * LOCAL else LOCAL // 4
@@ -228,7 +228,7 @@ def slower_from(
     earlier, behind = usual[: step.index - 1][-3:], usual[step.index + 1 :][:3]
     at_once = float(behind.mean() - earlier.mean()) / step.height
     late = step.index >= usual.size - PARTS
-    if at_once < DRIFTS and not late:
+    if not late and (at_once < DRIFTS or _by_and_by(usual, step.index)):
         return None
     of_part = before.size / usual.size
     return Rise(
@@ -238,6 +238,14 @@ def slower_from(
         sudden=late or (step.height > SUDDEN[0] and at_once > SUDDEN[1]),
         at_once=at_once,
     )
+
+
+def _by_and_by(levels: NDArray[np.float64], place: int) -> bool:
+    """Say whether a straight line fits levels better than a step at a place."""
+    order = np.arange(levels.size)
+    line = np.polyval(np.polyfit(order, levels, 1), order)
+    step = np.where(order < place, levels[:place].mean(), levels[place:].mean())
+    return bool(np.sum((levels - line) ** 2) < np.sum((levels - step) ** 2))
 
 
 def _first_slow(
