@@ -117,7 +117,7 @@ def test_a_drive_without_collection_shows_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("held", "drain"), [(64, "high-water"), (1000, "full"), (1000, "idle")])
 def test_what_a_buffer_holds_is_no_spare_space(tmp_path: Path, held: int, drain: str) -> None:
-    """It stays on: a small one is flushed past, and what a large one holds is taken off."""
+    """It stays on, and each write is flushed past it."""
     buffer = (
         f"[write_buffer]\nbytes = {held * 4096}\nunit_bytes = 4096\nswitchable = false\n"
         f'drain = "{drain}"\norder = "lru"\n'
@@ -320,3 +320,13 @@ def test_collection_that_begins_before_it_must_is_no_padding(tmp_path: Path) -> 
     found = told("gc_knee", bench)[gc_knee.SPARE]
     assert isinstance(found, Detected), found
     assert found.value == pytest.approx(0.0431, rel=0.05)
+
+
+def test_a_large_buffer_that_stays_on_does_not_hide_where_collection_begins(tmp_path: Path) -> None:
+    """It holds 1.7 % of the capacity, and takes what few writes wait for at first."""
+    known = {"rmw_unit_bytes": 49_152, "alignment_phase_bytes": 32_768, "pslc_bytes": None}
+    known |= {"merge_unit_bytes": None, "write_buffer_bytes": 20_463_616}
+    bench = bench_with(tmp_path, draw(990_001, 1643).toml(), **known)
+    found = told("gc_knee", bench)[gc_knee.SPARE]
+    assert isinstance(found, Detected), found
+    assert found.value == pytest.approx(0.1397, rel=0.05)

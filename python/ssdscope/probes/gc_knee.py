@@ -5,9 +5,9 @@ then on each write waits for collection, which first copies what is still valid.
 until then are the spare space that a host can use (of blocks always kept free it can use none).
 
 Statistic. As found, and again after everything was discarded and filled in order, the write cache
-off if the drive allows it (each write is flushed past a small one that stays on, and what a larger
-one holds is taken off, as it has used up nothing), one write at a time: latencies, each over the
-median of its neighbours (collection hits few writes hard, drift hits all alike): where slow ones
+off if the drive allows it (else each write is flushed past it, as it hides the first that wait, and
+what it holds has used up nothing), one write at a time: latencies, each over the median of its
+neighbours (collection hits few writes hard, drift hits all alike): where slow ones
 become more frequent, and within what is before that once more, since a drive begins to collect
 before it must, and shows it first by rare slow writes; or the first of several bursts of waits
 evenly apart.
@@ -40,7 +40,7 @@ import numpy as np
 from ssdscope.probes import pslc, table_writes, write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.collection_times import held_share
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.hidden_unit import stays_on
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.knee_picture import picture_of_knee
@@ -98,8 +98,6 @@ LONE_MOST = 2.0
 """Capacities written one by one before it is said that nothing happens."""
 LONGER = 3.0
 """Times what is before a knee: where units that begin no merge unit must have shown one."""
-LITTLE = 0.008
-"""Of the capacity: less than so much a buffer holds that each write is flushed past."""
 BUFFERS = 1.3
 """Times what a buffer holds: so much is written before a knee is looked for."""
 NOTHING, SHARED_UNSURE = 0.01, 0.03
@@ -150,17 +148,6 @@ def _of_collection(bench: Bench) -> Finding:
     merges_known = isinstance(bench.known.get("merge_unit_bytes"), Absent | None)
     if isinstance(finding, Detected) and not merges_known:
         _require_as_soon(bench, unit, float(finding.value) * bench.info.capacity_bytes)
-    return finding if _through(bench, unit) else _less_held(finding, held_share(bench))
-
-
-def _less_held(finding: Finding, held: float) -> Finding:
-    """Take off the share of the capacity that a buffer holds: written, it has used up nothing."""
-    if isinstance(finding, Detected) and finding.interval is not None:
-        low, high = finding.interval
-        ends = (low - held, high - held)
-        return replace(finding, value=float(finding.value) - held, interval=ends)
-    if isinstance(finding, Ambiguous):
-        return replace(finding, candidates=tuple(float(x) - held for x in finding.candidates))
     return finding
 
 
@@ -309,8 +296,8 @@ def _overwrite_alone(
 
 
 def _through(bench: Bench, unit: Granule) -> bool:
-    """Whether to flush each write past a buffer that stays on, and holds next to nothing."""
-    return 0 < held_share(bench) < LITTLE and unit.exact and not buffered(bench)
+    """Whether to flush each write past a buffer that stays on, which hides the first that wait."""
+    return held_share(bench) > 0 and unit.exact and not buffered(bench)
 
 
 def _written(bench: Bench, places: NDArray[np.uint64], size_bytes: int) -> NDArray[np.float64]:
