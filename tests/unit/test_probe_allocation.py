@@ -149,3 +149,30 @@ def test_a_trace_that_outlasts_log_blocks_is_of_an_order(
         most = bench.info.capacity_bytes // 8
         found = allocation_probe._fate(bench, layout, before, lambda: left + scatter, most)
     assert found.name == fate
+
+
+@pytest.mark.parametrize("region", [None, 9_289_728])
+def test_what_shows_at_depth_alone_may_be_planes_out_of_step(
+    tmp_path: Path, region: int | None
+) -> None:
+    """What leaves a region takes planes out of step, which one command could read else."""
+    path = tmp_path / "drive.toml"
+    path.write_text(DRIVE.format(allocation="address"), encoding="utf-8")
+    bench = Bench(open_target(str(path), seed=1).device, Budget.parse("full"), 1)
+    bench.known["interleave_degree"] = known("interleave_degree", 2)
+    bench.known["merge_unit_bytes"] = Absent(
+        name="merge_unit_bytes", probe="merge_unit", bound=0.0, reason="none"
+    )
+    if region is not None:
+        bench.known["pslc_bytes"] = known("pslc_bytes", region)
+    rng = np.random.default_rng(1)
+    logs = np.stack([rng.normal(0.007, 0.08, 12), rng.normal(0.06, 0.025, 12)])
+    contrasts = allocation_probe._contrasts(logs)
+    assert [each.shows for each in contrasts] == [False, True]
+    found = allocation_probe._finding(bench, logs, contrasts, allocation_probe._Fate.LASTS)
+    if region is None:
+        assert isinstance(found, Detected)
+        assert found.value == "order"
+    else:
+        assert isinstance(found, Undetectable)
+        assert found.reason is Reason.MASKED
