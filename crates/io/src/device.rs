@@ -209,8 +209,9 @@ pub trait Device: Send {
     /// How many requests were submitted and not yet completed.
     fn in_flight(&self) -> usize;
 
-    /// The drive's counters, where it has any.
-    fn counters(&self) -> Option<Counters> {
+    /// The drive's counters, where it has any. A drive that puts work off does now what has
+    /// happened by now.
+    fn counters(&mut self) -> Option<Counters> {
         None
     }
 

@@ -146,7 +146,7 @@ impl Device for MockDevice {
         self.pending.len()
     }
 
-    fn counters(&self) -> Option<Counters> {
+    fn counters(&mut self) -> Option<Counters> {
         Some(self.counters.clone())
     }
 

@@ -332,9 +332,9 @@ impl Device for Raid0 {
         Ok(())
     }
 
-    fn counters(&self) -> Option<Counters> {
+    fn counters(&mut self) -> Option<Counters> {
         let members: Option<Vec<_>> =
-            self.members.iter().map(|member| member.device.counters()).collect();
+            self.members.iter_mut().map(|member| member.device.counters()).collect();
         members.map(|members| counters::sum(&members))
     }
 

@@ -280,7 +280,7 @@ impl Device for Disturbed {
         self.inner.set_cache(cache, on)
     }
 
-    fn counters(&self) -> Option<Counters> {
+    fn counters(&mut self) -> Option<Counters> {
         self.inner.counters()
     }
 

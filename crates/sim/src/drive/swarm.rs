@@ -355,8 +355,8 @@ fn a_fork_goes_on_exactly_like_its_original() {
         let (_, drive) = draw_and_open(&mut random, &[20, 3000], State::Random, seed);
         let fork = drive.clone();
         let mut other = random.clone();
-        let left = run(drive, &mut random, 300);
-        let right = run(fork, &mut other, 300);
+        let mut left = run(drive, &mut random, 300);
+        let mut right = run(fork, &mut other, 300);
         assert_eq!(left.completions, right.completions, "seed {seed}");
         assert_eq!(left.drive.counters(), right.drive.counters());
     }

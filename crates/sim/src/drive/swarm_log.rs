@@ -121,13 +121,13 @@ fn random_log_block_drives_keep_every_page_and_every_nanosecond() {
         let states = [State::Fresh, State::Sequential, State::Random];
         // A drive that will not live long is not aged beforehand.
         let state = states[if endurance < 3000 { 0 } else { random.below(3) as usize }];
-        let run = run(open(&text, state), &mut random, 1500);
+        let mut run = run(open(&text, state), &mut random, 1500);
         check_served(&run, 1500);
+        let counters = run.drive.counters().unwrap();
         let drive = &run.drive;
         assert!(drive.flash.is_idle() && drive.work.is_idle(), "work is left over");
         drive.shadow.check_at_rest(&drive.ftl);
         check_units(&drive.ftl);
-        let counters = drive.counters().unwrap();
         let written = run.pages_asked(Op::Write, drive.ftl.geometry().sectors_per_page);
         let page_bytes = u64::from(drive.ftl.geometry().page_bytes);
         let programmed = counters.flash_bytes_programmed / page_bytes;
@@ -152,8 +152,8 @@ fn a_fork_of_a_log_block_drive_goes_on_exactly_like_its_original() {
         let mut drive = open(&text, State::Random);
         let saved = drive.snapshot().unwrap();
         let (mut other, mut again) = (random.clone(), random.clone());
-        let left = run(drive.clone(), &mut random, 300);
-        let right = run(drive.clone(), &mut other, 300);
+        let mut left = run(drive.clone(), &mut random, 300);
+        let mut right = run(drive.clone(), &mut other, 300);
         assert_eq!(left.completions, right.completions, "seed {seed}");
         assert_eq!(left.drive.counters(), right.drive.counters());
         drive.advance(Nanos(5), &mut Vec::new()).unwrap();

@@ -345,7 +345,7 @@ impl Device for MsrDrive {
         self.flights.len() - self.free_flights.len()
     }
 
-    fn counters(&self) -> Option<Counters> {
+    fn counters(&mut self) -> Option<Counters> {
         let mut counters = counters::gather(&self.servers, self.params.page_bytes.into());
         counters.host_bytes_read = self.bytes_read;
         counters.host_bytes_written = self.bytes_written;

@@ -18,19 +18,19 @@ fn open(text: &str, ratio: f64, seed: u64) -> Box<dyn Device> {
     ssdscope_sim::open(&config, Some(State::Sequential), seed).unwrap()
 }
 
-fn blocks_in_use(device: &dyn Device) -> u64 {
+fn blocks_in_use(device: &mut dyn Device) -> u64 {
     device.counters().unwrap().erase_histogram.iter().sum()
 }
 
 fn bad_blocks_are_taken_from_the_spare() {
     for text in [PAGE_DRIVE, LOG_DRIVE] {
-        let whole = open(text, 0.0, 1);
-        assert_eq!(blocks_in_use(&*whole), 400);
+        let mut whole = open(text, 0.0, 1);
+        assert_eq!(blocks_in_use(&mut *whole), 400);
         for ratio in [0.02, 0.1, 0.2] {
             let in_use = (1..30).map(|seed| {
-                let drive = open(text, ratio, seed);
+                let mut drive = open(text, ratio, seed);
                 assert_eq!(drive.info().capacity_bytes, whole.info().capacity_bytes);
-                blocks_in_use(&*drive)
+                blocks_in_use(&mut *drive)
             });
             let in_use: Vec<u64> = in_use.collect();
             assert!(in_use.iter().all(|blocks| blocks % 4 == 0), "planes have as many each");
@@ -68,7 +68,7 @@ fn collection_begins_so_many_pages_sooner() {
     let first = pages_before_collection(&mut *open(PAGE_DRIVE, 0.0, 7));
     for ratio in [0.05, 0.1] {
         let mut drive = open(PAGE_DRIVE, ratio, 7);
-        let bad = 400 - blocks_in_use(&*drive);
+        let bad = 400 - blocks_in_use(&mut *drive);
         let low_water = |blocks: u64| blocks * 5 / 100;
         let (all, good) = (low_water(100), low_water(100 - bad / 4));
         // A plane's mark is a share of its good blocks.

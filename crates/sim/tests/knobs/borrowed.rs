@@ -141,7 +141,7 @@ fn a_full_drive_lends_nothing_and_writes_do_not_wait_for_it() {
 #[test]
 fn a_prepared_drive_has_given_all_back() {
     let sets = ["nand.bits_per_cell=2", ALL, "pslc.program_ns=150000", "pslc.overflow=fold"];
-    let rig = Rig::filled(&sets);
+    let mut rig = Rig::filled(&sets);
     assert_eq!(room(&rig, 0), blocks(0, 8, u64::MAX) * PAGES);
     assert_eq!(rig.counters().pslc_pages_folded, 0, "preparing is not counted");
 }

@@ -39,7 +39,7 @@ fn default_state_is_what_open_prepares() {
     assert!(rig.counters().erase_histogram[0] < 16 && rig.device.now().0 == 0);
     rig.write_pages((0..8).map(|block| block * 8 + 3));
     assert!(rig.rest().merges.full >= 5, "its log blocks are in use");
-    let steady = Rig::open(LOG_DRIVE, &["default_state=steady:64k"], None);
+    let mut steady = Rig::open(LOG_DRIVE, &["default_state=steady:64k"], None);
     assert!(steady.counters().erase_histogram.len() > 2);
 }
 

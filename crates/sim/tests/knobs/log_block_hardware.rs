@@ -80,7 +80,7 @@ fn planes_share_a_command() {
 
 fn blocks_are_capacity() {
     for (blocks, units) in [(16, 8), (17, 8), (40, 20)] {
-        let rig = Rig::logged(&[&format!("nand.blocks_per_plane={blocks}")]);
+        let mut rig = Rig::logged(&[&format!("nand.blocks_per_plane={blocks}")]);
         assert_eq!(rig.capacity(), units * 8 * PAGE);
         assert_eq!(rig.counters().erase_histogram, [blocks]);
     }

@@ -31,7 +31,7 @@ fn zoned(sets: &[&str]) -> [Rig; 2] {
 }
 
 /// Zones loaded, and written back.
-fn traffic(rig: &Rig) -> (u64, u64) {
+fn traffic(rig: &mut Rig) -> (u64, u64) {
     let counters = rig.counters();
     (counters.map_loads, counters.map_write_backs)
 }
@@ -43,7 +43,7 @@ fn a_table_in_ram_is_never_loaded() {
             let done = rig.one(read(0));
             assert_eq!(done.latency().0, READ + loads * LOAD, "{kind}");
             assert_eq!(done.attribution[Cause::Map], loads * LOAD, "{kind}");
-            assert_eq!(traffic(&rig), (loads, 0), "{kind}");
+            assert_eq!(traffic(&mut rig), (loads, 0), "{kind}");
         }
     }
 }
@@ -57,7 +57,7 @@ fn a_zone_is_loaded_as_a_whole() {
                 assert_eq!(rig.latency_ns(read(page)), READ + load, "{bytes}: page {page}");
             }
             // All of them fit.
-            assert_eq!(traffic(&rig), (64_u64.div_ceil(pages), 0), "{bytes}");
+            assert_eq!(traffic(&mut rig), (64_u64.div_ceil(pages), 0), "{bytes}");
             assert_eq!(rig.latency_ns(read(0)), READ, "{bytes}");
         }
     }
@@ -78,7 +78,7 @@ fn so_many_zones_stay() {
             for mut rig in zoned(&[&set]) {
                 let spans = (0..3 * zones).map(|turn| rig.latency_ns(read(turn % zones * 16)));
                 assert_eq!(spans.sum::<u64>(), 3 * zones * READ + loads * LOAD, "{set}, {zones}");
-                assert_eq!(traffic(&rig), (loads, 0), "{set}, {zones}");
+                assert_eq!(traffic(&mut rig), (loads, 0), "{set}, {zones}");
             }
         }
     }
@@ -89,7 +89,7 @@ fn a_miss_takes_load_ns() {
         for mut rig in zoned(&[&format!("map.load_ns={load}")]) {
             assert_eq!(rig.latency_ns(read(5)), READ + load);
             assert_eq!(rig.latency_ns(write(21)), load + WRITE);
-            assert_eq!(traffic(&rig).0, 2);
+            assert_eq!(traffic(&mut rig).0, 2);
         }
     }
 }
@@ -97,14 +97,14 @@ fn a_miss_takes_load_ns() {
 fn a_changed_table_is_written_back_first() {
     for mut rig in zoned(&[]) {
         assert_eq!(rig.latency_ns(write(3)), LOAD + WRITE);
-        assert_eq!(traffic(&rig), (1, 0));
+        assert_eq!(traffic(&mut rig), (1, 0));
         let done = rig.one(read(16));
         assert_eq!(done.latency().0, WRITE_BACK + LOAD + READ);
         assert_eq!(done.attribution[Cause::Map], WRITE_BACK + LOAD);
-        assert_eq!(traffic(&rig), (2, 1));
+        assert_eq!(traffic(&mut rig), (2, 1));
         // The one that goes now was only read.
         assert_eq!(rig.latency_ns(read(3)), LOAD + READ);
-        assert_eq!(traffic(&rig), (3, 1));
+        assert_eq!(traffic(&mut rig), (3, 1));
     }
 }
 
@@ -117,7 +117,7 @@ fn a_discard_changes_the_table_that_is_in_ram() {
             // One zone goes for the other.
             let expected = write_backs * WRITE_BACK + LOAD + READ;
             assert_eq!(rig.latency_ns(read(16)), expected, "page {discarded}");
-            assert_eq!(traffic(&rig), (2, write_backs), "page {discarded}");
+            assert_eq!(traffic(&mut rig), (2, write_backs), "page {discarded}");
         }
     }
 }
@@ -132,7 +132,7 @@ fn two_zones_in_turn_load_every_time_or_never() {
                 let load = if turn < loads { LOAD } else { 0 };
                 assert_eq!(span, READ + load, "{resident} resident, turn {turn}");
             }
-            assert_eq!(traffic(&rig), (loads as u64, 0));
+            assert_eq!(traffic(&mut rig), (loads as u64, 0));
         }
     }
 }
@@ -146,7 +146,7 @@ fn the_zone_not_used_for_longest_goes() {
         // Zone 1 went, though zone 0 was loaded before it.
         assert_eq!(rig.latency_ns(read(2)), READ);
         assert_eq!(rig.latency_ns(read(17)), LOAD + READ);
-        assert_eq!(traffic(&rig), (4, 0));
+        assert_eq!(traffic(&mut rig), (4, 0));
     }
 }
 
@@ -160,7 +160,7 @@ fn what_waits_for_one_zone_shares_its_load_and_zones_come_one_by_one() {
     for done in &done {
         assert_eq!(done.latency().0, done.attribution[Cause::Map] + READ);
     }
-    assert_eq!(traffic(&rig), (3, 0));
+    assert_eq!(traffic(&mut rig), (3, 0));
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_request_across_zones_waits_for_all_of_them() {
     for mut rig in zoned(&[]) {
         // Each page goes on as soon as its own zone is there.
         let done = rig.one((Op::Read, 15 * PAGE, 2 * PAGE));
-        assert_eq!((done.latency().0, traffic(&rig)), (2 * LOAD + READ, (2, 0)));
+        assert_eq!((done.latency().0, traffic(&mut rig)), (2 * LOAD + READ, (2, 0)));
     }
 }
 

@@ -32,7 +32,7 @@ fn paged(sets: &[&str]) -> Rig {
 }
 
 /// Mapping pages read, and written back.
-fn traffic(rig: &Rig) -> (u64, u64) {
+fn traffic(rig: &mut Rig) -> (u64, u64) {
     let counters = rig.counters();
     (counters.map_loads, counters.map_write_backs)
 }
@@ -45,7 +45,7 @@ fn so_many_bytes_of_entries_stay() {
             let mut rig = rig.fork();
             let spent: u64 = (0..3 * pages).map(|turn| rig.latency_ns(read(turn % pages))).sum();
             assert_eq!(spent, 3 * pages * READ + loads * LOAD, "{entries}, {pages}");
-            assert_eq!(traffic(&rig), (loads, 0), "{entries}, {pages}");
+            assert_eq!(traffic(&mut rig), (loads, 0), "{entries}, {pages}");
         }
         assert_eq!(rig.one(read(0)).attribution[Cause::Map], LOAD);
     }
@@ -57,10 +57,10 @@ fn smaller_entries_are_more() {
         for _ in 0..2 {
             rig.read_pages(0..entries);
         }
-        assert_eq!(traffic(&rig).0, entries, "{bytes}: all of them fit");
+        assert_eq!(traffic(&mut rig).0, entries, "{bytes}: all of them fit");
         rig.one(read(entries));
         rig.one(read(0));
-        assert_eq!(traffic(&rig).0, entries + 2, "{bytes}: one more does not");
+        assert_eq!(traffic(&mut rig).0, entries + 2, "{bytes}: one more does not");
     }
 }
 
@@ -69,7 +69,7 @@ fn a_mapping_page_holds_so_many_entries() {
         let mut rig = paged(&[&format!("map.entry_bytes={bytes}")]);
         // What misses together shares the reads of mapping pages.
         rig.together(&(0..64).map(read).collect::<Vec<_>>());
-        assert_eq!(traffic(&rig).0, 64 / entries, "{bytes}");
+        assert_eq!(traffic(&mut rig).0, 64 / entries, "{bytes}");
         let read_bytes = rig.counters().flash_bytes_read;
         assert_eq!(read_bytes, (64 + 64 / entries) * PAGE, "{bytes}");
         // They take room beside the data, not of what is exported.
@@ -97,7 +97,7 @@ fn reading_what_was_never_written_changes_its_entry() {
             for turn in 0..5 {
                 rig.one(read(turn * 8));
             }
-            assert_eq!(traffic(&rig), (5, write_backs), "{places}, {state:?}");
+            assert_eq!(traffic(&mut rig), (5, write_backs), "{places}, {state:?}");
         }
     }
 }
@@ -109,7 +109,7 @@ fn what_is_written_back_is_programmed_or_stays() {
         rig.one(write(0));
         rig.one(read(8));
         rig.rest();
-        assert_eq!(traffic(&rig), (2, 1), "{programs}");
+        assert_eq!(traffic(&mut rig), (2, 1), "{programs}");
         // Where its contents have stayed, nothing is read for it any more.
         let done = rig.one(write(1));
         assert_eq!(done.latency().0, WRITE + misses * LOAD, "{programs}");
@@ -127,7 +127,7 @@ fn a_discard_changes_the_entry_that_is_in_ram() {
         rig.one(read(0));
         rig.one((Op::Discard, discarded * PAGE, PAGE));
         rig.one(read(8));
-        assert_eq!(traffic(&rig), (2, write_backs), "page {discarded}");
+        assert_eq!(traffic(&mut rig), (2, write_backs), "page {discarded}");
     }
 }
 
@@ -140,7 +140,7 @@ fn a_write_back_reads_what_it_keeps_and_programs_a_page() {
         rig.read_pages(8..15);
         // The host does not wait for it, but for the die that it works on.
         assert_eq!(rig.latency_ns(read(15)), LOAD + READ);
-        assert_eq!(traffic(&rig), (9, 1));
+        assert_eq!(traffic(&mut rig), (9, 1));
         let counters = rig.rest();
         assert_eq!(counters.rmw_reads, reads, "{state:?}: preparing wrote the mapping pages");
         assert_eq!(counters.flash_bytes_programmed, 2 * PAGE);
@@ -154,13 +154,13 @@ fn the_changed_entries_of_a_mapping_page_are_written_together() {
     rig.write_pages(0..8);
     rig.read_pages(8..16);
     rig.rest();
-    assert_eq!(traffic(&rig), (16, 1));
+    assert_eq!(traffic(&mut rig), (16, 1));
     // All eight of different ones.
     let mut rig = paged(&[]);
     rig.write_pages((0..8).map(|number| number * 8));
     rig.read_pages((0..8).map(|number| number * 8 + 1));
     rig.rest();
-    assert_eq!(traffic(&rig), (16, 8));
+    assert_eq!(traffic(&mut rig), (16, 8));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn what_was_never_written_misses_too() {
     for load in [LOAD, 0] {
         assert_eq!(rig.latency_ns(read(5)), COMMAND + load + READ + LINK);
     }
-    assert_eq!(traffic(&rig), (1, 0));
+    assert_eq!(traffic(&mut rig), (1, 0));
 }
 
 #[test]

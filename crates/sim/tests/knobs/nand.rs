@@ -63,7 +63,7 @@ fn planes_share_a_command() {
 
 fn blocks_are_capacity() {
     for blocks in [16, 17, 40, 1000] {
-        let rig = Rig::page(&[&format!("nand.blocks_per_plane={blocks}")]);
+        let mut rig = Rig::page(&[&format!("nand.blocks_per_plane={blocks}")]);
         assert_eq!(rig.capacity(), blocks * 8 / 2 * PAGE);
         assert_eq!(rig.counters().erase_histogram, [blocks]);
     }

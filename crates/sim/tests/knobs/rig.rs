@@ -277,7 +277,7 @@ impl Rig {
         self.counters()
     }
 
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&mut self) -> Counters {
         self.device.counters().unwrap()
     }
 

@@ -32,7 +32,7 @@ fn buffered(pages: u64, sets: &[&str]) -> impl Iterator<Item = Rig> {
     BOTH.into_iter().map(move |open| open(&[&[bytes.as_str()], sets].concat()))
 }
 
-fn pages_programmed(rig: &Rig) -> u64 {
+fn pages_programmed(rig: &mut Rig) -> u64 {
     rig.counters().flash_bytes_programmed / PAGE
 }
 
@@ -103,9 +103,9 @@ fn the_policy_says_when_it_is_emptied() {
         ];
         for mut rig in buffered(4, &sets) {
             assert_eq!(latencies(&mut rig, &[0, 1, 2].map(write)), [0, 0, 0]);
-            assert_eq!(pages_programmed(&rig), at_once, "{drain}");
+            assert_eq!(pages_programmed(&mut rig), at_once, "{drain}");
             rig.rest();
-            assert_eq!(pages_programmed(&rig), rested, "{drain}");
+            assert_eq!(pages_programmed(&mut rig), rested, "{drain}");
         }
     }
 }
@@ -117,7 +117,7 @@ fn above_the_mark_it_is_emptied() {
         for mut rig in buffered(4, &sets) {
             latencies(&mut rig, &[0, 1, 2, 3].map(write));
             rig.rest();
-            assert_eq!(pages_programmed(&rig), 4 - left, "{ratio}");
+            assert_eq!(pages_programmed(&mut rig), 4 - left, "{ratio}");
             let newest: Vec<u64> = (4 - left..4).collect();
             assert_eq!(held(&rig, &[0, 1, 2, 3]), newest);
         }
@@ -132,11 +132,11 @@ fn a_quiet_host_lets_it_empty() {
             rig.idle(idle_ns - 1);
             assert_eq!(rig.latency_ns(write(1)), 0, "it begins anew");
             rig.idle(idle_ns - 1);
-            assert_eq!(pages_programmed(&rig), 0);
+            assert_eq!(pages_programmed(&mut rig), 0);
             rig.idle(1);
-            assert!(pages_programmed(&rig) > 0);
+            assert!(pages_programmed(&mut rig) > 0);
             rig.rest();
-            assert_eq!(pages_programmed(&rig), 2);
+            assert_eq!(pages_programmed(&mut rig), 2);
         }
     }
 }

@@ -67,7 +67,7 @@ fn requests(folder: &std::path::Path, pattern: &str, size_bytes: u64) -> Vec<Req
 }
 
 /// Relative deviations of one row's statistics, and how many are exact to the nanosecond.
-fn compare(row: &Row, drive: &MsrDrive, mut latencies: Vec<u64>) -> (f64, usize) {
+fn compare(row: &Row, drive: &mut MsrDrive, mut latencies: Vec<u64>) -> (f64, usize) {
     let count = latencies.len() as f64;
     let mean = latencies.iter().sum::<u64>() as f64 / count;
     let squares: f64 = latencies.iter().map(|&ns| (ns as f64 - mean).powi(2)).sum();
@@ -115,7 +115,7 @@ fn every_row_of_the_original() {
         match closed_loop(&mut drive, requests(&folder, pattern, size)) {
             Ok(done) => {
                 assert_eq!(row["error"], "", "the original failed: {row:?}");
-                let (apart, same) = compare(row, &drive, latencies(&done));
+                let (apart, same) = compare(row, &mut drive, latencies(&done));
                 worst = worst.max(apart);
                 exact += same;
                 exact_rows += usize::from(same == 9);
