@@ -2,17 +2,24 @@
 //!
 //! Chunks are allocated when first written (an unwritten entry reads as the
 //! default) and shared between copies until one of them writes. So a drive of a
-//! terabyte opens at once, and a snapshot costs one pointer per chunk.
+//! terabyte opens at once. Chunks are short, since a merge or a collection writes
+//! little in each of many places; hence they are held in groups, which are shared
+//! in the same way, and a snapshot costs one pointer per group.
 
 use std::sync::Arc;
 
-const CHUNK_BITS: usize = 12;
+const CHUNK_BITS: usize = 8;
 const CHUNK: usize = 1 << CHUNK_BITS;
+const GROUP_BITS: usize = 6;
+const GROUP: usize = 1 << GROUP_BITS;
+
+type Chunk<T> = Arc<[T; CHUNK]>;
+type Group<T> = [Option<Chunk<T>>; GROUP];
 
 /// A fixed-length array of `T` with copy-on-write chunks.
 #[derive(Clone, Debug)]
 pub struct CowArray<T> {
-    chunks: Vec<Option<Arc<[T; CHUNK]>>>,
+    groups: Vec<Arc<Group<T>>>,
     len: usize,
 }
 
@@ -20,7 +27,8 @@ impl<T: Copy + Default> CowArray<T> {
     /// `len` entries, all `T::default()`, in no memory to speak of.
     #[must_use]
     pub fn new(len: usize) -> Self {
-        Self { chunks: vec![None; len.div_ceil(CHUNK)], len }
+        let empty = Arc::new(std::array::from_fn(|_| None));
+        Self { groups: vec![empty; len.div_ceil(CHUNK * GROUP)], len }
     }
 
     /// The number of entries.
@@ -42,10 +50,15 @@ impl<T: Copy + Default> CowArray<T> {
     #[inline]
     #[must_use]
     pub fn get(&self, index: usize) -> T {
-        match &self.chunks[index >> CHUNK_BITS] {
+        match self.chunk(index >> CHUNK_BITS) {
             Some(chunk) => chunk[index & (CHUNK - 1)],
             None => T::default(),
         }
+    }
+
+    #[inline]
+    fn chunk(&self, number: usize) -> Option<&Chunk<T>> {
+        self.groups[number >> GROUP_BITS][number & (GROUP - 1)].as_ref()
     }
 
     /// Replaces the entry at `index`.
@@ -69,14 +82,15 @@ impl<T: Copy + Default> CowArray<T> {
     /// A chunk that no other copy has.
     #[inline]
     fn owned(&mut self, number: usize) -> &mut [T; CHUNK] {
-        let chunk = self.chunks[number].get_or_insert_with(blank);
+        let group = &mut self.groups[number >> GROUP_BITS];
+        if Arc::strong_count(group) > 1 {
+            copy_group(group);
+        }
+        let chunk = sole(group)[number & (GROUP - 1)].get_or_insert_with(blank);
         if Arc::strong_count(chunk) > 1 {
             copy(chunk);
         }
-        match Arc::get_mut(chunk) {
-            Some(entries) => entries,
-            None => unreachable!("a chunk without other owners is nobody else's"),
-        }
+        sole(chunk)
     }
 
     /// Replaces many entries. Those of a chunk in a row cost one look at whose it is.
@@ -104,8 +118,15 @@ impl<T: Copy + Default> CowArray<T> {
         let kinds: Vec<_> = (0..pattern.len().div_ceil(CHUNK))
             .map(|kind| chunk_of(pattern, kind * CHUNK))
             .collect();
-        for (number, chunk) in self.chunks.iter_mut().enumerate() {
-            *chunk = Some(Arc::clone(&kinds[number % kinds.len()]));
+        let group_from = |first: usize| {
+            Arc::new(std::array::from_fn(|place| {
+                Some(Arc::clone(&kinds[(first + place) % kinds.len()]))
+            }))
+        };
+        let groups: Vec<_> =
+            (0..kinds.len().div_ceil(GROUP)).map(|kind| group_from(kind * GROUP)).collect();
+        for (number, group) in self.groups.iter_mut().enumerate() {
+            *group = Arc::clone(&groups[number % groups.len()]);
         }
     }
 
@@ -113,20 +134,27 @@ impl<T: Copy + Default> CowArray<T> {
     /// over what is certainly default; `len` if there is none.
     #[must_use]
     pub fn next_allocated(&self, index: usize) -> usize {
-        let mut chunk = index >> CHUNK_BITS;
-        if chunk < self.chunks.len() && self.chunks[chunk].is_some() {
-            return index.min(self.len);
-        }
-        while chunk < self.chunks.len() && self.chunks[chunk].is_none() {
-            chunk += 1;
-        }
-        (chunk << CHUNK_BITS).min(self.len)
+        let count = self.len.div_ceil(CHUNK);
+        let first = index >> CHUNK_BITS;
+        let found = (first..count).find(|&number| self.chunk(number).is_some()).unwrap_or(count);
+        index.max(found << CHUNK_BITS).min(self.len)
     }
 
     /// How many chunks this copy does not share with any other.
     #[must_use]
     pub fn chunks_owned(&self) -> usize {
-        self.chunks.iter().flatten().filter(|chunk| Arc::strong_count(chunk) == 1).count()
+        let owned = self.groups.iter().filter(|group| Arc::strong_count(group) == 1);
+        let chunks = owned.flat_map(|group| group.iter().flatten());
+        chunks.filter(|chunk| Arc::strong_count(chunk) == 1).count()
+    }
+}
+
+/// What no other copy has.
+#[inline]
+fn sole<U>(shared: &mut Arc<U>) -> &mut U {
+    match Arc::get_mut(shared) {
+        Some(own) => own,
+        None => unreachable!("what has no other owners is nobody else's"),
     }
 }
 
@@ -135,20 +163,26 @@ impl<T: Copy + Default> CowArray<T> {
 
 #[cold]
 #[inline(never)]
-fn blank<T: Copy + Default>() -> Arc<[T; CHUNK]> {
+fn blank<T: Copy + Default>() -> Chunk<T> {
     Arc::new([T::default(); CHUNK])
 }
 
 #[cold]
 #[inline(never)]
-fn chunk_of<T: Copy>(pattern: &[T], from: usize) -> Arc<[T; CHUNK]> {
+fn chunk_of<T: Copy>(pattern: &[T], from: usize) -> Chunk<T> {
     Arc::new(std::array::from_fn(|index| pattern[(from + index) % pattern.len()]))
 }
 
 #[cold]
 #[inline(never)]
-fn copy<T: Copy>(chunk: &mut Arc<[T; CHUNK]>) {
+fn copy<T: Copy>(chunk: &mut Chunk<T>) {
     *chunk = Arc::new(**chunk);
+}
+
+#[cold]
+#[inline(never)]
+fn copy_group<T>(group: &mut Arc<Group<T>>) {
+    *group = Arc::new(Group::clone(group));
 }
 
 #[cfg(test)]
@@ -167,19 +201,34 @@ mod tests {
         assert_eq!((original.get(5), copy.get(5)), (5, 99));
         assert_eq!(copy.chunks_owned(), 1);
         assert_eq!(copy.get(9 * CHUNK), 9 * CHUNK as u32);
+        assert_eq!(original.chunks_owned(), 1, "the others are in groups of both");
+    }
+
+    #[test]
+    fn groups_are_copied_apart() {
+        let at = |group: usize| group * GROUP * CHUNK + 5;
+        let mut original = CowArray::<u32>::new(at(3));
+        (0..3).for_each(|group| original.set(at(group), group as u32 + 1));
+        let mut copy = original.clone();
+        copy.set(at(1), 9);
+        copy.set(at(1) + CHUNK, 8);
+        assert_eq!((0..3).map(|group| copy.get(at(group))).collect::<Vec<_>>(), [1, 9, 3]);
+        assert_eq!((original.get(at(1)), original.get(at(1) + CHUNK)), (2, 0));
+        assert_eq!(original.next_allocated(at(1) + 1), at(1) + 1);
+        assert_eq!(original.next_allocated(at(1) + CHUNK), 2 * GROUP * CHUNK);
     }
 
     #[test]
     fn filling_repeats_the_pattern() {
-        for length in [1, 4, 4 * CHUNK] {
+        for length in [1, 4, 4 * CHUNK, 2 * GROUP * CHUNK] {
             let pattern: Vec<u32> = (0..length as u32).map(|value| value + 3).collect();
-            let mut array = CowArray::new(9 * CHUNK + 5);
+            let mut array = CowArray::new((3 * GROUP + 9) * CHUNK + 5);
             array.fill(&pattern);
             assert!((0..array.len()).all(|index| array.get(index) == pattern[index % length]));
             array.set(CHUNK + 1, 0);
             assert_eq!(
                 (array.get(CHUNK + 1), array.get(5 * CHUNK + 1)),
-                (0, pattern[(CHUNK + 1) % length])
+                (0, pattern[(5 * CHUNK + 1) % length])
             );
         }
     }
