@@ -107,6 +107,24 @@ def test_a_drive_in_use_has_no_free_log_blocks() -> None:
     assert latency["used", brief] == pytest.approx(latency["used", long], rel=0.05)
 
 
+def test_the_last_run_that_writes_alike_begins_on_the_full_drive_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    buffered = open_target("sim:huang-ssd-a", seed=1).device
+    stop = Stop(0.5, 10**8, fill_bytes=87 << 20)
+    copied: list[Device] = []
+    fork = Device.fork
+
+    def noted(device: Device) -> Device:
+        copied.append(device)
+        return fork(device)
+
+    monkeypatch.setattr(Device, "fork", noted)
+    alike = [Drawn(Vector(share, 4, 64 * KIB, 4 * KIB, wr_rand=50), 1) for share in (100, 50)]
+    assert len(list(measuring.on_copies(buffered, alike, stop, jobs=1))) == 2
+    assert [each is buffered for each in copied] == [True, False], "one to fill, one of the full"
+
+
 def test_runs_that_write_alike_begin_on_one_full_drive(monkeypatch: pytest.MonkeyPatch) -> None:
     buffered = open_target("sim:huang-ssd-a", seed=1).device
     stop = Stop(0.5, 10**8, fill_bytes=87 << 20)

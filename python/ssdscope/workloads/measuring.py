@@ -2,9 +2,11 @@
 
 Where a drive has a large buffer, a run begins with that full of what it writes (`filling`). Runs
 that write alike, and come near each other (`alike_together`), begin on copies of one drive that was
-filled so: the grid writes in 35 ways.
+filled so, and the last of them on that drive itself: the grid writes in 35 ways, points that are
+spread evenly in a way of their own each.
 """
 
+from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -92,7 +94,7 @@ def on_copies(
     """
     from joblib import Parallel, delayed
 
-    copies = _Copies(device, stop, size_bytes)
+    copies = _Copies(device, drawn, stop, size_bytes)
     # A run is one call into Rust that lets go of Python, so threads are enough.
     workers = Parallel(n_jobs=jobs, prefer="threads", return_as="generator")
     rows = workers(delayed(copies.measure)(each) for each in drawn)
@@ -137,9 +139,12 @@ class _Full:
 class _Copies:
     """Copies of a drive for runs on several threads; those that write alike share a full one."""
 
-    def __init__(self, device: Device, stop: Stop, size_bytes: int | None) -> None:
+    def __init__(
+        self, device: Device, drawn: Sequence[Drawn], stop: Stop, size_bytes: int | None
+    ) -> None:
         self._device, self._lock = device, Lock()
         self._stop, self._size_bytes = stop, size_bytes
+        self._to_come = Counter(filler(each) for each in drawn if begins_full(each, stop))
         self._full: dict[Drawn, _Full] = {}
 
     def measure(self, drawn: Drawn) -> Row:
@@ -152,13 +157,14 @@ class _Copies:
     def _copy(self, drawn: Drawn) -> Device:
         if not begins_full(drawn, self._stop):
             return self._fork()
-        full = self._kept(filler(drawn))
+        writes = filler(drawn)
+        full = self._kept(writes)
         with full.lock:
             if full.device is None:
                 device = self._fork()
                 fill(device, drawn, self._stop, self._size_bytes)
                 full.device = device
-            return full.device.fork()
+            return full.device if self._is_last(writes) else full.device.fork()
 
     def _kept(self, writes: Drawn) -> _Full:
         with self._lock:
@@ -167,6 +173,15 @@ class _Copies:
             while len(self._full) > KEPT:
                 del self._full[next(iter(self._full))]
             return full
+
+    def _is_last(self, writes: Drawn) -> bool:
+        """Count a run off, and say whether nobody wants a drive full of its writes after it."""
+        with self._lock:
+            self._to_come[writes] -= 1
+            if self._to_come[writes] > 0:
+                return False
+            self._full.pop(writes, None)
+            return True
 
     def _fork(self) -> Device:
         with self._lock:
