@@ -94,6 +94,24 @@ def test_others_may_have_filled_part_of_the_first_log_block(short: int) -> None:
     assert log_room._of_wholes(scattered, 1.0, IN_MERGE) is None
 
 
+def test_waits_in_step_that_are_not_very_long_are_the_first_ones() -> None:
+    """Few merge units in a log block take less long to merge than the units of most."""
+    begun = latencies(40.0, IN_MERGE, begin=IN_MERGE * BLOCKS - 20)
+    most = 30 * IN_MERGE
+    begun[most:] = np.where(begun[most:] > 10.0, 120.0, begun[most:])
+    room = log_room._of_wholes(begun, 1.0, IN_MERGE)
+    assert room is not None
+    assert room.writes == IN_MERGE * BLOCKS
+    by_chance = latencies(2000.0, IN_MERGE)
+    by_chance[[100, 217, 301, 555]] = 10.0
+    room = log_room._of_wholes(by_chance, 1.0, IN_MERGE)
+    assert room is not None
+    assert room.writes == IN_MERGE * BLOCKS
+    unclear = latencies(2000.0, IN_MERGE)
+    unclear[[100, 164, 228, 292, 333]] = 10.0
+    assert log_room._of_wholes(unclear, 1.0, IN_MERGE) is None
+
+
 def test_slow_writes_by_chance_before_the_first_wait_are_none() -> None:
     waits = latencies(2000.0, IN_MERGE)
     waits[IN_MERGE * (BLOCKS - 2) - USUAL] = 3.0

@@ -9,11 +9,12 @@ time that all are full. As log blocks hold as many writes as a merge unit, eithe
 place of a period that is known, and nothing else is. Where somebody else's writes are in the log
 blocks, too, waits come a little sooner, one after the other: by how much says how many they were;
 or, of one who writes now and then, whole log blocks one after the other but for the first: what is
-short of whole ones then is not ours. Very long waits that begin at another place, and show no such
-pattern, make the count void. So do waits after a log block each for the few merge units that the
-mapping table in memory covers, which a drive with one for each unit shows, too; and so does it if
-far more writes wait than begin log blocks: of a drive with one for each unit those to units that
-have none just then, if the table covers little more units than have.
+short of whole ones then is not ours. The first of them may take less long than those that follow.
+Very long waits that begin at another place, and show no such pattern, make the count void. So do
+waits after a log block each for the few merge units that the mapping table in memory covers, which
+a drive with one for each unit shows, too; and so does it if far more writes wait than begin log
+blocks: of a drive with one for each unit those to units that have none just then, if the table
+covers little more units than have.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ AT_PLACE = 0.02
 SOONER, SHARED_WAITS, IN_TIME = 0.92, 12, 0.9
 """Of a merge unit: writes between waits in the mean, at least, where others write, too; of so many
 waits, of which such a share comes neither later nor at once."""
+BY_CHANCE = 0.5
+"""Share of waits in step with the next, up to which none but chance need bring them there."""
 
 
 @dataclass(frozen=True)
@@ -194,13 +197,19 @@ def _of_wholes(latencies: NDArray[np.float64], usual: float, in_merge: int) -> L
         return None
     slow = np.flatnonzero(latencies > SLOWER * usual)
     waits = slow[np.diff(slow, prepend=-in_merge) > in_merge // 2]
-    gaps = np.diff(waits[waits >= long[0]]) / in_merge
-    off = np.abs(gaps - np.round(gaps))
-    if gaps.size < LEAST_WAITS or (off <= max(AT_PLACE, 1 / in_merge)).mean() < REGULAR:
+    gaps = np.diff(waits) / in_merge
+    whole = np.abs(gaps - np.round(gaps)) <= max(AT_PLACE, 1 / in_merge)
+    at = int(np.searchsorted(waits, long[0]))
+    if gaps.size - at < LEAST_WAITS or whole[at:].mean() < REGULAR:
         return None
-    blocks = math.ceil((long[0] + USUAL) / in_merge - AT_PLACE)
-    room = _room(latencies, int(long[0]), each=False)
-    others = 0.0 if _is_full(int(long[0]), in_merge) else 1 / blocks
+    # What is merged first may take less long: it begins with waits in step that are not very long.
+    in_step = whole[:at].mean() if at else 0.0
+    if BY_CHANCE < in_step < IN_TIME:
+        return None
+    first = int(waits[0] if in_step >= IN_TIME else long[0])
+    blocks = math.ceil((first + USUAL) / in_merge - AT_PLACE)
+    room = _room(latencies, first, each=False)
+    others = 0.0 if _is_full(first, in_merge) else 1 / blocks
     return replace(room, writes=blocks * in_merge, others=others)
 
 
