@@ -13,7 +13,8 @@ from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, pag
 from ssdscope import stats
 from ssdscope.probes import Ambiguous, Detected, Reason, Undetectable, gc_period
 from ssdscope.probes.overwriting import Granule
-from ssdscope.probes.slow_periods import taking_turns, uneven_parts
+from ssdscope.probes.slow_periods import SHORT, taking_turns, train_of, uneven_parts
+from ssdscope.probes.slow_writes import THRESHOLDS
 from ssdscope.studies.recovery.generator import draw
 
 PAGE = 4096
@@ -252,3 +253,17 @@ def test_a_short_period_must_be_of_waits_that_most_rounds_show(tmp_path: Path) -
     slow[7::10] *= 2.0
     found = replace(found, latencies_ns=slow)
     assert isinstance(gc_period._judge(bench, unit, [found, found]), Detected)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_returns_every_few_writes_makes_no_train_of_several_rounds(seed: int) -> None:
+    """Of waits every eight writes two in three show; after any forty most return, too."""
+    rng = np.random.default_rng(seed)
+    slow = np.ones(20_000)
+    waits = slow[3::8]
+    waits[rng.random(waits.size) < 0.65] = 1.85
+    assert train_of(slow, SHORT, THRESHOLDS) is None
+    slow[5::160] = 4.0
+    found = train_of(slow, SHORT, THRESHOLDS)
+    assert found is not None
+    assert found.period == 160

@@ -107,9 +107,18 @@ def taking_turns(slow: NDArray[np.float64], period: int) -> int:
 def train_of(
     slow: NDArray[np.float64], shortest: int, thresholds: tuple[float, ...]
 ) -> stats.Recurrence | None:
-    """Find the period of slow writes that are few among others, by the surest threshold."""
-    found = (stats.train(slow > threshold, shortest) for threshold in thresholds)
-    return min(filter(None, found), key=lambda each: each.p_value, default=None)
+    """Find the period of slow writes that are few among others, by the surest threshold.
+
+    What returns as surely after a part of it is not few among others, but all of what is slow.
+    """
+    found = []
+    for threshold in thresholds:
+        train = stats.train(slow > threshold, shortest)
+        part = None if train is None else stats.recurrence(slow > threshold)
+        of_part = part and _is_sure(part, SURE_OF_MANY) and part.period < shortest
+        if train and not (of_part and part and train.period % part.period == 0):
+            found.append(train)
+    return min(found, key=lambda each: each.p_value, default=None)
 
 
 def _is_sure(found: stats.Recurrence, at_most: dict[float, float]) -> bool:
