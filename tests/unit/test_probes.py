@@ -108,8 +108,10 @@ class FakeDrive:
         )
 
 
-def findings(drive: FakeDrive, seed: int = 7) -> dict[str, probes.Finding]:
-    found = probes.run(["latency"], drive, DEFAULT, seed)  # type: ignore[arg-type]
+def findings(
+    drive: FakeDrive, seed: int = 7, budget: probes.Budget = DEFAULT
+) -> dict[str, probes.Finding]:
+    found = probes.run(["latency"], drive, budget, seed)  # type: ignore[arg-type]
     return {each.name: each for each in found}
 
 
@@ -239,7 +241,7 @@ def test_a_tiny_drive_is_refused() -> None:
 
 @pytest.mark.parametrize("servers", [4, 8, 16])
 def test_knee_grows_with_parallelism(servers: int) -> None:
-    knee = findings(FakeDrive(servers=servers, sigma=0.05))[KNEE]
+    knee = findings(FakeDrive(servers=servers, sigma=0.05), budget=Budget.parse("10m"))[KNEE]
     assert isinstance(knee, Detected)
     # Random reads leave units idle by chance, so the plateau is reached beyond their number.
     assert servers < knee.value < 8 * servers  # type: ignore[operator]
@@ -329,6 +331,18 @@ def test_the_knee_is_that_of_the_mean_where_deep_queues_stay_on_few_dies(share_s
     plateau = 1 - 0.15 * share_slow
     assert isinstance(knee, Detected)
     assert knee.value == pytest.approx(0.45 * plateau / (1 - 0.9 * plateau), rel=0.1)
+
+
+@pytest.mark.parametrize(("sigma", "kind"), [(0.005, Detected), (0.06, Undetectable)])
+def test_a_knee_that_may_be_off_by_more_than_a_tenth_is_not_told(
+    sigma: float, kind: type[Detected | Undetectable]
+) -> None:
+    """Where a curve is nearly level at nine tenths, a little noise moves it far."""
+    rng = np.random.default_rng(4)
+    depths = np.array(depth_sweep.DEPTHS)
+    level = np.interp(depths, [1, 2, 3, 8, 256], [0.6, 0.9, 0.94, 0.98, 1.0])
+    rates = level * np.exp(sigma * rng.standard_normal((48, depths.size)))
+    assert isinstance(depth_sweep.judge(FakeDrive().info, depths, rates, 1, seed=1), kind)
 
 
 def test_a_knee_that_moves_while_it_is_measured_is_not_told() -> None:

@@ -55,8 +55,8 @@ GOOD_WIDTH = 0.08
 """Relative width of an interval at which measuring may stop."""
 COUNTED, COUNTED_QUEUES = 512, 8
 """Requests that are counted once a queue has settled, and so many times its depth."""
-USELESS_WIDTH = 0.4
-"""Relative width of an interval that tells nothing: four times what a knee may be off."""
+USELESS_WIDTH = 0.2
+"""Relative width of an interval that tells too little: a knee may be off by a tenth either way."""
 LEFT_OUT = 0.1
 """Of the blocks, on either side, lest one that others spoiled counts."""
 MOVES = 0.25
