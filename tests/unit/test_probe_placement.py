@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from numpy.random import default_rng
 
@@ -232,6 +233,15 @@ def test_runs_without_an_end_are_refused() -> None:
     with pytest.raises(Stopped) as refused:
         runs.find(Bench(device, DEFAULT, 1), cast("Together", EndlessRuns()), default_rng(1))
     assert refused.value.reason is Reason.MODEL_MISFIT
+
+
+@pytest.mark.parametrize(("free", "told"), [(0, False), (3, False), (20, True), (40, True)])
+def test_what_is_a_run_apart_must_not_wait(free: int, told: bool) -> None:
+    """On a single die all waits, but for what a cache has that stays on."""
+    slower = np.ones((40, 5))
+    slower[:3, 1], slower[:free, 3] = 0.0, 0.0
+    seen = runs.Survey(slower, waits_from=0.5, effect=1.0, times=5)
+    assert runs._reaches_beyond(seen, np.array([0, 512, 2048, 8192, 32768]), 8192) == told
 
 
 def test_runs_that_pages_of_the_table_have_shifted_are_told_nonetheless() -> None:

@@ -47,6 +47,9 @@ MOST = 0.8
 FAINTLY, SURELY = 0.1, 5.0
 """Of what waiting costs, and standard errors, that another distance is sooner in the mean than the
 same block: it may be served by one command, behind which only the transfer waits."""
+OFTEN, NEVER = 0.5, 1e-3
+"""So often at least what a distance reaches beyond a run does not wait; and how improbable it is
+that so few do."""
 SMALLEST_PAGE_BYTES = 2048
 
 
@@ -119,7 +122,24 @@ def find(bench: Bench, together: Together, rng: np.random.Generator) -> Runs:
         begins, lengths = np.append(begins, more_begins), np.append(lengths, more_lengths)
         if not length == _usual(more_lengths) == _usual(lengths):
             raise Stopped(Reason.MODEL_MISFIT, "runs of blocks that wait are not equally long")
+    if not _reaches_beyond(seen, distances, length):
+        raise Stopped(
+            Reason.MODEL_MISFIT, "what is as far apart as runs are long waits all the same"
+        )
     return Runs(length, begins[lengths == length], distances, seen)
+
+
+def _reaches_beyond(seen: Survey, distances: NDArray[np.int64], length: int) -> bool:
+    """Whether a distance reaches beyond a run, of places anywhere, about as often as it is part.
+
+    Else what does not wait is no other run, but what a cache has that stays on.
+    """
+    from scipy.stats import binom
+
+    at = int(np.flatnonzero(distances <= length)[-1])
+    free = np.count_nonzero(seen.slower[:, at] <= seen.waits_from)
+    share = float(distances[at]) / length * OFTEN
+    return bool(binom.cdf(free, len(seen.slower), share) > NEVER)
 
 
 def _from(
