@@ -33,9 +33,9 @@ known whether there is one, more is written elsewhere. If what single pieces sho
 equivalence test, after an eighth of the capacity, in which collection reaches hardly any of what
 was written just before: "address". "order" is only said if they show a trace of it, the same way
 round, even after so much as no log blocks hold; collection has then moved a part. Nor is it said if
-it shows at depth alone and no dies were found to read side by side, or a region of one bit per cell
-was found or not ruled out, what leaves it meets what passes it by: planes of one chip that fell out
-of step cannot be read by one command.
+it shows at depth alone: a piece lies on all that reads side by side, so that an order shows on one
+that is read alone; at depth it counts as well which planes of a chip fell out of step, as one
+command cannot read these.
 What a region of one bit per cell takes that was found, or a buffer that stays on, is written out of
 it before and after; for one that nobody saw nothing is, as that would use up the spare space.
 
@@ -306,8 +306,7 @@ def _finding(
             said = "the order shows until as much was written elsewhere as logs hold"
             common["evidence"]["detail"] = said
             return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
-        in_step = _interleaves(bench) and not pslc.may_be_there(bench)
-        if fate is _Fate.LASTS and (contrasts[0].shows or in_step):
+        if fate is _Fate.LASTS and contrasts[0].shows:
             return Detected(name=PROPERTY, value="order", interval=None, effect=effect, **common)
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if not _interleaves(bench):

@@ -29,7 +29,7 @@ REGIONS_SHARE, USED_SHARE = 4, 64
 """Which part of the capacity all regions are together at most; and what is written before."""
 PIECES, PIECE_BYTES = 8, 128 << 10
 """Of a region."""
-FIRST_WRITES, FIRST_WINDOW_BYTES = 512, 8 << 20
+FIRST_WRITES, FIRST_WINDOW_BYTES = 2048, 8 << 20
 """Of a unit each, before all regions; within so much, lest each have log blocks merged."""
 STRAY_WRITES = 24
 """Of a unit, before each region: less than the region's."""
@@ -151,12 +151,13 @@ def write_beside(bench: Bench, layout: Regions) -> None:
     """Write in between as much as a region of one bit per cell holds, or a buffer that stays on.
 
     Before and after what is to be compared, so that none of it goes, or stays, where it is read
-    sooner. Where no region was seen nothing is written for one: it would use up the spare space,
-    and what comes while room is short goes where collection has just made some, in order or not.
+    sooner. Where no region was seen, though it was looked for, nothing is written for one: it would
+    use up the spare space, and what comes while room is short goes where collection has just made
+    some, in order or not.
     """
     capacity, unknown = bench.info.capacity_bytes, bench.info.capacity_bytes // BESIDE_SHARE
     held, region = 0.0, bench.known.get(pslc.SIZE)
-    if isinstance(region, Ambiguous | Detected) or pslc.may_be_full(bench):
+    if region is None or isinstance(region, Ambiguous | Detected) or pslc.may_be_full(bench):
         held += float(bench.found(pslc.SIZE) or unknown)
     if write_cache_stays_on(bench):
         held += float(bench.found("write_buffer_bytes") or unknown)
