@@ -79,7 +79,7 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     seed = int(rng.integers(2**32))
     rates = np.empty((0, len(plan)))
     calm = Calm(bench)
-    most = min(bench.budget.repetitions + 1, MOST_LOOKS)
+    most = MOST_LOOKS
     with bench.without_caches():
         for look, blocks in enumerate(looks(bench, FIRST_BLOCKS, SHARE_OF_WALL, most), start=1):
             rows = [_rates(bench, base, plan, rng, calm) for _ in range(blocks)]
