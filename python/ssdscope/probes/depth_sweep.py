@@ -79,12 +79,13 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     seed = int(rng.integers(2**32))
     rates = np.empty((0, len(plan)))
     calm = Calm(bench)
-    most = MOST_LOOKS
     with bench.without_caches():
-        for look, blocks in enumerate(looks(bench, FIRST_BLOCKS, SHARE_OF_WALL, most), start=1):
+        for look, blocks in enumerate(
+            looks(bench, FIRST_BLOCKS, SHARE_OF_WALL, MOST_LOOKS), start=1
+        ):
             rows = [_rates(bench, base, plan, rng, calm) for _ in range(blocks)]
             rates = np.concatenate([rates, rows])
-            bench.progress("throughput against queue depth", (1 + look / most) / 2)
+            bench.progress("throughput against queue depth", (1 + look / MOST_LOOKS) / 2)
             knee = judge(bench.info, depths, rates, per_block * len(rates), seed=seed)
             if not isinstance(knee, Detected | Undetectable) or _narrow(knee):
                 break

@@ -104,18 +104,22 @@ def judged(
         caution = "filled again the drive never rests: that it was full as found is assumed"
         return detected_spare(both, capacity, evidence | {"cautions": [caution]})
     other = afresh.spare_bytes / capacity
-    kept_free = abs(share - other) < min(KEPT_FREE * (1 + share), LESS * share)
+    kept_free = abs(share - other) < _most_kept_free(share)
     if agree(first, afresh) or erases or kept_free:
         return detected_spare(both, capacity, evidence)
     if other > share:
         return refused
-    return Ambiguous(
-        name=SPARE,
-        probe=NAME,
-        candidates=(other, share),
-        reason="as found and filled again, the drive takes different amounts before it slows down",
-        evidence=evidence,
-    )
+    why = "as found and filled again, the drive takes different amounts before it slows down"
+    return _either((other, share), why, evidence)
+
+
+def _most_kept_free(share: float) -> float:
+    """Give what is kept free at most of so much spare space, as a share of the capacity."""
+    return min(KEPT_FREE * (1 + share), LESS * share)
+
+
+def _either(candidates: tuple[float, float], why: str, evidence: dict[str, Any]) -> Finding:
+    return Ambiguous(name=SPARE, probe=NAME, candidates=candidates, reason=why, evidence=evidence)
 
 
 def _unless_sooner(first: Knee, later: Knee, capacity: int, evidence: dict[str, Any]) -> Finding:
@@ -124,15 +128,10 @@ def _unless_sooner(first: Knee, later: Knee, capacity: int, evidence: dict[str, 
     A drive may begin to collect there beside the writes, which need not show each time.
     """
     sooner, share = first.spare_bytes / capacity, later.spare_bytes / capacity
-    if not 2 * SAME * share < share - sooner < min(KEPT_FREE * (1 + share), LESS * share):
+    if not 2 * SAME * share < share - sooner < _most_kept_free(share):
         return detected_spare(later, capacity, evidence)
-    return Ambiguous(
-        name=SPARE,
-        probe=NAME,
-        candidates=(sooner, share),
-        reason="as found it slows down a little sooner, where it may begin to collect",
-        evidence=evidence,
-    )
+    why = "as found it slows down a little sooner, where it may begin to collect"
+    return _either((sooner, share), why, evidence)
 
 
 def begun_before(

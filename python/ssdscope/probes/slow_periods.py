@@ -114,11 +114,17 @@ def train_of(
     found = []
     for threshold in thresholds:
         train = stats.train(slow > threshold, shortest)
-        part = None if train is None else stats.recurrence(slow > threshold)
-        of_part = part and _is_sure(part, SURE_OF_MANY) and part.period < shortest
-        if train and not (of_part and part and train.period % part.period == 0):
+        if train is not None and not _returns_sooner(slow > threshold, train, shortest):
             found.append(train)
     return min(found, key=lambda each: each.p_value, default=None)
+
+
+def _returns_sooner(events: NDArray[np.bool_], train: stats.Recurrence, shortest: int) -> bool:
+    """Whether events surely return after a part of a train's period, that is too short for one."""
+    part = stats.recurrence(events)
+    if part is None or part.period >= shortest or train.period % part.period:
+        return False
+    return _is_sure(part, SURE_OF_MANY)
 
 
 def _is_sure(found: stats.Recurrence, at_most: dict[float, float]) -> bool:
