@@ -93,22 +93,6 @@ impl<T: Copy + Default> CowArray<T> {
         sole(chunk)
     }
 
-    /// Replaces many entries. Those of a chunk in a row cost one look at whose it is.
-    ///
-    /// # Panics
-    /// If an index is beyond the last chunk.
-    pub fn set_all(&mut self, entries: impl Iterator<Item = (usize, T)>) {
-        let mut entries = entries.peekable();
-        while let Some(&(index, _)) = entries.peek() {
-            let number = index >> CHUNK_BITS;
-            let chunk = self.owned(number);
-            while let Some((index, value)) = entries.next_if(|next| next.0 >> CHUNK_BITS == number)
-            {
-                chunk[index & (CHUNK - 1)] = value;
-            }
-        }
-    }
-
     /// Sets all entries to `pattern`, again and again. Chunks that come out alike are one.
     ///
     /// # Panics

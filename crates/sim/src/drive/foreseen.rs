@@ -108,7 +108,7 @@ impl LogBlockDrive {
             self.shadow_merge(&copies);
         }
         if let Some(target) = self.work.job.as_ref().and_then(|job| job.merge.target) {
-            self.ftl.relocate_all(target, &copies);
+            self.ftl.relocate_all(target, copies.len() as u32);
         }
         let shape = *self.ftl.layout().shape();
         self.tally.gc_pages_moved += copies.len() as u64 * u64::from(shape.pages);

@@ -42,7 +42,7 @@ impl<S: Scheme> Drive<S> {
     fn changes_map(&self, command: &Command) -> bool {
         command.work == Work::HostProgram
             || matches!(&self.table, Table::Demand(demand) if demand.read_places())
-                && self.ftl.map().lookup(command.logical).is_none()
+                && self.ftl.lookup(command.logical).is_none()
     }
 
     fn wait_for_map(&mut self, command: Command) {
@@ -162,7 +162,7 @@ impl<S: Scheme> Drive<S> {
     /// Collection has moved what is now in `page`: an entry in RAM changes with it.
     pub(super) fn moved(&mut self, page: Ppn) {
         if let Table::Demand(demand) = &mut self.table
-            && let Some(logical) = self.ftl.map().was_given(page)
+            && let Some(logical) = self.ftl.was_given(page)
         {
             demand.note_change(logical);
         }

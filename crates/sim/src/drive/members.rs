@@ -56,7 +56,7 @@ impl<S: Scheme> Drive<S> {
     /// Reads the members on which sectors lie that a small write does not replace.
     fn read_kept(&mut self, slot: u32) {
         let Command { page, span: (first, count), logical, .. } = self.flash.commands[slot];
-        let sectors = &self.ftl.map().sectors;
+        let sectors = self.ftl.sectors();
         let mut kept = vec![0; self.ftl.layout().shape().pages as usize];
         for stripe in self.ftl.layout().stripes() {
             let before = sectors.count(logical, stripe.first.min(first), stripe.end.min(first));

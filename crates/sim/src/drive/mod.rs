@@ -144,7 +144,7 @@ impl<S: Scheme> Drive<S> {
         let page_bytes = u64::from(ftl.geometry().page_bytes);
         let queues = host.queues();
         let phase = Sectors(ftl.layout().phase_sectors());
-        let mapped_bytes = u64::from(ftl.map().exported_pages()) * page_bytes;
+        let mapped_bytes = u64::from(ftl.exported_pages()) * page_bytes;
         let CacheConfig { write_buffer, read_cache } = caches;
         Self {
             family: Arc::new(()),
@@ -170,7 +170,7 @@ impl<S: Scheme> Drive<S> {
             link: Link::new(host),
             firmware_free_ns: 0,
             flash,
-            table: Table::new(map, ftl.map().exported_pages(), page_bytes),
+            table: Table::new(map, ftl.exported_pages(), page_bytes),
             requests: Slab::default(),
             gate: Gate::new(host, matches!(host.interface, Interface::Sata { .. })),
             queues: Queues { count: queues.count, priorities: queues.priorities },

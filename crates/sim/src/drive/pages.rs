@@ -73,7 +73,7 @@ impl<S: Scheme> Drive<S> {
     }
 
     pub(super) fn read(&mut self, mut command: Command) {
-        let written = self.ftl.map().lookup(command.logical);
+        let written = self.ftl.lookup(command.logical);
         command.page = written.unwrap_or_else(|| self.ftl.unwritten_place(command.logical));
         #[cfg(test)]
         if written.is_none() {
@@ -108,7 +108,7 @@ impl<S: Scheme> Drive<S> {
     fn program_after_read(&mut self, slot: u32) {
         let shape = *self.ftl.geometry();
         let command = &mut self.flash.commands[slot];
-        let own = command.logical.0 >= self.ftl.map().exported_pages();
+        let own = command.logical.0 >= self.ftl.exported_pages();
         command.work = if own { Work::MapProgram } else { Work::HostProgram };
         std::mem::swap(&mut command.page, &mut command.program_to);
         command.sectors = command.span.1.min(shape.sectors_per_page);
@@ -138,7 +138,7 @@ impl<S: Scheme> Drive<S> {
             if self.ftl.discard(page) {
                 self.unmapped(page);
             }
-            page = self.ftl.map().next_maybe_mapped(page + 1);
+            page = self.ftl.next_maybe_mapped(page + 1);
         }
         S::discarded(self);
     }

@@ -34,8 +34,8 @@ impl Shadow {
     /// For a drive whose state was prepared: what its tables say is taken as written.
     pub(super) fn of(ftl: &impl Translation) -> Self {
         let mut shadow = Self::default();
-        for page in (0..ftl.map().logical_pages()).map(Lpn) {
-            if let Some(at) = ftl.map().lookup(page) {
+        for page in (0..ftl.logical_pages()).map(Lpn) {
+            if let Some(at) = ftl.lookup(page) {
                 shadow.newest.insert(page.0, 0);
                 shadow.content.insert(at.0, (page, 0));
             }
@@ -140,10 +140,9 @@ impl Shadow {
 
     /// Compares with the map of a drive at rest.
     pub(super) fn check_at_rest(&self, ftl: &impl Translation) {
-        let map = ftl.map();
-        for page in (0..map.logical_pages()).map(Lpn) {
+        for page in (0..ftl.logical_pages()).map(Lpn) {
             let expected = self.newest.get(&page.0).map(|&version| (page, version));
-            let found = map.lookup(page).map(|at| self.content[&at.0]);
+            let found = ftl.lookup(page).map(|at| self.content[&at.0]);
             assert_eq!(found, expected, "{page:?}");
         }
         for page in self.content.keys().copied().map(Ppn) {

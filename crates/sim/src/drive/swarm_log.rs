@@ -86,7 +86,7 @@ fn check_units(ftl: &LogBlockFtl) {
     for page in (0..ftl.geometry().page_count).map(Ppn) {
         let (unit, slot) = units.place_of(page);
         assert_eq!(units.page(unit, slot), page);
-        let holds = ftl.map().holds(page);
+        let holds = ftl.holds(page);
         used[unit.0 as usize] += u32::from(holds.is_some());
         if let Some(logical) = holds {
             assert!(slot < units.next(unit), "{page:?}");

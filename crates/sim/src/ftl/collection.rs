@@ -1,8 +1,8 @@
 //! Collection: which block, and where its valid pages go. `drive` gives it its time,
 //! `untimed` does it at once.
 
-use super::Ftl;
 use super::plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
+use super::{Ftl, Translation};
 use crate::gc::{self, Choice};
 use crate::geometry::{BlockId, PageId, PlaneId, Ppn};
 
@@ -124,7 +124,7 @@ impl Ftl {
     pub fn valid_pages(&self, plane: PlaneId, block: BlockId, pages: &mut Vec<Ppn>) {
         let first = self.geometry.ppn(plane, block, PageId(0)).0;
         let all = (first..first + self.geometry.pages_per_block).map(Ppn);
-        pages.extend(all.filter(|&page| self.map.holds(page).is_some()));
+        pages.extend(all.filter(|&page| self.holds(page).is_some()));
     }
 
     /// Gives a page being collected its new place in the same plane, or nothing if
@@ -135,7 +135,7 @@ impl Ftl {
     pub fn relocate(&mut self, old: Ppn) -> Option<(Ppn, bool)> {
         let plane_id = self.geometry.plane_of(old);
         self.planes[plane_id].moves_left -= 1;
-        let page = self.map.holds(old)?;
+        let page = self.holds(old)?;
         let frontier = self.planes[plane_id].gc.unwrap_or_else(|| self.open_gc_block(plane_id));
         let (new, filled) = self.take(plane_id, frontier);
         self.planes[plane_id].gc = (!filled)

@@ -1,4 +1,4 @@
-//! Where every logical page is: what all translation layers of the flash array share.
+//! Where every logical page is, where each is mapped by itself.
 //!
 //! Physical page `p` holds logical page `l` exactly if `l` maps to `p`; the reverse
 //! map may keep stale entries, so no bit per page is needed to say what is valid.
@@ -62,34 +62,11 @@ impl PageMap {
         self.reverse.get(page.0 as usize).checked_sub(1).map(Lpn)
     }
 
-    /// The logical page that a physical page holds, if it still does.
-    #[inline]
-    #[must_use]
-    pub fn holds(&self, page: Ppn) -> Option<Lpn> {
-        let logical = self.was_given(page)?;
-        (self.lookup(logical) == Some(page)).then_some(logical)
-    }
-
     /// Puts a logical page in a physical one.
     #[inline]
     pub fn put(&mut self, page: Lpn, new: Ppn) {
         self.reverse.set(new.0 as usize, page.0 + 1);
         self.forward.set(page.0 as usize, new.0 + 1);
-    }
-
-    /// Puts `count` logical pages in physical ones, as `at` says; those `turn` apart lie in the
-    /// same block.
-    pub fn put_all(&mut self, count: usize, turn: usize, at: impl Fn(usize) -> (Lpn, Ppn)) {
-        let by_block = (0..turn).flat_map(|first| (first..count).step_by(turn));
-        let given = |(page, new): (Lpn, Ppn)| (new.0 as usize, page.0 + 1);
-        self.reverse.set_all(by_block.map(|index| given(at(index))));
-        let place = |(page, new): (Lpn, Ppn)| (page.0 as usize, new.0 + 1);
-        self.forward.set_all((0..count).map(|index| place(at(index))));
-    }
-
-    /// Notes that a physical page was given a logical one, wherever that is now.
-    pub fn note_given(&mut self, page: Ppn, given: Lpn) {
-        self.reverse.set(page.0 as usize, given.0 + 1);
     }
 
     /// Forgets a logical page.

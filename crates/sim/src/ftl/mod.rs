@@ -17,6 +17,7 @@ mod wear;
 
 pub use collection::{Collection, Purpose};
 pub use map::PageMap;
+pub use sectors::SectorMap;
 pub use translation::Translation;
 
 use crate::config::{Allocation, PageConfig, Wear};
@@ -281,8 +282,30 @@ impl Translation for Ftl {
     }
 
     #[inline]
-    fn map(&self) -> &PageMap {
-        &self.map
+    fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        self.map.lookup(page)
+    }
+
+    #[inline]
+    fn was_given(&self, page: Ppn) -> Option<Lpn> {
+        self.map.was_given(page)
+    }
+
+    fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
+        self.map.next_maybe_mapped(page)
+    }
+
+    fn sectors(&self) -> &SectorMap {
+        &self.map.sectors
+    }
+
+    #[inline]
+    fn exported_pages(&self) -> u32 {
+        self.map.exported_pages()
+    }
+
+    fn logical_pages(&self) -> u32 {
+        self.map.logical_pages()
     }
 
     /// In its plane by address, one place further than the last such page, as `MQSim`

@@ -1,6 +1,6 @@
 //! What a drive asks of a translation layer, whichever it is.
 
-use super::map::PageMap;
+use super::sectors::SectorMap;
 use crate::geometry::{Geometry, Lpn, Ppn};
 use crate::layout::Layout;
 use std::fmt::Debug;
@@ -13,8 +13,30 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
     /// Where those lie.
     fn layout(&self) -> &Layout;
 
-    /// The newest version of every page.
-    fn map(&self) -> &PageMap;
+    /// Where a logical page is.
+    fn lookup(&self, page: Lpn) -> Option<Ppn>;
+
+    /// The logical page last put in a physical one, newer versions elsewhere or not.
+    fn was_given(&self, page: Ppn) -> Option<Lpn>;
+
+    /// The logical page that a physical page holds, if it still does.
+    #[inline]
+    fn holds(&self, page: Ppn) -> Option<Lpn> {
+        let logical = self.was_given(page)?;
+        (self.lookup(logical) == Some(page)).then_some(logical)
+    }
+
+    /// The first logical page at or after `page` that may be mapped; the page count if none.
+    fn next_maybe_mapped(&self, page: Lpn) -> Lpn;
+
+    /// Which sectors of each logical page were ever written.
+    fn sectors(&self) -> &SectorMap;
+
+    /// Logical pages of the host; the drive's own follow.
+    fn exported_pages(&self) -> u32;
+
+    /// Logical pages of the host and of the drive.
+    fn logical_pages(&self) -> u32;
 
     /// Where a page that was never written is read: any place with the right timing.
     fn unwritten_place(&mut self, page: Lpn) -> Ppn;

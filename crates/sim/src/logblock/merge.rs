@@ -77,7 +77,7 @@ impl LogBlockFtl {
         }
         let block = self.block_in(log);
         let pool = self.units.division().of_block(block);
-        let old = self.data[block as usize].checked_sub(1).map(UnitId);
+        let old = self.map.data_of(block);
         let mut erases: Vec<UnitId> = old.into_iter().collect();
         let (kind, target) = if self.is_prefix(log, block) {
             self.logs.remove(log);
@@ -89,12 +89,12 @@ impl LogBlockFtl {
         } else {
             (MergeKind::Full, self.units.take_free(pool, Role::Data))
         };
-        self.data[block as usize] = target.0 + 1;
+        self.map.promise(target, block);
         let copies = self.copies_into(target, block);
         let last = copies.last().map(|copy| copy.page.0 % self.units.pages());
         self.units.advance(target, last.map_or(0, |slot| slot + 1));
         if kind == MergeKind::Full {
-            let leaving = copies.iter().filter(|copy| self.units.unit_of(copy.from) == log).count();
+            let leaving = self.elsewhere(block).filter(|&unit| unit == log).count();
             if leaving == self.units.valid(log) as usize {
                 self.logs.remove(log);
                 erases.push(log);
@@ -112,7 +112,7 @@ impl LogBlockFtl {
             return block;
         }
         let mut slots = open.first..self.units.next(log);
-        let held = |slot| Some((slot, self.map.holds(self.units.page(log, slot))?));
+        let held = |slot| Some((slot, self.holds(self.units.page(log, slot))?));
         let (slot, page) = slots.find_map(held).expect("the caller asked whether any is valid");
         self.logs.skip_to(log, slot);
         page.0 / self.units.pages()
@@ -124,8 +124,8 @@ impl LogBlockFtl {
         let first = block * self.units.pages();
         (0..self.units.next(log)).all(|slot| {
             let (page, logical) = (self.units.page(log, slot), Lpn(first + slot));
-            self.map().was_given(page) == Some(logical)
-                && self.map().lookup(logical).is_none_or(|newest| newest == page)
+            self.was_given(page) == Some(logical)
+                && self.lookup(logical).is_none_or(|newest| newest == page)
         })
     }
 
@@ -136,7 +136,7 @@ impl LogBlockFtl {
         let mut copies = Vec::with_capacity(slots.len());
         copies.extend(slots.filter_map(|slot| {
             let page = Lpn(first + slot);
-            let from = self.map().lookup(page)?;
+            let from = self.lookup(page)?;
             Some(Copied { page, from, to: self.units.page(target, slot) })
         }));
         copies
@@ -145,7 +145,7 @@ impl LogBlockFtl {
     /// A page to copy has been read: says whether it still holds anything, and if so
     /// moves it.
     pub fn relocate(&mut self, copy: Copied) -> bool {
-        if self.map.lookup(copy.page) != Some(copy.from) {
+        if self.lookup(copy.page) != Some(copy.from) {
             return false;
         }
         self.units.lose(copy.from);
@@ -154,18 +154,33 @@ impl LogBlockFtl {
         true
     }
 
-    /// All pages to copy have been read, and hold what they did: moves them.
-    pub fn relocate_all(&mut self, target: UnitId, copies: &[Copied]) {
-        for copy in copies {
-            self.units.lose(copy.from);
+    /// All pages to copy to a unit, so many, have been read, and hold what they did: moves them.
+    pub fn relocate_all(&mut self, target: UnitId, copies: u32) {
+        let block = self.map.block_of(target);
+        if let Some(old) = self.map.data_of(block) {
+            self.units.lose_of(old, self.units.valid(old));
         }
-        self.units.gain_in(target, copies.len() as u32);
-        let place = |index: usize| (copies[index].page, copies[index].to);
-        self.map.put_all(copies.len(), self.units.turn(), place);
+        let left: Vec<UnitId> = self.elsewhere(block).filter(|&unit| unit != target).collect();
+        for unit in left {
+            self.units.lose_of(unit, 1);
+        }
+        self.units.gain_in(target, copies);
+        self.map.hand_over_with_pages(target, &self.units);
+    }
+
+    /// The units of those pages of a logical block that are not in its data block.
+    fn elsewhere(&self, block: u32) -> impl Iterator<Item = UnitId> {
+        let places = self.map.elsewhere(block, self.units.pages());
+        places.map(|page| self.units.unit_of(page))
     }
 
     /// A merge has ended: what it erased is free.
     pub fn end_merge(&mut self, merge: &Merge) {
+        if let Some(target) = merge.target
+            && self.map.data_of(self.map.block_of(target)) != Some(target)
+        {
+            self.map.hand_over_with_pages(target, &self.units);
+        }
         for &unit in &merge.erases {
             self.units.erased(unit);
         }

@@ -11,6 +11,7 @@
 //! logical block only is merged as soon as it is full, any other when its room is needed.
 
 pub mod logs;
+pub mod map;
 pub mod merge;
 mod outline;
 pub mod pools;
@@ -22,10 +23,11 @@ pub use outline::Outline;
 
 use crate::config::LogBlockConfig;
 use crate::ftl::translation::count_erases;
-use crate::ftl::{PageMap, Placement, Translation};
+use crate::ftl::{Placement, SectorMap, Translation};
 use crate::geometry::{Geometry, Lpn, Ppn};
 use crate::layout::Layout;
 use logs::Room;
+use map::BlockMap;
 use pools::Pools;
 use units::{Role, UnitId, Units};
 
@@ -33,11 +35,9 @@ use units::{Role, UnitId, Units};
 #[derive(Clone, Debug)]
 pub struct LogBlockFtl {
     layout: Layout,
-    map: PageMap,
+    map: BlockMap,
     units: Units,
     logs: Pools,
-    /// Unit + 1 of each logical block; 0 = none yet.
-    data: Vec<u32>,
     /// Writes placed so far.
     written: u64,
     /// The log block that must be merged before the next write.
@@ -59,9 +59,8 @@ impl LogBlockFtl {
             config.nand.endurance_erases,
         );
         Self {
-            map: PageMap::new(layout.units(), blocks * units.pages(), 0),
+            map: BlockMap::new(layout.units(), &units, blocks),
             logs: Pools::new(&config.ftl, units.division().clone()),
-            data: vec![0; blocks as usize],
             units,
             written: 0,
             due: None,
@@ -79,7 +78,7 @@ impl LogBlockFtl {
     /// Data blocks in use.
     #[must_use]
     pub fn data_blocks(&self) -> usize {
-        self.data.iter().filter(|&&unit| unit != 0).count()
+        (0..self.map.blocks()).filter(|&block| self.map.data_of(block).is_some()).count()
     }
 
     /// Log blocks in use.
@@ -96,13 +95,18 @@ impl LogBlockFtl {
         }
         let (unit, slot) = self.slot_for(page)?;
         let new = self.units.page(unit, slot);
-        let old = self.map.lookup(page);
+        let old = self.lookup(page);
         let kept_sectors = self.map.sectors.write(page, first, count);
         if let Some(old) = old {
             self.units.lose(old);
         }
         self.units.gain(new);
-        self.map.put(page, new);
+        if self.units.role(unit) == Role::Data {
+            self.map.put_in_data(page);
+        } else {
+            self.map.note_given(new, page);
+            self.map.put(page, new);
+        }
         let filled_block = self.placed(unit, slot);
         Some(Placement { page: new, old, kept_sectors, filled_block })
     }
@@ -140,10 +144,15 @@ impl LogBlockFtl {
     fn slot_for(&mut self, page: Lpn) -> Option<(UnitId, u32)> {
         let (block, offset) = (page.0 / self.units.pages(), page.0 % self.units.pages());
         let pool = self.units.division().of_block(block);
-        if self.data[block as usize] == 0 {
-            self.data[block as usize] = self.take_spare(pool, Role::Data)?.0 + 1;
-        }
-        let data = UnitId(self.data[block as usize] - 1);
+        let data = match self.map.data_of(block) {
+            Some(data) => data,
+            None => {
+                let data = self.take_spare(pool, Role::Data)?;
+                self.map.promise(data, block);
+                self.map.hand_over(data);
+                data
+            }
+        };
         if offset >= self.units.next(data) {
             return Some((data, offset));
         }
@@ -176,8 +185,30 @@ impl Translation for LogBlockFtl {
     }
 
     #[inline]
-    fn map(&self) -> &PageMap {
-        &self.map
+    fn lookup(&self, page: Lpn) -> Option<Ppn> {
+        self.map.lookup(page, &self.units)
+    }
+
+    #[inline]
+    fn was_given(&self, page: Ppn) -> Option<Lpn> {
+        self.map.was_given(page, &self.units)
+    }
+
+    fn next_maybe_mapped(&self, page: Lpn) -> Lpn {
+        self.map.next_maybe_mapped(page)
+    }
+
+    fn sectors(&self) -> &SectorMap {
+        &self.map.sectors
+    }
+
+    #[inline]
+    fn exported_pages(&self) -> u32 {
+        self.map.logical_pages()
+    }
+
+    fn logical_pages(&self) -> u32 {
+        self.map.logical_pages()
     }
 
     /// Where it would be if logical blocks lay on the units of the same numbers.
@@ -191,7 +222,7 @@ impl Translation for LogBlockFtl {
     }
 
     fn discard(&mut self, page: Lpn) -> bool {
-        let Some(old) = self.map.lookup(page) else { return false };
+        let Some(old) = self.lookup(page) else { return false };
         self.units.lose(old);
         self.map.forget(page);
         true

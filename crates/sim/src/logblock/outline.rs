@@ -36,7 +36,7 @@ impl Outline {
     #[must_use]
     pub fn new(ftl: LogBlockFtl) -> Self {
         Self {
-            logged: vec![Vec::new(); ftl.data.len()],
+            logged: vec![Vec::new(); ftl.map.blocks() as usize],
             written: vec![Vec::new(); ftl.units.count() as usize],
             ftl,
             filled: false,
@@ -47,7 +47,8 @@ impl Outline {
     #[must_use]
     pub fn finish(mut self) -> LogBlockFtl {
         if self.filled {
-            for block in 0..self.ftl.data.len() as u32 {
+            self.ftl.map.fill();
+            for block in 0..self.ftl.map.blocks() {
                 self.map_block(block);
             }
             // Older versions are in log blocks still.
@@ -62,18 +63,14 @@ impl Outline {
 
     fn map_block(&mut self, block: u32) {
         let Self { ftl, logged, .. } = self;
-        let (unit, pages) = (UnitId(ftl.data[block as usize] - 1), ftl.units.pages());
-        for slot in 0..pages {
-            ftl.map.put(Lpn(block * pages + slot), ftl.units.page(unit, slot));
-        }
         for entry in &logged[block as usize] {
             let page = ftl.units.page(entry.unit, entry.slot);
-            ftl.map.put(Lpn(block * pages + entry.offset), page);
+            ftl.map.put(Lpn(block * ftl.units.pages() + entry.offset), page);
         }
     }
 
     fn data_unit(&self, block: u32) -> UnitId {
-        UnitId(self.ftl.data[block as usize] - 1)
+        self.ftl.map.data_of(block).expect("a full drive has them all")
     }
 
     /// Puts a page in a log block, or says that a merge must come first.
@@ -122,7 +119,8 @@ impl Outline {
         units.gain_in(target, pages);
         units.advance(target, pages);
         units.erased(old);
-        self.ftl.data[block as usize] = target.0 + 1;
+        self.ftl.map.promise(target, block);
+        self.ftl.map.hand_over(target);
         if target != log && self.ftl.units.valid(log) == 0 {
             self.erase_log(log);
         }
@@ -173,7 +171,7 @@ impl Outline {
 
 impl Prepare for Outline {
     fn pages(&self) -> u32 {
-        self.ftl.map.exported_pages()
+        self.ftl.map.logical_pages()
     }
 
     fn spare_pages(&self) -> u32 {
@@ -186,15 +184,15 @@ impl Prepare for Outline {
 
     fn fill(&mut self) -> Result<(), SimError> {
         let pages = self.ftl.units.pages();
-        for block in 0..self.ftl.data.len() {
-            let pool = self.ftl.units.division().of_block(block as u32);
+        for block in 0..self.ftl.map.blocks() {
+            let pool = self.ftl.units.division().of_block(block);
             let unit = self.ftl.units.take_free(pool, Role::Data);
-            self.ftl.data[block] = unit.0 + 1;
+            self.ftl.map.promise(unit, block);
+            self.ftl.map.hand_over(unit);
             self.ftl.units.advance(unit, pages);
             self.ftl.units.gain_in(unit, pages);
         }
         self.ftl.written += u64::from(self.pages());
-        self.ftl.map.sectors.fill();
         self.filled = true;
         Ok(())
     }
@@ -236,7 +234,7 @@ mod tests {
 
     impl Prepare for Plain {
         fn pages(&self) -> u32 {
-            self.0.map.exported_pages()
+            self.0.map.logical_pages()
         }
 
         fn spare_pages(&self) -> u32 {
@@ -314,21 +312,22 @@ mod tests {
     }
 
     fn same(plain: &LogBlockFtl, outline: &LogBlockFtl) {
-        for page in (0..plain.map.exported_pages()).map(Lpn) {
-            assert_eq!(plain.map.lookup(page), outline.map.lookup(page), "{page:?}");
+        for page in (0..plain.logical_pages()).map(Lpn) {
+            assert_eq!(plain.lookup(page), outline.lookup(page), "{page:?}");
             let sectors = plain.geometry().sectors_per_page;
             let [left, right] = [plain, outline].map(|ftl| ftl.map.sectors.count(page, 0, sectors));
             assert_eq!(left, right, "{page:?}");
         }
         for page in (0..plain.geometry().page_count).map(Ppn) {
-            assert_eq!(plain.map.holds(page), outline.map.holds(page), "{page:?}");
+            assert_eq!(plain.holds(page), outline.holds(page), "{page:?}");
             if plain.is_written(page) {
-                assert_eq!(plain.map.was_given(page), outline.map.was_given(page), "{page:?}");
+                assert_eq!(plain.was_given(page), outline.was_given(page), "{page:?}");
             }
         }
         let books = |ftl: &LogBlockFtl| {
             let logs = format!("{:?}", ftl.logs);
-            (format!("{:?}", ftl.units), logs, ftl.data.clone(), ftl.written, ftl.due)
+            let data: Vec<_> = (0..ftl.map.blocks()).map(|block| ftl.map.data_of(block)).collect();
+            (format!("{:?}", ftl.units), logs, data, ftl.written, ftl.due)
         };
         assert_eq!(books(plain), books(outline));
     }

@@ -130,12 +130,6 @@ impl Units {
         self.geometry.ppn(plane, block, PageId(page))
     }
 
-    /// How many pages on, in a unit, is the plane's turn again.
-    #[must_use]
-    pub const fn turn(&self) -> usize {
-        (self.width.value * self.in_a_row.value) as usize
-    }
-
     /// The unit of a page.
     #[inline]
     #[must_use]

@@ -20,7 +20,7 @@ impl<'ftl> Cached<'ftl> {
     #[must_use]
     pub fn new(ftl: &'ftl mut Ftl, settings: &DemandMap) -> Self {
         let page_bytes = u64::from(ftl.geometry().page_bytes);
-        let demand = Demand::new(settings, ftl.map().exported_pages(), page_bytes);
+        let demand = Demand::new(settings, ftl.exported_pages(), page_bytes);
         Self { ftl, demand }
     }
 
