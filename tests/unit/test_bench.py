@@ -175,11 +175,24 @@ def test_a_drive_merges_or_collects() -> None:
     assert [each.outcome for each in probes.reconciled(both)] == ["ambiguous"] * 2
 
 
-@pytest.mark.parametrize(("spans", "told"), [([5, 9], "detected"), ([5, 3], "undetectable")])
-def test_dies_must_be_seen_in_two_merge_units(spans: list[int], told: str) -> None:
-    """One merge unit of four pages may lie on a part of them."""
-    within = {"class_spans_bytes": [each * PAGE for each in spans]}
-    dies = replace(found(2, name="interleave_degree"), evidence=within)
-    merge = found(4 * PAGE, name="merge_unit_bytes")
+@pytest.mark.parametrize(
+    ("units_of_dies", "told"),
+    [
+        ([[0, 1], [1, 2]], "undetectable"),  # other units lie on other dies
+        ([[0, 1, 2, 3]] * 2, "undetectable"),  # four planes take turns; then those of other dies
+        ([[0, 1, 2, 3, 4]] * 2, "detected"),
+        ([[0, 1, 4], [1, 2], [2, 3]], "detected"),
+    ],
+)
+def test_dies_must_be_gone_round_to_twice(units_of_dies: list[list[int]], told: str) -> None:
+    """Merge units of 64 pages, on few planes of few dies each."""
+    unit = 64 * PAGE
+    places = [
+        [each * unit + PAGE * (page + turn) for each in units for page in range(0, 64, 2)]
+        for turn, units in enumerate(units_of_dies)
+    ]
+    number = found(len(places), name="interleave_degree")
+    dies = replace(number, evidence={"class_places_bytes": places})
+    merge = found(unit, name="merge_unit_bytes")
     assert [each.outcome for each in probes.reconciled([dies, merge])] == [told, "detected"]
     assert probes.reconciled([dies]) == [dies]

@@ -18,11 +18,11 @@ Decision rule
 Assumptions
     The places hold data. What the drive has to look up is brought to hand by a read of the same
     block just before, and on a drive that keeps one piece of its mapping table, all places lie
-    within one, along which all classes must come twice, and in two merge units, if there are such:
-    one of them may lie on a part of the dies (`reconcile`). A place that waits for no other is no
-    class: others are drawn then. A read cache that stays on must forget before places are read
-    again: it is filled with others between rounds in which every place takes part once, each time
-    with another.
+    within one, along which all classes must come twice, and one of them in a second round of merge
+    units, if there are such, as a few of these may lie on a part of the dies (`reconcile`). A place
+    that waits for no other is no class: others are drawn then. A read cache that stays on must
+    forget before places are read again: it is filled with others between rounds in which every
+    place takes part once, each time with another.
 Cost
     Some 50 places and 250 reads of a block for each die and each other die.
 Source
@@ -57,9 +57,8 @@ if TYPE_CHECKING:
 
 DEGREE = "interleave_degree"
 PROBE_NAME = "interleave"
-SPANS = "class_spans_bytes"
-"""In the evidence, where only a part of the drive was looked at: from the first to the last place
-of each class."""
+PLACES_SEEN = "class_places_bytes"
+"""In the evidence, where only a part of the drive was looked at: the places of each class."""
 RANDOM_PAIRS = 600
 TIMES = 5
 MOST_TIMES = 50
@@ -244,8 +243,8 @@ def _sorted_out(
         if source.narrow:
             if not _in_turn(drive.places, class_of):
                 return _refused(Reason.RANGE_TOO_SMALL, evidence)
-            evidence[SPANS] = [
-                np.ptp(drive.places[class_of == one]).item() for one in range(classes)
+            evidence[PLACES_SEEN] = [
+                drive.places[class_of == one].tolist() for one in range(classes)
             ]
         if not _fits(source, drive, class_of, gap.middle, times):
             break
