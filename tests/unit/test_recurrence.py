@@ -46,6 +46,16 @@ def test_rare_returns_among_many_events_have_no_multiple_for_their_period() -> N
         assert (found.period, found.p_value < 1e-12) == (72, True), seed
 
 
+def test_events_that_half_of_the_rounds_miss_have_no_multiple_for_their_period() -> None:
+    """A threshold in the middle of equal waits leaves some of them, and any multiple returns."""
+    for seed in range(10):
+        events = np.zeros(4096, bool)
+        events[5::8] = np.random.default_rng(seed).random(512) < 0.4
+        found = stats.recurrence(events)
+        assert found is not None
+        assert found.period == 8, seed
+
+
 def test_clusters_and_lost_steps(rng: np.random.Generator) -> None:
     """Three slow writes per period, and now and then a write of somebody else in between."""
     gaps = 200 - (rng.random(60) < 0.2)

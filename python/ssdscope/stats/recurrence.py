@@ -21,8 +21,9 @@ LOOSE_FROM = 32
 NEIGHBOURS = 101
 """Lags whose median says how many returns there are by chance where events come in bursts."""
 ALL_ALONG = 0.5
-"""Times the share of the events that return: of the rounds since the first one in so many more than
-by chance an event does. What returns within bursts, with nothing in between, is no period."""
+"""Times the square of the share of events that return, as of two neighbouring rounds each shows it
+by that share: of the rounds since the first one in so many more than by chance an event returns.
+What returns within bursts, with nothing in between, is no period."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def _all_along(
     expected = period * float(events[begin:end].mean() * again[begin:].mean())
     by_chance = -math.expm1(-expected)
     with_one = np.unique(returning // period).size / rounds
-    return with_one >= by_chance + ALL_ALONG * share * (1 - by_chance)
+    return with_one >= by_chance + ALL_ALONG * share**2 * (1 - by_chance)
 
 
 @dataclass(frozen=True)
