@@ -27,6 +27,7 @@ from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.discipline import WAITS_NS
 from ssdscope.probes.merge_runs import Collapse, Runs
 from ssdscope.probes.states import State
+from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 
@@ -271,6 +272,17 @@ def test_runs_across_two_zones_are_not_suspected_of_merges() -> None:
         bench = Mock(spec=Bench)
         bench.found.return_value = zone
         assert merge_unit._suspect(bench, found, collapse) is suspected
+
+
+def test_runs_across_two_zones_begin_in_a_stripe_where_aligned_ones_do() -> None:
+    """Half a zone further they lay on other channels, each of their requests took longer."""
+    bench = Bench(open_drive(draw(3310060921, 63).toml(), "drawn", 63), Budget.parse("full"), 63)
+    stream = merge_periods.Stream(32_768, 0, np.empty(0))
+    found = merge_periods.Repeating(stream, merge_periods.Period(2718, 0.5, 6.0))
+    with bench.allowance(4 * bench.info.capacity_bytes):
+        collapse = merge_unit._collapse(bench, found, bench.info.capacity_bytes)
+    assert collapse is not None
+    assert abs(collapse.contrast) < 0.05
 
 
 @pytest.mark.parametrize("slower", [-0.9, 1.5])

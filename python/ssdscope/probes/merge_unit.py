@@ -13,9 +13,9 @@ Two estimators that share no data must agree.
    merges, and none behind them (`merge_begins`). With a log block for each unit the second of two
    writes waits if it is not in the unit of the first (`merge_pairs`). Where neither is clear,
    *collapse of alignment*: whole units are written in random order, then such that lie across two.
-   The latter copy, and take longer. At a wrong size both or neither are aligned. Single writes far
-   apart go ahead, so that every log block is taken, and as many runs as there were of them do not
-   count (`merge_runs`).
+   The latter copy, and take longer; shifted by whole stripes, they reach as many dies. At a wrong
+   size both or neither are aligned. Single writes far apart go ahead, so that every log block is
+   taken, and as many runs as there were of them do not count (`merge_runs`).
 
 Decision. Detected if single writes wait as a unit of that size demands; or if units that lie across
 take longer (by ranks or by their sum, 0.1 %) by at least a tenth; where the mapping table is loaded
@@ -62,6 +62,8 @@ UNIT, RMW_UNIT = "merge_unit_bytes", "rmw_unit_bytes"
 RUNS_SHARE = 0.9
 """Of the capacity, that streams and runs may write; the rest is for what must not be slow."""
 LEAST_RUNS, RUNS_LOOKS = 8, 4
+STRIPES_LEAST = 8
+"""In a size: of three times a power of two units each, which are several stripes of most drives."""
 SUSPECT = 0.05
 """Common log blocks that are merged now and then make few units much slower: ranks suspect it."""
 SMALLEST_PAGE_BYTES = 2048
@@ -184,7 +186,7 @@ def _collapse(bench: Bench, found: Repeating, left_bytes: int) -> merge_runs.Col
     """Write units of a size aligned, and across two; None if there are too few."""
     size, stream = found.size_bytes, found.stream
     apart = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes)
-    half = size // 2 // stream.unit_bytes * stream.unit_bytes
+    half = _half_bytes(size, stream.unit_bytes)
     # Runs across two take two log blocks each.
     layouts = [
         merge_runs.Layout(size, stream.unit_bytes, shift - stream.phase_bytes, before)
@@ -207,6 +209,13 @@ def _collapse(bench: Bench, found: Repeating, left_bytes: int) -> merge_runs.Col
         if p_value <= merge_runs.BY_CHANCE or collapse.contrast < merge_runs.COLLAPSES / 2:
             break
     return collapse
+
+
+def _half_bytes(size: int, unit: int) -> int:
+    """Give about half of a size, in whole stripes: requests from there on reach dies alike."""
+    most = size // unit // STRIPES_LEAST
+    stripe = 3 << (most // 3).bit_length() - 1 if most >= 3 else max(most, 1)
+    return size // 2 // (stripe * unit) * stripe * unit
 
 
 def _is_zone(bench: Bench, found: Repeating) -> bool:
