@@ -82,6 +82,18 @@ def test_what_others_write_takes_no_log_block_of_the_count(tmp_path: Path, logs:
     assert found.value == logs
 
 
+@pytest.mark.parametrize("logs", [5, 13])
+def test_what_others_read_takes_no_log_block(tmp_path: Path, logs: int) -> None:
+    """Somebody reads whenever streams write, and keeps the drive busy for a tenth at most."""
+    others = (
+        "[disturbance]\nforeign_iops = 27\nforeign_bytes = 4096\nforeign_write_ratio = 0.0\n"
+        "foreign_on_ns = 250_000_000\nforeign_off_ns = 50_000_000\n"
+    )
+    found = found_on(tmp_path, log_block(logs=logs) + others)
+    assert isinstance(found, Detected)
+    assert found.value == logs
+
+
 def test_planes_that_have_their_turn_every_four_units_make_two_streams_no_dearer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

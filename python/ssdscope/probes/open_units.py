@@ -11,7 +11,7 @@ unit, the cache switched off or each write followed by a flush. Two units one af
 two in turn, are compared by what they cost, after so much was written by two that common log
 blocks, too, must be full (128 units); what others disturbed is left out, up to one half. More
 streams are written for six rounds; beyond the limit every write waits for a merge. The median
-counts, of writes behind a whole round in which others did nothing.
+counts, of writes behind a whole round in which others wrote nothing.
 
 Decision. If nobody else writes and the second of two streams begins with a merge of the first one,
 which began without, the answer is one. So it is if two streams cost at least 1.2 times what one

@@ -1,7 +1,7 @@
 """Streams that write merge units in order, in turn: what that costs, in sixteenths of a unit.
 
 What the probe `open_units` counts. Others' writes take log blocks, too, and idle time may free
-them, so that only stretches count in which nobody else wrote.
+them, so that only stretches count in which nobody else wrote; reading takes none.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class Streams:
         """Whether so many streams go on without merges, however often they come round.
 
         A write of another user takes a log block, and streams that just fitted merge one another
-        for a round; idle time may free all log blocks. So only stretches count in which others did
-        nothing: of cheap writes beyond a whole round, or dear ones behind one.
+        for a round; idle time may free all log blocks. So only stretches count in which nobody else
+        wrote: of cheap writes beyond a whole round, or dear ones behind one.
         """
         for stretch in self._runs(count, self._rounds(rounds), TRIES):
             last = stretch[-self._needed(count, rounds) :]
@@ -139,7 +139,9 @@ class Streams:
             yield self._in_peace(places, enough)
 
     def _in_peace(self, places: NDArray[np.uint64], enough: int) -> NDArray[np.float64]:
-        """Write one by one; latencies of the longest stretch in which others did nothing.
+        """Write one by one; latencies of the longest stretch in which others wrote nothing.
+
+        What they read takes no log block; writes that it disturbs much are left out.
 
         Parameters
         ----------
@@ -148,15 +150,15 @@ class Streams:
         """
         longest = stretch = np.empty(0)
         for begin in range(0, places.size, PEACE):
-            part = places[begin : begin + PEACE]
+            before = self.bench.foreign
             try:
-                more = write_through(self.bench, part, self.part_bytes, most_foreign_share=0.0)
+                more = write_through(self.bench, places[begin : begin + PEACE], self.part_bytes)
             except Stopped as stop:
                 if stop.reason is not Reason.INTERFERENCE:
                     raise
-                stretch = np.empty(0)
-            else:
-                stretch = np.append(stretch, more)
+                more = np.empty(0)
+            wrote = self.bench.foreign.since(before).written_bytes > 0
+            stretch = np.empty(0) if wrote else np.append(stretch, more)
             longest = max(longest, stretch, key=len)
             if stretch.size >= enough:
                 break
