@@ -242,6 +242,18 @@ def test_what_may_be_a_region_that_is_always_full_is_filled_as_well(tmp_path: Pa
     assert found.reason is Reason.MASKED
 
 
+def test_where_a_drive_merges_log_blocks_are_full(tmp_path: Path) -> None:
+    merge = 2 * 48 * PAGE
+    known = {"rmw_unit_bytes": PAGE, "merge_unit_bytes": merge}
+    bench = bench_with(tmp_path, log_block(merge=merge), **known)
+    bench.known["pslc_bytes"] = Undetectable(
+        name="pslc_bytes", probe="pslc", reason=Reason.MASKED, evidence={"buffer_bytes": 0.0}
+    )
+    found = told("gc_period", bench)[gc_period.PERIOD]
+    assert isinstance(found, Detected), found
+    assert found.value == merge
+
+
 def test_a_short_period_must_be_of_waits_that_most_rounds_show(tmp_path: Path) -> None:
     """Of ten writes, in which hardly one takes longer than the others: planes of unlike speed."""
     slow = np.random.default_rng(5).lognormal(0.0, 0.1, 4000)

@@ -141,20 +141,22 @@ class Measured:
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Measure on two places and answer."""
-    if pslc.seen(bench) or pslc.may_be_full(bench):
+    merges = bench.found("merge_unit_bytes") is not None
+    # Of a drive that merges it is log blocks that are full.
+    if pslc.seen(bench) or (pslc.may_be_full(bench) and not merges):
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     unit = unit_or_base(bench)
     # What is padded to whole RMW units is not as many times as much.
     second = unit if unit.exact else _times(unit, UNPADDED_TIMES)
-    if bench.found("merge_unit_bytes") is None:
-        fill_afresh(bench, unit, OTHERS_FILL)
-    else:
+    if merges:
         bench.enter(State.FILLED)
+    else:
+        fill_afresh(bench, unit, OTHERS_FILL)
     for index, sizes in enumerate([(unit, second), *_larger(bench, unit)]):
         found = _on_both(bench, sizes, larger=index > 0)
         if found[0].period is not None:
             break
-    if bench.found("merge_unit_bytes") is None and _folds(bench, unit, found[-1]):
+    if not merges and _folds(bench, unit, found[-1]):
         raise Stopped(Reason.MASKED, "writes in order wait as if blocks were folded")
     yield _judge(bench, unit, found)
 
