@@ -73,6 +73,8 @@ WHOLES, WHOLE_SHIFTS = 192, (0, -1, 1, -2, 2)
 WHOLE_SHOWS, SURE, SUSPECT = 0.03, 4.0, 3.0
 """What writing a unit whole must save, in the logarithm and in standard errors; and how much makes
 it unclear."""
+STRANGE = 0.5
+"""Of what a unit saves: what is no multiple of one saves less, in the logarithm."""
 DEAR = 0.5
 """Of what it costs most to go beyond: what is more costs as much."""
 ACROSS, ALONE = 0, 1
@@ -232,10 +234,11 @@ def _by_bursts(writer: Writer, period: Period) -> int | None:
 def _by_wholes(writer: Writer, period: Period) -> int | None:
     """Give the smallest part of a period, or all of it, that saves reading by being written whole.
 
-    A part of a unit saves little, and it takes as long as the unit, which need not be read.
+    A part of a unit saves little, and it takes as long as the unit, which need not be read. What
+    holds a unit and a part of another saves as well: the unit, as one block aside it holds none.
     """
     largest = _wholes(writer, period)
-    saving: list[int] = []
+    saving: dict[int, float] = {}
     sure = False
     for number in range(period.blocks // BLOCKS, 0, -1):
         part, rest = divmod(period.blocks, number)
@@ -246,9 +249,11 @@ def _by_wholes(writer: Writer, period: Period) -> int | None:
         shorter = float(np.median(largest[0]) - np.median(logs[0]))
         if saved > SUSPECT * error and (number == 1 or shorter > saved / 3):
             sure = sure if saving else saved > max(SURE * error, WHOLE_SHOWS)
-            saving.append(part)
-    # Every multiple of a unit may save, and nothing else.
-    return saving[0] if sure and not any(each % saving[0] for each in saving) else None
+            saving[part] = saved
+    unit = min(saving, default=0)
+    # A block aside a unit is two; what is no multiple of it saves less, and its multiples may.
+    strange = [saved for part, saved in saving.items() if part % unit]
+    return unit if sure and all(each < STRANGE * saving[unit] for each in strange) else None
 
 
 def _wholes(writer: Writer, period: Period) -> list[NDArray[Any]]:
