@@ -321,6 +321,8 @@ def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: P
         (1344975435, 85, 8192, 0),
         # Its last block saves a reading, but for a transfer; that behind its half costs only such.
         (771203, 29, 32_768, 28_672),
+        # Pairs on one chip; all over the drive, reads wait for pieces of the mapping table.
+        (3_310_060_921, 105, 8192, 4096),
     ],
 )
 def test_units_that_links_and_rows_hide(seed: int, index: int, unit: int, phase: int) -> None:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ssdscope.probes.bench import Bench
     from ssdscope.probes.write_through import Writer
     from ssdscope.targets.records import DeviceInfo
 
@@ -200,12 +201,22 @@ def sent_too_fast(
     (one, _), (two, _) = taken
     bench, block = writer.bench, writer.bench.info.logical_block_bytes
     rng, count = bench.rng(f"as much read {unit}"), _fitting(writer, lengths, LOOKS[1])
-    offsets = random_blocks(rng, 0, bench.info.capacity_bytes - 2 * unit * block, count, block)
-    read = [
-        float(np.median(in_peace(bench, partial(bench.read, offsets, length * block)).latency_ns))
-        for length in lengths
-    ]
+    cache = bench.info.read_cache
+    if cache.on and cache.control != "switchable":  # Near each other, places would be kept by it.
+        end = bench.info.capacity_bytes - 2 * unit * block
+        offsets = random_blocks(rng, 0, end, count, block)
+    else:  # All over the drive, reads would wait for pieces of the mapping table, too.
+        offsets = places(rng, count)
+    writer.renew()
+    with bench.without_caches(write=False):
+        read = [_read_ns(bench, offsets, length * block) for length in lengths]
     return bool(two - one < SENT * (read[1] - read[0]))
+
+
+def _read_ns(bench: Bench, offsets: NDArray[Any], size_bytes: int) -> float:
+    """Give the median time of reads."""
+    log = in_peace(bench, partial(bench.read, offsets, size_bytes))
+    return float(np.median(log.latency_ns))
 
 
 def whole_is_shorter(
