@@ -159,6 +159,15 @@ def test_equal_stretches_must_agree(second: int, agree: bool) -> None:
     assert pslc._judged(stretches, 0.0, aligned=False)["agree"] is agree
 
 
+def test_a_stretch_that_waited_where_others_ended_has_ended_there() -> None:
+    """Few wait at once behind an end, so that a later one may be taken for the first."""
+    times = np.full((5, 100), 1e6)
+    times[:, 67:] = 9e6
+    times[[0, 1, 2, 4], 50] = 9e6
+    ends = pslc_stretches._where_others_ended(times, np.array([50, 67, 50, 67, 50]))
+    assert ends.tolist() == [50, 50, 50, 67, 50]
+
+
 def test_a_region_that_is_always_full_is_not_told(tmp_path: Path) -> None:
     keys = region(8, "fold", fold_when_idle=False)
     found = probed("pslc", opened(tmp_path, keys))["pslc_bytes"]

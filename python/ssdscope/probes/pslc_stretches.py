@@ -283,14 +283,23 @@ def _waited(times: NDArray[Any], length: int, least_slower: float) -> Stretch | 
         waits = stats.waits_from(times, least, SLOWER)
         # One that waits from the first on that may has waited before.
         if waits is not None and least < np.median(waits.accepted) <= LONGEST_FAST * requests:
-            parts = list(zip(times, waits.accepted, strict=True))
+            ends = _where_others_ended(times, waits.accepted)
+            parts = list(zip(times, ends, strict=True))
             fast = np.concatenate([row[:at] for row, at in parts])
             slow = np.concatenate([row[at:] for row, at in parts])
             if slow.mean() >= least_slower * fast.mean():
-                usual = float(np.median(fast))
-                return Stretch(waits.accepted, length, usual, float(slow.mean()), times)
+                return Stretch(ends, length, float(np.median(fast)), float(slow.mean()), times)
         least //= 2
     return None
+
+
+def _where_others_ended(times: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
+    """Take a stretch to end where most do if it waited there, though few waits followed at once."""
+    usual_end = int(np.median(ends))
+    near = slice(max(usual_end - 1, 0), usual_end + 2)
+    waited = times[:, near] > LEAST_SLOWER * np.median(times[:, : near.start], axis=1)[:, None]
+    early = (ends >= near.stop) & waited.any(axis=1)
+    return np.where(early, near.start + np.argmax(waited, axis=1), ends)
 
 
 def _dropped(times: NDArray[Any], length: int, seed: int) -> Stretch | None:
