@@ -154,3 +154,11 @@ def test_room_does_not_leak_before_the_first_program_has_ended() -> None:
     counts = [28.0, 28.0, 45.0]
     found = stats.room(np.tile(counts, (8, 1)), [22e3, 33e3, 66e3], 1.07e6, seed=1)
     assert found.requests == 28
+
+
+def test_a_rise_before_it_is_not_taken_for_the_drop() -> None:
+    """Five slow requests at the beginning split the whole better than a lesser drop behind."""
+    rates = np.repeat([0.5, 1.0, 0.85], [5, 20, 170])
+    (found,) = stats.knees(np.arange(rates.size + 1), rates, seed=1)
+    assert found.bytes == 25
+    assert (found.rate_before, found.rate_after) == pytest.approx((1.0, 0.85))

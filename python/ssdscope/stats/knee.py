@@ -104,9 +104,13 @@ def knees(
         before = float(np.median(logs[first : starts[index]]))
         if before - levels[index] < needed or before - max(levels[index:]) < needed / 2:
             continue
-        knee, place = _knee(at, logs, slice(first, starts[index + 1]), seed)
-        found.append(knee)
-        first = place
+        # What splits all of it best may be a few bins that stand out before, and no drop.
+        for begin in (first, starts[index - 1]):
+            knee, place = _knee(at, logs, slice(begin, starts[index + 1]), seed)
+            if knee.rate_after <= (1 - min_drop) * knee.rate_before:
+                found.append(knee)
+                first = place
+                break
     return found
 
 
