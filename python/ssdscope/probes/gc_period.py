@@ -141,11 +141,10 @@ class Measured:
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Measure on two places and answer."""
-    merges = bench.found("merge_unit_bytes") is not None
-    # Of a drive that merges it is log blocks that are full.
-    if pslc.seen(bench) or (pslc.may_be_full(bench) and not merges):
+    if pslc.seen(bench) or pslc.may_be_full(bench):
         raise Stopped(Reason.MASKED, "data reach their blocks by folding, not as they are written")
     unit = unit_or_base(bench)
+    merges = bench.found("merge_unit_bytes") is not None
     # What is padded to whole RMW units is not as many times as much.
     second = unit if unit.exact else _times(unit, UNPADDED_TIMES)
     if merges:

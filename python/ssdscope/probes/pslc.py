@@ -116,6 +116,7 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
     common: dict[str, Any] = {"name": SIZE, "probe": PROBE_NAME, "evidence": evidence}
     if found is None and streams.uneven and not bench.info.discard:
         evidence["detail"] = "many writes wait from the first on, as where a region is always full"
+        evidence["slow_from_the_first"] = True
         return Undetectable(reason=Reason.MASKED, **common)
     if found is None and streams.doubtful:
         evidence["detail"] = "some stretches slow down, and others do not"
@@ -232,9 +233,12 @@ def _is_region(streams: Streams, fine: Stretch, evidence: dict[str, Any]) -> boo
 
 
 def may_be_full(bench: Bench) -> bool:
-    """Whether what is seen may be a region that is always full."""
+    """Whether what is seen may be a region that is always full: not even a pause makes it fast."""
     known = bench.known.get(SIZE)
-    return isinstance(known, Undetectable) and known.reason is Reason.MASKED
+    if not isinstance(known, Undetectable) or known.reason is not Reason.MASKED:
+        return False
+    never_fast = known.evidence.get("paused_over_rested", 0.0) > STILL_SLOW
+    return never_fast or bool(known.evidence.get("slow_from_the_first", False))
 
 
 def may_be_there(bench: Bench) -> bool:
