@@ -142,7 +142,8 @@ def test_no_unit_above_the_logical_block(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "block", "enough"), [(8192, 4096, False), (1 << 17, 4096, True), (8192, 512, True)]
+    ("count", "block", "enough"),
+    [(10_000, 4096, False), (1 << 17, 4096, True), (10_000, 512, True), (1 << 13, 512, False)],
 )
 def test_more_is_written_where_places_differ_by_noise(
     tmp_path: Path, count: int, block: int, *, enough: bool
@@ -321,6 +322,8 @@ def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: P
         (1344975435, 85, 8192, 0),
         # Its last block saves a reading, but for a transfer; that behind its half costs only such.
         (771203, 29, 32_768, 28_672),
+        # Small: half of it was written before its period was held against bursts.
+        (1_516_039_473, 52, 49_152, 8192),
         # Pairs on one chip; all over the drive, reads wait for pieces of the mapping table.
         (3_310_060_921, 105, 8192, 4096),
     ],

@@ -23,7 +23,8 @@ Assumptions. Writes reach the flash before they are acknowledged (`write_through
 unit only where that is sure. Units are at most 128 KiB, and 1, 3, 5, 7, 9 or 15 times a power of
 two blocks.
 
-Cost. 16,384 writes, up to four times as many; at most nine tenths of the capacity.
+Cost. 16,384 writes, up to four times as many; at most nine tenths of the capacity. Half as many
+at first on a drive of which they would write half.
 """
 
 from __future__ import annotations
@@ -109,6 +110,12 @@ def _most_bytes(info: DeviceInfo) -> int:
     return min(info.capacity_bytes * 9 // 10, largest * _mean_bytes(info))
 
 
+def _first_writes(info: DeviceInfo) -> int:
+    """Leave half of a small drive's allowance to tell one unit from several."""
+    most = FIRST_WRITES * len(shifted_writes.DEPTHS) * _mean_bytes(info)
+    return FIRST_WRITES // 2 if most > info.capacity_bytes // 2 else FIRST_WRITES
+
+
 def _mean_bytes(info: DeviceInfo) -> int:
     return sum(shifted_writes.sizes_blocks(info)) * info.logical_block_bytes // 2
 
@@ -143,7 +150,7 @@ def _by_writes(bench: Bench) -> Iterator[Finding]:
     halves: list[_Answer] = []
     waits, forced = True, False
     for look in range(LOOKS):
-        wanted = FIRST_WRITES << max(look - 1, 0)
+        wanted = _first_writes(bench.info) << max(look - 1, 0)
         planned = (samples.place.size + wanted * len(shifted_writes.DEPTHS)) * _mean_bytes(
             bench.info
         )
@@ -183,7 +190,9 @@ def _renew(bench: Bench) -> None:
 
 
 def _hopeless(info: DeviceInfo, samples: Samples, halves: list[_Answer]) -> bool:
-    """Whether chance often beats both periods, and noise would not hide one."""
+    """Whether chance often beats both periods, and neither noise nor haste would hide one."""
+    if samples.place.size <= FIRST_WRITES:
+        return False
     if info.logical_block_bytes >= SMALLEST_PAGE_BYTES and _differ(info, samples) >= NO_EFFECT:
         return False
     return all(each.scan.p_value > HOPELESS for each in halves)
@@ -307,7 +316,7 @@ def _findings(
         yield Ambiguous(name=UNIT, candidates=_parts(unit, block), reason=why, **common)
         yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
         return
-    effect = _effect(samples, unit, max(shifted_writes.DEPTHS))
+    effect = shifted_writes.effect(samples, unit, max(shifted_writes.DEPTHS))
     unit = inner
     phase = -(first.boundary or 0) % unit * block
     yield Detected(name=UNIT, value=unit * block, interval=None, effect=effect, **common)
@@ -352,19 +361,9 @@ def _gain(samples: Samples) -> float:
 def _differ(info: DeviceInfo, samples: Samples) -> float:
     """Give the most by which places differ, of one write at a time and small units."""
     depth, units = min(shifted_writes.DEPTHS), candidates_blocks(info)
-    return max(_effect(samples, int(unit), depth) for unit in units[units <= MOST_PLACES])
-
-
-def _effect(samples: Samples, unit: int, depth: int) -> float:
-    """How much slower the slowest place of a unit is than the fastest, of the clearer size."""
-    effects = []
-    logs = np.log(np.maximum(samples.latency_ns, 1.0))
-    for number in np.unique(samples.strata[samples.depth == depth]):
-        there = samples.strata == number
-        places = samples.place[there] % unit
-        medians = np.array([np.median(logs[there][places == at]) for at in np.unique(places)])
-        effects.append(float(np.expm1(np.ptp(medians))))
-    return max(effects)
+    return max(
+        shifted_writes.effect(samples, int(unit), depth) for unit in units[units <= MOST_PLACES]
+    )
 
 
 def _evidence(info: DeviceInfo, samples: Samples, halves: list[_Answer]) -> dict[str, Any]:

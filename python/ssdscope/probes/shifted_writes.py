@@ -126,6 +126,18 @@ def measure(writer: Writer, count: int, look: int) -> Samples:
     return parts
 
 
+def effect(samples: Samples, unit: int, depth: int) -> float:
+    """How much slower the slowest place of a unit is than the fastest, of the clearer size."""
+    effects = []
+    logs = np.log(np.maximum(samples.latency_ns, 1.0))
+    for number in np.unique(samples.strata[samples.depth == depth]):
+        there = samples.strata == number
+        places = samples.place[there] % unit
+        medians = np.array([np.median(logs[there][places == at]) for at in np.unique(places)])
+        effects.append(float(np.expm1(np.ptp(medians))))
+    return max(effects)
+
+
 def picture(samples: Samples, unit: int, boundary: int, block: int) -> Picture:
     """Draw two periods of the folded latency."""
     lines = []
