@@ -142,7 +142,9 @@ def test_parts_of_a_mapping_table_are_no_rounds(
 def test_a_region_masks_it_even_one_that_may_always_be_full(tmp_path: Path, full: bool) -> None:
     bench = bench_with(tmp_path, page_mapped(), merge_unit_bytes=None, pslc_bytes=1 << 20)
     if full:
-        hidden = Undetectable(name="pslc_bytes", probe="pslc", reason=Reason.MASKED)
+        never = {"paused_over_rested": 1.5}
+        why = Reason.MASKED
+        hidden = Undetectable(name="pslc_bytes", probe="pslc", reason=why, evidence=never)
         bench.known["pslc_bytes"] = hidden
     refused = told("reclaim_unit", bench)[reclaim_unit.RECLAIM]
     assert isinstance(refused, Undetectable)
