@@ -102,3 +102,19 @@ def test_a_deep_queue_counts_once_its_dies_no_longer_keep_step() -> None:
     """For 20,000 reads those of a fresh queue of 256 are a fifth faster than they stay."""
     plateau = reads.depth_rates(Twin(draw(1979078943, 146)))[np.array(reads.DEPTHS) >= 96]
     assert plateau.max() < 1.02 * plateau.min()
+
+
+def test_order_that_a_protected_buffer_hides_may_be_told() -> None:
+    """It holds 18 MB and lets go of them in order; whoever writes more at random sees past it."""
+    case = Case(draw(3869781435, 106))
+    assert case.order_effect.mean < 0.01
+    assert case.truths["allocation"].value == "address"
+    assert "order" in case.truths["allocation"].also
+
+
+def test_reads_that_follow_each_other_end_on_the_drive(monkeypatch: pytest.MonkeyPatch) -> None:
+    twin = Twin(draw(3869781435, 129))
+    unit, capacity = twin.shape.unit_bytes, twin.shape.capacity_bytes
+    starts = np.array([3, 90, capacity // unit - 2], np.uint64) * np.uint64(unit)
+    monkeypatch.setattr(twin, "resident_units", lambda _count: starts)
+    assert reads.ahead(twin) > 0.1

@@ -112,7 +112,8 @@ class Case:
         """Give the effect of order; log blocks have one though addresses choose the place.
 
         A small one differs from region to region: there what the drive file says is right, too, and
-        both answers where the regions one way show it and the other way do not.
+        both answers where the regions one way show it and the other way do not; or where it shows
+        once a protected buffer is taken away, which no force passes, and which sorts what it holds.
         """
         effect = self.order_effect
         if self.drawn.values["ftl.kind"] == "log-block":
@@ -120,8 +121,13 @@ class Case:
         if effect.least < ORDER_SHOWS and effect.mean >= ORDER_FAINT:
             return Truth("order", ("address",))
         configured = str(self.drawn.values.get("ftl.allocation", "address"))
-        also = (configured,) if effect.least < ORDER_CLEAR else ()
-        return Truth("order" if effect.mean >= ORDER_SHOWS else "address", also)
+        also = [configured] if effect.least < ORDER_CLEAR else []
+        if effect.mean >= ORDER_SHOWS:
+            return Truth("order", tuple(also))
+        bare = self.twin.unprotected
+        if bare is not self.twin and reads.order(bare).mean >= ORDER_SHOWS:
+            also.append("order")
+        return Truth("address", tuple(also))
 
     def _period(self, together: Truth) -> Truth:
         """Add what is written between two collections of a drive that collects planes in turn."""

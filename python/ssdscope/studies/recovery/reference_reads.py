@@ -132,7 +132,8 @@ def ahead(twin: Twin) -> float:
     """Time a read that follows none, against one that follows two others after a pause."""
     device, size = twin.fork(caches=True), twin.shape.unit_bytes
     alone, following = [], []
-    for start in twin.resident_units(24):
+    starts = twin.resident_units(24)
+    for start in starts[starts + np.uint64(3 * size) <= twin.shape.capacity_bytes]:
         others = np.array([start, start + size], np.uint64)
         alone.append(read(device, others, size)[0])
         device.idle(50_000_000)

@@ -108,6 +108,14 @@ class Twin:
         return self if values == self.values else Twin(replace(self._drawn, values=values))
 
     @cached_property
+    def unprotected(self) -> "Twin":
+        """The undisturbed twin without a buffer that is protected against power loss."""
+        if not self.values.get("write_buffer.power_loss_protected"):
+            return self
+        values = {k: v for k, v in self.values.items() if not k.startswith("write_buffer.")}
+        return Twin(replace(self._drawn, values=values))
+
+    @cached_property
     def warm(self) -> Device:
         """A copy in use: large random reads of half the drive, so that its tables are filled."""
         device, size = self.fork(), 1 << 20
