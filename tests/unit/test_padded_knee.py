@@ -119,6 +119,19 @@ def test_the_first_of_bursts_evenly_apart_is_the_beginning(apart: int) -> None:
     assert knee.spare_bytes == first * 4096
 
 
+def test_waits_begin_where_none_were_however_little_they_add() -> None:
+    """One in sixty waits from there on; all others take longer, too, and pass for drift."""
+    rng = np.random.default_rng(12)
+    latencies = rng.normal(100.0, 8.0, 50_000)
+    first, forced = 18_700, 26_000
+    latencies[first:] *= 1.05
+    latencies[first:][rng.random(latencies.size - first) < 0.016] *= 2.2
+    latencies[forced:][rng.random(latencies.size - forced) < 0.03] *= 80.0
+    knee = knee_alone(latencies, 4096, 4096 * 250_000)
+    assert knee is not None
+    assert knee.spare_bytes == pytest.approx(first * 4096, rel=0.02)
+
+
 def test_collection_beside_writes_is_seen_before_they_wait_for_it() -> None:
     """A drift is not seen there more than elsewhere."""
     knee = Knee(1000 * SIZES[0], 0.0, 0.0, 2.0)

@@ -260,12 +260,31 @@ def _first_slow(
         earlier = stats.excess_onset(before, FINE_THRESHOLDS)
         if earlier is None or earlier.score < gain:
             return split
-        place = begin + earlier.place
         lasts = _lasting(before, earlier.place, FIRST_RISE) and not _passes(before, earlier.place)
-        if place < split.place / 3 or not lasts:
+        if not lasts:
+            # All writes may take a little longer from there on, which is taken for drift.
+            earlier = _first_waits(before, gain)
+        if earlier is None or begin + earlier.place < split.place / 3:
             return split
+        place = begin + earlier.place
         low, high = earlier.interval
         split = replace(earlier, place=place, interval=(begin + low, begin + high))
+
+
+def _first_waits(slow: NDArray[np.float64], gain: float) -> stats.Onset | None:
+    """Find the surest place from which on writes wait, and go on to, where hardly any did before.
+
+    However little that adds to their mean.
+    """
+    found = []
+    for threshold in THRESHOLDS:
+        begin = stats.excess_onset(slow, (threshold,))
+        if begin is None or begin.score < gain or begin.before > WAITS_BEFORE * begin.after:
+            continue
+        parts = np.array_split(slow[begin.place :] > threshold, WHILES)
+        if min(part.mean() for part in parts) >= PASSED * begin.after:
+            found.append(begin)
+    return max(found, key=lambda each: each.score, default=None)
 
 
 def _sharper(slow: NDArray[np.float64], split: stats.Onset, begin: int, gain: float) -> stats.Onset:
