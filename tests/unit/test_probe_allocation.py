@@ -172,3 +172,17 @@ def test_what_shows_at_depth_alone_may_be_planes_out_of_step(tmp_path: Path, alo
     else:
         assert isinstance(found, Undetectable)
         assert found.reason is Reason.MASKED
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_what_is_read_sooner_may_be_in_a_buffer_that_stays_on(tmp_path: Path, stays: bool) -> None:
+    """One that lets go of long runs first holds what was written at random for good."""
+    path = tmp_path / "drive.toml"
+    text = DRIVE if stays else DRIVE.split("[write_buffer]")[0]
+    path.write_text(text.format(allocation="address"), encoding="utf-8")
+    bench = Bench(open_target(str(path), seed=1).device, Budget.parse("full"), 1)
+    bench.known["interleave_degree"] = known("interleave_degree", 2)
+    logs = np.random.default_rng(1).normal(-0.15, 0.03, (2, 12))
+    contrasts = allocation_probe._contrasts(logs)
+    found = allocation_probe._finding(bench, logs, contrasts, allocation_probe._Fate.LASTS)
+    assert isinstance(found, Undetectable if stays else Detected)

@@ -35,7 +35,8 @@ was written just before: "address". "order" is only said if they show a trace of
 round, even after so much as no log blocks hold; collection has then moved a part. Nor is it said if
 it shows at depth alone: a piece lies on all that reads side by side, so that an order shows on one
 that is read alone; at depth it counts as well which planes of a chip fell out of step, as one
-command cannot read these.
+command cannot read these. Nor if what was written at random is read sooner and a buffer stays on:
+that may let go of long runs first, and hold the rest still.
 What a region of one bit per cell takes that was found, or a buffer that stays on, is written out of
 it before and after; for one that nobody saw nothing is, as that would use up the spare space.
 
@@ -306,6 +307,10 @@ def _finding(
             said = "the order shows until as much was written elsewhere as logs hold"
             common["evidence"]["detail"] = said
             return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
+        if contrasts[0].mean < 0 and write_cache_stays_on(bench):
+            # It may let go of long runs first, and keep what was written at random for good.
+            common["evidence"]["detail"] = "what is read sooner may still be in the buffer"
+            return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
         if fate is _Fate.LASTS and contrasts[0].shows:
             return Detected(name=PROPERTY, value="order", interval=None, effect=effect, **common)
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
