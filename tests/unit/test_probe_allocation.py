@@ -186,3 +186,23 @@ def test_what_is_read_sooner_may_be_in_a_buffer_that_stays_on(tmp_path: Path, st
     contrasts = allocation_probe._contrasts(logs)
     found = allocation_probe._finding(bench, logs, contrasts, allocation_probe._Fate.LASTS)
     assert isinstance(found, Undetectable if stays else Detected)
+
+
+@pytest.mark.parametrize(("buffer_bytes", "told"), [(0.0, True), (3e6, False), (None, False)])
+def test_what_lies_behind_a_protected_buffer_may_be_in_a_region(
+    tmp_path: Path, buffer_bytes: float | None, told: bool
+) -> None:
+    """Neither can be passed, and each lets go of data in an order of its own."""
+    path = tmp_path / "drive.toml"
+    path.write_text(DRIVE.format(allocation="address"), encoding="utf-8")
+    bench = Bench(open_target(str(path), seed=1).device, Budget.parse("full"), 1)
+    bench.known["pslc_bytes"] = Undetectable(
+        name="pslc_bytes",
+        probe="pslc",
+        reason=Reason.MASKED,
+        evidence={"buffer_bytes": buffer_bytes},
+    )
+    logs = np.random.default_rng(1).normal(0.09, 0.03, (2, 12))
+    contrasts = allocation_probe._contrasts(logs)
+    found = allocation_probe._finding(bench, logs, contrasts, allocation_probe._Fate.LASTS)
+    assert isinstance(found, Detected if told else Undetectable)

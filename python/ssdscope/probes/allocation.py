@@ -36,7 +36,8 @@ round, even after so much as no log blocks hold; collection has then moved a par
 it shows at depth alone: a piece lies on all that reads side by side, so that an order shows on one
 that is read alone; at depth it counts as well which planes of a chip fell out of step, as one
 command cannot read these. Nor if what was written at random is read sooner and a buffer stays on:
-that may let go of long runs first, and hold the rest still.
+that may let go of long runs first, and hold the rest still; nor behind a protected buffer that may
+hide a region of one bit per cell, as neither can be passed, and each has an order of its own.
 What a region of one bit per cell takes that was found, or a buffer that stays on, is written out of
 it before and after; for one that nobody saw nothing is, as that would use up the spare space.
 
@@ -307,6 +308,10 @@ def _finding(
             said = "the order shows until as much was written elsewhere as logs hold"
             common["evidence"]["detail"] = said
             return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
+        if pslc.may_be_behind_a_buffer(bench):
+            said = "a protected buffer, or a region behind it, has an order of its own"
+            common["evidence"]["detail"] = said
+            return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
         if contrasts[0].mean < 0 and write_cache_stays_on(bench):
             # It may let go of long runs first, and keep what was written at random for good.
             common["evidence"]["detail"] = "what is read sooner may still be in the buffer"

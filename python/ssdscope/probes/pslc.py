@@ -252,6 +252,14 @@ def may_be_there(bench: Bench) -> bool:
     return isinstance(known, Ambiguous | Detected)
 
 
+def may_be_behind_a_buffer(bench: Bench) -> bool:
+    """Whether a protected buffer, which nothing passes, may hide a region."""
+    known = bench.known.get(SIZE)
+    if not isinstance(known, Undetectable) or known.reason is not Reason.MASKED:
+        return False
+    return bool(known.evidence.get("buffer_bytes", 0.0) != 0.0)
+
+
 def seen(bench: Bench) -> bool:
     """Whether there is a region, though its size may not be known well enough to be told.
 
