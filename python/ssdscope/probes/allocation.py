@@ -308,16 +308,11 @@ def _finding(
             said = "the order shows until as much was written elsewhere as logs hold"
             common["evidence"]["detail"] = said
             return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
-        if pslc.may_be_behind_a_buffer(bench):
-            said = "a protected buffer, or a region behind it, has an order of its own"
-            common["evidence"]["detail"] = said
-            return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
-        if contrasts[0].mean < 0 and write_cache_stays_on(bench):
-            # It may let go of long runs first, and keep what was written at random for good.
-            common["evidence"]["detail"] = "what is read sooner may still be in the buffer"
-            return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
-        if fate is _Fate.LASTS and contrasts[0].shows:
+        hidden = _why_no_order(bench, contrasts)
+        if fate is _Fate.LASTS and contrasts[0].shows and hidden is None:
             return Detected(name=PROPERTY, value="order", interval=None, effect=effect, **common)
+        if hidden is not None:
+            common["evidence"]["detail"] = hidden
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if not _interleaves(bench):
         return Undetectable(name=PROPERTY, reason=Reason.LINK_BOUND, **common)
@@ -326,6 +321,16 @@ def _finding(
     if all(each.equivalent for each in contrasts):
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
     return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)
+
+
+def _why_no_order(bench: Bench, contrasts: list[_Contrast]) -> str | None:
+    """Say what else than the order of writing may show where one seems to, if anything may."""
+    if pslc.may_be_behind_a_buffer(bench):
+        return "a protected buffer, or a region behind it, has an order of its own"
+    # It may let go of long runs first, and keep what was written at random for good.
+    if contrasts[0].mean < 0 and write_cache_stays_on(bench):
+        return "what is read sooner may still be in the buffer"
+    return None
 
 
 def _evidence(logs: NDArray[Any], contrasts: list[_Contrast]) -> dict[str, Any]:
