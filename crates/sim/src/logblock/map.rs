@@ -75,16 +75,17 @@ impl BlockMap {
         self.block[unit.0 as usize] = block;
     }
 
-    /// Makes the unit that was promised the data block of its logical block.
-    pub fn hand_over(&mut self, unit: UnitId) {
-        let block = self.block_of(unit);
+    /// Makes a unit the data block of a logical block, of which no page is elsewhere.
+    pub fn assign(&mut self, unit: UnitId, block: u32) {
+        self.promise(unit, block);
         self.data[block as usize] = unit.0 + 1;
     }
 
-    /// The same, where all pages of the logical block that are anywhere have been moved there.
-    pub fn hand_over_with_pages(&mut self, unit: UnitId, units: &Units) {
-        self.hand_over(unit);
+    /// Makes the unit that was promised the data block of its logical block: all pages of that
+    /// which are anywhere have been moved there.
+    pub fn hand_over(&mut self, unit: UnitId, units: &Units) {
         let block = self.block_of(unit);
+        self.assign(unit, block);
         let first = block * units.pages();
         for index in first..first + units.pages() {
             if !matches!(self.places.get(index as usize), NOWHERE | IN_DATA) {

@@ -165,7 +165,7 @@ impl LogBlockFtl {
             self.units.lose_of(unit, 1);
         }
         self.units.gain_in(target, copies);
-        self.map.hand_over_with_pages(target, &self.units);
+        self.map.hand_over(target, &self.units);
     }
 
     /// The units of those pages of a logical block that are not in its data block.
@@ -179,7 +179,7 @@ impl LogBlockFtl {
         if let Some(target) = merge.target
             && self.map.data_of(self.map.block_of(target)) != Some(target)
         {
-            self.map.hand_over_with_pages(target, &self.units);
+            self.map.hand_over(target, &self.units);
         }
         for &unit in &merge.erases {
             self.units.erased(unit);

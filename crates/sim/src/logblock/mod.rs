@@ -148,8 +148,7 @@ impl LogBlockFtl {
             Some(data) => data,
             None => {
                 let data = self.take_spare(pool, Role::Data)?;
-                self.map.promise(data, block);
-                self.map.hand_over(data);
+                self.map.assign(data, block);
                 data
             }
         };

@@ -119,8 +119,7 @@ impl Outline {
         units.gain_in(target, pages);
         units.advance(target, pages);
         units.erased(old);
-        self.ftl.map.promise(target, block);
-        self.ftl.map.hand_over(target);
+        self.ftl.map.assign(target, block);
         if target != log && self.ftl.units.valid(log) == 0 {
             self.erase_log(log);
         }
@@ -187,8 +186,7 @@ impl Prepare for Outline {
         for block in 0..self.ftl.map.blocks() {
             let pool = self.ftl.units.division().of_block(block);
             let unit = self.ftl.units.take_free(pool, Role::Data);
-            self.ftl.map.promise(unit, block);
-            self.ftl.map.hand_over(unit);
+            self.ftl.map.assign(unit, block);
             self.ftl.units.advance(unit, pages);
             self.ftl.units.gain_in(unit, pages);
         }
