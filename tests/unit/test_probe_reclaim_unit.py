@@ -20,6 +20,7 @@ from ssdscope.probes import (
     reclaim_unit,
 )
 from ssdscope.probes.overwriting import HIDDEN, Granule
+from ssdscope.studies.recovery.generator import draw
 
 PAGE = 4096
 
@@ -229,3 +230,30 @@ def test_what_only_several_at_once_show_is_a_stripe(tmp_path: Path) -> None:
     together = {"request_bytes": PAGE, "depth": 4, "streams": 1, "period_bytes": 5e5}
     rounds = reclaim_unit.Rounds(bench, Granule(PAGE, 0, True), 1 << 40, [alone, together])
     assert reclaim_unit._alone_bytes(rounds) == [6e6]
+
+
+@pytest.mark.parametrize("probe", ["reclaim_unit", "gc_knee"])
+def test_a_buffer_that_cuts_units_leaves_it_open(tmp_path: Path, probe: str) -> None:
+    """It lets go at once of what has come, and one unit in eight is written in two parts.
+
+    Single units need no cutting. They fill 48 MiB, and use up 39.7 % of the capacity: an eighth
+    more than it takes in longer requests.
+    """
+    known = {"alignment_phase_bytes": 0, "map_cache_bytes": None}
+    bench = bench_with(tmp_path, draw(1_915_137_126, 27).toml(), **known)
+    for name, why in {
+        "merge_unit_bytes": Reason.PLP_NO_FLUSH_EFFECT,
+        "write_buffer_bytes": Reason.PLP_NO_FLUSH_EFFECT,
+        "pslc_bytes": Reason.MASKED,
+    }.items():
+        bench.known[name] = Undetectable(name=name, probe="test", reason=why)
+    bench.known["rmw_unit_bytes"] = Detected(
+        name="rmw_unit_bytes",
+        probe="test",
+        value=32_768,
+        interval=None,
+        effect=1.0,
+        evidence={"by": "reads"},
+    )
+    (found,) = told(probe, bench).values()
+    assert isinstance(found, Undetectable), found

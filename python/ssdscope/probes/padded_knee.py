@@ -16,12 +16,16 @@ Collection may go on beside writes for a while, until they have to wait for it: 
 slower then, few of them much. Of long requests, which leave more stale at once, it can keep up for
 longer, as if they were padded less. So if at any size writes are slower in the last fifth before
 the knee than in any part before, collection began there, and nothing is told.
+
+A buffer may let go of parts of units as soon as they are there, and the drive writes each of these
+units twice: as many more as a request is longer, which the line does not tell. So where the unit
+has become known by other means, single ones, which need not be cut, must show the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +34,8 @@ from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Reason
-from ssdscope.probes.overwriting import Granule, fill_afresh, latencies_ns
+from ssdscope.probes.knees_agree import SAME
+from ssdscope.probes.overwriting import Granule, fill_afresh, granule, latencies_ns
 from ssdscope.probes.slow_writes import Knee, slower_before
 from ssdscope.probes.states import State
 
@@ -116,8 +121,23 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
     if line is None:
         return None
     spare, padding = line
+    _require_of_units(bench, alone, spare)
     knee = Knee(spare, (1 - ERROR) * spare, (1 + ERROR) * spare, small.slowdown)
     return Padded(knee, padding, SIZES[-1], latencies)
+
+
+def _require_of_units(bench: Bench, alone: Alone, spare_bytes: float) -> None:
+    """Refuse where single RMW units, if they are known, use up another space."""
+    unit = granule(bench)
+    if "rmw_unit_bytes" not in bench.known or not unit.exact:
+        return
+    if not bench.renew(State.AS_FOUND):
+        fill_afresh(bench, unit)
+    knee, _ = alone(replace(unit, apart=2))
+    if knee is None or abs(knee.spare_bytes - spare_bytes) > SAME * spare_bytes:
+        raise Stopped(
+            Reason.WRITE_ACKED_FROM_BUFFER, "the buffer seems to let go of parts of units"
+        )
 
 
 def _within(size_bytes: int) -> Granule:
@@ -164,4 +184,4 @@ def _in_order_ns(bench: Bench) -> float:
 
 def padded_writes_capacities(lone_most: float) -> float:
     """Give how much it writes, in capacities, where each size is written so often at most."""
-    return len(SIZES) * (lone_most + 1) + 1 + 4 * IN_ORDER_SHARE
+    return (len(SIZES) + 1) * (lone_most + 1) + 1 + 4 * IN_ORDER_SHARE

@@ -25,8 +25,10 @@ plane erases. Waits that are evenly apart, but for whole requests, part a period
 fills what is collected as one, of which a round is a multiple, a period that is no multiple of what
 `gc_period` found gives way to that. What is less than the smallest block on every die that was
 found is a stripe, and no answer, nor is what makes a write wait for less than a part of an erase;
-nor is a period of several writes at once where one at a time, of whatever size, had others. Absent
-on drives with merge units, if `gc_period` found the same where it was asked.
+nor is a period of several writes at once where one at a time, of whatever size, had others. A
+buffer that hides what writes take may cut longer requests within units, which are then written
+twice: only single units tell there, unless `gc_knee` has found that both use up as much space.
+Absent on drives with merge units, if `gc_period` found the same where it was asked.
 
 Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer, or many
 streams show that it does not (`many_streams`); where it may as well merge, the merges of shared log
@@ -48,7 +50,8 @@ from ssdscope.probes import many_streams, pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.overwriting import FILL_BYTES, Granule, fill_afresh, unit_or_base
+from ssdscope.probes.knees_agree import SPARE
+from ssdscope.probes.overwriting import FILL_BYTES, Granule, buffered, fill_afresh, unit_or_base
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rounds import WARM_SHARE, Rounds, Written, power_of_two
 from ssdscope.probes.slow_periods import LEAST_BLOCK_BYTES, folded, uneven_parts
@@ -107,7 +110,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     fill_afresh(bench, unit)
     rounds = Rounds(bench, unit, _passes_bytes(bench.info))
     rounds.warm_up()
-    attempts = _attempts(unit)
+    attempts = _attempts(bench, unit)
     for done, (depth, size) in enumerate(attempts):
         bench.progress("overwriting in order", done / len(attempts))
         found = _attempt(rounds, size, depth, None if within is None else float(within))
@@ -119,10 +122,12 @@ def detect(bench: Bench) -> Iterator[Finding]:
     yield Undetectable(name=RECLAIM, probe=NAME, reason=below, evidence=evidence)
 
 
-def _attempts(unit: Granule) -> list[tuple[int, int]]:
+def _attempts(bench: Bench, unit: Granule) -> list[tuple[int, int]]:
     """Give requests at once, and bytes of each, in the order in which they are tried."""
     if not unit.exact:
         return [(depth, size) for size in UNKNOWN_BYTES for depth in (1, FEW)]
+    if buffered(bench) and bench.found(SPARE) is None:
+        return [(1, unit.size_bytes), (FEW, unit.size_bytes)]
     larger = [power_of_two(size // unit.size_bytes) * unit.size_bytes for size in LARGER_BYTES]
     sizes = dict.fromkeys([unit.size_bytes, *larger])
     return [*((1, size) for size in sizes), (FEW, unit.size_bytes)]
