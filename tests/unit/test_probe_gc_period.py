@@ -11,7 +11,7 @@ import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope import stats
-from ssdscope.probes import Ambiguous, Detected, Reason, Undetectable, gc_period
+from ssdscope.probes import Ambiguous, Detected, Reason, Undetectable, gc_period, slow_periods
 from ssdscope.probes.overwriting import Granule
 from ssdscope.probes.slow_periods import SHORT, taking_turns, train_of, uneven_parts
 from ssdscope.probes.slow_writes import THRESHOLDS
@@ -196,6 +196,20 @@ def test_waits_that_take_turns(turns: int) -> None:
     slow[waits] = np.array([450.0, 130.0, 260.0, 60.0])[np.arange(waits.size) % turns]
     slow[waits] *= rng.lognormal(0.0, 0.2, waits.size)
     assert taking_turns(slow, 64) == turns
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_waits_of_unlike_length_return_after_a_merge_unit_if_it_is_known(known: bool) -> None:
+    """Above the least of three in turn only two are left, which return after three units, too."""
+    rng = np.random.default_rng(7)
+    slow = rng.lognormal(0.0, 0.1, 2048)
+    spikes = rng.random(slow.size) < 0.007
+    slow[spikes] *= 1.6
+    waits = np.arange(16, slow.size, 48)
+    slow[waits] = np.array([3.9, 2.6, 4.1])[np.arange(waits.size) % 3]
+    found = slow_periods.period_of(slow, 8192, known_bytes=48 * 8192 * known)
+    assert found is not None
+    assert found.period == (48 if known else 144)
 
 
 def test_planes_that_are_collected_half_a_period_apart_leave_it_open(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def _period(bench: Bench, slow: NDArray[np.float64], size_bytes: int) -> stats.R
     So few in turn are slow for other reasons, too, unless they fill a merge unit that is known.
     """
     merge = float(bench.found("merge_unit_bytes") or 0)
-    found = period_of(slow, size_bytes) if merge else None
+    found = period_of(slow, size_bytes, known_bytes=merge) if merge else None
     if found is not None and found.period * size_bytes == merge:
         return found
     return period_of(slow, size_bytes, shortest=LEAST_FITS)

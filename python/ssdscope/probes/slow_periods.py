@@ -30,7 +30,12 @@ TURNS, LEAST_ROUNDS, BY_CHANCE = (2, 3, 4), 4, 1e-4
 
 
 def period_of(
-    slow: NDArray[np.float64], size_bytes: int, *, alone: bool = True, shortest: int = 1
+    slow: NDArray[np.float64],
+    size_bytes: int,
+    *,
+    alone: bool = True,
+    shortest: int = 1,
+    known_bytes: float = 0.0,
 ) -> stats.Recurrence | None:
     """Find the period of slow writes, by the threshold at which they return most surely.
 
@@ -44,6 +49,9 @@ def period_of(
         Whether they were written one by one.
     shortest
         Writes: shorter periods do not count.
+    known_bytes
+        What another probe lets expect: taken before any other that is sure. Where waits of unlike
+        length take turns, a higher threshold sees only every other, and more surely.
 
     Returns
     -------
@@ -61,7 +69,8 @@ def period_of(
         clear = threshold >= THRESHOLDS[0] and _is_sure(found, SURE_OF_MANY)
         if _is_sure(found, most) and (plain or clear) and FITS * found.period <= slow.size:
             sure.append(found)
-    return max(sure, key=lambda each: each.share, default=None)
+    expected = [each for each in sure if each.period * size_bytes == known_bytes]
+    return max(expected or sure, key=lambda each: each.share, default=None)
 
 
 def folded(slow: NDArray[np.float64], period: int) -> NDArray[np.float64]:
