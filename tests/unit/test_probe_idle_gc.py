@@ -197,6 +197,27 @@ def test_a_buffer_that_is_emptied_when_idle_is_no_collection(tmp_path: Path) -> 
         assert isinstance(found, Absent | Undetectable), (protected, found)
 
 
+def test_what_others_wrote_into_a_buffer_that_is_emptied_when_idle_is_no_collection(
+    tmp_path: Path,
+) -> None:
+    """The first write after a pause would be flushed with it, unless the pause has emptied it."""
+    buffer = {
+        "write_buffer.bytes": 3 * MIB,
+        "write_buffer.drain": '"idle"',
+        "write_buffer.idle_ns": 93_000_000,
+        "write_buffer.switchable": False,
+    }
+    user = {
+        "disturbance.foreign_iops": 48,
+        "disturbance.foreign_bytes": 16_384,
+        "disturbance.foreign_write_ratio": 0.3,
+        "disturbance.foreign_on_ns": 174_000_000,
+        "disturbance.foreign_off_ns": 3_300_000_000,
+    }
+    found = probed("idle_gc", opened(tmp_path, LOG_BLOCK, buffer, user))["idle_gc_onset_ns"]
+    assert not isinstance(found, Detected), found
+
+
 def test_a_large_buffer_that_takes_long_to_be_emptied_when_idle_is_no_collection(
     tmp_path: Path,
 ) -> None:

@@ -170,6 +170,22 @@ def test_quick_merges_settle_at_once_where_the_merge_unit_is_known(tmp_path: Pat
     assert settled[1].mean_ns == pytest.approx(settled[0].mean_ns, rel=0.1)
 
 
+def test_a_small_region_that_is_folded_again_and_again_is_no_merging_that_settles_at_once() -> None:
+    """It takes a quarter of the spare space until then, so that nothing is collected yet."""
+    device = open_drive(draw(875_401_792, 51).toml(), "drawn", 51)
+    bench = Bench(device, Budget.parse("full"), 1)
+    bench.known["pslc_bytes"] = Undetectable(
+        name="pslc_bytes",
+        probe="test",
+        reason=Reason.MASKED,
+        evidence={"flushed_over_rested": 3.4, "paused_over_rested": 3.0},
+    )
+    with bench.allowance(device.info.capacity_bytes):
+        (found,) = trim.detect(bench)
+    assert isinstance(found, Detected), found
+    assert found.value > 2
+
+
 @pytest.mark.parametrize("drift", [0.0, 0.3])
 def test_where_nothing_is_collected_nothing_is_found(tmp_path: Path, drift: float) -> None:
     """A drift of 30 % is no effect of discards."""

@@ -143,6 +143,9 @@ class Trials:
         if self.flushed:
             self.bench.issue([OP_FLUSH], [0], [0])
         read_ns = self._quiet(period_ns, gaps)
+        if self.flushed:
+            # What others wrote meanwhile may have left the buffer in the pauses.
+            self.bench.issue([OP_FLUSH], [0], [0])
         return Trial(self._timed(writes) / read_ns, read_ns)
 
     def _quiet(self, period_ns: int, gaps: int) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.probes import pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import base_request_bytes, in_peace
 from ssdscope.probes.finding import Reason
@@ -126,7 +127,8 @@ class Overwriter:
     def settle(self, most_bytes: int, *, turned_over: bool = False) -> Settled:
         """Overwrite everywhere: so much, or until merges, which settle at once, are steady.
 
-        Slowing down is no reason to stop: a fast region that is full slows a drive too.
+        Slowing down is no reason to stop: a fast region that is full slows a drive too. Where there
+        may be one, and no merge unit is known, slow writes may fold it, and all is written.
 
         Parameters
         ----------
@@ -140,6 +142,8 @@ class Overwriter:
         means: list[float] = []
         merging = max(MERGING * float(np.median(self._in_order())), MERGING_NS)
         merging *= KNOWN_MERGING if self.bench.found("merge_unit_bytes") else 1
+        folds = pslc.seen(self.bench) or pslc.may_be_full(self.bench)
+        settles_at_once = bool(self.bench.found("merge_unit_bytes")) or not folds
         written, chunk, spent_ns = IN_ORDER, FIRST_CHUNK, 0.0
         while written < most:
             count = min(chunk, most - written)
@@ -156,7 +160,7 @@ class Overwriter:
             spent_ns += float(latency.sum())
             most_merge = float(np.median(latency)) > merging
             soon = not turned_over or most_merge or spent_ns > TURNED_OVER_NS
-            if rests and soon and means[-1] > merging:
+            if settles_at_once and rests and soon and means[-1] > merging:
                 return Settled(means[-1], True, written)
         if not means:
             raise Stopped(Reason.INTERFERENCE)
