@@ -279,6 +279,16 @@ def test_a_drift_among_much_noise_is_none_either() -> None:
     assert sum(steps) > 0.9 * len(steps)
 
 
+def test_a_drift_that_comes_and_goes_is_none_wherever_it_ends() -> None:
+    """The last of its rises looks like a step, as it has no fall behind it."""
+    rng, place = np.random.default_rng(2), 30_000
+    drift = 0.24 - 0.24 * np.abs(np.arange(place) % 7900 - 3950) / 3950
+    drifting, knee = np.exp(drift) * rng.lognormal(0.0, 0.06, place), knee_at(place)
+    assert slower_from(drifting, knee, UNIT) is None
+    stepping = np.where(np.arange(place) < 26_000, 1.0, 1.1) * rng.lognormal(0.0, 0.06, place)
+    assert slower_from(stepping, knee, UNIT) is not None
+
+
 def test_what_goes_into_a_buffer_at_first_says_nothing_of_rest() -> None:
     """Over the time that those writes take all others seem to wait."""
     into_buffer = np.full(1000, 0.02)

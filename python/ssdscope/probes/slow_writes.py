@@ -44,6 +44,9 @@ MANY_PARTS, STEP, SUDDEN, DRIFTS = 100, 0.05, (0.09, 0.8), 0.3
 """Of so many neighbours at a time, or of a quarter; in the logarithm: by so much their medians rise
 where collection goes on beside; by how much, and which share of it at once, if surely not by drift;
 and of what less is at once, that drifts."""
+APART, OFTEN, AS_MUCH = 8, 0.9, 0.7
+"""Of so many parts the first and last three are held against each other; and how much of what they
+differ by at a step most may differ elsewhere, where there is no drift."""
 WAIT, WAITS_BEFORE = 100.0, 0.1
 """Times the usual: what no page takes, nor a spike; and how much rarer such writes must be before
 collection begins than from then on, where there are several."""
@@ -213,8 +216,9 @@ def slower_from(
 ) -> Rise | None:
     """Find where, before a knee, most writes become slower; None if they all are alike.
 
-    What drifts takes more than a few hundred writes to rise by most of what it does, and a straight
-    line comes closer to it than a step. So many at first do not count, as they go into a buffer.
+    What drifts takes more than a few hundred writes to rise by most of what it does, or has risen
+    and fallen as fast before; or a straight line comes closer to it than a step. So many at first
+    do not count, as they go into a buffer.
     """
     before = latencies[skipped : int(knee.spare_bytes * (1 - AT)) // size_bytes]
     size = LOCAL if before.size >= MANY_PARTS * LOCAL else LOCAL // 4
@@ -228,7 +232,8 @@ def slower_from(
     earlier, behind = usual[: step.index - 1][-3:], usual[step.index + 1 :][:3]
     at_once = float(behind.mean() - earlier.mean()) / step.height
     late = step.index >= usual.size - PARTS
-    if not late and (at_once < DRIFTS or _by_and_by(usual, step.index)):
+    drifts = at_once < DRIFTS or _by_and_by(usual, step.index) or _goes_on(usual, step.index)
+    if drifts and not late:
         return None
     of_part = before.size / usual.size
     return Rise(
@@ -238,6 +243,14 @@ def slower_from(
         sudden=late or (step.height > SUDDEN[0] and at_once > SUDDEN[1]),
         at_once=at_once,
     )
+
+
+def _goes_on(levels: NDArray[np.float64], place: int) -> bool:
+    """Say whether levels often changed before about as much as they do at a place."""
+    means = np.convolve(levels, np.full(3, 1 / 3), "valid")
+    changes = means[APART - 3 :] - means[: 3 - APART]
+    before, there = changes[: max(place - APART + 1, 0)], changes[max(place - APART // 2, 0)]
+    return bool(before.size > PARTS and np.quantile(np.abs(before), OFTEN) > AS_MUCH * there)
 
 
 def _by_and_by(levels: NDArray[np.float64], place: int) -> bool:
