@@ -47,7 +47,7 @@ MOST = 0.8
 FAINTLY, SURELY = 0.1, 5.0
 """Of what waiting costs, and standard errors, that another distance is sooner in the mean than the
 same block: it may be served by one command, behind which only the transfer waits."""
-OFTEN, NEVER = 0.5, 1e-3
+OFTEN, NEVER = 0.8, 1e-3
 """So often at least what a distance reaches beyond a run does not wait; and how improbable it is
 that so few do."""
 SMALLEST_PAGE_BYTES = 2048
@@ -132,7 +132,8 @@ def find(bench: Bench, together: Together, rng: np.random.Generator) -> Runs:
 def _reaches_beyond(seen: Survey, distances: NDArray[np.int64], length: int) -> bool:
     """Whether a distance reaches beyond a run, of places anywhere, about as often as it is part.
 
-    Else what does not wait is no other run, but what a cache has that stays on.
+    Else what does not wait is no other run, but what a cache has that stays on; or most runs are
+    cut, and the others are longer.
     """
     from scipy.stats import binom
 
