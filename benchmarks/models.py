@@ -32,7 +32,7 @@ FIT_BAR_S = 2.0
 PREDICT_BAR_US = 1.0
 TIMES = 3
 COLLECT_BAR_S = 20.0
-DRIVES = ("huang-ssd-i", "huang-ssd-s")
+DRIVES = ("huang-ssd-i", "huang-ssd-s", "huang-ssd-a")
 
 
 def grid_rows(rng: np.random.Generator) -> np.ndarray:

@@ -98,3 +98,14 @@ def test_means_leave_failures_out() -> None:
     fine = [Row(vector, 10, 100.0, 20.0, 5.0), Row(vector, 10, 300.0, 40.0, 15.0)]
     expected = {"latency_ns": 200.0, "iops": 30.0, "bandwidth_bytes_per_s": 10.0}
     assert grid.means([*fine, Row(vector, failure="stuck")]) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "share"), [({}, 4), ({"wr_rand": 50}, 1), ({"wr_rand": 100}, 4)]
+)
+def test_where_a_buffer_is_full_of_such_writes_fewer_are_left_out(
+    pattern: dict[str, int], share: int
+) -> None:
+    vector = Vector(50, 4, 16 * KIB, KIB, **pattern)
+    stop = grid.Stop(fill_bytes=80 << 20)
+    assert vector.workload(stop, seed=1).ramp_requests == (80 << 20) // (8 * KIB) // share

@@ -55,7 +55,7 @@ def fill_bytes(device: Device, seed: int) -> int:
 
 def begins_full(drawn: Drawn, stop: Stop) -> bool:
     """Whether a run begins with a large buffer full: where there is one, and it writes."""
-    return drawn.vector.wr_ratio > 0 and stop.fill_bytes > FILLED_STOP.fill_bytes
+    return drawn.vector.wr_ratio > 0 and stop.full
 
 
 def filler(drawn: Drawn) -> Drawn:

@@ -88,17 +88,23 @@ class Vector:
             size_bytes=size_bytes,
             until_ci=stop.until_ci,
             runtime_ns=stop.runtime_ns,
-            ramp_requests=self._uncounted(stop.fill_bytes),
+            ramp_requests=self._uncounted(stop),
             seed=seed,
         )
 
-    def _uncounted(self, fill_bytes: int) -> int:
+    def _uncounted(self, stop: "Stop") -> int:
         """Count the requests until so much is written; none where nothing is."""
         written_bytes = self.wr_ratio / 100 * self.wr_size
         if written_bytes == 0:
             return 0
-        most = min(fill_bytes // LEAST_WRITTEN_BYTES, MOST_UNCOUNTED)
+        fill_bytes = stop.fill_bytes * (ALIKE_SHARE if stop.full and self._writes_alike else 1)
+        most = min(int(fill_bytes) // LEAST_WRITTEN_BYTES, MOST_UNCOUNTED)
         return min(math.ceil(fill_bytes / written_bytes), most)
+
+    @property
+    def _writes_alike(self) -> bool:
+        """Whether all writes go to places of one kind: random, or in order, or with gaps."""
+        return self.wr_stride > 0 or self.wr_rand in (0, 100)
 
 
 @dataclass(frozen=True)
@@ -120,6 +126,11 @@ class Stop:
     runtime_ns: int = 60_000_000_000
     fill_bytes: int = 0
 
+    @property
+    def full(self) -> bool:
+        """Whether a large buffer was seen, with which full a run begins that writes."""
+        return self.fill_bytes > FILLED_STOP.fill_bytes
+
 
 class Drawn(NamedTuple):
     """A workload, and a seed that it shares with all that are drawn together."""
@@ -139,6 +150,9 @@ FILLED_STOP = Stop(fill_bytes=4 * 1024 * KIB)
 LEAST_WRITTEN_BYTES, MOST_UNCOUNTED = 512, 32_768
 """Runs that seldom write begin to count after so many requests: one for each 512 bytes that are to
 be written, and never more than these."""
+ALIKE_SHARE = 0.25
+"""Of what is to be written, where a buffer is full already of the same kind of writes. Among random
+ones those in order leave it sooner, joined to runs: until it holds what they leave, all counts."""
 USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
 REST_NS = 60_000_000_000
 
