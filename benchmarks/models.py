@@ -94,9 +94,9 @@ def of_rows(kind: str, rows: np.ndarray, target: np.ndarray) -> Iterator[Figure]
 def collected(name: str) -> Figure:
     """Make the runs of a page."""
     device = open_target(f"sim:{name}", seed=1).device
-    plan = modelling.plan_of(device.info, Budget.parse("default"), 1)
     runs = Runs()
     started = perf_counter()
+    plan = modelling.filled_plan(device, Budget.parse("default"), 1)
     collecting.collect(device, plan, runs, lambda _what, _share: None)
     seconds_taken = perf_counter() - started
     note = f"{len(runs.rows)} runs with those to be held to"

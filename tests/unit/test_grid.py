@@ -101,11 +101,13 @@ def test_means_leave_failures_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "share"), [({}, 4), ({"wr_rand": 50}, 1), ({"wr_rand": 100}, 4)]
+    ("pattern", "share"),
+    [({}, 2), ({"wr_rand": 50}, 1), ({"wr_rand": 95}, 2), ({"wr_stride": KIB}, 1)],
 )
 def test_where_a_buffer_is_full_of_such_writes_fewer_are_left_out(
     pattern: dict[str, int], share: int
 ) -> None:
-    vector = Vector(50, 4, 16 * KIB, KIB, **pattern)
     stop = grid.Stop(fill_bytes=80 << 20)
-    assert vector.workload(stop, seed=1).ramp_requests == (80 << 20) // (8 * KIB) // share
+    for size, taken in ((16 * KIB, 16 * KIB), (KIB, 4 * KIB)):
+        plan = Vector(100, 4, size, KIB, **pattern).workload(stop, seed=1)
+        assert plan.ramp_requests == (80 << 20) // taken // share

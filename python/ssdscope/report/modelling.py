@@ -43,6 +43,20 @@ def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     return collecting.Plan("sobol", points, runs - points, 0, seed, stop, prepare=False)
 
 
+def filled_plan(device: Device, budget: Budget, seed: int) -> collecting.Plan:
+    """Say which runs there are time for, and what fills a simulated drive's buffer before each.
+
+    Raises
+    ------
+    DeviceError
+        If the drive fails.
+    """
+    plan = plan_of(device.info, budget, seed)
+    if not device.info.snapshot:
+        return plan
+    return replace(plan, stop=replace(plan.stop, fill_bytes=fill_bytes(device, seed)))
+
+
 def model(
     device: Device, uri: str, budget: Budget, seed: int, progress: StageProgress
 ) -> list[dict[str, Any]]:
@@ -58,12 +72,9 @@ def model(
         designs.require(device.info)
     except UsageError:
         return []
-    plan = plan_of(device.info, budget, seed)
     runs = Runs()
     try:
-        if device.info.snapshot:
-            stop = replace(plan.stop, fill_bytes=fill_bytes(device, seed))
-            plan = replace(plan, stop=stop)
+        plan = filled_plan(device, budget, seed)
         collecting.collect(device, plan, runs, lambda what, share: progress(what, 0.7 * share))
         progress("fitting a model", 0.7)
         header = plan.header({"target": uri}, 0)

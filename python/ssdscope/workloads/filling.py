@@ -15,15 +15,15 @@ import numpy as np
 
 from ssdscope.targets.device import Device
 from ssdscope.workloads import grid
-from ssdscope.workloads.grid import FILLED_STOP, PAPER_STOP, Drawn, Stop
+from ssdscope.workloads.grid import BUFFERED_BYTES, FILLED_STOP, PAPER_STOP, Drawn, Stop
 from ssdscope.workloads.workload import Workload
 
 PIECE_BYTES = 1 << 20
 MOST_PIECES = 160
 MOST_NS = 60_000_000_000
 FIRST, SLOWER, MORE = 4, 2.0, 1.25
-FILL_DEPTH, BUFFERED_BYTES = 8, 4096
-"""How a large buffer is filled: writes at a time, and what one takes of it at least."""
+FILL_DEPTH = 8
+"""How a large buffer is filled: writes at a time."""
 FILL_PIECES, MOST_FILLS, FULL = 8, 3, 1.3
 """In so many pieces, and up to so many times as many, until one takes so many times as long as the
 fastest: much may leave a buffer while it is filled, and yet less than comes in."""

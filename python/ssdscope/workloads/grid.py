@@ -94,17 +94,19 @@ class Vector:
 
     def _uncounted(self, stop: "Stop") -> int:
         """Count the requests until so much is written; none where nothing is."""
-        written_bytes = self.wr_ratio / 100 * self.wr_size
-        if written_bytes == 0:
+        if self.wr_ratio == 0:
             return 0
-        fill_bytes = stop.fill_bytes * (ALIKE_SHARE if stop.full and self._writes_alike else 1)
-        most = min(int(fill_bytes) // LEAST_WRITTEN_BYTES, MOST_UNCOUNTED)
-        return min(math.ceil(fill_bytes / written_bytes), most)
+        fill_bytes, taken_bytes = float(stop.fill_bytes), self.wr_size
+        if stop.full:
+            taken_bytes = max(taken_bytes, BUFFERED_BYTES)
+            fill_bytes *= ALIKE_SHARE if self._writes_alike else 1
+        most = min(stop.fill_bytes // LEAST_WRITTEN_BYTES, MOST_UNCOUNTED)
+        return min(math.ceil(fill_bytes / (self.wr_ratio / 100 * taken_bytes)), most)
 
     @property
     def _writes_alike(self) -> bool:
-        """Whether all writes go to places of one kind: random, or in order, or with gaps."""
-        return self.wr_stride > 0 or self.wr_rand in (0, 100)
+        """Whether about all writes go to places of one kind: random, or in order without gaps."""
+        return self.wr_stride == 0 and (self.wr_rand == 0 or self.wr_rand >= MOSTLY_RANDOM)
 
 
 @dataclass(frozen=True)
@@ -150,9 +152,12 @@ FILLED_STOP = Stop(fill_bytes=4 * 1024 * KIB)
 LEAST_WRITTEN_BYTES, MOST_UNCOUNTED = 512, 32_768
 """Runs that seldom write begin to count after so many requests: one for each 512 bytes that are to
 be written, and never more than these."""
-ALIKE_SHARE = 0.25
-"""Of what is to be written, where a buffer is full already of the same kind of writes. Among random
-ones those in order leave it sooner, joined to runs: until it holds what they leave, all counts."""
+BUFFERED_BYTES = 4096
+"""Of a large buffer, that a write takes at least."""
+ALIKE_SHARE, MOSTLY_RANDOM = 0.5, 90
+"""Of what is to be written, where a buffer is full already of the same kind of writes; and random
+places in a hundred that are one kind. Of two kinds those in order leave it sooner, joined to runs,
+and all has to be written until it holds what they leave."""
 USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
 REST_NS = 60_000_000_000
 
