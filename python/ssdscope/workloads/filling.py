@@ -59,9 +59,13 @@ def begins_full(drawn: Drawn, stop: Stop) -> bool:
 
 
 def filler(drawn: Drawn) -> Drawn:
-    """Give the writes that fill a buffer for a workload; the same for all that write alike."""
+    """Give the writes that fill a buffer for a workload; the same for all that write alike.
+
+    Where some go to random places, all of these do: those in order leave a buffer sooner, joined to
+    runs, and what it holds by and by is random ones.
+    """
     writes = replace(drawn.vector, wr_ratio=100, q_dep=FILL_DEPTH).effective()
-    return drawn._replace(vector=writes)
+    return drawn._replace(vector=replace(writes, wr_rand=100 if writes.wr_rand else 0))
 
 
 def fill(device: Device, drawn: Drawn, stop: Stop, size_bytes: int | None = None) -> None:

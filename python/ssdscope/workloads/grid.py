@@ -98,15 +98,10 @@ class Vector:
             return 0
         fill_bytes, taken_bytes = float(stop.fill_bytes), self.wr_size
         if stop.full:
+            fill_bytes *= 1 if self.wr_stride else TURNED_OVER
             taken_bytes = max(taken_bytes, BUFFERED_BYTES)
-            fill_bytes *= ALIKE_SHARE if self._writes_alike else 1
         most = min(stop.fill_bytes // LEAST_WRITTEN_BYTES, MOST_UNCOUNTED)
         return min(math.ceil(fill_bytes / (self.wr_ratio / 100 * taken_bytes)), most)
-
-    @property
-    def _writes_alike(self) -> bool:
-        """Whether about all writes go to places of one kind: random, or in order without gaps."""
-        return self.wr_stride == 0 and (self.wr_rand == 0 or self.wr_rand >= MOSTLY_RANDOM)
 
 
 @dataclass(frozen=True)
@@ -154,10 +149,9 @@ LEAST_WRITTEN_BYTES, MOST_UNCOUNTED = 512, 32_768
 be written, and never more than these."""
 BUFFERED_BYTES = 4096
 """Of a large buffer, that a write takes at least."""
-ALIKE_SHARE, MOSTLY_RANDOM = 0.5, 90
-"""Of what is to be written, where a buffer is full already of the same kind of writes; and random
-places in a hundred that are one kind. Of two kinds those in order leave it sooner, joined to runs,
-and all has to be written until it holds what they leave."""
+TURNED_OVER = 0.5
+"""Of what fills a buffer: written, after it was filled, before anything counts. Writes with gaps
+come round to what it still holds, and all of it is written."""
 USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
 REST_NS = 60_000_000_000
 

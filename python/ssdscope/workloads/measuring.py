@@ -2,7 +2,7 @@
 
 Where a drive has a large buffer, a run begins with that full of what it writes (`filling`). Runs
 that write alike, and come near each other (`alike_together`), begin on copies of one drive that was
-filled so, and the last of them on that drive itself: the grid writes in 35 ways, points that are
+filled so, and the last of them on that drive itself: the grid writes in 30 ways, points that are
 spread evenly in a way of their own each.
 """
 
