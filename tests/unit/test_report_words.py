@@ -34,6 +34,8 @@ def test_findings_in_words() -> None:
     detected = finding(outcome="detected", value=130_600.0, interval=[130_000.0, 131_000.0])
     assert words.value(detected) == "130.6 µs"
     assert words.interval(detected) == "130 … 131 µs"
+    for pages, text in ((1, "1 page"), (4, "4 pages")):
+        assert words.value(finding(outcome="detected", value=pages, unit="pages")) == text
     absent = finding(outcome="absent", bound=0.02, unit="ns/byte", reason="flat")
     assert words.value(absent) == "none"
     refused = finding(

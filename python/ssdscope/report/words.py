@@ -179,7 +179,8 @@ def _with_unit(number: float | str, unit: str) -> str:
     if unit == "ns/byte":
         rate = f" ({bandwidth(1e9 / number)})" if number > 0 else ""
         return f"{_digits(number, DIGITS_OF_FINDINGS)} ns/B{rate}"
-    return f"{_digits(number)} {unit}".strip()
+    counted = unit.removesuffix("s") if number == 1 else unit
+    return f"{_digits(number)} {counted}".strip()
 
 
 def _digits(number: float, digits: int = 3) -> str:
