@@ -3,9 +3,9 @@
 While a buffer fills, all writes take the same short time: a run would end at once, sure of a mean
 that no minute has. So 1 MiB after the other is written at random, and the time of each is taken.
 Where those of the end take twice as long as those of the beginning, what came before the change
-has to be written, and some more, before anything counts. A workload's own writes do that: mixed
-with reads they may need minutes to. Once a buffer is full, a workload that keeps it full shows that
-at once, and any other empties it soon.
+has to be written, and some more, before anything counts. A workload's own writes do that, without
+its reads, among which they may need minutes to. Once a buffer is full of what a workload leaves in
+it, that shows after half as much, and any other workload empties it soon.
 """
 
 import math

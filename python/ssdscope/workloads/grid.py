@@ -116,7 +116,8 @@ class Stop:
         Time on the drive's own clock.
     fill_bytes
         What is measured begins once so much was written, or after `MOST_UNCOUNTED` requests, as
-        a buffer that fills tells nothing of a minute; `filling` measures how much it is.
+        a buffer that fills tells nothing of a minute; `filling` measures how much it is. A large
+        buffer was filled before: `TURNED_OVER` says how much of it is written then.
     """
 
     until_ci: float = 0.01
