@@ -34,7 +34,7 @@ from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.finding import Absent, Reason
-from ssdscope.probes.knees_agree import SAME
+from ssdscope.probes.knees_agree import agree
 from ssdscope.probes.overwriting import Granule, fill_afresh, granule, latencies_ns
 from ssdscope.probes.slow_writes import Knee, slower_before
 from ssdscope.probes.states import State
@@ -121,12 +121,12 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
     if line is None:
         return None
     spare, padding = line
-    _require_of_units(bench, alone, spare)
     knee = Knee(spare, (1 - ERROR) * spare, (1 + ERROR) * spare, small.slowdown)
+    _require_of_units(bench, alone, knee)
     return Padded(knee, padding, SIZES[-1], latencies)
 
 
-def _require_of_units(bench: Bench, alone: Alone, spare_bytes: float) -> None:
+def _require_of_units(bench: Bench, alone: Alone, found: Knee) -> None:
     """Refuse where single RMW units, if they are known, use up another space."""
     unit = granule(bench)
     if "rmw_unit_bytes" not in bench.known or not unit.exact:
@@ -134,7 +134,7 @@ def _require_of_units(bench: Bench, alone: Alone, spare_bytes: float) -> None:
     if not bench.renew(State.AS_FOUND):
         fill_afresh(bench, unit)
     knee, _ = alone(replace(unit, apart=2))
-    if knee is None or abs(knee.spare_bytes - spare_bytes) > SAME * spare_bytes:
+    if not agree(found, knee):
         raise Stopped(
             Reason.WRITE_ACKED_FROM_BUFFER, "the buffer seems to let go of parts of units"
         )
