@@ -235,7 +235,10 @@ def test_runs_without_an_end_are_refused() -> None:
     assert refused.value.reason is Reason.MODEL_MISFIT
 
 
-@pytest.mark.parametrize(("free", "told"), [(0, False), (3, False), (16, False), (36, True)])
+@pytest.mark.parametrize(
+    ("free", "told"),
+    [(0, False), (3, False), (16, False), (20, False), (36, True), (40, True)],
+)
 def test_what_is_a_run_apart_must_not_wait(free: int, told: bool) -> None:
     """On a single die all waits, but for what a cache has that stays on; of cut runs many do."""
     slower = np.ones((40, 5))

@@ -129,7 +129,7 @@ def padded_knee(bench: Bench, alone: Alone) -> Padded | None:
 def _require_of_units(bench: Bench, alone: Alone, found: Knee) -> None:
     """Refuse where single RMW units, if they are known, use up another space."""
     unit = granule(bench)
-    if "rmw_unit_bytes" not in bench.known or not unit.exact:
+    if not unit.exact:
         return
     if not bench.renew(State.AS_FOUND):
         fill_afresh(bench, unit)

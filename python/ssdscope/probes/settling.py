@@ -141,9 +141,9 @@ class Overwriter:
         most = max(2 * FIRST_CHUNK, most_bytes // self.granule.size_bytes)
         means: list[float] = []
         merging = max(MERGING * float(np.median(self._in_order())), MERGING_NS)
-        merging *= KNOWN_MERGING if self.bench.found("merge_unit_bytes") else 1
-        folds = pslc.seen(self.bench) or pslc.may_be_full(self.bench)
-        settles_at_once = bool(self.bench.found("merge_unit_bytes")) or not folds
+        merges = self.bench.found("merge_unit_bytes") is not None
+        merging *= KNOWN_MERGING if merges else 1
+        settles_at_once = merges or not (pslc.seen(self.bench) or pslc.may_be_full(self.bench))
         written, chunk, spent_ns = IN_ORDER, FIRST_CHUNK, 0.0
         while written < most:
             count = min(chunk, most - written)
