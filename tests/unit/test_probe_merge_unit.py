@@ -274,11 +274,18 @@ def test_runs_across_two_zones_are_not_suspected_of_merges() -> None:
         assert merge_unit._suspect(bench, found, collapse) is suspected
 
 
-def test_runs_across_two_zones_begin_in_a_stripe_where_aligned_ones_do() -> None:
-    """Half a zone further they lay on other channels, each of their requests took longer."""
-    bench = Bench(open_drive(draw(3310060921, 63).toml(), "drawn", 63), Budget.parse("full"), 63)
-    stream = merge_periods.Stream(32_768, 0, np.empty(0))
-    found = merge_periods.Repeating(stream, merge_periods.Period(2718, 0.5, 6.0))
+@pytest.mark.parametrize(
+    ("seed", "index", "unit", "units"),
+    [(3310060921, 63, 32_768, 2718), (2433043255, 108, 12_288, 128)],
+)
+def test_runs_across_two_begin_in_a_stripe_where_aligned_ones_do(
+    seed: int, index: int, unit: int, units: int
+) -> None:
+    """Half a zone further, or half a block, they lay on other dies, and took longer for that."""
+    device = open_drive(draw(seed, index).toml(), "drawn", index)
+    bench = Bench(device, Budget.parse("full"), index)
+    stream = merge_periods.Stream(unit, 0, np.empty(0))
+    found = merge_periods.Repeating(stream, merge_periods.Period(units, 0.5, 6.0))
     with bench.allowance(4 * bench.info.capacity_bytes):
         collapse = merge_unit._collapse(bench, found, bench.info.capacity_bytes)
     assert collapse is not None

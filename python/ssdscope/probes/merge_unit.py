@@ -212,10 +212,13 @@ def _collapse(bench: Bench, found: Repeating, left_bytes: int) -> merge_runs.Col
 
 
 def _half_bytes(size: int, unit: int) -> int:
-    """Give about half of a size, in whole stripes: requests from there on reach dies alike."""
+    """Give about half of a size, in whole stripes: requests from there on reach dies alike.
+
+    These are stripes of a power of two units, and of three times as many as half of one.
+    """
     most = size // unit // STRIPES_LEAST
-    stripe = 3 << (most // 3).bit_length() - 1 if most >= 3 else max(most, 1)
-    return size // 2 // (stripe * unit) * stripe * unit
+    stripe = 3 << most.bit_length() - 1 if most >= 3 else max(most, 1)
+    return round(size / 2 / (stripe * unit)) * stripe * unit
 
 
 def _is_zone(bench: Bench, found: Repeating) -> bool:
