@@ -87,10 +87,19 @@ def test_blind_draws_are_told_only_where_programs_take_most_of_the_time(tmp_path
 
 def test_what_is_not_known_to_a_tenth_is_not_told(tmp_path: Path) -> None:
     """Of blocks of 16 pages courses of 5.2 and 6.7 programs fitted as well, and 5.3 was true."""
-    bench = bench_of(tmp_path, page_mapped())
+    bench = bench_of(tmp_path, page_mapped(), reclaim_unit_bytes=16 * PAGE)
     for within, kind in ((0.4, Detected), (0.71, Undetectable)):
         fit = fit_of(5.9, within=within, spare=0.07, pages=16, plain=188e3, cost=735e3)
         assert isinstance(amplification._judge(bench, fit, [fit.pieces], 0.0), kind), within
+
+
+def test_courses_that_must_tell_the_size_of_blocks_must_agree_better(tmp_path: Path) -> None:
+    """Nothing else told that blocks had 8 pages: courses of 32 fitted, of 2.2 to 2.5 programs."""
+    fit = fit_of(2.32, within=0.15, spare=0.27, pages=32, plain=307e3, cost=274e3)
+    unsized = bench_of(tmp_path, page_mapped())
+    sized = bench_of(tmp_path, page_mapped(), gc_period_bytes=8 * PAGE)
+    for bench, kind in ((sized, Detected), (unsized, Undetectable)):
+        assert isinstance(amplification._judge(bench, fit, [fit.pieces], 0.0), kind)
 
 
 def test_where_other_work_may_hide_collection_the_spare_space_must_be_known(tmp_path: Path) -> None:
