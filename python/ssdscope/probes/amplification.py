@@ -17,20 +17,20 @@ stale, and copies nothing; a blind one collects the others, too, and takes as lo
 erases take is found, where it matters, by the same with nothing overwritten before.
 
 Decision. Writes must become 5 % slower. No block holds more than one place fills until it is
-collected (`gc_period`), or all planes do. Courses are weighed by how well they fit; two deviations
-of what they come to must be within 17 % (10 % where the size of blocks is not known at all, of
-blind draws 36 %), and are the interval, which is 5 % (of blind draws 10 %) to both sides at least.
-Where nothing else rules out a region of one bit per cell, a program that collection makes must cost
-more than a write: folding takes such a one, and another. Where entries of the mapping table are
-read from flash one by one, and that takes longer than collection, it refuses: such reads wait for
-collection, and T is no straight line. What is written of such a table is added by half, and is in
-the interval (`table_writes`); where it may be much more, as collection moves data whose entries are
-kept, it refuses. Its pages are stale in every block, so that blind draws are refused there, as
-nobody knows what they meet; and where programs take less than half of a write's time, as overwrites
-in order may be spared the other half. There, other work may go on beside collection and hide it at
-first, so that the spare space must have been found, too; and it refuses wherever that contradicts
-the beginning of the course. What a buffer holds that stays on was written and has used up nothing:
-the course begins so much earlier.
+collected (`gc_period`), or all planes do (`reclaim_unit`); of these one must be known, as blocks of
+other sizes may give the same course of times. Courses are weighed by how well they fit; two
+deviations of what they come to must be within 17 % (of blind draws 36 %), and are the interval,
+which is 5 % (of blind draws 10 %) to both sides at least. Where nothing else rules out a region of
+one bit per cell, a program that collection makes must cost more than a write: folding takes such a
+one, and another. Where entries of the mapping table are read from flash one by one, and that takes
+longer than collection, it refuses: such reads wait for collection, and T is no straight line. What
+is written of such a table is added by half, and is in the interval (`table_writes`); where it may
+be much more, as collection moves data whose entries are kept, it refuses. Its pages are stale in
+every block, so that blind draws are refused there, as nobody knows what they meet; and where
+programs take less than half of a write's time, as overwrites in order may be spared the other half.
+There, other work may go on beside collection and hide it at first, so that the spare space must
+have been found, too; and it refuses wherever that contradicts the beginning of the course. What a
+buffer holds that stays on was written and has used up nothing: the course begins so much earlier.
 
 Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive is known
 not to merge: as such, or because it has a reclaim unit.
@@ -103,9 +103,8 @@ EMPTY_REGION, FIRST, BUFFERS = 0.6, 0.012, 1.5
 take, where a region is empty."""
 UNSTEADY, MISFIT_MOST = 0.08, 0.3
 """Of the greatest rise: off by more, a course is measured twice; and none is told."""
-SAME, SAME_UNSIZED, SAME_BLIND, PAGES_BLIND = 1.17, 1.1, 1.36, 32
-"""Upper over lower end of what fits; where nothing bounds the size of blocks, which the course must
-tell as well; of blind draws, whose blocks must have so many pages."""
+SAME, SAME_BLIND, PAGES_BLIND = 1.17, 1.36, 32
+"""Upper over lower end of what fits; of blind draws, whose blocks must have so many pages."""
 LOADS_RULE = 0.5
 """A program costs less than so much of a write, where loading the mapping table is the most, or
 the link, or else."""
@@ -177,6 +176,8 @@ def _require(bench: Bench) -> None:
         raise Stopped(Reason.MASKED, "writes in order wait as if blocks were folded")
     if isinstance(period, Ambiguous) or why is Reason.MODEL_MISFIT:
         raise Stopped(Reason.EFFECT_BELOW_NOISE, "how much is collected as one is not clear")
+    if math.isinf(_block_bytes(bench)):
+        raise Stopped(Reason.EFFECT_BELOW_NOISE, "how much is collected as one is not known")
     if not unit_or_base(bench).exact:
         raise Stopped(why_inexact(bench), "without the RMW unit padding would count as data")
 
@@ -198,7 +199,7 @@ def _block_bytes(bench: Bench) -> float:
 def _short(bench: Bench, fit: CourseFit) -> tuple[float, float]:
     """Give from where to where blind draws show, times the spare space: some blocks further on."""
     capacity, block = bench.info.capacity_bytes, _block_bytes(bench)
-    wanted = BLOCKS * block / capacity if math.isfinite(block) else 0.0
+    wanted = BLOCKS * block / capacity
     return SHORT[0], max(SHORT[1], min(SHORT[0] + wanted / fit.spare, ROUND / fit.spare))
 
 
@@ -291,8 +292,7 @@ def _between(
 
 def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> Finding:
     below, draws = Reason.EFFECT_BELOW_NOISE, blind > DRAWS
-    sized = SAME if math.isfinite(_block_bytes(bench)) else SAME_UNSIZED
-    deep, same = (1.0, SAME_BLIND) if draws else (DEEP, sized)
+    deep, same = (1.0, SAME_BLIND) if draws else (DEEP, SAME)
     value = deep * fit.amplification
     table = table_writes.most_share(bench)
     loads_most = fit.cost < LOADS_RULE * fit.plain
