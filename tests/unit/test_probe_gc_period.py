@@ -220,6 +220,16 @@ def test_planes_that_are_collected_half_a_period_apart_leave_it_open(tmp_path: P
     assert found.candidates == (786_432, 1_572_864)
 
 
+def test_what_returns_for_half_of_all_waits_must_do_so_in_twice_as_many_writes(
+    tmp_path: Path,
+) -> None:
+    """Four planes are collected in 768 writes, two and two together, 297 and 471 apart."""
+    toml = draw(95_389_691, 63).toml()
+    found = period_of(tmp_path, toml, rmw_unit_bytes=4096, allocation="order")
+    assert isinstance(found, Detected)
+    assert found.value == 768 * 4096
+
+
 def test_larger_requests_whose_units_go_by_address_are_no_longer_periods(tmp_path: Path) -> None:
     """Four units of a request fill four blocks, three fill three, as often as one would fill one.
 

@@ -100,6 +100,9 @@ PIECE, MOST_LOST = 256, 0.4
 shows in what they leave."""
 OTHERS_FILL = 1.0
 """Of the time in which the drive is filled: one place is collected alike, whatever is around it."""
+MOSTLY = 0.7
+"""Of the slow writes, that must return: else one look more must find the same, as several planes
+may be collected in a period, unevenly, and it may not have come round often enough."""
 AGREE, MOST_TIMES, OFTEN = 0.02, 4, 0.5
 """Apart at most, two places are alike; and so many times the other's, where waits are missed, and
 so many of those that are slow at the other return."""
@@ -189,7 +192,8 @@ def _at(bench: Bench, unit: Granule, place: float, *, larger: bool) -> Measured:
     most = int((LARGER_CAPACITIES if larger else MOST_CAPACITIES) * capacity) // unit.size_bytes
     first = np.uint64(_within_merge(bench, unit, unit.nearest(int(place * capacity))))
     latencies = np.empty(0)
-    count = FIRST_WRITES
+    count, before = FIRST_WRITES, 0
+    period: stats.Recurrence | None = None
     for _ in range(LOOKS):
         count = min(count, most - latencies.size)
         if count <= 0:
@@ -199,10 +203,13 @@ def _at(bench: Bench, unit: Granule, place: float, *, larger: bool) -> Measured:
         slow = relative(latencies)
         period = _period(bench, slow, unit.size_bytes)
         # Several periods of the drive may be no whole number of requests each.
-        if period is not None and not (larger and uneven_parts(slow, period.period) > 1):
-            return Measured(period, latencies, unit.size_bytes)
-        count = latencies.size
-    return Measured(_train(bench, latencies, unit.size_bytes), latencies, unit.size_bytes)
+        if period is not None and larger and uneven_parts(slow, period.period) > 1:
+            period = None
+        if period is not None and (period.share >= MOSTLY or period.period == before):
+            break
+        count, before = latencies.size, 0 if period is None else period.period
+    period = period or _train(bench, latencies, unit.size_bytes)
+    return Measured(period, latencies, unit.size_bytes)
 
 
 def _period(bench: Bench, slow: NDArray[np.float64], size_bytes: int) -> stats.Recurrence | None:
