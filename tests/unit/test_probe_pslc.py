@@ -159,6 +159,16 @@ def test_equal_stretches_must_agree(second: int, agree: bool) -> None:
     assert pslc._judged(stretches, 0.0, aligned=False)["agree"] is agree
 
 
+@pytest.mark.parametrize("waits", [[71, 95, 119, 143], [95, 119, 143]])
+def test_a_stretch_ends_where_all_waited_once_as_long_as_ever_behind(waits: list[int]) -> None:
+    """A region of 14 MB was told to hold 19: it is folded in six parts, one wait for each."""
+    times = np.random.default_rng(4).normal(2.7e6, 5e4, (5, 148))
+    times[:, waits] = 97e6
+    found = pslc_stretches._waited(times, 196_608, pslc_stretches.LEAST_SLOWER)
+    assert found is not None
+    assert found.requests.tolist() == [waits[0]] * 5
+
+
 def test_a_stretch_that_waited_where_others_ended_has_ended_there() -> None:
     """Few wait at once behind an end, so that a later one may be taken for the first."""
     times = np.full((5, 100), 1e6)

@@ -40,6 +40,8 @@ FAINT, SAME = 1.07, 1.1
 """Times the requests before a wait takes what is behind it, and times the bytes before it in one
 stretch those in a longer one, for it to be maybe a region that gains little, as the link takes most
 of the time: no proof, either."""
+AS_LONG = 0.5
+"""Of the longest wait that all stretches share: what an earlier one must have to be the end."""
 REPEATED_SHARE = 1 / 16
 """Of the longest stretch, up to which one is repeated while it is searched for."""
 LONGEST_SHARE = 1 / 4
@@ -283,7 +285,7 @@ def _waited(times: NDArray[Any], length: int, least_slower: float) -> Stretch | 
         waits = stats.waits_from(times, least, SLOWER)
         # One that waits from the first on that may has waited before.
         if waits is not None and least < np.median(waits.accepted) <= LONGEST_FAST * requests:
-            ends = _where_others_ended(times, waits.accepted)
+            ends = _before_all_waited(times, _where_others_ended(times, waits.accepted))
             parts = list(zip(times, ends, strict=True))
             fast = np.concatenate([row[:at] for row, at in parts])
             slow = np.concatenate([row[at:] for row, at in parts])
@@ -300,6 +302,21 @@ def _where_others_ended(times: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]
     waited = times[:, near] > LEAST_SLOWER * np.median(times[:, : near.start], axis=1)[:, None]
     early = (ends >= near.stop) & waited.any(axis=1)
     return np.where(early, near.start + np.argmax(waited, axis=1), ends)
+
+
+def _before_all_waited(times: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
+    """Go back to a request at which all waited before, as long as they do behind the end.
+
+    What fills a region in parts waits once for each, and the first such wait is lost among the many
+    that do not wait before and behind it. No disturbance comes at the same request each time.
+    """
+    end, all_ns = int(ends.min()), times.min(axis=0)
+    usual = float(np.median(all_ns[:end]))
+    longest = float(all_ns[end:].max())
+    if len(times) < SEARCH_RUNS or longest < SLOWER * usual:
+        return ends
+    waited = np.flatnonzero(all_ns[:end] - usual >= AS_LONG * (longest - usual))
+    return np.minimum(ends, waited[0]) if waited.size else ends
 
 
 def _dropped(times: NDArray[Any], length: int, seed: int) -> Stretch | None:
