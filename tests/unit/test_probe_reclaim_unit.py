@@ -257,3 +257,16 @@ def test_a_buffer_that_cuts_units_leaves_it_open(tmp_path: Path, probe: str) -> 
     )
     (found,) = told(probe, bench).values()
     assert isinstance(found, Undetectable), found
+
+
+def test_so_does_one_that_takes_them_in_parts_that_are_not_certain(tmp_path: Path) -> None:
+    """It holds some 19 blocks, of four or so in an RMW unit, and long requests run through it."""
+    known = {"rmw_unit_bytes": 16_384, "alignment_phase_bytes": 0, "allocation": "order"}
+    bench = bench_with(tmp_path, draw(95_389_691, 33).toml(), **known, pslc_bytes=None)
+    for name in ("write_buffer_bytes", "write_buffer_unit_bytes"):
+        why = Reason.EFFECT_BELOW_NOISE
+        bench.known[name] = Undetectable(name=name, probe="test", reason=why)
+    sizes = {size for _, size in reclaim_unit._attempts(bench, Granule(16_384, 0, True))}
+    assert sizes == {16_384}
+    (found,) = told("gc_knee", bench).values()
+    assert isinstance(found, Undetectable), found

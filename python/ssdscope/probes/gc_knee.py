@@ -40,7 +40,7 @@ import numpy as np
 from ssdscope.probes import pslc, table_writes, write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.collection_times import held_share
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.hidden_unit import stays_on
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.knee_picture import picture_of_knee
@@ -64,6 +64,7 @@ from ssdscope.probes.overwriting import (
     fill_afresh,
     granule,
     latencies_ns,
+    may_be_cut,
     unit_or_base,
     why_inexact,
     write_through,
@@ -194,6 +195,8 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
     restless = never_rests(as_found, filled, size, skipped)
     erases = slow_as_found(first, filled, size)
     finding = judged(first, afresh, again, capacity, evidence, restless=restless, erases=erases)
+    if isinstance(finding, Ambiguous) and may_be_cut(bench):
+        raise Stopped(Reason.WRITE_ACKED_FROM_BUFFER, "parts of units may leave the buffer")
     if not isinstance(finding, Detected):
         return finding
     if _folds(bench, unit, first):

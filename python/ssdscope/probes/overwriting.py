@@ -84,6 +84,16 @@ def buffered(bench: Bench) -> bool:
     return isinstance(known, Detected) and "by" in known.evidence
 
 
+def may_be_cut(bench: Bench) -> bool:
+    """Whether a buffer may let go of parts of units, which are then written twice.
+
+    It hides what writes take; or it stays on, and takes them in units that are not certain.
+    """
+    parts = bench.known.get("write_buffer_unit_bytes")
+    unclear = isinstance(parts, Undetectable) and parts.reason is Reason.EFFECT_BELOW_NOISE
+    return buffered(bench) or (unclear and bench.info.write_cache.control == "fixed")
+
+
 def granule(bench: Bench) -> Granule:
     """Choose what to overwrite as one, many times over, by what is known of the RMW unit."""
     known = unit_or_base(bench)

@@ -13,22 +13,23 @@ found as in `gc_period`. It is exact where the throughput of units overwritten i
 which PROBING.md 3.3 bisects, is blurred: nobody knows where in the address space a drive began
 a block, so that even units of the right size lie on two.
 
-Decision. Three streams in turn, each a quarter of that period at a time, must show the same
-period, or that of `gc_period`, within 2 %, and cost no more per byte. A log block, a zone of the
-mapping table or a page of it belongs to addresses: three streams reach the end of one three times
-as late; log blocks that are shared are merged with three times as many data. More streams are taken
-behind a buffer that may sort them, so many that it cannot (`rounds`). The streams go round
-a smaller window, as a new round may show, and, but for single RMW units, in requests twice as
-large, as padding would show, and what depends on the place in a request. Larger requests, and
-several at once, are tried where one RMW unit at a time shows nothing: then writes go on while one
-plane erases. Waits that are evenly apart, but for whole requests, part a period. Since one place
-fills what is collected as one, of which a round is a multiple, a period that is no multiple of what
-`gc_period` found gives way to that. What is less than the smallest block on every die that was
-found is a stripe, and no answer, nor is what makes a write wait for less than a part of an erase;
-nor is a period of several writes at once where one at a time, of whatever size, had others. A
-buffer that hides what writes take may cut longer requests within units, which are then written
-twice: only single units tell there, unless `gc_knee` has found that both use up as much space.
-Absent on drives with merge units, if `gc_period` found the same where it was asked.
+Decision. Three streams in turn, each a quarter of that period at a time, must show the same period,
+or that of `gc_period`, within 2 %, and cost no more per byte. A log block, a zone of the mapping
+table or a page of it belongs to addresses: three streams reach the end of one three times as late;
+log blocks that are shared are merged with three times as many data. More streams are taken behind a
+buffer that may sort them, so many that it cannot (`rounds`). The streams go round a smaller window,
+as a new round may show, and, but for single RMW units, in requests twice as large, as padding would
+show, and what depends on the place in a request. Larger requests, and several at once, are tried
+where one RMW unit at a time shows nothing: then writes go on while one plane erases. Waits that are
+evenly apart, but for whole requests, part a period. Since one place fills what is collected as one,
+of which a round is a multiple, a period that is no multiple of what `gc_period` found gives way to
+that. What is less than the smallest block on every die that was found is a stripe, and no answer,
+nor is what makes a write wait for less than a part of an erase; nor is a period of several writes
+at once where one at a time, of whatever size, had others. A buffer that hides what writes take, or
+stays on and takes them in units that are not certain, may cut longer requests within RMW units,
+which are then written twice: only single units tell there, unless `gc_knee` has found that both use
+up as much space. Absent on drives with merge units, if `gc_period` found the same where it was
+asked.
 
 Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer, or many
 streams show that it does not (`many_streams`); where it may as well merge, the merges of shared log
@@ -51,7 +52,7 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.knees_agree import SPARE
-from ssdscope.probes.overwriting import FILL_BYTES, Granule, buffered, fill_afresh, unit_or_base
+from ssdscope.probes.overwriting import FILL_BYTES, Granule, fill_afresh, may_be_cut, unit_or_base
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rounds import WARM_SHARE, Rounds, Written, power_of_two
 from ssdscope.probes.slow_periods import LEAST_BLOCK_BYTES, folded, uneven_parts
@@ -126,7 +127,7 @@ def _attempts(bench: Bench, unit: Granule) -> list[tuple[int, int]]:
     """Give requests at once, and bytes of each, in the order in which they are tried."""
     if not unit.exact:
         return [(depth, size) for size in UNKNOWN_BYTES for depth in (1, FEW)]
-    if buffered(bench) and bench.found(SPARE) is None:
+    if may_be_cut(bench) and bench.found(SPARE) is None:
         return [(1, unit.size_bytes), (FEW, unit.size_bytes)]
     larger = [power_of_two(size // unit.size_bytes) * unit.size_bytes for size in LARGER_BYTES]
     sizes = dict.fromkeys([unit.size_bytes, *larger])
