@@ -31,6 +31,7 @@ def test_every_option_sets_its_field() -> None:
         "stride": "64k",
         "random_start": True,
         "ramp_ios": "10",
+        "ramp_time": "1s",
     }
     assert typed.keys() == OPTIONS.keys()
     assert workload_from_options(typed, seed=9) == Workload(
@@ -54,6 +55,7 @@ def test_every_option_sets_its_field() -> None:
         stride_bytes=65536,
         random_start=True,
         ramp_requests=10,
+        ramp_ns=10**9,
         seed=9,
     )
 

@@ -129,6 +129,12 @@ impl Generator {
         Ok(Generated { op, lba, sectors, measured })
     }
 
+    /// Lets all further requests count.
+    #[inline]
+    pub fn end_ramp(&mut self) {
+        self.left.ramp_requests = 0;
+    }
+
     #[cold]
     fn flush(&mut self) -> Generated {
         self.writes_since_flush = 0;

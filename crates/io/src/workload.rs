@@ -143,6 +143,9 @@ pub struct Workload {
     /// Requests each job makes before those that count.
     #[serde(default)]
     pub ramp_requests: u64,
+    /// How long the run goes on before requests count; with `ramp_requests`, whichever ends first.
+    #[serde(default)]
+    pub ramp_ns: Option<u64>,
     /// The seed of all random choices.
     #[serde(default = "one")]
     pub seed: u64,
@@ -191,6 +194,7 @@ impl Workload {
             write_stride_bytes: None,
             random_start: false,
             ramp_requests: 0,
+            ramp_ns: None,
             seed: one(),
         }
     }

@@ -81,6 +81,9 @@ def run(
     ramp_ios: Annotated[
         str | None, _option("ramp-ios", "N", "Requests before measuring begins.")
     ] = None,
+    ramp_time: Annotated[
+        str | None, _option("ramp-time", "TIME", "How long nothing is measured, at first.")
+    ] = None,
     flow: Annotated[
         list[str] | None,
         _option("flow", "WORDS", "One of several workloads at once, as option=value; repeatable."),

@@ -60,6 +60,7 @@ OPTIONS = {
     "stride": Option("stride_bytes", parse_size),
     "random_start": Option("random_start", _switch),
     "ramp_ios": Option("ramp_requests", _whole_number),
+    "ramp_time": Option("ramp_ns", parse_duration),
 }
 """Options by name, underscores as fio's; the command line takes dashes too."""
 

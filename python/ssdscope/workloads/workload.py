@@ -61,6 +61,8 @@ class Workload:
         Sequential reads and writes begin at a random block of the region, not at its start.
     ramp_requests
         Requests issued first and left out of the statistics.
+    ramp_ns
+        How long nothing counts; with `ramp_requests`, whichever ends first.
     seed
         Of offsets and of the mix.
     """
@@ -91,6 +93,7 @@ class Workload:
     write_stride_bytes: int | None = None
     random_start: bool = False
     ramp_requests: int = 0
+    ramp_ns: int | None = None
     seed: int = 1
 
     def __post_init__(self) -> None:

@@ -98,13 +98,19 @@ impl Job {
 pub(super) struct Jobs {
     jobs: Vec<Job>,
     start: Nanos,
+    ramp_ends: Nanos,
     fua: bool,
 }
 
 impl Jobs {
     pub fn new(plan: &Plan, start: Nanos) -> Self {
         let job = |number| Job::new(plan, number);
-        Self { jobs: (0..plan.workload.numjobs).map(job).collect(), start, fua: plan.workload.fua }
+        Self {
+            jobs: (0..plan.workload.numjobs).map(job).collect(),
+            start,
+            ramp_ends: Nanos(start.0.saturating_add(plan.ramp.0)),
+            fua: plan.workload.fua,
+        }
     }
 }
 
@@ -112,6 +118,9 @@ impl Source for Jobs {
     #[inline(always)]
     fn next(&mut self, lane: u32, free_at: Nanos) -> Next {
         let job = &mut self.jobs[lane as usize];
+        if free_at >= self.ramp_ends {
+            job.generator.end_ramp();
+        }
         let request = match job.generator.next_request() {
             Ok(request) => request,
             Err(Exhausted::Requests) => return Next::End(StopReason::Requests),

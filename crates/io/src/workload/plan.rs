@@ -58,6 +58,8 @@ pub struct Plan {
     pub writes: Shape,
     /// Reads in a hundred requests.
     pub read_percent: u64,
+    /// How long no request counts, if the ramp's requests last so long.
+    pub ramp: Nanos,
     /// What ends each job.
     pub limits: JobLimits,
     /// How long new requests are issued.
@@ -127,8 +129,12 @@ impl Workload {
                 full.write_stride_bytes,
             ),
             read_percent: full.read_percent,
+            ramp: full.ramp_ns.map_or(Nanos::MAX, Nanos),
             limits: JobLimits {
-                ramp_requests: full.ramp_requests,
+                ramp_requests: match full.ramp_requests {
+                    0 if full.ramp_ns.is_some() => u64::MAX,
+                    requests => requests,
+                },
                 requests: full.requests.unwrap_or(u64::MAX),
                 bytes: full.io_bytes.map_or(Bytes::MAX, Bytes),
             },
@@ -155,6 +161,7 @@ impl Check {
             ("io_bytes", full.io_bytes),
             ("requests", full.requests),
             ("runtime_ns", full.runtime_ns),
+            ("ramp_ns", full.ramp_ns),
             ("rate_iops", full.rate_iops),
         ] {
             self.require(value != Some(0), field, || {

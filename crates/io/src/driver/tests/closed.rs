@@ -129,6 +129,21 @@ fn the_ramp_counts_nowhere() {
 }
 
 #[test]
+fn the_ramp_lasts_no_longer_than_it_may() {
+    let counted = |requests, ns| {
+        let mut device = MockDevice::new(2, 10 * US, 0);
+        let mut plan = workload(Pattern::Write, 10);
+        (plan.ramp_requests, plan.ramp_ns) = (requests, ns);
+        let (summary, _) = run(&mut device, &plan);
+        (summary.requests, device.seen.len())
+    };
+    assert_eq!(counted(0, Some(30 * US)), (10, 13));
+    assert_eq!(counted(5, Some(30 * US)), (10, 13));
+    assert_eq!(counted(5, Some(70 * US)), (10, 15));
+    assert_eq!(counted(5, Some(u64::MAX)), (10, 15));
+}
+
+#[test]
 fn the_runtime_counts_from_the_first_request_after_the_ramp() {
     let mut device = MockDevice::new(1, 10 * US, 0);
     let mut plan = workload(Pattern::Read, 1_000);
