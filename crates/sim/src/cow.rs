@@ -4,9 +4,10 @@
 //! default) and shared between copies until one of them writes. So a drive of a
 //! terabyte opens at once. Chunks are short, since a merge or a collection writes
 //! little in each of many places; hence they are held in groups, which are shared
-//! in the same way, and a snapshot costs one pointer per group.
+//! in the same way, and a snapshot costs one pointer per group. Nothing refers to them weakly:
+//! to see that one has a single owner then takes no locked instruction on each write.
 
-use std::sync::Arc;
+use triomphe::Arc;
 
 const CHUNK_BITS: usize = 8;
 const CHUNK: usize = 1 << CHUNK_BITS;
@@ -83,11 +84,11 @@ impl<T: Copy + Default> CowArray<T> {
     #[inline]
     fn owned(&mut self, number: usize) -> &mut [T; CHUNK] {
         let group = &mut self.groups[number >> GROUP_BITS];
-        if Arc::strong_count(group) > 1 {
+        if Arc::count(group) > 1 {
             copy_group(group);
         }
         let chunk = sole(group)[number & (GROUP - 1)].get_or_insert_with(blank);
-        if Arc::strong_count(chunk) > 1 {
+        if Arc::count(chunk) > 1 {
             copy(chunk);
         }
         sole(chunk)
@@ -127,9 +128,9 @@ impl<T: Copy + Default> CowArray<T> {
     /// How many chunks this copy does not share with any other.
     #[must_use]
     pub fn chunks_owned(&self) -> usize {
-        let owned = self.groups.iter().filter(|group| Arc::strong_count(group) == 1);
+        let owned = self.groups.iter().filter(|group| Arc::count(group) == 1);
         let chunks = owned.flat_map(|group| group.iter().flatten());
-        chunks.filter(|chunk| Arc::strong_count(chunk) == 1).count()
+        chunks.filter(|chunk| Arc::count(chunk) == 1).count()
     }
 }
 
