@@ -111,3 +111,11 @@ def test_where_a_buffer_is_full_of_such_writes_fewer_are_left_out(
     for size, taken in ((16 * KIB, 16 * KIB), (KIB, 4 * KIB)):
         plan = Vector(100, 4, size, KIB, **pattern).workload(stop, seed=1)
         assert plan.ramp_requests == (80 << 20) // taken // share
+        assert plan.ramp_ns is None
+
+
+def test_reads_come_in_for_seconds_before_anything_counts() -> None:
+    """Where a buffer is full; a small one may take a slow drive longer, among reads."""
+    vector = Vector(50, 1, KIB, KIB)
+    assert vector.workload(grid.Stop(fill_bytes=80 << 20), seed=1).ramp_ns == grid.MIXED_NS
+    assert vector.workload(grid.FILLED_STOP, seed=1).ramp_ns is None

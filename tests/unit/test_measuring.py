@@ -107,6 +107,23 @@ def test_a_drive_in_use_has_no_free_log_blocks() -> None:
     assert latency["used", brief] == pytest.approx(latency["used", long], rel=0.05)
 
 
+def test_reads_have_no_part_in_turning_a_full_buffer_over() -> None:
+    """So many of the workload's own writes, and none where all it does is write, or read."""
+    buffered = open_target("sim:huang-ssd-a", seed=1).device
+    stop = Stop(0.5, 10**8, fill_bytes=80 << 20)
+    written = {}
+    for share in (0, 25, 100):
+        drive, vector = buffered.fork(), Vector(share, 4, 64 * KIB, 4 * KIB, wr_rand=50)
+        filling.turn_over(drive, Drawn(vector, 1), stop)
+        counters = drive.counters()
+        assert counters["host_bytes_read"] == 0
+        written[share] = counters["host_bytes_written"]
+    assert written == {0: 0, 25: (80 << 20) // 2, 100: 0}
+    small = grid.FILLED_STOP
+    filling.turn_over(drive := buffered.fork(), Drawn(replace(vector, wr_ratio=25), 1), small)
+    assert drive.counters()["host_bytes_written"] == 0
+
+
 def test_the_last_run_that_writes_alike_begins_on_the_full_drive_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -4,8 +4,9 @@ While a buffer fills, all writes take the same short time: a run would end at on
 that no minute has. So 1 MiB after the other is written at random, and the time of each is taken.
 Where those of the end take twice as long as those of the beginning, what came before the change
 has to be written, and some more, before anything counts. A workload's own writes do that, without
-its reads, among which they may need minutes to. Once a buffer is full of what a workload leaves in
-it, that shows after half as much, and any other workload empties it soon.
+its reads, among which they may need minutes to (`fill`). Once a buffer is full of what a workload
+leaves in it, that shows after half as much, written without its reads, too (`turn_over`), and any
+other workload empties it soon.
 """
 
 import math
@@ -88,6 +89,25 @@ def fill(device: Device, drawn: Drawn, stop: Stop, size_bytes: int | None = None
         if took_ns > FULL * fastest_ns:
             return
         fastest_ns = min(fastest_ns, took_ns)
+
+
+def turn_over(device: Device, drawn: Drawn, stop: Stop, size_bytes: int | None = None) -> None:
+    """Write as a workload does that begins with a full buffer, without its reads; if it has any.
+
+    Raises
+    ------
+    DeviceError
+        If the drive fails.
+    KeyboardInterrupt
+        After Ctrl-C.
+    """
+    ratio = drawn.vector.wr_ratio
+    if not begins_full(drawn, stop) or ratio == 100:
+        return
+    writes = drawn._replace(vector=replace(drawn.vector, wr_ratio=100))
+    count = max(drawn.vector.uncounted(stop) * ratio // 100, 1)
+    plan = writes.plan(Stop(), size_bytes)
+    device.run(replace(plan, until_ci=None, runtime_ns=None, requests=count)).whole()
 
 
 def fast_pieces(times_ns: list[int]) -> int:

@@ -88,11 +88,12 @@ class Vector:
             size_bytes=size_bytes,
             until_ci=stop.until_ci,
             runtime_ns=stop.runtime_ns,
-            ramp_requests=self._uncounted(stop),
+            ramp_requests=self.uncounted(stop),
+            ramp_ns=MIXED_NS if stop.full and 0 < self.wr_ratio < 100 else None,
             seed=seed,
         )
 
-    def _uncounted(self, stop: "Stop") -> int:
+    def uncounted(self, stop: "Stop") -> int:
         """Count the requests until so much is written; none where nothing is."""
         if self.wr_ratio == 0:
             return 0
@@ -117,7 +118,8 @@ class Stop:
     fill_bytes
         What is measured begins once so much was written, or after `MOST_UNCOUNTED` requests, as
         a buffer that fills tells nothing of a minute; `filling` measures how much it is. A large
-        buffer was filled before: `TURNED_OVER` says how much of it is written then.
+        buffer was filled before: `TURNED_OVER` says how much of it is written then, and
+        `MIXED_NS` for how long with reads among that.
     """
 
     until_ci: float = 0.01
@@ -153,6 +155,9 @@ BUFFERED_BYTES = 4096
 TURNED_OVER = 0.5
 """Of what fills a buffer: written, after it was filled, before anything counts. Writes with gaps
 come round to what it still holds, and all of it is written."""
+MIXED_NS = 5_000_000_000
+"""How long a workload that reads as well goes on before it counts, once its writes alone have
+turned over so much of a buffer: reads leave that as it is, and may need minutes."""
 USE = Workload(rw="randwrite", block_bytes=256 * KIB, requests=1024)
 REST_NS = 60_000_000_000
 

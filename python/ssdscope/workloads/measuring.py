@@ -15,7 +15,7 @@ from threading import Lock
 from ssdscope.errors import DeviceError
 from ssdscope.targets.device import Device
 from ssdscope.targets.records import DirectionStats, RunResult
-from ssdscope.workloads.filling import begins_full, fill, filler
+from ssdscope.workloads.filling import begins_full, fill, filler, turn_over
 from ssdscope.workloads.grid import PAPER_STOP, Drawn, Row, Stop, Vector
 
 KEPT = 8
@@ -189,6 +189,7 @@ class _Copies:
 
 
 def _counted(device: Device, drawn: Drawn, stop: Stop, size_bytes: int | None) -> Row:
+    turn_over(device, drawn, stop, size_bytes)
     return _row(drawn.vector, device.run(drawn.plan(stop, size_bytes)).whole())
 
 
