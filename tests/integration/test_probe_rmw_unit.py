@@ -150,9 +150,9 @@ def test_more_is_written_where_places_differ_by_noise(
 ) -> None:
     rng = np.random.default_rng(1)
     sizes, depths = rng.choice([2, 4], count), rng.choice([1, 4], count)
-    latency = 400_000 * np.exp(0.15 * np.abs(rng.normal(size=count)))
+    latency = 400_000 * np.exp(0.4 * np.abs(rng.normal(size=count)))
     places = rng.integers(0, 100_000, count)
-    samples = Samples(places, sizes, depths, np.zeros(count, np.int64), latency)
+    samples = Samples(places, sizes, depths, np.arange(count) // 512, latency)
     info = drive(tmp_path, 'kind = "page"', block=block).info
     halves = [Mock(scan=Mock(p_value=0.5))] * 2
     assert rmw_unit._hopeless(info, samples, halves) is enough

@@ -77,7 +77,8 @@ AS_WELL = 0.85
 HOPELESS = 0.2
 """Probability by chance above which, in both halves, more data are not asked for."""
 MOST_PLACES, NO_EFFECT = 16, 0.03
-"""Share of the latency that no place of a period of so many may exceed where none is said to be."""
+"""Share of the latency by which no place that is slow in one half of the data may be slower in the
+other, of periods of so many, where none is said to be."""
 
 
 @dataclass(frozen=True)
@@ -361,9 +362,8 @@ def _gain(samples: Samples) -> float:
 def _differ(info: DeviceInfo, samples: Samples) -> float:
     """Give the most by which places differ, of one write at a time and small units."""
     depth, units = min(shifted_writes.DEPTHS), candidates_blocks(info)
-    return max(
-        shifted_writes.effect(samples, int(unit), depth) for unit in units[units <= MOST_PLACES]
-    )
+    small = units[units <= MOST_PLACES]
+    return shifted_writes.held_out(_halves(samples), small, depth, NO_EFFECT)
 
 
 def _evidence(info: DeviceInfo, samples: Samples, halves: list[_Answer]) -> dict[str, Any]:

@@ -138,6 +138,48 @@ def effect(samples: Samples, unit: int, depth: int) -> float:
     return max(effects)
 
 
+def held_out(halves: list[Samples], units: NDArray[Any], depth: int, most_noise: float) -> float:
+    """How much slower the slowest place of one half is than its fastest, in the other half.
+
+    Noise, of which some place always has the most, comes to nothing there, or to less than nothing.
+
+    Parameters
+    ----------
+    halves
+        Samples that share no data.
+    units : ndarray, shape (n,)
+        In blocks.
+    depth
+        Of the writes that count.
+    most_noise
+        Sizes of a write do not count at which some unit has the slower places faster by so much.
+
+    Returns
+    -------
+    float
+        A share, the most of all units and sizes; infinite if noise leaves none. A unit makes
+        places differ for writes of each size.
+    """
+    sizes = np.unique(halves[0].size)
+    apart = np.array([[_apart(halves, each, unit, depth) for unit in units] for each in sizes])
+    telling = apart[apart.min(axis=1) > -most_noise]
+    return float(telling.max()) if telling.size else np.inf
+
+
+def _apart(halves: list[Samples], size: int, unit: int, depth: int) -> float:
+    """Give it for a size and a unit; less than any noise makes it where a place was not written."""
+    medians = []
+    for half in halves:
+        there = (half.size == size) & (half.depth == depth)
+        logs, places = np.log(np.maximum(half.latency_ns[there], 1.0)), half.place[there] % unit
+        if np.unique(places).size < unit:
+            return -np.inf
+        medians.append(np.array([np.median(logs[places == at]) for at in range(unit)]))
+    one, other = medians
+    slower = other[one.argmax()] - other[one.argmin()] + one[other.argmax()] - one[other.argmin()]
+    return float(np.expm1(slower / 2))
+
+
 def picture(samples: Samples, unit: int, boundary: int, block: int) -> Picture:
     """Draw two periods of the folded latency."""
     lines = []
