@@ -16,17 +16,18 @@ the one whose events return most surely decides. Where none does, as many writes
 chance, those are looked for that come at one place of nearly every round (`stats.train`).
 
 Decision. As many writes again as it takes (at most seven looks) for a lag whose returns make 30 %
-of what they could with p < 1e-6, or less at smaller p (`slow_periods.SURE`); then the same on
-another place. The period is detected if both agree within 2 %, or one write, or one is two to four
-times the other, after which half of what is slow returns, and which is told then of a merge unit,
-or where addresses decide on the plane: of waits that noise hides one in so many may be left, and
-none are added. If not, they are the candidates, unless they are what a known merge unit looks like,
-seen by writes that are padded. Where the RMW unit is not known, the second place is written in
-requests eight times as large: padding would show. Other planes work while one erases, and one unit
-at a time may never meet it: on a drive that places by order, which fills as many bytes whatever the
-request, larger ones are tried, of two sizes. Where units go to planes by their address after all, a
-period has as many requests of either. Where waits of two to four lengths take turns (p < 1e-4),
-each may be another plane's: the period may be as many times as long, and both are candidates.
+of what they could with p < 1e-6, or less at smaller p (`slow_periods.SURE`); where less than 70 %
+return, in two looks; then the same on another place. The period is detected if both agree within 2
+%, or one write, or one is two to four times the other, after which half of what is slow returns,
+and which is told then of a merge unit, or where addresses decide on the plane: of waits that noise
+hides one in so many may be left, and none are added. If not, they are the candidates, unless they
+are what a known merge unit looks like, seen by writes that are padded. Where the RMW unit is not
+known, the second place is written in requests eight times as large: padding would show. Other
+planes work while one erases, and one unit at a time may never meet it: on a drive that places by
+order, which fills as many bytes whatever the request, larger ones are tried, of two sizes. Where
+units go to planes by their address after all, a period has as many requests of either. Where waits
+of two to four lengths take turns (p < 1e-4), each may be another plane's: the period may be as many
+times as long, and both are candidates.
 
 A discarded drive is written in order as well: if these writes take 1.4 times as long in the mean as
 in the median, blocks are folded (`folding`), which hides what is asked (`masked`).
