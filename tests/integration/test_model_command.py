@@ -156,6 +156,16 @@ def test_a_file_is_only_read(cli, tmp_path: Path) -> None:
     assert {each.row.vector.wr_ratio for each in load(data)[1]} == {0}
 
 
+def test_runs_that_the_host_takes_the_time_of_are_told(cli, tmp_path: Path) -> None:
+    data = tmp_path / "runs.parquet"
+    words = ("--points", "6", "--test", "0", "--repeats", "0", "--runtime", "50ms", "--seed", "1")
+    said = cli("model", "collect", "null:", *words, "-O", str(data), "-o", "json")
+    assert said.status == 1
+    assert said.document["against_little"] == 6
+    assert "6 runs against Little's law" in said.err
+    assert "6 of 6 runs failed or are doubtful" in said.err
+
+
 def test_a_file_that_may_be_written_is_filled_and_watched(cli, tmp_path: Path) -> None:
     path, data = tmp_path / "drive.bin", tmp_path / "runs.parquet"
     path.write_bytes(bytes(17 << 20))

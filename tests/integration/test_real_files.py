@@ -1,5 +1,6 @@
 """Real files: read by default, written to only with the token."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,22 @@ def test_a_file_is_read_and_unchanged(cli, zeros: Path) -> None:
     assert document["read"]["attribution_ns"] is None
     assert document["read"]["latency_ns"]["min"] > 0
     assert zeros.read_bytes() == bytes(8 * MIB)
+
+
+def test_what_was_never_written_is_told(cli, zeros: Path, tmp_path: Path) -> None:
+    words = ("--rw", "randread", "--number-ios", "9", "--seed", "1")
+    assert "never written" not in cli("run", str(zeros), *words).err
+    with (tmp_path / "holes.bin").open("wb") as file:
+        file.write(b"x" * 2 * MIB)
+        file.truncate(8 * MIB)
+        if os.lseek(file.fileno(), 0, os.SEEK_HOLE) == 8 * MIB:
+            pytest.skip("this file system does not tell what was never written")
+    holes = tmp_path / "holes.bin"
+    told = cli("run", str(holes), *words)
+    assert told.status == 0
+    assert f"75% of {holes} was never written" in told.err
+    array = f"raid0:{zeros},{holes}?chunk=64k"
+    assert f"38% of {array} was never written" in cli("run", array, *words).err
 
 
 def test_writing_needs_the_token(cli, zeros: Path) -> None:

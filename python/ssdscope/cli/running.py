@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ssdscope.workloads.steady import Steadiness
 
 DROPPED_SHARE_MAX = 0.20
+HOLES_SHARE_MAX = 0.01
 
 Runner = Callable[
     ["Callable[[Progress], None] | None", "Callable[[Log], None] | None"], "RunResult"
@@ -42,8 +43,9 @@ class TargetOptions:
     read_cache: str | None = None
 
     def open(self, seed: int) -> "Target":
-        """Open it, and switch its caches as asked."""
+        """Open it, and switch its caches as asked; say if parts of it are on no drive."""
         from ssdscope.targets import open_target
+        from ssdscope.targets.holes import holes_share
 
         target = open_target(
             self.uri,
@@ -55,6 +57,7 @@ class TargetOptions:
         )
         _switch("--write-cache", self.write_cache, target.device.set_write_cache)
         _switch("--read-cache", self.read_cache, target.device.set_read_cache)
+        _tell_of_holes(target.uri, holes_share(target))
         return target
 
 
@@ -66,6 +69,15 @@ def _switch(option: str, wanted: str | None, switch: Callable[[bool], None]) -> 
         switch(wanted == "on")
     except UsageError as error:
         raise UsageError(f"{option} {wanted}: {error.message}", hint=error.hint) from error
+
+
+def _tell_of_holes(uri: str, share: float) -> None:
+    """Say that reads will not reach the drive, where more than a crumb was never written."""
+    if share > HOLES_SHARE_MAX:
+        note(
+            f"warning: {share:.0%} of {uri} was never written; reads of that do not reach the "
+            "drive, and say nothing of it: fill the file first, as with dd if=/dev/urandom"
+        )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ In reading order:
     The drive files shipped with the package.
 `opening`
     A parsed target, opened.
+`holes`
+    What of a file was never written.
 `traces`
     What a trace file is.
 `device`

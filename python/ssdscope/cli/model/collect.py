@@ -236,6 +236,12 @@ def _summary(rows: "Table", out: str, skipped: int) -> dict[str, Any]:
 def _status(summary: dict[str, Any]) -> int:
     total = summary["train"] + summary["test"] + summary["repeat"]
     doubtful = total - summary["usable"]
+    if summary["against_little"]:
+        note(
+            f"{summary['against_little']} runs against Little's law: latency times rate is not "
+            "what was in flight; something else keeps the host busy, or it answers without the "
+            "drive"
+        )
     if doubtful:
         note(f"{doubtful} of {total} runs failed or are doubtful; no model learns from them")
     if doubtful == total:
