@@ -76,5 +76,7 @@ def test_spare_space_does_not_end_where_entries_begin_to_be_written_back(tmp_pat
     with pytest.raises(Stopped) as stopped:
         gc_knee._unless_written_back(bench, detected("over_provisioning_ratio", 0.21))
     assert stopped.value.reason is Reason.MASKED
+    with pytest.raises(Stopped):  # nor where as many have changed once more
+        gc_knee._unless_written_back(bench, detected("over_provisioning_ratio", 0.424))
     bench.known["map_cache_bytes"] = detected("map_cache_bytes", bench.info.capacity_bytes)
     assert table_writes.first_written_back(bench) == 0

@@ -29,7 +29,8 @@ be much more, as collection moves data whose entries are kept, it refuses. Its p
 every block, so that blind draws are refused there, as nobody knows what they meet; and where
 programs take less than half of a write's time, as overwrites in order may be spared the other half.
 There, other work may go on beside collection and hide it at first, so that the spare space must
-have been found, too; and it refuses wherever that contradicts the beginning of the course. What a
+have been found, too, and writes be slowest at first, as courses have it; and it refuses wherever
+spare space contradicts the beginning of the course. What a
 buffer holds that stays on was written and has used up nothing: the course begins so much earlier.
 
 Assumptions. The RMW unit is known, no region of one bit per cell folds, and the drive is known
@@ -108,6 +109,9 @@ SAME, SAME_BLIND, PAGES_BLIND = 1.17, 1.36, 32
 LOADS_RULE = 0.5
 """A program costs less than so much of a write, where loading the mapping table is the most, or
 the link, or else."""
+AT_FIRST, LATER, HIDDEN = 1.15, 1.5, 0.75
+"""Times the spare space, up to where collection has begun, and where it goes on; and of the rise
+there, the rise at first is more unless other work goes on beside it."""
 DEEP = 1.01
 """Many writes at once use up what collection keeps in reserve, and are amplified so much less."""
 LEAST_ERROR, LEAST_ERROR_BLIND = 0.05, 0.1
@@ -290,6 +294,14 @@ def _between(
     return np.asarray(values[(at > ends[0]) & (at < ends[1])])
 
 
+def _hidden_at_first(fit: CourseFit, courses: list[Times]) -> bool:
+    """Whether writes rise by less where collection begins than later: a course only falls."""
+    at = np.concatenate([each.edges.mean(axis=1) for each in courses]) / fit.spare
+    rises = np.concatenate([each.times for each in courses]) - fit.plain
+    first, later = (_between(at, rises, ends) for ends in ((1.0, AT_FIRST), (AT_FIRST, LATER)))
+    return bool(first.size and later.size and first.mean() < HIDDEN * later.mean())
+
+
 def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> Finding:
     below, draws = Reason.EFFECT_BELOW_NOISE, blind > DRAWS
     deep, same = (1.0, SAME_BLIND) if draws else (DEEP, SAME)
@@ -314,6 +326,8 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
     spare = bench.found(SPARE)
     if spare is None and loads_most:
         return _refused(fit, courses, below, "the course may be that of what hides collection")
+    if loads_most and _hidden_at_first(fit, courses):
+        return _refused(fit, courses, below, "writes become slower after collection has begun")
     if spare is not None and not SPARE_LESS < float(spare) / fit.spare < SPARE_MORE:
         return _refused(fit, courses, below, "collection begins elsewhere than spare space ends")
     error = LEAST_ERROR_BLIND if draws else LEAST_ERROR
