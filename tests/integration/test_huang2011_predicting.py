@@ -176,10 +176,14 @@ def test_models_are_held_to_what_they_have_not_seen(
     for chosen, tree_alone in zip(rows[::2], rows[1::2], strict=True):
         assert float(chosen["grouped %"]) <= float(tree_alone["grouped %"])
     (best, _) = learning.learnt("SSD_S", unseen.MANY, silent)
-    assert not unseen.beyond(replace(best, tree=True))
+    assert not unseen.beyond(replace(best, beside=best))
     bad = {split: {**row, "mre": 0.5} for split, row in best.rows.items()}
     assert "off-grid" in unseen.beyond(replace(best, rows=bad))
     assert unseen.beyond(replace(best, rows=bad, design=unseen.GRID)) == ["grouped"]
+    thrice = {split: {**row, "mre": 3 * row["mre"]} for split, row in best.rows.items()}
+    tree = replace(best, rows=thrice, beside=best)
+    assert unseen.beyond(tree) == ["grouped", "off-grid"]
+    assert unseen.beyond(replace(tree, design=unseen.GRID)) == ["grouped"]
 
 
 def test_runs_are_kept_and_gone_on_with(tmp_path: Path) -> None:

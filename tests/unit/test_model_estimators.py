@@ -18,10 +18,11 @@ from ssdscope.models.estimators import (
 )
 from ssdscope.models.gaussian import GaussianProcess, _left_out, _likelihood, _pairs
 from ssdscope.models.gaussian_model import GaussianModel, distances, matern
+from ssdscope.models.guide.estimators import GuideRegressor
 from ssdscope.models.guide.model import GuideModel
 from ssdscope.models.lasso import LassoRegressor
 from ssdscope.models.service import ServiceRegressor
-from ssdscope.models.service_model import ServiceModel
+from ssdscope.models.service_model import ServiceModel, summed
 
 BOOSTED = pytest.mark.skipif(
     "lightgbm" not in registry.available(100), reason="LightGBM is not installed"
@@ -82,6 +83,36 @@ def test_times_that_add_up_are_learnt_from_few_rows(tree: bool, rows: int) -> No
     assert fitted.model_.coefficients == pytest.approx([1e5, 3e6, 0, 5e4], rel=0.1, abs=1e4)
     again = ServiceModel.from_json(json.loads(json.dumps(fitted.model_.to_json())))
     assert (again.evaluate(x) == fitted.predict(x)).all()
+
+
+def test_a_tree_of_times_is_told_what_share_of_their_sum_each_is() -> None:
+    """Where one of two times doubles for some rows, shares say by how much their sum is off."""
+    rng = np.random.default_rng(2)
+    where, times = rng.uniform(0, 1, (400, 1)), rng.uniform(0.2, 1, (400, 2))
+    x = np.column_stack([where, times])
+    y = times @ [1.0, 1.0] + np.where(where[:, 0] > 0.5, times[:, 1], 0)
+    fitted = ServiceRegressor(2, tree=True, log_target=True, random_state=0).fit(x[:300], y[:300])
+    off = np.abs(fitted.predict(x[300:]) / y[300:] - 1).mean()
+    alone = GuideRegressor(log_target=True, random_state=0)
+    sums = summed(x[:, 1:], fitted.model_.coefficients, fitted.model_.least)
+    alone.fit(where[:300], y[:300] / sums[:300])
+    assert off < 0.02 < np.abs(alone.model_.evaluate(where[300:]) * sums[300:] / y[300:] - 1).mean()
+    data = fitted.model_.to_json()
+    assert data["shares"]
+    assert len(data["ratio"]["features"]) == 1 + 2
+    again = ServiceModel.from_json(json.loads(json.dumps(data)))
+    assert (again.evaluate(x) == fitted.predict(x)).all()
+
+
+def test_slopes_of_a_tree_are_held_back_on_request() -> None:
+    x, y = data()
+    free, held = (
+        GuideRegressor(max_depth=0, ridge=ridge, log_target=True).fit(x, y) for ridge in (1e-9, 1.0)
+    )
+    slopes = [np.abs(each.model_.trees[0].coefficients[0]).sum() for each in (free, held)]
+    assert slopes[1] < 0.6 * slopes[0]
+    with pytest.raises(ValueError, match="ridge must be a number of at least 0"):
+        GuideRegressor(ridge=-1).fit(x, y)
 
 
 def test_the_next_rows_are_those_of_which_least_is_known() -> None:

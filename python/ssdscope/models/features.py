@@ -1,11 +1,12 @@
 """What a model is told of a workload: the eight characteristics as columns of numbers.
 
-Four sets, each of which a reader in another language can compute from the characteristics
+Five sets, each of which a reader in another language can compute from the characteristics
 (`FORMULAS`): ``basic``, the four that models of hard disks have; ``extended``, the eight of
 huang2011; ``physics``, these and what a drive makes of them: pages asked for, bytes in flight,
 parts of pages, less than a page, whether starts stay on round addresses, whether requests in
 flight meet on one part of the drive, how seldom a direction or a jump is; ``service``, these and
-what times are proportional to, for the one model that adds times up. Sizes and depths enter as
+what times are proportional to, for the models that add times up; ``times``, the latter beside
+``extended`` alone, for the tree that does. Sizes and depths enter as
 binary logarithms, in which latency is nearly straight.
 
 Pages touched and cut are means over a run. Starts advance by whole steps (a size, or a size and a
@@ -161,6 +162,7 @@ SETS: dict[str, tuple[str, ...]] = {
     "extended": EXTENDED,
     "physics": PHYSICS,
     "service": (*PHYSICS, *TERMS),
+    "times": (*EXTENDED, *TERMS),
 }
 
 WORKLOADS: dict[str, str] = {

@@ -132,9 +132,9 @@ FAMILIES: dict[str, Family] = {
     ),
     "service-guide": Family(
         _service_guide,
-        "times that add up, and a GUIDE tree of what they miss",
+        "times that add up, and a GUIDE tree of what they miss, told the share of each",
         chosen_from=False,
-        own_features="service",
+        own_features="times",
     ),
     "ols": Family(_least_squares, "ordinary least squares, a baseline", chosen_from=False),
     "quantile": Family(_quantile, "linear median regression, a baseline", chosen_from=False),

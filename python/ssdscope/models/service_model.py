@@ -35,16 +35,22 @@ class ServiceModel:
         Of the last columns; each times its coefficient is a time.
     least : float
         What their sum is held above.
+    shares : bool
+        Whether the ratio is a function of the shares of the times in their sum, too.
     """
 
     ratio: GuideModel | GaussianModel
     features: int
     coefficients: Array
     least: float
+    shares: bool
 
     def evaluate(self, rows: Array) -> Array:
         """Predict; shape (n,)."""
-        answer = self.ratio.evaluate(rows[:, : self.features])
+        told = rows[:, : self.features]
+        if self.shares:
+            told = with_shares(rows, self.features, self.coefficients, self.least)
+        answer = self.ratio.evaluate(told)
         if len(self.coefficients):
             answer = answer * summed(rows[:, self.features :], self.coefficients, self.least)
         return answer
@@ -57,6 +63,7 @@ class ServiceModel:
             "features": self.features,
             "coefficients": self.coefficients.tolist(),
             "least": self.least,
+            "shares": self.shares,
             "ratio": self.ratio.to_json(),
         }
 
@@ -73,7 +80,8 @@ class ServiceModel:
             ratio = data["ratio"]
             coefficients = np.array(data["coefficients"], dtype=float)
             model = RATIOS[ratio["format"]].from_json(ratio)
-            return cls(model, int(data["features"]), coefficients, float(data["least"]))
+            shares = bool(data.get("shares", False))
+            return cls(model, int(data["features"]), coefficients, float(data["least"]), shares)
         except (KeyError, TypeError, ValueError) as fault:
             raise UsageError(f"the model is damaged: {fault!r}") from fault
 
@@ -82,3 +90,13 @@ def summed(terms: Array, coefficients: Array, least: float) -> Array:
     """Add times up; shape (n,)."""
     total: Array = np.maximum(terms @ coefficients, least)
     return total
+
+
+def with_shares(rows: Array, features: int, coefficients: Array, least: float) -> Array:
+    """Put the share of each time in the sum, where it takes any, behind the features."""
+    if not len(coefficients):
+        return rows[:, :features]
+    total = summed(rows[:, features:], coefficients, least)
+    takes = coefficients > 0
+    times = rows[:, features:][:, takes] * coefficients[takes]
+    return np.hstack([rows[:, :features], times / total[:, None]])

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ssdscope.models.guide.check_loss import CheckLoss
 from ssdscope.models.guide.growing import Grower, Limits, NodeModel, Scaling
-from ssdscope.models.guide.least_squares import LeastSquares
+from ssdscope.models.guide.least_squares import RIDGE, LeastSquares
 from ssdscope.models.guide.model import GuideModel
 from ssdscope.models.guide.pruning import prune
 from ssdscope.models.guide.tree import Tree
@@ -149,6 +149,9 @@ class GuideRegressor(_SingleTree):
         few workloads, each run often; how that does on others is another question.
     margin : float, default=0.1
         How far predictions may leave the range of the leaf, as part of that range.
+    ridge : float, default=1e-9
+        Added per row to the squares of standardised columns, in nodes and in the search for cuts.
+        The default decides only where the data do not; more holds slopes of small leaves back.
     log_target : bool, default=False
         Fit the logarithm of a positive target, and predict its exponential.
     random_state : int, RandomState or None, default=None
@@ -175,6 +178,7 @@ class GuideRegressor(_SingleTree):
         se_rule: float = 0.25,
         repeats_together: bool = True,
         margin: float = 0.1,
+        ridge: float = RIDGE,
         log_target: bool = False,
         random_state: Any = None,
     ) -> None:
@@ -184,8 +188,16 @@ class GuideRegressor(_SingleTree):
         self.se_rule = se_rule
         self.repeats_together = repeats_together
         self.margin = margin
+        self.ridge = ridge
         self.log_target = log_target
         self.random_state = random_state
+
+    def _node_model(self) -> NodeModel:
+        return LeastSquares(float(self.ridge))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        _check("ridge", self.ridge, Real, 0)
 
 
 class GuideQuantileRegressor(_SingleTree):

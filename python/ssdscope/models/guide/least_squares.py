@@ -19,15 +19,24 @@ CONSTANT = 1e-14
 
 
 class LeastSquares:
-    """Multiple linear regression; the loss of a row is its squared residual."""
+    """Multiple linear regression; the loss of a row is its squared residual.
+
+    Parameters
+    ----------
+    ridge
+        Per row, on standardised columns, what holds slopes back; the loss of cuts counts it.
+    """
 
     max_cuts = 24
     rounds = 4
     flattens = True
 
+    def __init__(self, ridge: float = RIDGE) -> None:
+        self.ridge = ridge
+
     def fit(self, table: Array) -> Array:
         """Fit the last column of ``table`` on the others; shape (features + 1,)."""
-        return solve(table.T @ table)
+        return solve(table.T @ table, self.ridge)
 
     def above(self, residuals: Array) -> Array:
         """Which rows the tests count as above the fit."""
@@ -51,12 +60,12 @@ class LeastSquares:
         parts = np.array([table[a:b].T @ table[a:b] for a, b in itertools.pairwise(edges)])
         left = np.cumsum(parts, axis=0)
         whole, left = left[-1], left[:-1]
-        pivots = residual_squares(np.concatenate([left, whole - left]))
+        pivots = residual_squares(np.concatenate([left, whole - left]), self.ridge)
         losses: Array = pivots[: len(cuts)] + pivots[len(cuts) :]
         return losses
 
 
-def solve(moments: Array) -> Array:
+def solve(moments: Array, ridge: float = RIDGE) -> Array:
     """Solve the normal equations in ``moments``; columns that do not vary get exactly zero."""
     inner, right = moments[:-1, :-1], moments[:-1, -1]
     rows = moments[0, 0]
@@ -64,7 +73,7 @@ def solve(moments: Array) -> Array:
     varies = variance > CONSTANT
     varies[0] = True
     ridged = inner.copy()
-    ridged.flat[:: len(ridged) + 1] += RIDGE * rows
+    ridged.flat[:: len(ridged) + 1] += ridge * rows
     ridged[0, 0] = rows
     coefficients: Array
     if varies.all():
@@ -75,7 +84,7 @@ def solve(moments: Array) -> Array:
     return coefficients
 
 
-def residual_squares(moments: Array) -> Array:
+def residual_squares(moments: Array, ridge: float = RIDGE) -> Array:
     """Sum of squared residuals of each matrix of moments, shape (n,).
 
     The factor of ``[[X'X, X'y], [y'X, y'y]]`` ends in the square root of what the fit leaves.
@@ -84,6 +93,6 @@ def residual_squares(moments: Array) -> Array:
     ridged = moments.copy()
     # Flattened, the diagonal is every (size + 1)-th entry; its first, of the ones, needs no ridge.
     diagonals = ridged.reshape(len(ridged), -1)[:, :: size + 1]
-    diagonals[:, 1:] += RIDGE * diagonals[:, :1]
+    diagonals[:, 1:] += ridge * diagonals[:, :1]
     squares: Array = np.linalg.cholesky(ridged)[:, -1, -1] ** 2
     return squares
