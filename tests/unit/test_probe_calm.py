@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from ssdscope.probes import Bench, Budget, Detected, Finding, latency
+from ssdscope.probes import Bench, Budget, Detected, Finding, depth_sweep, latency
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.calm import Calm
 from ssdscope.targets import Device
@@ -55,6 +57,26 @@ def test_merges_that_others_cause_are_no_part_of_what_reads_take() -> None:
         assert isinstance(expected, Detected), expected
         assert isinstance(found, Detected), found
         assert found.value == pytest.approx(expected.value, rel=0.08), name
+
+
+@pytest.mark.parametrize("others", [{}, WRITER])
+def test_depths_are_compared_on_the_drive_as_it_was_found(
+    monkeypatch: pytest.MonkeyPatch, others: dict[str, Value]
+) -> None:
+    """What others write moves; without them nothing has to be undone, nor caches found empty."""
+    bench, _ = opened(DRIVE | others)
+    undone: list[int] = []
+    enter = bench.enter
+
+    def entered(state: Any) -> None:
+        undone.append(bench.foreign.written_bytes)
+        enter(state)
+
+    monkeypatch.setattr(bench, "enter", entered)
+    (knee,) = depth_sweep.detect(bench, np.random.default_rng(1))
+    assert isinstance(knee, Detected)
+    assert all(undone)
+    assert bool(undone) == bool(others)
 
 
 @pytest.mark.parametrize(("writes", "disturbs"), [(0.0, False), (1.0, True)])

@@ -12,7 +12,8 @@ ambiguous if the last step to the deepest queue still gains so much; undetectabl
 of the blocks has it elsewhere, as where others' writes move data to few of the dies meanwhile. A
 curve that levels off and rises again has its knee where it reaches the plateau, and a caution that
 says where it levelled off.
-Assumptions: the drive is in use (the size sweep came before) and nobody else is busy on it.
+Assumptions: the drive is in use (the size sweep came before) and nobody else is busy on it. One
+that others wrote to is returned to what it was, where that can be, before each block.
 Cost: 1,000,000 to 4,000,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
 """
 
@@ -34,6 +35,7 @@ from ssdscope.probes.discipline import (
     random_offsets,
 )
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,16 +81,13 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     seed = int(rng.integers(2**32))
     rates = np.empty((0, len(plan)))
     calm = Calm(bench)
-    with bench.without_caches():
-        for look, blocks in enumerate(
-            looks(bench, FIRST_BLOCKS, SHARE_OF_WALL, MOST_LOOKS), start=1
-        ):
-            rows = [_rates(bench, base, plan, rng, calm) for _ in range(blocks)]
-            rates = np.concatenate([rates, rows])
-            bench.progress("throughput against queue depth", (1 + look / MOST_LOOKS) / 2)
-            knee = judge(bench.info, depths, rates, per_block * len(rates), seed=seed)
-            if not isinstance(knee, Detected | Undetectable) or _narrow(knee):
-                break
+    for look, blocks in enumerate(looks(bench, FIRST_BLOCKS, SHARE_OF_WALL, MOST_LOOKS), start=1):
+        rows = [_rates(bench, base, plan, rng, calm) for _ in range(blocks)]
+        rates = np.concatenate([rates, rows])
+        bench.progress("throughput against queue depth", (1 + look / MOST_LOOKS) / 2)
+        knee = judge(bench.info, depths, rates, per_block * len(rates), seed=seed)
+        if not isinstance(knee, Detected | Undetectable) or _narrow(knee):
+            break
     return [knee]
 
 
@@ -123,13 +122,20 @@ def _plan(bench: Bench, base: int, rng: np.random.Generator) -> list[tuple[int, 
 def _rates(
     bench: Bench, base: int, plan: list[tuple[int, int]], rng: np.random.Generator, calm: Calm
 ) -> NDArray[Any]:
-    """Rates in requests per second of one block, in random order: one for each depth."""
+    """Rates in requests per second of one block, in random order: one for each depth.
+
+    A drive that others wrote to begins as it was found, if it can be returned to that: what they
+    wrote has moved, and pages of a mapping table with it, to few of the dies by chance.
+    """
+    if bench.foreign.written_bytes:
+        bench.renew(State.AS_FOUND)
     row = np.empty(len(plan))
     waits_ns = PATIENCE_NS if bench.virtual else WAITS_NS
-    for column in rng.permutation(len(plan)):
-        depth, count = plan[column]
-        log = calm.measured(partial(_reads, bench, base, depth, count, rng), waits_ns)
-        row[column] = _rate(log, depth)
+    with bench.without_caches():
+        for column in rng.permutation(len(plan)):
+            depth, count = plan[column]
+            log = calm.measured(partial(_reads, bench, base, depth, count, rng), waits_ns)
+            row[column] = _rate(log, depth)
     return row
 
 
