@@ -106,7 +106,7 @@ def turn_over(device: Device, drawn: Drawn, stop: Stop, size_bytes: int | None =
         return
     writes = drawn._replace(vector=replace(drawn.vector, wr_ratio=100))
     count = max(drawn.vector.uncounted(stop) * ratio // 100, 1)
-    plan = writes.plan(Stop(), size_bytes)
+    plan = writes.plan(PAPER_STOP, size_bytes)
     device.run(replace(plan, until_ci=None, runtime_ns=None, requests=count)).whole()
 
 
