@@ -69,16 +69,17 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         features = rows.shape[1] - self.terms
         if features < 1 or self.terms < 0:
             raise ValueError(f"terms must be from 0 to {rows.shape[1] - 1}, got {self.terms}")
+        told, terms = rows[:, :features], rows[:, features:]
         coefficients, least = np.empty(0), 0.0
         if self.terms:
-            coefficients, least = _added_up(rows[:, features:], target)
-            target = target / summed(rows[:, features:], coefficients, least)
+            coefficients, least = _added_up(terms, target)
+            total = summed(terms, coefficients, least)
+            target = target / total
+            if self.tree:
+                told = with_shares(told, terms, coefficients, total)
         random = check_random_state(self.random_state)
-        ratio: Any = GaussianProcess(log_target=self.log_target, random_state=random)
-        told = rows[:, :features]
-        if self.tree:
-            ratio = GuideRegressor(ridge=RIDGE, log_target=self.log_target, random_state=random)
-            told = with_shares(rows, features, coefficients, least)
+        common: dict[str, Any] = {"log_target": self.log_target, "random_state": random}
+        ratio = GuideRegressor(ridge=RIDGE, **common) if self.tree else GaussianProcess(**common)
         ratio.fit(told, target)
         self.model_ = ServiceModel(ratio.model_, features, coefficients, least, shares=self.tree)
         return self

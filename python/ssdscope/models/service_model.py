@@ -47,12 +47,13 @@ class ServiceModel:
 
     def evaluate(self, rows: Array) -> Array:
         """Predict; shape (n,)."""
-        told = rows[:, : self.features]
+        told, terms = rows[:, : self.features], rows[:, self.features :]
+        if not len(self.coefficients):
+            return self.ratio.evaluate(told)
+        total = summed(terms, self.coefficients, self.least)
         if self.shares:
-            told = with_shares(rows, self.features, self.coefficients, self.least)
-        answer = self.ratio.evaluate(told)
-        if len(self.coefficients):
-            answer = answer * summed(rows[:, self.features :], self.coefficients, self.least)
+            told = with_shares(told, terms, self.coefficients, total)
+        answer: Array = self.ratio.evaluate(told) * total
         return answer
 
     def to_json(self) -> dict[str, Any]:
@@ -92,11 +93,7 @@ def summed(terms: Array, coefficients: Array, least: float) -> Array:
     return total
 
 
-def with_shares(rows: Array, features: int, coefficients: Array, least: float) -> Array:
-    """Put the share of each time in the sum, where it takes any, behind the features."""
-    if not len(coefficients):
-        return rows[:, :features]
-    total = summed(rows[:, features:], coefficients, least)
+def with_shares(features: Array, terms: Array, coefficients: Array, total: Array) -> Array:
+    """Put the share of each time in their total, where it takes any, behind the features."""
     takes = coefficients > 0
-    times = rows[:, features:][:, takes] * coefficients[takes]
-    return np.hstack([rows[:, :features], times / total[:, None]])
+    return np.hstack([features, terms[:, takes] * coefficients[takes] / total[:, None]])

@@ -18,8 +18,8 @@ must show the same knee within 5 %, or a third one bears one of them out, as fou
 be returned to that; `knees_agree` says why they may differ, and by how much. If twice all writes
 become 5 % slower at one place before it, that is the knee. Where a region of one bit per cell is
 not ruled out, writes in order may not become as slow there. Nor may it be where entries of a
-mapping table on demand are first written back, as all in memory have changed; nor sooner than where
-no write begins a merge unit, if it is not known whether there are such.
+mapping table on demand are written back, the first three times that all in memory have changed; nor
+sooner than where no write begins a merge unit, if it is not known whether there are such.
 
 Assumptions. The RMW unit is known, so that whole ones are overwritten; else see `unaligned_knee`,
 and behind a buffer that hides it `padded_knee`, unless single entries of a mapping table are loaded
@@ -171,13 +171,11 @@ def _require_as_soon(bench: Bench, unit: Granule, spare_bytes: float) -> None:
 
 def _unless_written_back(bench: Bench, finding: Finding) -> Finding:
     """Refuse where writes become slower as all entries in memory are written back."""
-    place = table_writes.first_written_back(bench)
-    for turn in range(1, TURNS + 1):
-        if (
-            isinstance(finding, Detected)
-            and abs(float(finding.value) / turn - place) < SAME * place
-        ):
-            raise Stopped(Reason.MASKED, "entries of the mapping table are written back there")
+    if not isinstance(finding, Detected):
+        return finding
+    place, knee = table_writes.first_written_back(bench), float(finding.value)
+    if any(abs(knee / turn - place) < SAME * place for turn in range(1, TURNS + 1)):
+        raise Stopped(Reason.MASKED, "entries of the mapping table are written back there")
     return finding
 
 

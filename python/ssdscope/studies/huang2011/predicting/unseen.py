@@ -129,13 +129,14 @@ class Learning:
         floor = evaluation.noise_floor(self._rows(device, design, progress))
         found: list[Learnt] = []
         for choice in (choices[0], trees[0]):
+            chosen = found[0] if found else None
             # No intervals are asked for between the points of a grid, nor of the tree.
-            usual = bool(found) or design == GRID
+            usual = chosen is not None or design == GRID
             unseen = choice.unseen if usual else fitting.calibrating(choice, sample, seed)
             scored = evaluation.scores(choice.model, choice.feature_set, sample, test, seed, unseen)
             by_split = {row["split"]: row for row in scored}
             names = (device, design, len(sample), choice.model, choice.feature_set)
-            found.append(Learnt(*names, by_split, floor, *found))
+            found.append(Learnt(*names, by_split, floor, beside=chosen))
         return found
 
     def predicted(self, learnt: Learnt, test: Sample, progress: StageProgress) -> Array:
