@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 
 from ssdscope.probes import Reason, log_room
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.log_room import USUAL
+from ssdscope.probes.overwriting import Granule
 
 IN_MERGE, BLOCKS = 64, 12
 
@@ -129,3 +132,10 @@ def test_unless_waits_come_a_little_sooner_one_after_the_other() -> None:
     assert room.others == pytest.approx(3 / (IN_MERGE - 3))
     far_sooner = latencies(2000.0, IN_MERGE - 20, begin=IN_MERGE * BLOCKS)
     assert log_room._shared(far_sooner, 1.0, IN_MERGE) is None
+
+
+@pytest.mark.parametrize("unit_bytes", [1 << 20, 3 << 18])
+def test_nothing_is_said_of_merge_units_that_do_not_hold_several_units(unit_bytes: int) -> None:
+    bench = Mock(**{"info.capacity_bytes": 1 << 30, "found.return_value": None})
+    assert log_room.log_room(bench, Granule(unit_bytes, 0, exact=True), 1 << 20) is None
+    bench.write.assert_not_called()

@@ -334,7 +334,7 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
     """Answer for a drive with log blocks: what they take is what a host can overwrite."""
     unit = unit_or_base(bench)
     capacity = bench.info.capacity_bytes
-    room = log_room(bench, unit, merge_bytes) if merge_bytes % unit.size_bytes == 0 else None
+    room = log_room(bench, unit, merge_bytes)
     evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": unit.exact}
     below = Reason.EFFECT_BELOW_NOISE
     if room is None:

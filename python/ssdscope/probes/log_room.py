@@ -99,7 +99,7 @@ def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
     unit
         What is written: an RMW unit.
     merge_bytes
-        The merge unit, a multiple of it.
+        The merge unit; of one that is no multiple of it, nothing is said.
 
     Raises
     ------
@@ -111,6 +111,8 @@ def log_room(bench: Bench, unit: Granule, merge_bytes: int) -> LogRoom | None:
     # Within what the mapping table in memory covers, so that no write waits for the table.
     covered = min(capacity, int(float(bench.found("map_cache_bytes") or capacity)))
     in_merge = merge_bytes // unit.size_bytes
+    if in_merge < 2 or merge_bytes % unit.size_bytes:
+        return None
     usual = write_through(bench, np.full(USUAL, _place(unit, in_merge, 1, 1)), unit.size_bytes)
     latencies = np.empty(0)
     merges = max((covered + unit.phase_bytes) // merge_bytes - 1, 1)

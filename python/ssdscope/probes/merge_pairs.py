@@ -156,11 +156,16 @@ def _writes_a_log(bench: Bench, found: Repeating, place: int, waits: Waits) -> i
             count = min(max(taken_ns.size, FEWEST_REWRITES), most - taken_ns.size)
             more = merge_runs.undisturbed(writer, np.full(count, place), block, most_lost=1.0)
             taken_ns = np.append(taken_ns, more)
-            between = np.diff(np.flatnonzero(taken_ns > waits.limit_ns))
+            between = np.diff(_merges(taken_ns > waits.limit_ns))
             if between.size >= LOGS:
                 usual = int(np.median(between))
                 return usual if (between == usual).mean() > ALIKE else None
     return None
+
+
+def _merges(waits: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Give the writes that a merge began with; where each one waits, all wait for somebody else."""
+    return np.flatnonzero(waits[1:] & ~waits[:-1]) + 1
 
 
 def _waits(bench: Bench, found: Repeating, at: int, count: int, seen: Waits) -> bool | None:
