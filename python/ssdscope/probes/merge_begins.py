@@ -5,18 +5,18 @@ the first RMW unit of a merge unit is taken for the beginning of such a stream, 
 before has left is merged first, which copies the rest of a whole unit. Single writes elsewhere go
 to the common log blocks and cost nothing until those are full (Lee et al., FAST, 2007).
 
-Statistic. Single writes to the beginnings of random units, and to places a half, a third and a
-fifth behind the beginnings of others, in random order; of either kind the times.
+Statistic. Single writes to the beginnings of random units, and to places a half, a third, a fifth
+and so on behind the beginnings of others, in random order; of either kind the times.
 
 Decision. Three of four beginnings take at least twice as long as three of four of each other kind.
-Of several units one of the other kinds would be slow, too, and of a part of a unit half of the
-beginnings fast. Whatever else a place far from the last one costs, as loading a part of the mapping
-table, all kinds cost. Where the RMW unit is not known, single blocks around the beginnings tell it:
-those are slow that lie in the first one. Its ends are found by bisection, and blocks on both sides
-of either must agree at fresh places.
+Of several units one of the other kinds is slow, too: then that part is tried for a unit. Of a part
+of a unit half of the beginnings would be fast. Whatever else a place far from the last one costs,
+as loading a part of the mapping table, all kinds cost. Where the RMW unit is not known, single
+blocks around the beginnings tell it: those are slow that lie in the first one. Its ends are found
+by bisection, and blocks on both sides of either must agree at fresh places.
 
 Assumptions. The size comes from what repeats in order. One log block for each unit makes all kinds
-alike, so that nothing is said. Cost: some sixty writes, and two hundred for the RMW unit.
+alike, so that nothing is said. Cost: some hundred writes, and two hundred for the RMW unit.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench import Bench
     from ssdscope.probes.merge_periods import Repeating
 
-PARTS = (2, 3, 5)
-"""Behind which part of a unit the other writes are."""
+PARTS = (2, 3, 5, 7, 11, 13)
+"""Behind which part of a unit the other writes are: of no more units together, it is seen."""
 WRITES = 16
 """Of each kind."""
 FIRST = 4
@@ -86,9 +86,12 @@ class Begins(Waits):
     ----------
     typical_ns
         What a write to a beginning takes.
+    part
+        One of `PARTS` such that where it ends, writes wait like those to beginnings; 1 if none.
     """
 
     typical_ns: float = 0.0
+    part: int = 1
 
     @property
     def alone(self) -> bool:
@@ -103,10 +106,22 @@ class Begins(Waits):
         return self.typical_ns >= LONGER * elsewhere_ns
 
 
+def of_one(bench: Bench, found: Repeating) -> tuple[Repeating, Begins | None]:
+    """Compare beginnings with places behind them, and where these begin units, units of that size.
+
+    What else repeats in order, as zones of the mapping table, may hold several units.
+    """
+    begins = measure(bench, found)
+    while begins is not None and begins.part > 1 and (less := found.part(begins.part)) is not None:
+        found, begins = less, measure(bench, less)
+    return found, begins
+
+
 def measure(bench: Bench, found: Repeating) -> Begins | None:
     """Compare beginnings with places behind them; None if too little is known of either."""
     size, unit = found.size_bytes, request_bytes(bench, found)
-    behind = np.array([0, *(size // part // unit * unit for part in PARTS)])
+    parts = [part for part in PARTS if size // part >= unit]
+    behind = np.array([0, *(size // part // unit * unit for part in parts)])
     rng = bench.rng(f"begins of merge units {size}")
     kind = rng.permuted(np.repeat(np.arange(behind.size), WRITES))
     taken_ns = _taken_ns(bench, found, behind[kind], unit, rng)
@@ -117,7 +132,18 @@ def measure(bench: Bench, found: Repeating) -> Begins | None:
         return None
     most = max(float(np.percentile(each, 75)) for each in others)
     least = float(np.percentile(begins, 25))
-    return Begins(least, most, typical_ns=float(np.median(begins)))
+    slow = _some_wait(others)
+    part = parts[slow] if slow is not None else 1
+    return Begins(least, most, typical_ns=float(np.median(begins)), part=part)
+
+
+def _some_wait(others: list[NDArray[Any]]) -> int | None:
+    """Give the first of other kinds that waits, where some do and some do not."""
+    least, most = (np.array([np.percentile(each, share) for each in others]) for share in (25, 75))
+    slow = least >= LONGER * most.min()
+    if not slow.any() or slow.all() or least[slow].min() < LONGER * most[~slow].max():
+        return None
+    return int(np.argmax(slow))
 
 
 def kinds_of(taken_ns: NDArray[Any], kind: NDArray[np.int64]) -> list[NDArray[Any]]:

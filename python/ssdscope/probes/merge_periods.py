@@ -13,7 +13,7 @@ in them: then the last write before a multiple is the one that waits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,6 +105,12 @@ class Repeating:
     def size_bytes(self) -> int:
         """How large the unit would be; 0 without a period."""
         return self.period.units * self.stream.unit_bytes if self.period else 0
+
+    def part(self, parts: int) -> Repeating | None:
+        """Give one of so many parts of a period; None if it is no whole number of writes."""
+        if self.period is None or self.period.units % parts or self.period.units == parts:
+            return None
+        return replace(self, period=_of_units(self.stream.ranks(), self.period.units // parts))
 
 
 def repeating(bench: Bench) -> Iterator[Repeating]:
@@ -213,17 +219,20 @@ def _written_in_order(bench: Bench, count: int, unit: int, phase: int) -> Stream
 
 def period_of(ranks: NDArray[Any]) -> Period | None:
     """Find the smallest distance at whose multiples writes are slow."""
-    sd = 1 / np.sqrt(12)
-    found = []
-    for units in range(2, (ranks.size - 1) // LEAST_PERIODS + 1):
-        on = ranks[units::units]
-        sure = float(np.nansum(on)) / sd / np.sqrt(on.size)
-        if sure >= SURE:
-            found.append(Period(units, float(np.nanmean(on)), sure))
+    every = (_of_units(ranks, units) for units in range(2, (ranks.size - 1) // LEAST_PERIODS + 1))
+    found = [each for each in every if each.sure >= SURE]
     if not found:
         return None
     best = max(each.height for each in found)
     return _whole(ranks, next(each for each in found if each.height >= AS_GOOD * best))
+
+
+def _of_units(ranks: NDArray[Any], units: int) -> Period:
+    """Judge one distance."""
+    on = ranks[units::units]
+    total, known = float(np.nansum(on)), int(np.count_nonzero(~np.isnan(on)))
+    sd = 1 / np.sqrt(12)
+    return Period(units, total / max(known, 1), total / sd / float(np.sqrt(on.size)))
 
 
 def _whole(ranks: NDArray[Any], period: Period) -> Period:

@@ -126,12 +126,12 @@ def _of_period(
 
     What tells it goes into the evidence. When the probe began, so much had been written.
     """
-    begins = merge_begins.measure(bench, found)
+    one, begins = merge_begins.of_one(bench, found)
     if begins is not None and begins.alone:
-        evidence["begins_slower"] = begins.contrast
+        evidence |= _evidence(one.stream, one.period) | {"begins_slower": begins.contrast}
         known = unit_is_known(bench)
-        first = (None, None) if known else merge_begins.first_unit(bench, found, begins)
-        return list(_detected(bench, found, begins.contrast, evidence, first))
+        first = (None, None) if known else merge_begins.first_unit(bench, one, begins)
+        return list(_detected(bench, one, begins.contrast, evidence, first))
     pairs = merge_pairs.measure(bench, found)
     if pairs is not None:
         evidence["across_slower"] = pairs.contrast
