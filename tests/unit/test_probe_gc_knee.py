@@ -115,14 +115,19 @@ def test_a_drive_without_collection_shows_none(tmp_path: Path) -> None:
         assert isinstance(finding, Undetectable)
 
 
+@pytest.mark.parametrize("known_to_hold", [True, False])
 @pytest.mark.parametrize(("held", "drain"), [(64, "high-water"), (1000, "full"), (1000, "idle")])
-def test_what_a_buffer_holds_is_no_spare_space(tmp_path: Path, held: int, drain: str) -> None:
-    """It stays on, and each write is flushed past it."""
+def test_what_a_buffer_holds_is_no_spare_space(
+    tmp_path: Path, held: int, drain: str, known_to_hold: bool
+) -> None:
+    """It stays on, and each write is flushed past it, whether or not it is known how much it is."""
     buffer = (
         f"[write_buffer]\nbytes = {held * 4096}\nunit_bytes = 4096\nswitchable = false\n"
         f'drain = "{drain}"\norder = "lru"\n'
     )
-    known = {"rmw_unit_bytes": 4096, "write_buffer_bytes": held * 4096, "merge_unit_bytes": None}
+    known = {"rmw_unit_bytes": 4096, "merge_unit_bytes": None}
+    if known_to_hold:
+        known["write_buffer_bytes"] = held * 4096
     bench = bench_with(tmp_path, page_mapped(blocks=960) + buffer + NOISE, **known)
     share = told("gc_knee", bench)[gc_knee.SPARE]
     assert isinstance(share, Detected)

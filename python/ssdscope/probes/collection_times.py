@@ -25,7 +25,14 @@ def held_share(bench: Bench) -> float:
     """Give the share of the capacity that a buffer holds which stays on.
 
     As much less than was written has used up spare space.
+
+    Raises
+    ------
+    Stopped
+        If there is one of which that is not known.
     """
+    if write_buffer.may_stay(bench) and write_buffer.about_bytes(bench) is None:
+        raise Stopped(Reason.WRITE_ACKED_FROM_BUFFER, "what the buffer holds is not known")
     return write_buffer.staying_bytes(bench) / bench.info.capacity_bytes
 
 

@@ -39,7 +39,6 @@ import numpy as np
 
 from ssdscope.probes import pslc, table_writes, write_buffer
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.collection_times import held_share
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.hidden_unit import stays_on
 from ssdscope.probes.info import ProbeInfo
@@ -305,7 +304,7 @@ def _overwrite_alone(
 
 def _through(bench: Bench, unit: Granule) -> bool:
     """Whether to flush each write past a buffer that stays on, which hides the first that wait."""
-    return held_share(bench) > 0 and unit.exact and not buffered(bench)
+    return write_buffer.may_stay(bench) and unit.exact and not buffered(bench)
 
 
 def _written(bench: Bench, places: NDArray[np.uint64], size_bytes: int) -> NDArray[np.float64]:

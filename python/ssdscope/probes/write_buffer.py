@@ -196,6 +196,12 @@ def staying_bytes(bench: Bench) -> float:
     return (about_bytes(bench) or 0.0) if fixed else 0.0
 
 
+def may_stay(bench: Bench) -> bool:
+    """Whether there is a buffer that cannot be switched off, or none is ruled out."""
+    fixed = bench.info.write_cache.control == "fixed"
+    return fixed and not isinstance(bench.known.get(SIZE), Absent)
+
+
 def _declared(info: DeviceInfo) -> int:
     return info.capacity_bytes
 
