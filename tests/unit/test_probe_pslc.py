@@ -169,6 +169,14 @@ def test_a_stretch_ends_where_all_waited_once_as_long_as_ever_behind(waits: list
     assert found.requests.tolist() == [waits[0]] * 5
 
 
+@pytest.mark.parametrize(("waits", "end"), [((), 672), ((300,), 744), ((100, 700), 744)])
+def test_of_one_stretch_waits_must_come_evenly(waits: tuple[int, ...], end: int) -> None:
+    times = np.full((1, 1055), 1.4e6)
+    times[0, 672::96] = 180e6
+    times[0, list(waits)] = 120e6
+    assert pslc_stretches._before_all_waited(times, np.array([744])).tolist() == [end]
+
+
 def test_a_stretch_that_waited_where_others_ended_has_ended_there() -> None:
     """Few wait at once behind an end, so that a later one may be taken for the first."""
     times = np.full((5, 100), 1e6)

@@ -42,6 +42,8 @@ stretch those in a longer one, for it to be maybe a region that gains little, as
 of the time: no proof, either."""
 AS_LONG = 0.5
 """Of the longest wait that all stretches share: what an earlier one must have to be the end."""
+FEWEST_REGULAR, IRREGULAR = 3, 1.25
+"""Waits of one stretch, and times the shortest distance the longest, for them to be regular."""
 REPEATED_SHARE = 1 / 16
 """Of the longest stretch, up to which one is repeated while it is searched for."""
 LONGEST_SHARE = 1 / 4
@@ -308,15 +310,25 @@ def _before_all_waited(times: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
     """Go back to a request at which all waited before, as long as they do behind the end.
 
     What fills a region in parts waits once for each, and the first such wait is lost among the many
-    that do not wait before and behind it. No disturbance comes at the same request each time.
+    that do not wait before and behind it. No disturbance comes at the same request each time. Of
+    one stretch the waits behind must be as far apart as they are from that one.
     """
     end, all_ns = int(ends.min()), times.min(axis=0)
     usual = float(np.median(all_ns[:end]))
     longest = float(all_ns[end:].max())
-    if len(times) < SEARCH_RUNS or longest < SLOWER * usual:
+    if longest < SLOWER * usual:
         return ends
-    waited = np.flatnonzero(all_ns[:end] - usual >= AS_LONG * (longest - usual))
-    return np.minimum(ends, waited[0]) if waited.size else ends
+    waited = np.flatnonzero(all_ns - usual >= AS_LONG * (longest - usual))
+    if waited[0] >= end or (len(times) < SEARCH_RUNS and not _regular(waited, end)):
+        return ends
+    return np.minimum(ends, waited[0])
+
+
+def _regular(waited: NDArray[np.int64], end: int) -> bool:
+    """Whether waits come evenly, and only the first before the end."""
+    between = np.diff(waited)
+    many = waited.size >= FEWEST_REGULAR and waited[1] >= end
+    return bool(many and between.max() <= IRREGULAR * between.min())
 
 
 def _dropped(times: NDArray[Any], length: int, seed: int) -> Stretch | None:
