@@ -321,7 +321,7 @@ def _before_all_waited(times: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
     waited = np.flatnonzero(all_ns - usual >= AS_LONG * (longest - usual))
     if waited[0] >= end or (len(times) < SEARCH_RUNS and not _regular(waited, end)):
         return ends
-    return np.minimum(ends, waited[0])
+    return np.asarray(np.minimum(ends, waited[0]))
 
 
 def _regular(waited: NDArray[np.int64], end: int) -> bool:
