@@ -17,6 +17,7 @@ from ssdscope.probes.buffer_unit import Filled
 from ssdscope.probes.bursts import FLUSHES, SPAN_BYTES, Bursts
 from ssdscope.probes.finding import Reason
 from ssdscope.probes.write_through import FASTEST_PROGRAM_NS
+from ssdscope.stats.stalls import SLOW
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,6 +51,8 @@ ALIKE = 0.05
 SLACK, UNORDERED_SLACK = 0.01, 0.04
 SURE = 0.9
 """Share of what is held that surely is taken without waiting."""
+RARE = 0.1
+"""Share of all waits: where these are more than half of the time, they are for something else."""
 APART = 0.16
 """Relative distance of the bounds, up to which the middle is told."""
 PAIRS_FROM = 128
@@ -105,19 +108,20 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
     if waits is None:
         return Reason.EFFECT_BELOW_NOISE
     accepted = _agreed(waits.accepted)
-    slow_ns = float(latency_ns[:, int(accepted) :].mean())
+    behind_ns = latency_ns[:, int(accepted) :]
     evidence |= {
-        "slow_ns": slow_ns,
+        "slow_ns": float(behind_ns.mean()),
         "accepted_requests": waits.accepted.tolist(),
         "released_requests": waits.released.tolist(),
         "profile_ns": np.median(latency_ns, axis=0),
         "full_at": accepted,
     }
-    held.leaves_ns = slow_ns
+    held.leaves_ns = _leaves_ns(behind_ns, fast_ns)
     counts = held.counts(_ends(bursts, accepted, count > MANY), count)
     if counts is None:
         return Reason.EFFECT_BELOW_NOISE
-    low, high = _between(counts, accepted, waits, slow_ns)
+    pace_ns = float(behind_ns.mean()) if counts.in_order else held.leaves_ns
+    low, high = _between(counts, accepted, waits, counts.reading_ns / pace_ns)
     evidence |= {"held_requests": counts.spans.tolist(), "at_least": low, "at_most": high}
     usual = float(np.quantile(counts.spans, 0.75))
     too_many = usual > (1 + APART / 2) * accepted or counts.spans.max() > MOST_OVER * accepted
@@ -136,16 +140,26 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
     return Filled(value, interval, _Weighing(held, int(accepted), low).units)
 
 
+def _leaves_ns(behind_ns: NDArray[Any], fast_ns: float) -> float:
+    """Give how long it takes until one more has left the full buffer.
+
+    A few long waits, as for merges, hold up what leaves; meanwhile it goes on at the other pace.
+    """
+    times = np.sort(behind_ns, axis=None)
+    few = int(RARE * np.count_nonzero(times > SLOW * fast_ns))
+    others, rare = times[: times.size - few], times[times.size - few :]
+    return float(others.mean() if rare.sum() > others.sum() else times.mean())
+
+
 def _between(
-    counts: Counts, accepted: float, waits: stats.Waits, slow_ns: float
+    counts: Counts, accepted: float, waits: stats.Waits, read: float
 ) -> tuple[float, float]:
     """Bound the room by what was held, and by that and what left until it was read.
 
     A write that waited found the buffer full: since then no more has left than may follow without
-    waiting, and what left while it was read.
+    waiting, and what left while it was read, `read`.
     """
     most = min(float(counts.spans.max()), accepted)
-    read = counts.reading_ns / slow_ns
     if not counts.in_order:
         usual = float(counts.spans.mean())
         # Read in random order, a half of what leaves meanwhile is missed, a quarter more or less.
