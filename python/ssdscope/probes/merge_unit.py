@@ -45,8 +45,8 @@ from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.merge_periods import PHASE, Period, Repeating, Stream, repeating, unit_is_known
 from ssdscope.probes.picture import Axis, Picture, series
-from ssdscope.probes.rmw_unit import LARGEST_UNIT_BYTES
 from ssdscope.probes.states import State
+from ssdscope.probes.unit_periods import LARGEST_UNIT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,10 @@ Statistic. Ranks of latency within depth and size, folded at every candidate (`s
 Decision. Both halves of the data (by turns) must name the same period at 1 % each, or one a
 multiple of the other's, and the same phase. A period that consists of several straddling steps
 alike is that of the placement, and its step is the unit; full queues tell, and what is saved by
-writing it whole (`inner_units`). The unit must divide what both halves name. More data are taken,
-twice at most, until the halves agree, or see none and places hardly differ. Where a buffer that
-stays on hides what a write takes, reads may, or how fast small writes go on (`hidden_unit`).
+writing it whole (`inner_units`). The unit must divide what both halves name; where it is not clear,
+it may be a part of a multiple of that, too. More data are taken, twice at most, until the halves
+agree, or see none and places hardly differ. Where a buffer that stays on hides what a write takes,
+reads may, or how fast small writes go on (`hidden_unit`).
 
 Assumptions. Writes reach the flash before they are acknowledged (`write_through`); there is no
 unit only where that is sure. Units are at most 128 KiB, and 1, 3, 5, 7, 9 or 15 times a power of
@@ -29,23 +30,31 @@ at first on a drive of which they would write half.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope import stats
 from ssdscope.probes import hidden_unit, inner_units, shifted_writes, write_through
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.shifted_writes import Samples
 from ssdscope.probes.states import State
+from ssdscope.probes.unit_periods import (
+    LARGEST_UNIT_BYTES,
+    LEAST_SHARE,
+    Answer,
+    agreed,
+    answer_of,
+    boundary_of,
+    candidates_blocks,
+    common,
+    straddles,
+    whole_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
     from ssdscope.targets.records import DeviceInfo
@@ -53,14 +62,9 @@ if TYPE_CHECKING:
 NAME = "rmw_unit"
 UNIT, PHASE = "rmw_unit_bytes", "alignment_phase_bytes"
 
-LARGEST_UNIT_BYTES = 128 << 10
 FIRST_WRITES = 8192
 """Of each depth, in the first look; the second look doubles, and so does the third."""
 LOOKS = 3
-TOLERANCE = 0.2
-"""Log blocks repeat at distances far above a unit, which adds to what its multiples explain."""
-LEAST_SHARE = 0.015
-"""Of the variance, for a period to be one: what explains less is there, but is no unit."""
 SMALLEST_PAGE_BYTES = 2048
 """No flash is written in less: a unit of one smaller block is a unit that was not seen."""
 SIDE_BY_SIDE, SERIAL_GAIN = 1.05, 1.3
@@ -69,33 +73,11 @@ side and never show, so that there is no saying that there is none."""
 QUEUED = 2.0
 """Depth of reading that still gains, above which a drive surely takes several commands; reads that
 only overlap with their answers gain up to 1.6."""
-LEAST_FIT = 0.4
-"""Correlation of the folded latency with the number of units that a write touches. Below, and at
-the largest candidate, the period is something else's: of merges, or a divisor of it."""
-AS_WELL = 0.85
-"""Of how well the first blocks of units fit, which boundaries must fit."""
 HOPELESS = 0.2
 """Probability by chance above which, in both halves, more data are not asked for."""
 MOST_PLACES, NO_EFFECT = 16, 0.03
 """Share of the latency by which no place that is slow in one half of the data may be slower in the
 other, of periods of so many, where none is said to be."""
-
-
-@dataclass(frozen=True)
-class _Answer:
-    """What one half of the data says, in logical blocks; None where it says nothing."""
-
-    scan: stats.PeriodScan
-    unit: int | None
-    boundary: int | None
-
-
-def candidates_blocks(info: DeviceInfo) -> NDArray[np.int64]:
-    """Give the units that are looked for, in logical blocks."""
-    largest = LARGEST_UNIT_BYTES // info.logical_block_bytes
-    odd = np.array([1, 3, 5, 7, 9, 15])
-    every = np.unique(odd[:, None] << np.arange(int(largest).bit_length())[None, :])
-    return every[(every >= 2) & (every <= largest)]
 
 
 def writes_bytes(info: DeviceInfo) -> int:
@@ -148,7 +130,7 @@ def _by_writes(bench: Bench) -> Iterator[Finding]:
             yield Undetectable(name=name, probe=NAME, reason=Reason.RANGE_TOO_SMALL)
         return
     samples = shifted_writes.no_samples()
-    halves: list[_Answer] = []
+    halves: list[Answer] = []
     waits, forced = True, False
     for look in range(LOOKS):
         wanted = _first_writes(bench.info) << max(look - 1, 0)
@@ -162,27 +144,30 @@ def _by_writes(bench: Bench) -> Iterator[Finding]:
         with write_through.writing(bench) as writer:
             samples = samples.joined(shifted_writes.measure(writer, wanted, look))
             waits, forced = waits and writer.waits, forced or writer.forced
-        halves = [_answer(half, candidates) for half in _halves(samples)]
+        halves = [answer_of(half, candidates) for half in _halves(samples)]
         bench.progress("units of writing", (look + 1) / LOOKS)
-        if _agreed(halves) or _hopeless(bench.info, samples, halves):
+        if agreed(halves) or _hopeless(bench.info, samples, halves):
             break
-    period = _common(halves) if halves else None
-    inner = None if period is None else _inner(bench, samples, period)
-    if inner is not None and (inner == candidates[-1] or not _straddles(samples, inner)):
-        inner = None
+    inner = _inner(bench, samples, halves) if halves else None
     yield from _findings(bench.info, samples, halves, inner, waits=waits, forced=forced)
 
 
-def _inner(bench: Bench, samples: Samples, unit: int) -> int | None:
+def _inner(bench: Bench, samples: Samples, halves: list[Answer]) -> int | None:
     """Give the unit that the period consists of, if it is clear."""
+    unit = common(halves)
+    if unit is None:
+        return None
     _renew(bench)
     with write_through.writing(bench) as writer:
         write_ns = float(np.median(samples.latency_ns)) / 2
-        boundary, _ = _boundary(samples, samples.ranks(), unit)
+        boundary, _ = boundary_of(samples, unit)
         serial = _gain(samples) < SERIAL_GAIN
         queued = float(bench.found("queue_depth_knee") or 1) > QUEUED
         period = inner_units.Period(unit, boundary, write_ns, serial, queued)
-        return inner_units.innermost(writer, period)
+        inner = inner_units.innermost(writer, period)
+    if inner is None or inner >= candidates_blocks(bench.info)[-1]:
+        return None
+    return inner if straddles(samples, inner) else None
 
 
 def _renew(bench: Bench) -> None:
@@ -190,7 +175,7 @@ def _renew(bench: Bench) -> None:
     bench.renew(State.FILLED)
 
 
-def _hopeless(info: DeviceInfo, samples: Samples, halves: list[_Answer]) -> bool:
+def _hopeless(info: DeviceInfo, samples: Samples, halves: list[Answer]) -> bool:
     """Whether chance often beats both periods, and neither noise nor haste would hide one."""
     if samples.place.size <= FIRST_WRITES:
         return False
@@ -205,84 +190,10 @@ def _halves(samples: Samples) -> list[Samples]:
     return [samples.part(~second), samples.part(second)]
 
 
-def _common(halves: list[_Answer]) -> int | None:
-    """Give the period of which both halves see all or a whole part, as of several units."""
-    units = sorted(each.unit or 0 for each in halves)
-    return units[1] if units[0] and not units[1] % units[0] else None
-
-
-def _agreed(halves: list[_Answer]) -> bool:
-    first, second = halves
-    return first.unit is not None and (first.unit, first.boundary) == (second.unit, second.boundary)
-
-
-def _answer(samples: Samples, candidates: NDArray[np.int64]) -> _Answer:
-    """Find period and phase of one half."""
-    values, strata = samples.ranks(), samples.strata
-    scan = stats.scan_periods(
-        samples.place, values, candidates, strata=strata, permutations=99, tolerance=TOLERANCE
-    )
-    if scan.period is None or scan.explained.max() < LEAST_SHARE:
-        return _Answer(scan, None, None)
-    unit = scan.period
-    boundary, fit = _boundary(samples, values, unit)
-    if fit < LEAST_FIT:
-        return _Answer(scan, None, None)
-    return _Answer(scan, unit, boundary)
-
-
-def _boundary(samples: Samples, values: NDArray[Any], unit: int) -> tuple[int, float]:
-    """Find the place within a unit, in blocks, at which units begin, and how well it fits.
-
-    What fits is the number of units that a write touches, place by place; as a correlation.
-    """
-    match, best_of_each = _match(samples, values, unit, straddling=True)
-    best = int(np.argmax(match))
-    return best, float(best_of_each[best])
-
-
-def _match(
-    samples: Samples, values: NDArray[Any], unit: int, *, straddling: bool
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Correlate places with how many boundaries a write straddles, or first blocks it contains.
-
-    Returns
-    -------
-    tuple of ndarray, shape (unit,)
-        By the place of the boundary: over all sizes and depths, and of the best of them.
-    """
-    match, best, weight = np.zeros(unit), np.zeros(unit), 0
-    for number in np.unique(samples.strata):
-        there = samples.strata == number
-        size = int(samples.size[there][0])
-        profile, counts = stats.folded_profile(samples.place[there], values[there], unit)
-        # One first block more than boundaries is in writes that begin with it.
-        reach = np.arange(unit) + size if straddling else np.arange(-1, unit - 1) % unit + size + 1
-        touched = -(-reach // unit)
-        if touched.min() < touched.max():
-            fits = stats.shift_match(profile, touched)
-            match += fits * counts.sum()
-            best = np.maximum(best, fits)
-            weight += int(counts.sum())
-    return match / max(weight, 1), best
-
-
-def _straddles(samples: Samples, unit: int) -> bool:
-    """Whether what costs is to straddle a boundary, and not to write the first block of something.
-
-    A firmware may keep a log block for streams, and merge it for any write to a unit's beginning.
-    """
-    values = samples.ranks()
-    straddling, containing = (
-        float(_match(samples, values, unit, straddling=each)[0].max()) for each in (True, False)
-    )
-    return straddling >= AS_WELL * containing
-
-
 def _findings(
     info: DeviceInfo,
     samples: Samples,
-    halves: list[_Answer],
+    halves: list[Answer],
     inner: int | None,
     *,
     waits: bool,
@@ -314,7 +225,8 @@ def _findings(
                 yield Undetectable(name=name, reason=Reason.WRITE_ACKED_FROM_BUFFER, **common)
             return
         why = "it is not clear whether the period is one unit or several, or where they begin"
-        yield Ambiguous(name=UNIT, candidates=_parts(unit, block), reason=why, **common)
+        whole = whole_of(_halves(samples), unit)
+        yield Ambiguous(name=UNIT, candidates=_parts(whole, block), reason=why, **common)
         yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
         return
     effect = shifted_writes.effect(samples, unit, max(shifted_writes.DEPTHS))
@@ -326,14 +238,14 @@ def _findings(
 
 def _parts(unit: int, block: int) -> tuple[float, ...]:
     """Give all units of more than a block that a period may consist of, in bytes."""
-    parts = (part for part in range(1, unit // 2 + 1) if unit % part == 0)
-    return tuple(float(unit // part * block) for part in parts)
+    sizes = (unit // part * block for part in range(1, unit // 2 + 1) if unit % part == 0)
+    return tuple(float(size) for size in sizes if size <= LARGEST_UNIT_BYTES)
 
 
 def _nothing_found(
     info: DeviceInfo,
     samples: Samples,
-    halves: list[_Answer],
+    halves: list[Answer],
     common: dict[str, Any],
     *,
     waits: bool,
@@ -366,7 +278,7 @@ def _differ(info: DeviceInfo, samples: Samples) -> float:
     return shifted_writes.held_out(_halves(samples), small, depth, NO_EFFECT)
 
 
-def _evidence(info: DeviceInfo, samples: Samples, halves: list[_Answer]) -> dict[str, Any]:
+def _evidence(info: DeviceInfo, samples: Samples, halves: list[Answer]) -> dict[str, Any]:
     """Gather the scan of both halves and, of a unit found, the folded profile."""
     block = info.logical_block_bytes
     scan = halves[0].scan
@@ -380,7 +292,7 @@ def _evidence(info: DeviceInfo, samples: Samples, halves: list[_Answer]) -> dict
         "median_latency_ns": float(np.median(samples.latency_ns)),
     }
     unit = halves[0].unit
-    if unit is not None and _agreed(halves):
+    if unit is not None and agreed(halves):
         evidence["picture"] = shifted_writes.picture(
             samples, unit, halves[0].boundary or 0, block
         ).to_json()
