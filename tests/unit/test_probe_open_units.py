@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from ssdscope.probes import (
     open_units,
     unit_streams,
 )
+from ssdscope.probes.bench import Bench, Stopped
 
 MERGE = 2 * 48 * 4096
 BUFFER = """
@@ -111,6 +113,32 @@ def test_planes_that_have_their_turn_every_four_units_make_two_streams_no_dearer
     for _ in range(4):
         assert open_units._streams(bench, MERGE).pair_over_one() is False
         written += 1
+
+
+@pytest.mark.parametrize(("share", "dearer"), [(0.35, False), (0.95, None)])
+def test_others_may_have_taken_what_two_streams_left_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: float, dearer: bool | None
+) -> None:
+    """Of many log blocks, all full of what others wrote, one stream leaves one free."""
+    rng, free, others_bytes = np.random.default_rng(5), 0, 0
+
+    def whole(_streams: unit_streams.Streams, count: int) -> float:
+        nonlocal free, others_bytes
+        if rng.random() < share:
+            free, others_bytes = max(free - 1, 0), others_bytes + 65_536
+        merges = max(count - free, 0)
+        free = max(free, count)
+        return float(rng.normal(1e6, 1e4) * (1 + merges / count))
+
+    bench = bench_with(tmp_path, log_block(), rmw_unit_bytes=4096, merge_unit_bytes=MERGE)
+    monkeypatch.setattr(unit_streams.Streams, "_whole", whole)
+    monkeypatch.setattr(Bench, "foreign", property(lambda _: Mock(written_bytes=others_bytes)))
+    streams = open_units._streams(bench, MERGE)
+    if dearer is None:
+        with pytest.raises(Stopped):
+            streams.pair_over_one()
+    else:
+        assert streams.pair_over_one() is dearer
 
 
 def test_parts_of_the_table_that_are_loaded_are_no_merges(tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ LONGEST_WAIT_NS, WAITS_GROW = 20_000_000_000, 1.5
 RARE = 5
 """Writes that may be dear for another reason."""
 DEARER = 1.2
+FEWEST_ALONE = 12
+"""Costs of two streams before which others wrote nothing."""
 SECONDS, WAITS = 12, 2.0
 """Pairs of streams, and times what three of four first writes of the first stream take at most that
 those of the second do at least, which wait for a merge of the first."""
@@ -61,6 +63,8 @@ class Streams:
         Of a write.
     costs
         Mean latencies by number of streams, in nanoseconds; the last that was measured.
+    _others_bytes
+        What others had written when two streams ended last.
     """
 
     bench: Bench
@@ -69,6 +73,7 @@ class Streams:
     part_bytes: int
     rng: np.random.Generator
     costs: dict[int, float] = field(default_factory=dict)
+    _others_bytes: int = 0
 
     @property
     def units(self) -> int:
@@ -203,44 +208,67 @@ class Streams:
 
         Two units are written one after the other, and two in turn, so that what is merged now and
         then, as others have written, is in both alike. None if it is not clear.
+
+        Raises
+        ------
+        Stopped
+            If they do, but others wrote before nearly each two: what these had left free, one log
+            block each, may have been taken.
         """
         from scipy.stats import mannwhitneyu
 
-        spent = np.empty((0, 2))
+        every, crowded = np.empty((0, 3)), False
         for _ in range(PAIR_LOOKS):
-            spent = np.concatenate([spent, self._pairs()])
+            every = np.concatenate([every, self._pairs()])
+            alone = every[every[:, 2] == 0]
+            spent = (alone if len(alone) >= FEWEST_ALONE else every)[:, :2]
             known = [column[~np.isnan(column)] for column in spent.T]
             self.costs[1], self.costs[2] = (float(np.median(column)) for column in known)
             little_more = known[0] * (1 + DEARER) / 2
             p_value = float(mannwhitneyu(known[1], little_more, alternative="greater").pvalue)
             halves = [np.nanmedian(spent[half::2], axis=0) for half in (0, 1)]
-            if p_value <= BY_CHANCE and all(two >= DEARER * one for one, two in halves):
+            dearer = p_value <= BY_CHANCE and all(two >= DEARER * one for one, two in halves)
+            crowded = dearer and len(alone) < FEWEST_ALONE
+            if dearer and not crowded:
                 return True
             if p_value > BY_CHANCE and self.costs[2] < DEARER * self.costs[1]:
                 return False
+        if crowded:
+            raise Stopped(Reason.INTERFERENCE, "others may have taken a log block of two")
         return None
 
     def _pairs(self) -> NDArray[np.float64]:
-        """Give the costs of two units one after the other, and of two in turn; shape (n, 2)."""
+        """Give costs of two units one after the other, and of two in turn; shape (n, 3).
+
+        The last column is not 0 where others wrote since two were written in turn before.
+        """
         for wait_ns in (0, *WAITS_NS):
             self.bench.idle(wait_ns)
+            self._others_bytes = self.bench.foreign.written_bytes
             for _ in range(min(LONG_UNITS, 2 * self.units) // 2):
                 self._whole(2)
             rounds = range(min(MEASURED_UNITS, self.units) // 2)
             spent = np.array([self._two_of_each() for _ in rounds])
-            if np.isnan(spent).mean() <= MOST_LOST:
+            if np.isnan(spent[:, :2]).mean() <= MOST_LOST:
                 return spent
         raise Stopped(Reason.INTERFERENCE, "others used the drive during most streams")
 
-    def _two_of_each(self) -> tuple[float, float]:
-        """Give the cost of two units one after the other, and of two in turn.
+    def _two_of_each(self) -> tuple[float, float, float]:
+        """Give the cost of two units one after the other, of two in turn, and what others wrote.
 
         They come near each other, so that drift is in both, and in random order: four log blocks
         later the same planes may have their turn.
         """
-        counts = self.rng.permutation([1, 1, 2])
-        costs = np.array([self._whole(int(count)) for count in counts])
-        return float(costs[counts == 1].mean()), float(costs[counts == 2].mean())
+        ones, two, others_bytes = [], float("nan"), 0
+        for count in self.rng.permutation([1, 1, 2]):
+            cost = self._whole(int(count))
+            if count == 1:
+                ones.append(cost)
+                continue
+            two, before = cost, self._others_bytes
+            self._others_bytes = self.bench.foreign.written_bytes
+            others_bytes = self._others_bytes - before
+        return float(np.mean(ones)), two, float(others_bytes)
 
     def _whole(self, count: int) -> float:
         """Cost of writing so many units to their ends; NaN if others disturbed."""
