@@ -232,6 +232,17 @@ def test_what_only_several_at_once_show_is_a_stripe(tmp_path: Path) -> None:
     assert reclaim_unit._alone_bytes(rounds) == [6e6]
 
 
+@pytest.mark.parametrize(("dies", "alone", "several"), [(None, 1, 32), (8, 8, 8)])
+def test_of_dies_that_were_not_found_there_may_be_many(
+    tmp_path: Path, dies: int | None, alone: int, several: int
+) -> None:
+    """A stripe of 64 KiB was told, as long as the smallest block of a single die."""
+    known = {} if dies is None else {"interleave_degree": dies}
+    bench = bench_with(tmp_path, page_mapped(), **known)
+    assert reclaim_unit._least_bytes(bench, may_be_stripe=False) == alone << 16
+    assert reclaim_unit._least_bytes(bench, may_be_stripe=True) == several << 16
+
+
 @pytest.mark.parametrize("probe", ["reclaim_unit", "gc_knee"])
 def test_a_buffer_that_cuts_units_leaves_it_open(tmp_path: Path, probe: str) -> None:
     """It lets go at once of what has come, and one unit in eight is written in two parts.

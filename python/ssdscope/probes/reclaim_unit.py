@@ -23,13 +23,13 @@ show, and what depends on the place in a request. Larger requests, and several a
 where one RMW unit at a time shows nothing: then writes go on while one plane erases. Waits that are
 evenly apart, but for whole requests, part a period. Since one place fills what is collected as one,
 of which a round is a multiple, a period that is no multiple of what `gc_period` found gives way to
-that. What is less than the smallest block on every die that was found is a stripe, and no answer,
-nor is what makes a write wait for less than a part of an erase; nor is a period of several writes
-at once where one at a time, of whatever size, had others. A buffer that hides what writes take, or
-stays on and takes them in units that are not certain, may cut longer requests within RMW units,
-which are then written twice: only single units tell there, unless `gc_knee` has found that both use
-up as much space. Absent on drives with merge units, if `gc_period` found the same where it was
-asked.
+that. What is less than the smallest block on every die that was found, or on many where only
+several writes at once show it, is a stripe, and no answer, nor is what makes a write wait for less
+than a part of an erase; nor is a period of several writes at once where one at a time, of whatever
+size, had others. A buffer that hides what writes take, or stays on and takes them in units that are
+not certain, may cut longer requests within RMW units, which are then written twice: only single
+units tell there, unless `gc_knee` has found that both use up as much space. Absent on drives with
+merge units, if `gc_period` found the same where it was asked.
 
 Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer, or many
 streams show that it does not (`many_streams`); where it may as well merge, the merges of shared log
@@ -80,6 +80,8 @@ LEAST_FITS = 10
 FINE_FITS = 24
 """Larger requests in the second pass must still fit so often, or it is the same, where whole RMW
 units are written, which have no padding to show."""
+MANY_DIES = 32
+"""That there may be, where their number is not known."""
 AGREE, DEARER = 0.02, 1.3
 LEAST_WAIT_NS = 300_000
 """Of an erase, which takes a millisecond at least: what other planes' work leaves to be seen."""
@@ -146,7 +148,7 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
         period = within
     if period is None or period < _least_fits(rounds, within) * size:
         return None
-    if period < _least_bytes(rounds.bench):
+    if period < _least_bytes(rounds.bench, may_be_stripe=depth > 1 and within is None):
         return None
     alone = _alone_bytes(rounds)
     if within is None and alone and not any(_agree(each, period, float(size)) for each in alone):
@@ -183,9 +185,13 @@ def _same(
     return agreed[0]
 
 
-def _least_bytes(bench: Bench) -> float:
-    """Give what the smallest blocks would hold of all dies that were found; less is a stripe."""
-    return float(bench.found("interleave_degree") or 1) * LEAST_BLOCK_BYTES
+def _least_bytes(bench: Bench, *, may_be_stripe: bool) -> float:
+    """Give what the smallest blocks would hold of all dies that were found; less is a stripe.
+
+    Writes at once wait for each other once a stripe, which may be as long if dies were not found.
+    """
+    dies = bench.found("interleave_degree") or (MANY_DIES if may_be_stripe else 1)
+    return float(dies) * LEAST_BLOCK_BYTES
 
 
 def _least_fits(rounds: Rounds, within: float | None) -> float:
