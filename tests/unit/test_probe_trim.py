@@ -102,6 +102,15 @@ def test_logs_that_hold_one_half_alone_are_no_effect_of_discards_in_one_capacity
     assert isinstance(found, Undetectable), found
 
 
+@pytest.mark.parametrize(("ratio", "outcome"), [(1.07, Undetectable), (1.1, Detected)])
+def test_a_little_may_be_what_reads_in_between_make_of_less(
+    ratio: float, outcome: type[Finding]
+) -> None:
+    """What writes alone gained was 2.9 %, where 7 % was told of such with reads between them."""
+    evidence = {"ratio": ratio, "interval": [ratio - 0.01, ratio + 0.01], "surely": 1.05}
+    assert isinstance(trim._judged(evidence, trim.NOTHING, settled=False), outcome)
+
+
 def test_shared_logs_settle_when_all_of_them_were_merged(tmp_path: Path) -> None:
     """Few writes merge, for long: a mean is steady before logs hold what they will."""
     bench = Bench(opened(tmp_path, LOG_BLOCK, SHARED_LOGS), Budget.parse("full"), 1)

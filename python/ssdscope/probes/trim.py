@@ -9,13 +9,13 @@ writes; the lower quartile of their latencies tells drift, which is divided out.
 discards take, and reads of what was discarded, is measured on the way.
 
 Decision. Detected if the ratio is above 1.03 by three standard errors (two let one in a hundred
-drives pass on which nothing but noise is slow at times); absent if it is surely within 3 % of 1 and
-the drive had settled; undetectable otherwise. Log blocks that all merge units share still hold data
-of everywhere when only one half is written; those that come later hold that half alone, and are
-merged with half as many units at best, without any discard. So if the merge unit is not known to be
-absent, and few writes merge, the ratio must surely be above twice 1.03. Assumptions. Drift is the
-same for reads and writes. Cost: up to a capacity, which holds too few stalls of drives with shared
-log blocks of a third of their size. Source: PROBING 3.7.
+drives pass on which nothing but noise is slow at times), and 1.09 at least; absent if it is surely
+within 3 % of 1 and the drive had settled; undetectable otherwise. Log blocks that all merge units
+share still hold data of everywhere when only one half is written; those that come later hold that
+half alone, and are merged with half as many units at best, without any discard. So if the merge
+unit is not known to be absent, and few writes merge, the ratio must surely be above twice 1.03.
+Assumptions. Drift is the same for reads and writes. Cost: up to a capacity, which holds too few
+stalls of drives with shared log blocks of a third of their size. Source: PROBING 3.7.
 """
 
 from __future__ import annotations
@@ -58,6 +58,9 @@ MOST_MEASURED, LEAST_MEASURED, PART, READ_EVERY, BLOCKS = 20_000, 256, 64, 4, 24
 DISCARDS = 64
 """Pieces that half of the drive is discarded in, timed one by one."""
 SURE_ERRORS, NOTHING = 3.0, 1.03
+CLEAR = 1.09
+"""Ratio from which on there is an effect: reads in between, and noise, make up to three times more
+of what a discard gains."""
 NARROWED = 2.0
 """How many times fewer merge units a shared log block holds of half of the drive, at most."""
 QUICK, FEW_WAIT = 0.1, 0.5
@@ -212,9 +215,8 @@ def compared(
 
 def _judged(evidence: dict[str, Any], nothing: float, settled: bool) -> Finding:
     common: dict[str, Any] = {"name": EFFECT, "probe": PROBE_NAME, "evidence": evidence}
-    low, high = evidence["interval"]
-    if evidence["surely"] > nothing:
-        ratio = evidence["ratio"]
+    ratio, (low, high) = evidence["ratio"], evidence["interval"]
+    if evidence["surely"] > nothing and ratio >= CLEAR:
         return Detected(value=ratio, interval=(low, high), effect=ratio - 1, **common)
     if settled and high < NOTHING and low > 1 / NOTHING:
         reason = "random writes are as fast as before half of the drive was discarded"
