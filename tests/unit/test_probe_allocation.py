@@ -206,3 +206,23 @@ def test_what_lies_behind_a_protected_buffer_may_be_in_a_region(
     contrasts = allocation_probe._contrasts(logs)
     found = allocation_probe._finding(bench, logs, contrasts, allocation_probe._Fate.LASTS)
     assert isinstance(found, Detected if told else Undetectable)
+
+
+@pytest.mark.parametrize(
+    ("dies", "at_once", "told"), [(None, -0.026, False), (None, -0.06, True), (2, -0.026, True)]
+)
+def test_without_dies_what_shows_must_show_at_depth_too(
+    tmp_path: Path, dies: int | None, at_once: float, told: bool
+) -> None:
+    """Two planes of one chip read 5 % sooner what was written at random, wherever that goes."""
+    path = tmp_path / "drive.toml"
+    path.write_text(DRIVE.split("[write_buffer]")[0].format(allocation="address"), encoding="utf-8")
+    bench = Bench(open_target(str(path), seed=1).device, Budget.parse("full"), 1)
+    if dies is not None:
+        bench.known["interleave_degree"] = known("interleave_degree", dies)
+    rng = np.random.default_rng(1)
+    logs = np.stack([rng.normal(-0.06, 0.02, 12), rng.normal(at_once, 0.05, 12)])
+    contrasts = allocation_probe._contrasts(logs)
+    assert contrasts[0].shows
+    found = allocation_probe._finding(bench, logs, contrasts, allocation_probe._Fate.LASTS)
+    assert isinstance(found, Detected if told else Undetectable)

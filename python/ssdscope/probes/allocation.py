@@ -37,7 +37,9 @@ it shows at depth alone: a piece lies on all that reads side by side, so that an
 that is read alone; at depth it counts as well which planes of a chip fell out of step, as one
 command cannot read these. Nor if what was written at random is read sooner and a buffer stays on:
 that may let go of long runs first, and hold the rest still; nor behind a protected buffer that may
-hide a region of one bit per cell, as neither can be passed, and each has an order of its own.
+hide a region of one bit per cell, as neither can be passed, and each has an order of its own; nor,
+where no dies were found to read side by side, if it does not show at depth, too, as planes of one
+chip that keep step may read sooner.
 What a region of one bit per cell takes that was found, or a buffer that stays on, is written out of
 it before and after; for one that nobody saw nothing is, as that would use up the spare space.
 
@@ -330,6 +332,10 @@ def _why_no_order(bench: Bench, contrasts: list[_Contrast]) -> str | None:
     # It may let go of long runs first, and keep what was written at random for good.
     if contrasts[0].mean < 0 and write_cache_stays_on(bench):
         return "what is read sooner may still be in the buffer"
+    alone, at_once = contrasts
+    both = at_once.p_value <= TRACE_ALPHA and alone.mean * at_once.mean > 0
+    if not both and not _interleaves(bench):
+        return "planes of a chip in step may be what shows, as no dies were found"
     return None
 
 
