@@ -45,6 +45,7 @@ from ssdscope.probes.unit_periods import (
     LEAST_SHARE,
     Answer,
     agreed,
+    alike,
     answer_of,
     boundary_of,
     candidates_blocks,
@@ -253,6 +254,7 @@ def _nothing_found(
     """Say that there is no unit above a block, if none could have been missed."""
     block, quiet = info.logical_block_bytes, _differ(info, samples) < NO_EFFECT
     quiet &= all(each.scan.explained.max() < LEAST_SHARE for each in halves)
+    quiet &= not alike(_halves(samples), halves)
     seen = not write_through.too_fast(samples.latency_ns) and block >= SMALLEST_PAGE_BYTES
     if quiet and seen and waits and _gain(samples) > SIDE_BY_SIDE:
         why = "no place costs a write more than any other"

@@ -29,6 +29,8 @@ LEAST_SHARE = 0.015
 LEAST_FIT = 0.4
 """Correlation of the folded latency with the number of units that a write touches. Below, and at
 the largest candidate, the period is something else's: of merges, or a divisor of it."""
+ALIKE_FIT = 0.7
+"""Likewise, where a period explains too little to be one, for it not to be none."""
 AS_WELL = 0.85
 """Of how well the first blocks of units fit, which boundaries must fit."""
 MULTIPLES, FAR_MORE = (2, 3, 4), 1.5
@@ -62,6 +64,18 @@ def agreed(halves: list[Answer]) -> bool:
     """Whether both name one period, and where it begins."""
     first, second = halves
     return first.unit is not None and (first.unit, first.boundary) == (second.unit, second.boundary)
+
+
+def alike(halves: list[Samples], answers: list[Answer]) -> bool:
+    """Whether both halves show the same units, however little these explain.
+
+    Merges repeat at no place of their own: where such seem to begin, the halves differ.
+    """
+    first, second = (each.scan.period for each in answers)
+    if first is None or first != second:
+        return False
+    begins, fits = zip(*(boundary_of(half, first) for half in halves), strict=True)
+    return bool(begins[0] == begins[1] and min(fits) >= ALIKE_FIT)
 
 
 def answer_of(samples: Samples, candidates: NDArray[np.int64]) -> Answer:
