@@ -213,10 +213,15 @@ def compared(
     }
 
 
+def shows(evidence: dict[str, Any], nothing: float = NOTHING) -> bool:
+    """Whether there is an effect: surely more than nothing, and as much as writes alone show."""
+    return bool(evidence["surely"] > nothing and evidence["ratio"] >= CLEAR)
+
+
 def _judged(evidence: dict[str, Any], nothing: float, settled: bool) -> Finding:
     common: dict[str, Any] = {"name": EFFECT, "probe": PROBE_NAME, "evidence": evidence}
     ratio, (low, high) = evidence["ratio"], evidence["interval"]
-    if evidence["surely"] > nothing and ratio >= CLEAR:
+    if shows(evidence, nothing):
         return Detected(value=ratio, interval=(low, high), effect=ratio - 1, **common)
     if settled and high < NOTHING and low > 1 / NOTHING:
         reason = "random writes are as fast as before half of the drive was discarded"

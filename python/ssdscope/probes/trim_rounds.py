@@ -30,7 +30,6 @@ from ssdscope.probes.finding import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.settling import Overwriter
 from ssdscope.probes.trim import (
-    CLEAR,
     EFFECT,
     LEAST_MEASURED,
     NOTHING,
@@ -39,6 +38,7 @@ from ssdscope.probes.trim import (
     compared,
     discard_first,
     measured,
+    shows,
 )
 from ssdscope.targets.records import OP_WRITE
 
@@ -102,7 +102,7 @@ def _answer(bench: Bench) -> Finding:
         common: dict[str, Any] = {"name": EFFECT, "probe": PROBE_NAME}
         common["evidence"] = evidence | {"settled": settled.slowed, "rounds": number}
         ratio, (low, high) = evidence["ratio"], evidence["interval"]
-        if evidence["surely"] > NOTHING and ratio >= CLEAR:
+        if shows(evidence):
             return Detected(value=ratio, interval=(low, high), effect=ratio - 1, **common)
         if number == ROUNDS or high < NOTHING:
             break
