@@ -209,10 +209,16 @@ def test_what_lies_behind_a_protected_buffer_may_be_in_a_region(
 
 
 @pytest.mark.parametrize(
-    ("dies", "at_once", "told"), [(None, -0.026, False), (None, -0.06, True), (2, -0.026, True)]
+    ("dies", "alone", "at_once", "told"),
+    [
+        (None, -0.06, -0.026, False),
+        (None, -0.06, -0.06, True),
+        (None, 0.29, 0.0, True),
+        (2, -0.06, -0.026, True),
+    ],
 )
-def test_without_dies_what_shows_must_show_at_depth_too(
-    tmp_path: Path, dies: int | None, at_once: float, told: bool
+def test_without_dies_a_little_must_show_at_depth_too(
+    tmp_path: Path, dies: int | None, alone: float, at_once: float, told: bool
 ) -> None:
     """Two planes of one chip read 5 % sooner what was written at random, wherever that goes."""
     path = tmp_path / "drive.toml"
@@ -221,7 +227,7 @@ def test_without_dies_what_shows_must_show_at_depth_too(
     if dies is not None:
         bench.known["interleave_degree"] = known("interleave_degree", dies)
     rng = np.random.default_rng(1)
-    logs = np.stack([rng.normal(-0.06, 0.02, 12), rng.normal(at_once, 0.05, 12)])
+    logs = np.stack([rng.normal(alone, 0.02, 12), rng.normal(at_once, 0.05, 12)])
     contrasts = allocation_probe._contrasts(logs)
     assert contrasts[0].shows
     found = allocation_probe._finding(bench, logs, contrasts, allocation_probe._Fate.LASTS)

@@ -38,8 +38,8 @@ that is read alone; at depth it counts as well which planes of a chip fell out o
 command cannot read these. Nor if what was written at random is read sooner and a buffer stays on:
 that may let go of long runs first, and hold the rest still; nor behind a protected buffer that may
 hide a region of one bit per cell, as neither can be passed, and each has an order of its own; nor,
-where no dies were found to read side by side, if it does not show at depth, too, as planes of one
-chip that keep step may read sooner.
+where no dies were found to read side by side, if it is less than a tenth and does not show at
+depth, too, as planes of one chip that keep step may read sooner.
 What a region of one bit per cell takes that was found, or a buffer that stays on, is written out of
 it before and after; for one that nobody saw nothing is, as that would use up the spare space.
 
@@ -101,6 +101,8 @@ NOTHING_ALPHA = 0.05 / BATCHES
 """Of the equivalence tests, at each look: the first that passes ends the search."""
 TRACE_ALPHA = 0.01
 """Of a trace of the order, which is none of an address, however small."""
+LITTLE = 0.1
+"""In the logarithm: an order that costs less may be none, unless it shows at depth, too."""
 FLIPS = 1999
 SOON_SHARE, ELSEWHERE_SHARE = 0.125, 0.75
 """Of the capacity, at most: more than most log blocks hold, and more than any do."""
@@ -334,7 +336,7 @@ def _why_no_order(bench: Bench, contrasts: list[_Contrast]) -> str | None:
         return "what is read sooner may still be in the buffer"
     alone, at_once = contrasts
     both = at_once.p_value <= TRACE_ALPHA and alone.mean * at_once.mean > 0
-    if not both and not _interleaves(bench):
+    if abs(alone.mean) < LITTLE and not both and not _interleaves(bench):
         return "planes of a chip in step may be what shows, as no dies were found"
     return None
 
