@@ -221,15 +221,16 @@ class Streams:
         for _ in range(PAIR_LOOKS):
             every = np.concatenate([every, self._pairs()])
             alone = every[every[:, 2] == 0]
-            spent = (alone if len(alone) >= FEWEST_ALONE else every)[:, :2]
+            enough = len(alone) >= min(FEWEST_ALONE, len(every))
+            spent = (alone if enough else every)[:, :2]
             known = [column[~np.isnan(column)] for column in spent.T]
             self.costs[1], self.costs[2] = (float(np.median(column)) for column in known)
             little_more = known[0] * (1 + DEARER) / 2
             p_value = float(mannwhitneyu(known[1], little_more, alternative="greater").pvalue)
             halves = [np.nanmedian(spent[half::2], axis=0) for half in (0, 1)]
             dearer = p_value <= BY_CHANCE and all(two >= DEARER * one for one, two in halves)
-            crowded = dearer and len(alone) < FEWEST_ALONE
-            if dearer and not crowded:
+            crowded = dearer and not enough
+            if dearer and enough:
                 return True
             if p_value > BY_CHANCE and self.costs[2] < DEARER * self.costs[1]:
                 return False
