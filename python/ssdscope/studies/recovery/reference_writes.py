@@ -264,29 +264,43 @@ def trimmed(twin: Twin) -> float:
 
     From the first one on, until as much was written as was discarded: what is freed helps sooner
     or later, by when it is collected. On log-block drives until all logs were filled four times;
-    the mean of several draws if that is little. Where collection goes on beside a write of one
-    unit, on other planes, one of several units may meet it: the greater effect of the two sizes.
+    the mean of several draws if that is little. The greater effect of two sizes, one unit and as
+    many as 32 KiB hold: the longer ones may meet what is collected on other planes meanwhile, and
+    leave a shared log block fewer merge units to be merged with.
     """
     unit = twin.shape.unit_bytes
-    count = twin.shape.capacity_bytes // 2 // unit
-    log_block = twin.values["ftl.kind"] == "log-block"
-    if log_block:
-        count = min(count, max(4 * _log_bytes(twin) // unit, 1024), TRIMMED_LOGS_MOST)
-    effect = _trimmed(twin, twin.random_units(count, high=0.5), unit)
     # Draws of its own: other references are not to depend on whether there are any.
     stream = np.random.default_rng((twin.shape.capacity_bytes, unit))
 
-    def again(size: int, count: int) -> float:
+    def again(size: int) -> float:
         slots = twin.shape.capacity_bytes // 2 // size
-        places = stream.integers(1, slots, count) * size - number(twin.values, "ftl.phase_bytes")
-        return _trimmed(twin, places.astype(np.uint64), size)
+        places = stream.integers(1, slots, _trimmed_count(twin, size)) * size
+        phase = number(twin.values, "ftl.phase_bytes")
+        return _trimmed(twin, (places - phase).astype(np.uint64), size)
 
-    if log_block and TRIMMED_LITTLE[0] < effect < TRIMMED_LITTLE[1]:
-        return float(np.mean([effect, *(again(unit, count) for _ in range(TRIMMED_DRAWS - 1))]))
+    def steadied(effect: float, size: int) -> float:
+        log_block = twin.values["ftl.kind"] == "log-block"
+        draws = TRIMMED_DRAWS if log_block and _is_little(effect) else 1
+        return float(np.mean([effect, *(again(size) for _ in range(draws - 1))]))
+
+    places = twin.random_units(_trimmed_count(twin, unit), high=0.5)
+    effect = steadied(_trimmed(twin, places, unit), unit)
     size = TRIMMED_BYTES // unit * unit
-    if log_block or size <= unit or effect >= SHOWS - 1:
+    if size <= unit or effect >= SHOWS - 1:
         return effect
-    return max(effect, again(size, twin.shape.capacity_bytes // 2 // size))
+    return max(effect, steadied(again(size), size))
+
+
+def _is_little(effect: float) -> bool:
+    return TRIMMED_LITTLE[0] < effect < TRIMMED_LITTLE[1]
+
+
+def _trimmed_count(twin: Twin, size: int) -> int:
+    """Count the writes that a discard is measured by."""
+    count = twin.shape.capacity_bytes // 2 // size
+    if twin.values["ftl.kind"] == "page":
+        return count
+    return min(count, max(4 * _log_bytes(twin) // size, 1024), TRIMMED_LOGS_MOST)
 
 
 def _trimmed(twin: Twin, places: Offsets, size: int) -> float:
