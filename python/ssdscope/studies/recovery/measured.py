@@ -23,8 +23,9 @@ SPARE_SHOWS = 0.01
 AMPLIFIED_FROM = 1.05
 DEPTH_GAINS = 0.10
 TRIM_SHOWS = 0.03
-OTHERS_WROTE = (32, 256)
-"""Writes, after which a table on demand lies where they have left it: a page, or all of it."""
+OTHERS_WROTE = ((32, 12_500), (256, 1_562), (96, 32))
+"""Writes, after which a table on demand lies where they have left it: a page, or all of it; and how
+many reads there are behind each: such that drive out what it changed, or few."""
 
 
 class Case:

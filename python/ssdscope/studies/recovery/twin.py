@@ -28,8 +28,8 @@ DATA_ONLY = {"read_cache.switchable": True, "map.load_ns": 0, "map.write_back_ns
 """What `Twin.data_only` has instead, of the keys of a drive that has them."""
 
 OTHERS_REST_NS = 5 * 10**9
-ENTRY_BYTES, OTHERS_READS, OTHERS_DEPTH = 8, 400_000, 16
-"""Of a table on demand; reads among all writes of others, at most, and at a time."""
+ENTRY_BYTES, OTHERS_DEPTH = 8, 16
+"""Of a table on demand; reads at a time between writes of others."""
 
 
 class Twin:
@@ -44,11 +44,17 @@ class Twin:
     crest
         With drift, too, at its crest.
     others_wrote
-        After so many of the writes of the other user, who is not there otherwise.
+        After so many of the writes of the other user, who is not there otherwise, with at most so
+        many reads behind each.
     """
 
     def __init__(
-        self, drawn: Drawn, *, noisy: bool = False, crest: bool = False, others_wrote: int = 0
+        self,
+        drawn: Drawn,
+        *,
+        noisy: bool = False,
+        crest: bool = False,
+        others_wrote: tuple[int, int] = (0, 0),
     ) -> None:
         self._drawn = drawn
         self.values: Values = drawn.values
@@ -56,7 +62,7 @@ class Twin:
         self.block_bytes = number(drawn.values, "host.logical_block_bytes", 512)
         self.stream = np.random.default_rng(np.random.SeedSequence((drawn.seed, drawn.index, 99)))
         self._crest_ns = CREST_NS if crest else 0
-        self._others = others_wrote, number(drawn.disturbance, "disturbance.foreign_bytes", 4096)
+        self._others_wrote = others_wrote
         disturbed = drawn.noisy_toml(crest_ns=self._crest_ns)
         self._toml = disturbed if noisy or crest else drawn.twin_toml()
         self._seed = drawn.index
@@ -65,7 +71,7 @@ class Twin:
     def _opened(self) -> Device:
         device = open_drive(self._toml, "twin", self._seed)
         device.idle(self._crest_ns)
-        if self._others[0]:
+        if self._others_wrote[0]:
             self._let_others_write(device)
         return device
 
@@ -73,14 +79,16 @@ class Twin:
         """Write at random, and read in between, as whoever measures does.
 
         What a write changes of a table on demand is written back for these reads soon, next to the
-        data: so all of the table may come to lie on every other die.
+        data: so all of the table may come to lie on every other die. With few reads it is written
+        back late, behind all data.
         """
-        count, size = self._others
+        count, most_between = self._others_wrote
+        size = number(self._drawn.disturbance, "disturbance.foreign_bytes", 4096)
         slots = self.shape.capacity_bytes // size
         # Draws of its own: other references are not to depend on how many it takes.
         stream = np.random.default_rng((self.shape.capacity_bytes, count))
         entries = number(self.values, "map.cache_bytes") // ENTRY_BYTES
-        between = min(2 * entries, OTHERS_READS // count)
+        between = min(2 * entries, most_between)
         places = stream.integers(0, slots, (count, 1 + between)).astype(np.uint64) * np.uint64(size)
         for first, *others in places:
             write(device, [first], size)
