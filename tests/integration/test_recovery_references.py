@@ -69,6 +69,7 @@ def test_planes_of_blind_drives_come_to_collect_in_turn(seed: int, index: int, t
     span = case.twin.shape.span_bytes
     assert reference_writes.collected_apart(case.twin) == times
     assert case.truths["gc_period_bytes"] == Truth(span, (span // times,) if times > 1 else ())
+    assert case.truths["reclaim_unit_bytes"] == case.truths["gc_period_bytes"]
 
 
 def test_collection_beside_writes_does_not_show_where_it_begins_on_all_planes() -> None:

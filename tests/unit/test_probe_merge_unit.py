@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from ssdscope import probes
 from ssdscope.probes import (
@@ -25,7 +23,6 @@ from ssdscope.probes import (
 )
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.discipline import WAITS_NS
-from ssdscope.probes.merge_runs import Collapse, Runs
 from ssdscope.probes.states import State
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device, open_target
@@ -103,14 +100,6 @@ def test_the_phase_of_units_with_a_log_block_each(tmp_path: Path) -> None:
     assert value(found[merge_unit.UNIT]) == 1_572_864
     assert value(found[merge_unit.RMW_UNIT]) == 16_384
     assert value(found[merge_unit.PHASE]) == 5120
-
-
-def test_runs_that_wait_for_merges_now_and_then_are_longer_by_their_sum() -> None:
-    rng = np.random.default_rng(1)
-    aligned, across = rng.normal(240, 15, 16), rng.normal(240, 15, 35)
-    assert merge_runs.by_chance(across, aligned) > 0.05
-    across[::2] *= rng.integers(2, 5, 18)
-    assert merge_runs.by_chance(across, aligned) <= merge_runs.BY_CHANCE
 
 
 def test_what_others_disturbed_is_measured_again_later(tmp_path: Path) -> None:
@@ -243,37 +232,6 @@ def test_merges_are_not_taken_for_loads_of_the_mapping_table(
     assert not isinstance(found[merge_unit.UNIT], Absent)
 
 
-def both(aligned_ns: NDArray[Any], across_ns: NDArray[Any], p_value: float, size: int) -> Collapse:
-    """Give what runs took, of which every other one crosses an odd multiple of their size."""
-    odd = np.arange(aligned_ns.size) % 2 == 1
-    apart = merge_runs.Apart(0.0, 1024, 4_000_000.0)
-    return Collapse(size, Runs(aligned_ns, odd), Runs(across_ns, odd), p_value, apart)
-
-
-@pytest.mark.parametrize(("odd_dearer", "even_dearer"), [(0.8, 0.8), (0.8, 0.0), (0.1, 0.9)])
-def test_halves_of_merge_units_are_told_from_whole_ones(
-    odd_dearer: float, even_dearer: float
-) -> None:
-    """Every other boundary of halves costs nothing."""
-    rng = np.random.default_rng(4)
-    aligned, across = rng.normal(200e6, 15e6, (2, 16))
-    dearer = np.where(np.arange(16) % 2 == 1, odd_dearer, even_dearer)
-    collapse = both(aligned, across * (1 + dearer), 1e-6, 65_536)
-    assert collapse.sure
-    assert collapse.halves is (odd_dearer != even_dearer)
-
-
-def test_runs_across_two_zones_are_not_suspected_of_merges() -> None:
-    stream = merge_periods.Stream(8192, 0, np.full(100, 500_000.0))
-    found = merge_periods.Repeating(stream, merge_periods.Period(1280, 0.5, 6.0))
-    times = np.full(24, 240_000_000.0)
-    collapse = both(times, times + 3_500_000, 0.006, found.size_bytes)
-    for zone, suspected in ((10_485_760, False), (4_194_304, True), (None, True)):
-        bench = Mock(spec=Bench)
-        bench.found.return_value = zone
-        assert merge_unit._suspect(bench, found, collapse) is suspected
-
-
 @pytest.mark.parametrize(
     ("seed", "index", "unit", "units"),
     [(3310060921, 63, 32_768, 2718), (2433043255, 108, 12_288, 128)],
@@ -316,7 +274,11 @@ def test_what_may_be_an_rmw_unit_is_no_merge_unit(
     monkeypatch.setattr(merge_unit, "repeating", lambda *_args: iter([found]))
     monkeypatch.setattr(merge_unit.merge_begins, "measure", lambda *_args: None)
     monkeypatch.setattr(merge_unit.merge_pairs, "measure", lambda *_args: None)
-    collapse = both(np.full(16, 33e6), np.full(16, 69e6), 1e-6, 65_536)
+    none = np.zeros(16, bool)
+    aligned, across = (merge_runs.Runs(np.full(16, each), none) for each in (33e6, 69e6))
+    collapse = merge_runs.Collapse(
+        65_536, aligned, across, 1e-6, merge_runs.Apart(0.0, 1024, 4_000_000.0)
+    )
     monkeypatch.setattr(merge_unit, "_collapse", lambda *_args: collapse)
     bench = Bench(drive(tmp_path, 'kind = "page"'), Budget.parse("full"), 1)
     sizes = tuple(float(each * 1024) for each in candidates_kib)

@@ -18,7 +18,7 @@ Two estimators that share no data must agree.
    taken, and as many runs as there were of them do not count (`merge_runs`).
 
 Decision. Detected if single writes wait as a unit of that size demands; or if units that lie across
-take longer (by ranks or by their sum, 0.1 %) by at least a tenth; where the mapping table is loaded
+take longer (by ranks or by their sum, 0.1 %) by at least half; where the mapping table is loaded
 in parts of that size, by more than four writes far apart take, each of which loads one, or if those
 came to wait for merges; else more of the drive is written in order, where something larger may
 repeat. Absent if neither they nor writes far apart nor short runs at random places are slower, nor

@@ -10,7 +10,8 @@ discards take, and reads of what was discarded, is measured on the way.
 
 Decision. Detected if the ratio is above 1.03 by three standard errors (two let one in a hundred
 drives pass on which nothing but noise is slow at times), and 1.09 at least; absent if it is surely
-within 3 % of 1 and the drive had settled; undetectable otherwise. Log blocks that all merge units
+within 3 % of 1, the drive had settled, and as much was written as was discarded: what is collected
+in the order of writing has its turn late; undetectable otherwise. Log blocks that all merge units
 share still hold data of everywhere when only one half is written; those that come later hold that
 half alone, and are merged with half as many units at best, without any discard. So if the merge
 unit is not known to be absent, and few writes merge, the ratio must surely be above twice 1.03.
@@ -105,7 +106,7 @@ def _answer(bench: Bench) -> Finding:
         "read_written_ns": reads[1],
     }
     nothing = NOTHING * NARROWED if _shares_logs(bench, before[0]) else NOTHING
-    return _judged(evidence, nothing, settled.slowed)
+    return _judged(evidence, nothing, settled.slowed and after_count * size >= half)
 
 
 def _shares_logs(bench: Bench, write_ns: NDArray[Any]) -> bool:
@@ -218,12 +219,12 @@ def shows(evidence: dict[str, Any], nothing: float = NOTHING) -> bool:
     return bool(evidence["surely"] > nothing and evidence["ratio"] >= CLEAR)
 
 
-def _judged(evidence: dict[str, Any], nothing: float, settled: bool) -> Finding:
+def _judged(evidence: dict[str, Any], nothing: float, enough: bool) -> Finding:
     common: dict[str, Any] = {"name": EFFECT, "probe": PROBE_NAME, "evidence": evidence}
     ratio, (low, high) = evidence["ratio"], evidence["interval"]
     if shows(evidence, nothing):
         return Detected(value=ratio, interval=(low, high), effect=ratio - 1, **common)
-    if settled and high < NOTHING and low > 1 / NOTHING:
+    if enough and high < NOTHING and low > 1 / NOTHING:
         reason = "random writes are as fast as before half of the drive was discarded"
         return Absent(bound=high, reason=reason, **common)
     return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)

@@ -49,7 +49,8 @@ class Case:
         alpha, beta = (_any_of([line[index] for line in lines]) for index in (0, 1))
         return known | {
             "allocation": self._allocation(),
-            "gc_period_bytes": self._period(known["gc_period_bytes"]),
+            "reclaim_unit_bytes": self._or_in_turn(known["reclaim_unit_bytes"]),
+            "gc_period_bytes": self._or_in_turn(known["gc_period_bytes"]),
             "over_provisioning_ratio": self._spare(),
             "gc_write_amplification": self._amplified(),
             "trim_effect": Truth(self.trim_effect) if self.trim_effect >= TRIM_SHOWS else ABSENT,
@@ -130,14 +131,20 @@ class Case:
             also.append("order")
         return Truth("address", tuple(also))
 
-    def _period(self, together: Truth) -> Truth:
-        """Add what is written between two collections of a drive that collects planes in turn."""
-        values, shape = self.drawn.values, self.twin.shape
+    @cached_property
+    def _turns(self) -> int:
+        """In how many turns the planes are collected that are filled together."""
+        values = self.drawn.values
         by_order = values["ftl.kind"] == "page" and values.get("ftl.allocation") == "order"
         if number(values, "pslc.bytes") or not by_order:
-            return together
-        times = writes.collected_apart(self.twin)
-        return Truth(together.value, (shape.span_bytes // times,)) if times > 1 else together
+            return 1
+        return writes.collected_apart(self.twin)
+
+    def _or_in_turn(self, span: Truth) -> Truth:
+        """Add what is collected as one, of a drive that collects planes in turn."""
+        if self._turns == 1:
+            return span
+        return Truth(span.value, (self.twin.shape.span_bytes // self._turns,))
 
     def _spare(self) -> Truth:
         share, shown = self.overwritten.share, self.overwritten.shown
