@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.unit.small_drives import FLAT, LOG_BLOCK, MIB, NOISE, opened, probed
 
+from ssdscope import probes
 from ssdscope.probes import (
     Absent,
     Bench,
@@ -22,6 +23,8 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.idle_steps import Steps
 from ssdscope.probes.idle_trials import Trials
 from ssdscope.probes.settling import Overwriter
+from ssdscope.studies.recovery.generator import draw
+from ssdscope.targets.drive_writer import open_drive
 
 PAGE = {"gc.low_water_ratio": 0.02, "gc.high_water_ratio": 0.08, "over_provisioning_ratio": 0.2}
 REGION = {
@@ -233,6 +236,15 @@ def test_a_large_buffer_that_takes_long_to_be_emptied_when_idle_is_no_collection
     keys = REGION | slow | {"gc.idle_ns": 90_000_000}
     found = probed("idle_gc", opened(tmp_path, keys, buffer))["idle_gc_onset_ns"]
     assert not isinstance(found, Detected), found
+
+
+def test_a_buffer_is_waited_for_whose_units_are_merged_for_singly() -> None:
+    """Of 2.8 MB that lasts 30 s: 64 KiB at a time would be written in 5."""
+    drawn = draw(3_454_773_504, 81)
+    device = open_drive(drawn.toml(), "drawn", 81)
+    names = ["write_buffer", "rmw_unit", "merge_unit", "idle_gc"]
+    found = {each.name: each for each in probes.run(names, device, Budget.parse("full"), 81)}
+    assert not isinstance(found["idle_gc_onset_ns"], Detected), found["idle_gc_onset_ns"]
 
 
 def test_behind_a_buffer_that_no_flush_empties_nothing_is_absent(tmp_path: Path) -> None:

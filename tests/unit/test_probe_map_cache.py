@@ -201,6 +201,14 @@ def test_an_edge_is_looked_for_on_the_drive_alone() -> None:
     assert getattr(found["map_zone_bytes"], "value", None) in truth
 
 
+def test_edges_that_contradict_each_other_tell_no_size() -> None:
+    drawn = draw(3_454_773_504, 159)
+    device = open_drive(drawn.toml(), "drawn", 159)
+    found = probes.run(["read_cache", "map_cache"], device, Budget.parse("full"), 159)
+    zone = {each.name: each for each in found}["map_zone_bytes"]
+    assert getattr(zone, "value", None) in (None, float(str(drawn.values["map.zone_bytes"])))
+
+
 @pytest.mark.parametrize("room", range(1, 40))
 def test_each_block_of_a_piece_is_read_once_in_a_round(room: int) -> None:
     step = map_cache._step_round(room)

@@ -99,6 +99,8 @@ class Edges:
                 return None
             ends = sorted([(far[0] - near[1]) / reach, (far[1] - near[0]) / reach])
             before, span = span, (max(span[0], ends[0]), min(span[1], ends[1]))
+            if span[1] - span[0] < -2 * SLACK * self._block:
+                return None  # One of them was no edge.
             if span[1] - span[0] < 2 * self._block or span == before:
                 break
         return int(middle), span

@@ -45,7 +45,8 @@ FEWEST_WRITES, SHORTER = 4, 4
 LAST, LAST_TRIALS, READ_SLOWER = 8, 9, 0.25
 """Blocks written last, trials with them, and the logarithm that tells memory from flash."""
 EMPTIED, MOST_EMPTYING_NS = 2.0, 60_000_000_000
-"""Times what it takes to write as much as a buffer holds, until it must be empty; and at most."""
+"""Times what as many writes take as a buffer holds units, until it must be empty, as each may go
+singly to a log block that is merged for it; and at most."""
 QUICK = 0.1
 """Quantile of writes that wait for nothing."""
 SLOW_AGAIN = 0.6
@@ -207,7 +208,8 @@ class Trials:
         held = write_buffer.about_bytes(self.bench)
         if held is None:
             return MOST_EMPTYING_NS
-        emptying_ns = EMPTIED * held / self.overwriter.granule.size_bytes * self.mean_ns
+        unit = write_buffer.about_unit_bytes(self.bench) or self.overwriter.granule.size_bytes
+        emptying_ns = EMPTIED * held / unit * self.mean_ns
         return float(np.clip(emptying_ns, AWAKE_NS * MOST_GAPS, MOST_EMPTYING_NS))
 
     def _make_work(self) -> None:
