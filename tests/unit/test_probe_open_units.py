@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
+from ssdscope import probes
 from ssdscope.probes import (
     Absent,
+    Budget,
     Detected,
     Finding,
     Reason,
@@ -20,6 +22,8 @@ from ssdscope.probes import (
     unit_streams,
 )
 from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.studies.recovery.generator import draw
+from ssdscope.targets.drive_writer import open_drive
 
 MERGE = 2 * 48 * 4096
 BUFFER = """
@@ -139,6 +143,15 @@ def test_others_may_have_taken_what_two_streams_left_free(
             streams.pair_over_one()
     else:
         assert streams.pair_over_one() is dearer
+
+
+def test_streams_that_merge_each_other_after_others_wrote_are_not_too_many() -> None:
+    """Of 21 log blocks the oldest goes first: 19 streams did so for two rounds, not for one."""
+    drawn = draw(2980922379, 1)
+    names = ["write_buffer", "rmw_unit", "merge_unit", "open_units"]
+    device = open_drive(drawn.toml(), "drawn", 1)
+    found = {each.name: each for each in probes.run(names, device, Budget.parse("full"), 1)}
+    assert getattr(found[open_units.OPEN], "value", 21) == 21
 
 
 def test_parts_of_the_table_that_are_loaded_are_no_merges(tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ does, in both halves of the measurement, and a tenth more by ranks (0.1 %); unle
 so little of its mapping table that both need loading. Else the costs of 2, 3, 4, 6 ... 64 streams
 are measured at two places each; the largest rise between neighbours (loading parts of the mapping
 table costs less than a merge) must be at least what one write costs, and is then halved until n
-streams fit and n + 1 do not; two fresh runs of either must agree, those that fit over nearly whole
-units. Streams fit that write more than a round at less than the geometric mean of cheap and dear,
-as what costs most varies most. Absent if there are no merge units.
+streams fit and n + 1 do not, without the first round behind writes of others; two fresh runs of
+either must agree, those that fit over nearly whole units. Streams fit that write more than a round
+at less than the geometric mean of cheap and dear, as what costs most varies most.
+Absent if there are no merge units.
 
 Assumptions. The merge unit and its phase are known, exactly.
 Cost. Some 500 merge units written, at most ten capacities; tens of merges per step.

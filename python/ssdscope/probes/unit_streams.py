@@ -107,10 +107,11 @@ class Streams:
         """Whether so many streams go on without merges, however often they come round.
 
         A write of another user takes a log block, and streams that just fitted merge one another
-        for a round; idle time may free all log blocks. So only stretches count in which nobody else
-        wrote: of cheap writes beyond a whole round, or dear ones behind one.
+        for a round, or two if the oldest goes first; idle time may free all log blocks. So only
+        stretches count in which nobody else wrote, behind a round of that kind: of cheap writes
+        beyond a whole round, or dear ones behind one.
         """
-        for stretch in self._runs(count, self._rounds(rounds), TRIES):
+        for stretch in self._runs(count, self._rounds(rounds), TRIES, settling=count):
             last = stretch[-self._needed(count, rounds) :]
             if last.size < self._needed(count, rounds):
                 continue
@@ -129,7 +130,9 @@ class Streams:
         """Count the writes of a whole round and enough of the next ones."""
         return count + min(ENOUGH, (self._rounds(rounds) - 1) * count)
 
-    def _runs(self, count: int, rounds: int, tries: int) -> Iterator[NDArray[np.float64]]:
+    def _runs(
+        self, count: int, rounds: int, tries: int, settling: int = 0
+    ) -> Iterator[NDArray[np.float64]]:
         """Write so many streams, each time after a longer pause; give what was at peace longest.
 
         Longer than need be is no pause: what others write takes log blocks, which are merged first.
@@ -141,9 +144,11 @@ class Streams:
             self.bench.idle(int(wait_ns))
             places = self._places(count, rounds)
             enough = places.size if rounds > ROUNDS else ROUNDS // 2 * count + ENOUGH
-            yield self._in_peace(places, enough)
+            yield self._in_peace(places, enough, settling)
 
-    def _in_peace(self, places: NDArray[np.uint64], enough: int) -> NDArray[np.float64]:
+    def _in_peace(
+        self, places: NDArray[np.uint64], enough: int, settling: int
+    ) -> NDArray[np.float64]:
         """Write one by one; latencies of the longest stretch in which others wrote nothing.
 
         What they read takes no log block; writes that it disturbs much are left out.
@@ -152,8 +157,11 @@ class Streams:
         ----------
         enough
             How many writes of a stretch need no more behind them.
+        settling
+            Writes that do not count behind such of others.
         """
         longest = stretch = np.empty(0)
+        unsettled = 0
         for begin in range(0, places.size, PEACE):
             before = self.bench.foreign
             try:
@@ -163,7 +171,8 @@ class Streams:
                     raise
                 more = np.empty(0)
             wrote = self.bench.foreign.since(before).written_bytes > 0
-            stretch = np.empty(0) if wrote else np.append(stretch, more)
+            unsettled = settling if wrote else max(unsettled - more.size, 0)
+            stretch = np.empty(0) if wrote or unsettled else np.append(stretch, more)
             longest = max(longest, stretch, key=len)
             if stretch.size >= enough:
                 break
