@@ -254,3 +254,19 @@ def test_what_erases_alone_make_slower_is_no_full_region() -> None:
     evidence: dict[str, Any] = {}
     assert not pslc._is_region(cast("pslc_stretches.Streams", None), fine, evidence)
     assert "erases" in evidence["detail"]
+
+
+def test_a_region_that_folds_seldom_is_not_absent() -> None:
+    """One of 38 MB waits one request in some twenty from then on: 16 % in the mean, and no more."""
+    device = open_drive(draw(3018370720, 113).toml(), "drawn", 113)
+    names = ["map_cache", "rmw_unit", "pslc"]
+    found = {each.name: each for each in run(names, device, Budget.parse("full"), 113)}
+    assert not isinstance(found["pslc_bytes"], Absent), found["pslc_bytes"]
+
+
+def test_drift_is_no_wait() -> None:
+    rng = np.random.default_rng(2)
+    times = np.linspace(1e6, 1.4e6, 768) * rng.lognormal(0, 0.1, (1, 768))
+    assert not pslc_stretches._waits_later(times)
+    times[:, 300::20] *= 5
+    assert pslc_stretches._waits_later(times)

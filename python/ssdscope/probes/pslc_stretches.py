@@ -40,6 +40,9 @@ FAINT, SAME = 1.07, 1.1
 """Times the requests before a wait takes what is behind it, and times the bytes before it in one
 stretch those in a longer one, for it to be maybe a region that gains little, as the link takes most
 of the time: no proof, either."""
+LATER_WAITS, LATER_REQUESTS, HEAD = 1.1, 384, 8
+"""Times the first part of a stretch, of so many, the second half waits in the mean of its median,
+in two stretches of so many requests, for it to be maybe a region that folds seldom: no proof."""
 AS_LONG = 0.5
 """Of the longest wait that all stretches share: what an earlier one must have to be the end."""
 FEWEST_REGULAR, IRREGULAR = 3, 1.25
@@ -141,6 +144,7 @@ class Streams:
         self.uneven = self.doubtful = self.faint = self.others = False
         self._tries = 1
         self._faint_from: list[float] = []
+        self._later_waits = 0
         self._next = self.step_bytes
         self.last_ns = np.empty((0, 0))
 
@@ -213,6 +217,7 @@ class Streams:
         skipped = -(-self.skipped_bytes // length)
         self.last_ns = times = every[:, skipped:]
         self.uneven = bool((times > SLOW * np.quantile(times, 0.25)).mean() > LEAST_SLOW_BEHIND)
+        self._later_waits += times.shape[1] >= LATER_REQUESTS and _waits_later(times)
         found = _waited(times, length, LEAST_SLOWER) or _dropped(times, length, self.bench.seed)
         if found is None and (faint := _waited(times, length, FAINT)) is not None:
             self._faint_from.append(faint.bytes)
@@ -259,7 +264,7 @@ class Streams:
 
     def _faint_again(self) -> bool:
         places = np.sort(self._faint_from)
-        return bool((places[1:] < SAME * places[:-1]).any())
+        return self._later_waits > 1 or bool((places[1:] < SAME * places[:-1]).any())
 
     def _slower_behind(self) -> bool:
         head, tail = np.array_split(self.last_ns.mean(axis=0), 2)
@@ -295,6 +300,17 @@ def _waited(times: NDArray[Any], length: int, least_slower: float) -> Stretch | 
                 return Stretch(ends, length, float(np.median(fast)), float(slow.mean()), times)
         least //= 2
     return None
+
+
+def _waits_later(times: NDArray[Any]) -> bool:
+    """Tell whether some wait in the second half, of which none do in the beginning.
+
+    A mean over its median: what drifts is in both.
+    """
+    requests = times.shape[1]
+    head, tail = times[:, : requests // HEAD], times[:, requests // 2 :]
+    waits = [float(part.mean() / np.median(part)) for part in (head, tail)]
+    return waits[1] >= LATER_WAITS * waits[0]
 
 
 def _where_others_ended(times: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
