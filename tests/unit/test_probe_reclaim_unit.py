@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -281,3 +282,15 @@ def test_so_does_one_that_takes_them_in_parts_that_are_not_certain(tmp_path: Pat
     assert sizes == {16_384}
     (found,) = told("gc_knee", bench).values()
     assert isinstance(found, Undetectable), found
+
+
+@pytest.mark.parametrize(("share", "told"), [(0.93, True), (0.3, False)])
+def test_a_part_of_what_returned_more_clearly_is_no_round(share: float, told: bool) -> None:
+    """Planes out of step wait in turn, once in a third of a round each."""
+    periods = [
+        {"period_bytes": None, "returning_share": 0.0},
+        {"period_bytes": 14_155_776.0, "returning_share": share},
+        {"period_bytes": 4_718_592.0, "returning_share": 0.43},
+    ]
+    rounds = Mock(periods=periods)
+    assert reclaim_unit._part_of_clearer(rounds, 4_718_592.0, 0.43) is told

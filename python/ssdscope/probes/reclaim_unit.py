@@ -26,10 +26,11 @@ of which a round is a multiple, a period that is no multiple of what `gc_period`
 that. What is less than the smallest block on every die that was found, or on many where only
 several writes at once show it, is a stripe, and no answer, nor is what makes a write wait for less
 than a part of an erase; nor is a period of several writes at once where one at a time, of whatever
-size, had others. A buffer that hides what writes take, or stays on and takes them in units that are
-not certain, may cut longer requests within RMW units, which are then written twice: only single
-units tell there, unless `gc_knee` has found that both use up as much space. Absent on drives with
-merge units, if `gc_period` found the same where it was asked.
+size, had others, nor, if nothing else bears it out, a part of what a pass showed more clearly. A
+buffer that hides what writes take, or stays on and takes them in units that are not certain, may
+cut longer requests within RMW units, which are then written twice: only single units tell there,
+unless `gc_knee` has found that both use up as much space. Absent on drives with merge units, if
+`gc_period` found the same where it was asked.
 
 Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer, or many
 streams show that it does not (`many_streams`); where it may as well merge, the merges of shared log
@@ -82,7 +83,7 @@ FINE_FITS = 24
 units are written, which have no padding to show."""
 MANY_DIES = 32
 """That there may be, where their number is not known."""
-AGREE, DEARER = 0.02, 1.3
+AGREE, DEARER, LONGER = 0.02, 1.3, 1.5
 LEAST_WAIT_NS = 300_000
 """Of an erase, which takes a millisecond at least: what other planes' work leaves to be seen."""
 OFTEN, OFTEN_ALONE = 0.25, 0.4
@@ -153,6 +154,8 @@ def _attempt(rounds: Rounds, size: int, depth: int, within: float | None) -> Det
     alone = _alone_bytes(rounds)
     if within is None and alone and not any(_agree(each, period, float(size)) for each in alone):
         return None
+    if within is None and _part_of_clearer(rounds, period, one.share):
+        return None
     again = [size if single else 2 * size]
     if rounds.unit.exact and not single and period < FINE_FITS * again[0]:
         again.append(size)
@@ -216,6 +219,18 @@ def _alone_bytes(rounds: Rounds) -> list[float]:
         for each in rounds.periods
         if (each["depth"], each["streams"]) == (1, 1) and each["period_bytes"] is not None
     ]
+
+
+def _part_of_clearer(rounds: Rounds, period: float, share: float) -> bool:
+    """Tell whether some pass showed several such periods as one, of which more returned.
+
+    Where planes went out of step, they wait in turn: what one of them waits is a part of a round.
+    """
+    return any(
+        each["period_bytes"] > LONGER * period and each["returning_share"] > share
+        for each in rounds.periods
+        if each["period_bytes"] is not None
+    )
 
 
 def _agree(size: float, other: float, step: float) -> bool:
