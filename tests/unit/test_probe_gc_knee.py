@@ -294,6 +294,16 @@ def test_a_drift_that_comes_and_goes_is_none_wherever_it_ends() -> None:
     assert slower_from(stepping, knee, UNIT) is not None
 
 
+def test_a_drift_that_begins_low_is_no_collection_from_the_first_writes_on() -> None:
+    """They are the faster ones then, but a step nearly anywhere else fits as well."""
+    place = 70_000
+    drift = 0.2 * np.abs((np.arange(place) + 3300) % 7900 / 3950 - 1)
+    knee = knee_at(place)
+    for seed in range(5):
+        noise = np.random.default_rng(seed).lognormal(0.0, 0.06, place)
+        assert slower_from(np.exp(drift) * noise, knee, UNIT) is None
+
+
 def test_what_goes_into_a_buffer_at_first_says_nothing_of_rest() -> None:
     """Over the time that those writes take all others seem to wait."""
     into_buffer = np.full(1000, 0.02)

@@ -205,7 +205,7 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
         return finding
     if _folds(bench, unit, first):
         raise Stopped(Reason.MASKED, "writes in order become as slow, as where blocks are folded")
-    begun = begun_before(courses, first, size, skipped)
+    begun = begun_before(courses, first, size, max(skipped, int(EARLIEST * capacity / size)))
     return finding if begun is None else detected_spare(begun, capacity, evidence | BESIDE)
 
 

@@ -44,6 +44,8 @@ MANY_PARTS, STEP, SUDDEN, DRIFTS = 100, 0.05, (0.09, 0.8), 0.3
 """Of so many neighbours at a time, or of a quarter; in the logarithm: by so much their medians rise
 where collection goes on beside; by how much, and which share of it at once, if surely not by drift;
 and of what less is at once, that drifts."""
+ANYWHERE = 0.25
+"""Of all parts: where a step may be in so many, no place is slower than those before it."""
 APART, OFTEN, AS_MUCH = 8, 0.9, 0.7
 """Of so many parts the first and last three are held against each other; and how much of what they
 differ by at a step most may differ elsewhere, where there is no drift."""
@@ -217,8 +219,8 @@ def slower_from(
     """Find where, before a knee, most writes become slower; None if they all are alike.
 
     What drifts takes more than a few hundred writes to rise by most of what it does, or has risen
-    and fallen as fast before; or a straight line comes closer to it than a step. So many at first
-    do not count, as they go into a buffer.
+    and fallen as fast before; or a straight line comes closer to it than a step, or steps elsewhere
+    come as close. So many at first do not count, as they go into a buffer.
     """
     before = latencies[skipped : int(knee.spare_bytes * (1 - AT)) // size_bytes]
     size = LOCAL if before.size >= MANY_PARTS * LOCAL else LOCAL // 4
@@ -233,7 +235,8 @@ def slower_from(
     at_once = float(behind.mean() - earlier.mean()) / step.height
     late = step.index >= usual.size - PARTS
     drifts = at_once < DRIFTS or _by_and_by(usual, step.index) or _goes_on(usual, step.index)
-    if drifts and not late:
+    anywhere = step.last - step.first > ANYWHERE * usual.size
+    if (drifts or anywhere) and not late:
         return None
     of_part = before.size / usual.size
     return Rise(
