@@ -118,6 +118,18 @@ def test_a_deep_queue_counts_once_its_dies_no_longer_keep_step() -> None:
     assert plateau.max() < 1.02 * plateau.min()
 
 
+def test_what_order_does_hangs_on_no_single_order() -> None:
+    """The address chooses three dies of nine, and the order one of them: 0 to 9 % by a single one.
+
+    Which is 4 to 6 % in the mean: both answers are true.
+    """
+    twin = Twin(draw(1254718265, 132))
+    effects = [reads.order(twin).mean for _ in range(5)]
+    assert max(effects) - min(effects) < 0.04
+    truth = Case(draw(1254718265, 132)).truths["allocation"]
+    assert {truth.value, *truth.also} == {"order", "address"}
+
+
 def test_order_that_a_protected_buffer_hides_may_be_told() -> None:
     """It holds 18 MB and lets go of them in order; whoever writes more at random sees past it."""
     case = Case(draw(3869781435, 106))

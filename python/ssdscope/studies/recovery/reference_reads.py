@@ -21,7 +21,8 @@ SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 SIZE_STEP_BYTES = 4096
 SETTLE_NS = 2_000_000_000
 PARTS = 8
-ORDER_DEPTHS = (1, 8)
+ORDER_DEPTHS, ORDERS = (1, 8), 8
+"""Depths; and how many random orders: one alone may show a little, or hide it, by chance."""
 LOOKED_UP = 32
 """Large reads at once whose entries are looked up before."""
 LINE_BLOCKS = 2048
@@ -174,9 +175,10 @@ def order(twin: Twin) -> OrderEffect:
     """Large reads of a region written in random order, against one in order; of a drive in use.
 
     At the depth where they differ most. One region may lie better than another wherever its data
-    came from, so both are exchanged.
+    came from, so both are exchanged; each way in several orders.
     """
-    both = np.array([_in_disorder(twin, exchanged) for exchanged in (False, True)])
+    orders = [[_in_disorder(twin, way) for way in (False, True)] for _ in range(ORDERS)]
+    both = np.mean(orders, axis=0)
     one, other = both[:, np.argmax(np.abs(both.mean(axis=0)))]
     least = min(abs(one), abs(other)) if one * other > 0 else 0.0
     return OrderEffect(float(np.expm1(abs(one + other) / 2)), float(np.expm1(least)))
