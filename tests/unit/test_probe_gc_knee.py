@@ -9,9 +9,15 @@ import pytest
 from numpy.typing import NDArray
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
-from ssdscope.probes import Absent, Ambiguous, Detected, Reason, Undetectable, gc_knee
+from ssdscope.probes import Absent, Ambiguous, Detected, Finding, Reason, Undetectable, gc_knee
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.knees_agree import begun_before, judged, never_rests, slow_as_found
+from ssdscope.probes.knees_agree import (
+    begun_before,
+    detected_spare,
+    judged,
+    never_rests,
+    slow_as_found,
+)
 from ssdscope.probes.slow_writes import Knee, slower_from
 from ssdscope.studies.recovery.generator import draw
 
@@ -302,6 +308,11 @@ def test_a_drift_that_begins_low_is_no_collection_from_the_first_writes_on() -> 
     for seed in range(5):
         noise = np.random.default_rng(seed).lognormal(0.0, 0.06, place)
         assert slower_from(np.exp(drift) * noise, knee, UNIT) is None
+
+
+@pytest.mark.parametrize(("high", "kind"), [(1200.0, Detected), (1400.0, Undetectable)])
+def test_a_knee_that_may_be_nearly_anywhere_is_not_told(high: float, kind: type[Finding]) -> None:
+    assert isinstance(detected_spare(Knee(1000.0, 960.0, high, 3.0), 10_000, {}), kind)
 
 
 def test_what_goes_into_a_buffer_at_first_says_nothing_of_rest() -> None:

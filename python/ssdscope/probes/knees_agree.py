@@ -63,8 +63,9 @@ these wait."""
 HARDLY, BEHIND = 0.25, 0.5
 """Of the rise: how much a write that waits for erases alone may take; and of what is before the
 knee, how much is behind it."""
-SPARE_ERROR = 0.04
-"""Of the place of the knee, beyond scatter: blocks are whole, and are on planes of their own."""
+SPARE_ERROR, WIDEST = 0.04, 0.4
+"""Of the place of the knee, beyond scatter: blocks are whole, and are on planes of their own; and
+how wide an interval may be."""
 
 
 def judged(
@@ -241,11 +242,14 @@ def _mean(one: Knee, other: Knee) -> Knee:
     )
 
 
-def detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Detected:
-    """Answer with a knee."""
+def detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Finding:
+    """Answer with a knee, unless it may be anywhere in a wide range."""
     share = alone.spare_bytes / capacity
     low = min(alone.low_bytes / capacity, share * (1 - SPARE_ERROR))
     high = max(alone.high_bytes / capacity, share * (1 + SPARE_ERROR))
+    if high - low > WIDEST * share:
+        below = Reason.EFFECT_BELOW_NOISE
+        return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
     return Detected(
         name=SPARE,
         probe=NAME,
