@@ -119,11 +119,13 @@ def log_block(**keys: Any) -> str:
     return LOG.format(**(usual | keys))
 
 
-def bench_with(tmp_path: Path, toml: str, state: str | None = None, **known: Any) -> Bench:
+def bench_with(
+    tmp_path: Path, toml: str, state: str | None = None, *, seed: int = 3, **known: Any
+) -> Bench:
     """Open a drive on a bench that knows some properties already; None is one that is absent."""
     file = tmp_path / "drive.toml"
     file.write_text(toml)
-    bench = Bench(open_target(str(file), state=state, seed=3).device, Budget.parse("full"), 5)
+    bench = Bench(open_target(str(file), state=state, seed=seed).device, Budget.parse("full"), 5)
     for name, value in known.items():
         bench.known[name] = (
             Absent(name=name, probe="test", bound=0.0, reason="for a test")
