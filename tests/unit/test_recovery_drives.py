@@ -252,6 +252,13 @@ def test_bits_that_choose_a_die_follow_from_the_keys() -> None:
     # By order of arrival only a unit's own pages are where the address says.
     assert bits(ftl__allocation="order") == (None, ("12",))
     assert bits(ftl__allocation="order", ftl__map_unit_bytes=8192) == ("12", ("12",))
+    # One group of planes lies on its dies unevenly; as filled, all three take turns.
+    groups = {"nand__ways": 2, "nand__planes": 3, "ftl__merge_unit_bytes": 4 * 64 * 4096}
+    uneven = bits(
+        ftl__kind="log-block", ftl__plane_order="PDWC", ftl__map_unit_bytes=8192,
+        ftl__phase_bytes=4096, **groups,
+    )  # fmt: skip
+    assert uneven == (None, ("12", "13", "12,13"))
     # An eighth of a page of phase blurs the bit: it may be named or not.
     assert bits(ftl__map_unit_bytes=8192, ftl__phase_bytes=512)[0] == "12"
 

@@ -89,9 +89,9 @@ def bit_slowdowns(values: Values, shape: Shape, *, filled: bool) -> dict[int, fl
     return slowdowns
 
 
-def volume_bits(values: Values, shape: Shape) -> list[int]:
+def volume_bits(values: Values, shape: Shape, *, filled: bool = False) -> list[int]:
     """Name the bits that halve the drive when they are fixed."""
-    slow = bit_slowdowns(values, shape, filled=False)
+    slow = bit_slowdowns(values, shape, filled=filled)
     return [bit for bit, each in slow.items() if each >= HALVES_AT]
 
 

@@ -239,9 +239,11 @@ def _places(values: Values, shape: Shape) -> dict[str, Truth]:
 
 
 def _bits(values: Values, shape: Shape) -> Truth:
-    bits = in_words(volume_bits(values, shape))
+    """Name the bits; none is true, too, if by either layout none divides the dies."""
+    bits, laid_out = (in_words(volume_bits(values, shape, filled=each)) for each in (False, True))
     also = [each for filled in (False, True) for each in volume_sets(values, shape, filled=filled)]
-    return Truth(bits or None, tuple(each for each in dict.fromkeys(also) if each))
+    named = tuple(each for each in dict.fromkeys(also) if each)
+    return Truth(bits if bits and laid_out else None, named)
 
 
 def judged_right(kind: Kind, truth: Truth, value: Answer) -> bool:
