@@ -50,3 +50,21 @@ def test_two_sizes_that_save_as_much_are_parts_of_something(
     monkeypatch.setattr(inner_units, "_wholes", logs)
     period = inner_units.Period(12, 0, 400_000.0, serial=True, queued=False)
     assert inner_units._by_wholes(Mock(), period) is None
+
+
+@pytest.mark.parametrize(("period", "unit"), [(192, None), (256, 128), (128, 128)])
+def test_half_of_a_period_consists_of_nothing(
+    monkeypatch: pytest.MonkeyPatch, period: int, unit: int | None
+) -> None:
+    """Units of 128 blocks return with their places every 384: half of that was found, and 64."""
+
+    def bursts(_writer: object, held: inner_units.Period, part: int) -> NDArray[Any]:
+        at = held.boundary + np.arange(2)[:, None] * part + held.blocks * np.arange(32)
+        logs = np.zeros((2, 2, 2, 16))
+        costs = np.where(at % 128 == 0, 0.7, 0.0).reshape(2, 2, 16)
+        logs[:, :, inner_units.ACROSS] = costs.swapaxes(0, 1)
+        return logs
+
+    monkeypatch.setattr(inner_units, "_bursts", bursts)
+    found = inner_units.Period(period, 64 if period == 192 else 0, 1e6, serial=False, queued=True)
+    assert inner_units._by_bursts_or_wholes(Mock(forced=False), found) == unit

@@ -8,7 +8,9 @@ the chips have twice as much to do.
 Bursts of writes across a boundary, at random periods, are held against bursts that end before it
 or begin at it: the same units on the same chips, one at a time. Bursts are divided into stretches
 of a few completions; how much longer these take is the median of the ratios of all pairs
-(Hodges, Lehmann), to which a merge now and then adds little.
+(Hodges, Lehmann), to which a merge now and then adds little. What consists of several units must
+show its own boundary in every other period, too: of half of one that is too long to be looked for
+all parts cost alike on average, as every other boundary of it is within a unit.
 
 Where one command is served at a time, or forced writes pass a buffer with units of its own, no
 queue is ever full. There every place at which units could begin is looked at, as some lie on one
@@ -53,7 +55,7 @@ BURST_NS = 250_000_000
 STRETCHES = (128, 512, 1024)
 """Of each kind in the first look, and in all at the end of each other."""
 BURSTS_SHARE = 8
-"""Which part of the capacity bursts may write for one split; of half of it in all."""
+"""Which part of the capacity bursts may write for one split; of which there are five at most."""
 PERSISTENCE = 3
 """How many times as many stretches are tried where others disturb."""
 BLOCKS = 2
@@ -86,7 +88,7 @@ def writes_bytes(info: DeviceInfo, largest_bytes: int) -> int:
     edges = 6 * unit_parts.LOOKS[0] * largest_bytes
     halves = 2 * sum(unit_parts.PARTS) * unit_parts.LOOKS[1] * 2 * largest_bytes
     parts = unit_parts.writes_bytes(info) + min(halves, info.capacity_bytes)
-    return info.capacity_bytes // 2 + wholes + edges + parts
+    return 5 * info.capacity_bytes // BURSTS_SHARE + wholes + edges + parts
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,8 @@ def _part(writer: Writer, period: Period) -> int | None:
 
 def _by_bursts_or_wholes(writer: Writer, period: Period) -> int | None:
     unit = _by_bursts(writer, period)
+    if unit not in {None, period.blocks} and not _returns(writer, period):
+        unit = None
     if not writer.forced and (unit is not None or not period.serial):
         return unit
     whole = _by_wholes(writer, replace(period, blocks=unit or period.blocks))
@@ -229,6 +233,12 @@ def _by_bursts(writer: Writer, period: Period) -> int | None:
         if consists:
             return _by_bursts(writer, replace(period, blocks=unit, boundary=period.boundary % unit))
     return period.blocks
+
+
+def _returns(writer: Writer, period: Period) -> bool:
+    """Say whether every other boundary of a period costs as much, as it does not of half of one."""
+    twice = replace(period, blocks=2 * period.blocks)
+    return bool(_agreed(_bursts(writer, twice, period.blocks), period.serial))
 
 
 def _by_wholes(writer: Writer, period: Period) -> int | None:
@@ -334,10 +344,8 @@ def _verdict(logs: NDArray[Any], serial: bool) -> bool | None:
 
 def _costs(logs: NDArray[Any]) -> tuple[float, float]:
     """How much longer across than alone: at the period's boundary, and inside."""
-    own, inner = (
-        _longer(logs[:, which, ACROSS].ravel(), logs[:, which, ALONE].ravel()) for which in (0, 1)
-    )
-    return own, inner
+    sides = [_longer(logs[:, at, ACROSS].ravel(), logs[:, at, ALONE].ravel()) for at in (0, 1)]
+    return sides[0], sides[1]
 
 
 def _longer(some: NDArray[Any], others: NDArray[Any]) -> float:
