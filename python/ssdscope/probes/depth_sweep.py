@@ -9,9 +9,10 @@ few of the dies, in some blocks and not in others, where a median jumps from one
 the depth that gives 90 % of what the deepest queue gives, with the interval of resampled blocks.
 Decision: the knee, if its interval does not touch depth 1; absent if no depth gains 3 %;
 ambiguous if the last step to the deepest queue still gains so much; undetectable if the latter half
-of the blocks has it elsewhere, as where others' writes move data to few of the dies meanwhile. A
-curve that levels off and rises again has its knee where it reaches the plateau, and a caution that
-says where it levelled off.
+of the blocks has it elsewhere, as where others' writes move data to few of the dies meanwhile, or
+if others write and the deepest queue, whose list is the longest, gets 3 % more done than queues far
+beyond the knee, as where a table is moved to faster cells. A curve that levels off and rises again
+has its knee where it reaches the plateau, and a caution that says where it levelled off.
 Assumptions: the drive is in use (the size sweep came before) and nobody else is busy on it. One
 that others wrote to is returned to what it was, where that can be, before each block.
 Cost: 1,000,000 to 4,000,000 reads on a simulated drive with the full budget. Source: PROBING 2.2.
@@ -63,6 +64,8 @@ LEFT_OUT = 0.1
 """Of the blocks, on either side, lest one that others spoiled counts."""
 MOVES = 0.25
 """How far apart knees of the former and the latter half of the blocks may be."""
+FAR_TIMES, LATE_RISE = 8, 0.03
+"""Times the knee, from where depth gains nothing; and how much more the deepest queue may get."""
 RISES_AGAIN = 0.05
 """A doubling of the depth that gains so much more than one before it is a second step."""
 REPLICATES = 400
@@ -85,7 +88,9 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
         rows = [_rates(bench, base, plan, rng, calm) for _ in range(blocks)]
         rates = np.concatenate([rates, rows])
         bench.progress("throughput against queue depth", (1 + look / MOST_LOOKS) / 2)
-        knee = judge(bench.info, depths, rates, per_block * len(rates), seed=seed)
+        theirs = bench.foreign.written_bytes > 0
+        requests = per_block * len(rates)
+        knee = judge(bench.info, depths, rates, requests, seed=seed, others_write=theirs)
         if not isinstance(knee, Detected | Undetectable) or _narrow(knee):
             break
     return [knee]
@@ -156,7 +161,13 @@ def _rate(log: Any, depth: int) -> float:
 
 
 def judge(
-    info: DeviceInfo, depths: NDArray[Any], rates: NDArray[Any], requests: int, seed: int
+    info: DeviceInfo,
+    depths: NDArray[Any],
+    rates: NDArray[Any],
+    requests: int,
+    seed: int,
+    *,
+    others_write: bool = False,
 ) -> Finding:
     """Answer from rates, shape (blocks, depths)."""
     common: dict[str, Any] = {"name": KNEE, "probe": PROBE_NAME, "requests": requests}
@@ -185,7 +196,7 @@ def judge(
         )
     if low <= depths[0] or high - low > USELESS_WIDTH * knee:
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
-    if _moved(depths, rates):
+    if _moved(depths, rates) or (others_write and _rises_late(depths, typical, knee)):
         return Undetectable(reason=Reason.INTERFERENCE, **common)
     gain = float(typical.max() / typical[0]) - 1
     return Detected(value=knee, interval=(low, high), effect=gain, **common)
@@ -200,6 +211,16 @@ def _moved(depths: NDArray[Any], rates: NDArray[Any]) -> bool:
     halves = (_typical(half) for half in np.array_split(rates, 2))
     knees = [stats.saturation_depth(depths, each, PLATEAU_SHARE) for each in halves]
     return max(knees) > (1 + MOVES) * min(knees)
+
+
+def _rises_late(depths: NDArray[Any], typical: NDArray[Any], knee: float) -> bool:
+    """Say whether the deepest queue, whose list takes longest, gets more done than all far off.
+
+    There is nothing more to gain there; but what others write meanwhile may have been moved.
+    """
+    far = (depths >= FAR_TIMES * knee) & (depths < depths[-1] / 2)
+    plateau = float(stats.isotonic(typical)[-1])
+    return bool(far.any() and typical[far].mean() < (1 - LATE_RISE) * plateau)
 
 
 def _evidence(
