@@ -77,7 +77,7 @@ AMPLIFICATION = "gc_write_amplification"
 SPARE = "over_provisioning_ratio"
 
 MOST_REQUESTS = 500_000
-"""In one pass over the drive; more units are joined, which makes blocks seem smaller."""
+"""In one pass over the drive; more units are joined, of which blocks hold fewer."""
 LEAST_REQUESTS = 1000
 CHUNK_SHARE, MOST_LOST = 0.1, 0.34
 """Of the capacity: written between two looks; and how much of it others may spoil."""
@@ -132,13 +132,15 @@ def detect(bench: Bench) -> Iterator[Finding]:
     if in_peace(bench, partial(merges_for_each, bench, unit)):
         raise Stopped(Reason.MASKED, "it writes like a drive that merges log blocks")
     courses, most = [_course(bench, unit, 0)], _block_bytes(bench) / unit.size_bytes
-    fit = _fitted(courses, most, blind=False)
+    joined = unit.size_bytes // unit_or_base(bench).size_bytes
+    fitted = partial(_fitted, most_pages=most, joined=joined)
+    fit = fitted(courses, blind=False)
     if fit.slowdown < SLOWER:
         yield _refused(fit, courses, Reason.EFFECT_BELOW_NOISE, "writes do not become slower")
         return
     if fit.misfit > UNSTEADY:
         courses.append(_course(bench, unit, 1))
-        fit = _fitted(courses, most, blind=False)
+        fit = fitted(courses, blind=False)
     bench.progress("overwriting in order", 0.7)
     blind, in_order = _drawn_share(bench, unit, fit)
     if blind > CHOOSES and table_writes.takes_no_place(bench):
@@ -146,7 +148,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         erases, _ = _drawn_share(bench, unit, fit, sparse=False)
         blind = (blind - erases) / max(1 - erases, DRAWS)
     if blind > DRAWS:
-        fit = _fitted(courses, most, blind=True)
+        fit = fitted(courses, blind=True)
     if _may_fold(bench, fit, courses[0], in_order):
         detail = "a region of one bit per cell is not ruled out"
         yield _refused(fit, courses, Reason.MASKED, detail)
@@ -154,9 +156,9 @@ def detect(bench: Bench) -> Iterator[Finding]:
     yield _judge(bench, fit, courses, blind)
 
 
-def _fitted(courses: list[Times], most_pages: float, *, blind: bool) -> CourseFit:
+def _fitted(courses: list[Times], *, blind: bool, most_pages: float, joined: int) -> CourseFit:
     """Fit each, and take the mean; what fits any of them is in the interval."""
-    fits = [fit_course(each, blind=blind, most_pages=most_pages) for each in courses]
+    fits = [fit_course(each, blind=blind, most_pages=most_pages, joined=joined) for each in courses]
     return replace(
         fits[0],
         amplification=float(np.exp(np.mean([np.log(each.amplification) for each in fits]))),

@@ -78,6 +78,8 @@ class CourseFit:
         Settled: the mean of all courses by how well they fit, and two deviations from it.
     of_any_size
         The same if blocks may hold any number of pages.
+
+        All of writes of single units, of which a block holds more than of joined ones.
     spare, pages
         Where collection begins to be waited for, as a share of the capacity; pages of a block.
     plain, cost
@@ -103,7 +105,7 @@ class CourseFit:
     @property
     def slowdown(self) -> float:
         """How many times longer settled writes take."""
-        return 1 + self.cost * (self.amplification - 1) / self.plain
+        return float(self.fitted[-1]) / self.plain
 
 
 @dataclass(frozen=True)
@@ -117,13 +119,25 @@ class _Fits:
     fitted: Numbers
 
 
-def fit_course(times: Times, *, blind: bool, most_pages: float = math.inf) -> CourseFit:
-    """Fit; `blind` says how victims are chosen, and no block holds more than so many requests."""
+def fit_course(
+    times: Times, *, blind: bool, most_pages: float = math.inf, joined: int = 1
+) -> CourseFit:
+    """Fit a course.
+
+    Parameters
+    ----------
+    blind
+        How victims are chosen.
+    most_pages
+        No block holds more requests.
+    joined
+        Units that each request wrote together: their course is that of so much smaller blocks.
+    """
     about = _rise(times)
     spares, pieces = about * AROUND, times.pieces(max(WARM * about, LEAST))
     all_of_them = [_fits(pieces, spares, pages, blind=blind) for pages in PAGES]
     squares = np.array([each.squares for each in all_of_them])
-    settled = np.array([each.settled for each in all_of_them])
+    settled = _of_single_units(np.array([each.settled for each in all_of_them]), joined)
     kept = int(np.searchsorted(PAGES, max(most_pages, PAGES[0]), side="right"))
     size, place = np.unravel_index(int(squares[:kept].argmin()), squares[:kept].shape)
     best = all_of_them[int(size)]
@@ -146,6 +160,13 @@ def fit_course(times: Times, *, blind: bool, most_pages: float = math.inf) -> Co
         pieces=pieces,
         fitted=best.fitted[place],
     )
+
+
+def _of_single_units(settled: Numbers, joined: int) -> Numbers:
+    """Give what the same blocks come to, by size, if not several units are written together."""
+    sizes = np.log(PAGES)
+    wanted = sizes + math.log(joined)
+    return np.transpose([np.interp(wanted, sizes, of_spare) for of_spare in settled.T])
 
 
 def _together(off: Numbers) -> float:
