@@ -270,3 +270,15 @@ def test_drift_is_no_wait() -> None:
     assert not pslc_stretches._waits_later(times)
     times[:, 300::20] *= 5
     assert pslc_stretches._waits_later(times)
+
+
+def test_stretches_that_wait_from_the_first_request_on_tell_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where others ended before, no request of theirs was fast."""
+    rng, steps = np.random.default_rng(1), np.where(np.arange(80) < 40, 1.0, 3.0)
+    times = steps * rng.lognormal(0.0, 0.05, (4, 80))
+    assert pslc_stretches._waited(times, 1 << 20, 1.3) is not None
+    before: Any = lambda _times, ends: np.zeros_like(ends)  # noqa: E731
+    monkeypatch.setattr(pslc_stretches, "_before_all_waited", before)
+    assert pslc_stretches._waited(times, 1 << 20, 1.3) is None

@@ -296,7 +296,8 @@ def _waited(times: NDArray[Any], length: int, least_slower: float) -> Stretch | 
             parts = list(zip(times, ends, strict=True))
             fast = np.concatenate([row[:at] for row, at in parts])
             slow = np.concatenate([row[at:] for row, at in parts])
-            if slow.mean() >= least_slower * fast.mean():
+            both = fast.size > 0 and slow.size > 0
+            if both and slow.mean() >= least_slower * fast.mean():
                 return Stretch(ends, length, float(np.median(fast)), float(slow.mean()), times)
         least //= 2
     return None
