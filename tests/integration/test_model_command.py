@@ -103,8 +103,12 @@ def test_prediction(cli, folder: Path) -> None:
     percent = cli("model", "predict", str(folder / "model.json"), "--wr-ratio", "30%", *words[2:])
     assert "latency_ns" in percent.out
     far = cli("model", "predict", str(folder / "model.json"), "--q-dep", "500")
-    assert far.status == 0
+    assert far.status == 3
     assert "warning: outside of what the model was fitted on: q_dep 500" in far.err
+    mix = ("--wr-ratio", "0.5", "--wr-rand", "1", "--rd-stride", "64k")
+    new = cli("model", "predict", str(folder / "model.json"), *mix)
+    assert new.status == 3
+    assert "fitted on: random writes with strided reads (fitted on none)" in new.err
 
 
 def test_evaluation(cli, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.unit.made_up_runs import HEADER, collection, latency_ns, run
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.models import evaluation, explaining, features, fitting, registry, samples
 from ssdscope.models.fitted import FittedModel
+from ssdscope.models.guide.model import OutOfRangeWarning
 from ssdscope.models.intervals import LEARNING, Reach, covered
 from ssdscope.models.samples import Sample
 from ssdscope.workloads.grid import Vector
@@ -50,12 +52,56 @@ def test_outside_is_told_for_what_the_workload_shows(fitted: FittedModel) -> Non
     assert "fitted on 1 to 64" in told[0]
 
 
+def test_a_combination_of_kinds_that_no_run_had_is_outside(fitted: FittedModel) -> None:
+    strided = {"wr_ratio": 0.3, "q_dep": 4, "rd_stride": "64k"}
+    with pytest.warns(OutOfRangeWarning, match="random writes with strided reads"):
+        fitted.predict(**strided, wr_rand=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.predict(**strided, wr_stride="4k")
+        fitted.predict(wr_ratio=0, rd_stride="64k")
+        fitted.predict(wr_ratio=0.5, wr_rand="40%")
+
+
+def test_units_are_those_of_the_command_line(fitted: FittedModel) -> None:
+    meant = fitted.answers(Vector(30, 16, 4096, 65536, 100, 50))
+    for share, whole in ((0.3, 1), ("0.3", "1.0"), ("30%", "100%")):
+        found = fitted.predict(
+            wr_ratio=share, q_dep=16, wr_size="4k", rd_size=65536, wr_rand=whole, rd_rand="50%"
+        )
+        assert found == meant
+    for wrong, told in (
+        ({"wr_ratio": 30}, "wr_ratio: '30' is not between 0 and 1"),
+        ({"rd_size": "4KB"}, "rd_size: '4KB' can be read as"),
+        ({"q_dep": 1.5}, "q_dep: 1.5 is not between 1 and"),
+        ({"depth": 4}, "depth: there is no such characteristic"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            fitted.predict(**wrong)
+
+
+def test_a_mean_is_never_more_than_its_tails_allow(fitted: FittedModel) -> None:
+    """Models of tails are fitted by themselves, and may fall below that of the mean."""
+    kept = fitted.to_json()
+    for name in ("read_p99", "write_p99"):
+        kept["predictions"][name]["held_to"] = [1.0, 2.0]
+    low = FittedModel.from_json(kept)
+    for vector in (Vector(0, 4, 4096, 4096), Vector(100, 4, 4096, 4096), Vector(30, 4, 8192, 4096)):
+        found, share = low.answers(vector), vector.wr_ratio / 100
+        for key in ("value", "low", "high"):
+            tails = {
+                name: found.get(f"{name}_p99_ns", {key: 0.0})[key] for name in ("read", "write")
+            }
+            allowed = (1 - share) * tails["read"] + share * tails["write"]
+            assert allowed >= found["latency_ns"][key] * (1 - 1e-12)
+
+
 def test_a_model_file_is_plain_and_predicts_the_same(fitted: FittedModel, tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     fitted.save(path)
     again = FittedModel.load(path)
     inputs = fitted.background
-    assert (again.predict(inputs) == fitted.predict(inputs)).all()
+    assert (again.rows(inputs) == fitted.rows(inputs)).all()
     assert again.about == fitted.about
 
 
@@ -90,7 +136,7 @@ def test_times_that_add_up_are_evaluated_as_the_docs_say(tmp_path: Path) -> None
         ("{", "is not JSON"),
         ("[1]", "this is not a model"),
         ('{"format": "ssdscope-model", "version": 9}', "of version 9"),
-        ('{"format": "ssdscope-model", "version": 1}', "the model is damaged: no"),
+        ('{"format": "ssdscope-model", "version": 2}', "the model is damaged: no"),
         ("[" * 100_000, "is not JSON"),
     ],
 )
@@ -104,7 +150,12 @@ def test_a_damaged_model_is_refused(tmp_path: Path, text: str, told: str) -> Non
 
 
 def test_damage_inside_is_found(fitted: FittedModel) -> None:
-    for keys in (("predictions",), ("characteristics", "q_dep"), ("tree", "model", "trees")):
+    for keys in (
+        ("predictions",),
+        ("kinds",),
+        ("characteristics", "q_dep"),
+        ("tree", "model", "trees"),
+    ):
         data = json.loads(json.dumps(fitted.to_json()))
         place = data
         for key in keys[:-1]:

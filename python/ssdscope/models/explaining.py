@@ -49,7 +49,7 @@ def dependences(model: FittedModel) -> dict[str, list[dict[str, float]]]:
 def _average(model: FittedModel, name: str, value: float, rows: Array) -> float:
     changed = rows.copy()
     changed[:, COLUMNS.index(name)] = value
-    return float(np.exp(np.log(model.predict(_mirrored(changed))[:, 0]).mean()))
+    return float(np.exp(np.log(model.rows(_mirrored(changed))[:, 0]).mean()))
 
 
 def _values(model: FittedModel, name: str) -> list[float]:
@@ -97,7 +97,7 @@ def importances(model: FittedModel, seed: int = 0) -> dict[str, float]:
     importance, Breiman 2001, of what is predicted); 1 is nothing. The largest comes first.
     """
     rows = model.background
-    before = np.log(model.predict(rows)[:, 0])
+    before = np.log(model.rows(rows)[:, 0])
     rng = np.random.default_rng([seed, 0x1390])
     found: dict[str, float] = {}
     for column, name in enumerate(COLUMNS):
@@ -105,7 +105,7 @@ def importances(model: FittedModel, seed: int = 0) -> dict[str, float]:
         for _ in range(SHUFFLES):
             changed = rows.copy()
             changed[:, column] = rng.permutation(changed[:, column])
-            after = np.log(model.predict(_mirrored(changed))[:, 0])
+            after = np.log(model.rows(_mirrored(changed))[:, 0])
             moved.append(np.abs(after - before).mean())
         found[name] = float(np.exp(np.mean(moved)))
     return dict(sorted(found.items(), key=lambda item: -item[1]))

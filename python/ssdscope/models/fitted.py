@@ -4,6 +4,7 @@ It predicts without scikit-learn, knows the ranges it was fitted on, and says ho
 """
 
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,22 +14,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope.errors import UsageError
-from ssdscope.models import features, service_model
+from ssdscope.models import asking, features, service_model
 from ssdscope.models.gaussian_model import GaussianModel
-from ssdscope.models.guide.model import GuideModel
+from ssdscope.models.guide.model import GuideModel, OutOfRangeWarning
 from ssdscope.models.intervals import Reach
 from ssdscope.models.service_model import ServiceModel
 from ssdscope.results.files import write_text
 from ssdscope.workloads.grid import COLUMNS, Vector
 
 Array = npt.NDArray[Any]
+Answers = dict[str, dict[str, float]]
 Predictor = GuideModel | GaussianModel | ServiceModel
 KINDS: dict[str, type[GuideModel] | type[GaussianModel] | type[ServiceModel]] = {
     **service_model.RATIOS,
     service_model.FORMAT: ServiceModel,
 }
 FORMAT = "ssdscope-model"
-VERSION = 1
+VERSION = 2
 MOST_BYTES = 256 << 20
 """A model file larger than this is none of ours."""
 
@@ -97,6 +99,8 @@ class FittedModel:
         A small tree to be read, with its own error.
     low, high
         Ranges of the characteristics it was fitted on.
+    kinds
+        Kinds of workloads it was fitted on (`asking.kind`).
     background : ndarray, shape (n, 8)
         Some of the workloads it was fitted on.
     about
@@ -111,19 +115,52 @@ class FittedModel:
     tree: dict[str, Any]
     low: dict[str, float]
     high: dict[str, float]
+    kinds: tuple[str, ...]
     background: Array
     about: dict[str, Any] = field(default_factory=dict)
 
-    def predict(self, inputs: Array) -> Array:
+    def predict(self, **characteristics: float | str) -> Answers:
+        """Predict a workload, told by the names and units of ``ssdscope model predict``.
+
+        An `OutOfRangeWarning` says what of it is outside of what was measured.
+
+        Parameters
+        ----------
+        **characteristics
+            Shares as 0.3 or ``"30%"``, lengths in bytes or as ``"4k"``, ``q_dep`` as a number.
+
+        Returns
+        -------
+        dict
+            By quantity, with its unit: ``value``, and ``low`` and ``high`` of its interval.
+
+        Raises
+        ------
+        UsageError
+            If one is unknown, cannot be read or cannot be.
+
+        Examples
+        --------
+        >>> model = FittedModel.load("ssd-i.json")  # doctest: +SKIP
+        >>> model.predict(wr_ratio="30%", q_dep=16, wr_size="4k", rd_size="64k")  # doctest: +SKIP
+        """
+        vector = asking.vector(characteristics)
+        if outside := self.outside(vector):
+            told = f"outside of what the model was fitted on: {', '.join(outside)}"
+            warnings.warn(told, OutOfRangeWarning, stacklevel=2)
+        return self.answers(vector)
+
+    def rows(self, inputs: Array) -> Array:
         """Predict the target of rows of `features.inputs`: value, low, high; shape (n, 3)."""
         columns = features.columns(self.feature_set, inputs)
         return self.predictions[self.target].predict(columns)
 
-    def answers(self, vector: Vector) -> dict[str, dict[str, float]]:
+    def answers(self, vector: Vector) -> Answers:
         """Predict all there is to say of one workload, by name with unit.
 
         Rate and bandwidth follow from the latency: in a closed loop latency times rate is what
-        is in flight (Little).
+        is in flight (Little). A mean is never more than the tails of its directions weighed by
+        their shares; where they would be less, they are raised alike.
         """
         inputs = features.inputs([vector])
         columns = features.columns(self.feature_set, inputs)
@@ -135,6 +172,7 @@ class FittedModel:
         if self.target == "latency":
             latency = found["latency_ns"]
             share = vector.wr_ratio / 100
+            _raise_tails(found, share)
             size = (1 - share) * vector.rd_size + share * vector.wr_size
             in_flight = {"iops": vector.q_dep * 1e9, "bandwidth_bytes_per_s": 0.0}
             in_flight["bandwidth_bytes_per_s"] = in_flight["iops"] * size
@@ -147,15 +185,17 @@ class FittedModel:
         return found
 
     def outside(self, vector: Vector) -> list[str]:
-        """Name the characteristics of a workload that are outside the ranges, with these."""
+        """Name what of a workload is new: characteristics outside the ranges, or its kind."""
         hidden = {0: "wr_", 100: "rd_"}.get(vector.wr_ratio, "-")
         shown = [name for name in COLUMNS if name == "wr_ratio" or not name.startswith(hidden)]
         given = asdict(vector)
-        return [
+        found = [
             f"{name} {given[name]:,} (fitted on {self.low[name]:,.0f} to {self.high[name]:,.0f})"
             for name in shown
             if not self.low[name] <= given[name] <= self.high[name]
         ]
+        kind = asking.kind(vector)
+        return found if kind in self.kinds else [*found, f"{kind} (fitted on none)"]
 
     def readable(self) -> GuideModel:
         """Give the tree that is there to be read."""
@@ -171,6 +211,7 @@ class FittedModel:
             "target": self.target,
             "workload": self.workload,
             "characteristics": ranges,
+            "kinds": list(self.kinds),
             "features": {
                 "set": self.feature_set,
                 "names": list(features.SETS[self.feature_set]),
@@ -198,7 +239,8 @@ class FittedModel:
             )
         if data.get("version") != VERSION:
             raise UsageError(
-                f"this model is of version {data.get('version')}, and only {VERSION} is known here"
+                f"this model is of version {data.get('version')}, and only {VERSION} is known here",
+                hint="fit it again: ssdscope model fit DATA.parquet -O",
             )
         try:
             return cls._of(data)
@@ -224,10 +266,11 @@ class FittedModel:
             tree=data["tree"],
             low={name: float(ranges[name]["low"]) for name in COLUMNS},
             high={name: float(ranges[name]["high"]) for name in COLUMNS},
+            kinds=tuple(data["kinds"]),
             background=np.array(data["background"], dtype=float).reshape(-1, len(COLUMNS)),
             about=data["about"],
         )
-        model.predict(model.background[:1])
+        model.rows(model.background[:1])
         model.readable()
         return model
 
@@ -271,6 +314,18 @@ def has(vector: Vector, target: str) -> bool:
         (target == "read_p99" and vector.wr_ratio == 100)
         or (target == "write_p99" and vector.wr_ratio == 0)
     )
+
+
+def _raise_tails(found: Answers, share: float) -> None:
+    """Hold 99th percentiles to the mean of a workload, of whose requests a share are writes."""
+    tails = {"read_p99_ns": 1 - share, "write_p99_ns": share}
+    if any(part and name not in found for name, part in tails.items()):
+        return
+    shown = [name for name, part in tails.items() if part]
+    for key, mean in found["latency_ns"].items():
+        factor = max(1.0, mean / sum(tails[name] * found[name][key] for name in shown))
+        for name in shown:
+            found[name][key] *= factor
 
 
 def _answer(values: Sequence[float]) -> dict[str, float]:

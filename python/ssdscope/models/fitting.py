@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ssdscope import stats
 from ssdscope.errors import UsageError
-from ssdscope.models import features, registry, samples
+from ssdscope.models import asking, features, registry, samples
 from ssdscope.models.fitted import FittedModel, Prediction
 from ssdscope.models.intervals import Reach
 from ssdscope.models.samples import Sample
@@ -180,6 +180,7 @@ def fit(
         tree=readable_tree(sample, target, seed),
         low=dict(zip(COLUMNS, sample.inputs.min(axis=0).tolist(), strict=True)),
         high=dict(zip(COLUMNS, sample.inputs.max(axis=0).tolist(), strict=True)),
+        kinds=tuple(sorted({asking.kind(vector) for vector in sample.vectors()})),
         background=sample.inputs[np.sort(chosen)],
         about={
             "trained_on": {key: header.get(key) for key in ("target", "design", "seed")},

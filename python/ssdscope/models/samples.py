@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ssdscope.errors import UsageError
 from ssdscope.models import features
 from ssdscope.models.table import Collected
-from ssdscope.workloads.grid import Row
+from ssdscope.workloads.grid import Row, Vector
 
 Array = npt.NDArray[Any]
 TARGETS: dict[str, tuple[str, Callable[[Row], float | None]]] = {
@@ -69,6 +69,10 @@ class Sample:
     def columns(self, feature_set: str) -> Array:
         """Compute the features; shape (n, features)."""
         return features.columns(feature_set, self.inputs)
+
+    def vectors(self) -> list[Vector]:
+        """Give the workloads; what none of their requests shows is as of the other direction."""
+        return [Vector(*(int(value) for value in row)) for row in self.inputs]
 
     def folds(self, seed: int, most: int | None = None) -> Array:
         """Give each row a fold; workloads that are the same share one; shape (n,).

@@ -96,7 +96,7 @@ def _document(
         rows, models=[fitted.model], feature_sets=[fitted.feature_set], seed=plan.seed
     )
     test = [each.row for each in rows if each.split == "test" and each.usable]
-    predicted = fitted.predict(features.inputs([row.vector for row in test]))
+    predicted = fitted.rows(features.inputs([row.vector for row in test]))
     held_out = [
         row.to_dict()
         | {"mean_ns": row.latency_ns, "predicted_ns": value, "low_ns": low, "high_ns": high}
@@ -133,5 +133,5 @@ def _maps(fitted: FittedModel, info: DeviceInfo) -> list[dict[str, Any]]:
 
 def _cells(fitted: FittedModel, ratio: int, depth: int) -> list[dict[str, float]]:
     vectors = [Vector(ratio, depth, size, size, 100, 100) for size in SIZES_BYTES]
-    found = fitted.predict(features.inputs(vectors)).tolist()
+    found = fitted.rows(features.inputs(vectors)).tolist()
     return [dict(zip(("value", "low", "high"), each, strict=True)) for each in found]

@@ -1,22 +1,18 @@
 """``ssdscope model predict``: what a drive does with a workload."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, note, table
-from ssdscope.errors import EXIT_DONE, UsageError
-
-if TYPE_CHECKING:
-    from ssdscope.workloads.grid import Vector
+from ssdscope.errors import EXIT_DONE, EXIT_NOT_TRUSTWORTHY
 
 EXAMPLES = """\b
 Examples:
   ssdscope model predict ssd-i.json --wr-ratio 0.3 --q-dep 16 --wr-size 4k --rd-size 64k
   ssdscope model predict ssd-i.json --q-dep 32 --rd-size 4k --rd-rand 100% -o json
 """
-DEEPEST = 1 << 16
 
 
 def register(app: typer.Typer) -> None:
@@ -47,16 +43,22 @@ def predict(
     """Predict latency, rate, bandwidth and tails of a workload, with intervals.
 
     The interval holds the answer for nine workloads in ten like those that were measured.
-    Outside of what was measured there is a warning, and no interval to be trusted.
+    Outside of what was measured there is a warning, no interval to be trusted, and exit code 3.
     """
+    from ssdscope.models import asking
     from ssdscope.models.fitted import FittedModel
 
-    vector = _vector(
-        shares={"wr_ratio": wr_ratio, "wr_rand": wr_rand, "rd_rand": rd_rand},
-        sizes={"wr_size": wr_size, "rd_size": rd_size},
-        strides={"wr_stride": wr_stride, "rd_stride": rd_stride},
-        q_dep=q_dep,
-    )
+    given: dict[str, int | float | str] = {
+        "wr_ratio": wr_ratio,
+        "wr_rand": wr_rand,
+        "rd_rand": rd_rand,
+        "q_dep": q_dep,
+        "wr_size": wr_size,
+        "rd_size": rd_size,
+        "wr_stride": wr_stride,
+        "rd_stride": rd_stride,
+    }
+    vector = asking.vector(given, lambda name: f"--{name.replace('_', '-')}")
     fitted = FittedModel.load(model)
     answers = fitted.answers(vector)
     outside = fitted.outside(vector)
@@ -78,43 +80,7 @@ def predict(
             f"warning: outside of what the model was fitted on: {', '.join(outside)}; "
             "measure there and fit again"
         )
-    return EXIT_DONE
-
-
-def _vector(
-    shares: dict[str, str], sizes: dict[str, str], strides: dict[str, str], q_dep: int
-) -> "Vector":
-    from ssdscope.units import parse_size
-    from ssdscope.workloads.grid import Vector
-
-    if not 1 <= q_dep <= DEEPEST:
-        raise UsageError(f"--q-dep: {q_dep} is not between 1 and {DEEPEST:,}")
-    found: dict[str, int] = {}
-    for name, text in {**shares, **sizes, **strides}.items():
-        option = f"--{name.replace('_', '-')}"
-        try:
-            found[name] = _percent(text) if name in shares else parse_size(text)
-        except UsageError as error:
-            raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
-        if name in sizes and found[name] == 0:
-            raise UsageError(f"{option}: must be more than 0")
-    return Vector(q_dep=q_dep, **found)
-
-
-def _percent(text: str) -> int:
-    """Read a share as whole percent: ``0.3`` or ``30%``."""
-    from ssdscope.units import parse_percent
-
-    if text.strip().endswith("%"):
-        share = parse_percent(text)
-    else:
-        try:
-            share = float(text)
-        except ValueError as error:
-            raise UsageError(f"{text!r} is not a share", hint="write 0.3 or 30%") from error
-    if not 0 <= share <= 1:
-        raise UsageError(f"{text!r} is not between 0 and 1", hint="write 0.3 or 30%")
-    return round(100 * share)
+    return EXIT_NOT_TRUSTWORTHY if outside else EXIT_DONE
 
 
 def amount(name: str, value: float) -> str:
