@@ -225,3 +225,52 @@ def test_columns_of_any_table_are_named(cli, tmp_path: Path) -> None:
     wrong = cli(*words, "op=0w:1,time:2,offset=sectors:3,size=sectors:4")
     assert wrong.status == 2
     assert "`time:2`" in wrong.err
+
+
+@pytest.fixture
+def in_bytes(tmp_path: Path) -> Path:
+    """Lines of milliseconds, device, offset, size and operation, with 13 GB of bytes."""
+    path = tmp_path / "bytes.txt"
+    lines = [f"{i * 2.5} 0 {i * 131_072_000} {4096 << i % 3} {i % 2}" for i in range(100)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+AS_BYTES = "time=ms:1,volume:2,offset:3,size:4,op=0w:5"
+
+
+@pytest.mark.parametrize("fit", ["refuse", "wrap", "compact"])
+def test_bytes_are_not_taken_for_blocks_in_silence(cli, in_bytes: Path, fit: str) -> None:
+    said = cli("replay", "sim:mqsim-8g", str(in_bytes), "--fit", fit, "--seed", "1")
+    assert said.status == 2
+    assert "6.0 TiB (requests of up to 8.0 MiB)" in said.err
+    assert "12.0 GiB (requests of up to 16.0 KiB)" in said.err
+    assert f"--format disksim, or --columns {AS_BYTES} for bytes" in said.err
+
+
+def test_the_columns_that_are_offered_read_bytes(cli, in_bytes: Path) -> None:
+    words = ("replay", "sim:mqsim-8g", str(in_bytes), "--fit", "wrap", "--seed", "1", "-o", "json")
+    document = cli(*words, "--columns", AS_BYTES).document
+    assert document["read"]["requests"] == document["write"]["requests"] == 50
+    assert document["read"]["bytes"] + document["write"]["bytes"] == 4096 * (34 + 2 * 33 + 4 * 33)
+    assert document["trace"]["address_span_bytes"] < 13_000_000_000
+
+
+def test_reads_alone_need_no_leave_to_write(cli, mqsim: Path, tmp_path: Path) -> None:
+    target = tmp_path / "file.bin"
+    target.write_bytes(b"x" * (8 << 20))
+    words = ("replay", str(target), str(mqsim), "--seed", "1", "-o", "json")
+    refused = cli(*words)
+    assert refused.status == 2
+    assert "--reads-only" in refused.err
+    document = cli(*words, "--reads-only").document
+    assert document["write"] is None
+    assert document["read"]["requests"] == 100
+    assert document["trace"]["not_reads"] == 100
+
+
+def test_the_host_thinks_between_requests(cli, mqsim: Path) -> None:
+    words = ("replay", "sim:mqsim-8g", str(mqsim), "--seed", "1", "-o", "json")
+    plain = cli(*words, "--mode", "asap").document["elapsed_ns"]
+    slow = cli(*words, "--mode", "asap", "--thinktime", "1ms").document["elapsed_ns"]
+    assert slow == pytest.approx(plain + 199 * 1_000_000, rel=0.05)

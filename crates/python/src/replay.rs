@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use ssdscope_io::driver::{self, ReplayMode, ReplayOptions};
 use ssdscope_io::summary::RunSummary;
 use ssdscope_io::trace::{Align, Fit, Target, TraceOptions, TraceStats, open_trace_watched};
-use ssdscope_io::{Bytes, Device, DeviceInfo};
+use ssdscope_io::{Bytes, Device, DeviceInfo, Nanos};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -19,10 +19,12 @@ pub struct Options {
     columns: Option<String>,
     mode: ReplayMode,
     iodepth: u32,
+    thinktime_ns: u64,
     time_scale: f64,
     align: Align,
     fit: Fit,
     volume: Option<u64>,
+    reads_only: bool,
     skip_bad: bool,
     limit: Option<u64>,
     spread_ties: bool,
@@ -33,17 +35,19 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let ReplayOptions { mode, iodepth, time_scale, .. } = ReplayOptions::default();
-        let TraceOptions { format, columns, align, fit, volume, skip_bad, limit, spread_ties } =
-            TraceOptions::default();
+        let TraceOptions { format, columns, align, fit, volume, .. } = TraceOptions::default();
+        let TraceOptions { reads_only, skip_bad, limit, spread_ties, .. } = TraceOptions::default();
         Self {
             format,
             columns,
             mode,
             iodepth,
+            thinktime_ns: 0,
             time_scale,
             align,
             fit,
             volume,
+            reads_only,
             skip_bad,
             limit,
             spread_ties,
@@ -64,6 +68,7 @@ impl Options {
         ReplayOptions {
             mode: self.mode,
             iodepth: self.iodepth,
+            thinktime: Nanos(self.thinktime_ns),
             time_scale: self.time_scale,
             expected_requests: Some(trace.requests),
             expected_span: Some(trace.span_ns),
@@ -96,9 +101,19 @@ impl Options {
 
     /// How to read the trace.
     fn trace(&self) -> TraceOptions {
-        let Self { align, fit, volume, skip_bad, limit, spread_ties, .. } = *self;
+        let Self { align, fit, volume, reads_only, skip_bad, limit, spread_ties, .. } = *self;
         let (format, columns) = (self.format.clone(), self.columns.clone());
-        TraceOptions { format, columns, align, fit, volume, skip_bad, limit, spread_ties }
+        TraceOptions {
+            format,
+            columns,
+            align,
+            fit,
+            volume,
+            reads_only,
+            skip_bad,
+            limit,
+            spread_ties,
+        }
     }
 }
 
@@ -110,8 +125,8 @@ fn require_writable(info: &DeviceInfo, trace: &TraceStats) -> PyResult<()> {
     }
     Err(UsageError::new_err(format!(
         "{writes} of the trace's {requests} requests write, and the target is open for reading \
-         only\n\nhint: for a regular file, doctor --identify prints the token that \
-         --destroy-data takes"
+         only\n\nhint: --reads-only leaves them out; for a regular file, doctor --identify prints the \
+         token that --destroy-data takes"
     )))
 }
 

@@ -73,12 +73,15 @@ Columns: TypeAlias = Annotated[
     typer.Option(
         "--columns",
         metavar="WHAT=UNIT:WHERE,...",
-        help="Of a named CSV, as in time=us:1,op:2,offset=bytes:3,size=bytes:4.",
+        help="Of a table, as in time=us:1,op:2,offset=bytes:3,size=bytes:4.",
     ),
 ]
 Volume: TypeAlias = Annotated[
     int | None,
     typer.Option("--volume", min=0, help="Only this volume (ASU, device) of the trace."),
+]
+ReadsOnly: TypeAlias = Annotated[
+    bool, typer.Option("--reads-only", help="Leave out all that is no read; nothing is written.")
 ]
 SkipBad: TypeAlias = Annotated[
     bool, typer.Option("--skip-bad", help="Count malformed lines instead of stopping.")

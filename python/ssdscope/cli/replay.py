@@ -1,5 +1,6 @@
 """``ssdscope replay``: a trace, on a drive."""
 
+from collections.abc import Callable
 from pathlib import PurePath
 from typing import Annotated, Any
 
@@ -35,6 +36,12 @@ def replay(
     iodepth: Annotated[
         int, typer.Option("--iodepth", min=1, help="Requests in flight, in the closed modes.")
     ] = 1,
+    thinktime: Annotated[
+        str | None,
+        typer.Option(
+            "--thinktime", metavar="TIME", help="Pause after each request, in the closed modes."
+        ),
+    ] = None,
     time_scale: Annotated[
         float, typer.Option("--time-scale", help="Arrival times are multiplied by it.")
     ] = 1.0,
@@ -47,6 +54,7 @@ def replay(
         typer.Option("--fit", metavar="HOW", help="Past the end: refuse, wrap or compact."),
     ] = "refuse",
     volume: options.Volume = None,
+    reads_only: options.ReadsOnly = False,
     skip_bad: options.SkipBad = False,
     limit: options.Limit = None,
     spread_ties: options.SpreadTies = False,
@@ -72,6 +80,7 @@ def replay(
     Volumes of a trace are laid end to end. What does not fit the drive is refused with a
     count; --align and --fit say what to do instead.
     """
+    from ssdscope.units import parse_duration, parse_size
     from ssdscope.workloads import ReplayOptions
 
     session: Session = context.obj
@@ -80,15 +89,17 @@ def replay(
         columns=columns,
         mode=mode,
         iodepth=iodepth,
+        thinktime_ns=0 if thinktime is None else _parsed("--thinktime", thinktime, parse_duration),
         time_scale=time_scale,
         align=align,
         fit=fit,
         volume=volume,
+        reads_only=reads_only,
         skip_bad=skip_bad,
         limit=limit,
         spread_ties=spread_ties,
-        offset_bytes=_size("--offset", offset),
-        size_bytes=None if size is None else _size("--size", size),
+        offset_bytes=_parsed("--offset", offset, parse_size),
+        size_bytes=None if size is None else _parsed("--size", size, parse_size),
     )
     require_file(trace)
     used_seed = session.seed(seed)
@@ -108,12 +119,12 @@ def replay(
     )
 
 
-def _size(option: str, text: str) -> int:
+def _parsed(option: str, text: str, parse: Callable[[str], int]) -> int:
+    """Read a value with its unit; what is wrong with it names the option."""
     from ssdscope.errors import UsageError
-    from ssdscope.units import parse_size
 
     try:
-        return parse_size(text)
+        return parse(text)
     except UsageError as error:
         raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
 

@@ -43,6 +43,8 @@ class TraceOptions:
         Only so many requests.
     spread_ties
         Spread requests of one instant evenly until the next.
+    reads_only
+        Leave out all that is no read.
     """
 
     format: str | None = None
@@ -51,6 +53,7 @@ class TraceOptions:
     skip_bad: bool = False
     limit: int | None = None
     spread_ties: bool = False
+    reads_only: bool = False
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,8 @@ class ReplayOptions:
         kept; ``asap``: `iodepth` requests in flight, no pauses.
     iodepth
         Requests in flight, in the closed modes.
+    thinktime_ns
+        Pause between a completion and the next request in its place, in the closed modes.
     time_scale
         Arrival times are multiplied by it.
     align
@@ -36,6 +38,8 @@ class ReplayOptions:
         touched megabytes in address order.
     volume
         Replay this volume (ASU, device) only.
+    reads_only
+        Leave out all that is no read, so that nothing is written.
     skip_bad
         Count malformed lines instead of stopping at the first.
     limit
@@ -50,10 +54,12 @@ class ReplayOptions:
     columns: str | None = None
     mode: str = "open"
     iodepth: int = 1
+    thinktime_ns: int = 0
     time_scale: float = 1.0
     align: str = "refuse"
     fit: str = "refuse"
     volume: int | None = None
+    reads_only: bool = False
     skip_bad: bool = False
     limit: int | None = None
     spread_ties: bool = False
@@ -71,6 +77,11 @@ class ReplayOptions:
                 raise UsageError(
                     f"{option}: {value!r} is unknown", hint=f"use {', '.join(choices)}"
                 )
+        if self.mode == "open" and self.thinktime_ns:
+            raise UsageError(
+                "--thinktime: requests that come at the trace's own times wait for nobody",
+                hint="--mode closed keeps the trace's pauses as well, --mode asap only this one",
+            )
         if not 0 < self.time_scale < math.inf:
             raise UsageError(f"--time-scale: {self.time_scale} is not a number above zero")
 

@@ -35,6 +35,9 @@ pub struct ReplayOptions {
     pub mode: ReplayMode,
     /// Requests in flight, where the loop is closed.
     pub iodepth: u32,
+    /// Pause of the host between a completion and the next request in its place, where the
+    /// loop is closed.
+    pub thinktime: Nanos,
     /// Arrival times are multiplied by this.
     pub time_scale: f64,
     /// How many requests will come, if known: for progress only.
@@ -48,6 +51,7 @@ impl Default for ReplayOptions {
         Self {
             mode: ReplayMode::Open,
             iodepth: 1,
+            thinktime: Nanos::ZERO,
             time_scale: 1.0,
             expected_requests: None,
             expected_span: None,
@@ -71,8 +75,15 @@ where
     I: Iterator<Item = Result<TimedRequest, E>>,
     E: Error + Send + Sync + 'static,
 {
-    let &ReplayOptions { mode, iodepth, time_scale, expected_requests, expected_span } = options;
-    let slots = Slots::of_one_job(iodepth, Nanos::ZERO)?;
+    let &ReplayOptions { mode, iodepth, thinktime, time_scale, .. } = options;
+    let &ReplayOptions { expected_requests, expected_span, .. } = options;
+    let slots = Slots::of_one_job(iodepth, thinktime)?;
+    if mode == ReplayMode::Open && thinktime > Nanos::ZERO {
+        return Err(RunError::Refused(format!(
+            "think time: {thinktime} means nothing where requests come at the trace's own times\n\n\
+             hint: --mode closed keeps the trace's pauses as well, --mode asap only this one"
+        )));
+    }
     if !(time_scale.is_finite() && time_scale >= 0.0) {
         let hint = "expected a factor such as 0.5 (twice as fast)";
         return Err(RunError::Refused(format!("time scale {time_scale}: {hint}")));

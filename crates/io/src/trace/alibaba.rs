@@ -12,6 +12,7 @@ pub static FORMAT: Format = Format {
     aliases: &["alibaba2020", "alibaba-2020"],
     layout: "device,R|W,offset,bytes,microseconds",
     framing: Framing::Lines,
+    in_sectors: None,
     parser: |_| line_by_line_after(b"device_id,opcode,offset,length,timestamp", parse),
 };
 

@@ -5,6 +5,7 @@
 
 use super::format::{Fault, Format, Framing, Record, blank_separated, line_by_line};
 use super::number::{MILLISECOND_DIGITS, decimal_ns, hexadecimal, unsigned};
+use super::plausible::InSectors;
 use crate::request::Op;
 use crate::units::SECTOR_BYTES;
 
@@ -13,6 +14,10 @@ pub static FORMAT: Format = Format {
     aliases: &["disksim-ascii"],
     layout: "milliseconds device block blocks hex-flags",
     framing: Framing::Lines,
+    in_sectors: Some(InSectors {
+        sizes: true,
+        columns: "time=ms:1,volume:2,offset:3,size:4,op=0w:5",
+    }),
     parser: |_| line_by_line(parse),
 };
 

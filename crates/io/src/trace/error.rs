@@ -105,7 +105,7 @@ pub enum TraceError {
     /// Content of no known format.
     #[error(
         "trace {path} is of no known format: line {line} is {text}\n\nhint: known are {known}; \
-         --format names one of them"
+         --format names one of them, --columns describes a table; --skip-bad then leaves bad lines out"
     )]
     UnknownFormat {
         /// The trace.
@@ -119,15 +119,14 @@ pub enum TraceError {
     },
     /// Content that more than one format explains.
     #[error(
-        "trace {path} can be read in more than one way: {readings}\n\nhint: choose with --format \
-         {choices}"
+        "trace {path} can be read in more than one way: {readings}\n\nhint: choose with {choices}"
     )]
     AmbiguousFormat {
         /// The trace.
         path: String,
         /// Each reading with the span it gives.
         readings: String,
-        /// The names to choose from.
+        /// The options that choose one.
         choices: String,
     },
     /// A line that the format does not explain.

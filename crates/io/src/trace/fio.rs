@@ -19,6 +19,7 @@ pub static FORMAT: Format = Format {
     aliases: &["fio-iolog", "iolog"],
     layout: "`fio version 2 iolog` or 3, then [microseconds] file action [offset bytes]",
     framing: Framing::Lines,
+    in_sectors: None,
     parser,
 };
 

@@ -8,6 +8,7 @@ use super::error::TraceError;
 use super::format::{Fault, Format, Framing, Noted, Parser, Record, device_volume, read_or_write};
 use super::number::unsigned;
 use super::options::TraceOptions;
+use super::plausible::InSectors;
 use crate::units::{Nanos, SECTOR_BYTES};
 
 pub static FORMAT: Format = Format {
@@ -15,6 +16,7 @@ pub static FORMAT: Format = Format {
     aliases: &["fiu-iodedup"],
     layout: "nanoseconds pid process sector sectors R|W major minor md5",
     framing: Framing::Lines,
+    in_sectors: Some(InSectors { sizes: true, columns: "time=ns:1,offset:4,size:5,op:6" }),
     parser,
 };
 

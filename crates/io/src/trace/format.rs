@@ -2,6 +2,7 @@
 
 use super::error::TraceError;
 use super::options::TraceOptions;
+use super::plausible::InSectors;
 use super::{alibaba, blkparse, csv, disksim, fio, fiu, mqsim, msr, spc, systor, tencent, vscsi};
 use crate::request::Op;
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -47,6 +48,8 @@ pub struct Format {
     pub layout: &'static str,
     /// What it consists of.
     pub framing: Framing,
+    /// What it counts in sectors where a table of bytes would look the same.
+    pub in_sectors: Option<InSectors>,
     /// A parser at the beginning of a file.
     pub parser: fn(&TraceOptions) -> Result<Box<dyn Parser>, TraceError>,
 }

@@ -17,6 +17,7 @@ pub static FORMAT: Format = Format {
     aliases: &["msr-cambridge", "msrc"],
     layout: "filetime,host,disk,Read|Write,offset,bytes,response",
     framing: Framing::Lines,
+    in_sectors: None,
     parser,
 };
 

@@ -49,6 +49,8 @@ pub struct TraceOptions {
     /// Only this volume (ASU, device), at its own addresses; `None` = all, laid end to end
     /// in id order, each as long as its highest touched byte rounded up to 1 MiB.
     pub volume: Option<u64>,
+    /// Leave out all that is no read.
+    pub reads_only: bool,
     /// Leave out lines that cannot be read, and the unreadable rest of a damaged
     /// compressed file, instead of refusing the trace.
     pub skip_bad: bool,
@@ -114,6 +116,8 @@ pub struct TraceStats {
     pub reordered: u64,
     /// Requests left out because another volume was chosen.
     pub other_volumes: u64,
+    /// Requests left out because only reads were wanted.
+    pub not_reads: u64,
     /// Number of volumes replayed.
     pub volumes: u64,
     /// Each of them.

@@ -47,6 +47,7 @@ pub struct Tally {
     pub first_bad: Vec<BadLine>,
     pub zero_size: u64,
     pub other_volumes: u64,
+    pub not_reads: u64,
     /// Some ids of those other volumes, for a message.
     pub known_volumes: BTreeSet<u64>,
     /// The first comment.
@@ -64,6 +65,7 @@ pub struct Records<'w> {
     parser: Box<dyn Parser>,
     parser_holds: bool,
     volume: Option<u64>,
+    reads_only: bool,
     limit: u64,
     watch: Option<Watch<'w>>,
     tally: Tally,
@@ -86,6 +88,7 @@ impl<'w> Records<'w> {
             parser_holds: parser.holds(),
             parser,
             volume: options.volume,
+            reads_only: options.reads_only,
             limit: options.limit.unwrap_or(u64::MAX),
             watch,
             tally: Tally::default(),
@@ -122,6 +125,8 @@ impl<'w> Records<'w> {
                 if self.tally.known_volumes.len() < KNOWN_VOLUMES {
                     self.tally.known_volumes.insert(record.volume);
                 }
+            } else if self.reads_only && record.op != Op::Read {
+                self.tally.not_reads += 1;
             } else if record.len_bytes == 0 && record.op != Op::Flush {
                 self.tally.zero_size += 1;
             } else {

@@ -227,3 +227,70 @@ fn rows_become_columns() {
     columns.clear();
     assert_eq!(columns, TraceColumns::default());
 }
+
+/// DiskSim's five fields with bytes in the place of blocks.
+const BYTES: &str = "0.5 0 8192 4096 0\n500.5 0 409600 8192 1\n1000.5 0 15000002560 4096 0\n";
+
+#[test]
+fn bytes_in_the_place_of_blocks_are_not_read_as_blocks() {
+    let fitted = TraceOptions { fit: Fit::Wrap, ..TraceOptions::default() };
+    for options in [TraceOptions::default(), fitted] {
+        let error = read(BYTES.as_bytes(), &options).expect_err("two readings").to_string();
+        for part in [
+            "as disksim 3 requests span 1.0 s and 6.9 TiB (requests of up to 4.0 MiB), as",
+            "as disksim with bytes for sectors 13.9 GiB (requests of up to 8.0 KiB)",
+            "--format disksim, or --columns time=ms:1,volume:2,offset:3,size:4,op=0w:5 for bytes",
+        ] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+    let columns = Some("time=ms:1,volume:2,offset:3,size:4,op=0w:5".to_owned());
+    let told = TraceOptions { columns, ..TraceOptions::default() };
+    let (records, stats) = read(BYTES.as_bytes(), &told).expect("the other reading");
+    let essence = |r: &Record| (r.op, r.offset_bytes, r.len_bytes);
+    assert_eq!(essence(&records[1]), (Op::Read, 409_600, 8192));
+    assert_eq!((stats.writes, stats.span_ns), (2, Nanos(1_000_000_000)));
+    let named = TraceOptions { format: Some("disksim".to_owned()), ..TraceOptions::default() };
+    let (records, _) = read(BYTES.as_bytes(), &named).expect("the reading asked for");
+    assert_eq!(records[1].len_bytes, 8192 * 512);
+}
+
+#[test]
+fn columns_that_are_offered_for_bytes_give_512_times_less() {
+    for (name, text, _) in SAMPLES {
+        let format = Format::named(name).expect("known");
+        let Some(in_sectors) = format.in_sectors else { continue };
+        let columns = Some(in_sectors.columns.to_owned());
+        let (bytes, _) = read(text.as_bytes(), &TraceOptions { columns, ..Default::default() })
+            .expect("the columns are there");
+        for (bytes, sectors) in bytes.iter().zip(plain(text.as_bytes()).0) {
+            let scale = if in_sectors.sizes { 512 } else { 1 };
+            assert_eq!(bytes.offset_bytes * 512, sectors.offset_bytes, "{name}");
+            assert_eq!(bytes.len_bytes * scale, sectors.len_bytes, "{name}");
+            assert_eq!((bytes.op, bytes.arrival), (sectors.op, sectors.arrival), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_shows_late_in_a_trace_counts() {
+    let aligned = "0.5 0 4294967296 4096 1\n".repeat(3000);
+    assert!(read(aligned.as_bytes(), &TraceOptions::default()).is_err(), "may be bytes");
+    let sectors = format!("{aligned}0.5 0 8 8 1\n");
+    assert_eq!(plain(sectors.as_bytes()).1.requests, 3001);
+    let far = format!("{}0.5 0 200000000000 8 1\n", "0.5 0 8 8 1\n".repeat(3000));
+    let error = read(far.as_bytes(), &TraceOptions::default()).expect_err("93 TiB").to_string();
+    assert!(error.contains("93.1 TiB") && error.contains("186.2 GiB"), "{error}");
+}
+
+#[test]
+fn reads_alone_are_read_on_request() {
+    let reads = TraceOptions { reads_only: true, ..TraceOptions::default() };
+    for (name, bytes, _) in all() {
+        let (records, stats) = read(&bytes, &reads).expect("one read");
+        assert_eq!(records.iter().map(|r| r.op).collect::<Vec<_>>(), [Op::Read], "{name}");
+        assert_eq!((stats.writes, stats.not_reads, stats.requests), (0, 2, 1), "{name}");
+    }
+    let error = read(b"0,16,4096,w,1.0\n0,8,4096,w,1.5\n", &reads).expect_err("no read");
+    assert!(error.to_string().contains("no requests that read; --reads-only leaves out 2"));
+}

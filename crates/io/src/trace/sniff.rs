@@ -4,13 +4,15 @@
 //! text tries every line. The one that explains most lines (and more than
 //! half) is it. DiskSim and MQSim lines can look alike; then a reading is impossible if
 //! its times are (an hour of nanoseconds read as milliseconds is a thousand centuries).
-//! If two remain the rest of the file is asked, and at its end the user.
+//! If two remain, or sectors that may be bytes, the rest of the file is asked, and at its
+//! end the user.
 
 use super::csv;
 use super::error::{TraceError, quoted};
 use super::format::{FORMATS, Format, Framing, Parser};
 use super::lines::Lines;
 use super::options::TraceOptions;
+use super::plausible::{Extent, Told, ambiguous};
 use super::records::{LINES_PER_WATCH, Watch, damage, is_comment};
 use super::source::{Compression, Source, unreadable};
 use crate::units::Nanos;
@@ -95,6 +97,7 @@ struct Reading {
     puzzle: Option<(u64, String)>,
     first: Nanos,
     last: Nanos,
+    extent: Extent,
 }
 
 impl Reading {
@@ -106,6 +109,7 @@ impl Reading {
             puzzle: None,
             first: Nanos::MAX,
             last: Nanos(0),
+            extent: Extent::NONE,
         })
     }
 
@@ -117,6 +121,7 @@ impl Reading {
                 if let Some(record) = ready {
                     self.first = self.first.min(record.arrival);
                     self.last = self.last.max(record.arrival);
+                    self.extent.add(&record);
                 }
             }
             Err(_) => drop(self.puzzle.get_or_insert_with(|| (number, quoted(line)))),
@@ -125,6 +130,15 @@ impl Reading {
 
     fn span(&self) -> Nanos {
         self.last.saturating_sub(self.first)
+    }
+
+    const fn may_be_bytes(&self) -> bool {
+        self.extent.may_be_bytes(self.format)
+    }
+
+    fn told(&self) -> Told<'_> {
+        let Self { format, explained, extent, .. } = self;
+        Told { format, requests: *explained, span: self.span(), extent }
     }
 
     fn is_possible(&self) -> bool {
@@ -177,15 +191,7 @@ impl Judgement {
             let known = FORMATS.map(|format| format.name);
             return TraceError::UnknownFormat { path, line, text, known: known.join(", ") };
         }
-        let reading = |reading: &&Reading| {
-            let name = reading.format.name;
-            format!("as {name} {} requests span {}", reading.explained, human(reading.span()))
-        };
-        TraceError::AmbiguousFormat {
-            path,
-            readings: left.iter().map(reading).collect::<Vec<_>>().join(", "),
-            choices: left.iter().map(|r| r.format.name).collect::<Vec<_>>().join(" or "),
-        }
+        ambiguous(path, &left.iter().map(|reading| reading.told()).collect::<Vec<_>>())
     }
 }
 
@@ -204,7 +210,7 @@ fn by_content(source: &Source, watch: Watch<'_>) -> Result<&'static Format, Trac
             if judgement.lines.is_multiple_of(SAMPLE_LINES) {
                 match judgement.left()[..] {
                     [] => return Err(judgement.refusal(path())),
-                    [only] => return Ok(only.format),
+                    [only] if !only.may_be_bytes() => return Ok(only.format),
                     _ => {}
                 }
             }
@@ -214,7 +220,7 @@ fn by_content(source: &Source, watch: Watch<'_>) -> Result<&'static Format, Trac
         }
     };
     match (&judgement.left()[..], broken) {
-        ([only], _) => Ok(only.format),
+        ([only], _) if !only.may_be_bytes() => Ok(only.format),
         (_, None) => Err(judgement.refusal(path())),
         (left, Some(error)) => Err(match damage(source.compression, &error) {
             Some(_) if !left.is_empty() => judgement.refusal(path()),
@@ -223,24 +229,6 @@ fn by_content(source: &Source, watch: Watch<'_>) -> Result<&'static Format, Trac
             }
             None => unreadable(&source.label, &error),
         }),
-    }
-}
-
-/// A span in the unit that suits it.
-fn human(span: Nanos) -> String {
-    const UNITS: [(u64, &str); 5] = [
-        (86_400_000_000_000, "days"),
-        (3_600_000_000_000, "h"),
-        (1_000_000_000, "s"),
-        (1_000_000, "ms"),
-        (1_000, "us"),
-    ];
-    match UNITS.into_iter().find(|(unit_ns, _)| span.0 >= *unit_ns) {
-        Some((unit_ns, name)) => {
-            let tenths = u128::from(span.0) * 10 / u128::from(unit_ns);
-            format!("{}.{} {name}", tenths / 10, tenths % 10)
-        }
-        None => span.to_string(),
     }
 }
 
@@ -314,12 +302,5 @@ mod tests {
         }
         let cut = &gzip(b"0,1,512,r,0.0\n")[..12];
         assert!(sniffed(cut).expect_err("cut").contains("cut short"));
-    }
-
-    #[test]
-    fn spans_are_shown_in_a_unit_that_suits_them() {
-        assert_eq!(human(Nanos(999)), "999 ns");
-        assert_eq!(human(Nanos(30_000_000_000_000)), "8.3 h");
-        assert_eq!(human(Nanos(u64::MAX)), "213503.9 days");
     }
 }

@@ -6,12 +6,14 @@
 
 use super::format::{Fault, Format, Framing, Record, comma_separated, line_by_line, read_or_write};
 use super::number::{SECOND_DIGITS, decimal_ns, unsigned};
+use super::plausible::InSectors;
 
 pub static FORMAT: Format = Format {
     name: "spc",
     aliases: &["umass", "spc-1"],
     layout: "ASU,LBA,bytes,R|W,seconds[,...]",
     framing: Framing::Lines,
+    in_sectors: Some(InSectors { sizes: false, columns: "volume:1,offset:2,size:3,op:4,time=s:5" }),
     parser: |_| line_by_line(parse),
 };
 

@@ -5,6 +5,7 @@ use super::fit::{Mapping, Placement, Problems, Span, usable_bytes};
 use super::format::{Format, Noted, Record};
 use super::options::{Align, Fit, Target, TraceOptions, TraceStats, TracedLatency};
 use super::order::{Sorter, WINDOW_REQUESTS};
+use super::plausible::{Extent, Told, ambiguous};
 use super::records::{KNOWN_VOLUMES, Records, Tally, Watch};
 use super::regions::Regions;
 use super::source::Source;
@@ -36,6 +37,7 @@ impl Surveyor<'_> {
     pub fn survey(&self, watch: Watch<'_>) -> Result<Survey, TraceError> {
         let mut records = self.records(watch)?;
         let mut totals = Totals::new(self.options, &self.target);
+        let by_content = self.options.format.is_none() && self.options.columns.is_none();
         while let Some(record) = records.next()? {
             totals.add(&record);
             if totals.volumes.len() > MAX_VOLUMES {
@@ -46,6 +48,9 @@ impl Surveyor<'_> {
         let noted = records.noted();
         self.check_readable(&tally, last_line)?;
         self.check_not_empty(&tally)?;
+        if by_content && totals.extent.may_be_bytes(self.format) {
+            return Err(self.ambiguous(&totals, tally.kept));
+        }
         if totals.reordered > 0 {
             self.check_sortable(watch)?;
         }
@@ -108,6 +113,10 @@ impl Surveyor<'_> {
             }
             return Err(TraceError::NoSuchVolume { path, volume, known: known.join(", ") });
         }
+        if tally.not_reads > 0 {
+            let but = format!(" that read; --reads-only leaves out {}", tally.not_reads);
+            return Err(TraceError::Empty { path, but });
+        }
         let but = match (tally.bad_lines, tally.zero_size, self.options.limit) {
             (0, 0, Some(0)) => " within a limit of 0".to_owned(),
             (0, 0, _) => String::new(),
@@ -116,6 +125,12 @@ impl Surveyor<'_> {
             }
         };
         Err(TraceError::Empty { path, but })
+    }
+
+    fn ambiguous(&self, totals: &Totals, requests: u64) -> TraceError {
+        let span = totals.last.saturating_sub(totals.first);
+        let told = Told { format: self.format, requests, span, extent: &totals.extent };
+        ambiguous(self.path(), &[told])
     }
 
     fn check_sortable(&self, watch: Watch<'_>) -> Result<(), TraceError> {
@@ -174,6 +189,7 @@ impl Surveyor<'_> {
             wrapped,
             reordered: totals.reordered,
             other_volumes: tally.other_volumes,
+            not_reads: tally.not_reads,
             volumes: placement.volumes.stats().len() as u64,
             volume_map: placement.volumes.stats().to_vec(),
             address_span_bytes: placement.volumes.reach_bytes(),
@@ -244,6 +260,7 @@ struct Totals {
     reordered: u64,
     first: Nanos,
     last: Nanos,
+    extent: Extent,
     /// Latencies of reads and writes that the trace brought along.
     traced: [Recorder; 2],
 }
@@ -262,6 +279,7 @@ impl Totals {
             reordered: 0,
             first: Nanos::MAX,
             last: Nanos::ZERO,
+            extent: Extent::NONE,
             traced: [Recorder::default(), Recorder::default()],
         }
     }
@@ -273,6 +291,7 @@ impl Totals {
 
     #[inline]
     fn add(&mut self, record: &Record) {
+        self.extent.add(record);
         let span = Span::of(record);
         self.misaligned += u64::from(!span.is_aligned(self.target.unit));
         let span = span.aligned(self.align, self.target.unit);

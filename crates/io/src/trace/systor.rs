@@ -14,6 +14,7 @@ pub static FORMAT: Format = Format {
     aliases: &["systor17", "systor-17"],
     layout: "seconds,response,R|W,LUN,offset,bytes",
     framing: Framing::Lines,
+    in_sectors: None,
     parser: |_| line_by_line_after(b"Timestamp,Response,IOType,LUN,Offset,Size", parse),
 };
 

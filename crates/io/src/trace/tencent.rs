@@ -6,6 +6,7 @@
 
 use super::format::{Fault, Format, Framing, Record, comma_separated, line_by_line_after};
 use super::number::{SECOND_DIGITS, decimal_ns, unsigned};
+use super::plausible::InSectors;
 use crate::request::Op;
 use crate::units::SECTOR_BYTES;
 
@@ -14,6 +15,10 @@ pub static FORMAT: Format = Format {
     aliases: &["tencent-cbs", "cbs"],
     layout: "seconds,sector,sectors,0=read|1=write,volume",
     framing: Framing::Lines,
+    in_sectors: Some(InSectors {
+        sizes: true,
+        columns: "time=s:1,offset:2,size:3,op=0r:4,volume:5",
+    }),
     parser: |_| line_by_line_after(b"Timestamp,Offset,Size,IOType,VolumeID", parse),
 };
 

@@ -247,7 +247,7 @@ fn addresses_at_the_edge_of_numbers_are_refused() {
     let far = (1_u64 << 53) - 1;
     let text: String = (0..5).map(|id| format!("{id},{far},512,r,0\n")).collect();
     for fit in [Fit::Refuse, Fit::Wrap] {
-        let how = TraceOptions { fit, ..TraceOptions::default() };
+        let how = TraceOptions { fit, ..options("spc") };
         let message = refusal(text.as_bytes(), &how, target(MIB, 512));
         assert!(message.contains("--volume"), "{message}");
     }

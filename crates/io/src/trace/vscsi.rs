@@ -16,6 +16,7 @@ pub static V1: Format = Format {
     aliases: &["vscsi-v1"],
     layout: "binary records of 32 bytes",
     framing: Framing::Records(V1_BYTES),
+    in_sectors: None,
     parser: |_| parser(&V1_LAYOUT),
 };
 
@@ -24,6 +25,7 @@ pub static V2: Format = Format {
     aliases: &["vscsi-v2"],
     layout: "binary records of 40 bytes",
     framing: Framing::Records(V2_BYTES),
+    in_sectors: None,
     parser: |_| parser(&V2_LAYOUT),
 };
 

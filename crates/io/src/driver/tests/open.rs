@@ -160,12 +160,25 @@ fn senseless_options_are_refused() {
     for options in [
         mode(ReplayMode::Closed, 0),
         mode(ReplayMode::Asap, u32::MAX),
+        ReplayOptions { thinktime: Nanos(US), ..ReplayOptions::default() },
         ReplayOptions { time_scale: -1.0, ..ReplayOptions::default() },
         ReplayOptions { time_scale: f64::NAN, ..ReplayOptions::default() },
     ] {
         let mut device = MockDevice::new(1, US, 0);
         let error = replay(&mut device, reads(&[0]).into_iter(), &options, &mut Unobserved);
         assert!(matches!(error, Err(RunError::Refused(_))), "{options:?}");
+    }
+}
+
+#[test]
+fn the_host_of_a_closed_replay_thinks_after_each_completion() {
+    for (how, expected) in [(ReplayMode::Asap, [0, 13, 26]), (ReplayMode::Closed, [0, 13, 113])] {
+        let mut device = MockDevice::new(1, 10 * US, 0);
+        let options = ReplayOptions { thinktime: Nanos(3 * US), ..mode(how, 1) };
+        let trace = reads(&[0, 5, 105]).into_iter();
+        replay(&mut device, trace, &options, &mut Unobserved).unwrap();
+        let submissions: Vec<u64> = device.seen.iter().map(|(at, _)| at.0 / US).collect();
+        assert_eq!(submissions, expected, "{how:?}");
     }
 }
 

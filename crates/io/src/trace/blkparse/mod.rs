@@ -25,6 +25,7 @@ pub static FORMAT: Format = Format {
     aliases: &["blktrace-text"],
     layout: "maj,min cpu seq seconds pid action RWBS sector + sectors [process]",
     framing: Framing::Lines,
+    in_sectors: None,
     parser,
 };
 

@@ -12,8 +12,9 @@
 //! | `volume` | none | |
 //!
 //! `time`, `op`, `offset` and `size` must be there. Fields are separated by commas,
-//! semicolons or tabs. As letters, an operation is known by its first one: r, w, d or t
-//! (discard, trim), f (flush). An empty latency is none.
+//! semicolons or tabs; in a line without any of them, by blanks. As letters, an operation
+//! is known by its first one: r, w, d or t (discard, trim), f (flush). An empty latency is
+//! none.
 
 mod columns;
 
@@ -29,6 +30,7 @@ pub static FORMAT: Format = Format {
     aliases: &["named-csv", "tsv"],
     layout: "a header such as time_us,op,offset_bytes,size_bytes, or --columns",
     framing: Framing::Lines,
+    in_sectors: None,
     parser,
 };
 
@@ -53,10 +55,18 @@ struct Csv {
 fn fields(line: &[u8]) -> ([&[u8]; FIELDS_MAX], usize) {
     let mut fields = [&[][..]; FIELDS_MAX];
     let mut count = 0;
-    let parts = line.split(|byte| matches!(byte, b',' | b';' | b'\t'));
-    for (slot, field) in fields.iter_mut().zip(parts) {
-        *slot = field.trim_ascii();
-        count += 1;
+    let is_mark = |byte: &u8| matches!(byte, b',' | b';' | b'\t');
+    let mut put = |field| {
+        if count < FIELDS_MAX {
+            fields[count] = field;
+            count += 1;
+        }
+    };
+    if line.iter().any(is_mark) {
+        line.split(is_mark).map(<[u8]>::trim_ascii).for_each(&mut put);
+    } else {
+        let words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+        words.for_each(&mut put);
     }
     (fields, count)
 }
@@ -170,6 +180,16 @@ mod tests {
             assert_eq!(records[0].latency, Some(Nanos(99_000)));
         }
         assert!(with_columns(columns, &format!("{row}\nx,y,z,0,1")).is_err(), "not the first row");
+    }
+
+    #[test]
+    fn blanks_separate_where_nothing_else_does() {
+        let columns = "time=ms:1,op=0w:5,offset:3,size:4";
+        let records =
+            with_columns(columns, "  0.5   0 8192  4096 1\n1 0 8192 512 0").expect("rows");
+        assert_eq!((records[0].op, records[1].op), (Op::Read, Op::Write));
+        assert_eq!((records[0].offset_bytes, records[0].len_bytes), (8192, 4096));
+        assert!(with_columns(columns, "0.5 0 8192\n").is_err(), "too few");
     }
 
     #[test]
