@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,15 @@ import pytest
 from ssdscope.errors import UsageError
 from ssdscope.targets import Device, open_target
 from ssdscope.workloads import Workload
-from ssdscope.workloads.steady import settled, write_until_steady
+from ssdscope.workloads.figures import measure
+from ssdscope.workloads.steady import (
+    WINDOW_ROUNDS,
+    Steadiness,
+    settled,
+    spare_bound,
+    write_until_steady,
+)
+from ssdscope.workloads.sustained import sustain
 
 DRIVE = """
 over_provisioning_ratio = 0.4
@@ -76,6 +85,74 @@ def test_a_drive_comes_to_rest_where_it_stays(drive: Device) -> None:
     assert rate == pytest.approx(found.level_bytes_per_s, rel=0.03)
 
 
+def test_what_a_drive_keeps_up_holds_for_a_longer_run(drive: Device) -> None:
+    """The first 400 requests of 64 KiB are eight times as fast as what comes later."""
+    plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=3)
+    early = measure(drive.fork(), plan, 400)["write"]
+    found = sustain(drive, plan, requests=2_000)
+    later = found.figures["write"]
+    assert found.reached
+    long = measure(drive, plan.seeded(99), 20_000)["write"].mean_ns
+    assert early.mean_ns < 0.7 * long
+    assert later.ci95_low_ns is not None
+    assert later.ci95_high_ns is not None
+    assert later.ci95_low_ns < long < later.ci95_high_ns
+
+
+def test_neighbours_come_to_rest_in_five_rounds(drive: Device) -> None:
+    plan = Workload(rw="randwrite", block_bytes=16 * 1024, iodepth=16, seed=3)
+    base = sustain(drive, plan, requests=1_000)
+    near = sustain(drive.fork(), replace(plan, iodepth=2), written_bytes=base.bytes_written)
+    assert near.reached
+    assert len(near.steadiness.rates_bytes_per_s) == WINDOW_ROUNDS
+
+
+def test_a_small_region_counts_only_once_the_spare_area_was_written(drive: Device) -> None:
+    small = drive.info.capacity_bytes // 20 // 4096 * 4096
+    plan = Workload(rw="randwrite", size_bytes=small, iodepth=8, seed=3)
+    found = write_until_steady(drive.fork(), plan)
+    assert found.reached
+    assert found.bytes_written >= spare_bound(drive.info.capacity_bytes)
+    known = write_until_steady(drive, plan, spare_bytes=0)
+    assert known.bytes_written < 2.2 * small
+
+
+def test_what_costs_too_much_does_not_come_to_rest(drive: Device) -> None:
+    plan = Workload(rw="randwrite", iodepth=8, seed=3)
+    found = sustain(drive, plan, most_cost=5_000)
+    assert not found.reached
+    assert not found.figures
+    assert 3 <= len(found.steadiness.rates_bytes_per_s) <= 20
+    assert found.bytes_written < 0.5 * drive.info.capacity_bytes
+
+
+def test_writes_in_order_come_to_rest_at_their_own_rate(drive: Device) -> None:
+    """What was written at random is gone after a pass, and nothing is left to collect."""
+    overwritten = Workload(rw="randwrite", iodepth=32, requests=60_000, seed=4)
+    drive.run(overwritten)
+    found = sustain(drive, Workload(rw="write", block_bytes=65536, iodepth=4, seed=3))
+    assert found.reached
+    rates = found.steadiness.rates_bytes_per_s
+    assert found.steadiness.level_bytes_per_s > 1.2 * min(rates)
+
+
+def test_no_two_rounds_write_in_the_same_order(drive: Device) -> None:
+    """Pages that are overwritten in the order of writing fall free together."""
+    plan = Workload(rw="randwrite", iodepth=8, seed=3)
+    found = write_until_steady(drive, plan)
+    again = drive.run(replace(plan, requests=int(0.1 * drive.info.capacity_bytes) // 4096))
+    assert again.write is not None
+    assert again.write.bandwidth_bytes_per_s == pytest.approx(found.level_bytes_per_s, rel=0.03)
+
+
+def test_a_drift_is_told_and_scatter_is_not() -> None:
+    falling = tuple(1000.0 - 10 * index for index in range(10))
+    assert Steadiness(True, falling, 1).drift == pytest.approx(2 * -50 / 930)
+    scattered = (990.0, 1010.0, 1000.0, 1005.0, 995.0) * 2
+    assert Steadiness(True, scattered, 1).drift == 0
+    assert Steadiness(True, falling[:7], 1).drift == 0
+
+
 def test_a_drive_may_not_come_to_rest(drive: Device) -> None:
     plan = Workload(rw="randwrite", block_bytes=4096, iodepth=32)
     found = write_until_steady(drive, plan, most_regions=1.5)
@@ -86,8 +163,7 @@ def test_a_drive_may_not_come_to_rest(drive: Device) -> None:
 @pytest.mark.parametrize(
     "plan",
     [
-        Workload(rw="write"),
-        Workload(rw="randrw"),
+        Workload(rw="read"),
         Workload(rw="randwrite", numjobs=2),
         Workload(rw="randwrite", size_bytes=65536, block_bytes=8192),
     ],

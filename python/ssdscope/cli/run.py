@@ -96,7 +96,7 @@ def run(
     ] = False,
     until_steady: Annotated[
         bool,
-        typer.Option("--until-steady", help="First overwrite the region until the rate rests."),
+        typer.Option("--until-steady", help="First run the workload until its rate rests."),
     ] = False,
     log: options.Log = None,
     state: options.State = None,
@@ -113,8 +113,8 @@ def run(
 
     Sizes are binary (4k = 4096 bytes), times carry a unit (80us). The run stops at whichever
     of --io-size, --number-ios, --runtime and --until-ci comes first, and without any of them
-    after one pass over the region. With --until-steady random writes are measured only when the
-    region was overwritten until their rate has come to rest, or four times (exit code 3 then).
+    after one pass over the region. With --until-steady what writes is run until its rate has come to
+    rest, and measured then; exit code 3 if it has not when the region was written four times.
 
     With --flow or --jobs several workloads run at the same time, each with its own
     statistics; the other options then hold for every flow that does not say otherwise.
@@ -158,7 +158,7 @@ def _steady_first(device: "Device", plan: "Workload | Flows") -> "Steadiness":
     Raises
     ------
     UsageError
-        If there are several flows, or other than random writes.
+        If there are several flows, or none that writes.
     """
     from ssdscope.workloads.flows import Flows
     from ssdscope.workloads.steady import write_until_steady

@@ -3,6 +3,7 @@
 Reading order:
 
 * :mod:`.summary`     nearest-rank percentiles, Student and batch-means intervals
+* :mod:`.correlated`  the interval of a series whose neighbours are alike
 * :mod:`.robust`      log medians, middle means, median absolute deviation, sentinel shifts
 * :mod:`.bootstrap`   intervals of any statistic by resampling whole blocks
 * :mod:`.fit`         lines by relative error, non-negative fits, how far a curve is a line
@@ -34,6 +35,7 @@ from ssdscope.stats.changepoint import (
     settling_requests,
 )
 from ssdscope.stats.collection import amplification_course
+from ssdscope.stats.correlated import correlated_mean, supported
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
 from ssdscope.stats.fit import LineFit, fit_line, initial_line, relative_nnls
@@ -88,6 +90,7 @@ __all__ = [
     "centred",
     "change_points",
     "confirmed_period",
+    "correlated_mean",
     "doubling_gains",
     "ecdf",
     "excess_onset",
@@ -120,6 +123,7 @@ __all__ = [
     "shifted_blocks",
     "spare_factor",
     "student",
+    "supported",
     "tost",
     "train",
     "undrained",

@@ -17,7 +17,9 @@
     Filling and ageing a drive through its front door, simulated or real: reading a plan shall
     not load what drives need.
 `steady`
-    Overwriting it until its rate has come to rest.
+    Running what writes until its rate has come to rest.
+`figures`, `sustained`
+    A run as figures that say what they rest on; a workload brought to rest, and then measured.
 `grid`
     The 12,000 workloads of huang2011, subsets of them, when a run ends and what it comes to.
 `filling`

@@ -3,6 +3,9 @@
 A bare window of rates is not enough (PROBING.md 3.6): before free blocks run out a drive is
 steady too, and just after it undershoots. So the window counts only once twice the region has
 been written. Rounds are of bytes, not of seconds: a slow drive is not judged on fewer writes.
+
+In a region smaller than the drive, writes spread over the spare area of all of it before anything
+is collected. There the window counts only once a bound of that has been written, too.
 """
 
 from __future__ import annotations
@@ -28,6 +31,15 @@ SLOPE_MAX = 0.02
 """What the straight line through them gains or loses from end to end, likewise."""
 MOST_REGIONS = 4.0
 """By then a drive is steady or never will be."""
+SPARE_SHARE = 0.5
+"""Of the capacity: more spare area, and buffers, than drives have. A bound, where none is known."""
+PIECE_REQUESTS, TRIED_SHARE = 256, 0.05
+"""What the first writes cost says how long a round may be: so many, doubled up to such a share."""
+SHOWN_ROUNDS = 10
+SEEDS_APART = 1 << 20
+"""Rounds count seeds up; what is measured behind them has none of theirs."""
+MIXES = ("rw", "randrw")
+FLASH_PAGE_BYTES = 16 * 1024
 
 
 @dataclass(frozen=True)
@@ -37,31 +49,59 @@ class Steadiness:
     Attributes
     ----------
     reached
-        Whether the last rounds agree.
+        Whether the last rounds agree, and enough was written before them.
     rates_bytes_per_s
         Of every round, in order.
-    level_bytes_per_s
-        The mean of the last `WINDOW_ROUNDS` rates.
     bytes_written
         In all rounds.
+    round_bytes
+        Written in each.
+    least_bytes
+        To be written before anything was judged.
+    elapsed_ns
+        On the drive's clock.
     """
 
     reached: bool
     rates_bytes_per_s: tuple[float, ...]
     bytes_written: int
+    round_bytes: int = 0
+    least_bytes: int = 0
+    elapsed_ns: int = 0
 
     @property
     def level_bytes_per_s(self) -> float:
-        """The mean of the rates in the last window."""
+        """The mean of the rates in the last window; 0 where there is none."""
         window = self.rates_bytes_per_s[-WINDOW_ROUNDS:]
-        return sum(window) / len(window)
+        return sum(window) / len(window) if window else 0.0
+
+    @property
+    def drift(self) -> float:
+        """By what share the rate may still change, judged by the last two windows.
+
+        What changed from the one to the other is expected once more for each of the two; 0
+        where rounds scatter as much, or are too few.
+        """
+        before = self.rates_bytes_per_s[-2 * WINDOW_ROUNDS : -WINDOW_ROUNDS]
+        after = self.rates_bytes_per_s[-WINDOW_ROUNDS:]
+        if len(before) < WINDOW_ROUNDS:
+            return 0.0
+        one, other = sum(before) / WINDOW_ROUNDS, sum(after) / WINDOW_ROUNDS
+        squares = sum((rate - one) ** 2 for rate in before)
+        squares += sum((rate - other) ** 2 for rate in after)
+        error = (squares / (WINDOW_ROUNDS - 1) / WINDOW_ROUNDS) ** 0.5
+        return 2 * (other - one) / other if abs(other - one) > 2 * error else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Give it as plain data."""
         return asdict(self) | {"level_bytes_per_s": self.level_bytes_per_s}
 
 
-def settled(rates: Sequence[float], round_share: float = ROUND_SHARE) -> bool:
+def settled(
+    rates: Sequence[float],
+    round_share: float = ROUND_SHARE,
+    gate_regions: float = GATE_REGIONS,
+) -> bool:
     """Say whether the rates of rounds, in order, have come to rest.
 
     Parameters
@@ -70,23 +110,54 @@ def settled(rates: Sequence[float], round_share: float = ROUND_SHARE) -> bool:
         Of rounds that each wrote `round_share` of the region; positive.
     round_share
         The share.
+    gate_regions
+        How many regions' worth they write at least.
     """
     # Rounds are whole requests, so their share is a little below what was asked for.
-    if len(rates) < WINDOW_ROUNDS or round(len(rates) * round_share, 2) < GATE_REGIONS:
+    if len(rates) < WINDOW_ROUNDS or round(len(rates) * round_share, 2) < gate_regions:
         return False
     window = rates[-WINDOW_ROUNDS:]
     mean = sum(window) / WINDOW_ROUNDS
-    places = [index - (WINDOW_ROUNDS - 1) / 2 for index in range(WINDOW_ROUNDS)]
-    slope = sum(place * rate for place, rate in zip(places, window, strict=True))
-    slope /= sum(place * place for place in places)
+    slope = slope_of(window)
     flat = max(window) - min(window) <= RANGE_MAX * mean
-    return flat and abs(slope) * (WINDOW_ROUNDS - 1) <= SLOPE_MAX * mean
+    return flat and abs(slope) <= SLOPE_MAX
+
+
+def slope_of(rates: Sequence[float]) -> float:
+    """Give what the line through rates gains from end to end, as a share of their mean."""
+    middle = (len(rates) - 1) / 2
+    places = [index - middle for index in range(len(rates))]
+    slope = sum(place * rate for place, rate in zip(places, rates, strict=True))
+    slope /= sum(place * place for place in places)
+    return slope * (len(rates) - 1) / (sum(rates) / len(rates))
+
+
+def spare_bound(capacity_bytes: int, over_provisioning_ratio: float | None = None) -> int:
+    """Bound the spare area and the buffers of a drive.
+
+    Parameters
+    ----------
+    capacity_bytes
+        What it exports.
+    over_provisioning_ratio
+        The upper end of what was found; None for `SPARE_SHARE`.
+    """
+    share = SPARE_SHARE if over_provisioning_ratio is None else over_provisioning_ratio
+    return round(share * capacity_bytes)
 
 
 def write_until_steady(
-    device: Device, workload: Workload, *, most_regions: float = MOST_REGIONS
+    device: Device,
+    workload: Workload,
+    *,
+    most_regions: float = MOST_REGIONS,
+    written_bytes: int = 0,
+    spare_bytes: int | None = None,
+    most_cost: float | None = None,
 ) -> Steadiness:
-    """Overwrite a region at random until the rate has come to rest.
+    """Run a workload that writes until its rate has come to rest.
+
+    Writes in order go through the region once in ten rounds.
 
     Parameters
     ----------
@@ -95,39 +166,151 @@ def write_until_steady(
     workload
         What is written, and where; its own limits do not matter.
     most_regions
-        Give up after so many times the region.
+        Give up after so many times the region, or a region behind what has to be written first.
+    written_bytes
+        Of the same writes in this region before, at another depth or among other reads: so much
+        less has to be written first.
+    spare_bytes
+        Bound of the spare area and buffers, which a region smaller than the drive has to write
+        through; None for `spare_bound`.
+    most_cost
+        Give up when it has cost so much: nanoseconds on a real drive, on a simulated one
+        requests and operations of the flash. Where that will not do, rounds are shorter, so that
+        there are some ten to see, and nothing counts as come to rest.
 
     Raises
     ------
     UsageError
-        If the workload is another than random writes, or a tenth of its region holds no request.
+        If the workload does not write, has several jobs, or a tenth of its region holds no request.
     DeviceError
         If the drive fails.
     KeyboardInterrupt
         After Ctrl-C.
     """
-    region_bytes, round_bytes = _sizes(device, workload)
+    region_bytes, whole_bytes = _sizes(device, workload)
+    least_bytes = _least_bytes(device, region_bytes, spare_bytes)
+    spent = _Spent(device)
+    needed_bytes = max(least_bytes - written_bytes, WINDOW_ROUNDS * whole_bytes)
+    round_bytes = whole_bytes
+    if most_cost is not None:
+        tried_bytes = _try(device, workload, whole_bytes, most_cost, spent)
+        affordable = most_cost / max(spent.cost(), 1) * tried_bytes
+        if affordable < needed_bytes:
+            block = _write_block(workload)
+            round_bytes = max(int(affordable) // SHOWN_ROUNDS // block, 1) * block
+            round_bytes = min(round_bytes, whole_bytes)
     share = round_bytes / region_bytes
-    once = replace(workload, io_bytes=round_bytes, requests=None, runtime_ns=None, until_ci=None)
+    gate_regions = (least_bytes - written_bytes) / region_bytes
+    if least_bytes > GATE_REGIONS * region_bytes:
+        most_regions = max(most_regions, least_bytes / region_bytes + 1)
+    most_rounds = int(most_regions / share)
+    first = written_bytes // round_bytes
     rates: list[float] = []
-    while (len(rates) + 1) * share <= most_regions:
-        result = device.run(once.seeded(workload.seed + len(rates))).whole()
-        rates.append(round_bytes / max(result.elapsed_ns, 1) * 1e9)
-        if settled(rates, share):
-            return Steadiness(True, tuple(rates), len(rates) * round_bytes)
-    return Steadiness(False, tuple(rates), len(rates) * round_bytes)
+    reached = False
+    while len(rates) < most_rounds and not reached:
+        result = device.run(_round(workload, region_bytes, round_bytes, first + len(rates)))
+        moved = sum(each.bytes for each in (result.whole().read, result.write) if each)
+        rates.append(moved / max(result.elapsed_ns, 1) * 1e9)
+        reached = round_bytes == whole_bytes and settled(rates, share, gate_regions)
+        if most_cost is not None and spent.cost() > most_cost:
+            break
+    return Steadiness(
+        reached, tuple(rates), len(rates) * round_bytes, round_bytes, least_bytes, spent.elapsed_ns
+    )
+
+
+class _Spent:
+    """What was spent on a drive since."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._begun_ns = device.now_ns()
+        self._before = self._operations()
+
+    @property
+    def elapsed_ns(self) -> int:
+        return self._device.now_ns() - self._begun_ns
+
+    def cost(self) -> float:
+        if self._device.info.clock == "wall":
+            return self.elapsed_ns
+        return self._operations() - self._before
+
+    def _operations(self) -> float:
+        counters = self._device.counters() or {}
+        host = counters.get("host_bytes_written", 0) + counters.get("host_bytes_read", 0)
+        flash = counters.get("flash_bytes_programmed", 0) + counters.get("flash_bytes_read", 0)
+        return float(host + flash) / FLASH_PAGE_BYTES
+
+
+def _round(workload: Workload, region_bytes: int, round_bytes: int, number: int) -> Workload:
+    """Give a round: so many bytes written, in order behind the round before where it can be.
+
+    No two have one seed, and none that of the workload: pages that are overwritten in the order
+    in which they were written fall free together, and collection is cheaper than it is.
+    """
+    write_share = 1 - workload.read_percent / 100 if workload.rw in MIXES else 1.0
+    block = _write_block(workload)
+    plan = replace(
+        workload, requests=max(round(round_bytes / block / write_share), 1), io_bytes=None,
+        runtime_ns=None, until_ci=None, ramp_requests=0, ramp_ns=None,
+        seed=workload.seed + 1 + number,
+    )  # fmt: skip
+    if not in_order(workload):
+        return replace(plan, random_start=True)
+    place = number % (region_bytes // round_bytes) * round_bytes
+    return replace(plan, offset_bytes=workload.offset_bytes + place, size_bytes=round_bytes)
+
+
+def in_order(workload: Workload) -> bool:
+    """Whether a workload only writes, one request behind the other."""
+    return (
+        workload.rw == "write"
+        and not workload.percentage_random
+        and not workload.write_percentage_random
+        and not workload.stride_bytes
+        and not workload.write_stride_bytes
+    )
+
+
+def _try(
+    device: Device, workload: Workload, round_bytes: int, most_cost: float, spent: _Spent
+) -> int:
+    """Write enough to see what writing costs, a round at most, and say how much."""
+    block = _write_block(workload)
+    tried_bytes, requests = 0, PIECE_REQUESTS
+    while spent.cost() < TRIED_SHARE * most_cost and tried_bytes < round_bytes:
+        piece_bytes = min(requests * block, round_bytes)
+        plan = _round(workload, round_bytes, piece_bytes, 0)
+        device.run(plan.seeded(workload.seed + SEEDS_APART // 2 + requests)).whole()
+        tried_bytes += piece_bytes
+        requests *= 2
+    return tried_bytes
+
+
+def _write_block(workload: Workload) -> int:
+    return workload.write_block_bytes or workload.block_bytes
+
+
+def _least_bytes(device: Device, region_bytes: int, spare_bytes: int | None) -> int:
+    """Give what has to be written before anything is judged."""
+    capacity = device.info.capacity_bytes
+    least = round(GATE_REGIONS * region_bytes)
+    if region_bytes == capacity:
+        return least
+    return max(least, spare_bound(capacity) if spare_bytes is None else spare_bytes)
 
 
 def _sizes(device: Device, workload: Workload) -> tuple[int, int]:
     """Give the bytes of the region and of a round."""
-    if workload.rw != "randwrite" or workload.numjobs != 1:
+    if not workload.writes or workload.numjobs != 1:
         raise UsageError(
-            "a drive is brought to rest by one job of random writes",
-            hint="use randwrite: what is written in order leaves nothing to collect",
+            "a drive is brought to rest by one job that writes",
+            hint="use write, randwrite, rw or randrw, and no --numjobs",
         )
     rest = device.info.capacity_bytes - workload.offset_bytes
     region = rest if workload.size_bytes is None else workload.size_bytes
-    block = workload.write_block_bytes or workload.block_bytes
+    block = _write_block(workload)
     size = int(region * ROUND_SHARE) // block * block
     if size <= 0:
         raise UsageError(
