@@ -113,8 +113,8 @@ def run(
 
     Sizes are binary (4k = 4096 bytes), times carry a unit (80us). The run stops at whichever
     of --io-size, --number-ios, --runtime and --until-ci comes first, and without any of them
-    after one pass over the region. With --until-steady what writes is run until its rate has come to
-    rest, and measured then; exit code 3 if it has not when the region was written four times.
+    after one pass over the region. With --until-steady what writes is run until its rate rests, and
+    then measured; exit code 3 if it still changes when the region was written four times.
 
     With --flow or --jobs several workloads run at the same time, each with its own
     statistics; the other options then hold for every flow that does not say otherwise.
