@@ -152,7 +152,7 @@ def test_failed_requests_stop_a_probe_and_a_lost_drive_all(drive: Device) -> Non
 
 
 def test_two_answers_become_one() -> None:
-    nothing = Undetectable(name="rmw_unit_bytes", probe="other", reason=Reason.ALIASING)
+    nothing = Undetectable(name="rmw_unit_bytes", probe="other", reason=Reason.MASKED)
     absent = Absent(name="rmw_unit_bytes", probe="other", bound=0.1, reason="flat")
     assert probes.reconciled([nothing, found(PAGE)]) == [found(PAGE)]
     assert probes.reconciled([absent, nothing]) == [absent]

@@ -377,10 +377,6 @@ def test_json_has_every_key_of_the_contract() -> None:
         assert keys <= set(answer.to_json())
 
 
-def test_every_reason_says_what_would_help() -> None:
-    assert all(reason.what_would_help for reason in Reason)
-
-
 def test_an_unknown_probe_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError) as caught:
         probes.run(["latncy"], FakeDrive(), DEFAULT, 1)  # type: ignore[arg-type]

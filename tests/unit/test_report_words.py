@@ -39,11 +39,12 @@ def test_findings_in_words() -> None:
     absent = finding(outcome="absent", bound=0.02, unit="ns/byte", reason="flat")
     assert words.value(absent) == "none"
     refused = finding(
-        outcome="undetectable", reason="interference", what_would_help="stop the others"
+        outcome="undetectable",
+        reason="interference",
+        what_was_seen="others moved 7 bytes",
+        what_would_help="stop the others",
     )
-    assert words.remark(refused) == "interference: stop the others"
-    refused["evidence"] = {"detail": "others moved 7 bytes"}
-    assert words.remark(refused).endswith("; others moved 7 bytes")
+    assert words.remark(refused) == "others moved 7 bytes. Would help: stop the others."
     assert words.written(refused | {"bytes_written": 0}) == words.NOTHING
     assert words.written(refused | {"bytes_written": 32_110_000_000}) == "32.11 GB"
     partly = finding(

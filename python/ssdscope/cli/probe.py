@@ -1,5 +1,7 @@
 """``ssdscope probe``: one detector on a drive, or all of them."""
 
+import shutil
+import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -30,6 +32,7 @@ Examples:
 """
 
 WHOLE_BELOW = 1e15
+LEAST_COLUMNS = 40
 
 BudgetOption = Annotated[
     str,
@@ -110,8 +113,8 @@ def probe(
 
 
 def findings_text(findings: list[dict[str, Any]]) -> str:
-    """Lay out findings, one per line."""
-    return table(
+    """Lay out findings, one per line, and below them why some could not be told."""
+    rows = table(
         ("property", "outcome", "value", "95 % interval", "unit"),
         [
             (
@@ -125,6 +128,20 @@ def findings_text(findings: list[dict[str, Any]]) -> str:
         ],
         left=2,
     )
+    return "\n\n".join([rows, *_refusals(findings)])
+
+
+def _refusals(findings: list[dict[str, Any]]) -> list[str]:
+    """Say what was seen where nothing can be told, and what would help; once for equal words."""
+    from ssdscope.probes.reasons import in_words
+
+    alike: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding["outcome"] == "undetectable":
+            alike.setdefault(in_words(finding), []).append(finding["property"])
+    width = max(shutil.get_terminal_size().columns, LEAST_COLUMNS)
+    told = [f"{', '.join(names)}: {words}" for words, names in alike.items()]
+    return ["\n".join(textwrap.wrap(each, width, subsequent_indent="  ")) for each in told]
 
 
 def _declare(chosen: "list[ProbeInfo]", info: "DeviceInfo") -> None:
@@ -187,7 +204,7 @@ def _value(finding: dict[str, Any]) -> str:
             return "none"
         case "ambiguous":
             return " or ".join(_number(each) for each in finding["candidates"])
-    return str(finding["reason"])
+    return "-"
 
 
 def _interval(interval: list[float] | None) -> str:

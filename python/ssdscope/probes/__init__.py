@@ -3,7 +3,9 @@
 Reading order:
 
 `finding`
-    The four answers: detected, absent, ambiguous, undetectable; the closed list of reasons.
+    The four answers: detected, absent, ambiguous, undetectable.
+`reasons`
+    The closed list of reasons why something is undetectable, and their words.
 `budget`, `states`, `bench`
     What may be spent; what a drive is prepared to; the drive on the bench, with its ledger.
 `discipline`
@@ -54,7 +56,15 @@ from ssdscope.probes import (
 )
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.finding import (
+    Absent,
+    Ambiguous,
+    Detected,
+    Finding,
+    Reason,
+    Undetectable,
+    Where,
+)
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
@@ -165,12 +175,20 @@ def each(
         for index, probe in enumerate(chosen):
             share = min(1.0, FAIR_SHARES / (len(chosen) - index))
             told = partial(_scaled, progress, index, len(chosen))
-            for finding in _of_one(probe, bench, told, whole.left_s * share):
+            for answer in _of_one(probe, bench, told, whole.left_s * share):
+                finding = replace(answer, where=_where(answer, bench, chosen))
                 if _says_more(finding, bench.known.get(finding.name)):
                     bench.known[finding.name] = finding
                 yield finding
     finally:
         bench.enter(State.AS_FOUND)
+
+
+def _where(finding: Finding, bench: Bench, chosen: Sequence[ProbeInfo]) -> Where:
+    """Say where something was found: on what, and what a full budget would run besides."""
+    every = [] if len(chosen) == 1 else choose("all", replace(bench.budget, heavy=True))
+    more = [each.name for each in every if each not in chosen and finding.name in each.properties]
+    return Where(bench.info.kind, bench.virtual, bench.budget.heavy, tuple(more))
 
 
 def _says_more(finding: Finding, earlier: Finding | None) -> bool:

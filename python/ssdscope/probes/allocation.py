@@ -315,12 +315,14 @@ def _finding(
         hidden = _why_no_order(bench, contrasts)
         if fate is _Fate.LASTS and contrasts[0].shows and hidden is None:
             return Detected(name=PROPERTY, value="order", interval=None, effect=effect, **common)
-        if hidden is not None:
-            common["evidence"]["detail"] = hidden
+        common["evidence"]["detail"] = hidden or "an order shows, but it does not last"
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if not _interleaves(bench):
+        common["evidence"]["detail"] = "without dies that read side by side no order shows"
         return Undetectable(name=PROPERTY, reason=Reason.LINK_BOUND, **common)
     if pslc.may_be_there(bench):
+        said = "what was written last may lie in a region of one bit per cell"
+        common["evidence"]["detail"] = said
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if all(each.equivalent for each in contrasts):
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)

@@ -354,9 +354,9 @@ class Bench:
 
     def _require_time(self, duration_ns: int = 0) -> None:
         if self._deadline is not None and self._deadline.left_s <= duration_ns / 1e9:
-            raise Stopped(Reason.BUDGET_EXHAUSTED, "the time that this probe may take is over")
+            raise Stopped(Reason.BUDGET_EXHAUSTED, "its time is over")
 
     def _reserve(self, writes_bytes: int) -> None:
         self._require_time()
         if self.bytes_written + writes_bytes > self._allowed_bytes:
-            raise Stopped(Reason.BUDGET_EXHAUSTED)
+            raise Stopped(Reason.BUDGET_EXHAUSTED, "it has written what it declared")

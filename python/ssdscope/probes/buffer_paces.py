@@ -49,6 +49,7 @@ def measure(bench: Bench, evidence: dict[str, Any]) -> Filled | Reason:
     evidence["drained_share"] = 1 - room.requests / fastest
     if evidence["drained_share"] > MUCH_DRAINED and len(evidence["paces_ns"]) < CHECKED_PACES:
         # Through two paces goes a line for any way of draining, from a mark on too.
+        evidence["detail"] = "much leaves it while it is filled, and two paces do not tell how much"
         return Reason.MODEL_MISFIT
     # Bursts that agree may all end early, or late, by what drains in steps: as far as others do.
     few, many = np.quantile(evidence["accepted_requests"], (0.1, 0.9))

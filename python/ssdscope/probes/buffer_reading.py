@@ -133,6 +133,8 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
         # Single counts scatter where not the oldest leave first; the middle one says if more fits.
         too_many = float(np.median(counts.spans)) > (1 + APART / 2) * accepted
     if too_many or high > low * (1 + APART):
+        said = f"reads find {usual:g} writes in it, and {accepted:g} end before one waits"
+        evidence["detail"] = said
         return Reason.MODEL_MISFIT
     value = (low + high) / 2
     slack = SLACK if counts.in_order or nothing_left else max(UNORDERED_SLACK, counts.error)

@@ -79,7 +79,9 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     plan = _plan(bench, base, rng)
     depths = np.array([depth for depth, _ in plan])
     if len(plan) < 4:
-        return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=Reason.BUDGET_EXHAUSTED)]
+        slow = {"detail": "reads take so long that only a few depths can be tried"}
+        reason = Reason.BUDGET_EXHAUSTED
+        return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=reason, evidence=slow)]
     per_block = sum(count for _, count in plan)
     seed = int(rng.integers(2**32))
     rates = np.empty((0, len(plan)))

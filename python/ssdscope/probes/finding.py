@@ -4,58 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, ClassVar
 
+from ssdscope.probes.reasons import Reason, Where, what_was_seen, what_would_help
 
-class Reason(StrEnum):
-    """Why a property cannot be told; a closed list."""
-
-    WRITE_ACKED_FROM_BUFFER = "write_acked_from_buffer"
-    CACHE_NOT_CONTROLLABLE = "cache_not_controllable"
-    PLP_NO_FLUSH_EFFECT = "plp_no_flush_effect"
-    EFFECT_BELOW_NOISE = "effect_below_noise"
-    INTERFERENCE = "interference"
-    THERMAL_THROTTLE = "thermal_throttle"
-    REQUEST_SPLIT = "request_split"
-    LINK_BOUND = "link_bound"
-    BUDGET_EXHAUSTED = "budget_exhausted"
-    RANGE_TOO_SMALL = "range_too_small"
-    NOT_A_RAW_DEVICE = "not_a_raw_device"
-    DEALLOCATED_READS = "deallocated_reads"
-    ALIASING = "aliasing"
-    NOT_WRITABLE = "not_writable"
-    DEVICE_ERRORS = "device_errors"
-    MASKED = "masked"
-    MODEL_MISFIT = "model_misfit"
-    NOT_SUPPORTED = "not_supported"
-
-    @property
-    def what_would_help(self) -> str:
-        """What the user can change to get an answer."""
-        return _WHAT_WOULD_HELP[self]
-
-
-_WHAT_WOULD_HELP = {
-    Reason.WRITE_ACKED_FROM_BUFFER: "switch the drive's write cache off, if it allows that",
-    Reason.CACHE_NOT_CONTROLLABLE: "a drive or kernel that lets the cache be switched off",
-    Reason.PLP_NO_FLUSH_EFFECT: "nothing from outside: the cache is protected against power loss",
-    Reason.EFFECT_BELOW_NOISE: "a larger budget, or a quieter machine",
-    Reason.INTERFERENCE: "stop whatever else uses the drive or the machine, then repeat",
-    Reason.THERMAL_THROTTLE: "cool the drive, then repeat",
-    Reason.REQUEST_SPLIT: "raise max_sectors_kb of the queue, or probe smaller requests",
-    Reason.LINK_BOUND: "a faster link to the drive: the present one hides what is behind it",
-    Reason.BUDGET_EXHAUSTED: "a larger budget",
-    Reason.RANGE_TOO_SMALL: "a larger drive, file or window",
-    Reason.NOT_A_RAW_DEVICE: "probe the drive itself, not a file or a virtual disk on it",
-    Reason.DEALLOCATED_READS: "write the drive once before it is read",
-    Reason.ALIASING: "repeat with other test sizes",
-    Reason.NOT_WRITABLE: "allow writing, with the token that `doctor --identify` prints",
-    Reason.DEVICE_ERRORS: "look at the drive's error log; requests failed while it was measured",
-    Reason.NOT_SUPPORTED: "a drive, and a system, that pass on the command that this needs",
-    Reason.MASKED: "nothing from outside: another mechanism of the drive hides this one",
-    Reason.MODEL_MISFIT: "look at what was measured: it does not have the shape that defines this",
-}
+__all__ = ["UNITS", "Absent", "Ambiguous", "Detected", "Finding", "Reason", "Undetectable", "Where"]
 
 UNITS: dict[str, str] = {
     "read_latency_alpha_ns": "ns",
@@ -102,6 +55,8 @@ class Finding(ABC):
         Plain data that a plot or a sceptic needs: series, fits, blocks dropped, cautions.
     bytes_written, requests
         What the answer cost.
+    where
+        Where it was found, which decides what would help.
     """
 
     outcome: ClassVar[str]
@@ -111,6 +66,7 @@ class Finding(ABC):
     evidence: dict[str, Any] = field(default_factory=dict, repr=False)
     bytes_written: int = 0
     requests: int = 0
+    where: Where = field(default=Where(), repr=False, compare=False)
 
     @property
     def unit(self) -> str:
@@ -195,5 +151,6 @@ class Undetectable(Finding):
     def _specific(self) -> dict[str, Any]:
         return {
             "reason": str(self.reason),
-            "what_would_help": self.reason.what_would_help,
+            "what_was_seen": what_was_seen(self.reason, self.name, self.evidence.get("detail")),
+            "what_would_help": what_would_help(self.reason, self.where),
         }

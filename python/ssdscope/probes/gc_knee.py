@@ -343,7 +343,7 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
     unsure = SHARED_UNSURE if room.each or room.others else 0.0
     evidence |= picture_of_knee(taken, room.latencies_ns, unit.size_bytes, capacity)
     if room.each and not isinstance(bench.known.get("map_cache_bytes"), (Absent, Detected)):
-        # Writes may as well wait for parts of the mapping table.
+        evidence["detail"] = "each write waits, be it for a merge or for what it has to look up"
         yield Undetectable(name=SPARE, probe=NAME, reason=Reason.MASKED, evidence=evidence)
     elif taken < (1 - unsure) * NOTHING * capacity:
         reason = "less than 1 % can be overwritten before the drive merges"

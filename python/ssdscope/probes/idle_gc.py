@@ -113,6 +113,7 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
     flushed = buffered and _flush_works(overwriter, settled)
     trials = Trials(overwriter, flushed=flushed)
     if buffered and not flushed and trials.empties_when_idle():
+        common["evidence"] = {"detail": "a buffer that stays on empties in pauses, too"}
         return Undetectable(reason=Reason.MASKED, **common)
     bench.progress("long pauses", 0.2)
     common["evidence"] = {"settled": settled.slowed, "settled_ns": settled.mean_ns}

@@ -75,7 +75,7 @@ class Steps:
     def logs(self, period_ns: int, trials: int, times: int = 1) -> NDArray[np.float64]:
         """Make trials, of so many times the usual number of pauses; logarithms of their writes."""
         if not self.trials.bench.virtual and self.deadline.left_s <= 0:
-            raise Stopped(Reason.BUDGET_EXHAUSTED)
+            raise Stopped(Reason.BUDGET_EXHAUSTED, "its time is over")
         gaps = times * self.trials.gaps(period_ns)
         found = [self.trials.run(period_ns, self.writes, gaps) for _ in range(trials)]
         self.reads_ns += [each.read_ns for each in found]

@@ -100,6 +100,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         bench.progress("random pairs", 0.2)
         evidence["levels"] = np.exp(found).tolist()
         if found[0] > ALL_WAIT_FROM:
+            evidence["detail"] = "any two reads wait for each other"
             yield _refused(Reason.MASKED, evidence)
             return
         if len(found) == 1 or not _on_levels(seen, found):
@@ -231,6 +232,7 @@ def _sorted_out(
             share *= float(np.mean(inside.slower > gap.middle))
             continue
         if classes == 1:
+            evidence["detail"] = "any two reads wait for each other"
             return _refused(Reason.MASKED, evidence)
         if len(places) < PLACES_PER_CLASS * (classes - 1):
             if count == most:
@@ -242,6 +244,7 @@ def _sorted_out(
         evidence |= {"classes": classes, "places": len(places), "repetitions": times}
         if source.narrow:
             if not _in_turn(drive.places, class_of):
+                evidence["detail"] = "what the drive has at hand does not lie on all dies in turn"
                 return _refused(Reason.RANGE_TOO_SMALL, evidence)
             evidence[PLACES_SEEN] = [
                 drive.places[class_of == one].tolist() for one in range(classes)

@@ -200,6 +200,7 @@ def _finding(told: _Bits, seen: Survey, apart: bool, *, all_told: bool) -> Findi
     if told.expected.min() < EXPECTED_FOR_NOTHING:
         return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)
     if not all_told or (told.share - 2 * told.error).min() < NOTHING_ABOVE:
+        common["evidence"]["detail"] = "no bit shows, and not each that chooses would"
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     return Absent(
         name=PROPERTY,

@@ -115,6 +115,8 @@ def _answers(bench: Bench) -> Iterator[Finding]:
         return
     if stream is not None and unclear is None:
         unclear = Reason.EFFECT_BELOW_NOISE  # A log block that is full too soon hides all others.
+    if unclear is Reason.MODEL_MISFIT:
+        evidence["detail"] = "slow writes return after several distances, and none explains all"
     for name in (UNIT, PHASE):
         yield Undetectable(name=name, reason=unclear or Reason.RANGE_TOO_SMALL, **common)
 
@@ -258,6 +260,7 @@ def _none(bench: Bench, stream: Stream, common: dict[str, Any]) -> Iterator[Find
         yield Absent(name=UNIT, bound=max(runs, 0.0), reason=why, **common)
     else:
         yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
+    common["evidence"] = common["evidence"] | {"detail": "no unit was found that begins anywhere"}
     yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 

@@ -87,6 +87,7 @@ def judged(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     }
     if any(each.period is None for each in found):
         buffered = bench.info.write_cache.control not in ("absent", "switchable")
+        common["evidence"]["detail"] = "slow writes do not come back regularly at both places"
         why = Reason.WRITE_ACKED_FROM_BUFFER if buffered else Reason.EFFECT_BELOW_NOISE
         return Undetectable(reason=why, **common)
     sizes = [each.period_bytes for each in found if each.period_bytes is not None]

@@ -49,6 +49,7 @@ from ssdscope.probes.pslc_stretches import (
     Stretch,
 )
 from ssdscope.probes.write_through import writing
+from ssdscope.units import format_capacity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -146,8 +147,8 @@ def _nothing(streams: Streams, common: dict[str, Any]) -> Finding:
     """
     evidence = common["evidence"]
     if streams.shortened:
-        said = f"the first {streams.longest_bytes} bytes are even, and a region may be larger"
-        evidence["detail"] = said
+        first = format_capacity(streams.longest_bytes)
+        evidence["detail"] = f"the first {first} are written evenly, and a region may be larger"
         return Undetectable(reason=Reason.BUDGET_EXHAUSTED, **common)
     if streams.skipped_bytes:
         evidence["detail"] = "a buffer that stays on is full first, and may hide a small region"
@@ -188,6 +189,7 @@ def _sized(
     if not _is_region(streams, fine, evidence):
         return Reason.MASKED
     if buffer_bytes is None or buffer_bytes > MASKED_SHARE * fine.bytes:
+        evidence["detail"] = "a buffer of unknown size, or nearly as large, is filled before it"
         return Reason.MASKED
     if streams.others and share <= ONE_RUN_SHARE:
         alone = streams.alone(requests, length, runs)

@@ -87,9 +87,9 @@ def _gains(bench: Bench) -> tuple[float, float, float]:
 def _absent(bench: Bench, again: float, evidence: dict[str, Any]) -> Iterator[Finding]:
     why = "a block read again is no faster"
     if again >= SHOWS_FROM:
-        why = "what is faster the second time is the mapping table: other blocks nearby are, too"
+        why = "blocks nearby are as fast the second time: it is not the block that is kept"
         if bench.info.read_cache.control == "absent":
-            why = "the drive has no read cache; what is faster the second time is its mapping table"
+            why = "the drive says that it has no read cache; what is faster is not the block itself"
     for name in (SIZE, UNIT, AHEAD):
         yield Absent(
             name=name,

@@ -108,9 +108,10 @@ def dies_of_a_whole_round(told: Mapping[str, Finding]) -> Iterable[Finding]:
             name=found.name,
             probe=found.probe,
             reason=Reason.RANGE_TOO_SMALL,
-            evidence=found.evidence,
+            evidence=found.evidence | {"detail": "no die was seen to come again in a part of it"},
             bytes_written=found.bytes_written,
             requests=found.requests,
+            where=found.where,
         )
 
 

@@ -261,6 +261,7 @@ def _nothing_found(
         yield Absent(name=UNIT, bound=float(block), reason=why, **common)
     else:
         yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
+    common["evidence"] = common["evidence"] | {"detail": "no unit was found that begins anywhere"}
     yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 

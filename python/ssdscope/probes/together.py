@@ -15,7 +15,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Reason
+from ssdscope.probes.finding import Absent, Reason
 from ssdscope.probes.rows import patient_read, slow_changes
 
 if TYPE_CHECKING:
@@ -159,7 +159,9 @@ def cached_units(bench: Bench) -> int:
     """Give how many reads put everything out of a cache that stays on."""
     size = bench.found("read_cache_bytes")
     if not isinstance(size, (int, float)):
-        raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, "how large the read cache is, is not known")
+        absent = isinstance(bench.known.get("read_cache_bytes"), Absent)
+        said = "none was seen, but one may be there" if absent else "its size is not known"
+        raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, said)
     return int(EVICTED_BY * size / cached_unit_bytes(bench)) + SPARE_UNITS
 
 

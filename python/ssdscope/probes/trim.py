@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import base_request_bytes, in_peace, random_offsets
 from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.gaps import between_bursts
@@ -73,8 +74,7 @@ MOST_DRIFT = 1.35
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer the effect."""
     if not bench.info.discard:
-        yield Undetectable(name=EFFECT, probe=PROBE_NAME, reason=Reason.NOT_SUPPORTED)
-        return
+        raise Stopped(Reason.NOT_SUPPORTED, "it takes no discards")
     with bench.without_caches(read=False):
         yield _answer(bench)
 

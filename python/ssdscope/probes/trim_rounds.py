@@ -76,7 +76,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         yield replace(earlier, probe=PROBE_NAME)
         return
     if not bench.info.discard:
-        raise Stopped(Reason.NOT_SUPPORTED)
+        raise Stopped(Reason.NOT_SUPPORTED, "it takes no discards")
     with bench.without_caches(read=False):
         yield _answer(bench)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ssdscope.plots.style import PATTERN_LOOK
+from ssdscope.probes.reasons import in_words
 from ssdscope.units import format_capacity
 
 PROPERTY_NAMES = {
@@ -153,8 +154,7 @@ def remark(finding: Mapping[str, Any]) -> str:
     parts = []
     evidence = finding["evidence"]
     if finding["outcome"] == "undetectable":
-        parts.append(f"{finding['reason']}: {finding['what_would_help']}")
-        parts += [str(evidence["detail"])] if "detail" in evidence else []
+        parts.append(in_words(finding))
     elif finding["reason"]:
         parts.append(str(finding["reason"]))
     if finding["outcome"] == "detected" and not evidence.get("linear_everywhere", True):

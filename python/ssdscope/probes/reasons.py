@@ -1,0 +1,220 @@
+"""Why a property cannot be told: the closed list of reasons, and what each means in words.
+
+A refusal says what was seen and what would help. Both depend on where it was met: nobody can make
+a simulated drive's machine quieter, and no file has a write cache that we could switch off. The
+table in docs/probes.md holds the same reasons; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Reason(StrEnum):
+    """Why a property cannot be told; a closed list."""
+
+    WRITE_ACKED_FROM_BUFFER = "write_acked_from_buffer"
+    CACHE_NOT_CONTROLLABLE = "cache_not_controllable"
+    PLP_NO_FLUSH_EFFECT = "plp_no_flush_effect"
+    EFFECT_BELOW_NOISE = "effect_below_noise"
+    INTERFERENCE = "interference"
+    LINK_BOUND = "link_bound"
+    BUDGET_EXHAUSTED = "budget_exhausted"
+    RANGE_TOO_SMALL = "range_too_small"
+    NOT_A_RAW_DEVICE = "not_a_raw_device"
+    NOT_WRITABLE = "not_writable"
+    DEVICE_ERRORS = "device_errors"
+    MASKED = "masked"
+    MODEL_MISFIT = "model_misfit"
+    NOT_SUPPORTED = "not_supported"
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a refusal was met, as far as it decides which words are true.
+
+    Attributes
+    ----------
+    kind
+        Of the target, as in `DeviceInfo`.
+    virtual
+        Whether time is simulated.
+    full
+        Whether the budget was ``full``.
+    left_out
+        Probes that look for the same property and only run with a full budget.
+    """
+
+    kind: str = "block"
+    virtual: bool = False
+    full: bool = False
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a reason means.
+
+    Attributes
+    ----------
+    seen
+        What was seen; a detail may follow behind a colon.
+    helps
+        What would help on a real drive.
+    simulated, file
+        What would help on a simulated drive, and on a file, where that is something else.
+    """
+
+    seen: str
+    helps: str
+    simulated: str | None = None
+    file: str | None = None
+
+    def what_would_help(self, where: Where) -> str:
+        """Give what would help there."""
+        if where.virtual and self.simulated is not None:
+            return self.simulated
+        if where.kind == "file" and self.file is not None:
+            return self.file
+        return self.helps
+
+
+_NO_SWITCH = "nothing in this version: it does not switch caches of real drives"
+_STAYS_ON = "nothing from outside: this drive lets nobody switch that cache off"
+_NOTHING = "nothing from outside"
+
+WORDS: dict[Reason, Words] = {
+    Reason.WRITE_ACKED_FROM_BUFFER: Words(
+        "writes end as soon as a buffer has taken them, and it cannot be switched off",
+        helps=_NO_SWITCH,
+        simulated=_STAYS_ON,
+    ),
+    Reason.CACHE_NOT_CONTROLLABLE: Words(
+        "a cache that cannot be switched off may answer in place of the drive's inside",
+        helps=_NO_SWITCH,
+        simulated=_STAYS_ON,
+    ),
+    Reason.PLP_NO_FLUSH_EFFECT: Words(
+        "a flush behind writes takes no time: the write cache is protected and need not be emptied",
+        helps=_NOTHING,
+    ),
+    Reason.EFFECT_BELOW_NOISE: Words(
+        "{sign} does not stand out from the scatter of what was measured",
+        helps="a larger budget, which measures more often, or a quieter machine",
+        simulated="nothing that is sure: with another --seed it is measured at other places",
+    ),
+    Reason.INTERFERENCE: Words(
+        "something else kept the drive busy while it was measured",
+        helps="stop whatever else uses the drive or the machine, then repeat",
+        simulated="a drive file without others at work ([disturbance]), if it has any",
+    ),
+    Reason.LINK_BOUND: Words(
+        "requests wait for each other wherever they are, and hide what works side by side",
+        helps="a faster link to the drive, if it is the link that they wait for",
+        simulated=_NOTHING,
+    ),
+    Reason.BUDGET_EXHAUSTED: Words(
+        "what this probe may spend is used up",
+        helps="a larger budget",
+    ),
+    Reason.RANGE_TOO_SMALL: Words(
+        "the target holds too few units of what is looked for to tell them apart",
+        helps="a larger drive",
+        file="a larger file",
+    ),
+    Reason.NOT_A_RAW_DEVICE: Words(
+        "there is no drive behind this target",
+        helps="a target with a drive behind it, such as a file or sim:mqsim-8g",
+    ),
+    Reason.NOT_WRITABLE: Words(
+        "the probe writes, and the target is open for reading only",
+        helps="a regular file on that drive as the target: in this version only files are written",
+        file="--destroy-data with the token that `ssdscope doctor --identify` prints",
+    ),
+    Reason.DEVICE_ERRORS: Words(
+        "requests failed while it was measured",
+        helps="look at the error log of the drive, and of the kernel",
+        simulated="a drive file without faults ([disturbance]), or a drive that is not worn out",
+    ),
+    Reason.MASKED: Words(
+        "another mechanism of the drive hides it, or looks the same",
+        helps=_NOTHING,
+    ),
+    Reason.MODEL_MISFIT: Words(
+        "what was measured does not have the shape that defines it",
+        helps="nothing that is sure; the page shows what was measured",
+    ),
+    Reason.NOT_SUPPORTED: Words(
+        "the target refuses a command that this needs",
+        helps="a drive, and a system, that pass the command on",
+        simulated="another drive: this one does not know the command",
+        file="nothing in this version: it discards nothing in files",
+    ),
+}
+"""Every reason in words."""
+
+SIGNS: dict[str, str] = {
+    "read_latency_alpha_ns": "what a read takes besides its bytes",
+    "read_latency_beta_ns_per_byte": "what each byte of a read takes",
+    "queue_depth_knee": "the depth from which on deeper queues gain nothing",
+    "read_ahead_bytes": "a block that was fetched before it was asked for",
+    "read_cache_bytes": "the block that no longer comes from a cache",
+    "read_cache_unit_bytes": "the edge of what one miss brings in",
+    "map_zone_bytes": "an edge between blocks that are read faster one behind the other",
+    "map_cache_bytes": "the number of places that stay fast",
+    "interleave_degree": "which reads wait for each other",
+    "placement": "where runs of blocks that wait for each other end",
+    "placement_pages": "where runs of blocks that wait for each other end",
+    "rmw_unit_bytes": "a place at which short writes take longer",
+    "alignment_phase_bytes": "the place where units begin",
+    "merge_unit_bytes": "a span after which slow writes return",
+    "write_buffer_bytes": "the write that finds a buffer full",
+    "write_buffer_unit_bytes": "the room that a short write takes in a buffer",
+    "allocation": "how blocks that were written one behind the other are read",
+    "internal_volume_bits": "an address bit that decides which reads wait",
+    "pslc_bytes": "the end of a fast region",
+    "trim_effect": "a gain by discards",
+    "over_provisioning_ratio": "the write from which on overwriting is slower",
+    "gc_write_amplification": "how overwriting slows down",
+    "gc_period_bytes": "a number of bytes after which waits return",
+    "idle_gc_onset_ns": "a pause that makes the next writes faster",
+    "reclaim_unit_bytes": "a number of bytes after which waits return",
+    "open_units": "the number of streams from which on each costs more",
+}
+"""What each property shows by: the subject of a sentence."""
+
+
+def what_was_seen(reason: Reason, name: str, detail: str | None = None) -> str:
+    """Say what a probe saw that refuses to answer.
+
+    Parameters
+    ----------
+    reason
+        Of the refusal.
+    name
+        The property.
+    detail
+        What the probe has to add.
+    """
+    seen = WORDS[reason].seen.format(sign=SIGNS[name])
+    return f"{seen}: {detail}" if detail else seen
+
+
+def what_would_help(reason: Reason, where: Where) -> str:
+    """Say what the user can change to get an answer there."""
+    if where.kind == "null":
+        reason = Reason.NOT_A_RAW_DEVICE
+    helps = WORDS[reason].what_would_help(where)
+    if reason is Reason.BUDGET_EXHAUSTED and where.full:
+        helps = "a full budget with more time, as --budget full:2h"
+    if where.left_out and reason in (Reason.EFFECT_BELOW_NOISE, Reason.BUDGET_EXHAUSTED):
+        return f"--budget full, which also runs {' and '.join(where.left_out)}"
+    return helps
+
+
+def in_words(finding: Mapping[str, Any]) -> str:
+    """Say of a refusal, as `Finding.to_json` gives it, what was seen and what would help."""
+    return f"{finding['what_was_seen']}. Would help: {finding['what_would_help']}."

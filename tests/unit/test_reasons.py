@@ -1,0 +1,95 @@
+"""Refusals in words: every reason has its own, in code and docs, and true where it is met."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from ssdscope.cli.probe import findings_text
+from ssdscope.probes import Undetectable
+from ssdscope.probes.finding import UNITS
+from ssdscope.probes.reasons import (
+    SIGNS,
+    WORDS,
+    Reason,
+    Where,
+    in_words,
+    what_was_seen,
+    what_would_help,
+)
+from ssdscope.report import words
+
+ROOT = Path(__file__).parents[2]
+PROBES = ROOT / "python" / "ssdscope" / "probes"
+FILE, SIMULATED, NULL = Where("file"), Where("simulated", virtual=True), Where("null")
+
+
+def emitted() -> set[Reason]:
+    """Reasons that a probe names elsewhere than in a comparison."""
+    found = set()
+    for path in PROBES.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        compared = {
+            id(inner)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Compare)
+            for inner in ast.walk(node)
+        }
+        found |= {
+            Reason[node.attr]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "Reason"
+            and path.name != "reasons.py"
+            and id(node) not in compared
+        }
+    return found
+
+
+def test_every_reason_is_met_and_every_one_met_has_words() -> None:
+    assert emitted() == set(Reason) == set(WORDS)
+    assert set(SIGNS) == set(UNITS)
+
+
+def test_the_table_in_the_docs_is_the_one_in_the_code() -> None:
+    text = (ROOT / "docs" / "probes.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([a-z_]+)` \| (.*) \|$", text, re.MULTILINE))
+    assert set(rows) == set(map(str, Reason))
+    for reason, told in WORDS.items():
+        row = rows[str(reason)].replace("what the property shows by", "{sign}")
+        for said in (told.seen, told.helps, told.simulated, told.file):
+            assert said is None or said in row
+
+
+@pytest.mark.parametrize("reason", Reason)
+def test_nobody_is_told_what_cannot_help_there(reason: Reason) -> None:
+    assert "quieter machine" not in what_would_help(reason, SIMULATED)
+    assert "real drives" not in what_would_help(reason, SIMULATED)
+    assert "drive behind it" in what_would_help(reason, NULL)
+    for where in (FILE, SIMULATED, Where()):
+        assert what_would_help(reason, where)
+    for name in UNITS:
+        assert "mapping table" not in what_was_seen(reason, name)
+        assert "{" not in what_was_seen(reason, name)
+
+
+def test_a_probe_that_was_left_out_is_named() -> None:
+    left = Where("simulated", virtual=True, left_out=("trim_rounds",))
+    assert "trim_rounds" in what_would_help(Reason.EFFECT_BELOW_NOISE, left)
+    assert "trim_rounds" not in what_would_help(Reason.NOT_SUPPORTED, left)
+    full = Where("file", full=True)
+    assert "--budget full:" in what_would_help(Reason.BUDGET_EXHAUSTED, full)
+
+
+def test_the_command_line_says_what_the_page_says() -> None:
+    refused = [
+        Undetectable(name=name, probe="pslc", reason=Reason.NOT_WRITABLE, where=FILE).to_json()
+        for name in ("pslc_bytes", "trim_effect")
+    ]
+    text = " ".join(findings_text(refused).split())
+    assert words.remark(refused[0]) == in_words(refused[0])
+    assert f"pslc_bytes, trim_effect: {in_words(refused[0])}" in text
+    assert "not_writable" not in text
+    assert "--destroy-data" in text
