@@ -6,11 +6,12 @@ import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, error, note
+from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.probe import BudgetOption, findings_text
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError, UsageError
+from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError
 
 EXAMPLES = """\b
 Examples:
@@ -26,23 +27,36 @@ def register(app: typer.Typer) -> None:
     )
 
 
+def _growing(page: str, given: Given) -> list[str]:
+    """Name the document that lies beside a page until that is complete."""
+    from pathlib import Path
+
+    return [] if given["json_out"] else [str(Path(page).with_suffix(".partial.json"))]
+
+
 def characterize(
     context: typer.Context,
     target: options.TargetArgument,
     out: Annotated[
-        str, typer.Option("--out", "-O", metavar="PAGE.html", help="Where to write the page.")
+        str,
+        typer.Option("--out", "-O", metavar="PAGE.html", help="Where to write the page."),
+        Output(beside=_growing),
     ] = "report.html",
     json_out: Annotated[
         str | None,
         typer.Option("--json", metavar="FILE.json", help="Write everything on the page here too."),
+        Output(),
     ] = None,
     trace: Annotated[
-        str | None, typer.Option("--trace", metavar="FILE", help="Replay this trace as well.")
+        str | None,
+        typer.Option("--trace", metavar="FILE", help="Replay this trace as well."),
+        Input(),
     ] = None,
     trace_format: Annotated[
         str | None,
         typer.Option("--format", metavar="FORMAT", help="Of the trace: spc, disksim, mqsim."),
     ] = None,
+    force: options.Force = False,
     budget: BudgetOption = "default",
     state: options.State = None,
     sets: options.Sets = None,
@@ -63,7 +77,7 @@ def characterize(
     session: Session = context.obj
     spend = probes.Budget.parse(budget)
     page, data = Path(out), None if json_out is None else Path(json_out)
-    _require_places([path for path in (out, json_out) if path is not None], (target, trace))
+    guard(context, force=force)
     used_seed = session.seed(seed)
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
         used_seed
@@ -101,21 +115,3 @@ def characterize(
         note(f"interrupted; the page holds what was measured (stages done: {done})")
         return EXIT_INTERRUPTED
     return EXIT_DONE
-
-
-def _require_places(outputs: list[str], inputs: tuple[str | None, ...]) -> None:
-    """Refuse pages that cannot be written, or would replace what is read, before measuring."""
-    from pathlib import Path
-
-    from ssdscope.results.files import destination
-
-    taken = [Path(each).resolve() for each in inputs if each is not None]
-    for output in outputs:
-        place = destination(output)
-        if place in taken:
-            raise UsageError(
-                f"cannot write {output}: the target, the trace, the page and the document "
-                "are files of their own",
-                hint="choose another name for the output",
-            )
-        taken.append(place)

@@ -4,6 +4,22 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from ssdscope.cli.outputs import Given, Input, Output
+
+
+def _files_of(uri: str) -> list[str]:
+    from ssdscope.targets.sources import files_of
+
+    return files_of(uri)
+
+
+def _beside_log(path: str, _given: Given) -> list[str]:
+    return [f"{path}.part", f"{path.removesuffix('.parquet')}.json"]
+
+
+TARGET = Input(_files_of)
+"""The mark of an option that names a target."""
+
 OutputFormat: TypeAlias = Annotated[
     Literal["normal", "json"],
     typer.Option("--output-format", "-o", help="Tables for people, or JSON for scripts."),
@@ -19,6 +35,16 @@ TargetArgument: TypeAlias = Annotated[
         help="sim:NAME, a drive .toml, /dev/..., a file, raid0:A,B?chunk=64k or null:.",
         show_default=False,
     ),
+    TARGET,
+]
+Force: TypeAlias = Annotated[
+    bool,
+    typer.Option("--force", help="Also replace files that ssdscope did not write."),
+]
+TraceArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(metavar="TRACE", help="The file, plain or compressed (gzip, zstd)."),
+    Input(),
 ]
 Seed: TypeAlias = Annotated[
     int | None,
@@ -63,6 +89,7 @@ Log: TypeAlias = Annotated[
     typer.Option(
         "--log", metavar="FILE.parquet", help="Keep every request, and the JSON next to it."
     ),
+    Output((".parquet",), _beside_log),
 ]
 TraceFormat: TypeAlias = Annotated[
     str | None,

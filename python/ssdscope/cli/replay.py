@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.outputs import guard
 from ssdscope.cli.running import Presentation, TargetOptions, execute
 from ssdscope.cli.session import Session
 
@@ -25,9 +26,7 @@ def register(app: typer.Typer) -> None:
 def replay(
     context: typer.Context,
     target: options.TargetArgument,
-    trace: Annotated[
-        str, typer.Argument(metavar="TRACE", help="The file, plain or compressed (gzip, zstd).")
-    ],
+    trace: options.TraceArgument,
     trace_format: options.TraceFormat = None,
     columns: options.Columns = None,
     mode: Annotated[
@@ -65,6 +64,7 @@ def replay(
         str | None, typer.Option("--size", metavar="SIZE", help="Size of the region.")
     ] = None,
     log: options.Log = None,
+    force: options.Force = False,
     state: options.State = None,
     sets: options.Sets = None,
     write_cache: options.WriteCache = None,
@@ -102,6 +102,7 @@ def replay(
         size_bytes=None if size is None else _parsed("--size", size, parse_size),
     )
     require_file(trace)
+    guard(context, force=force)
     used_seed = session.seed(seed)
     opened = TargetOptions(
         target, state, sets or (), destroy_data, overwrite_existing, write_cache, read_cache

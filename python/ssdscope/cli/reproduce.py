@@ -8,6 +8,7 @@ import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, error, note, table
+from ssdscope.cli.outputs import Given, Input, OutputFolder, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, OutputError
@@ -32,6 +33,13 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Reproduce a paper's study.", epilog=EXAMPLES)(reproduce)
 
 
+def _written(given: Given) -> list[str]:
+    """Give the names of what a study may write."""
+    from ssdscope.results.marks import LIST
+
+    return [f"{given['key']}-*", "synthetic-*", LIST]
+
+
 def reproduce(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="KEY", help="The study: kuo2009, machado2015, …")],
@@ -42,9 +50,12 @@ def reproduce(
     target: Annotated[
         str | None,
         typer.Option("--target", metavar="TARGET", help="Its procedure on this drive instead."),
+        options.TARGET,
     ] = None,
     out: Annotated[
-        str, typer.Option("--out", "-O", metavar="FOLDER", help="Where figures are written.")
+        str,
+        typer.Option("--out", "-O", metavar="FOLDER", help="Where figures are written."),
+        OutputFolder(_written),
     ] = "out",
     count: Annotated[
         int | None,
@@ -80,10 +91,12 @@ def reproduce(
             metavar="NAME=FILE",
             help="huang2011: a trace for the figure traces; may be repeated.",
         ),
+        Input(lambda named: [named.partition("=")[2]]),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with 1 if a verdict is `differs`.")
     ] = False,
+    force: options.Force = False,
     state: options.State = None,
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,
@@ -98,6 +111,7 @@ def reproduce(
 
     session: Session = context.obj
     _require_study(key, list(studies.registry()))
+    guard(context, force=force)
     figures = None if figure is None else parse_figures(figure, studies.registry()[key].figures)
     used_seed = session.seed(seed)
     opened = None

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.outputs import Input, guard
 from ssdscope.cli.running import Presentation, TargetOptions, execute, require_writable
 from ssdscope.cli.session import Session
 from ssdscope.errors import UsageError
@@ -89,7 +90,9 @@ def run(
         _option("flow", "WORDS", "One of several workloads at once, as option=value; repeatable."),
     ] = None,
     jobs: Annotated[
-        str | None, _option("jobs", "FILE.toml", "Several workloads at once, a table each.")
+        str | None,
+        _option("jobs", "FILE.toml", "Several workloads at once, a table each."),
+        Input(),
     ] = None,
     exitall: Annotated[
         bool, typer.Option("--exitall", help="The first flow that ends stops the others.")
@@ -99,6 +102,7 @@ def run(
         typer.Option("--until-steady", help="First run the workload until its rate rests."),
     ] = False,
     log: options.Log = None,
+    force: options.Force = False,
     state: options.State = None,
     sets: options.Sets = None,
     write_cache: options.WriteCache = None,
@@ -124,6 +128,7 @@ def run(
     from ssdscope.workloads.options import OPTIONS, in_option_names, workload_from_options
 
     session: Session = context.obj
+    guard(context, force=force)
     typed = {name: context.params[name] for name in OPTIONS}
     several = read_flows(flow or (), jobs, typed, exit_all=exitall)
     plan = several or workload_from_options(typed, seed=0)

@@ -8,6 +8,7 @@ import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
@@ -27,15 +28,33 @@ def register(app: typer.Typer) -> None:
     app.command(short_help="Run many workloads, resumable.", epilog=EXAMPLES)(sweep)
 
 
+def _read_by(plan: str) -> list[str]:
+    """List the plan and the drives in it."""
+    from ssdscope.sweep import read_plan
+    from ssdscope.targets.sources import files_of
+
+    return [plan, *(file for target in read_plan(plan).targets for file in files_of(target))]
+
+
+def _table_beside(path: str, _given: Given) -> list[str]:
+    return [f"{path.removesuffix('.jsonl')}.parquet"]
+
+
 def sweep(
     context: typer.Context,
-    plan: Annotated[str, typer.Argument(metavar="FILE.toml", help="The plan of the sweep.")],
+    plan: Annotated[
+        str,
+        typer.Argument(metavar="FILE.toml", help="The plan of the sweep."),
+        Input(_read_by),
+    ],
     out: Annotated[
         str,
         typer.Option("--out", "-O", metavar="FILE.jsonl", help="One JSON document per run."),
+        Output((".jsonl",), _table_beside, resumed=True, judged=True),
     ] = "sweep.jsonl",
     jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time; -1 for all cores.")] = -1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the runs and stop.")] = False,
+    force: options.Force = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -51,6 +70,7 @@ def sweep(
     if jobs == 0 or jobs < -1:
         raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
     loaded = read_plan(plan)
+    guard(context, force=force)
     no_file = dry_run and not Path(out).exists()
     opened: AbstractContextManager[Journal | None]
     opened = nullcontext() if no_file else closing(Journal(out))

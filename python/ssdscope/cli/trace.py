@@ -6,6 +6,7 @@ import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.outputs import Given, Output, guard
 from ssdscope.cli.replay import require_file
 from ssdscope.cli.running import tell_of_trace, trace_is_whole
 from ssdscope.cli.session import Session
@@ -31,14 +32,10 @@ app = typer.Typer(
     epilog=EXAMPLES,
 )
 
-TraceArgument = Annotated[
-    str, typer.Argument(metavar="TRACE", help="The file, plain or compressed (gzip, zstd).")
-]
-
 
 @app.command()
 def show(
-    trace: TraceArgument,
+    trace: options.TraceArgument,
     trace_format: options.TraceFormat = None,
     columns: options.Columns = None,
     volume: options.Volume = None,
@@ -87,9 +84,12 @@ def _about_text(about: dict[str, Any]) -> str:
 
 @app.command()
 def windows(
-    trace: TraceArgument,
+    context: typer.Context,
+    trace: options.TraceArgument,
     out: Annotated[
-        str, typer.Option("--out", "-O", metavar="FILE.parquet", help="A row per window.")
+        str,
+        typer.Option("--out", "-O", metavar="FILE.parquet", help="A row per window."),
+        Output((".parquet",)),
     ],
     length: Annotated[
         str, typer.Option("--window", metavar="SPAN", help="Length of a window: whole seconds.")
@@ -100,19 +100,17 @@ def windows(
     skip_bad: options.SkipBad = False,
     limit: options.Limit = None,
     spread_ties: options.SpreadTies = False,
+    force: options.Force = False,
     output_format: options.OutputFormat = "normal",
 ) -> int:
     """Describe every minute of a trace by more than sixty features: docs/traces.md lists them."""
-    from ssdscope.results.files import destination
     from ssdscope.results.record import envelope
     from ssdscope.targets.traces import TraceOptions, read_trace
     from ssdscope.units import parse_duration
     from ssdscope.workloads.windows import window_features
 
-    if not out.endswith(".parquet"):
-        raise UsageError(f"cannot write windows to {out}: the name must end in .parquet")
     require_file(trace)
-    destination(out)
+    guard(context, force=force)
     wanted = TraceOptions(trace_format, columns, volume, skip_bad, limit, spread_ties)
     read = read_trace(trace, wanted)
     found = window_features(read.rows, window_ns=parse_duration(length))
@@ -141,6 +139,10 @@ def _write_windows(out: str, trace: "Trace", found: "Table") -> None:
     write_bytes(out, packed.getvalue())
 
 
+def _made_name(given: Given) -> str:
+    return f"synthetic-{given['profile'].lower()}.spc.gz"
+
+
 @app.command()
 def make(
     context: typer.Context,
@@ -158,6 +160,7 @@ def make(
             metavar="FILE",
             help="In SPC's form; its name says `synthetic`.  [default: synthetic-PROFILE.spc.gz]",
         ),
+        Output(unnamed=_made_name),
     ] = None,
     span: Annotated[
         str | None,
@@ -165,6 +168,7 @@ def make(
             "--span", metavar="SPAN", help="How long.  [default: 3h, or the real one's if shorter]"
         ),
     ] = None,
+    force: options.Force = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
 ) -> int:
@@ -174,26 +178,28 @@ def make(
     at the UMass trace repository; `replay` reads them as they are.
     """
     import gzip
+    from pathlib import Path
 
-    from ssdscope import __version__
-    from ssdscope.results.files import destination, write_bytes
+    from ssdscope.results.files import write_bytes
+    from ssdscope.results.marks import MADE_BY
     from ssdscope.results.record import envelope
     from ssdscope.units import parse_duration
     from ssdscope.workloads.synthetic import profile_of, spc_text, synthesise
 
     session: Session = context.obj
     chosen = profile_of(profile)
-    out = f"synthetic-{chosen.name.lower()}.spc.gz" if out is None else out
-    place = destination(out)
-    if "synthetic" not in place.name:
+    out = _made_name(context.params) if out is None else out
+    guard(context, force=force)
+    name = Path(out).resolve().name
+    if "synthetic" not in name:
         raise UsageError(
             f"a made-up trace is not written to {out}",
-            hint=f"name it so that it cannot be mistaken, as synthetic-{place.name}",
+            hint=f"name it so that it cannot be mistaken, as synthetic-{name}",
         )
     seconds = min(3 * 3600, chosen.span_s) if span is None else parse_duration(span) / 1e9
     used_seed = session.seed(seed)
     rows = synthesise(chosen, seconds=seconds, seed=used_seed)
-    made_by = f"ssdscope {__version__} trace make {chosen.name.lower()}, seed {used_seed}"
+    made_by = f"{MADE_BY} trace make {chosen.name.lower()}, seed {used_seed}"
     head = [chosen.label, made_by, *(f"{key}: {text}" for key, text in chosen.sources.items())]
     text = "".join(f"# {line}\n" for line in head) + spc_text(rows)
     # No time and no name inside, so that the same seed gives the same file.

@@ -7,6 +7,7 @@ a collection that is asked for again goes on with what they hold, if it is the s
 """
 
 import contextlib
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -17,7 +18,8 @@ from typing import Any, Self
 import numpy as np
 
 from ssdscope.errors import UsageError
-from ssdscope.results.files import destination, is_special, unwritable
+from ssdscope.results.files import destination, is_special, write_bytes
+from ssdscope.results.marks import TOOL
 from ssdscope.results.whole_lines import WholeLines
 from ssdscope.workloads.grid import COLUMNS, Row, Vector
 
@@ -156,11 +158,9 @@ class Table(Runs):
                 with contextlib.suppress(OSError):
                     self._part.unlink()
                 return
-            try:
-                _write_parquet(self.path, self.header, self.rows)
+            _write_parquet(self.path, self.header, self.rows)
+            with contextlib.suppress(OSError):  # what it holds is known by the next collection
                 self._part.unlink()
-            except OSError as failure:
-                raise unwritable(self.path, failure) from failure
 
     def append(self, row: Collected) -> None:
         """Add a row, at once on disk; it replaces a failed one of the same run.
@@ -192,7 +192,7 @@ class Table(Runs):
                 hint="remove it, or name another file for the runs",
             ) from error
         if header is None:
-            self._lines.append(json.dumps({"header": self.header}))
+            self._lines.append(json.dumps({"tool": TOOL, "header": self.header}))
         else:
             self._require_same(header)
         for each in left:
@@ -248,7 +248,7 @@ def _parquet(path: str | Path, *, rows: bool) -> tuple[dict[str, Any], list[Coll
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with Path(path).open("rb") as content, pq.ParquetFile(content) as file:
             metadata, table = file.metadata.metadata or {}, file.read() if rows else None
     except FileNotFoundError as error:
         raise UsageError(
@@ -281,6 +281,6 @@ def _write_parquet(path: Path, header: dict[str, Any], rows: Sequence[Collected]
     documents = [each.to_dict() for each in ordered]
     columns = {name: [each[name] for each in documents] for name in documents[0]}
     table = pa.table(columns).replace_schema_metadata({_KEY: json.dumps(header).encode()})
-    part = path.with_name(path.name + ".new")
-    pq.write_table(table, part, compression="zstd")
-    part.replace(path)
+    packed = io.BytesIO()
+    pq.write_table(table, packed, compression="zstd")
+    write_bytes(path, packed.getvalue())

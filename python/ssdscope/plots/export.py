@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ssdscope.plots.style import PAGE
-from ssdscope.results.files import unwritable
+from ssdscope.results.files import write_bytes
+from ssdscope.results.marks import MADE_BY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,6 +18,12 @@ _ROLES = {getattr(PAGE, each.name): f"var(--{each.name})" for each in fields(PAG
 _STAND_IN = re.compile("|".join(_ROLES))
 _REFERENCE = re.compile(r"#((?:[pm]|DejaVu)[\w-]*)(?=[)\"])")
 _ID = re.compile(r' id="([^"]*)"')
+_MAKER: dict[str, dict[str, str | None]] = {
+    "svg": {"Date": None, "Creator": MADE_BY},
+    "png": {"Software": MADE_BY},
+    "pdf": {"CreationDate": None, "Creator": MADE_BY},
+}
+"""By the kind of file, what marks it as ours; a vector picture is the same every time."""
 _DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
 
 
@@ -74,9 +81,8 @@ def save(figure: "Figure", path: str | Path) -> None:
     import matplotlib as mpl
 
     target = Path(path)
-    reproducible = {"Date": None} if target.suffix == ".svg" else None
-    try:
-        with mpl.rc_context({"svg.hashsalt": target.stem}):
-            figure.savefig(target, dpi=150, metadata=reproducible)
-    except OSError as error:
-        raise unwritable(target, error) from error
+    kind = target.suffix.removeprefix(".")
+    drawn = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": target.stem}):
+        figure.savefig(drawn, format=kind, dpi=150, metadata=_MAKER[kind])
+    write_bytes(target, drawn.getvalue())

@@ -7,6 +7,10 @@ offered here, where the rest of the code looks for them.
     The JSON document of a run: everything needed to repeat it.
 `files`
     Where files of ours may go, and how they get there.
+`guard`
+    What an output may replace: no input, and nothing that we did not write.
+`marks`
+    How a file says that we wrote it.
 `parquet`
     A log on disk, one row per request, written while the run goes on.
 """

@@ -1,17 +1,24 @@
 """Files of ours at places the user named: whole or not at all, and never instead of a device.
 
-A text is written beside its place and renamed over it, so that nobody reads half of it. A
+A file is written beside its place and renamed over it, so that nobody reads half of it. A
 rename would also put a plain file where ``/dev/null`` or a named pipe is; what exists and is
-no plain file is therefore written into, and a link leads to what it names.
+no plain file is therefore written into, as is what stdout leads to, and a link leads to what it
+names. What may be replaced at all says `results.guard`.
 """
 
 import contextlib
+import io
 import os
+import secrets
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from ssdscope.errors import OutputError, UsageError
+
+_NAME_KEPT = 40
+_OWN_STREAMS = (1, 2)
 
 
 def destination(path: str | Path) -> Path:
@@ -24,17 +31,31 @@ def destination(path: str | Path) -> Path:
     """
     if not str(path).strip() or str(path) == ".":
         raise UsageError(f"cannot write {str(path)!r}: it is not the name of a file")
-    place = Path(path).resolve()
-    if place.is_dir():
-        raise UsageError(f"cannot write {path}: it is a folder", hint="name a file inside it")
-    if not place.parent.is_dir():
-        raise UsageError(f"cannot write {path}: there is no folder {Path(path).parent}")
+    try:
+        place = Path(path).resolve()
+        if place.is_dir():
+            raise UsageError(f"cannot write {path}: it is a folder", hint="name a file inside it")
+        if not place.parent.is_dir():
+            raise UsageError(f"cannot write {path}: there is no folder {Path(path).parent}")
+        place.exists()
+    except (OSError, RuntimeError) as error:
+        reason = os.strerror(error.errno or 0) if isinstance(error, OSError) else str(error)
+        raise UsageError(f"cannot write {path}: {reason}") from error
     return place
 
 
 def is_special(path: Path) -> bool:
-    """Say whether something stands there that is no plain file: a device, a pipe."""
-    return path.exists() and not path.is_file()
+    """Say whether something stands there that is no plain file: a device, a pipe, our stdout."""
+    return path.exists() and (not path.is_file() or _own_stream(path) is not None)
+
+
+def _own_stream(place: Path) -> int | None:
+    """Give the stream of ours that leads to a place, as ``/dev/stdout`` in ``> page.html``."""
+    for stream in _OWN_STREAMS:
+        with contextlib.suppress(OSError):
+            if os.path.samestat(place.stat(), os.fstat(stream)):
+                return stream
+    return None
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -53,32 +74,46 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         If it cannot be written; what was there before is untouched.
     """
     place = destination(path)
-    part = place if is_special(place) else place.with_name(place.name + ".part")
+    part = None if is_special(place) else new_beside(place)
     try:
-        part.write_bytes(content)
-        if part != place:
-            part.replace(place)
+        if part is None:
+            stream = _own_stream(place)
+            with open(place if stream is None else stream, "wb", closefd=stream is None) as file:
+                file.write(content)
+            return
+        with part.open("xb") as file:
+            file.write(content)
+        if place.exists():
+            shutil.copymode(place, part)
+        part.replace(place)
     except OSError as error:
-        if part != place:
+        raise unwritable(path, error) from error
+    finally:
+        if part is not None:
             with contextlib.suppress(OSError):
                 part.unlink()
-        raise unwritable(path, error) from error
+
+
+def new_beside(place: Path) -> Path:
+    """Name a file beside a place, which is not there yet."""
+    return place.with_name(f"{place.name[:_NAME_KEPT]}.{secrets.token_hex(4)}.part")
 
 
 @contextlib.contextmanager
 def creating(path: Path) -> Iterator[IO[str]]:
-    """Open a text file to write a table into it.
+    """Give a text to write a table into, which is a file when it is whole.
 
     Raises
     ------
     OutputError
         If it cannot be written.
     """
-    try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            yield file
-    except OSError as error:
-        raise unwritable(path, error) from error
+    from ssdscope.results.marks import remember
+
+    text = io.StringIO(newline="")
+    yield text
+    write_text(path, text.getvalue())
+    remember(path)
 
 
 def unwritable(path: str | Path, error: OSError) -> OutputError:

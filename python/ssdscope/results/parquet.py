@@ -4,20 +4,22 @@ The file is created before the run, so that a bad path fails early. Row groups a
 they arrive, and the JSON document of the run is written next to the file at the end (and,
 where the run is interrupted, all the same). A log cut short by a crash has no footer, which
 Parquet needs; so the rows go to ``NAME.part`` first, and the name appears with the footer.
+Where that cannot be written, nothing is left of the log, and what stood there before stays.
 """
 
+import contextlib
 import errno
 import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ssdscope.errors import OutputError, UsageError
-from ssdscope.results.files import destination, is_special
+from ssdscope.results.files import destination, is_special, write_text
+from ssdscope.results.marks import MADE_BY
 from ssdscope.targets import ATTRIBUTION_CAUSES, Log
 from ssdscope.targets.records import FLOW_TYPE, LOG_TYPES
 
@@ -30,6 +32,7 @@ _RECORD_BYTES = 256 * 2**10
 _ROW_GROUP_FOOTER_BYTES = 8 * 2**10
 _ATTRIBUTION_COLUMNS = tuple(f"attr_{cause}_ns" for cause in ATTRIBUTION_CAUSES)
 _RECORD_KEY = b"ssdscope"
+_MAKER_KEY = b"ssdscope.made_by"
 
 
 class LogWriter:
@@ -67,10 +70,15 @@ class LogWriter:
         self._pending: list[Log] = []
         self._pending_rows = 0
         self._row_groups = 0
-        self._broken = False
+        self._broken = self._torn = False
+        self._open = contextlib.ExitStack()
         try:
-            self._writer = pq.ParquetWriter(self._part, self._schema, compression=_COMPRESSION)
+            self._file = self._open.enter_context(self._part.open("wb"))
+            self._writer = pq.ParquetWriter(self._file, self._schema, compression=_COMPRESSION)
+            self._file.flush()
         except OSError as error:
+            if hasattr(self, "_writer"):
+                self._let_go()
             reason = os.strerror(error.errno) if error.errno else error
             raise UsageError(f"cannot write the log to {path}: {reason}") from error
 
@@ -84,10 +92,23 @@ class LogWriter:
         trace: TracebackType | None,
     ) -> None:
         """Close the file whatever happened, so that what was measured can be read."""
-        with self._failing_clearly():
-            self._flush()
-            self._writer.close()
-            self._part.rename(self.path)
+        try:
+            with self._failing_clearly():
+                self._flush()
+                self._writer.close()
+                self._file.flush()
+                if not self._torn and (self._row_groups or kind is None):
+                    self._part.replace(self.path)
+        finally:
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Close what is open; what has not become the log by now is nothing to keep."""
+        self._writer.is_open = False  # or it would try again when it is collected
+        with contextlib.suppress(OSError):
+            self._open.close()
+        with contextlib.suppress(OSError):
+            self._part.unlink()
 
     def append(self, log: Log) -> None:
         """Add rows; they reach the disk in groups of `ROW_GROUP_ROWS`.
@@ -118,8 +139,7 @@ class LogWriter:
         finally:
             self._writer.add_key_value_metadata({_RECORD_KEY: json.dumps(record).encode()})
             with self._failing_clearly():
-                text = json.dumps(record, indent=2) + "\n"
-                self.summary_path.write_text(text, encoding="utf-8")
+                write_text(self.summary_path, json.dumps(record, indent=2) + "\n")
 
     def _flush(self) -> None:
         import pyarrow as pa
@@ -134,7 +154,10 @@ class LogWriter:
         # A row group that is cut short makes all before it unreadable, so stop in time.
         fitting = self._fitting(rows)
         if fitting:
+            self._torn = True
             self._writer.write_table(rows.slice(0, fitting))
+            self._file.flush()
+            self._torn = False
             self._row_groups += 1
         if fitting < rows.num_rows:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -150,11 +173,15 @@ class LogWriter:
             count = int(count * 0.9 * max(room, 0) / size)
         return count
 
-    @contextmanager
+    @contextlib.contextmanager
     def _failing_clearly(self) -> Iterator[None]:
         """Turn the system's errors into ours, once: what follows is only closing."""
         try:
             yield
+        except OutputError:
+            if not self._broken:
+                self._broken = True
+                raise
         except OSError as error:
             if self._broken:
                 return
@@ -193,7 +220,7 @@ def read_log(path: str | Path) -> tuple[Log, dict[str, Any] | None]:
     import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with Path(path).open("rb") as content, pq.ParquetFile(content) as file:
             metadata, table = file.metadata.metadata or {}, file.read()
     except (OSError, pa.ArrowInvalid) as error:
         raise UsageError(f"cannot read the log {path}: {error}") from error
@@ -213,4 +240,4 @@ def _schema(attribution: bool, flows: bool) -> "pa.Schema":
         columns.append(("flow", pa.type_for_alias(FLOW_TYPE)))
     if attribution:
         columns += [(name, pa.uint64()) for name in _ATTRIBUTION_COLUMNS]
-    return pa.schema(columns)
+    return pa.schema(columns, metadata={_MAKER_KEY: MADE_BY.encode()})

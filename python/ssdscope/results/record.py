@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any
 
-from ssdscope import __version__
+from ssdscope.results.marks import TOOL
 from ssdscope.targets import RunResult, Target
 
 SCHEMA_VERSION = 1
@@ -14,7 +14,7 @@ def envelope(*, seed: int | None = None) -> dict[str, Any]:
     """Give the head that every JSON document of ours begins with."""
     head: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,
-        "tool": {"name": "ssdscope", "version": __version__},
+        "tool": TOOL,
     }
     if seed is not None:
         head["seed"] = seed

@@ -1,11 +1,14 @@
 """Outcomes on disk, appended as they come; the memory of a sweep."""
 
+import io
 import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError
+from ssdscope.results.files import write_bytes
+from ssdscope.results.marks import MADE_BY, TOOL
 from ssdscope.results.whole_lines import WholeLines
 from ssdscope.sweep.runner import Outcome
 
@@ -62,6 +65,7 @@ class Journal:
             Whether the run failed.
         """
         document = {
+            "tool": TOOL,
             "key": outcome.point.key,
             "sweep_seed": sweep_seed,
             "point": asdict(outcome.point),
@@ -93,7 +97,10 @@ class Journal:
         rows = [_row(document) for document in self._documents if document["record"]]
         names = list(dict.fromkeys(name for row in rows for name in row))
         columns = {name: [row.get(name) for row in rows] for name in names}
-        pq.write_table(pa.table(columns), path)
+        table = pa.table(columns).replace_schema_metadata({"ssdscope.made_by": MADE_BY})
+        packed = io.BytesIO()
+        pq.write_table(table, packed)
+        write_bytes(path, packed.getvalue())
         return path
 
     def _document(self, number: int, line: str) -> dict[str, Any]:

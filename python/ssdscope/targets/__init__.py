@@ -9,6 +9,8 @@ In reading order:
     The drive files shipped with the package.
 `opening`
     A parsed target, opened.
+`sources`
+    The files behind a target.
 `holes`
     What of a file was never written.
 `traces`

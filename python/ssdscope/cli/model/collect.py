@@ -6,6 +6,7 @@ import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.outputs import Given, Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
@@ -32,6 +33,10 @@ LARGEST = 1 << 20
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.command(short_help="Run workloads for a model to learn from.", epilog=EXAMPLES)(collect)
+
+
+def _journal_beside(path: str, _given: Given) -> list[str]:
+    return [f"{path}.part"]
 
 
 def collect(
@@ -65,12 +70,15 @@ def collect(
         typer.Option("--size", metavar="SIZE", help="Requests fall into the first so many bytes."),
     ] = None,
     out: Annotated[
-        str, typer.Option("--out", "-O", metavar="FILE.parquet", help="Where the runs go.")
+        str,
+        typer.Option("--out", "-O", metavar="FILE.parquet", help="Where the runs go."),
+        Output((".parquet",), _journal_beside, resumed=True),
     ] = "runs.parquet",
     jobs: Annotated[
         int, typer.Option("--jobs", help="Runs at a time on a simulated drive; -1 for all cores.")
     ] = -1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is to do and stop.")] = False,
+    force: options.Force = False,
     state: options.State = None,
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,
@@ -89,6 +97,7 @@ def collect(
     from ssdscope.models.table import Table, begun
 
     session: Session = context.obj
+    guard(context, force=force)
     given = _plan(design, points, test, repeats, until_ci, runtime, jobs)
     used_seed = session.seed(seed if seed is not None else (begun(out) or {}).get("seed"))
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(

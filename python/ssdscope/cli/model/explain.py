@@ -6,7 +6,8 @@ import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, table
-from ssdscope.errors import EXIT_DONE, UsageError
+from ssdscope.cli.outputs import Input, Output, guard
+from ssdscope.errors import EXIT_DONE
 
 if TYPE_CHECKING:
     from ssdscope.models.fitted import FittedModel
@@ -25,29 +26,24 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    model: Annotated[str, typer.Argument(metavar="MODEL.json", help="From model fit.")],
+    context: typer.Context,
+    model: Annotated[str, typer.Argument(metavar="MODEL.json", help="From model fit."), Input()],
     out: Annotated[
         str | None,
         typer.Option("--out", "-O", metavar="FILE.svg", help="Draw it here: .svg, .png or .pdf."),
+        Output(ENDINGS),
     ] = None,
+    force: options.Force = False,
     output_format: options.OutputFormat = "normal",
 ) -> int:
     """Say which characteristics matter, how predictions depend on them, and give a tree to read.
 
     The tree is small, and less exact than the model; both errors are told.
     """
-    from pathlib import Path
-
     from ssdscope.models import explaining
     from ssdscope.models.fitted import FittedModel
-    from ssdscope.results.files import destination
 
-    if out is not None:
-        if Path(out).suffix not in ENDINGS:
-            raise UsageError(
-                f"cannot draw to {out}: the name must end in one of {', '.join(ENDINGS)}"
-            )
-        destination(out)
+    guard(context, force=force)
     fitted = FittedModel.load(model)
     found = {
         "importances": explaining.importances(fitted),

@@ -6,6 +6,7 @@ import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, table
+from ssdscope.cli.outputs import Input, Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE
@@ -19,7 +20,7 @@ Examples:
   ssdscope model fit ssd-i.parquet --model guide --features extended -O tree.json
 """
 DataArgument: TypeAlias = Annotated[
-    str, typer.Argument(metavar="DATA.parquet", help="Runs, from model collect.")
+    str, typer.Argument(metavar="DATA.parquet", help="Runs, from model collect."), Input()
 ]
 TargetOption: TypeAlias = Annotated[
     str,
@@ -60,8 +61,11 @@ def fit(
     target: TargetOption = "latency",
     workload: WorkloadOption = "all",
     out: Annotated[
-        str, typer.Option("--out", "-O", metavar="FILE.json", help="Where the model goes.")
+        str,
+        typer.Option("--out", "-O", metavar="FILE.json", help="Where the model goes."),
+        Output(),
     ] = "model.json",
+    force: options.Force = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -73,11 +77,10 @@ def fit(
     """
     from ssdscope.models import fitting
     from ssdscope.models.table import load
-    from ssdscope.results.files import destination
 
     session: Session = context.obj
     fitting.require_known(model, features, target, workload)
-    destination(out)
+    guard(context, force=force)
     header, rows = load(data)
     used_seed = session.seed(seed)
     with stage_progress(progress) as stage:

@@ -6,6 +6,7 @@ import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.outputs import Input
 from ssdscope.errors import EXIT_DONE, EXIT_NOT_TRUSTWORTHY
 
 EXAMPLES = """\b
@@ -29,7 +30,7 @@ def _size(name: str, text: str) -> Any:
 
 
 def predict(
-    model: Annotated[str, typer.Argument(metavar="MODEL.json", help="From model fit.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL.json", help="From model fit."), Input()],
     wr_ratio: Annotated[str, _share("wr-ratio", "Writes among requests")] = "0",
     q_dep: Annotated[int, typer.Option("--q-dep", metavar="N", help="Requests in flight.")] = 1,
     wr_size: Annotated[str, _size("wr-size", "Bytes of a write.")] = "4k",

@@ -29,6 +29,7 @@ from ssdscope.models.minutes.forecasting import (
 )
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating, write_bytes
+from ssdscope.results.marks import MADE_BY
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.traces import sniff_trace
 from ssdscope.workloads import ReplayOptions, grid
@@ -115,7 +116,9 @@ def split(minutes: int) -> tuple[int, int]:
 def made_up(folder: Path, seed: int, name: str) -> Path:
     """Write a synthetic trace after one of the paper's."""
     profile = profile_of(name)
-    text = f"# {profile.label}\n" + spc_text(synthesise(profile, seconds=SYNTHETIC_S, seed=seed))
+    text = f"# {profile.label}\n# {MADE_BY} reproduce\n" + spc_text(
+        synthesise(profile, seconds=SYNTHETIC_S, seed=seed)
+    )
     path = folder / f"synthetic-{name}.spc.gz"
     # No time and no name inside, so that the same seed gives the same file.
     write_bytes(str(path), gzip.compress(text.encode(), 6, mtime=0))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ssdscope import probes
 from ssdscope.errors import UsageError
+from ssdscope.results.marks import TOOL
 from ssdscope.results.whole_lines import WholeLines
 from ssdscope.studies.recovery.blind import Probed
 from ssdscope.targets.opening import native_version
@@ -40,7 +41,7 @@ class Journal:
         self._lines = WholeLines(path)
         try:
             if not self._lines.lines:
-                self._lines.append(json.dumps({"made_by": made_by}))
+                self._lines.append(json.dumps({"tool": TOOL, "made_by": made_by}))
             self.drives = self._read(made_by)
         except BaseException:
             self._lines.close()

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ssdscope.results.files import write_text
+from ssdscope.results.marks import MADE_BY
 from ssdscope.targets.drive_writer import Value, drive_toml
 
 CHANNELS, WAYS = 8, 2
@@ -75,6 +76,7 @@ def _write(device: str, folder: Path) -> Path:
     header = [
         f"{device} of huang2011 as its data sheet has it (table I of the paper), and no more.",
         "Nothing here is fitted to a measurement.",
+        f"{MADE_BY} reproduce",
     ]
     values = {key: value for key, (value, _) in told.items()}
     text = drive_toml(values, header, {key: origin for key, (_, origin) in told.items()})

@@ -1,0 +1,146 @@
+"""Which options name what a command writes, and which what it reads.
+
+The marks stand beside an option's type, and `guard` reads them: a command whose options are
+marked hands all of them to the one rule in `results.guard` with a line.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import typer
+
+from ssdscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from ssdscope.results.guard import Place
+
+Given = Mapping[str, Any]
+"""The options of a command, by the names of its parameters."""
+
+
+def _nothing(_path: str, _given: Given) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Output:
+    """The option names a file that the command writes.
+
+    Attributes
+    ----------
+    endings
+        What its name may end in; anything where there are none.
+    beside
+        What is written beside it.
+    resumed
+        Whether the command goes on with what is there.
+    judged
+        Whether it says itself, and better, what is wrong with what is there.
+    unnamed
+        Where it goes if the option is not given.
+    """
+
+    endings: tuple[str, ...] = ()
+    beside: Callable[[str, Given], Iterable[str]] = _nothing
+    resumed: bool = False
+    judged: bool = False
+    unnamed: Callable[[Given], str] | None = None
+
+    def places(self, path: str | None, given: Given) -> list["Place"]:
+        """List all that is written where the option says `path`."""
+        from ssdscope.results.files import destination
+        from ssdscope.results.guard import Place
+
+        if path is None and self.unnamed is not None:
+            path = self.unnamed(given)
+        if path is None:
+            return []
+        if self.endings and Path(path).suffix not in self.endings:
+            several = "one of " * (len(self.endings) > 1)
+            raise UsageError(
+                f"cannot write {path}: the name must end in {several}{', '.join(self.endings)}"
+            )
+        destination(path)
+        beside = [Place(each, path, self.resumed) for each in self.beside(path, given)]
+        return [Place(path, resumed=self.resumed, judged=self.judged), *beside]
+
+
+@dataclass(frozen=True)
+class OutputFolder:
+    """The option names a folder that the command writes into.
+
+    Attributes
+    ----------
+    patterns
+        Names of all that may be written there.
+    """
+
+    patterns: Callable[[Given], Iterable[str]]
+
+    def places(self, path: str, given: Given) -> list["Place"]:
+        """List what stands there and may be replaced."""
+        from ssdscope.results.guard import Place, require_folder
+
+        require_folder(path)
+        return [
+            Place(str(each), resumed=each.suffix in (".jsonl", ".parquet", ".part"))
+            for pattern in self.patterns(given)
+            for each in sorted(Path(path).glob(pattern))
+        ]
+
+
+@dataclass(frozen=True)
+class Input:
+    """The option names something that the command reads.
+
+    Attributes
+    ----------
+    files
+        The files behind it.
+    """
+
+    files: Callable[[str], Iterable[str]] = lambda path: (path,)
+
+
+def marks(command: Any) -> dict[str, Output | OutputFolder | Input]:
+    """Give the marked parameters of a command."""
+    hints = get_type_hints(command, include_extras=True)
+    return {
+        name: mark
+        for name, hint in hints.items()
+        for mark in getattr(hint, "__metadata__", ())
+        if isinstance(mark, Output | OutputFolder | Input)
+    }
+
+
+def guard(context: typer.Context, *, force: bool) -> None:
+    """Refuse outputs that would destroy something, before the command begins.
+
+    Raises
+    ------
+    UsageError
+        If one would, or cannot be written.
+    """
+    from ssdscope.results.guard import require_places
+
+    given = context.params
+    outputs: list[Place] = []
+    inputs: list[Input] = []
+    texts: list[Any] = []
+    for name, mark in marks(context.command.callback).items():
+        if isinstance(mark, Input):
+            inputs.append(mark)
+            texts.append(given[name])
+        else:
+            outputs += mark.places(given[name], given)
+    if not outputs:
+        return
+    read = [
+        file
+        for mark, text in zip(inputs, texts, strict=True)
+        for each in ([text] if isinstance(text, str) else text or ())
+        for file in mark.files(each)
+    ]
+    require_places(outputs, read, force=force)

@@ -1,0 +1,29 @@
+"""The files that a target consists of, or is described by."""
+
+from ssdscope.targets import grammar
+from ssdscope.targets.opening import array_behind
+
+
+def files_of(uri: str) -> list[str]:
+    """List the files and devices behind a target, its drive files and those of members too.
+
+    Raises
+    ------
+    UsageError
+        If the target cannot be meant, or a drive file cannot be read.
+    ConfigError
+        If the drive file of an array is wrong.
+    """
+    return _files(grammar.parse_target(uri))
+
+
+def _files(spec: grammar.Spec) -> list[str]:
+    match spec:
+        case grammar.Path(path):
+            return [path]
+        case grammar.DriveFile(path):
+            array = array_behind(path)
+            return [path] if array is None else [path, *files_of(array.target)]
+        case grammar.Raid0(members):
+            return [file for member in members for file in _files(member)]
+    return []
