@@ -14,7 +14,8 @@ RUN := $(UV) run --no-sync
 NATIVE := python/ssdscope/_native.abi3.so
 OUT := out
 
-.PHONY: help setup profiled system demo test test-rust test-python lint format check-stubs bench clean
+.PHONY: help setup profiled system demo test test-rust test-python lint format check-stubs \
+  check-speed bench clean
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,7 +47,7 @@ demo: setup ## Look into a worn simulated drive and write a page about it
 	@echo
 	@echo "The page is $(CURDIR)/$(OUT)/demo.html"
 
-test: system setup lint test-rust check-stubs test-python ## Run everything CI runs
+test: system setup lint test-rust check-stubs check-speed test-python ## Run everything CI runs
 
 test-rust:
 	cargo test --workspace --quiet
@@ -71,6 +72,9 @@ format: setup ## Format both languages
 
 check-stubs: setup ## Compare the type stub of the native module with the module
 	$(RUN) python -m mypy.stubtest ssdscope._native --allowlist scripts/stubtest-allowlist
+
+check-speed: setup ## Count instructions; none may be 3 % above its last value
+	$(RUN) python benchmarks/instructions.py --check
 
 bench: setup ## Print the figures of speed and memory (minutes; wants a quiet machine)
 	$(RUN) python benchmarks/run.py

@@ -4,13 +4,16 @@ A :class:`Figure` is a measured number with its bar. Bars in instructions and by
 they come out the same on every machine. What depends on a clock is only shown.
 """
 
+import functools
 import json
+import os
+import platform
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -18,6 +21,23 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVES = ROOT / "python" / "ssdscope" / "drives"
+
+
+@functools.cache
+def built() -> str:
+    """Return the compiler and the flags that programs are built with, for beside a figure."""
+    rustc = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
+    about = dict(line.split(": ", 1) for line in rustc.splitlines() if ": " in line)
+    release = tomllib.loads((ROOT / "Cargo.toml").read_text())["profile"]["release"]
+    flags = f"-O{release['opt-level']} {release['lto']}-LTO {release['codegen-units']} units"
+    more = f" {os.environ['RUSTFLAGS']}" if os.environ.get("RUSTFLAGS") else ""
+    return f"rustc {about['release']} {about['host'].split('-')[0]} {flags}{more}"
+
+
+@functools.cache
+def interpreted() -> str:
+    """Return what runs the figures that are taken in Python."""
+    return f"CPython {platform.python_version()}, module by {built()}"
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,8 @@ class Figure:
         Whether missing the bar fails the whole run.
     note
         What to compare it with, or why it was not measured.
+    by
+        The compiler and its flags.
     """
 
     what: str
@@ -46,6 +68,7 @@ class Figure:
     bar: float | None = None
     binds: bool = False
     note: str = ""
+    by: str = field(default_factory=built)
 
     @property
     def missed(self) -> bool:
@@ -71,7 +94,7 @@ class Job:
     Parameters
     ----------
     drive
-        Name of a drive shipped with the package.
+        Name of a drive shipped with the package, or the path of a drive file.
     state
         The state it is opened in.
     workload
@@ -92,7 +115,7 @@ class Job:
         """Return the command line for a run of this length."""
         return [
             str(program("ssdscope-sim", "throughput")),
-            str(DRIVES / f"{self.drive}.toml"),
+            str(ROOT / self.drive if "/" in self.drive else DRIVES / f"{self.drive}.toml"),
             self.state,
             json.dumps(self.ramp) if self.ramp else "",
             json.dumps({**self.workload, "requests": requests}),
@@ -157,24 +180,17 @@ def count_instructions(command: Sequence[str]) -> int:
         return int(totals.split()[1])
 
 
-def instructions_between(short: Sequence[str], long: Sequence[str], steps: int) -> float:
-    """Return the instructions per step that a longer run has more than a shorter one."""
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        fewer, more = pool.map(count_instructions, [short, long])
-    return (more - fewer) / steps
-
-
 def show(figures: Sequence[Figure]) -> int:
     """Print the figures as a table; return the exit code: 1 if a binding bar was missed."""
-    rows = [("what", "value", "bar", "unit", "verdict", "")]
+    rows = [("what", "value", "bar", "unit", "verdict", "built by", "")]
     for figure in figures:
         value = "-" if figure.value is None else number(figure.value)
         bar = "" if figure.bar is None else f"<= {number(figure.bar)}"
-        rows.append((figure.what, value, bar, figure.unit, figure.verdict, figure.note))
-    widths = [max(len(row[column]) for row in rows) for column in range(5)]
-    for what, value, bar, unit, verdict, note in rows:
+        rows.append((figure.what, value, bar, figure.unit, figure.verdict, figure.by, figure.note))
+    widths = [max(len(row[column]) for row in rows) for column in range(6)]
+    for what, value, bar, unit, verdict, by, note in rows:
         cells = [what.ljust(widths[0]), value.rjust(widths[1]), bar.rjust(widths[2])]
-        cells += [unit.ljust(widths[3]), verdict.ljust(widths[4]), note]
+        cells += [unit.ljust(widths[3]), verdict.ljust(widths[4]), by.ljust(widths[5]), note]
         print("  ".join(cells).rstrip())
     failed = [figure.what for figure in figures if figure.binds and figure.missed]
     print()

@@ -1,30 +1,56 @@
-"""Instructions per request and per filled page, counted by callgrind.
+"""Instructions per request, page or line, counted by callgrind and held to the last values.
+
+    python benchmarks/instructions.py           # count, and show beside the last values
+    python benchmarks/instructions.py --check   # the same, with exit code 1 above 3 %: CI
+    python benchmarks/instructions.py --keep    # count, and keep as the last values
 
 Each figure is the difference of two runs that differ only in length, so that opening,
 preparing and summing up cancel out. Attribution is on, there is no log, and the driver
-is included. The figures are the same on every machine with the same compiler.
+is included. The figures are the same on every machine with the same compiler and flags;
+`last.toml` says which those were, and with others nothing is compared.
 """
 
 import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from harness import Figure, Job, instructions_between, show, valgrind_missing
+from harness import Figure, Job, built, count_instructions, program, show, valgrind_missing
+from made import spc_lines
 
-READ = Job(
-    drive="mqsim-512g",
-    state="fresh",
-    workload={"rw": "randread", "block_bytes": 4096, "iodepth": 32},
+LAST = Path(__file__).with_name("last.toml")
+SLACK = 1.03
+"""A figure may be so many times the last one; what is dearer is a regression."""
+
+READ = {"rw": "randread", "block_bytes": 4096, "iodepth": 32}
+
+FRESH = Job("mqsim-512g", "fresh", READ)
+
+# All dies of mqsim-512g with fewer and shorter blocks: under callgrind pages fill slowly.
+SMALLER = ("nand.blocks_per_plane=192", "nand.pages_per_block=16")
+WRITTEN = Job("mqsim-512g", "sequential", READ, sets=SMALLER)
+
+# A table of which a 64th is in RAM.
+DEMAND = Job(
+    "mqsim-512g",
+    "sequential",
+    READ,
+    sets=(*SMALLER, "map.kind=demand", "map.cache_bytes=64KiB"),
 )
 
 # 77 % of the logical space of mqsim-8g, and nothing else ever mapped: the drive exports
-# only that (750,884 of 1,048,576 pages), so that its steady state can be prepared without
-# simulating millions of requests under callgrind.
+# only that, so that its steady state can be prepared without simulating millions of requests.
 OVERWRITTEN_SHARE = "over_provisioning_ratio=0.396456"
 
 # The dies and superblocks of the drive, with fewer and shorter blocks.
 MODERN = Job(
-    drive="nvme-datacentre",
-    state="steady",
-    workload={"rw": "randwrite", "block_bytes": 4096, "iodepth": 64},
+    "nvme-datacentre",
+    "steady",
+    {"rw": "randwrite", "block_bytes": 4096, "iodepth": 64},
     sets=(
         "nand.blocks_per_plane=130",
         "nand.pages_per_block=16",
@@ -32,76 +58,170 @@ MODERN = Job(
     ),
 )
 
+MIXED = Job("msr-4gb", "fresh", {**READ, "rw": "randrw", "read_percent": 60})
 
-def overwrite(block_bytes: int) -> Job:
+LOG_BLOCKS = Job(
+    "examples/drives/log-block.toml",
+    "sequential",
+    {"rw": "randwrite", "block_bytes": 4096},
+    sets=("nand.blocks_per_plane=256",),
+)
+
+
+def overwrite(block_bytes: int, ramp: int = 50_000, blocks: int = 2048) -> Job:
     """Return uniform random overwrites of a drive that collects garbage all the time."""
-    workload = {"rw": "randwrite", "block_bytes": block_bytes, "iodepth": 32}
-    ramp = {"rw": "randwrite", "block_bytes": 8192, "iodepth": 32, "requests": 50_000, "seed": 2}
-    return Job("mqsim-8g", "steady", workload, ramp, (OVERWRITTEN_SHARE,))
+    work = {"rw": "randwrite", "block_bytes": block_bytes, "iodepth": 32}
+    before = {"rw": "randwrite", "block_bytes": 8192, "iodepth": 32, "requests": ramp, "seed": 2}
+    sets = (OVERWRITTEN_SHARE, f"nand.blocks_per_plane={blocks}")
+    return Job("mqsim-8g", "steady", work, before, sets)
 
 
-def per_request(job: Job, short: int = 20_000, long: int = 120_000) -> float:
-    """Return the instructions per request of a job."""
-    return instructions_between(job.command(short), job.command(long), long - short)
+def in_order(drive: str, *sets: str) -> Job:
+    """Return long writes in order, on a drive that was never written."""
+    return Job(drive, "fresh", {"rw": "write", "block_bytes": 131_072, "iodepth": 32}, sets=sets)
 
 
-def per_filled_page() -> float:
-    """Return the instructions per page of bringing a drive into the state ``sequential``."""
-    commands, pages = [], []
-    for blocks in (256, 1024):
-        job = Job(
-            "mqsim-8g", "sequential", READ.workload, sets=(f"nand.blocks_per_plane={blocks}",)
-        )
+@dataclass(frozen=True)
+class Case:
+    """What is counted: two commands that differ in length, and by how many steps.
+
+    Parameters
+    ----------
+    name
+        Its key in `last.toml`.
+    what
+        What it is, in words.
+    short, long
+        The commands.
+    steps
+        How many requests, pages or lines the longer one does more.
+    """
+
+    name: str
+    what: str
+    short: list[str]
+    long: list[str]
+    steps: int
+
+    def per_step(self) -> float:
+        """Count."""
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            fewer, more = pool.map(count_instructions, [self.short, self.long])
+        return (more - fewer) / self.steps
+
+
+def of_job(name: str, what: str, job: Job, short: int = 2_000, long: int = 22_000) -> Case:
+    """Return what a request of a job costs."""
+    return Case(name, what, job.command(short), job.command(long), long - short)
+
+
+def filled_page() -> Case:
+    """Return what a page costs when a drive is brought into the state `sequential`."""
+    pages, commands = [], []
+    for blocks in (256, 512):
+        job = Job("mqsim-8g", "sequential", READ, sets=(f"nand.blocks_per_plane={blocks}",))
         commands.append(job.command(1))
         pages.append(int(job.run(1)["capacity_bytes"]) // 8192)
-    return instructions_between(commands[0], commands[1], pages[1] - pages[0])
+    what = "page filled when a drive is opened `sequential`"
+    return Case("filled_page", what, *commands, pages[1] - pages[0])
 
 
-def figures() -> list[Figure]:
-    """Measure; this takes about a minute."""
-    missing = valgrind_missing()
-    waf = overwrite(8192).run(200_000)["waf"]
-    return [
-        Figure(
-            "4 KiB random read, depth 32, mqsim-512g",
-            None if missing else per_request(READ),
-            "instructions",
-            bar=6_000,
-            binds=True,
-            note=missing or "final bar 1,500; MQSim 20,400",
-        ),
-        Figure(
-            "8 KiB random overwrite with GC, mqsim-8g at 77 %",
-            None if missing else per_request(overwrite(8192)),
-            "instructions",
-            bar=8_000,
-            binds=True,
-            note=missing or f"final bar 2,500; MQSim 28,000; write amplification {waf:.3f}",
-        ),
-        Figure(
-            "4 KiB random overwrite (reads the page first), the same",
-            None if missing else per_request(overwrite(4096)),
-            "instructions",
-            note=missing,
-        ),
-        Figure(
-            "4 KiB random write, steady, nvme-datacentre made smaller",
-            None if missing else per_request(MODERN),
-            "instructions",
-            bar=9_000,
-            binds=True,
-            note=missing or f"write amplification {MODERN.run(200_000)['waf']:.3f}",
-        ),
-        Figure(
-            "page filled when a drive is opened `sequential`",
-            None if missing else per_filled_page(),
-            "instructions",
-            bar=400,
-            binds=True,
-            note=missing,
-        ),
+def of_driver() -> Case:
+    """Return what the driver costs per request, on a device that does nothing."""
+    overhead = str(program("ssdscope-io", "overhead"))
+    work = '{{"rw": "randread", "iodepth": 32, "requests": {}}}'
+    commands = [[overhead, "null", work.format(requests)] for requests in (2_000, 52_000)]
+    return Case("driver", "driver on null:, depth 32", *commands, 50_000)
+
+
+def of_trace(folder: Path) -> Case:
+    """Return what a line of an SPC trace costs, surveyed and read."""
+    commands = []
+    for lines in (2_000, 22_000):
+        path = folder / f"{lines}.spc"
+        path.write_text(spc_lines(lines))
+        commands.append([str(program("ssdscope-io", "overhead")), "trace", str(path)])
+    return Case("trace_line", "line of an SPC trace, both passes", *commands, 20_000)
+
+
+@contextmanager
+def cases() -> Iterator[list[Case]]:
+    """Give all that is counted, with the files that it needs."""
+    small = overwrite(8192, ramp=10_000, blocks=256)
+    partly = overwrite(4096, ramp=10_000, blocks=256)
+    with TemporaryDirectory() as folder:
+        yield [
+            of_job("read_fresh", "4 KiB random read, mqsim-512g never written", FRESH),
+            of_job("read", "4 KiB random read, mqsim-512g written, made smaller", WRITTEN),
+            of_job("read_demand", "the same, with a table on demand", DEMAND),
+            of_job("overwrite", "8 KiB random overwrite with GC, mqsim-8g at 77 %", small),
+            of_job("overwrite_part", "4 KiB random overwrite (reads the page first)", partly),
+            of_job("modern_write", "4 KiB random write, nvme-datacentre made smaller", MODERN),
+            of_job("in_order", "128 KiB write in order, mqsim-512g", in_order("mqsim-512g")),
+            of_job(
+                "modern_in_order",
+                "128 KiB write in order, nvme-datacentre",
+                in_order("nvme-datacentre"),
+                short=500,
+                long=1_500,
+            ),
+            of_job("log_block", "4 KiB overwrite of log blocks", LOG_BLOCKS, short=20, long=120),
+            of_job("element", "4 KiB random, 60 % reads, msr-4gb", MIXED),
+            filled_page(),
+            of_driver(),
+            of_trace(Path(folder)),
+        ]
+
+
+def last_values() -> dict[str, float]:
+    """Return the values that were kept, or none if another compiler or other flags counted."""
+    kept = tomllib.loads(LAST.read_text()) if LAST.exists() else {}
+    return kept.get("instructions", {}) if kept.get("built") == built() else {}
+
+
+def keep(counted: dict[str, float]) -> None:
+    """Write the values down as the last ones."""
+    lines = [
+        "# Instructions as counted by `python benchmarks/instructions.py --keep`.",
+        f'built = "{built()}"',
+        "",
+        "[instructions]",
+        *(f"{name} = {value:.1f}" for name, value in counted.items()),
     ]
+    LAST.write_text("\n".join(lines) + "\n")
+
+
+def figures(told: Callable[[str, float], None] = lambda name, value: None) -> list[Figure]:  # noqa: ARG005
+    """Count everything; `told` hears of each value under its name. Takes about a minute."""
+    missing = valgrind_missing()
+    last = last_values()
+    found = []
+    with cases() as chosen:
+        for case in chosen:
+            value = None if missing else case.per_step()
+            if value is not None:
+                told(case.name, value)
+            before = last.get(case.name)
+            bar = None if before is None else before * SLACK
+            note = missing or (f"last {before:,.1f}" if before else "none kept of this build")
+            found.append(Figure(case.what, value, "instructions", bar, binds=True, note=note))
+    return found
+
+
+def main(words: list[str]) -> int:
+    """Do what the words ask for; return the exit code."""
+    if unknown := set(words) - {"--check", "--keep"}:
+        sys.exit(f"error: {', '.join(sorted(unknown))}: expected --check, --keep or nothing")
+    counted: dict[str, float] = {}
+    missed = show(figures(counted.__setitem__))
+    if not last_values():
+        print(f"Nothing was compared: {LAST.name} holds no values of {built()}.")
+    if "--keep" in words and counted:
+        keep(counted)
+        print(f"kept in {LAST.name}")
+        return 0
+    return missed if "--check" in words else 0
 
 
 if __name__ == "__main__":
-    sys.exit(show(figures()))
+    sys.exit(main(sys.argv[1:]))

@@ -1,49 +1,49 @@
 """Wall-clock rates: medians of three runs on this machine, as busy as it is.
 
-The ratios are to rates measured elsewhere, on one core of a machine with two: MQSim
-(FAST'18, g++ -O3) and DiskSim with its SSD extension.
+Ratios to other simulators are to what those did on another day (`peers`).
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 
 from harness import Figure, Job, median_seconds, program, report_of, show
-from instructions import MODERN, READ, overwrite
-
-MQSIM_READS_PER_S = 0.37e6
-MQSIM_OVERWRITES_PER_S = 0.29e6
-DISKSIM_REQUESTS_PER_S = (0.1e6, 0.26e6)
-
-MSR = Job(
-    drive="msr-4gb",
-    state="fresh",
-    workload={"rw": "randrw", "read_percent": 60, "block_bytes": 4096, "iodepth": 32},
+from instructions import DEMAND, FRESH, MIXED, MODERN, READ, in_order, overwrite
+from made import spc_lines
+from peers import (
+    DISKSIM,
+    MQSIM_DEMAND_READS,
+    MQSIM_IN_ORDER,
+    MQSIM_OVERWRITES,
+    MQSIM_READS,
+    MQSIM_WRITTEN_READS,
+    Peer,
 )
 
+# Every page was written, so that a read finds its own in a full table.
+WRITTEN = replace(FRESH, state="sequential")
 
 # All dies of the drive, with blocks for 34 GB: filled in order, then as much written at random.
 AGED = Job(
     drive="nvme-datacentre",
     state="random",
-    workload=READ.workload,
+    workload=READ,
     sets=("nand.blocks_per_plane=23",),
 )
 
 
-def rate(what: str, job: Job, requests: int, note: str = "", other: float = 0.0) -> Figure:
-    """Measure the requests per second of a job; ``other`` is a rate to compare with."""
+def rate(what: str, job: Job, requests: int, peer: Peer | None = None) -> Figure:
+    """Measure the requests per second of a job, beside those of a peer."""
     per_s = requests / median_seconds(lambda: job.run(requests))
-    if other:
-        note = f"{per_s / other:.1f} x {note}"
+    note = "" if peer is None else peer.beside(per_s)
     return Figure(what, per_s / 1e6, "M requests/s", note=note)
 
 
 def ready() -> Figure:
     """Measure how long the largest drive takes to open."""
-    seconds = median_seconds(lambda: READ.run(1), key="ready_s")
-    return Figure("mqsim-512g ready", seconds, "s", bar=0.3, note="MQSim 1.1 s")
+    seconds = median_seconds(lambda: FRESH.run(1), key="ready_s")
+    return Figure("mqsim-512g ready", seconds, "s", bar=0.3, note="MQSim 1.1 s on another day")
 
 
 def filled_and_aged() -> Figure:
@@ -65,33 +65,29 @@ def driver_overhead(requests: int = 2_000_000) -> Figure:
 
 def trace_parsing(lines: int = 1_000_000) -> Figure:
     """Measure how fast an SPC trace is surveyed and read, as before and during a replay."""
-    random = Random(1)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "made.spc"
-        with path.open("w") as file:
-            for line in range(lines):
-                asu, lba = random.randrange(4), random.randrange(1 << 24)
-                bytes_, opcode = 512 << random.randrange(6), random.choice("rRwW")
-                file.write(f"{asu},{lba},{bytes_},{opcode},{line / 1000:.6f}\n")
+        path.write_text(spc_lines(lines))
         command = [str(program("ssdscope-io", "overhead")), "trace", str(path)]
         seconds = median_seconds(lambda: report_of(command))
     return Figure("SPC trace read, both passes", lines / seconds / 1e6, "M lines/s")
 
 
 def figures() -> list[Figure]:
-    """Measure; this takes about a minute."""
-    low, high = (per_s / 1e6 for per_s in DISKSIM_REQUESTS_PER_S)
+    """Measure; this takes about two minutes."""
     return [
-        rate("4 KiB random read", READ, 1_000_000, "MQSim's 0.37", MQSIM_READS_PER_S),
+        rate("4 KiB random read, mqsim-512g never written", FRESH, 1_000_000, MQSIM_READS),
+        rate("4 KiB random read, mqsim-512g written", WRITTEN, 1_000_000, MQSIM_WRITTEN_READS),
+        rate("4 KiB random read, table on demand", DEMAND, 500_000, MQSIM_DEMAND_READS),
         rate(
-            "8 KiB random overwrite with GC",
+            "8 KiB random overwrite with GC, mqsim-8g at 77 %",
             overwrite(8192),
             500_000,
-            "MQSim's 0.29",
-            MQSIM_OVERWRITES_PER_S,
+            MQSIM_OVERWRITES,
         ),
         rate("4 KiB random write, steady, nvme-datacentre made smaller", MODERN, 300_000),
-        rate("msr-4gb, 4 KiB random, 60 % reads", MSR, 500_000, f"DiskSim {low}-{high}"),
+        rate("128 KiB write in order", in_order("mqsim-512g"), 100_000, MQSIM_IN_ORDER),
+        rate("msr-4gb, 4 KiB random, 60 % reads", MIXED, 500_000, DISKSIM),
         ready(),
         filled_and_aged(),
         driver_overhead(),

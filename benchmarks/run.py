@@ -9,10 +9,11 @@ import instructions
 import memory
 import models
 import rates
+import start
 import traces
 from harness import show
 
-PARTS = (instructions, memory, rates, models, traces)
+PARTS = (instructions, memory, rates, start, models, traces)
 
 if __name__ == "__main__":
     sys.exit(show([figure for part in PARTS for figure in part.figures()]))

@@ -1,0 +1,42 @@
+"""How long commands take to start: processor time of the whole process, interpreter included."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+from harness import ROOT, Figure, interpreted, show
+
+TIMES = 5
+COMMANDS = {
+    "ssdscope --help": ["--help"],
+    "ssdscope run, ten requests": [
+        *("run", "sim:mqsim-8g", "--rw", "randread", "--number-ios", "10", "--seed", "1")
+    ],
+}
+
+
+def cpu_seconds(words: list[str]) -> float:
+    """Return the processor time of one command."""
+    before = os.times()
+    command = [Path(sys.executable).with_name("ssdscope"), *words]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    after = os.times()
+    return (
+        after.children_user
+        + after.children_system
+        - (before.children_user + before.children_system)
+    )
+
+
+def figures() -> list[Figure]:
+    """Measure; this takes a few seconds."""
+    return [
+        Figure(what, median(cpu_seconds(words) for _ in range(TIMES)), "CPU s", by=interpreted())
+        for what, words in COMMANDS.items()
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(show(figures()))
