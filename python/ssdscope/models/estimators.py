@@ -77,6 +77,8 @@ class CartRegressor(Portable):
     ----------
     min_samples_leaf : int, default=2
         Rows a leaf has at least.
+    max_leaf_nodes : int or None, default=None
+        Leaves at most, the best cuts first.
     log_target : bool, default=False
         Fit the logarithm of a positive target, and predict its exponential.
     random_state : int, RandomState or None, default=None
@@ -91,9 +93,14 @@ class CartRegressor(Portable):
     """
 
     def __init__(
-        self, min_samples_leaf: int = 2, log_target: bool = False, random_state: Any = None
+        self,
+        min_samples_leaf: int = 2,
+        max_leaf_nodes: int | None = None,
+        log_target: bool = False,
+        random_state: Any = None,
     ) -> None:
         self.min_samples_leaf = min_samples_leaf
+        self.max_leaf_nodes = max_leaf_nodes
         self.log_target = log_target
         self.random_state = random_state
 
@@ -101,7 +108,9 @@ class CartRegressor(Portable):
         from sklearn.tree import DecisionTreeRegressor
 
         fitted = DecisionTreeRegressor(
-            min_samples_leaf=self.min_samples_leaf, random_state=self.random_state
+            min_samples_leaf=self.min_samples_leaf,
+            max_leaf_nodes=self.max_leaf_nodes,
+            random_state=self.random_state,
         )
         grown = fitted.fit(points, values).tree_
         leaf = grown.children_left == LEAF

@@ -178,21 +178,21 @@ def scores(
             predicted = fitted.evaluate(columns)
             each_us = (time.perf_counter() - started) / len(part) * 1e6
             predicted = fitting.held(predicted, sample.values)
-            interval = reach.interval(predicted)
+            interval = reach.interval(predicted, part.columns("extended"))
             guesses.append(_Guess(split, part.values, predicted, interval, each_us))
-    interval = _grouped_intervals(unseen.predicted, sample, seed)
+    interval = _grouped_intervals(unseen, sample)
     guesses.insert(1, _Guess("grouped", sample.values, unseen.predicted, interval))
     return [_row(name, [feature_set], guess, fit_s, len(sample)) for guess in guesses]
 
 
-def _grouped_intervals(unseen: Array, sample: Sample, seed: int) -> Array:
+def _grouped_intervals(unseen: fitting.Unseen, sample: Sample) -> Array:
     """Give each row an interval that was calibrated on the other folds."""
-    folds = sample.folds(seed)
-    interval = np.empty((len(sample), 2))
-    for fold in np.unique(folds):
-        out = folds == fold
-        reach = Reach.of(unseen[~out], sample.values[~out])
-        interval[out] = reach.interval(unseen[out])
+    interval, told = np.empty((len(sample), 2)), sample.columns("extended")
+    for fold in np.unique(unseen.folds):
+        out = unseen.folds == fold
+        folds, known = unseen.folds[~out], unseen.predicted[~out]
+        reach = Reach.of(known, sample.values[~out], told[~out], folds)
+        interval[out] = reach.interval(unseen.predicted[out], told[out])
     return interval
 
 

@@ -60,10 +60,10 @@ class Prediction:
     reach: Reach
     grouped: dict[str, Any]
 
-    def predict(self, columns: Array) -> Array:
-        """Give value, low and high of the interval; shape (n, 3)."""
+    def predict(self, columns: Array, told: Array) -> Array:
+        """Give value, low and high of the interval, for its features and the `extended`; (n, 3)."""
         value = np.clip(self.model.evaluate(columns), self.low, self.high)
-        return np.column_stack([value, self.reach.interval(value)])
+        return np.column_stack([value, self.reach.interval(value, told)])
 
     def to_json(self) -> dict[str, Any]:
         """Write it as plain data."""
@@ -152,8 +152,7 @@ class FittedModel:
 
     def rows(self, inputs: Array) -> Array:
         """Predict the target of rows of `features.inputs`: value, low, high; shape (n, 3)."""
-        columns = features.columns(self.feature_set, inputs)
-        return self.predictions[self.target].predict(columns)
+        return self._predict(self.target, inputs)
 
     def answers(self, vector: Vector) -> Answers:
         """Predict all there is to say of one workload, by name with unit.
@@ -163,9 +162,8 @@ class FittedModel:
         their shares; where they would be less, they are raised alike.
         """
         inputs = features.inputs([vector])
-        columns = features.columns(self.feature_set, inputs)
         found = {
-            each.name: _answer(each.predict(columns)[0])
+            each.name: _answer(self._predict(target, inputs)[0])
             for target, each in self.predictions.items()
             if has(vector, target)
         }
@@ -183,6 +181,10 @@ class FittedModel:
                     "high": product / latency["low"],
                 }
         return found
+
+    def _predict(self, target: str, inputs: Array) -> Array:
+        columns = features.columns(self.feature_set, inputs)
+        return self.predictions[target].predict(columns, features.columns("extended", inputs))
 
     def outside(self, vector: Vector) -> list[str]:
         """Name what of a workload is new: characteristics outside the ranges, or its kind."""

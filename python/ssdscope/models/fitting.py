@@ -33,16 +33,22 @@ class Unseen:
     ----------
     predicted : ndarray, shape (n,)
         Of all rows of a sample.
-    lacked
-        The share of the rows that each model was fitted without.
+    folds : ndarray, shape (n,)
+        Rows of one fold were left out together.
     """
 
     predicted: Array
-    lacked: float
+    folds: Array
 
     def reach(self, sample: Sample) -> Reach:
         """Say how far intervals of a model reach that was fitted to all rows."""
-        return Reach.of(self.predicted, sample.values, lacked=self.lacked)
+        return Reach.of(
+            self.predicted,
+            sample.values,
+            sample.columns("extended"),
+            self.folds,
+            lacked=1 / np.unique(self.folds).size,
+        )
 
 
 @dataclass(frozen=True)
@@ -80,13 +86,12 @@ def unseen_predictions(
     folds = sample.folds(seed, most_folds)
     columns = sample.columns(feature_set)
     predicted = np.empty(len(sample))
-    kinds = np.unique(folds)
-    for fold in kinds:
+    for fold in np.unique(folds):
         out = folds == fold
         part = Sample(sample.inputs[~out], sample.values[~out])
         fitted = fit_estimator(model, feature_set, part, seed)
         predicted[out] = held(fitted.model_.evaluate(columns[out]), part.values)
-    return Unseen(predicted, 1 / kinds.size)
+    return Unseen(predicted, folds)
 
 
 def compare(
