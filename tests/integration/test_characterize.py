@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from ssdscope.errors import DeviceError, TraceError
 from ssdscope.probes import Budget, choose, silent
-from ssdscope.report import Characterization, characterize, render, words
+from ssdscope.report import Characterization, characterize, render, sustaining, words
 from ssdscope.report.figures import trace_chart
 from ssdscope.report.replay import replay_trace
 from ssdscope.targets import open_target
@@ -51,6 +52,14 @@ class Page(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self._open.pop() == tag
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _brief() -> Iterator[None]:
+    """Bring nothing to rest: that is half a minute of a core for each page."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sustaining, "MOST_COST", 1e4)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from ssdscope.cli.session import Session
 from ssdscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from ssdscope.targets import Device
+    from ssdscope.targets import Target
     from ssdscope.workloads.flows import Flows
     from ssdscope.workloads.steady import Steadiness
     from ssdscope.workloads.workload import Workload
@@ -139,7 +139,7 @@ def run(
     ).open(used_seed)
     if plan.writes:
         require_writable(opened)
-    steady = _steady_first(opened.device, plan) if until_steady else None
+    steady = _steady_first(opened, plan) if until_steady else None
     title = f"{len(several.flows)} flows" if several else f"{rw} {bs}"
     show = Presentation(title, output_format, progress, log)
 
@@ -157,20 +157,21 @@ def run(
     return execute(session, opened, plan.to_dict(), used_seed, show, runner, steady)
 
 
-def _steady_first(device: "Device", plan: "Workload | Flows") -> "Steadiness":
-    """Overwrite the region until the rate has come to rest, and say how that went.
+def _steady_first(target: "Target", plan: "Workload | Flows") -> "Steadiness":
+    """Run the workload until its rate has come to rest, and say how that went.
 
     Raises
     ------
     UsageError
         If there are several flows, or none that writes.
     """
+    from ssdscope.targets.spare import spare_bytes
     from ssdscope.workloads.flows import Flows
     from ssdscope.workloads.steady import write_until_steady
 
     if isinstance(plan, Flows):
         raise UsageError("--until-steady is for one workload", hint="leave out --flow and --jobs")
     try:
-        return write_until_steady(device, plan)
+        return write_until_steady(target.device, plan, spare_bytes=spare_bytes(target))
     except UsageError as error:
         raise UsageError(f"--until-steady: {error.message}", hint=error.hint) from error

@@ -1,6 +1,7 @@
 """The charts of a report: plain records in, a figure out."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+SORTS = ("burst", "read", "sustained")
+BURST_DASH = (0, (3, 1.6))
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -95,17 +98,22 @@ def by_pattern(
     figure, axes = style.new_figure(palette)
     axes.set_yscale("log")
     floor = min(p[y] for p in points) / 2
-    for rw, (role, marker, label) in PATTERN_LOOK.items():
-        rows = sorted((p for p in points if p["rw"] == rw), key=lambda p: float(p[x]))
+    for (rw, (role, marker, label)), sort in product(PATTERN_LOOK.items(), SORTS):
+        rows = sorted(
+            (p for p in points if p["rw"] == rw and p["sort"] == sort), key=lambda p: float(p[x])
+        )
         if not rows:
             continue
         xs, ys = [p[x] for p in rows], [p[y] for p in rows]
         colour = getattr(palette, role)
         # Random patterns are thin and in front: lines that coincide stay visible.
         width, mark = (1.3, 3) if rw.startswith("rand") else (3, 5.5)
+        burst = sort == "burst"
         axes.plot(
-            xs, ys, color=colour, marker=marker, markersize=mark, linewidth=width, label=label
-        )
+            xs, ys, color=colour, marker=marker, markersize=mark, linewidth=width,
+            linestyle=BURST_DASH if burst else "-", alpha=0.6 if burst else 1,
+            label=f"{label}, burst" if burst else label,
+        )  # fmt: skip
         if low and all(p[low] is not None for p in rows):
             # A few very slow requests make an interval that reaches below zero: down to the edge.
             bounds = [max(p[low], floor) for p in rows], [p[high] for p in rows]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ssdscope.plots import CAUSE_COLOURS
 from ssdscope.report import words
-from ssdscope.report.parts import Document, Table, measured
+from ssdscope.report.parts import Document, Table, best_known, measured
 
 BARS_AT_DEPTHS = (1, 16)
 BARS_AT_SIZES = (4096, 262_144)
@@ -44,7 +44,7 @@ def attribution(document: Document) -> Attribution | None:
     """Lay out where the time goes, for drives that can say."""
     points = [
         p
-        for p in measured(document)
+        for p in best_known(measured(document))
         if p["attribution_ns"] is not None
         and p["iodepth"] in BARS_AT_DEPTHS
         and p["block_bytes"] in BARS_AT_SIZES
@@ -64,7 +64,9 @@ def attribution(document: Document) -> Attribution | None:
             if part[cause]
         ]
         where = f"{words.size(point['block_bytes'])}, depth {point['iodepth']}"
-        rows.append(Bar(words.pattern(point["rw"]), where, words.time(total), segments))
+        rows.append(
+            Bar(words.pattern(point["rw"], point["sort"]), where, words.time(total), segments)
+        )
     table = Table(
         ("workload", *(name for name, _ in legend)),
         [

@@ -16,18 +16,20 @@ import numpy as np
 from ssdscope import advise, probes, twin
 from ssdscope.errors import OutputError, SsdscopeError, UsageError
 from ssdscope.probes.budget import Budget, StageProgress, silent
-from ssdscope.report import modelling, performance, replay, survey
+from ssdscope.report import modelling, performance, replay, survey, sustaining
 from ssdscope.report.page import render
 from ssdscope.results import envelope
 from ssdscope.results.files import destination, is_special, write_text
 from ssdscope.results.record import strict_json
 from ssdscope.targets import Target
 from ssdscope.targets.opening import identify
+from ssdscope.targets.spare import spare_bytes
 from ssdscope.targets.traces import sniff_trace
 
 STAGES: tuple[tuple[str, float], ...] = (
-    ("findings", 0.55),
-    ("performance", 0.13),
+    ("findings", 0.35),
+    ("performance", 0.08),
+    ("sustained", 0.25),
     ("distribution", 0.04),
     ("trace", 0.04),
     ("models", 0.20),
@@ -68,6 +70,7 @@ class _Job:
     trace_format: str | None
     document: dict[str, Any]
     held_out: list[survey.Measurement] = field(default_factory=list)
+    settled: sustaining.Settled = field(default_factory=sustaining.Settled)
 
 
 class _Files:
@@ -217,7 +220,7 @@ def _empty_document(
         **envelope(seed=seed),
         "target": target.describe() | known,
         "findings": [],
-        "performance": {"points": [], "distributions": [], "trace": None},
+        "performance": {"points": [], "sustained": [], "distributions": [], "trace": None},
         "models": [],
         "twin": None,
         "advice": [],
@@ -273,9 +276,17 @@ def _measure(job: _Job, progress: StageProgress) -> None:
         rows.append(row.to_json() | {"split": split})
 
 
+def _sustain(job: _Job, progress: StageProgress) -> None:
+    job.settled = sustaining.settle(
+        job.target.device, job.budget, seed=job.seed, progress=progress,
+        spare_bytes=spare_bytes(job.target),
+    )  # fmt: skip
+    job.document["performance"]["sustained"] = list(sustaining.rows(job.settled))
+
+
 def _distribute(job: _Job, progress: StageProgress) -> None:
     job.document["performance"]["distributions"] = performance.distributions(
-        job.target.device, job.budget, job.seed, progress
+        job.target.device, job.budget, job.seed, progress, job.settled
     )
 
 
@@ -320,6 +331,7 @@ def _advise(job: _Job, progress: StageProgress) -> None:
 _RUN: dict[str, Callable[[_Job, StageProgress], None]] = {
     "findings": _detect,
     "performance": _measure,
+    "sustained": _sustain,
     "distribution": _distribute,
     "trace": _replay,
     "models": _model,

@@ -151,7 +151,7 @@ def performance_charts(document: Document) -> list[Chart]:
         shown.append(_pattern_chart("latency-size", "Latency against size", alone, "block_bytes"))
     if len(deep) > 1:
         figure = charts.by_pattern(deep, "block_bytes", "bandwidth_bytes_per_s", PAGE)
-        caption = "Each pattern with 16 requests in flight."
+        caption = f"Each pattern with 16 requests in flight.{_dashed(deep)}"
         shown.append(
             chart("bandwidth-size", "Bandwidth against size", caption, figure, _points(deep))
         )
@@ -166,16 +166,25 @@ def performance_charts(document: Document) -> list[Chart]:
 def _pattern_chart(name: str, title: str, points: Sequence[Mapping[str, Any]], x: str) -> Chart:
     figure = charts.by_pattern(points, x, "mean_ns", PAGE, low="ci95_low_ns", high="ci95_high_ns")
     fixed = "One request at a time" if x == "block_bytes" else "Requests of 4 KiB"
-    caption = f"{fixed}. Mean and its 95 % interval, by access pattern."
+    caption = f"{fixed}. Mean and its 95 % interval, by access pattern.{_dashed(points)}"
     return chart(name, title, caption, figure, _points(points))
+
+
+def _dashed(points: Sequence[Mapping[str, Any]]) -> str:
+    """Say what a dashed line is, where there is one."""
+    if not any(p["sort"] == "burst" for p in points):
+        return ""
+    return " Dashed: bursts of writes; solid: what the drive keeps up."
 
 
 def _points(points: Iterable[Mapping[str, Any]]) -> Table:
     rows = [
         (
-            words.pattern(p["rw"]),
+            words.pattern(p["rw"], p["sort"]),
             words.size(p["block_bytes"]),
             str(p["iodepth"]),
+            f"{p['requests']:,}",
+            words.time(p["duration_ns"]),
             words.time(p["mean_ns"]),
             words.time(p["p50_ns"]),
             words.time(p["p99_ns"]),
@@ -185,25 +194,46 @@ def _points(points: Iterable[Mapping[str, Any]]) -> Table:
         )
         for p in points
     ]
-    head = ("pattern", "size", "depth", "mean", "p50", "p99", "max", "IOPS", "bandwidth")
+    head = (
+        "pattern",
+        "size",
+        "depth",
+        "requests",
+        "in",
+        "mean",
+        "p50",
+        "p99",
+        "max",
+        "IOPS",
+        "bandwidth",
+    )
     return Table(head, rows)
 
 
 def _distribution_chart(series: Sequence[Mapping[str, Any]]) -> Chart:
     percentiles = list(series[0]["percentiles_ns"])
     rows = [
-        (str(each["name"]), *(words.time(each["percentiles_ns"][key]) for key in percentiles))
+        (
+            str(each["name"]),
+            f"{each['requests']:,}",
+            *(words.time(each["percentiles_ns"][key]) for key in percentiles),
+        )
         for each in series
     ]
-    head = ("workload", *(f"p{key}" if key != "100" else "max" for key in percentiles))
+    head = ("workload", "requests", *(f"p{key}" if key != "100" else "max" for key in percentiles))
     return chart(
         "distribution",
-        "Share of requests slower than …",
-        f"{series[0]['requests']:,} requests each; a line that falls steeply is a drive that "
-        "keeps its word.",
+        "Share of 4 KiB requests slower than …",
+        f"{_counts(series)} requests; a line that falls steeply is a drive that keeps its word. A "
+        "percentile is told if ten requests lie beyond it.",
         charts.exceedance(series, PAGE),
         Table(head, rows),
     )
+
+
+def _counts(series: Sequence[Mapping[str, Any]]) -> str:
+    counts = sorted({each["requests"] for each in series})
+    return " or ".join(f"{count:,}" for count in counts)
 
 
 def twin_chart(document: Document) -> Chart | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ssdscope.plots import DARK, LIGHT, css_variables
-from ssdscope.report import breakdown, figures, model_figures, sections, words
+from ssdscope.report import breakdown, figures, model_figures, sections, words, writes
 
 
 def render(document: Mapping[str, Any]) -> str:
@@ -43,6 +43,8 @@ def render(document: Mapping[str, Any]) -> str:
         cautions=sections.cautions(document),
         evidence=figures.evidence_charts(document),
         performance=figures.performance_charts(document),
+        writes=writes.table(document),
+        writes_lead=writes.lead(document),
         attribution=breakdown.attribution(document),
         models=model_figures.charts(document),
         model_rows=model_figures.rows(document),

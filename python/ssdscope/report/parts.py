@@ -45,14 +45,25 @@ class Tile:
 
 
 def measured(document: Document, **wanted: Any) -> list[Mapping[str, Any]]:
-    """Give the measured points of the grid that match."""
+    """Give what was measured that matches: reads and bursts of the grid, and what is kept up."""
+    performance = document["performance"]
+    points = [point for point in performance["points"] if point["split"] == "grid"]
     return [
         point
-        for point in document["performance"]["points"]
-        if point["failure"] is None
-        and point["split"] == "grid"
+        for point in points + performance["sustained"]
+        if point["mean_ns"] is not None
         and all(point[key] == value for key, value in wanted.items())
     ]
+
+
+def best_known(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Leave out bursts of workloads of which is known what the drive keeps up."""
+    kept = {_workload(point) for point in points if point["sort"] == "sustained"}
+    return [point for point in points if point["sort"] != "burst" or _workload(point) not in kept]
+
+
+def _workload(point: Mapping[str, Any]) -> tuple[Any, ...]:
+    return point["rw"], point["block_bytes"], point["iodepth"]
 
 
 def finding(document: Document, name: str) -> Mapping[str, Any] | None:

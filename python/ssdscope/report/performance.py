@@ -1,5 +1,6 @@
 """What is measured for the page beyond the probes."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,16 +8,18 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import Budget, StageProgress
+from ssdscope.report import survey
 from ssdscope.report.survey import Effort
+from ssdscope.report.sustaining import Settled
 from ssdscope.targets import Device
 from ssdscope.workloads import Workload
+from ssdscope.workloads.figures import Stretch, counted, percentiles, run_stretch
 
 HELD_OUT = 40
-REQUESTS = 400
+REQUESTS = survey.LEAST_WRITES
 DISTRIBUTION_REQUESTS = 20_000
 SHARE_OF_WALL = 0.25
 DISTRIBUTION_SHARE = 0.1
-PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99, 100.0)
 DEEP = 16
 
 
@@ -27,41 +30,49 @@ def effort(budget: Budget, points: int) -> Effort:
 
 
 def distributions(
-    device: Device, budget: Budget, seed: int, progress: StageProgress
+    device: Device, budget: Budget, seed: int, progress: StageProgress, settled: Settled
 ) -> list[dict[str, Any]]:
-    """Measure the whole distribution of small random requests, alone and with company."""
+    """Measure the whole distribution of small random requests, alone and with company.
+
+    Of writes that came to rest it is what was measured there, of others that of a burst.
+    """
     cases = [("randread", 1), ("randread", DEEP)]
     cases += [("randwrite", 1), ("randwrite", DEEP)] if device.info.writable else []
-    wall = device.info.clock == "wall"
     found = []
     for done, (rw, depth) in enumerate(cases, start=1):
-        workload = Workload(
-            rw=rw,
-            block_bytes=max(4096, device.info.logical_block_bytes),
-            iodepth=depth,
-            # The log holds the first ones too, which are not counted below.
-            requests=DISTRIBUTION_REQUESTS * min(budget.repetitions, 8) + depth,
-            runtime_ns=round(DISTRIBUTION_SHARE * budget.wall_s * 1e9 / 4) if wall else None,
-            ramp_requests=depth,
-            seed=seed + depth,
-        )
-        # A simulated drive is left as it was found, and writes do not age it for the next case.
-        alone = device.fork() if device.info.snapshot else device
+        sustained = settled.of(rw, _block_bytes(device), depth)
+        sort = "sustained" if sustained else ("burst" if rw == "randwrite" else "read")
+        case = {"name": _name(rw, depth, sort), "rw": rw, "sort": sort}
         try:
-            result, log = alone.run_logged(workload)
+            stretch = sustained.stretch if sustained else None
+            stretch = stretch or _run(device, budget, rw, depth, seed)
         except DeviceError as error:
-            found.append({"name": _name(rw, depth), "failure": error.message})
+            found.append(case | {"failure": error.message})
             continue
-        result.whole()
-        latency = log.latency_ns[log.error == 0][depth:]
+        latency = stretch.latencies_ns("write" if rw == "randwrite" else "read")
         if latency.size:
-            found.append({"name": _name(rw, depth), "rw": rw} | _describe(latency))
-        progress(f"distribution of {_name(rw, depth)}", done / len(cases))
+            found.append(case | _describe(latency) | {"duration_ns": stretch.duration_ns})
+        progress(f"distribution of {case['name']}", done / len(cases))
     return found
 
 
-def _name(rw: str, depth: int) -> str:
-    return f"4 KiB {'reads' if rw == 'randread' else 'writes'}, depth {depth}"
+def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stretch:
+    workload = Workload(rw=rw, block_bytes=_block_bytes(device), iodepth=depth, seed=seed + depth)
+    workload = counted(workload, DISTRIBUTION_REQUESTS * min(budget.repetitions, 8))
+    if device.info.clock == "wall":
+        share_ns = DISTRIBUTION_SHARE * budget.wall_s * 1e9 / 4
+        workload = replace(workload, runtime_ns=round(share_ns))
+    # A simulated drive is left as it was found, and writes do not age it for the next case.
+    return run_stretch(device.fork() if device.info.snapshot else device, workload)
+
+
+def _block_bytes(device: Device) -> int:
+    return max(4096, device.info.logical_block_bytes)
+
+
+def _name(rw: str, depth: int, sort: str) -> str:
+    what = "reads" if rw == "randread" else f"writes ({sort})"
+    return f"{what}, depth {depth}"
 
 
 def _describe(latency_ns: np.ndarray) -> dict[str, Any]:
@@ -70,7 +81,5 @@ def _describe(latency_ns: np.ndarray) -> dict[str, Any]:
         "requests": int(latency_ns.size),
         "latency_ns": value.tolist(),
         "exceeded": exceeded.tolist(),
-        "percentiles_ns": {
-            f"{percent:g}": stats.nearest_rank(latency_ns, percent) for percent in PERCENTILES
-        },
+        "percentiles_ns": percentiles(latency_ns) | {"100": int(latency_ns.max())},
     }

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ssdscope.report import words
-from ssdscope.report.parts import Document, Tile, finding, measured
+from ssdscope.report.parts import Document, Tile, best_known, finding, measured
 
 
 def tiles(document: Document) -> list[Tile]:
@@ -12,14 +12,11 @@ def tiles(document: Document) -> list[Tile]:
     shown = [Tile("Capacity", words.capacity(document["target"]["capacity_bytes"]), "exported")]
     small = measured(document, rw="randread", block_bytes=4096, iodepth=1)
     if small:
-        tail = f"p99 {words.time(small[0]['p99_ns'])}"
-        shown.append(Tile("4 KiB random read", words.time(small[0]["p50_ns"]), f"median · {tail}"))
-    written = measured(document, rw="randwrite", block_bytes=4096, iodepth=1)
+        shown.append(Tile("4 KiB random read", words.time(small[0]["mean_ns"]), _behind(small[0])))
+    written = best_known(measured(document, rw="randwrite", block_bytes=4096, iodepth=1))
     if written:
-        tail = f"p99 {words.time(written[0]['p99_ns'])}"
-        shown.append(
-            Tile("4 KiB random write", words.time(written[0]["p50_ns"]), f"median · {tail}")
-        )
+        note = f"{written[0]['sort']} · {_behind(written[0])}"
+        shown.append(Tile("4 KiB random write", words.time(written[0]["mean_ns"]), note))
     rates = _read_rates(document)
     if rates:
         depth = max(rates, key=lambda each: rates[each])
@@ -35,6 +32,12 @@ def tiles(document: Document) -> list[Tile]:
         note = f"95 %: {words.interval(knee)}"
         shown.append(Tile("Queue-depth knee", f"{knee['value']:.3g}", note))
     return shown
+
+
+def _behind(point: Mapping[str, Any]) -> str:
+    """Say what a mean rests on, and its 99th percentile if there is one."""
+    tail = "" if point["p99_ns"] is None else f" · p99 {words.time(point['p99_ns'])}"
+    return f"mean of {point['requests']:,}{tail}"
 
 
 def _read_rates(document: Document) -> dict[int, float]:
@@ -92,6 +95,12 @@ def failures(document: Document) -> list[str]:
         f"{each['name']}: {each['failure']}"
         for each in document["performance"]["distributions"]
         if "failure" in each
+    ]
+    told += [
+        f"{words.pattern(p['rw'])} of {words.size(p['block_bytes'])} at depth {p['iodepth']}, "
+        f"brought to rest: {p['failure']}"
+        for p in document["performance"]["sustained"]
+        if p["failure"] is not None
     ]
     return told
 

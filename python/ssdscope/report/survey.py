@@ -1,15 +1,16 @@
 """The sweep of the page: every pattern by size and depth, and points between for the twin."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from ssdscope.errors import DeviceError
-from ssdscope.targets import Device, RunResult
+from ssdscope.targets import Device
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
+from ssdscope.workloads.figures import Figure, Stretch, counted, figures_of, run_stretch
 
 READS = ("read", "randread")
 WRITES = ("write", "randwrite")
@@ -21,6 +22,11 @@ ENOUGH_BYTES = 64 << 20
 """Of a deep queue of large requests, whose drive is busy all the time anyway."""
 MUCH_BYTES = 1 << 50
 """Where time is the limit, the size of the drive is none."""
+BURSTS = 4
+"""Of the writes on a simulated drive, each from the same state: how far they differ is their
+interval, whatever happens in one."""
+LEAST_READS, LEAST_WRITES = 1000, 400
+SEEDS_APART = 100
 StageProgress = Callable[[str, float], None]
 
 
@@ -84,26 +90,35 @@ def off_grid(info: DeviceInfo, count: int, rng: np.random.Generator) -> list[Poi
 
 @dataclass(frozen=True)
 class Measurement:
-    """One workload and what it came to; `failure` tells why there are no numbers."""
+    """One workload and what it came to; `failure` tells why there are no numbers.
+
+    Attributes
+    ----------
+    sort
+        ``read``; of writes ``burst``, so many requests from the state the drive was in, or
+        ``sustained``, what it keeps up.
+    figure
+        What its requests came to.
+    """
 
     point: Point
-    requests: int = 0
-    mean_ns: float = float("nan")
-    ci95_low_ns: float | None = None
-    ci95_high_ns: float | None = None
-    p50_ns: int = 0
-    p99_ns: int = 0
-    max_ns: int = 0
-    iops: float = 0.0
-    bandwidth_bytes_per_s: float = 0.0
-    attribution_ns: dict[str, float] | None = None
+    sort: str
+    figure: Figure | None = None
     failure: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Flatten into one object with the workload's keys first."""
-        values = asdict(self)
-        flat = {**values.pop("point"), **values}
-        return flat if self.failure is None else flat | {"mean_ns": None}
+        told = {**asdict(self.point), "sort": self.sort, "failure": self.failure}
+        if self.figure is None:
+            return told | dict.fromkeys(FIGURE_KEYS)
+        values = self.figure.to_json()
+        ranks = values.pop("percentiles_ns")
+        return told | values | {"p50_ns": ranks["50"], "p99_ns": ranks["99"]}
+
+
+FIGURE_KEYS = (
+    *(each.name for each in fields(Figure) if each.name != "percentiles_ns"), "p50_ns", "p99_ns",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -136,49 +151,43 @@ def collect(
     state and none ages the drive for the next. A real drive has to live with what was done.
     """
     for index, point in enumerate(points):
-        alone = point.writes and device.info.snapshot
-        yield _measure(device.fork() if alone else device, point, effort, seed + index)
+        yield _measure(device, point, effort, seed + index * SEEDS_APART)
         progress(f"{point.rw} {point.block_bytes // 1024} KiB", (index + 1) / len(points))
 
 
+def workload_of(point: Point, seed: int) -> Workload:
+    """Give the workload of a point; where it ends is another matter."""
+    return Workload(rw=point.rw, block_bytes=point.block_bytes, iodepth=point.iodepth, seed=seed)
+
+
 def _measure(device: Device, point: Point, effort: Effort, seed: int) -> Measurement:
-    wall = device.info.clock == "wall"
-    workload = Workload(
-        rw=point.rw,
-        block_bytes=point.block_bytes,
-        iodepth=point.iodepth,
-        requests=None if wall else _requests(point, effort),
-        io_bytes=MUCH_BYTES if wall else None,
-        runtime_ns=effort.runtime_ns if wall else None,
-        ramp_requests=point.iodepth,
-        seed=seed,
-    )
+    sort = "burst" if point.writes else "read"
     try:
-        return _row(point, device.run(workload).whole())
+        stretches = list(_stretches(device, point, effort, seed))
     except DeviceError as error:
-        return Measurement(point, failure=error.message)
+        return Measurement(point, sort, failure=error.message)
+    found = figures_of(stretches).get("write" if point.writes else "read")
+    if found is None:
+        return Measurement(point, sort, failure="no request was served in the time allowed")
+    return Measurement(point, sort, found)
+
+
+def _stretches(device: Device, point: Point, effort: Effort, seed: int) -> Iterator[Stretch]:
+    """Run a point once; bursts that can begin from one state several times."""
+    plan = workload_of(point, seed)
+    if device.info.clock == "wall":
+        runtime = replace(plan, io_bytes=MUCH_BYTES, runtime_ns=effort.runtime_ns)
+        yield run_stretch(device, runtime)
+        return
+    limited = counted(plan, _requests(point, effort))
+    if not point.writes or not device.info.snapshot:
+        yield run_stretch(device, limited)
+        return
+    for burst in range(BURSTS):
+        yield run_stretch(device.fork(), limited.seeded(seed + burst))
 
 
 def _requests(point: Point, effort: Effort) -> int:
     deep = min(PER_DEPTH * point.iodepth, ENOUGH_BYTES // point.block_bytes)
-    return max(effort.requests, 4 * point.iodepth, deep)
-
-
-def _row(point: Point, result: RunResult) -> Measurement:
-    direction = result.write if point.writes else result.read
-    if direction is None:
-        return Measurement(point, failure="no request was served in the time allowed")
-    latency = direction.latency_ns
-    return Measurement(
-        point,
-        requests=direction.requests,
-        mean_ns=latency.mean,
-        ci95_low_ns=latency.ci95_low,
-        ci95_high_ns=latency.ci95_high,
-        p50_ns=latency.p50,
-        p99_ns=latency.p99,
-        max_ns=latency.max,
-        iops=direction.iops or 0.0,
-        bandwidth_bytes_per_s=direction.bandwidth_bytes_per_s or 0.0,
-        attribution_ns=direction.attribution_ns,
-    )
+    least = effort.requests if point.writes else LEAST_READS * effort.requests // LEAST_WRITES
+    return max(least, 4 * point.iodepth, deep)

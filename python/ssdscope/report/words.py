@@ -112,9 +112,15 @@ def capacity(capacity_bytes: int) -> str:
     return format_capacity(capacity_bytes)
 
 
-def pattern(rw: str) -> str:
-    """Name an access pattern."""
-    return PATTERN_LOOK[rw][2]
+def pattern(rw: str, sort: str = "") -> str:
+    """Name an access pattern, and of writes whether they are a burst or kept up."""
+    return PATTERN_LOOK[rw][2] + (f", {sort}" if sort in ("burst", "sustained") else "")
+
+
+def span(low_ns: float, high_ns: float) -> str:
+    """Write an interval of times in one unit: 99.1 to 112 ms."""
+    scale, unit = next((s, u) for s, u in _TIME_UNITS if abs(high_ns) >= s or s == 1)
+    return f"{_digits(low_ns / scale)} to {_digits(high_ns / scale)} {unit}"
 
 
 def value(finding: Mapping[str, Any]) -> str:

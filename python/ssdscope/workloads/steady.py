@@ -15,9 +15,11 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.errors import UsageError
+from ssdscope.targets.spare import SPARE_SHARE
 
 if TYPE_CHECKING:
     from ssdscope.targets.device import Device
+    from ssdscope.targets.records import DeviceInfo, RunResult
     from ssdscope.workloads.workload import Workload
 
 ROUND_SHARE = 0.10
@@ -31,11 +33,10 @@ SLOPE_MAX = 0.02
 """What the straight line through them gains or loses from end to end, likewise."""
 MOST_REGIONS = 4.0
 """By then a drive is steady or never will be."""
-SPARE_SHARE = 0.5
-"""Of the capacity: more spare area, and buffers, than drives have. A bound, where none is known."""
-PIECE_REQUESTS, TRIED_SHARE = 256, 0.05
-"""What the first writes cost says how long a round may be: so many, doubled up to such a share."""
-SHOWN_ROUNDS = 10
+PIECE_REQUESTS, TRIED_SHARE = 256, 0.02
+"""What the first writes cost says what all would: so many, doubled up to such a share."""
+SHOWN_ROUNDS, SHOWN_SHARE = 10, 0.06
+"""Where coming to rest would cost too much, what is spent on seeing how the rate changes."""
 SEEDS_APART = 1 << 20
 """Rounds count seeds up; what is measured behind them has none of theirs."""
 MIXES = ("rw", "randrw")
@@ -57,7 +58,7 @@ class Steadiness:
     round_bytes
         Written in each.
     least_bytes
-        To be written before anything was judged.
+        To be written before anything was judged; None where no bound was known.
     elapsed_ns
         On the drive's clock.
     """
@@ -66,7 +67,7 @@ class Steadiness:
     rates_bytes_per_s: tuple[float, ...]
     bytes_written: int
     round_bytes: int = 0
-    least_bytes: int = 0
+    least_bytes: int | None = 0
     elapsed_ns: int = 0
 
     @property
@@ -132,18 +133,9 @@ def slope_of(rates: Sequence[float]) -> float:
     return slope * (len(rates) - 1) / (sum(rates) / len(rates))
 
 
-def spare_bound(capacity_bytes: int, over_provisioning_ratio: float | None = None) -> int:
-    """Bound the spare area and the buffers of a drive.
-
-    Parameters
-    ----------
-    capacity_bytes
-        What it exports.
-    over_provisioning_ratio
-        The upper end of what was found; None for `SPARE_SHARE`.
-    """
-    share = SPARE_SHARE if over_provisioning_ratio is None else over_provisioning_ratio
-    return round(share * capacity_bytes)
+def spare_bound(info: DeviceInfo) -> int:
+    """Bound the spare area and the buffers of a drive, in bytes."""
+    return round(SPARE_SHARE * info.capacity_bytes)
 
 
 def write_until_steady(
@@ -166,13 +158,15 @@ def write_until_steady(
     workload
         What is written, and where; its own limits do not matter.
     most_regions
-        Give up after so many times the region, or a region behind what has to be written first.
+        Give up after so many times the region; on a simulated drive so much later as more than
+        two regions have to be written first.
     written_bytes
         Of the same writes in this region before, at another depth or among other reads: so much
         less has to be written first.
     spare_bytes
         Bound of the spare area and buffers, which a region smaller than the drive has to write
-        through; None for `spare_bound`.
+        through. If it is None, `spare_bound` holds; on a real drive, which may be larger than its
+        target, nothing does, and nothing counts as come to rest.
     most_cost
         Give up when it has cost so much: nanoseconds on a real drive, on a simulated one
         requests and operations of the flash. Where that will not do, rounds are shorter, so that
@@ -190,29 +184,30 @@ def write_until_steady(
     region_bytes, whole_bytes = _sizes(device, workload)
     least_bytes = _least_bytes(device, region_bytes, spare_bytes)
     spent = _Spent(device)
-    needed_bytes = max(least_bytes - written_bytes, WINDOW_ROUNDS * whole_bytes)
     round_bytes = whole_bytes
     if most_cost is not None:
-        tried_bytes = _try(device, workload, whole_bytes, most_cost, spent)
-        affordable = most_cost / max(spent.cost(), 1) * tried_bytes
-        if affordable < needed_bytes:
+        needed_bytes = max((least_bytes or 0) - written_bytes, WINDOW_ROUNDS * whole_bytes)
+        tried_bytes = _try(workload, whole_bytes, most_cost, spent)
+        affordable = most_cost / max(spent.cost, 1) * tried_bytes
+        if least_bytes is None or affordable < needed_bytes:
+            most_cost *= SHOWN_SHARE + TRIED_SHARE
             block = _write_block(workload)
-            round_bytes = max(int(affordable) // SHOWN_ROUNDS // block, 1) * block
-            round_bytes = min(round_bytes, whole_bytes)
-    share = round_bytes / region_bytes
-    gate_regions = (least_bytes - written_bytes) / region_bytes
-    if least_bytes > GATE_REGIONS * region_bytes:
-        most_regions = max(most_regions, least_bytes / region_bytes + 1)
-    most_rounds = int(most_regions / share)
-    first = written_bytes // round_bytes
+            shown = int(SHOWN_SHARE * affordable) // SHOWN_ROUNDS
+            round_bytes = min(max(shown // block, 1) * block, whole_bytes)
+    beyond = (least_bytes or 0) / region_bytes - GATE_REGIONS
+    if beyond > 0 and device.info.clock == "virtual":
+        most_regions += beyond
     rates: list[float] = []
     reached = False
-    while len(rates) < most_rounds and not reached:
-        result = device.run(_round(workload, region_bytes, round_bytes, first + len(rates)))
-        moved = sum(each.bytes for each in (result.whole().read, result.write) if each)
+    while (len(rates) + 1) * round_bytes <= most_regions * region_bytes and not reached:
+        number = written_bytes // round_bytes + len(rates)
+        result = spent.run(_round(workload, region_bytes, round_bytes, number))
+        moved = sum(each.bytes for each in (result.read, result.write) if each)
         rates.append(moved / max(result.elapsed_ns, 1) * 1e9)
-        reached = round_bytes == whole_bytes and settled(rates, share, gate_regions)
-        if most_cost is not None and spent.cost() > most_cost:
+        if round_bytes == whole_bytes and least_bytes is not None:
+            gate = (least_bytes - written_bytes) / region_bytes
+            reached = settled(rates, round_bytes / region_bytes, gate)
+        if most_cost is not None and spent.cost > most_cost:
             break
     return Steadiness(
         reached, tuple(rates), len(rates) * round_bytes, round_bytes, least_bytes, spent.elapsed_ns
@@ -220,27 +215,27 @@ def write_until_steady(
 
 
 class _Spent:
-    """What was spent on a drive since."""
+    """Runs workloads on a drive, and keeps what that cost."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
         self._begun_ns = device.now_ns()
-        self._before = self._operations()
+        self._operations = 0.0
 
     @property
     def elapsed_ns(self) -> int:
         return self._device.now_ns() - self._begun_ns
 
+    @property
     def cost(self) -> float:
-        if self._device.info.clock == "wall":
-            return self.elapsed_ns
-        return self._operations() - self._before
+        return self.elapsed_ns if self._device.info.clock == "wall" else self._operations
 
-    def _operations(self) -> float:
-        counters = self._device.counters() or {}
-        host = counters.get("host_bytes_written", 0) + counters.get("host_bytes_read", 0)
-        flash = counters.get("flash_bytes_programmed", 0) + counters.get("flash_bytes_read", 0)
-        return float(host + flash) / FLASH_PAGE_BYTES
+    def run(self, workload: Workload) -> RunResult:
+        result = self._device.run(workload).whole()
+        counted = result.counters or {}
+        flash = counted.get("flash_bytes_programmed", 0) + counted.get("flash_bytes_read", 0)
+        self._operations += result.requests + flash / FLASH_PAGE_BYTES
+        return result
 
 
 def _round(workload: Workload, region_bytes: int, round_bytes: int, number: int) -> Workload:
@@ -273,16 +268,14 @@ def in_order(workload: Workload) -> bool:
     )
 
 
-def _try(
-    device: Device, workload: Workload, round_bytes: int, most_cost: float, spent: _Spent
-) -> int:
+def _try(workload: Workload, round_bytes: int, most_cost: float, spent: _Spent) -> int:
     """Write enough to see what writing costs, a round at most, and say how much."""
     block = _write_block(workload)
     tried_bytes, requests = 0, PIECE_REQUESTS
-    while spent.cost() < TRIED_SHARE * most_cost and tried_bytes < round_bytes:
+    while spent.cost < TRIED_SHARE * most_cost and tried_bytes < round_bytes:
         piece_bytes = min(requests * block, round_bytes)
         plan = _round(workload, round_bytes, piece_bytes, 0)
-        device.run(plan.seeded(workload.seed + SEEDS_APART // 2 + requests)).whole()
+        spent.run(plan.seeded(workload.seed + SEEDS_APART // 2 + requests))
         tried_bytes += piece_bytes
         requests *= 2
     return tried_bytes
@@ -292,13 +285,15 @@ def _write_block(workload: Workload) -> int:
     return workload.write_block_bytes or workload.block_bytes
 
 
-def _least_bytes(device: Device, region_bytes: int, spare_bytes: int | None) -> int:
-    """Give what has to be written before anything is judged."""
-    capacity = device.info.capacity_bytes
+def _least_bytes(device: Device, region_bytes: int, spare_bytes: int | None) -> int | None:
+    """Give what has to be written before anything is judged; None where nobody knows."""
+    info = device.info
     least = round(GATE_REGIONS * region_bytes)
-    if region_bytes == capacity:
-        return least
-    return max(least, spare_bound(capacity) if spare_bytes is None else spare_bytes)
+    if spare_bytes is not None:
+        return max(least, spare_bytes)
+    if info.clock == "wall":
+        return None
+    return least if region_bytes == info.capacity_bytes else max(least, spare_bound(info))
 
 
 def _sizes(device: Device, workload: Workload) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ssdscope.workloads.figures import Figure, measure
+from ssdscope.workloads.figures import Figure, Stretch, counted, figures_of, run_stretch
 from ssdscope.workloads.steady import (
     MOST_REGIONS,
     SEEDS_APART,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ssdscope.targets.device import Device
     from ssdscope.workloads.workload import Workload
 
-REQUESTS = 50_000
+REQUESTS = 20_000
 PER_DEPTH = 32
 """Requests per request in flight, at least."""
 
@@ -42,11 +42,14 @@ class Sustained:
         By direction, ``read`` and ``write``; nothing where it did not.
     bytes_written
         Of such writes, with those before.
+    stretch
+        The requests behind the figures.
     """
 
     steadiness: Steadiness
     figures: dict[str, Figure] = field(default_factory=dict)
     bytes_written: int = 0
+    stretch: Stretch | None = None
 
     @property
     def reached(self) -> bool:
@@ -106,8 +109,9 @@ def sustain(
     plan = settled_plan(workload, written // found.round_bytes)
     # A rate that is to rise makes latencies fall.
     share = max(found.drift, drift, key=abs)
-    figures = measure(device, plan, count, drift=-share)
-    return Sustained(found, figures, written + count * largest_block(workload))
+    stretch = run_stretch(device, counted(plan, count))
+    figures = figures_of([stretch], drift=-share)
+    return Sustained(found, figures, written + count * largest_block(workload), stretch)
 
 
 def settled_plan(workload: Workload, rounds: int) -> Workload:

@@ -1,0 +1,210 @@
+"""What the drive keeps up: each workload brought to rest on its own, then measured.
+
+Writes of one pattern and size share the drive that they have written through: the deep queue
+begins, and the others begin on forks of the drive it leaves.
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ssdscope.errors import DeviceError, UsageError
+from ssdscope.probes.budget import Budget, StageProgress
+from ssdscope.report import survey
+from ssdscope.report.survey import Measurement, Point
+from ssdscope.targets import Device
+from ssdscope.targets.records import DeviceInfo
+from ssdscope.workloads.steady import RANGE_MAX, SLOPE_MAX, WINDOW_ROUNDS, Steadiness, slope_of
+from ssdscope.workloads.sustained import Sustained, sustain
+
+DEPTHS = (16, 1, 64)
+"""The first writes the drive through."""
+PATTERNS = ("randwrite", "write")
+MOST_COST = 24e6
+"""Requests and operations of the flash for a pattern and size on a simulated drive; some ten
+seconds of a core. More repetitions take as many times as much."""
+SHARE_OF_WALL = 0.2
+WALL_SIZES_BYTES, WALL_DEPTHS = (4096, 262_144), (16, 1)
+SEED = 0x5057
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A drive that writes of one pattern and size have brought to rest.
+
+    Attributes
+    ----------
+    device
+        The drive; to be forked.
+    written_bytes
+        Of such writes.
+    """
+
+    device: Device
+    written_bytes: int
+
+
+@dataclass
+class Course:
+    """One workload: how its rate changed, and its figures if it came to rest."""
+
+    point: Point
+    found: Sustained | None = None
+    failure: str | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether there are figures."""
+        return self.found is not None and self.found.reached
+
+    def to_json(self) -> dict[str, Any]:
+        """Flatten into one object; the keys of a measurement first."""
+        figure = None if self.found is None else self.found.figures.get("write")
+        row = Measurement(self.point, "sustained", figure, self.failure).to_json()
+        if self.found is None:
+            return row | {"reached": False, "course": None, "remark": self.failure}
+        course = self.found.steadiness
+        return row | {"reached": course.reached, "course": asdict(course), "remark": remark(course)}
+
+
+@dataclass
+class Settled:
+    """All that was brought to rest, and the drives as they then were, by pattern and size."""
+
+    courses: list[Course] = field(default_factory=list)
+    drives: dict[tuple[str, int], Kept] = field(default_factory=dict)
+
+    def of(self, rw: str, block_bytes: int, iodepth: int) -> Sustained | None:
+        """Give what a workload came to, if it came to rest."""
+        wanted = Point(rw, block_bytes, iodepth)
+        for each in self.courses:
+            if each.point == wanted and each.reached:
+                return each.found
+        return None
+
+
+def chains(info: DeviceInfo, budget: Budget) -> list[list[Point]]:
+    """List the workloads to bring to rest, those of one pattern and size together.
+
+    On a real drive only if there is time for all that is worth its while.
+    """
+    if not info.writable or info.kind == "null" or (info.clock == "wall" and not budget.heavy):
+        return []
+    wall = info.clock == "wall"
+    sizes = [size for size in survey.sizes(info) if not wall or size in WALL_SIZES_BYTES]
+    depths = WALL_DEPTHS if wall else DEPTHS
+    return [[Point(rw, size, depth) for depth in depths] for rw in PATTERNS for size in sizes]
+
+
+def settle(
+    device: Device,
+    budget: Budget,
+    *,
+    seed: int,
+    progress: StageProgress,
+    spare_bytes: int | None = None,
+) -> Settled:
+    """Bring the writes of the page to rest, as far as the budget goes.
+
+    A simulated drive is left as it was found, and chains run side by side.
+
+    Parameters
+    ----------
+    device
+        The drive.
+    budget
+        How much to spend.
+    seed
+        Of all workloads.
+    progress
+        Told which pattern and size is done.
+    spare_bytes
+        As in `steady.write_until_steady`.
+    """
+    from joblib import cpu_count
+
+    every = chains(device.info, budget)
+    copies = device.info.snapshot
+    most = _most_cost(device.info, budget, len(every))
+    settled = Settled()
+    # A run is one call into Rust that lets go of Python, so threads are enough.
+    with ThreadPoolExecutor(cpu_count() if copies else 1) as pool:
+        tasks = [
+            pool.submit(
+                _chain, device.fork() if copies else device, points, most, seed + SEED, spare_bytes
+            )
+            for points in every
+        ]
+        try:
+            for done, (points, task) in enumerate(zip(every, tasks, strict=True), start=1):
+                courses, kept = task.result()
+                settled.courses += courses
+                if kept is not None and copies:
+                    settled.drives[points[0].rw, points[0].block_bytes] = kept
+                size = points[0].block_bytes // 1024
+                progress(f"sustained {points[0].rw} {size} KiB", done / len(every))
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return settled
+
+
+def _most_cost(info: DeviceInfo, budget: Budget, chains: int) -> float:
+    if info.clock == "wall":
+        return SHARE_OF_WALL * budget.wall_s * 1e9 / max(chains, 1)
+    return MOST_COST * budget.repetitions
+
+
+def _chain(
+    device: Device, points: Sequence[Point], most_cost: float, seed: int, spare_bytes: int | None
+) -> tuple[list[Course], Kept | None]:
+    """Bring the first to rest, and the others from where it is; none if it does not come to."""
+    base = Course(points[0])
+    courses = [base]
+    try:
+        base.found = sustain(
+            device, survey.workload_of(points[0], seed),
+            most_cost=most_cost, spare_bytes=spare_bytes,
+        )  # fmt: skip
+    except (DeviceError, UsageError) as error:
+        base.failure = error.message
+    if base.found is None or not base.reached:
+        return courses, None
+    written, drift = base.found.bytes_written, base.found.steadiness.drift
+    for point in points[1:]:
+        near = device.fork() if device.info.snapshot else device
+        course = Course(point)
+        courses.append(course)
+        try:
+            course.found = sustain(
+                near, survey.workload_of(point, seed), written_bytes=written,
+                most_cost=most_cost, spare_bytes=spare_bytes, drift=drift,
+            )  # fmt: skip
+        except DeviceError as error:
+            course.failure = error.message
+        if near is device and course.found is not None:
+            written = course.found.bytes_written
+    return courses, Kept(device, written)
+
+
+def remark(course: Steadiness) -> str:
+    """Say what was seen of a rate that did not come to rest; nothing of one that did."""
+    if course.reached:
+        return ""
+    window = course.rates_bytes_per_s[-WINDOW_ROUNDS:]
+    if len(window) < 2:
+        return "too slow to see more than its first writes"
+    mean = sum(window) / len(window)
+    slope, spread = slope_of(window), (max(window) - min(window)) / mean
+    if abs(slope) > SLOPE_MAX:
+        return f"its rate still {'fell' if slope < 0 else 'rose'}, by {abs(slope):.0%}"
+    if spread > RANGE_MAX:
+        return f"its rate still varied, by {spread:.0%}"
+    return "its rate did not change, but too little was written to say that it lasts"
+
+
+def rows(settled: Settled) -> Iterator[dict[str, Any]]:
+    """Give what the document holds, random writes first, by size and depth."""
+    order = sorted(settled.courses, key=lambda each: (PATTERNS.index(each.point.rw), each.point))
+    for each in order:
+        yield each.to_json()
