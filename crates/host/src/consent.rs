@@ -16,6 +16,7 @@ use crate::buffer::BufferPool;
 use crate::error::HostError;
 use crate::{payload, sys};
 use ssdscope_io::SECTOR_BYTES;
+use ssdscope_io::shown::Shown;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
@@ -42,7 +43,7 @@ pub struct Consent<'a> {
 /// A file's token.
 pub(crate) fn file_token(real_path: &Path) -> String {
     let name = real_path.file_name().unwrap_or(real_path.as_os_str());
-    format!("FILE:{}", name.to_string_lossy())
+    format!("FILE:{}", Shown(Path::new(name)))
 }
 
 /// Passes if the first `capacity_bytes` of the open file may be overwritten.

@@ -1,5 +1,6 @@
 //! Why a target was refused: what, where, and what to do instead.
 
+use ssdscope_io::shown::{Shown, quoted};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -7,10 +8,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
     /// Nothing there.
-    #[error("{}: no such file or device", .0.display())]
+    #[error("{}: no such file or device", Shown(.0))]
     NotFound(PathBuf),
     /// There, but not a drive and not a file.
-    #[error("{}: is {what}; expected a regular file or a block device", path.display())]
+    #[error("{}: is {what}; expected a regular file or a block device", Shown(path))]
     NotADrive {
         /// The path as given.
         path: PathBuf,
@@ -20,7 +21,7 @@ pub enum HostError {
     /// There is no whole block to read.
     #[error(
         "{}: holds {size_bytes} bytes, less than one block of {logical_block_bytes} bytes",
-        path.display()
+        Shown(path)
     )]
     TooSmall {
         /// The path as given.
@@ -31,7 +32,7 @@ pub enum HostError {
         logical_block_bytes: u64,
     },
     /// The kernel says this user may not.
-    #[error("{}: permission denied for {access}", path.display())]
+    #[error("{}: permission denied for {access}", Shown(path))]
     Permission {
         /// The path as given.
         path: PathBuf,
@@ -41,12 +42,12 @@ pub enum HostError {
         block: bool,
     },
     /// Writing to a device is not offered.
-    #[error("{}: is a block device, and block devices are opened for reading only", .0.display())]
+    #[error("{}: is a block device, and block devices are opened for reading only", Shown(.0))]
     BlockDeviceWrite(PathBuf),
     /// The token does not belong to this target.
     #[error(
         "{}: the token {given:?} is not this target's; a file's token is FILE: and its name",
-        path.display()
+        Shown(path)
     )]
     WrongToken {
         /// The path as given.
@@ -57,7 +58,7 @@ pub enum HostError {
     /// The file holds what somebody else wrote.
     #[error(
         "{}: holds data that ssdscope did not write (first at byte {offset_bytes})",
-        path.display()
+        Shown(path)
     )]
     HoldsData {
         /// The path as given.
@@ -66,13 +67,13 @@ pub enum HostError {
         offset_bytes: u64,
     },
     /// Another process writes to it.
-    #[error("{}: is locked by another process", .0.display())]
+    #[error("{}: is locked by another process", Shown(.0))]
     Locked(PathBuf),
     /// The path names something else than a moment ago.
-    #[error("{}: was replaced by something else while it was being opened", .0.display())]
+    #[error("{}: was replaced by something else while it was being opened", Shown(.0))]
     Replaced(PathBuf),
     /// The user asked to stop.
-    #[error("interrupted while looking at what {} holds", .0.display())]
+    #[error("interrupted while looking at what {} holds", Shown(.0))]
     Interrupted(PathBuf),
     /// The engine that was asked for is not there.
     #[error("the {engine} engine cannot be used: {reason}")]
@@ -83,7 +84,7 @@ pub enum HostError {
         reason: String,
     },
     /// The kernel refused for another reason.
-    #[error("{}: cannot {action}: {source}", path.display())]
+    #[error("{}: cannot {action}: {source}", Shown(path))]
     Os {
         /// The path as given.
         path: PathBuf,
@@ -132,7 +133,7 @@ impl HostError {
             Self::TooSmall { path, .. } => format!(
                 "reads of a file can only measure what it holds; make one with: \
                  head -c 1G /dev/urandom > {}",
-                sh_quote(&path.display().to_string())
+                quoted(path)
             ),
             Self::Permission { block: true, .. } => {
                 "run it as root, or as a member of the group that owns the device (often disk)"
@@ -141,10 +142,9 @@ impl HostError {
             Self::BlockDeviceWrite(_) => {
                 "leave out the writes, or measure them on a file that lives on the device".into()
             }
-            Self::WrongToken { path, .. } => format!(
-                "ssdscope doctor --identify {} prints the token",
-                sh_quote(&path.display().to_string())
-            ),
+            Self::WrongToken { path, .. } => {
+                format!("ssdscope doctor --identify {} prints the token", quoted(path))
+            }
             Self::HoldsData { .. } => {
                 "use an empty or zeroed file, or add --overwrite-existing to lose the data".into()
             }
@@ -152,26 +152,5 @@ impl HostError {
             _ => return None,
         };
         Some(hint)
-    }
-}
-
-/// Quotes a word for a POSIX shell, only where it needs it.
-fn sh_quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_in_hints_are_safe_to_paste() {
-        assert_eq!(sh_quote("/tmp/a-b.img"), "/tmp/a-b.img");
-        assert_eq!(sh_quote("a b; rm 'x'"), r"'a b; rm '\''x'\'''");
     }
 }

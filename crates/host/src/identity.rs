@@ -7,6 +7,7 @@ use crate::open::{self, Opened};
 use crate::sys;
 use crate::sysfs::SysBlock;
 use serde::Serialize;
+use ssdscope_io::shown::Shown;
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -81,8 +82,8 @@ pub fn identify(path: &Path) -> Result<Identity, HostError> {
     let holes_bytes = if opened.is_block { 0 } else { opened.holes_bytes().map_err(os)? };
     let (engine, engine_note) = engine::available();
     Ok(Identity {
-        path: path.display().to_string(),
-        real_path: opened.real_path.display().to_string(),
+        path: Shown(path).to_string(),
+        real_path: Shown(&opened.real_path).to_string(),
         kind: if opened.is_block { IdentityKind::Block } else { IdentityKind::File },
         capacity_bytes: opened.capacity_bytes(),
         logical_block_bytes: opened.logical_block_bytes,
@@ -122,7 +123,7 @@ fn token(opened: &Opened, block: Option<&SysBlock>) -> Option<String> {
     }
     let block = block?;
     if let Some(backing) = block.backing_file() {
-        let name = Path::new(&backing).file_name()?.to_string_lossy().into_owned();
+        let name = Shown(Path::new(Path::new(&backing).file_name()?)).to_string();
         return Some(format!("LOOP:{name}"));
     }
     let serial: Vec<char> = block.serial()?.chars().collect();

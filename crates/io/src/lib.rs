@@ -13,6 +13,7 @@
 //! * [`driver`]: runs workloads, request lists and traces on any device;
 //! * [`recorder`], [`histogram`], [`interval`]: percentiles and the interval of the mean;
 //! * [`summary`], [`log`]: what comes out of a run;
+//! * [`shown`]: paths in messages;
 //! * [`raid0`]: several devices striped into one; [`null`]: one that shows our own overhead.
 //!
 //! Nothing here knows what is behind the door: no simulator, no kernel call.
@@ -36,6 +37,7 @@ pub mod raid0;
 pub mod recorder;
 pub mod request;
 pub mod rng;
+pub mod shown;
 pub mod summary;
 pub mod trace;
 pub mod units;

@@ -12,7 +12,7 @@ use ssdscope_io::flow::Flows;
 use ssdscope_io::log::LogChunk;
 use ssdscope_io::workload::Workload;
 use ssdscope_io::{ClockKind, Device, Nanos, Snapshot};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
@@ -154,15 +154,14 @@ impl PyDevice {
     fn replay(
         &self,
         py: Python<'_>,
-        path: &str,
+        path: PathBuf,
         options_json: &str,
         progress: Option<Py<PyAny>>,
         chunk: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let options = Options::from_json(options_json)?;
         let mut observer = PyObserver::new(progress, chunk);
-        let path = Path::new(path);
-        let summary = self.with(py, |device| replay(device, path, &options, &mut observer))?;
+        let summary = self.with(py, |device| replay(device, &path, &options, &mut observer))?;
         observer.into_result(py)?;
         summary
     }

@@ -9,7 +9,7 @@ use ssdscope_host::{Consent, EngineChoice, open_read, open_write};
 use ssdscope_io::{NullDevice, Raid0};
 use ssdscope_sim::config::keys::KEYS;
 use ssdscope_sim::{DriveConfig, State};
-use std::path::Path;
+use std::path::PathBuf;
 
 /// The version of the native module.
 #[pyfunction]
@@ -21,18 +21,17 @@ pub fn version() -> &'static str {
 #[pyfunction]
 pub fn open_file(
     py: Python<'_>,
-    path: &str,
+    path: PathBuf,
     destroy_token: Option<&str>,
     overwrite_existing: bool,
 ) -> PyResult<PyDevice> {
-    let path = Path::new(path);
     let mut signals = Signals::new();
     let opened = py.detach(|| match destroy_token {
-        None => open_read(path, EngineChoice::Auto),
+        None => open_read(&path, EngineChoice::Auto),
         Some(token) => {
             let consent = Consent { token, overwrite_existing };
             let mut keep_going = || signals.keep_going(|_, _| Ok(()));
-            open_write(path, &consent, EngineChoice::Auto, &mut keep_going)
+            open_write(&path, &consent, EngineChoice::Auto, &mut keep_going)
         }
     });
     signals.take()?;
@@ -43,8 +42,8 @@ pub fn open_file(
 
 /// Say what a device or file is, as JSON.
 #[pyfunction]
-pub fn identify(py: Python<'_>, path: &str) -> PyResult<String> {
-    json(&py.detach(|| ssdscope_host::identify(Path::new(path))).or_py()?)
+pub fn identify(py: Python<'_>, path: PathBuf) -> PyResult<String> {
+    json(&py.detach(|| ssdscope_host::identify(&path)).or_py()?)
 }
 
 /// A device that completes everything at once: shows our own overhead.

@@ -6,19 +6,19 @@ use crate::signals::Signals;
 use pyo3::prelude::*;
 use ssdscope_io::trace::{CHUNK_ROWS, TraceColumns, TraceOptions, open_records, sniff};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::PathBuf;
 
 /// Say which format a trace is in, as JSON.
 #[pyfunction]
-pub fn sniff_trace(py: Python<'_>, path: &str, format: Option<&str>) -> PyResult<String> {
-    json(&py.detach(|| sniff(Path::new(path), format)).or_py()?)
+pub fn sniff_trace(py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<String> {
+    json(&py.detach(|| sniff(&path, format)).or_py()?)
 }
 
 /// Read the requests of a trace, by time, some at a time; what it is, as JSON.
 #[pyfunction]
 pub fn read_trace(
     py: Python<'_>,
-    path: &str,
+    path: PathBuf,
     options_json: &str,
     chunk: Py<PyAny>,
 ) -> PyResult<String> {
@@ -33,7 +33,7 @@ pub fn read_trace(
             true => ControlFlow::Continue(()),
             false => ControlFlow::Break(()),
         };
-        let opened = open_records(Path::new(path), &options, &mut watch);
+        let opened = open_records(&path, &options, &mut watch);
         signals.take()?;
         let mut records = opened.or_py()?;
         let mut columns = TraceColumns::default();

@@ -26,6 +26,7 @@ from ssdscope.cli import (
 )
 from ssdscope.cli.output import close_stdout, emit, error, note
 from ssdscope.cli.session import Session
+from ssdscope.cli.terminal import take_any_text
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, SsdscopeError
 
 
@@ -95,6 +96,7 @@ def run_cli(argv: Sequence[str]) -> int:
     """
     debug = "--debug" in argv
     words = [word for word in argv if word != "--debug"]
+    take_any_text()
     session = Session(tuple(words), debug)
     try:
         status = typer.main.get_command(app).main(

@@ -11,7 +11,8 @@ import typer
 
 from ssdscope import __version__
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, table
+from ssdscope.cli.layout import table
+from ssdscope.cli.output import emit, emit_json
 from ssdscope.errors import EXIT_DONE
 
 OPTIONAL_TOOLS = {

@@ -11,8 +11,9 @@ from typing import Any
 from ssdscope.targets.provenance import Comments, Origin
 from ssdscope.units import format_capacity, format_duration
 
-WIDTH_MIN, WIDTH_MAX = 60, 110
+WIDTH_MIN, WIDTH_MAX = 20, 110
 _WAYS_DRAWN = 4
+_COLUMN = 12
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 _BARE = ("kind", "policy", "interface", "bytes", "bytes_per_second", "ns_per_byte")
 """Keys whose value says by itself what it is."""
@@ -130,6 +131,9 @@ def _box_rows(inner: Tables, label_width: int, width: int) -> list[str]:
     rows: list[str] = []
     for name, values in inner.items():
         label = f"{name.replace('_', ' '):<{label_width}}  "
+        if len(label) > width // 2:
+            rows.append(label.strip()[: width - 1])
+            label = "  "
         rows += textwrap.wrap(
             _phrase(values), width - 1, initial_indent=label, subsequent_indent=" " * len(label)
         )
@@ -139,7 +143,7 @@ def _box_rows(inner: Tables, label_width: int, width: int) -> list[str]:
 def _flash(tables: Tables, set_here: Tables, width: int) -> Iterator[str]:
     """Draw channels side by side with their chips, and say what a chip is."""
     nand = tables["nand"]
-    column = 12
+    column = min(_COLUMN, (width - 3) // 2)
     room = max((width - 2) // column, 2)
     channels = [f"ch {index}" for index in range(nand["channels"])]
     if len(channels) > room:
@@ -152,7 +156,9 @@ def _flash(tables: Tables, set_here: Tables, width: int) -> Iterator[str]:
     drawn = min(ways, _WAYS_DRAWN)
     for way in range(drawn):
         last = way == drawn - 1
-        chip = f"{'└' if last else '├'}─[chip {ways - 1 if last else way}]"
+        number = ways - 1 if last else way
+        label = f"─[chip {number}]" if column == _COLUMN else f" {number}"
+        chip = f"{'└' if last else '├'}{label}"
         if last and ways > drawn:
             yield "   " + "".join(f"{'⋮':<{column}}" for _ in channels).rstrip()
         cells = [" " * column if name == "…" else f"{chip:<{column}}" for name in channels]
@@ -187,7 +193,8 @@ def _disk(tables: Tables, width: int) -> Iterator[str]:
         number = index if index < drawn - 1 else surfaces - 1
         if number != index:
             yield "   ⋮"
-        yield f"   {'├' if index < drawn - 1 else '└'}──◁ {'═' * 12}╪{'═' * 12} surface {number}"
+        side = "═" * min(_COLUMN, (width - 19) // 2)
+        yield f"   {'├' if index < drawn - 1 else '└'}──◁ {side}╪{side} surface {number}"
     yield ""
     told = f"a spindle and an arm: {_phrase(disk)}"
     yield from textwrap.wrap(told, width, initial_indent="   ", subsequent_indent="     ")
@@ -217,6 +224,8 @@ def _values(
             yield f"[{name}]"
         key_width = max((len(key) for key, _, _ in stated), default=0)
         value_width = max((len(value) for _, value, _ in stated), default=0)
+        if key_width + value_width + 6 > width:
+            key_width = value_width = 0
         for key, value, origin in stated:
             lead = f"  {key:<{key_width}}  {value:<{value_width}}  "
             said = {"line": origin.said, "table": origin.said}.get(origin.source, "see the file")
@@ -233,8 +242,10 @@ def _values(
 
 def _hanging(lead: str, text: str, width: int) -> list[str]:
     """Put text behind a lead; under it where the lead leaves no room."""
-    if len(lead) > width - 20:
-        return [lead.rstrip(), *_hanging(" " * 8, text, width)]
+    if lead.strip() and len(lead) > width - 20:
+        below = " " * (8 if width > 40 else 4)
+        wrapped = textwrap.wrap(lead.strip(), width, initial_indent="  ", subsequent_indent=below)
+        return [*wrapped, *_hanging(below, text, width)]
     return textwrap.wrap(text, width, initial_indent=lead, subsequent_indent=" " * len(lead)) or [
         lead.rstrip()
     ]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, table
+from ssdscope.cli.layout import table
+from ssdscope.cli.output import emit, emit_json
 from ssdscope.errors import EXIT_DONE, EXIT_USAGE, UsageError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: both stop the work and keep what was measured.
+"""Ctrl-C, SIGTERM and SIGHUP: all stop the work and keep what was measured.
 
 Python raises KeyboardInterrupt between any two of its instructions, so also in the middle of
 taking a chunk of the log, which would then be lost. There the interrupt waits a moment and
@@ -8,6 +8,7 @@ tries again; a timer brings it back, since nothing else is sure to run.
 import signal
 from types import FrameType
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RETRY_S = 0.005
 _DELIVERY = ("ssdscope.targets.device", "deliver_chunk")
 
@@ -15,13 +16,16 @@ _DELIVERY = ("ssdscope.targets.device", "deliver_chunk")
 def install() -> None:
     """Handle the signals of this process."""
     signal.signal(signal.SIGALRM, _interrupt)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # A process started in the background has SIGINT ignored: leave that alone.
+    for number in SIGNALS:
+        # A process started in the background has SIGINT ignored, under nohup SIGHUP: leave that.
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _interrupt)
 
 
-def _interrupt(_number: int, frame: FrameType | None) -> None:
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if number == signal.SIGHUP:
+        # The shell and the kernel each send one; the second must not end the keeping.
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     while frame is not None:
         if (frame.f_globals.get("__name__"), frame.f_code.co_name) == _DELIVERY:
             signal.setitimer(signal.ITIMER_REAL, RETRY_S)

@@ -1,17 +1,26 @@
 """How commands speak: data on stdout, everything else on stderr."""
 
 import contextlib
+import errno
 import os
+import re
 import sys
-from collections.abc import Sequence
 from typing import Any
+
+_GONE = (errno.EPIPE, errno.EIO)
+"""How a write ends when nobody reads any more: behind a pipe, at a terminal that was closed."""
+
+_QUOTED_BYTE = re.compile(r"\\udc([89a-f][0-9a-f])")
+"""A byte that is not UTF-8, as Python quotes it; people are shown ``\\xfe``."""
 
 
 def emit(text: str) -> None:
     """Write data to stdout. A reader that has gone away (``| head``) is no failure."""
     try:
         print(text, flush=True)
-    except BrokenPipeError:
+    except OSError as failure:
+        if failure.errno not in _GONE:
+            raise
         close_stdout()
 
 
@@ -32,7 +41,8 @@ def note(text: str) -> None:
 
 def error(message: str, hint: str | None) -> None:
     """Tell the user what went wrong, and what to do."""
-    note(f"error: {message}" + (f"\n\nhint: {hint}" if hint else ""))
+    text = f"error: {message}" + (f"\n\nhint: {hint}" if hint else "")
+    note(_QUOTED_BYTE.sub(r"\\x\1", text))
 
 
 def close_stdout() -> None:
@@ -40,16 +50,3 @@ def close_stdout() -> None:
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())
     os.close(devnull)
-
-
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """Lay out a table: the first `left` columns aligned left, the rest right, as iostat's."""
-    lines = [list(header), *[list(row) for row in rows]]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if column < left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )

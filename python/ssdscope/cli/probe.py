@@ -1,16 +1,16 @@
 """``ssdscope probe``: one detector on a drive, or all of them."""
 
-import shutil
-import textwrap
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, error, note, table
+from ssdscope.cli.layout import table
+from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
+from ssdscope.cli.terminal import paragraph
 from ssdscope.errors import (
     EXIT_DONE,
     EXIT_INTERRUPTED,
@@ -32,7 +32,6 @@ Examples:
 """
 
 WHOLE_BELOW = 1e15
-LEAST_COLUMNS = 40
 
 BudgetOption = Annotated[
     str,
@@ -139,9 +138,7 @@ def _refusals(findings: list[dict[str, Any]]) -> list[str]:
     for finding in findings:
         if finding["outcome"] == "undetectable":
             alike.setdefault(in_words(finding), []).append(finding["property"])
-    width = max(shutil.get_terminal_size().columns, LEAST_COLUMNS)
-    told = [f"{', '.join(names)}: {words}" for words, names in alike.items()]
-    return ["\n".join(textwrap.wrap(each, width, subsequent_indent="  ")) for each in told]
+    return [paragraph(f"{', '.join(names)}: {words}") for words, names in alike.items()]
 
 
 def _declare(chosen: "list[ProbeInfo]", info: "DeviceInfo") -> None:

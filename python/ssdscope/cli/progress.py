@@ -2,8 +2,8 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from ssdscope.units import format_duration
 
@@ -63,11 +63,31 @@ def _estimate(progress: "Progress") -> str:
     return text
 
 
+class _Heedless:
+    """A stream on which nothing fails: a terminal that was closed ends no run."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            self._stream.flush()
+
+
 def _bar(mode: str) -> "Bar":
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True, force_terminal=True if mode == "always" else None)
+    stream = cast("TextIO", _Heedless(sys.stderr))
+    console = Console(file=stream, force_terminal=True if mode == "always" else None)
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),

@@ -7,10 +7,12 @@ from typing import Annotated, Any
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, error, note, table
+from ssdscope.cli.layout import table
+from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, OutputFolder, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
+from ssdscope.cli.terminal import paragraph, width
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, OutputError
 
 EXAMPLES = """\b
@@ -26,6 +28,8 @@ Examples:
 
 _VERDICT_WIDTH = 11
 _LINE_WIDTH = 96
+_LEAST_BESIDE = 60
+"""With fewer columns the verdict does not stand in a column of its own."""
 
 
 def register(app: typer.Typer) -> None:
@@ -205,12 +209,12 @@ def _text(document: dict[str, Any]) -> str:
     """Lay out the claims one under the other: their texts are too long for columns."""
     parts = []
     for figure in document["figures"]:
-        parts.append(figure["title"])
+        parts.append(paragraph(figure["title"]))
         parts += [_claim(row) for row in figure["rows"]]
         if "table" in figure:
             texts = [[str(cell) for cell in row] for row in figure["table"]["rows"]]
             parts.append(table(figure["table"]["columns"], texts))
-        parts += [textwrap.fill(f"note: {each}", _LINE_WIDTH) for each in figure["notes"]]
+        parts += [textwrap.fill(f"note: {each}", _room()) for each in figure["notes"]]
         if figure["image"]:
             parts.append(f"picture: {figure['image']}")
     return "\n\n".join(parts)
@@ -225,19 +229,27 @@ def _claim(row: dict[str, Any]) -> str:
         ("truth", _cell(row["truth"], row["unit"]) if "truth" in row else ""),
         ("why", row.get("why")),
     ]
-    indent = " " * _VERDICT_WIDTH
+    room = _room()
+    verdict, hang = f"{row['verdict']:<{_VERDICT_WIDTH}}", _VERDICT_WIDTH
+    if room < _LEAST_BESIDE:
+        verdict, hang = f"{row['verdict']}: ", 2
+    indent = " " * hang
     lines = [
         line
         for label, text in said
         if text
         for line in textwrap.wrap(
             f"{label}: {text}" if label else text,
-            _LINE_WIDTH,
-            initial_indent=indent if label else f"{row['verdict']:<{_VERDICT_WIDTH}}",
+            room,
+            initial_indent=indent if label else verdict,
             subsequent_indent=indent + "  " * bool(label),
         )
     ]
     return "\n".join(lines)
+
+
+def _room() -> int:
+    return min(width() or _LINE_WIDTH, _LINE_WIDTH)
 
 
 def _cell(value: Any, unit: str | None) -> str:

@@ -1,7 +1,6 @@
 """What one invocation knows about itself: its words, and how to say them again."""
 
 import secrets
-import shlex
 from dataclasses import dataclass
 
 from ssdscope.cli.output import note
@@ -39,4 +38,6 @@ class Session:
         words = [*self.argv]
         if not any(word == "--seed" or word.startswith("--seed=") for word in words):
             words += ["--seed", str(seed)]
-        note(f"repeat: ssdscope {shlex.join(words)}")
+        from ssdscope.targets.names import shell_words
+
+        note(f"repeat: ssdscope {shell_words(words)}")

@@ -1,4 +1,4 @@
-"""The first thing that runs: it takes Ctrl-C and SIGTERM before anything slow is imported."""
+"""The first thing that runs: it takes Ctrl-C and its like before anything slow is imported."""
 
 import signal
 import sys
@@ -17,7 +17,7 @@ def main() -> None:
     except KeyboardInterrupt:
         status = EXIT_INTERRUPTED
     # On the way out nothing is left to keep: an interrupt simply ends the process.
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in interrupts.SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     sys.exit(status)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.layout import table
+from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session

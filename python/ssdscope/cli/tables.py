@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from ssdscope.cli.output import table
+from ssdscope.cli.layout import table
+from ssdscope.cli.terminal import paragraph
 from ssdscope.units import format_capacity, format_duration
 
 _LATENCY_COLUMNS = ("mean", "p50", "p90", "p99", "p99_9", "max")
@@ -14,9 +15,10 @@ def run_text(title: str, record: dict[str, Any]) -> str:
     target = record["target"]
     state = f", {target['state']}" if target["state"] else ""
     elapsed = format_duration(record["elapsed_ns"])
+    capacity = format_capacity(target["capacity_bytes"])
     parts = [
-        f"{target['uri']}  {target['kind']}, {format_capacity(target['capacity_bytes'])}{state}",
-        f"{title}: {record['requests']:,} requests in {elapsed}{_trace(record)}",
+        paragraph(f"{target['uri']}  {target['kind']}, {capacity}{state}"),
+        paragraph(f"{title}: {record['requests']:,} requests in {elapsed}{_trace(record)}"),
         "",
         _directions(record),
     ]
@@ -106,12 +108,12 @@ def _attribution(record: dict[str, Any], name: str, label: str) -> str | None:
         for cause, value in shown
         if total and value / total >= _ATTRIBUTION_SHARE_SHOWN
     ]
-    return f"{label}{name} time went to: {', '.join(parts)}" if parts else None
+    return paragraph(f"{label}{name} time went to: {', '.join(parts)}") if parts else None
 
 
 def _counters(counters: dict[str, Any]) -> str:
     waf = counters["waf"]
-    return (
+    return paragraph(
         f"write amplification {'-' if waf is None else f'{waf:.3f}'}, "
         f"{counters['block_erases']:,} blocks erased, {counters['gc_runs']:,} collected, "
         f"{counters['gc_pages_moved']:,} pages moved"

@@ -2,7 +2,6 @@
 
 import contextlib
 import platform
-import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,6 +21,7 @@ from ssdscope.results import envelope
 from ssdscope.results.files import destination, is_special, write_text
 from ssdscope.results.record import strict_json
 from ssdscope.targets import Target
+from ssdscope.targets.names import shell_words
 from ssdscope.targets.opening import identify
 from ssdscope.targets.spare import spare_bytes
 from ssdscope.targets.traces import sniff_trace
@@ -209,7 +209,7 @@ def _command(
     words += [] if trace is None else ["--trace", str(trace)]
     words += [] if trace_format is None else ["--format", trace_format]
     written = target.kind == "file" and target.device.info.writable
-    return shlex.join(words) + (" --destroy-data TOKEN" if written else "")
+    return shell_words(words) + (" --destroy-data TOKEN" if written else "")
 
 
 def _empty_document(

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from ssdscope.errors import OutputError, UsageError
+from ssdscope.targets.names import printable
 
 _NAME_KEPT = 40
 _OWN_STREAMS = (1, 2)
@@ -60,7 +61,7 @@ def _own_stream(place: Path) -> int | None:
 
 def write_text(path: str | Path, text: str) -> None:
     """Write a text file, as `write_bytes` does."""
-    write_bytes(path, text.encode())
+    write_bytes(path, printable(text).encode())
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:

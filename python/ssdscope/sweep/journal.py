@@ -11,6 +11,7 @@ from ssdscope.results.files import write_bytes
 from ssdscope.results.marks import MADE_BY, TOOL
 from ssdscope.results.whole_lines import WholeLines
 from ssdscope.sweep.runner import Outcome
+from ssdscope.targets.names import printable
 
 _NOT_IN_TABLE = ("drive", "members", "erase_histogram")
 
@@ -131,4 +132,4 @@ def _flatten(value: Any, name: str, row: dict[str, Any]) -> None:
             if key not in _NOT_IN_TABLE:
                 _flatten(each, f"{name}.{key}" if name else key, row)
     elif not isinstance(value, list):
-        row[name] = value
+        row[name] = printable(value) if isinstance(value, str) else value

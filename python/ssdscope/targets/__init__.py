@@ -9,6 +9,8 @@ In reading order:
     The drive files shipped with the package.
 `opening`
     A parsed target, opened.
+`names`
+    Names of files as text, whatever bytes they hold.
 `sources`
     The files behind a target.
 `holes`

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ssdscope import _native
 from ssdscope.errors import ConfigError, DeviceError, SsdscopeError, TraceError, UsageError
+from ssdscope.targets.names import printable
 from ssdscope.targets.records import DeviceInfo, Log, Moved, Progress, RunResult
 
 if TYPE_CHECKING:
@@ -333,6 +334,8 @@ def translated_errors() -> Iterator[None]:
         raise _with_partial(UsageError(str(error)), error) from error
     except _native.DeviceError as error:
         raise _with_partial(DeviceError(str(error)), error) from error
+    except UnicodeEncodeError as error:
+        raise UsageError(f"'{printable(error.object)}' is not text in UTF-8") from error
 
 
 def _with_partial(ours: SsdscopeError, native: Exception) -> SsdscopeError:

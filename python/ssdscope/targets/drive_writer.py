@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from ssdscope import _native
 from ssdscope.errors import ConfigError
 from ssdscope.targets.device import Device, translated_errors
+from ssdscope.targets.names import printable
 
 Value = str | int | float | bool
 
@@ -34,7 +35,7 @@ def drive_toml(
     ConfigError
         If the drive could not work; every fault is named.
     """
-    lines = [f"# {line}".rstrip() for line in header] + [""]
+    lines = [f"# {printable(line)}".rstrip() for line in header] + [""]
     tables: dict[str, list[str]] = {"": []}
     for key, value in values.items():
         table, _, name = key.rpartition(".")

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path as FilePath
@@ -12,6 +13,7 @@ from ssdscope.errors import ConfigError, SsdscopeError, UsageError
 from ssdscope.targets import grammar
 from ssdscope.targets.arrays import Array, read_array
 from ssdscope.targets.device import Device, native_of, translated_errors
+from ssdscope.targets.names import printable
 from ssdscope.targets.presets import preset_text
 from ssdscope.units import parse_size
 
@@ -185,7 +187,7 @@ def read_drive(uri: str) -> tuple[str, str]:
     if isinstance(spec, grammar.Preset):
         return preset_text(spec.name), f"{spec.name}.toml"
     if isinstance(spec, grammar.DriveFile):
-        return read_text(spec.path), spec.path
+        return read_text(spec.path), printable(spec.path)
     raise UsageError(
         f"target {uri!r} has no drive file",
         hint="use sim:NAME or a path that ends in .toml",
@@ -250,7 +252,7 @@ def identify(path: str) -> dict[str, Any]:
         )
     with translated_errors():
         identity: dict[str, Any] = json.loads(_native.identify(path))
-    return identity
+    return identity | {"path": path, "real_path": os.path.realpath(path)}
 
 
 def native_version() -> str:
@@ -301,7 +303,8 @@ def _open(uri: str, spec: grammar.Spec, options: _Options) -> Target:
             return _open_simulated(uri, options)
         case grammar.Path(path):
             with translated_errors():
-                native = _native.open_file(path, options.destroy_token, options.overwrite_existing)
+                token = options.destroy_token and printable(options.destroy_token)
+                native = _native.open_file(path, token, options.overwrite_existing)
         case grammar.Null(capacity_bytes):
             with translated_errors():
                 native = _native.open_null(capacity_bytes)

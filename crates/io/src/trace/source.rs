@@ -4,6 +4,7 @@
 //! cost time but not memory. A trace is read more than once, so only regular files do.
 
 use super::error::TraceError;
+use crate::shown::Shown;
 use flate2::bufread::MultiGzDecoder;
 use serde::Serialize;
 use std::fs::File;
@@ -50,7 +51,7 @@ pub(super) struct Source {
 impl Source {
     /// Opens the trace at `path`.
     pub fn open(path: &Path) -> Result<Self, TraceError> {
-        let label = path.to_string_lossy().into_owned();
+        let label = Shown(path).to_string();
         let unreadable = |error: &io::Error| unreadable(&label, error);
         if path.as_os_str() == "-" {
             return Err(TraceError::NotAFile { path: "- (the standard input)".into() });

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.layout import table
+from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.layout import table
 from ssdscope.cli.model.fit import DataArgument, TargetOption, WorkloadOption
-from ssdscope.cli.output import emit, emit_json, table
+from ssdscope.cli.output import emit, emit_json
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, table
+from ssdscope.cli.layout import table
+from ssdscope.cli.output import emit, emit_json
 from ssdscope.cli.outputs import Input, Output, guard
+from ssdscope.cli.terminal import paragraph
 from ssdscope.errors import EXIT_DONE
 
 if TYPE_CHECKING:
@@ -98,15 +100,15 @@ def _text(fitted: "FittedModel", found: dict[str, Any], out: str | None) -> str:
         f"{trained}; {100 * _own(fitted):.1f} % off on unseen runs"
     )
     parts = [
-        head,
+        paragraph(head),
         "",
         table(("exchanging it", "moves predictions"), importances),
         "",
         f"Average {name} where only this is set:",
-        *(f"  {each}: {row}" for each, row in dependences),
+        *(paragraph(f"  {each}: {row}") for each, row in dependences),
         "",
         f"A tree to read ({100 * fitted.tree['grouped_mre']:.1f} % off on unseen runs):",
-        *(f"  {rule}" for rule in found["rules"]),
+        *(paragraph(f"  {rule}") for rule in found["rules"]),
         *([] if out is None else ["", f"drawn: {out}"]),
     ]
     return "\n".join(parts)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, table
+from ssdscope.cli.layout import table
+from ssdscope.cli.output import emit, emit_json
 from ssdscope.cli.outputs import Input, Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session

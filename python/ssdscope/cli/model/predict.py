@@ -5,7 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.output import emit, emit_json, note, table
+from ssdscope.cli.layout import table
+from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Input
 from ssdscope.errors import EXIT_DONE, EXIT_NOT_TRUSTWORTHY
 
