@@ -92,6 +92,7 @@ pub struct Scheduler {
     pub multi_plane_erase: bool,
     pub die_interleave: bool,
     pub way_interleave: bool,
+    pub data_first: bool,
     pub cached_read: bool,
     pub cached_program: bool,
     pub suspend: Suspend,
@@ -154,6 +155,7 @@ pub(super) fn scheduler(get: &Getter) -> Scheduler {
         multi_plane_erase: get.flag("scheduler.multi_plane_erase"),
         die_interleave: get.flag("scheduler.die_interleave"),
         way_interleave: get.flag("scheduler.way_interleave"),
+        data_first: get.flag("scheduler.data_first"),
         cached_read: get.flag("scheduler.cached_read"),
         cached_program: get.flag("scheduler.cached_program"),
         suspend: match get.word("scheduler.suspend") {

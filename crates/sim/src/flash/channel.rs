@@ -32,19 +32,27 @@ impl Channel {
         self.free_at_ns <= now_ns && !self.will_wake && !self.has_work()
     }
 
-    /// The waiting unit whose turn is next, of `units`; it stops waiting, and the turn
-    /// passes to the one behind it.
+    /// The first of the waiting units, from the one whose turn it is, that `may` go.
     #[inline]
-    pub fn next_waiting(&mut self, units: u32) -> u32 {
-        let from_turn = self.waiting >> self.turn;
-        let unit = if from_turn != 0 {
-            self.turn + from_turn.trailing_zeros()
-        } else {
-            self.waiting.trailing_zeros()
-        };
+    pub fn first_in_turn(&self, may: impl Fn(u32) -> bool) -> Option<u32> {
+        let from_turn = u64::MAX << self.turn;
+        [self.waiting & from_turn, self.waiting & !from_turn].into_iter().find_map(|mut units| {
+            while units != 0 {
+                let unit = units.trailing_zeros();
+                if may(unit) {
+                    return Some(unit);
+                }
+                units &= units - 1;
+            }
+            None
+        })
+    }
+
+    /// A unit stops waiting, and the turn passes to the one behind it, of `units`.
+    #[inline]
+    pub fn take_turn(&mut self, unit: u32, units: u32) {
         self.waiting &= !(1 << unit);
         self.turn = if unit + 1 == units { 0 } else { unit + 1 };
-        unit
     }
 
     /// Carries something from now on.

@@ -2,9 +2,10 @@
 //!
 //! A *unit* is what executes one command at a time: a die, or a whole chip where
 //! the drive cannot interleave dies, or all chips of a channel where not even these.
-//! Rules, as `MQSim` (FAST'18) has them:
+//! Rules, most of them as `MQSim` (FAST'18) has them:
 //!
-//! * waiting read data have the channel before new commands;
+//! * data that were read have the channel before new commands (`scheduler.data_first`), or only
+//!   before those that bring data, so that no die rests while a channel could start it;
 //! * else the units of a channel take turns;
 //! * within a unit reads go before programs before erases (`scheduler.read_first`;
 //!   without it, in order of arrival), the host's before collection's or after
@@ -15,9 +16,10 @@
 //!
 //! [`command`] is what waits and works, [`spots`] where, [`unit`] the dies, [`channel`] the
 //! wires, `times` how long it takes, [`busy`] how long it took; `place` says where units
-//! are, `issue` picks what goes next, `register` overlaps it with what goes before, [`suspend`]
-//! lets reads pass, [`alone`] looks ahead where nothing else goes on. This module connects them.
-//! It knows nothing of mapping: it is handed commands and hands back finished ones.
+//! are, `turns` whose turn it is on a channel, `issue` picks what goes next, `register` overlaps it
+//! with what goes before, [`suspend`] lets reads pass, [`alone`] looks ahead where nothing else
+//! goes on. This module connects them. It knows nothing of mapping: it is handed commands and
+//! hands back finished ones.
 
 pub mod alone;
 pub mod busy;
@@ -29,6 +31,7 @@ mod register;
 pub mod spots;
 pub mod suspend;
 mod times;
+mod turns;
 pub mod unit;
 
 use crate::config::{Channel as ChannelTimes, Nand, Scheduler};
@@ -191,47 +194,6 @@ impl Flash {
             self.commands[before].next = slot;
         }
         unit.queued += 1;
-    }
-
-    /// Uses a channel if it is free and somebody waits for it; if it is busy, sees to
-    /// it that the next one is served when it is free.
-    pub fn kick(&mut self, channel_index: u32, now_ns: u64, events: &mut EventQueue) {
-        let channel = &mut self.channels[channel_index as usize];
-        if channel.free_at_ns <= now_ns {
-            if let Some(unit) = channel.ready.pop_front() {
-                self.start_data_out(channel_index, unit, now_ns, events);
-                return;
-            }
-            if channel.waiting != 0 {
-                let turn = channel.next_waiting(self.units_per_channel.value);
-                let unit = channel_index * self.units_per_channel.value + turn;
-                self.issue(channel_index, unit, now_ns, events);
-            }
-        }
-        let channel = &mut self.channels[channel_index as usize];
-        if channel.has_work() && !channel.will_wake {
-            channel.will_wake = true;
-            events.schedule(channel.free_at_ns, Event::ChannelFree(channel_index));
-        }
-    }
-
-    /// A channel on which somebody waited is free.
-    pub fn channel_free(&mut self, channel: u32, now_ns: u64, events: &mut EventQueue) {
-        self.channels[channel as usize].will_wake = false;
-        self.kick(channel, now_ns, events);
-    }
-
-    /// A unit that has just become idle goes on with its next command, if its channel
-    /// is free; turns are not touched.
-    pub fn go_on(&mut self, unit: u32, now_ns: u64, events: &mut EventQueue) {
-        let channel_index = self.channel_of(unit);
-        let bit = self.bit_of(unit);
-        let channel = &mut self.channels[channel_index as usize];
-        if channel.free_at_ns <= now_ns && channel.waiting & bit != 0 && channel.ready.is_empty() {
-            channel.waiting &= !bit;
-            self.issue(channel_index, unit, now_ns, events);
-        }
-        self.kick(channel_index, now_ns, events);
     }
 
     /// A unit's array has read: the data wait for the channel.

@@ -92,9 +92,15 @@ fn channels_share_out_the_pages() {
 fn chips_of_a_channel_share_it() {
     for n in NUMBERS {
         let ways = format!("nand.ways={n}");
-        // What is ready goes before new commands, so the chips read in step, and send in turn.
-        let reads = PAGES / n * (READ_ARRAY + n * TRANSFER);
+        // A chip reads again while the others send, until they take longer than it does.
+        let array_bound = (n - 1) * TRANSFER + PAGES / n * READ;
+        let bus_bound = PAGES * TRANSFER + READ_ARRAY;
+        let reads = if n * TRANSFER < READ { array_bound } else { bus_bound };
         assert_eq!(all_ns(Op::Read, &[&ways]), reads, "{ways}");
+        // If what is ready goes before new commands, the chips read in step, and send in turn.
+        let in_step = [&ways[..], "scheduler.data_first=true"];
+        let reads = PAGES / n * (READ_ARRAY + n * TRANSFER);
+        assert_eq!(all_ns(Op::Read, &in_step), reads, "{in_step:?}");
         // With a cache register the channel never rests: one chip is enough to fill it.
         let cached = [&ways[..], "scheduler.cached_read=true"];
         assert_eq!(all_ns(Op::Read, &cached), READ_ARRAY + PAGES * TRANSFER, "{cached:?}");
@@ -106,7 +112,7 @@ fn chips_of_a_channel_share_it() {
         assert_eq!(all_ns(Op::Write, &[&ways]), expected, "{ways}");
         assert_eq!(n <= 4, n * TRANSFER < PROGRAM, "four chips leave the channel time");
         // Several channels of several chips each are so many of these.
-        let both = [&ways[..], "nand.channels=4"];
+        let both = [&in_step[..], &["nand.channels=4"]].concat();
         let reads = PAGES / 4 / n * (READ_ARRAY + n * TRANSFER);
         assert_eq!(all_ns(Op::Read, &both), reads, "{both:?}");
     }
@@ -122,8 +128,12 @@ fn all_orders_of_planes_take_the_time_of_what_works_side_by_side() {
     let expected_ns = |letters: &str| {
         let two = |letter: char| if letters.contains(letter) { 2 } else { 1 };
         let (ways, dies, planes) = (two('W'), two('D'), two('P'));
-        // Chips sense together and send in turn; channels do all of it together.
-        dies * (COMMAND + (planes - 1) * EXTRA + READ_ARRAY + ways * planes * TRANSFER)
+        // Two chips fill their channel, as data take longer than the array; channels do all of
+        // it together.
+        let (command, data) = (COMMAND + (planes - 1) * EXTRA, planes * TRANSFER);
+        let commands = 1 + (dies - 1) * ways;
+        let arrays = if ways == 1 { dies } else { 1 };
+        commands * command + arrays * READ_ARRAY + ways * dies * data
     };
     let mut seen = std::collections::BTreeSet::new();
     for order in orders() {

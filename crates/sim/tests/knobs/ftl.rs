@@ -88,8 +88,11 @@ fn all_24_orders_reach_every_plane_in_their_order() {
     for order in orders {
         let set = format!("ftl.plane_order={order}");
         let shape = ["nand.channels=2", "nand.ways=3", "nand.dies=4", "nand.planes=5", &set];
-        let switches =
-            ["scheduler.die_interleave=false", "channel.read_command_extra_plane_ns=700"];
+        let switches = [
+            "scheduler.die_interleave=false",
+            "scheduler.data_first=true",
+            "channel.read_command_extra_plane_ns=700",
+        ];
         let mut rig = Rig::filled(&[&shape[..], &switches].concat());
         let mut stride = 1;
         for letter in order.chars() {

@@ -1,5 +1,6 @@
 //! The keys of `array`, as a log-block drive obeys them.
 
+use crate::nand::{in_step, overlapped};
 use crate::rig::{
     ERASE, LOG_DRIVE, NO_LINK, PAGE, PROGRAM_ARRAY, READ, READ_ARRAY, Rig, TRANSFER, WRITE, read,
     write,
@@ -10,6 +11,7 @@ knobs! {
     "nand.read_by_type_ns" => a_read_takes_the_time_of_its_type,
     "nand.program_by_type_ns" => a_program_takes_the_time_of_its_type,
     "scheduler.way_interleave" => chips_of_a_channel_overlap,
+    "scheduler.data_first" => chips_read_while_others_send_or_all_in_step,
     "scheduler.multi_plane_erase" => one_command_erases_a_unit,
     "scheduler.cached_read" => the_next_page_is_read_while_data_go_out,
     "scheduler.cached_program" => data_come_in_while_the_array_programs,
@@ -39,6 +41,14 @@ fn chips_of_a_channel_overlap() {
         let way = format!("scheduler.way_interleave={flag}");
         let mut rig = Rig::logged(&["nand.ways=2", "ftl.merge_unit_bytes=65536", &way]);
         assert_eq!(rig.latency_ns((Op::Read, 0, 2 * PAGE)), expected, "{flag}");
+    }
+}
+
+fn chips_read_while_others_send_or_all_in_step() {
+    for (flag, expected) in [("false", overlapped(4)), ("true", in_step(4))] {
+        let data = format!("scheduler.data_first={flag}");
+        let mut rig = Rig::logged(&["nand.ways=4", "ftl.merge_unit_bytes=131072", &data]);
+        assert_eq!(rig.latency_ns((Op::Read, 0, 8 * PAGE)), expected, "{flag}");
     }
 }
 

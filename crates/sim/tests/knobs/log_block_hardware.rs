@@ -1,9 +1,10 @@
 //! The keys of array, channels, link and scheduler, as a log-block drive obeys them: the
 //! hardware is that of a page-mapped drive, and here is seen to be the same.
 
+use crate::nand::{in_step, overlapped};
 use crate::rig::{
-    COMMAND, ERASE, LINK, LOG_DRIVE, PAGE, PROGRAM_ARRAY, PROGRAM_COMMAND, READ, READ_ARRAY,
-    READ_COMMAND, Rig, TRANSFER, WRITE, config, read, write,
+    COMMAND, ERASE, LINK, LOG_DRIVE, PAGE, PROGRAM_ARRAY, PROGRAM_COMMAND, READ, Rig, TRANSFER,
+    WRITE, config, read, write,
 };
 use ssdscope_io::{Cause, Op};
 
@@ -57,11 +58,6 @@ fn check_eight(key: &str, expected: impl Fn(u64) -> u64) {
     }
 }
 
-/// Reads on units whose arrays overlap and whose data do not.
-const fn overlapped(count: u64) -> u64 {
-    8 / count * (READ_COMMAND + READ_ARRAY + count * TRANSFER)
-}
-
 fn channels_work_side_by_side() {
     check_eight("nand.channels", |channels| 8 / channels * READ);
 }
@@ -75,7 +71,7 @@ fn dies_share_their_channel() {
 }
 
 fn planes_share_a_command() {
-    check_eight("nand.planes", overlapped);
+    check_eight("nand.planes", in_step);
 }
 
 fn blocks_are_capacity() {

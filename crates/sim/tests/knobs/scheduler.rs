@@ -1,5 +1,6 @@
 //! Which command goes next, and what goes at the same time.
 
+use crate::nand::{in_step, overlapped};
 use crate::rig::{
     ERASE, PAGE, PROGRAM_ARRAY, PROGRAM_COMMAND, READ, READ_ARRAY, READ_COMMAND, Rig, TRANSFER,
     WRITE, read, write,
@@ -11,6 +12,7 @@ knobs! {
     "scheduler.host_first" => the_host_passes_collection,
     "scheduler.multi_plane" => one_command_serves_several_planes,
     "scheduler.die_interleave" => dies_of_a_chip_overlap,
+    "scheduler.data_first" => dies_read_while_others_send_or_all_in_step,
 }
 
 fn reads_pass_programs() {
@@ -24,6 +26,27 @@ fn reads_pass_programs() {
         // What one gains the others lose: the die is as busy either way.
         let last = done.iter().map(|one| one.latency().0).max().unwrap();
         assert_eq!(last, 3 * WRITE + READ, "{set}");
+    }
+}
+
+fn dies_read_while_others_send_or_all_in_step() {
+    for dies in [1, 2, 4, 8] {
+        for (flag, expected) in [("false", overlapped(dies)), ("true", in_step(dies))] {
+            let sets = [format!("nand.ways={dies}"), format!("scheduler.data_first={flag}")];
+            let mut rig = Rig::filled(&[&sets[0], &sets[1]]);
+            assert_eq!(rig.latency_ns((Op::Read, 0, 8 * PAGE)), expected, "{sets:?}");
+        }
+    }
+    // A program brings data itself, and waits: what is read of the second die comes first.
+    for (ask, flag, second_ns) in [
+        (read(2), "false", READ + READ_COMMAND + TRANSFER),
+        (read(2), "true", READ + TRANSFER),
+        (write(2), "false", READ + TRANSFER),
+        (write(2), "true", READ + TRANSFER),
+    ] {
+        let mut rig = Rig::filled(&["nand.ways=4", &format!("scheduler.data_first={flag}")]);
+        let _ = rig.then(read(0), 0).then(read(1), READ - 1).then(ask, 0);
+        assert_eq!(rig.drain()[1].latency().0, second_ns, "{ask:?}, {flag}");
     }
 }
 

@@ -115,6 +115,14 @@ pub(super) const KEYS: &[Key] = &[
         "the chips of a channel work at the same time; else one command at a time on a channel",
     ),
     key(
+        "scheduler.data_first",
+        Flag,
+        Bool(false),
+        Array,
+        "data read have the channel before any command; else reads and erases are sent to dies at \
+         rest first",
+    ),
+    key(
         "scheduler.multi_plane_erase",
         Flag,
         Bool(false),

@@ -171,15 +171,19 @@ impl<'a> Run<'a> {
 
     /// See [`Flash::kick`].
     fn kick(&mut self, index: u32) {
-        let channel = &mut self.channels[index as usize];
+        let channel = &self.channels[index as usize];
         if channel.free_at_ns <= self.now_ns {
-            if let Some(unit) = channel.ready.pop_front() {
+            let units = self.flash.units_per_channel.value;
+            let first = index * units;
+            let no_data = channel.ready.is_empty();
+            let next = channel.first_in_turn(|turn| no_data || self.goes_before_data(first + turn));
+            let channel = &mut self.channels[index as usize];
+            if let Some(turn) = next {
+                channel.take_turn(turn, units);
+                self.issue(first + turn);
+            } else if let Some(unit) = channel.ready.pop_front() {
                 self.start_data_out(index, unit);
                 return;
-            }
-            if channel.waiting != 0 {
-                let turn = channel.next_waiting(self.flash.units_per_channel.value);
-                self.issue(index * self.flash.units_per_channel.value + turn);
             }
         }
         let channel = &mut self.channels[index as usize];
@@ -189,13 +193,19 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// See [`Flash::goes_before_data`].
+    fn goes_before_data(&self, unit: u32) -> bool {
+        let head = self.workers[unit as usize].head;
+        !self.flash.scheduler.data_first && !matches!(self.page(head).0, Kind::Program)
+    }
+
     /// See [`Flash::go_on`].
     fn go_on(&mut self, unit: u32) {
         let Worker { channel: index, bit, .. } = self.workers[unit as usize];
-        let channel = &mut self.channels[index as usize];
-        let is_free = channel.free_at_ns <= self.now_ns && channel.ready.is_empty();
-        if is_free && channel.waiting & bit != 0 {
-            channel.waiting &= !bit;
+        let channel = &self.channels[index as usize];
+        let is_free = channel.free_at_ns <= self.now_ns && channel.waiting & bit != 0;
+        if is_free && (channel.ready.is_empty() || self.goes_before_data(unit)) {
+            self.channels[index as usize].waiting &= !bit;
             self.issue(unit);
         }
         self.kick(index);

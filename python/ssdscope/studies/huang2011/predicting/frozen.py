@@ -13,13 +13,13 @@ from dataclasses import replace
 from ssdscope.studies.huang2011.means import PUBLISHED
 from ssdscope.targets import Target, open_target
 
-SINCE = "2026-11-20, before any model was fitted"
+SINCE = "2026-11-20, before any model was fitted (and since told by a key for a rule they had)"
 FROZEN = {
     "HDD_S": "0bd8cf0de90f3802",
-    "SSD_I": "7c141754b560527a",
-    "SSD_A": "71e74fb1847786bb",
-    "SSD_S": "7d42761c6e9015c9",
-    "Array_I": "cb41bb1eb3d055d2",
+    "SSD_I": "f1ece970b01fba98",
+    "SSD_A": "f6a279fa3d03ea9f",
+    "SSD_S": "550fd65d056323f6",
+    "Array_I": "c15ef63edc5a632b",
 }
 
 

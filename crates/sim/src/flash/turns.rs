@@ -1,0 +1,75 @@
+//! Whose turn it is on a channel: a unit whose data were read, or one that takes up a command.
+//!
+//! With `scheduler.data_first` waiting data go before any command, as in `MQSim`. Dies that were
+//! started together then stay in step: all of them read, then all of their data cross the channel
+//! one after the other, and then all begin again. Without it a command that brings no data, which
+//! takes a fraction of a page's time on the channel, goes first, so that its die works meanwhile.
+
+use super::Flash;
+use super::unit::Takes;
+use crate::events::{Event, EventQueue};
+
+impl Flash {
+    /// Uses a channel if it is free and somebody waits for it; if it is busy, sees to
+    /// it that the next one is served when it is free.
+    pub fn kick(&mut self, channel_index: u32, now_ns: u64, events: &mut EventQueue) {
+        let channel = &self.channels[channel_index as usize];
+        if channel.free_at_ns <= now_ns {
+            let units = self.units_per_channel.value;
+            let first = channel_index * units;
+            let no_data = channel.ready.is_empty();
+            let next = channel.first_in_turn(|turn| no_data || self.goes_before_data(first + turn));
+            let channel = &mut self.channels[channel_index as usize];
+            if let Some(turn) = next {
+                channel.take_turn(turn, units);
+                self.issue(channel_index, first + turn, now_ns, events);
+            } else if let Some(unit) = channel.ready.pop_front() {
+                self.start_data_out(channel_index, unit, now_ns, events);
+                return;
+            }
+        }
+        let channel = &mut self.channels[channel_index as usize];
+        if channel.has_work() && !channel.will_wake {
+            channel.will_wake = true;
+            events.schedule(channel.free_at_ns, Event::ChannelFree(channel_index));
+        }
+    }
+
+    /// Whether what a waiting unit takes up next goes before data that were read: it keeps the
+    /// channel for no longer than a command takes.
+    #[inline]
+    fn goes_before_data(&self, unit_index: u32) -> bool {
+        if self.scheduler.data_first {
+            return false;
+        }
+        let unit = &self.units[unit_index as usize];
+        match unit.takes {
+            Takes::HostReads => true,
+            Takes::Anything => {
+                let next = unit.queues[self.next_queue(unit_index)].head;
+                !self.commands[next].work.programs()
+            }
+            Takes::Nothing | Takes::Programs => false,
+        }
+    }
+
+    /// A channel on which somebody waited is free.
+    pub fn channel_free(&mut self, channel: u32, now_ns: u64, events: &mut EventQueue) {
+        self.channels[channel as usize].will_wake = false;
+        self.kick(channel, now_ns, events);
+    }
+
+    /// A unit that has just become idle goes on with its next command, if its channel
+    /// is free; turns are not touched.
+    pub fn go_on(&mut self, unit: u32, now_ns: u64, events: &mut EventQueue) {
+        let channel_index = self.channel_of(unit);
+        let bit = self.bit_of(unit);
+        let channel = &self.channels[channel_index as usize];
+        let is_free = channel.free_at_ns <= now_ns && channel.waiting & bit != 0;
+        if is_free && (channel.ready.is_empty() || self.goes_before_data(unit)) {
+            self.channels[channel_index as usize].waiting &= !bit;
+            self.issue(channel_index, unit, now_ns, events);
+        }
+        self.kick(channel_index, now_ns, events);
+    }
+}
