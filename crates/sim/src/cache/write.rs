@@ -119,6 +119,12 @@ impl WriteBuffer {
         self.units - self.waiting_units - self.moving_units
     }
 
+    /// Sectors of units on their way to flash.
+    #[must_use]
+    pub const fn moving_sectors(&self) -> u64 {
+        self.moving_units * self.unit_sectors
+    }
+
     /// The number of the last write taken in.
     #[must_use]
     pub const fn last_write(&self) -> u64 {

@@ -13,6 +13,7 @@
 use super::host::{HostRequest, Role};
 use super::idle::Idle;
 use super::memory::Memory;
+use super::under_way::MostUnderWay;
 use super::{Drive, Scheme};
 use crate::cache::{Run, Spans, WriteBuffer};
 use crate::clock::Linked;
@@ -20,6 +21,7 @@ use crate::config::{Drain, WriteBufferConfig};
 use crate::events::Event;
 use crate::flash::command::Work;
 use crate::ftl::Translation;
+use crate::layout::Layout;
 use ssdscope_io::{Cause, Counters, Device, DeviceError, Op};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -47,7 +49,7 @@ struct Sync {
 pub(super) struct Buffer {
     store: WriteBuffer,
     protected: bool,
-    concurrent_drains: u32,
+    most_under_way: MostUnderWay,
     pub memory: Memory,
     /// Whether the host is quiet, and it is emptied then.
     idle: Idle,
@@ -66,14 +68,15 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// The buffer that a drive file describes, before flash of such pages, best written so
-    /// many in a row; none if it has no bytes.
-    pub fn new(config: &WriteBufferConfig, page_sectors: u32, run_pages: u32) -> Option<Box<Self>> {
+    /// The buffer that a drive file describes, before flash of such mapping units, best written
+    /// so many in a row; none if it has no bytes.
+    pub fn new(config: &WriteBufferConfig, layout: &Layout, run_pages: u32) -> Option<Box<Self>> {
+        let page_sectors = layout.units().sectors_per_page;
         (config.bytes > 0).then(|| {
             Box::new(Self {
                 store: WriteBuffer::new(config, page_sectors.into(), run_pages.into()),
                 protected: config.power_loss_protected,
-                concurrent_drains: config.concurrent_drains,
+                most_under_way: MostUnderWay::new(config.concurrent_drains, layout.array()),
                 memory: Memory::new(config.ns_per_byte),
                 idle: Idle::new(config.drain == Drain::Idle, config.idle_ns),
                 waiting: VecDeque::new(),
@@ -119,7 +122,8 @@ impl Buffer {
 
     /// The next run to send, if one should be.
     fn next_run(&mut self) -> Option<Run> {
-        if self.runs >= self.concurrent_drains || self.given_up {
+        let is_enough = self.most_under_way.is_met(self.runs, self.store.moving_sectors());
+        if is_enough || self.given_up {
             return None;
         }
         let store = &mut self.store;

@@ -4,8 +4,8 @@
 //!
 //! * here: the drive as a [`Device`], and its clock;
 //! * `host`: commands in, answers out;
-//! * `buffer`: writes that wait in memory between the two; `reading`: reads that find their
-//!   data there; `memory`: how long a copy takes;
+//! * `buffer`: writes that wait in memory between the two; `under_way`: how many leave it at once;
+//!   `reading`: reads that find their data there; `memory`: how long a copy takes;
 //! * `pages`: a request's pages become flash commands, and their ends its end;
 //! * `members`: a command on a mapping unit becomes those of its pages;
 //! * `lookup`: what waits for a part of the mapping table that is not in RAM;
@@ -43,6 +43,7 @@ mod swarm;
 mod swarm_log;
 #[cfg(test)]
 mod swarm_units;
+mod under_way;
 
 use crate::clock::{self, Linked};
 use crate::config::{CacheConfig, Host, Interface, Mapping};
@@ -185,7 +186,7 @@ impl<S: Scheme> Drive<S> {
             kept: BTreeMap::new(),
             #[cfg(test)]
             shadow: shadow::Shadow::of(&ftl),
-            buffer: Buffer::new(write_buffer, page_sectors, ftl.run_pages()),
+            buffer: Buffer::new(write_buffer, ftl.layout(), ftl.run_pages()),
             cache: Cached::new(read_cache, page_sectors, mapped_bytes / 512),
             ftl,
             work,

@@ -188,6 +188,51 @@ fn so_many_runs_are_under_way() {
     }
 }
 
+/// What has been sent cannot be overwritten where it waits: that tells how much was.
+#[test]
+fn each_plane_gets_sixteen_pages_if_the_file_leaves_it_open() {
+    for planes in [1, 2, 4] {
+        let sent = 16 * planes;
+        let shape = format!("nand.planes={planes}");
+        let merge_unit = format!("ftl.merge_unit_bytes={}", planes * 32_768);
+        for order in ["fifo", "lru"] {
+            let order = format!("write_buffer.order={order}");
+            let sets = [&shape[..], "write_buffer.bytes=1m", &order];
+            for mut rig in [
+                Rig::filled(&sets),
+                Rig::logged(&[&sets[..], &[&merge_unit, "nand.blocks_per_plane=64"]].concat()),
+            ] {
+                let pages = || (0..sent + 5).map(write);
+                let done = rig.together(&pages().chain(pages()).collect::<Vec<_>>());
+                assert!(done.iter().all(|one| one.latency().0 == 0));
+                assert_eq!(rig.counters().buffer_coalesced_bytes, 5 * PAGE, "{planes} {order}");
+            }
+        }
+    }
+}
+
+/// A buffer never makes writes slower than none, however many the host has under way.
+#[test]
+fn a_buffer_keeps_as_many_planes_busy_as_the_host_would_without_it() {
+    let array = ["nand.channels=4", "nand.ways=4", "nand.planes=2", "nand.blocks_per_plane=64"];
+    for allocation in ["address", "order"] {
+        let allocation = format!("ftl.allocation={allocation}");
+        for depth in [1, 8, 64, 512] {
+            let pace = |bytes: &str| {
+                let sets = [&array[..], &[&allocation, bytes]].concat();
+                let mut rig = Rig::open(PAGE_DRIVE, &[&NO_LINK[..], &sets].concat(), None);
+                rig.run(&format!(
+                    r#"{{"rw": "randwrite", "block_bytes": 4096, "requests": 7000,
+                         "ramp_requests": 1000, "iodepth": {depth}}}"#
+                ))
+                .elapsed_ns as f64
+            };
+            let (with, without) = (pace("write_buffer.bytes=1m"), pace("write_buffer.bytes=0"));
+            assert!(with < 1.02 * without, "{allocation}, depth {depth}: {with} and {without}");
+        }
+    }
+}
+
 fn a_copy_takes_so_long() {
     for (rate, page_ns) in [("0.5", 2048), ("2", 8192), ("1.3", 5325)] {
         let set = format!("write_buffer.ns_per_byte={rate}");

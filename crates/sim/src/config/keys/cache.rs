@@ -51,10 +51,10 @@ pub(super) const KEYS: &[Key] = &[
     ),
     key(
         "write_buffer.concurrent_drains",
-        Count(1, 65_536),
-        Int(16),
+        Count(0, 65_536),
+        Int(0),
         Array,
-        "runs on their way to flash at once",
+        "runs on their way to flash at once; 0: as many as bring each plane 16 pages",
     ),
     key(
         "write_buffer.ns_per_byte",
