@@ -81,18 +81,20 @@ CONSUMER = (
 )
 
 
-def _smaller(drive: Consumer) -> list[str]:
+def smaller(drive: Consumer) -> list[str]:
     """Keys that make a preset `FEWER` * `shorter` times smaller."""
     values = tomllib.loads(preset_text(drive.preset))
     nand, pslc, shorter = values["nand"], values["pslc"], drive.shorter
     step = values["ftl"]["reclaim_unit_bytes"] // shorter // nand["bits_per_cell"]
+    own, lent = pslc.get("bytes", 0), pslc["dynamic_bytes"]
+    own_steps, steps = (round(part / (FEWER * shorter * step)) for part in (own, own + lent))
     sets = [
         f"nand.blocks_per_plane={nand['blocks_per_plane'] // FEWER}",
         f"nand.pages_per_block={nand['pages_per_block'] // shorter}",
         f"nand.erase_ns={nand['erase_ns'] // shorter}",
         f"ftl.reclaim_unit_bytes={values['ftl']['reclaim_unit_bytes'] // shorter}",
-        f"pslc.bytes={round(pslc.get('bytes', 0) / (FEWER * shorter * step)) * step}",
-        f"pslc.dynamic_bytes={pslc['dynamic_bytes'] // (FEWER * shorter)}",
+        f"pslc.bytes={own_steps * step}",
+        f"pslc.dynamic_bytes={(steps - own_steps) * step}",
         # As much as keeps all planes busy: the rest would count as written at full speed.
         f"write_buffer.bytes={2 * MIB}",
     ]
@@ -112,17 +114,17 @@ def _write(target: Target, offset_bytes: int) -> float:
 
 @pytest.mark.parametrize("drive", CONSUMER, ids=lambda drive: drive.preset)
 def test_a_consumer_drive_is_fast_for_as_long_as_was_published(drive: Consumer) -> None:
-    target = open_target(f"sim:{drive.preset}", state="fresh", sets=_smaller(drive), seed=3)
-    smaller = FEWER * drive.shorter
+    target = open_target(f"sim:{drive.preset}", state="fresh", sets=smaller(drive), seed=3)
+    times = FEWER * drive.shorter
     between = MIB / GB / (drive.fast_rate * drive.slow_rate) ** 0.5
-    slow_mib = int(drive.slow_gb * GB / smaller / MIB)
+    slow_mib = int(drive.slow_gb * GB / times / MIB)
     # The first two MiB fill the write buffer.
     seconds = [_write(target, number * MIB) for number in range(2)]
     while len(seconds) == 2 or seconds[-1] < between:
         seconds.append(_write(target, len(seconds) * MIB))
     knee = len(seconds) - 1
     seconds += [_write(target, (knee + 1 + number) * MIB) for number in range(slow_mib)]
-    assert knee * MIB * smaller / GB == pytest.approx(drive.fast_gb, rel=0.1)
+    assert knee * MIB * times / GB == pytest.approx(drive.fast_gb, rel=0.1)
     fast, slow = seconds[2:knee], seconds[knee:]
     assert len(fast) * MIB / sum(fast) / GB == pytest.approx(drive.fast_rate, rel=0.1)
     assert len(slow) * MIB / sum(slow) / GB == pytest.approx(drive.slow_rate, rel=0.1)
@@ -131,7 +133,7 @@ def test_a_consumer_drive_is_fast_for_as_long_as_was_published(drive: Consumer) 
 @pytest.mark.parametrize("drive", CONSUMER, ids=lambda drive: drive.preset)
 def test_the_probe_tells_how_much_is_fast_or_that_it_cannot(drive: Consumer) -> None:
     """A third of a drive is more than can be confirmed within one capacity; it is not absent."""
-    target = open_target(f"sim:{drive.preset}", sets=_smaller(drive), seed=3)
+    target = open_target(f"sim:{drive.preset}", sets=smaller(drive), seed=3)
     (found,) = run(["pslc"], target.device, Budget.parse("default"), 3)
     if drive.preset == "nvme-dramless":
         assert isinstance(found, Undetectable), found
@@ -146,7 +148,7 @@ def test_the_probe_tells_how_much_is_fast_or_that_it_cannot(drive: Consumer) -> 
 @pytest.mark.parametrize("drive", CONSUMER, ids=lambda drive: drive.preset)
 def test_a_consumer_drive_reads_in_the_time_of_its_class(drive: Consumer) -> None:
     """Of a part that even the smallest map cache holds, on a full drive: all bits per cell."""
-    target = open_target(f"sim:{drive.preset}", state="sequential", sets=_smaller(drive), seed=3)
+    target = open_target(f"sim:{drive.preset}", state="sequential", sets=smaller(drive), seed=3)
     part = 16 * MIB
     target.device.run(Workload(rw="read", block_bytes=131_072, iodepth=8, size_bytes=part))
     reads = Workload(rw="randread", block_bytes=4096, requests=1_000, size_bytes=part)
@@ -157,7 +159,7 @@ def test_a_consumer_drive_reads_in_the_time_of_its_class(drive: Consumer) -> Non
 def test_reads_of_more_than_the_map_cache_holds_take_two_reads_of_flash() -> None:
     """Mean time = that of a hit, and that of a load for the share that is not held."""
     drive = CONSUMER[2]
-    sets = _smaller(drive)
+    sets = smaller(drive)
     target = open_target(f"sim:{drive.preset}", state="sequential", sets=sets, seed=3)
     values = tomllib.loads(preset_text(drive.preset))["map"]
     entries = values["cache_bytes"] // (FEWER * drive.shorter) // values["cached_entry_bytes"]

@@ -16,6 +16,10 @@ use crate::config::{Overflow, PageConfig, Pslc};
 use crate::geometry::{BlockId, Lpn, PageId, PlaneId, Ppn};
 use std::collections::VecDeque;
 
+/// Of the region; a block that is begun is folded in a pause if it holds one of them. Regions of
+/// as many blocks or more fold only full ones.
+const PARTS_WORTH_FOLDING: u64 = 16;
+
 /// The region of a drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
@@ -57,6 +61,16 @@ impl Region {
         if self.exists() {
             plane.one_bit = (0..plane.state.len()).map(|block| block < own).collect();
         }
+    }
+
+    /// The block that is only begun, if it holds so much of what the region can hold in a plane
+    /// that a pause is to give it back. Otherwise it is left to be filled: to erase it in every
+    /// pause would wear it out for a few pages.
+    fn begun_and_worth_it(&self, plane: &Plane) -> Option<BlockId> {
+        let blocks = u64::from(self.blocks) + u64::from(self.borrowed_max);
+        let most_pages = blocks.min(plane.state.len() as u64) * u64::from(self.pages_per_block);
+        let open = plane.region.open?;
+        (u64::from(open.next.0) * PARTS_WORTH_FOLDING >= most_pages).then_some(open.block)
     }
 
     /// Whether a block is one of its own.
@@ -163,11 +177,11 @@ impl Ftl {
     }
 
     /// Starts folding the oldest block of `plane`, if there is one and there is room for it;
-    /// idle time is used for blocks that are only begun, too.
+    /// idle time is used for a block that is only begun, too, if it holds much of the region.
     pub fn begin_fold(&mut self, plane_id: PlaneId, idle: bool) -> Option<Collection> {
-        let region = &self.planes[plane_id].region;
-        let begun = region.open.map(|open| open.block).filter(|_| idle);
-        let all = region.filled.iter().copied().chain(begun);
+        let plane = &self.planes[plane_id];
+        let begun = self.region.begun_and_worth_it(plane).filter(|_| idle);
+        let all = plane.region.filled.iter().copied().chain(begun);
         let victim = self.first_at_rest(plane_id, all)?;
         self.begin_fold_of(plane_id, victim)
     }
@@ -215,18 +229,18 @@ impl Ftl {
         plane.gc_room(self.geometry.pages_per_block) >= kept + valid
     }
 
-    /// Whether a plane's part of the region holds anything.
+    /// Whether a plane's part of the region holds anything that is worth folding.
     #[must_use]
     pub fn has_to_fold(&self, plane: PlaneId) -> bool {
-        let region = &self.planes[plane].region;
-        region.open.is_some() || !region.filled.is_empty()
+        let plane = &self.planes[plane];
+        !plane.region.filled.is_empty() || self.region.begun_and_worth_it(plane).is_some()
     }
 
     /// Whether a plane has something to fold, and no room for it.
     #[must_use]
     pub fn fold_lacks_room(&self, plane: PlaneId) -> bool {
         let plane = &self.planes[plane];
-        let begun = plane.region.open.map(|open| open.block);
+        let begun = self.region.begun_and_worth_it(plane);
         let oldest = plane.region.filled.front().copied().or(begun);
         !plane.region.folding
             && oldest.is_some_and(|block| {

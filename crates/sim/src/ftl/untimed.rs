@@ -62,7 +62,7 @@ struct Collected {
 }
 
 impl Ftl {
-    /// Folds all there is, if idle time is used for that.
+    /// Folds all that is worth it, if idle time is used for that.
     pub fn come_to_rest(&mut self) {
         let planes = if self.folds_when_idle() { self.geometry.plane_count } else { 0 };
         for plane in (0..planes).map(PlaneId) {

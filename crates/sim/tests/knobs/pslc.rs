@@ -91,7 +91,7 @@ fn what_goes_there_is_written_faster() {
 fn idle_time_empties_it() {
     for (folds, fast) in [(true, 16), (false, 2)] {
         let mut rig = fresh(&[&format!("pslc.fold_when_idle={folds}")]);
-        // A block that is only begun is emptied, too.
+        // A block that is only begun is emptied, too, being a good part of four.
         writes(&mut rig, 0..14);
         rig.idle(999_999_999);
         assert_eq!(rig.counters().pslc_pages_folded, 0);
@@ -105,6 +105,27 @@ fn idle_time_empties_it() {
     let mut rig = Rig::filled(&[&region[..], &["pslc.overflow=direct"]].concat());
     let found = writes(&mut rig, 0..20);
     assert_eq!(found.iter().filter(|&&ns| ns == ONE_BIT_WRITE).count(), 16);
+}
+
+/// A pause after each write costs nothing: what is erased was written full. In a small region a
+/// block that is begun is folded if it holds a sixteenth of it.
+#[test]
+fn a_pause_folds_only_blocks_that_are_full() {
+    for (own, lent, least) in [(16, 0, 4), (0, 16, 4), (9, 20, 4), (4, 4, 2), (6, 3, 3), (4, 0, 1)]
+    {
+        let mut rig = fresh(&[
+            "nand.blocks_per_plane=64",
+            &format!("pslc.bytes={}", own * 16_384),
+            &format!("pslc.dynamic_bytes={}", lent * 16_384),
+        ]);
+        for written in 1..=40 {
+            rig.write_pages([written]);
+            let (counters, erases) = (rig.rest(), written / least);
+            let folded = erases * least;
+            assert_eq!((counters.block_erases, counters.pslc_pages_folded), (erases, folded));
+            assert_eq!(counters.flash_bytes_programmed, (written + folded) * 4096);
+        }
+    }
 }
 
 fn a_block_with_one_bit_per_cell_holds_so_much_less() {

@@ -28,7 +28,7 @@ pub(super) const KEYS: &[Key] = &[
         Flag,
         Bool(true),
         Page,
-        "after gc.idle_ns without requests its pages move to the other blocks, until it is empty",
+        "after gc.idle_ns without requests its full blocks are moved to the others, and erased",
     ),
     key(
         "pslc.overflow",
