@@ -35,6 +35,8 @@ def draw_chips(dice: Dice) -> dict[str, Value]:
         "scheduler.way_interleave": not dice.chance(0.25),
         "scheduler.die_interleave": not dice.chance(0.25),
         "scheduler.multi_plane": not dice.chance(0.25),
+        # So that a seed draws the drives that it drew before there was this key.
+        "scheduler.data_first": True,
     }
     return values
 
