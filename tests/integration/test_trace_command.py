@@ -82,6 +82,15 @@ def test_a_made_up_trace_says_so_everywhere(cli, tmp_path: Path) -> None:
     assert replayed.document["requests"] == said.document["requests"]
 
 
+def test_a_pattern_says_that_it_is_one(cli, tmp_path: Path) -> None:
+    out = tmp_path / "synthetic-mix.spc.gz"
+    said = cli("trace", "make", "mix", "--span", "10m", "--seed", "1", "-O", str(out), "-o", "json")
+    assert said.status == 0, said.err
+    assert said.document["sources"] == {"assumed": "all of it"}
+    shown = cli("trace", "show", str(out), "-o", "json").document
+    assert shown["trace"]["remark"].startswith("synthetic: made up after the pattern mix")
+
+
 def test_a_made_up_trace_is_not_given_a_real_name(cli, tmp_path: Path) -> None:
     said = cli("trace", "make", "financial1", "-O", str(tmp_path / "Financial1.spc"))
     assert said.status == 2

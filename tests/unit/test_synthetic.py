@@ -7,10 +7,10 @@ import pytest
 
 from ssdscope.errors import UsageError
 from ssdscope.targets.traces import COLUMN_TYPES, TraceRows, read_trace
+from ssdscope.workloads.patterns import recipe_of
 from ssdscope.workloads.synthetic import (
     PROFILES,
     hyper_exponential,
-    profile_of,
     spc_text,
     synthesise,
 )
@@ -111,8 +111,8 @@ def test_every_profile_says_where_its_numbers_come_from() -> None:
 
 def test_what_cannot_be_made_is_refused() -> None:
     with pytest.raises(UsageError, match="no profile 'financial3'"):
-        profile_of("financial3")
-    assert profile_of("synthetic-Financial1") is PROFILES["financial1"]
+        recipe_of("financial3")
+    assert recipe_of("synthetic-Financial1").name == "financial1"
     for seconds in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(UsageError, match="cannot be made"):
             synthesise(PROFILES["financial1"], seconds=seconds, seed=1)

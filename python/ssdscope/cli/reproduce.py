@@ -22,6 +22,7 @@ Examples:
   ssdscope reproduce kuo2009 --figure 25-28
   ssdscope reproduce huang2011 --figure traces --trace financial1=Financial1.spc.gz
   ssdscope reproduce huang2011 --figure II,III,8-10 --only SSD_I --count 600
+  ssdscope reproduce forecasts --trace mine=trace.csv.gz
   ssdscope reproduce recovery --count 20 --flat 10 --seed 7
   ssdscope reproduce recovery --only 7:3
 """
@@ -93,7 +94,7 @@ def reproduce(
         typer.Option(
             "--trace",
             metavar="NAME=FILE",
-            help="huang2011: a trace for the figure traces; may be repeated.",
+            help="forecasts, huang2011 (figure traces): a trace; may be repeated.",
         ),
         Input(lambda named: [named.partition("=")[2]]),
     ] = None,

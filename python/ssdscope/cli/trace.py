@@ -24,6 +24,7 @@ Examples:
   ssdscope trace show Financial1.spc.gz
   ssdscope trace windows hm_0.csv.gz -O hm_0.parquet
   ssdscope trace make financial1 -O synthetic-financial1.spc.gz --span 3h
+  ssdscope trace make bursts --span 2h --seed 1
 """
 
 app = typer.Typer(
@@ -150,7 +151,9 @@ def make(
     profile: Annotated[
         str,
         typer.Argument(
-            metavar="PROFILE", help="financial1, financial2, websearch1, websearch2 or websearch3."
+            metavar="PROFILE",
+            help="Published: financial1, financial2, websearch1, websearch2, websearch3. "
+            "Patterns: steady, daily, bursts, batch, moving, mix.",
         ),
     ],
     out: Annotated[
@@ -173,10 +176,10 @@ def make(
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Make up a trace with the published statistics of a real one, and label it so.
+    """Make up a trace, after published statistics of a real one or a pattern, and label it so.
 
-    It is not the trace, and results on it are not results on the trace. The real ones are
-    at the UMass trace repository; `replay` reads them as they are.
+    It is no real trace, and results on it are not results on one. Those with published statistics
+    are at the UMass trace repository; `replay` reads them as they are.
     """
     import gzip
     from pathlib import Path
@@ -185,10 +188,11 @@ def make(
     from ssdscope.results.marks import MADE_BY
     from ssdscope.results.record import envelope
     from ssdscope.units import parse_duration
-    from ssdscope.workloads.synthetic import profile_of, spc_text, synthesise
+    from ssdscope.workloads.patterns import recipe_of
+    from ssdscope.workloads.synthetic import spc_text
 
     session: Session = context.obj
-    chosen = profile_of(profile)
+    chosen = recipe_of(profile)
     out = _made_name(context.params) if out is None else out
     guard(context, force=force)
     name = Path(out).resolve().name
@@ -199,8 +203,8 @@ def make(
         )
     seconds = min(3 * 3600, chosen.span_s) if span is None else parse_duration(span) / 1e9
     used_seed = session.seed(seed)
-    rows = synthesise(chosen, seconds=seconds, seed=used_seed)
-    made_by = f"{MADE_BY} trace make {chosen.name.lower()}, seed {used_seed}"
+    rows = chosen.make(seconds, used_seed)
+    made_by = f"{MADE_BY} trace make {chosen.name}, seed {used_seed}"
     head = [chosen.label, made_by, *(f"{key}: {text}" for key, text in chosen.sources.items())]
     text = "".join(f"# {line}\n" for line in head) + spc_text(rows)
     # No time and no name inside, so that the same seed gives the same file.

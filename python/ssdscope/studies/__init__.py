@@ -2,6 +2,8 @@
 
 `record`
     What a study gives: figures, rows of paper / ours / verdict, data files.
+`forecasts`
+    Latency of the minutes of traces, predicted, beside the median of those before.
 `machado2015`
     Size, collection policy and share of free blocks kept; four patterns, ten sizes.
 `huang2011`
@@ -27,6 +29,7 @@ from typing import Any
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress, silent
+from ssdscope.studies.forecasts import STUDY as FORECASTS
 from ssdscope.studies.huang2011 import STUDY as HUANG2011
 from ssdscope.studies.kuo2009 import STUDY as KUO2009
 from ssdscope.studies.machado2015 import STUDY as MACHADO2015
@@ -46,7 +49,7 @@ __all__ = [
     "run",
 ]
 
-_STUDIES = (HUANG2011, KUO2009, MACHADO2015, PRESETS, RECOVERY, RYU2009)
+_STUDIES = (FORECASTS, HUANG2011, KUO2009, MACHADO2015, PRESETS, RECOVERY, RYU2009)
 
 
 def registry() -> dict[str, StudyInfo]:

@@ -13,6 +13,8 @@
     those below.
 `synthetic`
     Traces made up after published statistics.
+`patterns`
+    Traces made up after what servers do: steady, daily, bursts, batch, moving, mix.
 `preconditioning`
     Filling and ageing a drive through its front door, simulated or real: reading a plan shall
     not load what drives need.

@@ -151,22 +151,6 @@ PROFILES: dict[str, Profile] = {
 }  # fmt: skip
 
 
-def profile_of(name: str) -> Profile:
-    """Find a profile by name.
-
-    Raises
-    ------
-    UsageError
-        If there is none.
-    """
-    try:
-        return PROFILES[name.lower().removeprefix("synthetic-")]
-    except KeyError:
-        raise UsageError(
-            f"there is no profile {name!r} to make a trace after", hint=f"use {', '.join(PROFILES)}"
-        ) from None
-
-
 def synthesise(profile: Profile, *, seconds: float, seed: int) -> TraceRows:
     """Make up a trace.
 
@@ -199,7 +183,9 @@ def synthesise(profile: Profile, *, seconds: float, seed: int) -> TraceRows:
         )
     rng = np.random.default_rng(seed)
     minutes = int(np.ceil(seconds / MINUTE_S))
-    arrival_s = _arrivals(rng, profile, rate, seconds, minutes)
+    wander = np.exp(_wandering(rng, minutes, profile.rate_sigma))
+    rates = rate * wander / np.average(wander, weights=_lengths(minutes, seconds))
+    arrival_s = arrivals(rng, rates, seconds, profile.gap_scv)
     minute = (arrival_s / MINUTE_S).astype(np.int64)
     reads = rng.random(len(arrival_s)) < _read_shares(rng, profile, minutes)[minute]
     op = np.where(reads, OP_READ, OP_WRITE).astype(np.uint8)
@@ -228,20 +214,22 @@ def _wandering(rng: np.random.Generator, minutes: int, sigma: float) -> Floats:
     return series
 
 
-def _arrivals(
-    rng: np.random.Generator, profile: Profile, rate: float, seconds: float, minutes: int
-) -> Floats:
+def arrivals(rng: np.random.Generator, rates: Floats, seconds: float, gap_scv: float) -> Floats:
     """Draw arrival times: gaps of mean 1, on a clock that runs at each minute's rate."""
-    wander = np.exp(_wandering(rng, minutes, profile.rate_sigma))
-    lengths = np.minimum(MINUTE_S, seconds - MINUTE_S * np.arange(minutes))
-    rates = rate * wander / np.average(wander, weights=lengths)
+    lengths = _lengths(len(rates), seconds)
     ticks = np.append(0.0, np.cumsum(rates * lengths))
-    gaps = hyper_exponential(rng, profile.gap_scv, int(np.ceil(ticks[-1])))
+    gaps = hyper_exponential(rng, gap_scv, int(np.ceil(ticks[-1])))
     # As many requests as the rate means, whatever the gaps come to.
     at = np.cumsum(gaps) * (ticks[-1] / gaps.sum())
-    edges = np.append(MINUTE_S * np.arange(minutes), seconds)
+    edges = np.append(MINUTE_S * np.arange(len(rates)), seconds)
     times: Floats = np.minimum(np.interp(at, ticks, edges), np.nextafter(seconds, 0))
     return times
+
+
+def _lengths(minutes: int, seconds: float) -> Floats:
+    """Give the seconds of each minute: the last one may be shorter."""
+    lengths: Floats = np.minimum(MINUTE_S, seconds - MINUTE_S * np.arange(minutes))
+    return lengths
 
 
 def hyper_exponential(rng: np.random.Generator, scv: float, count: int) -> Floats:

@@ -2,6 +2,10 @@
 
 `settings`
     What a model is told of a minute, as columns of finite numbers.
+`choosing`
+    What of that predicts, by errors on minutes that were not learnt from.
 `forecasting`
-    A model chosen and fitted, its interval, and how it does beside naive baselines.
+    Models fitted, chosen and weighed against the median; the prediction's interval.
+`result`
+    What comes of it, held to the truth beside naive baselines.
 """

@@ -6,10 +6,14 @@ geometric mean is taken of all kinds whose mean relative error is within a stand
 best one's: a hundred minutes cannot tell these apart, and their mean is off by less than a choice
 between them (Bates and Granger 1969).
 
+What came before never says all of what comes, and a model that is sure of itself can be off by
+far more than the plain median. So the prediction goes from the median only as far towards the
+models as took errors away on those unseen minutes, by more than a standard error (`choosing`).
+
 In the setting ``online`` the prediction is corrected by a part of the last minute's error, in the
-logarithm. How much of an error persists is the slope between neighbouring errors of the unseen
-predictions, held to 0 to 1. They calibrate the interval, too (split conformal, as in
-`models.intervals`), so that the minutes to be predicted serve for nothing else.
+logarithm, if that did as much. How much of an error persists is the slope between neighbouring
+errors of the unseen predictions, held to 0 to 1. They calibrate the interval, too (split
+conformal, as in `models.intervals`), so that the minutes to be predicted serve for nothing else.
 
 That promises 90 % only if the hours to come are like those before, and on a server they are not.
 ``online`` knows after each minute whether it was inside, and its intervals follow
@@ -17,25 +21,22 @@ That promises 90 % only if the hours to come are like those before, and on a ser
 
 Bandwidth and rate are learnt relative to what is asked for, where that is told (all settings but
 ``paper``), as long as the drive follows; one that is behind serves what it can, whatever comes.
-
-Beside each error are those of two predictions that need no model: the median of the minutes that
-were learnt from (``median``), and the minute before (``last``), which is taken for known even
-where not all its requests were served yet. Skill is the share of their mean relative error that
-the model takes away; below 0 it is worse than they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope import stats
 from ssdscope.errors import UsageError
 from ssdscope.models import fitting, registry
-from ssdscope.models.intervals import Reach, covered, following
+from ssdscope.models.intervals import Reach, following
+from ssdscope.models.minutes import choosing
+from ssdscope.models.minutes.result import Forecast, joined
 from ssdscope.models.minutes.settings import ARRIVALS, PAPER, Encoder
 from ssdscope.workloads.minutes import Minutes
 from ssdscope.workloads.windows import Table
@@ -48,77 +49,6 @@ SETTINGS = ("paper", "arrivals", "online")
 LEAST_MINUTES = 18
 FIRST_SHARE, BLOCKS = 3, 4
 """A third of the minutes learns at first; the others are predicted in so many blocks."""
-
-
-@dataclass(frozen=True, eq=False)
-class Forecast:
-    """Predictions of minutes that were not learnt from.
-
-    Attributes
-    ----------
-    setting, target
-        What the models are told, and what they predict.
-    models
-        The kinds that were chosen.
-    begin
-        The first minute that is predicted.
-    minutes
-        Which minutes are predicted, those left out in which nothing was asked or served.
-    measured, predicted, median, last
-        Of shape (minutes,): the truth, the prediction, the median of the minutes that were
-        learnt from, the minute before.
-    interval
-        Low and high, shape (minutes, 2): nine in ten shall be inside.
-    trained
-        How many minutes were learnt from.
-    """
-
-    setting: str
-    target: str
-    models: tuple[str, ...]
-    begin: int
-    minutes: Array
-    measured: Array
-    predicted: Array
-    median: Array
-    last: Array
-    interval: Array
-    trained: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Give its errors beside those of the baselines; relative ones are shares."""
-        errors = stats.prediction_errors(self.measured, self.predicted)
-        found: dict[str, Any] = {
-            "setting": self.setting,
-            "target": self.target,
-            "models": list(self.models),
-            "n_train": self.trained,
-            "n_test": errors.n,
-            "mre": errors.mre,
-            "mae": errors.mae,
-            "r2": errors.r2,
-            "median_ape": errors.median_ape,
-            "coverage90": float(covered(self.interval, self.measured).mean()),
-        }
-        for name, guess in (("median", self.median), ("last", self.last)):
-            naive = stats.prediction_errors(self.measured, guess)
-            found[f"mre_{name}"], found[f"mae_{name}"] = naive.mre, naive.mae
-            found[f"skill_{name}"] = 1 - errors.mre / naive.mre if naive.mre else float("nan")
-        return found
-
-
-def joined(parts: Sequence[Forecast]) -> Forecast:
-    """Take forecasts of one setting and target, part after part, as one."""
-    first = parts[0]
-    columns = ("minutes", "measured", "predicted", "median", "last", "interval")
-    return Forecast(
-        setting=first.setting,
-        target=first.target,
-        models=first.models,
-        begin=first.begin,
-        trained=first.trained,
-        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in columns},
-    )
 
 
 FOLLOWS = 0.5
@@ -188,7 +118,7 @@ def forecast(
     seed
         Of the fits.
     models
-        The kinds of models; chosen if there are none.
+        The kinds of models; chosen if there are none. The median is weighed against any.
 
     Raises
     ------
@@ -267,12 +197,16 @@ def _require_enough(known: _Known, ahead: _Known) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Learnt:
-    """What was learnt from some minutes: predictions of those ahead, and of `tried`, unseen."""
+    """What was learnt from some minutes: predictions of those ahead, and of `tried`, unseen.
+
+    ``naive`` is what the median says of these.
+    """
 
     known: _Known
     ahead: _Known
     tried: _Known
     models: tuple[str, ...]
+    naive: Array
     before: Array
     predicted: Array
 
@@ -289,26 +223,31 @@ def _learn(
     unseen, guesses = {}, {}
     for kind in kinds:
         try:
-            before = _unseen(kind, names, known, seed)
-            guesses[kind] = _fitted(kind, names, known, ahead, seed)
+            before = _unseen(partial(_fitted, kind, names, seed), known)
+            guesses[kind] = _fitted(kind, names, seed, known, ahead)
         except np.linalg.LinAlgError:  # a Gaussian process of minutes that hardly differ
             continue
         unseen[kind] = before
     if not unseen:
         return _learn(names, CANDIDATES[:1], False, known, ahead, seed)
-    tried = known.cut(len(known) - len(next(iter(unseen.values()))), len(known))
-    chosen = _chosen(unseen, tried.values) if choose else tuple(unseen)
-    before = _mean([unseen[kind] for kind in chosen])
-    predicted = _mean([guesses[kind] for kind in chosen])
-    return _Learnt(known, ahead, tried, chosen, before, predicted)
+    naive = _unseen(_median, known)
+    tried = known.cut(len(known) - len(naive), len(known))
+    chosen = choosing.kinds(unseen, tried.values) if choose else tuple(unseen)
+    before = choosing.mean([unseen[kind] for kind in chosen])
+    predicted = choosing.mean([guesses[kind] for kind in chosen])
+    return _Learnt(known, ahead, tried, chosen, naive, before, predicted)
 
 
 def _told(setting: str, target: str, begin: int, learnt: _Learnt) -> Forecast:
-    """Correct predictions where the setting says so, and give them with their interval."""
+    """Go from the median to what models say, as far as that helped; give it with an interval."""
     known, ahead, tried = learnt.known, learnt.ahead, learnt.tried
-    before, predicted = learnt.before, learnt.predicted
+    median = _median(known, ahead)
+    weight = choosing.weight(learnt.naive, learnt.before, tried.values)
+    before = choosing.blended(learnt.naive, learnt.before, weight)
+    predicted = choosing.blended(median, learnt.predicted, weight)
     if setting == "online":
-        before, predicted = _corrected(before, tried, predicted, ahead)
+        tries = [(before, predicted), _corrected(before, tried, predicted, ahead)]
+        before, predicted = tries[choosing.cautious([each for each, _ in tries], tried.values)]
         interval = _followed(before, tried, predicted, ahead)
     else:
         interval = Reach.of(before, tried.values).interval(predicted)
@@ -316,11 +255,13 @@ def _told(setting: str, target: str, begin: int, learnt: _Learnt) -> Forecast:
         setting=setting,
         target=target,
         models=learnt.models,
+        weight=weight,
+        expected=choosing.skill(before, learnt.naive, tried.values),
         begin=begin,
         minutes=ahead.minutes,
         measured=ahead.values,
         predicted=predicted,
-        median=np.full(len(ahead), np.median(known.values)),
+        median=median,
         last=np.append(known.values[-1], ahead.values[:-1]),
         interval=interval,
         trained=len(known),
@@ -334,30 +275,20 @@ def _kinds(setting: str, rows: int) -> Sequence[str]:
     return [kind for kind in CANDIDATES if kind in there]
 
 
-def _chosen(unseen: dict[str, Array], truth: Array) -> tuple[str, ...]:
-    """Choose the kinds that cannot be told from the best one."""
-    errors = {kind: np.abs(guess / truth - 1) for kind, guess in unseen.items()}
-    best = min(errors, key=lambda kind: float(errors[kind].mean()))
-    limit = errors[best].mean() + errors[best].std() / np.sqrt(len(truth))
-    return tuple(kind for kind, each in errors.items() if each.mean() <= limit)
-
-
-def _mean(guesses: Sequence[Array]) -> Array:
-    mean: Array = np.exp(np.mean(np.log(guesses), axis=0))
-    return mean
-
-
-def _unseen(kind: str, names: Sequence[str], known: _Known, seed: int) -> Array:
+def _unseen(predict: Callable[[_Known, _Known], Array], known: _Known) -> Array:
     """Predict all but the first third, block by block, each from the minutes before it."""
     bounds = np.linspace(len(known) // FIRST_SHARE, len(known), BLOCKS + 1).astype(int)
-    blocks = [
-        _fitted(kind, names, known.cut(0, begin), known.cut(begin, end), seed)
-        for begin, end in pairwise(bounds)
-    ]
-    return np.concatenate(blocks)
+    return np.concatenate(
+        [predict(known.cut(0, begin), known.cut(begin, end)) for begin, end in pairwise(bounds)]
+    )
 
 
-def _fitted(kind: str, names: Sequence[str], known: _Known, ahead: _Known, seed: int) -> Array:
+def _median(known: _Known, ahead: _Known) -> Array:
+    """Predict without a model."""
+    return np.full(len(ahead), np.median(known.values))
+
+
+def _fitted(kind: str, names: Sequence[str], seed: int, known: _Known, ahead: _Known) -> Array:
     """Fit to some minutes and predict others."""
     encoder = Encoder(names, known.table)
     columns = encoder.columns(known.table)

@@ -34,13 +34,18 @@ SHARES = ("_ratio", "_share", "_rand", "_4k", "_16k", "_64k", "_128k", "_up", "_
 """Names of shares end so; all other features enter by their logarithm."""
 STEADY = 1e-9
 """A column that varies less than this part of its size says nothing."""
+CLOCK = 0.95
+"""A column whose ranks correlate with the order of time by as much only tells the time."""
 
 
 class Encoder:
     """Turns features into columns, by what the minutes that are learnt from look like.
 
     What cannot be said of a minute (the size of writes where there are none) takes the median of
-    those where it can. Features that say nothing there, or always the same, are left out.
+    those where it can. Features that say nothing there, or always the same, are left out, and so
+    are clocks: what only grows (the bytes ever written) says when a minute was, not what it was
+    like, and is beyond all that was seen in every minute to come. For the same reason a feature is
+    held to the range that was learnt from: a line that was fitted there means nothing outside.
 
     Parameters
     ----------
@@ -52,11 +57,16 @@ class Encoder:
 
     def __init__(self, names: Sequence[str], table: Table) -> None:
         self._medians: dict[str, float] = {}
+        self._ranges: dict[str, tuple[float, float]] = {}
         for name in names:
             column = _scaled(name, table[name])
             known = column[np.isfinite(column)]
-            if len(known) and np.ptp(known) > STEADY * max(1.0, float(np.abs(known).max())):
+            varies = (
+                np.ptp(known) > STEADY * np.abs(known).max(initial=1.0) if len(known) else False
+            )
+            if varies and not _is_clock(known):
                 self._medians[name] = float(np.median(known))
+                self._ranges[name] = float(known.min()), float(known.max())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -70,7 +80,8 @@ class Encoder:
         found = []
         for name, median in self._medians.items():
             column = _scaled(name, table[name])
-            found.append(np.where(np.isfinite(column), column, median))
+            whole = np.where(np.isfinite(column), column, median)
+            found.append(np.clip(whole, *self._ranges[name]))
         return np.column_stack(found)
 
 
@@ -80,3 +91,13 @@ def _scaled(name: str, column: Array) -> Array:
         return column
     scaled: Array = np.sign(column) * np.log1p(np.abs(column))
     return scaled
+
+
+def _varies(column: Array) -> bool:
+    return bool(np.ptp(column) > STEADY * max(1.0, float(np.abs(column).max())))
+
+
+def _is_clock(column: Array) -> bool:
+    """Tell whether a column that varies grows, or falls, all the time."""
+    ranks = np.argsort(np.argsort(column, kind="stable"), kind="stable")
+    return bool(abs(np.corrcoef(ranks, np.arange(len(ranks)))[0, 1]) > CLOCK)

@@ -23,10 +23,10 @@ from ssdscope.errors import UsageError
 from ssdscope.models.minutes.forecasting import (
     LEAST_MINUTES,
     SETTINGS,
-    Forecast,
     forecasts,
     rolling,
 )
+from ssdscope.models.minutes.result import Forecast
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating, write_bytes
 from ssdscope.results.marks import MADE_BY
@@ -34,7 +34,8 @@ from ssdscope.targets import Device, open_target
 from ssdscope.targets.traces import sniff_trace
 from ssdscope.workloads import ReplayOptions, grid
 from ssdscope.workloads.minutes import TARGETS, WHOLE, Minutes, Scenario, measure
-from ssdscope.workloads.synthetic import profile_of, spc_text, synthesise
+from ssdscope.workloads.patterns import recipe_of
+from ssdscope.workloads.synthetic import spc_text
 
 DRIVES = {
     "HDD_S": "huang-hdd-s",
@@ -113,13 +114,12 @@ def split(minutes: int) -> tuple[int, int]:
     return minutes - test, test
 
 
-def made_up(folder: Path, seed: int, name: str) -> Path:
-    """Write a synthetic trace after one of the paper's."""
-    profile = profile_of(name)
-    text = f"# {profile.label}\n# {MADE_BY} reproduce\n" + spc_text(
-        synthesise(profile, seconds=SYNTHETIC_S, seed=seed)
-    )
-    path = folder / f"synthetic-{name}.spc.gz"
+def made_up(folder: Path, seed: int, name: str, seconds: float = SYNTHETIC_S) -> Path:
+    """Write a synthetic trace, after one of the paper's or a pattern."""
+    recipe = recipe_of(name)
+    head = f"# {recipe.label}\n# {MADE_BY} reproduce\n"
+    text = head + spc_text(recipe.make(seconds, seed))
+    path = folder / f"synthetic-{recipe.name}.spc.gz"
     # No time and no name inside, so that the same seed gives the same file.
     write_bytes(str(path), gzip.compress(text.encode(), 6, mtime=0))
     return path

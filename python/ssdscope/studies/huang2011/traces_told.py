@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ssdscope.models.minutes.forecasting import Forecast
+from ssdscope.models.minutes.result import Forecast
 from ssdscope.studies.huang2011.traces import PAPER_TRACES, TRAIN_MINUTES, Replayed, split
 from ssdscope.studies.record import Claim, Table, Verdict
 
@@ -101,7 +101,7 @@ def _row(each: Replayed, made: Forecast, setting: str) -> list[str]:
         each.drive,
         setting,
         name,
-        "+".join(made.models),
+        made.chosen,
         f"{100 * errors['mre']:.2f}",
         f"{errors['mae'] / scale:.3g} {unit}",
         f"{errors['r2']:.3f}",
@@ -127,6 +127,10 @@ def notes(found: Sequence[Replayed]) -> list[str]:
     told.append(
         "arrivals and online know the rate of requests, which bandwidth and throughput are as "
         "long as the drive follows: only their latency says how good a model is"
+    )
+    told.append(
+        "model: what was chosen on the minutes learnt from; a number before it is how far the "
+        "forecast goes from their median to it"
     )
     told.append("skill is the share of a baseline's mean relative error that the model takes away")
     return told
