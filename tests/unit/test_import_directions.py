@@ -37,6 +37,7 @@ BLACK_BOX = ("probes", "models", "twin")
 DOOR = {
     "ssdscope.targets",
     "ssdscope.targets.device",
+    "ssdscope.targets.metered",
     "ssdscope.targets.records",
 }
 """What black-box parts may import of `targets`."""

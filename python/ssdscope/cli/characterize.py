@@ -7,7 +7,14 @@ import typer
 from ssdscope.cli import options
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
-from ssdscope.cli.probe import BudgetOption, findings_text
+from ssdscope.cli.probe import (
+    BudgetOption,
+    DryRun,
+    RatedWrites,
+    findings_text,
+    rated,
+    tell_plan,
+)
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
@@ -58,6 +65,8 @@ def characterize(
     ] = None,
     force: options.Force = False,
     budget: BudgetOption = "default",
+    dry_run: DryRun = False,
+    rated_writes: RatedWrites = None,
     state: options.State = None,
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,
@@ -70,9 +79,12 @@ def characterize(
 
     The page opens offline. A real drive is only read, unless --destroy-data allows more.
     """
+    import time
     from pathlib import Path
 
+    begun_s = time.monotonic()  # before what takes seconds to import
     from ssdscope import probes, report
+    from ssdscope.report.spending import in_words
 
     session: Session = context.obj
     spend = probes.Budget.parse(budget)
@@ -82,6 +94,10 @@ def characterize(
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
         used_seed
     )
+    plan = report.planned(opened, spend, rated(rated_writes))
+    if dry_run:
+        return tell_plan(plan, output_format, simulated=opened.device.info.clock == "virtual")
+    plan.require_asked()
     unwritten: OutputError | None = None
     with stage_progress(progress) as stage:
         try:
@@ -95,6 +111,8 @@ def characterize(
                 out_html=page,
                 out_json=data,
                 progress=stage,
+                rated_bytes=rated(rated_writes),
+                begun_s=begun_s,
             )
         except OutputError as failure:
             if failure.partial is None:
@@ -106,6 +124,7 @@ def characterize(
     else:
         where = "" if unwritten else f"\n\npage: {page}"
         emit(f"{findings_text(document['findings'])}{where}")
+        note(f"used {in_words(document['provenance']['spent'])}")
     session.repeat(used_seed)
     if unwritten is not None:
         error(unwritten.message, unwritten.hint)

@@ -18,10 +18,11 @@ from ssdscope.errors import (
     SsdscopeError,
     UsageError,
 )
-from ssdscope.units import format_capacity
+from ssdscope.units import format_capacity, parse_size
 
 if TYPE_CHECKING:
     from ssdscope.probes import Finding, ProbeInfo
+    from ssdscope.report.spending import Plan
     from ssdscope.targets import DeviceInfo
 
 EXAMPLES = """\b
@@ -35,7 +36,21 @@ WHOLE_BELOW = 1e15
 
 BudgetOption = Annotated[
     str,
-    typer.Option("--budget", metavar="BUDGET", help="What may be spent: default, 10m, 1h, full."),
+    typer.Option(
+        "--budget", metavar="TIME", help="Time to spend: 90s, 5m, 2h; default, full or full:2h."
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Say what would be spent and written, and stop."),
+]
+RatedWrites = Annotated[
+    str | None,
+    typer.Option(
+        "--rated-writes",
+        metavar="SIZE",
+        help="What the drive takes in its life, of its data sheet: 600t.",
+    ),
 ]
 
 
@@ -53,6 +68,8 @@ def probe(
         str | None, typer.Argument(metavar="TARGET", help="Where to probe; as for run.")
     ] = None,
     budget: BudgetOption = "default",
+    dry_run: DryRun = False,
+    rated_writes: RatedWrites = None,
     state: options.State = None,
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,
@@ -67,6 +84,8 @@ def probe(
     or undetectable with the reason; each of them is a success.
     """
     from ssdscope import probes
+    from ssdscope.report import spending
+    from ssdscope.targets.metered import MeteredDevice
 
     if name == "list":
         return _list(target, output_format)
@@ -81,25 +100,38 @@ def probe(
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
         used_seed
     )
-    _declare(chosen, opened.device.info)
+    plan = spending.of_probes(opened, spend, chosen, rated(rated_writes))
+    simulated = opened.device.info.clock == "virtual"
+    if dry_run:
+        return tell_plan(plan, output_format, simulated=simulated)
+    plan.require_asked()
+    if plan.writes_bytes:
+        note(spending.plan_in_words(plan, simulated=simulated))
+    account = spending.Account(plan, simulated)
+    device = MeteredDevice(opened.device)
     found: list[Finding] = []
     failure: SsdscopeError | None = None
     interrupted = False
     with stage_progress(progress) as stage:
         try:
-            found.extend(probes.each([name], opened.device, spend, used_seed, stage))
+            found.extend(probes.each([name], device, spend, used_seed, stage))
         except KeyboardInterrupt:
             interrupted = True
         except DeviceError as broken:
             failure = broken
     findings = [finding.to_json() for finding in probes.reconciled(found)]
+    account.add("findings", account.used_s, spend.wall_s, device.spent)
+    used = account.to_json()
     if output_format == "json":
         from ssdscope.results.record import envelope
 
         head = {**envelope(seed=used_seed), "target": opened.describe()}
-        emit_json({**head, "findings": findings, "interrupted": interrupted})
+        # What is measured on a simulated drive is the same each time, and holds no time of ours.
+        spent = used | ({"used_seconds": None, "stages": []} if simulated else {})
+        emit_json({**head, "findings": findings, "spent": spent, "interrupted": interrupted})
     else:
         emit(findings_text(findings))
+        note(f"used {spending.in_words(used)}")
     session.repeat(used_seed)
     if failure is not None:
         error(failure.message, failure.hint)
@@ -141,13 +173,26 @@ def _refusals(findings: list[dict[str, Any]]) -> list[str]:
     return [paragraph(f"{', '.join(names)}: {words}") for words, names in alike.items()]
 
 
-def _declare(chosen: "list[ProbeInfo]", info: "DeviceInfo") -> None:
-    """Tell beforehand what will be written."""
-    from ssdscope.probes import planned_writes_bytes
+def rated(text: str | None) -> int | None:
+    """Read what a drive is rated for."""
+    return None if text is None else parse_size(text)
 
-    written = planned_writes_bytes(chosen, info) if info.writable else 0
-    if written:
-        note(f"will write up to {format_capacity(written)}")
+
+def tell_plan(plan: "Plan", output_format: str, *, simulated: bool) -> int:
+    """Show what would be spent, part by part, and whether a full budget is needed."""
+    from ssdscope.report import spending
+    from ssdscope.results.record import envelope
+
+    if output_format == "json":
+        emit_json({**envelope(), "plan": plan.to_json()})
+        return EXIT_DONE
+    rows = [(part.name, format_capacity(part.writes_bytes)) for part in plan.parts]
+    emit(table(("part", "writes at most"), rows))
+    emit(f"\n{plan.uri} {spending.plan_in_words(plan, simulated=simulated)}")
+    if plan.needs_full:
+        most = format_capacity(plan.unasked_bytes or 0)
+        emit(f"that is more than {most}, and has to be asked for: --budget full")
+    return EXIT_DONE
 
 
 def _list(target: str | None, output_format: str) -> int:

@@ -212,10 +212,8 @@ def _of_one(
         )
 
     try:
-        if bench.info.capacity_bytes < probe.least_bytes:
-            raise Stopped(Reason.RANGE_TOO_SMALL)
-        if bench.info.kind == "null" and probe.least_bytes > 0:
-            raise Stopped(Reason.NOT_A_RAW_DEVICE)
+        if reason := _refused(probe, bench.info):
+            raise Stopped(reason)
         with bench.allowance(probe.planned_writes_bytes(bench.info), progress, wall_s):
             bench.enter(probe.state)
             for finding in probe.detect(bench):
@@ -230,11 +228,22 @@ def _of_one(
             yield with_cost(refused)
 
 
+def _refused(probe: ProbeInfo, info: DeviceInfo) -> Reason | None:
+    """Say why a probe does not begin on a target."""
+    if info.capacity_bytes < probe.least_bytes:
+        return Reason.RANGE_TOO_SMALL
+    if info.kind == "null" and probe.least_bytes > 0:
+        return Reason.NOT_A_RAW_DEVICE
+    return None
+
+
 def planned_writes_bytes(chosen: Sequence[ProbeInfo], info: DeviceInfo) -> int:
     """Give the most that probes write together; a state that several begin with counts once.
 
-    A drive that cannot keep its state is prepared again before each.
+    A drive that cannot keep its state is prepared again before each. What a probe refuses to begin
+    on, for want of a drive, room or permission, is not written.
     """
+    chosen = [each for each in chosen if info.writable and not _refused(each, info)]
     own = sum(probe.declared_writes_bytes(info) for probe in chosen)
     if not info.snapshot:
         return sum(probe.planned_writes_bytes(info) for probe in chosen)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import math
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -18,9 +19,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ssdscope.errors import DeviceError
-from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
+from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, Work, silent
 from ssdscope.probes.finding import Detected, Finding, Reason
 from ssdscope.probes.states import State, Window, prepare
+from ssdscope.targets.metered import Watch
 from ssdscope.targets.records import (
     OP_DISCARD,
     OP_FLUSH,
@@ -111,6 +113,7 @@ class Bench:
         self.seed = seed
         self.known: dict[str, Finding] = {}
         self.bytes_written = 0
+        self._work = Work()
         self.requests = 0
         self._allowed_bytes = 0
         self._deadline: Deadline | None = None
@@ -153,8 +156,11 @@ class Bench:
         return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
 
     def deadline(self, share: float) -> Deadline:
-        """Start a share of the budget's wall time."""
-        return Deadline(self.budget.wall_s * share)
+        """Start a share of the budget's time; of a simulated drive that is work."""
+        return Deadline(self.budget.wall_s * share, self._clock_s)
+
+    def _clock_s(self) -> float:
+        return self._work.seconds if self.virtual else time.monotonic()
 
     def progress(self, stage: str, share: float) -> None:
         """Tell how far the probe has got (0 to 1)."""
@@ -169,10 +175,10 @@ class Bench:
     def allowance(
         self, writes_bytes: int, progress: StageProgress = silent, wall_s: float | None = None
     ) -> Iterator[None]:
-        """Allow a probe so many bytes of writes, and so much time of a real drive, and no more."""
+        """Allow a probe so many bytes of writes, and so much of the budget's time, and no more."""
         before = self._allowed_bytes, self._progress, self._deadline
         self._allowed_bytes, self._progress = self.bytes_written + writes_bytes, progress
-        self._deadline = None if self.virtual or wall_s is None else Deadline(wall_s)
+        self._deadline = None if wall_s is None else Deadline(wall_s, self._clock_s)
         try:
             yield
         finally:
@@ -205,11 +211,13 @@ class Bench:
 
     def _prepare(self, state: State) -> None:
         self._require_writable()
-        self._reserve(state.writes_bytes(self.window))
+        planned = state.writes_bytes(self.window)
+        self._reserve(Work(bytes_written=planned))
         try:
-            for result in prepare(self._device, state, self.window, self.seed):
-                self.requests += result.whole().requests
-                self.bytes_written += 0 if result.write is None else result.write.bytes
+            with self._on_time(foresee=True) as told:
+                for result in prepare(self._device, state, self.window, self.seed, **told):
+                    self._enter_work(Work.of(result))
+                    result.whole()
         except DeviceError as error:
             self.read([0], self.info.logical_block_bytes)  # tells if the drive is gone
             raise Stopped(Reason.DEVICE_ERRORS, f"{state.value}: {error.message}") from error
@@ -251,12 +259,14 @@ class Bench:
         if changes.any():
             self._require_writable()
             self._state = None
-        planned = int(lengths[writes].sum())
+        written, reads = int(writes.sum()), ops == OP_READ
+        read_bytes, written_bytes = int(lengths[reads].sum()), int(lengths[writes].sum())
+        planned = Work(ops.size - written, read_bytes, written, written_bytes)
         self._reserve(planned)
         before = self.foreign
-        log = self._device.run_list(ops, offsets, lengths, **pacing)
-        self.bytes_written += planned
-        self.requests += len(log)
+        self._enter_work(planned)
+        with self._on_time() as told:
+            log = self._device.run_list(ops, offsets, lengths, **told, **pacing)
         theirs = self.foreign.since(before)
         _refuse_company(log, theirs, self._read_ns_per_byte(), most_foreign_share)
         failed = np.asarray(log.error)
@@ -288,13 +298,13 @@ class Bench:
         if writes_bytes:
             self._require_writable()
             self._state = None
-        self._reserve(writes_bytes)
-        result = self._device.run(plan).whole()
+        self._reserve(Work(bytes_written=writes_bytes))
+        with self._on_time() as told:
+            result = self._device.run(plan, **told).whole()
         written = 0 if result.write is None else result.write.bytes
         if written > writes_bytes:
             raise RuntimeError(f"a plan wrote {written} bytes and had declared {writes_bytes}")
-        self.bytes_written += written
-        self.requests += result.requests
+        self._enter_work(Work.of(result))
         return result
 
     def idle(self, duration_ns: int) -> None:
@@ -305,7 +315,7 @@ class Bench:
         Stopped
             If there is not as much time left.
         """
-        self._require_time(duration_ns)
+        self._require_time(0.0 if self.virtual else duration_ns / 1e9)
         self._device.idle(duration_ns)
 
     @contextmanager
@@ -348,15 +358,36 @@ class Bench:
         if read is not None and self.info.read_cache.on != read:
             self._device.set_read_cache(read)
 
+    @contextmanager
+    def _on_time(self, *, foresee: bool = False) -> Iterator[dict[str, Any]]:
+        """End a call to a real drive when the time is over, or is foreseen to be."""
+        if self.virtual or self._deadline is None:
+            yield {}
+            return
+        watch = Watch(self._deadline.until(foresee=foresee))
+        try:
+            yield {"progress": watch}
+        except KeyboardInterrupt:
+            if watch.why:
+                raise Stopped(Reason.BUDGET_EXHAUSTED, watch.why) from None
+            raise
+
     def _require_writable(self) -> None:
         if not self.info.writable:
             raise Stopped(Reason.NOT_WRITABLE)
 
-    def _require_time(self, duration_ns: int = 0) -> None:
-        if self._deadline is not None and self._deadline.left_s <= duration_ns / 1e9:
-            raise Stopped(Reason.BUDGET_EXHAUSTED, "its time is over")
+    def _require_time(self, seconds: float) -> None:
+        if self._deadline is not None and self._deadline.left_s <= seconds:
+            left = self._deadline.left_s
+            needs = f"the next step takes {seconds:.0f} s, and {left:.0f} s are left"
+            raise Stopped(Reason.BUDGET_EXHAUSTED, needs if seconds >= 1 else TIME_OVER)
 
-    def _reserve(self, writes_bytes: int) -> None:
-        self._require_time()
-        if self.bytes_written + writes_bytes > self._allowed_bytes:
+    def _enter_work(self, done: Work) -> None:
+        self._work += done
+        self.bytes_written += done.bytes_written
+        self.requests += done.reads + done.writes
+
+    def _reserve(self, planned: Work) -> None:
+        self._require_time(planned.seconds if self.virtual else 0.0)
+        if self.bytes_written + planned.bytes_written > self._allowed_bytes:
             raise Stopped(Reason.BUDGET_EXHAUSTED, "it has written what it declared")

@@ -5,62 +5,153 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ssdscope.errors import UsageError
+from ssdscope.units import parse_duration
+
+if TYPE_CHECKING:
+    from ssdscope.targets.records import Progress, RunResult
 
 StageProgress: TypeAlias = Callable[[str, float], None]
 """Told the stage in a few words, and the share of the whole that is done (0 to 1)."""
 
+DEFAULT_S, FULL_S = 60.0, 900.0
+LEAST_S = 1.0
+SURE_AFTER_S, SURE_TIMES = 1.0, 1.5
+"""A call is given up once it has run so long and would need so many times what is left."""
+TIME_OVER = "its time is over"
+READ_WORK_S, READ_BYTE_WORK_S = 1e-6, 0.1e-6 / 4096
+WRITE_WORK_S, WRITTEN_BYTE_WORK_S = 4e-6, 1e-6 / 4096
+"""What a request to a simulated drive costs of a budget, and each byte of it: about what the modern
+presets take on one core. Work is counted and not timed, so that answers hang on the seed alone."""
+
 
 @dataclass(frozen=True)
 class Budget:
-    """Wall time on real drives, repetitions on simulated ones.
+    """Time on real drives; on simulated ones work that takes about so long, and repetitions.
 
-    A simulated drive is measured by counts alone, so that the same seed gives the same
-    answer on a slow machine.
+    Attributes
+    ----------
+    name
+        As it was typed.
+    wall_s
+        Seconds of the machine's clock, or of simulated work (`work_s`).
+    repetitions
+        Of measurements on simulated drives: one for each minute.
+    heavy
+        Whether probes that write more than one capacity may run.
     """
 
     name: str
     wall_s: float
     repetitions: int
     heavy: bool = False
-    """Whether probes that write more than one capacity may run."""
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """Read ``default``, ``10m``, ``1h`` or ``full``.
+        """Read ``default``, a time as ``90s``, ``5m`` or ``2h``, ``full`` or ``full:2h``.
 
         Raises
         ------
         UsageError
-            If it is another word.
+            If it is something else.
         """
-        try:
-            return _BUDGETS[text]
-        except KeyError:
-            names = ", ".join(_BUDGETS)
-            raise UsageError(f"{text!r} is not a budget", hint=f"one of: {names}") from None
+        kind, _, given = text.partition(":")
+        if text == "default":
+            seconds = DEFAULT_S
+        elif text == "full":
+            seconds = FULL_S
+        else:
+            seconds = _seconds(text, given if kind == "full" else text)
+        return cls(text, seconds, max(1, round(seconds / 60)), heavy=kind == "full")
 
 
-_BUDGETS = {
-    "default": Budget("default", wall_s=60, repetitions=1),
-    "10m": Budget("10m", wall_s=600, repetitions=8),
-    "1h": Budget("1h", wall_s=3600, repetitions=32),
-    "full": Budget("full", wall_s=900, repetitions=12, heavy=True),
-}
+def _seconds(text: str, given: str) -> float:
+    hint = "write a time as 90s, 5m or 2h; default (60s); full (15m, with heavy probes) or full:2h"
+    try:
+        seconds = parse_duration(given) / 1e9
+    except UsageError:
+        raise UsageError(f"{text!r} is not a budget", hint=hint) from None
+    if seconds < LEAST_S:
+        raise UsageError(f"a budget of {text} is too short to measure anything", hint=hint)
+    return seconds
+
+
+@dataclass(frozen=True)
+class Work:
+    """Requests to a drive, and the bytes that they move."""
+
+    reads: int = 0
+    bytes_read: int = 0
+    writes: int = 0
+    bytes_written: int = 0
+
+    @classmethod
+    def of(cls, result: RunResult) -> Work:
+        """Give what a run did."""
+        read, write = (
+            (0, 0) if each is None else (each.requests, each.bytes)
+            for each in (result.read, result.write)
+        )
+        return cls(*read, *write)
+
+    def __add__(self, other: Work) -> Work:
+        """Put two together."""
+        return Work(
+            self.reads + other.reads,
+            self.bytes_read + other.bytes_read,
+            self.writes + other.writes,
+            self.bytes_written + other.bytes_written,
+        )
+
+    @property
+    def seconds(self) -> float:
+        """What it costs of a budget on a simulated drive."""
+        reading = self.reads * READ_WORK_S + self.bytes_read * READ_BYTE_WORK_S
+        return reading + self.writes * WRITE_WORK_S + self.bytes_written * WRITTEN_BYTE_WORK_S
 
 
 class Deadline:
-    """A point in wall time that a measurement on a real drive should not pass."""
+    """A point in time that a measurement should not pass.
 
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
+    Parameters
+    ----------
+    seconds
+        From now on.
+    clock
+        Of the machine if absent; on a simulated drive the work that it was given.
+    """
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
 
     @property
     def left_s(self) -> float:
         """Seconds left, never negative."""
-        return max(0.0, self._end - time.monotonic())
+        return max(0.0, self._end - self._clock())
+
+    def until(self, *, foresee: bool) -> Callable[[Progress], str]:
+        """Make what a `Watch` asks: why a call to a real drive must end now, or nothing.
+
+        Parameters
+        ----------
+        foresee
+            Whether to end also a call that has run for a second and would surely not end in time.
+        """
+        begun = self._clock()
+
+        def why(report: Progress) -> str:
+            left, took = self.left_s, self._clock() - begun
+            if left <= 0:
+                return TIME_OVER
+            rest = took / report.fraction - took if foresee and report.fraction else 0.0
+            if took < SURE_AFTER_S or rest < SURE_TIMES * left:
+                return ""
+            return f"it would take {rest:.0f} s more, and {left:.0f} s are left"
+
+        return why
 
 
 def silent(_stage: str, _share: float) -> None:

@@ -151,7 +151,7 @@ WORDS: dict[Reason, Words] = {
         "the target refuses a command that this needs",
         helps="a drive, and a system, that pass the command on",
         simulated="another drive: this one does not know the command",
-        file="nothing in this version: it discards nothing in files",
+        file="a file on a file system that takes the command, as ext4 and xfs take discards",
     ),
 }
 """Every reason in words."""

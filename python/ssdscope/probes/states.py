@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
 
 if TYPE_CHECKING:
-    from ssdscope.targets.device import Device
+    from ssdscope.targets.device import Device, ProgressCallback
     from ssdscope.targets.records import RunResult
 
 SETTLE_NS = 2_000_000_000
@@ -38,11 +38,17 @@ class State(Enum):
         return passes[self] * window.size_bytes
 
 
-def prepare(device: Device, state: State, window: Window, seed: int) -> Iterator[RunResult]:
+def prepare(
+    device: Device,
+    state: State,
+    window: Window,
+    seed: int,
+    progress: ProgressCallback | None = None,
+) -> Iterator[RunResult]:
     """Write the window as the state demands, then wait; give the summary of each run."""
     offset, size = window.offset_bytes, window.size_bytes
     if state in (State.FILLED, State.SHUFFLED):
-        yield fill_sequentially(device, offset_bytes=offset, size_bytes=size)
+        yield fill_sequentially(device, offset_bytes=offset, size_bytes=size, progress=progress)
     if state is State.SHUFFLED:
         yield overwrite_randomly(
             device,
@@ -51,5 +57,6 @@ def prepare(device: Device, state: State, window: Window, seed: int) -> Iterator
             offset_bytes=offset,
             size_bytes=size,
             block_bytes=max(4096, device.info.logical_block_bytes),
+            progress=progress,
         )
     device.idle(SETTLE_NS)

@@ -73,6 +73,8 @@ MOST_DRIFT = 1.35
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer the effect."""
+    if not bench.info.writable:
+        raise Stopped(Reason.NOT_WRITABLE)
     if not bench.info.discard:
         raise Stopped(Reason.NOT_SUPPORTED, "it takes no discards")
     with bench.without_caches(read=False):

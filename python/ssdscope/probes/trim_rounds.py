@@ -75,6 +75,8 @@ def detect(bench: Bench) -> Iterator[Finding]:
     if earlier is not None and getattr(earlier, "reason", None) not in WORTH_ROUNDS:
         yield replace(earlier, probe=PROBE_NAME)
         return
+    if not bench.info.writable:
+        raise Stopped(Reason.NOT_WRITABLE)
     if not bench.info.discard:
         raise Stopped(Reason.NOT_SUPPORTED, "it takes no discards")
     with bench.without_caches(read=False):

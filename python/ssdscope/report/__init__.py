@@ -6,6 +6,8 @@
     What is measured for the page beyond the probes.
 `replay`
     A trace replayed, and its latency over time.
+`spending`
+    What a budget allows, and what was used of it.
 `words`
     Numbers and findings as a reader wants them.
 `parts`, `sections`, `figures`, `breakdown`
@@ -16,7 +18,7 @@
 The page is made from the document alone, so it can be made again from a saved JSON.
 """
 
-from ssdscope.report.characterize import Characterization, characterize
+from ssdscope.report.characterize import Characterization, characterize, planned
 from ssdscope.report.page import render
 
-__all__ = ["Characterization", "characterize", "render"]
+__all__ = ["Characterization", "characterize", "planned", "render"]

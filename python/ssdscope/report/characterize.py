@@ -4,7 +4,7 @@ import contextlib
 import platform
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,12 +15,13 @@ import numpy as np
 from ssdscope import advise, probes, twin
 from ssdscope.errors import OutputError, SsdscopeError, UsageError
 from ssdscope.probes.budget import Budget, StageProgress, silent
-from ssdscope.report import modelling, performance, replay, survey, sustaining
+from ssdscope.report import modelling, performance, replay, spending, survey, sustaining
 from ssdscope.report.page import render
 from ssdscope.results import envelope
 from ssdscope.results.files import destination, is_special, write_text
 from ssdscope.results.record import strict_json
 from ssdscope.targets import Target
+from ssdscope.targets.metered import Limits, MeteredDevice
 from ssdscope.targets.names import shell_words
 from ssdscope.targets.opening import identify
 from ssdscope.targets.spare import spare_bytes
@@ -36,7 +37,11 @@ STAGES: tuple[tuple[str, float], ...] = (
     ("twin", 0.03),
     ("advice", 0.01),
 )
-"""Stages in order, with their usual share of the time."""
+"""Stages in order, with their share of the time; what one leaves is for those behind it."""
+PAGE_SHARE = 0.08
+"""Of the time, for making the page."""
+WRITING = ("performance", "sustained", "distribution", "models")
+"""Stages that write behind the probes; a trace writes what is in it, until its time is over."""
 
 
 @dataclass
@@ -108,6 +113,8 @@ def characterize(
     trace_format: str | None = None,
     sets: Sequence[str] = (),
     progress: StageProgress = silent,
+    rated_bytes: int | None = None,
+    begun_s: float | None = None,
 ) -> Characterization:
     """Characterise a drive and write the page.
 
@@ -133,17 +140,21 @@ def characterize(
         The changes to a drive file that `target` was opened with, for the record.
     progress
         Told the stage and the share that is done.
+    rated_bytes
+        What the drive is rated to take in its life, if its data sheet says so.
+    begun_s
+        When the budget's time began, by `time.monotonic`; now if absent.
 
     Raises
     ------
     UsageError
-        If there can be no file where the page or the document shall be, or the target is tiny.
+        If there can be no file where the page or the document shall be, the target is tiny, or
+        more would be written to a real drive than only a full budget allows.
     TraceError
         If the trace is of no known format.
     OutputError
         If the page or the document cannot be written; its `partial` is then what was found.
     """
-    started = time.monotonic()
     if not survey.grid(target.device.info):
         raise UsageError(
             f"target {target.uri!r} holds {target.capacity_bytes} bytes, too few to measure",
@@ -151,6 +162,10 @@ def characterize(
         )
     if trace is not None:
         sniff_trace(str(trace), trace_format)
+    plan = planned(target, budget, rated_bytes)
+    plan.require_asked()
+    account = spending.Account(plan, simulated=target.device.info.clock == "virtual")
+    account.begun_s = begun_s or account.begun_s
     command = _command(target, budget, seed, trace, trace_format, sets)
     document = _empty_document(target, budget, seed, command, sets)
     job = _Job(target, budget, seed, trace, trace_format, document)
@@ -160,9 +175,7 @@ def characterize(
     files.keep(document)
     try:
         for name, share in STAGES:
-            begun = time.monotonic()
-            _RUN[name](job, partial(_scaled, progress, done, share))
-            document["provenance"]["stage_seconds"][name] = time.monotonic() - begun
+            _run_stage(name, job, account, partial(_scaled, progress, done, share))
             document["provenance"]["stages_done"].append(name)
             done += share
             with contextlib.suppress(OutputError):  # told at the end, if it is still so
@@ -171,7 +184,8 @@ def characterize(
         interrupted = True
     document["provenance"] |= {
         "interrupted": interrupted,
-        "seconds": time.monotonic() - started,
+        "seconds": account.used_s,
+        "spent": account.to_json(),
     }
     progress("writing the page", 1.0)
     result = Characterization(document, interrupted)
@@ -181,6 +195,39 @@ def characterize(
         error.partial = result
         raise
     return result
+
+
+def planned(target: Target, budget: Budget, rated_bytes: int | None = None) -> spending.Plan:
+    """Say what a page about a drive may spend, before anything is measured."""
+    return spending.of_page(target, budget, WRITING, rated_bytes)
+
+
+def _run_stage(name: str, job: _Job, account: spending.Account, progress: StageProgress) -> None:
+    """Run a stage on a drive with a meter, in its share of the time that is left.
+
+    On a simulated drive counts decide, which are the budget's whatever the time.
+    """
+    whole_target, whole_budget = job.target, job.budget
+    rest = dict(STAGES[[each for each, _ in STAGES].index(name) :])
+    idle = {"trace": job.trace is None, "sustained": not whole_budget.heavy}
+    rest = {each: share for each, share in rest.items() if each == name or not idle.get(each)}
+    whole = sum(rest.values()) + PAGE_SHARE
+    allowed_s = None if account.simulated else account.left_s * rest[name] / whole
+    limits, begun = Limits(), time.monotonic()
+    if allowed_s is not None:
+        job.budget = replace(whole_budget, wall_s=allowed_s)
+        if name in WRITING:
+            limits = Limits(begun + allowed_s, account.plan.writes_of(name))
+    device = MeteredDevice(whole_target.device, limits)
+    job.target = replace(whole_target, device=device)
+    try:
+        _RUN[name](job, progress)
+    finally:
+        job.target, job.budget = whole_target, whole_budget
+        seconds = time.monotonic() - begun
+        job.document["provenance"]["stage_seconds"][name] = seconds
+        account.add(name, seconds, allowed_s, device.spent)
+        job.document["provenance"]["spent"] = account.to_json()
 
 
 def _json(document: dict[str, Any]) -> str:
@@ -234,6 +281,7 @@ def _empty_document(
             "python": platform.python_version(),
             "stages_done": [],
             "stage_seconds": {},
+            "spent": None,
         },
     }
 

@@ -1,6 +1,7 @@
 """The model on the page: fitted to runs of its own, held to others, and told what it learnt."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +11,9 @@ from ssdscope.errors import DeviceError, UsageError
 from ssdscope.models import collecting, designs, evaluation, explaining, features, fitting
 from ssdscope.models.fitted import FittedModel
 from ssdscope.models.table import Collected, Runs
-from ssdscope.probes.budget import Budget, StageProgress
+from ssdscope.probes.budget import DEFAULT_S, Budget, StageProgress
 from ssdscope.targets import Device
+from ssdscope.targets.metered import ExhaustedError
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads.filling import fill_bytes
 from ssdscope.workloads.grid import KIB, Stop, Vector
@@ -22,7 +24,8 @@ REPEATS = 16
 UNTIL_CI = 0.05
 RUNTIME_NS = 10_000_000_000
 """A run on a simulated drive ends by then, so that slow drives do not hold up the page."""
-SHARE_OF_WALL = 0.15
+RUNS_SHARE = 0.6
+"""Of the time of the stage on a real drive; the rest is for fitting."""
 LEAST_RUN_S = 0.1
 """On a real drive there are as many runs as fit, each at least so long."""
 MODELS = ("service", "guide")
@@ -34,9 +37,10 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
     """Say which runs there are time for."""
     if info.clock == "virtual":
-        stop = Stop(UNTIL_CI, RUNTIME_NS)
-        return collecting.Plan("sobol", POINTS, TEST, REPEATS, seed, stop)
-    seconds = SHARE_OF_WALL * budget.wall_s
+        stop, share = Stop(UNTIL_CI, RUNTIME_NS), min(1.0, budget.wall_s / DEFAULT_S)
+        points, test, repeats = (round(share * count) for count in (POINTS, TEST, REPEATS))
+        return collecting.Plan("sobol", points, test, repeats, seed, stop)
+    seconds = RUNS_SHARE * budget.wall_s
     runs = min(POINTS + TEST, max(1, int(seconds / LEAST_RUN_S)))
     points = max(1, runs * POINTS // (POINTS + TEST))
     stop = Stop(UNTIL_CI, round(seconds / runs * 1e9))
@@ -75,7 +79,8 @@ def model(
     runs = Runs()
     try:
         plan = filled_plan(device, budget, seed)
-        collecting.collect(device, plan, runs, lambda what, share: progress(what, 0.7 * share))
+        with suppress(ExhaustedError):  # of the runs that were made a model can be learnt
+            collecting.collect(device, plan, runs, lambda what, share: progress(what, 0.7 * share))
         progress("fitting a model", 0.7)
         header = plan.header({"target": uri}, 0)
         # On a few hundred rows threads of BLAS wait for each other longer than they compute.

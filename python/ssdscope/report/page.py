@@ -4,7 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from ssdscope.plots import DARK, LIGHT, css_variables
-from ssdscope.report import breakdown, figures, model_figures, sections, words, writes
+from ssdscope.report import (
+    breakdown,
+    figures,
+    model_figures,
+    sections,
+    spending,
+    words,
+    writes,
+)
 
 
 def render(document: Mapping[str, Any]) -> str:
@@ -57,6 +65,7 @@ def render(document: Mapping[str, Any]) -> str:
         declared=_declared(document),
         drive=sections.flat(document["target"]["drive"]),
         provenance=_provenance(document),
+        stages=sections.stages(document),
     )
 
 
@@ -89,6 +98,12 @@ def _declared(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [row for row in sections.flat(document["target"]["declared"]) if row[0] != "token"]
 
 
+def _budget(document: Mapping[str, Any]) -> str:
+    used = document["provenance"].get("spent")
+    name = str(document["provenance"]["budget"])
+    return name if used is None else f"{name}: {spending.in_words(used)}"
+
+
 def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     given = document["provenance"]
     tool = document["tool"]
@@ -97,7 +112,7 @@ def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Tool", f"{tool['name']} {tool['version']}"),
         ("Command", str(given["command"])),
         ("Seed", str(document["seed"])),
-        ("Budget", str(given["budget"])),
+        ("Budget", _budget(document)),
         ("Started", str(given["started"])),
         ("Took", words.NOTHING if seconds is None else f"{seconds:.1f} s"),
         ("Machine", f"{given['machine']}, {given['kernel']}, Python {given['python']}"),

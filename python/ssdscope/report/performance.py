@@ -18,14 +18,12 @@ from ssdscope.workloads.figures import Stretch, counted, percentiles, run_stretc
 HELD_OUT = 40
 REQUESTS = survey.LEAST_WRITES
 DISTRIBUTION_REQUESTS = 20_000
-SHARE_OF_WALL = 0.25
-DISTRIBUTION_SHARE = 0.1
 DEEP = 16
 
 
 def effort(budget: Budget, points: int) -> Effort:
     """Share the time out among the points."""
-    per_point_s = SHARE_OF_WALL * budget.wall_s / max(points, 1)
+    per_point_s = budget.wall_s / max(points, 1)
     return Effort(REQUESTS * budget.repetitions, runtime_ns=round(per_point_s * 1e9))
 
 
@@ -60,7 +58,7 @@ def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stre
     workload = Workload(rw=rw, block_bytes=_block_bytes(device), iodepth=depth, seed=seed + depth)
     workload = counted(workload, DISTRIBUTION_REQUESTS * min(budget.repetitions, 8))
     if device.info.clock == "wall":
-        share_ns = DISTRIBUTION_SHARE * budget.wall_s * 1e9 / 4
+        share_ns = budget.wall_s * 1e9 / 4
         workload = replace(workload, runtime_ns=round(share_ns))
     # A simulated drive is left as it was found, and writes do not age it for the next case.
     return run_stretch(device.fork() if device.info.snapshot else device, workload)

@@ -14,7 +14,6 @@ from ssdscope.targets.records import OP_READ, OP_WRITE, Progress
 from ssdscope.workloads import ReplayOptions
 
 WINDOWS = 160
-SHARE_OF_WALL = 0.25
 OPTIONS = ReplayOptions(align="expand", fit="compact")
 DIRECTIONS = {"read": OP_READ, "write": OP_WRITE}
 
@@ -24,11 +23,10 @@ def replay_trace(
 ) -> dict[str, Any]:
     """Replay a trace at its own times, fitted to the drive; a refusal becomes the result.
 
-    On a real drive, where the trace's hours are hours, it is cut off when its share of the
-    budget is spent.
+    On a real drive, where the trace's hours are hours, it is cut off when the budget is spent.
     """
     columns: list[np.ndarray] = []
-    cut = Deadline(budget.wall_s * SHARE_OF_WALL) if device.info.clock == "wall" else None
+    cut = Deadline(budget.wall_s) if device.info.clock == "wall" else None
     spent = False
 
     def keep(log: Log) -> None:

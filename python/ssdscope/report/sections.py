@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ssdscope.report import words
-from ssdscope.report.parts import Document, Tile, best_known, finding, measured
+from ssdscope.report.parts import Document, Table, Tile, best_known, finding, measured
 
 
 def tiles(document: Document) -> list[Tile]:
@@ -103,6 +103,27 @@ def failures(document: Document) -> list[str]:
         if p["failure"] is not None
     ]
     return told
+
+
+def stages(document: Document) -> Table | None:
+    """Give what each stage used of the budget."""
+    used = document["provenance"].get("spent")
+    if used is None:
+        return None
+    rows = [
+        (
+            str(each["name"]),
+            f"{each['seconds']:.1f} s",
+            words.NOTHING
+            if each["allowed_seconds"] is None
+            else f"{each['allowed_seconds']:.1f} s",
+            f"{each['requests']:,}",
+            words.capacity(each["bytes_written"]),
+            words.capacity(each["bytes_read"]),
+        )
+        for each in used["stages"]
+    ]
+    return Table(("stage", "took", "of", "requests", "written", "read"), rows)
 
 
 def trace_failure(document: Document) -> str | None:

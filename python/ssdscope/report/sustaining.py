@@ -24,7 +24,6 @@ PATTERNS = ("randwrite", "write")
 MOST_COST = 24e6
 """Requests and operations of the flash for a pattern and size on a simulated drive; some ten
 seconds of a core. More repetitions take as many times as much."""
-SHARE_OF_WALL = 0.2
 WALL_SIZES_BYTES, WALL_DEPTHS = (4096, 262_144), (16, 1)
 SEED = 0x5057
 
@@ -151,7 +150,7 @@ def settle(
 
 def _most_cost(info: DeviceInfo, budget: Budget, chains: int) -> float:
     if info.clock == "wall":
-        return SHARE_OF_WALL * budget.wall_s * 1e9 / max(chains, 1)
+        return budget.wall_s * 1e9 / max(chains, 1)
     return MOST_COST * budget.repetitions
 
 

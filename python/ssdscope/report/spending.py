@@ -1,0 +1,253 @@
+"""What a budget allows, said before the first write; and what was used of it, by stage."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.errors import UsageError
+from ssdscope.probes import ProbeInfo, choose, planned_writes_bytes
+from ssdscope.probes.budget import Budget
+from ssdscope.targets.endurance import disk_bytes, rated_bytes
+from ssdscope.targets.metered import Spent
+from ssdscope.units import format_capacity
+
+if TYPE_CHECKING:
+    from ssdscope.targets import Target
+
+UNASKED_LIFE = 0.001
+"""Of what a drive is rated for, that may be written without ``--budget full``."""
+UNASKED_DRIVE = 0.5
+"""Where nobody says what it is rated for: of the drive that is written to, as often as that is
+written in a thousandth of a usual life (0.3 times a day, five years)."""
+STAGE_BYTES = 8 << 30
+"""A stage behind the probes may write so much, or one capacity if that is more..."""
+SUSTAINED_TIMES = 8
+"""Of that, what may be written until writes come to rest."""
+STAGE_UNASKED = 0.125
+"""... but no more than this part of what may be written without being asked for."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A probe or a stage, and the most that it writes."""
+
+    name: str
+    writes_bytes: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a command may spend.
+
+    Attributes
+    ----------
+    parts
+        In order; what they share, as the preparation of a state, counts in `writes_bytes` once.
+    writes_bytes
+        The most that is written in all.
+    rated_bytes
+        What the target takes in its life, at a write amplification of 1; None if unknown.
+    drive_bytes
+        Size of the real drives that are written to; None if there is none.
+    """
+
+    uri: str
+    budget: Budget
+    parts: tuple[Part, ...]
+    writes_bytes: int
+    rated_bytes: int | None
+    drive_bytes: int | None
+
+    def writes_of(self, name: str) -> int | None:
+        """Give the most that a part writes; None where nothing real is written."""
+        if self.drive_bytes is None:
+            return None
+        return next(part.writes_bytes for part in self.parts if part.name == name)
+
+    @property
+    def share_of_life(self) -> float | None:
+        """What is written, as a share of what the target is rated for."""
+        return None if not self.rated_bytes else self.writes_bytes / self.rated_bytes
+
+    @property
+    def unasked_bytes(self) -> int | None:
+        """What may be written without a full budget; None if nothing real is written."""
+        return unasked_bytes(self.rated_bytes, self.drive_bytes)
+
+    @property
+    def needs_full(self) -> bool:
+        """Whether a larger budget has to be asked for."""
+        most = self.unasked_bytes
+        return most is not None and self.writes_bytes > most and not self.budget.heavy
+
+    def require_asked(self) -> None:
+        """Refuse to write more to a real drive than anybody would expect.
+
+        Raises
+        ------
+        UsageError
+            If it would be more, and the budget is not ``full``.
+        """
+        if not self.needs_full:
+            return
+        most = format_capacity(self.unasked_bytes or 0)
+        why = "a thousandth of what it is rated for" if self.rated_bytes else "half of that drive"
+        raise UsageError(
+            f"this would write up to {format_capacity(self.writes_bytes)} to the drive of "
+            f"{self.uri}, and more than {most}, {why}, has to be asked for",
+            hint="--budget full allows it; --dry-run says what would write how much; without "
+            "--destroy-data nothing is written",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        return {
+            "budget": self.budget.name,
+            "seconds": self.budget.wall_s,
+            "parts": [
+                {"name": part.name, "writes_bytes": part.writes_bytes} for part in self.parts
+            ],
+            "writes_bytes": self.writes_bytes,
+            "rated_bytes": self.rated_bytes,
+            "share_of_life": self.share_of_life,
+            "unasked_bytes": self.unasked_bytes,
+            "needs_full_budget": self.needs_full,
+        }
+
+
+def unasked_bytes(rated: int | None, drive: int | None) -> int | None:
+    """Give what may be written to a real drive without being asked for."""
+    if drive is None:
+        return None
+    return int(UNASKED_LIFE * rated if rated else UNASKED_DRIVE * drive)
+
+
+def of_probes(
+    target: Target, budget: Budget, chosen: Sequence[ProbeInfo], rated: int | None = None
+) -> Plan:
+    """Say what probes may spend.
+
+    Parameters
+    ----------
+    chosen
+        The probes, in order.
+    rated
+        Bytes that the user says the drive is rated for.
+    """
+    info = target.device.info
+    parts = tuple(Part(each.name, planned_writes_bytes([each], info)) for each in chosen)
+    most = planned_writes_bytes(chosen, info)
+    drive = disk_bytes(target) if info.writable else None
+    return Plan(target.uri, budget, parts, most, rated or rated_bytes(target), drive)
+
+
+def of_page(
+    target: Target, budget: Budget, stages: Sequence[str], rated: int | None = None
+) -> Plan:
+    """Say what a page may spend.
+
+    Parameters
+    ----------
+    stages
+        Those that write behind the probes, by name.
+    rated
+        Bytes that the user says the drive is rated for.
+    """
+    probing = of_probes(target, budget, choose("all", budget), rated)
+    parts = tuple(
+        Part(name, _stage_writes_bytes(name, probing, target.capacity_bytes)) for name in stages
+    )
+    total = probing.writes_bytes + sum(part.writes_bytes for part in parts)
+    return replace(probing, parts=probing.parts + parts, writes_bytes=total)
+
+
+def _stage_writes_bytes(name: str, probing: Plan, capacity_bytes: int) -> int:
+    """Give the most that a stage behind the probes writes to a real drive."""
+    unasked = probing.unasked_bytes
+    if unasked is None:
+        return 0
+    most = max(capacity_bytes, STAGE_BYTES)
+    if name == "sustained":  # which is only asked for with a full budget
+        return SUSTAINED_TIMES * most if probing.budget.heavy else 0
+    return most if probing.budget.heavy else min(most, int(STAGE_UNASKED * unasked))
+
+
+@dataclass
+class Account:
+    """What was used of a budget, stage by stage.
+
+    Attributes
+    ----------
+    plan
+        What was allowed.
+    """
+
+    plan: Plan
+    simulated: bool
+    begun_s: float = field(default_factory=time.monotonic)
+    stages: list[dict[str, Any]] = field(default_factory=list)
+    _total: Spent = field(default_factory=Spent)
+
+    @property
+    def used_s(self) -> float:
+        """Seconds of the machine's clock that were used."""
+        return time.monotonic() - self.begun_s
+
+    @property
+    def left_s(self) -> float:
+        """Seconds of the machine's clock that are left, never negative."""
+        return max(0.0, self.plan.budget.wall_s - self.used_s)
+
+    def add(self, name: str, seconds: float, allowed_s: float | None, spent: Spent) -> None:
+        """Enter a stage that has ended."""
+        self._total.add(spent.requests, spent.bytes_read, spent.bytes_written)
+        row = {"name": name, "seconds": seconds, "allowed_seconds": allowed_s}
+        self.stages.append(row | spent.to_json())
+
+    def to_json(self) -> dict[str, Any]:
+        """Give what was allowed and what was used, as plain data."""
+        total, rated = self._total, self.plan.rated_bytes
+        return {
+            "name": self.plan.budget.name,
+            "seconds": self.plan.budget.wall_s,
+            "used_seconds": self.used_s,
+            "binds": "work" if self.simulated else "time",
+            **total.to_json(),
+            "planned_writes_bytes": self.plan.writes_bytes,
+            "rated_bytes": rated,
+            "share_of_life": total.bytes_written / rated if rated else None,
+            "stages": list(self.stages),
+        }
+
+
+def plan_in_words(plan: Plan, *, simulated: bool) -> str:
+    """Say in a sentence what a plan may spend."""
+    time = f"{plan.budget.wall_s:g} s"
+    took = f"work that takes about {time}" if simulated else f"{time} of time"
+    text = f"may spend {took} and write up to {format_capacity(plan.writes_bytes)}"
+    if plan.share_of_life is not None and plan.writes_bytes:
+        text += f", {100 * plan.share_of_life:.2g} % of what it is rated for"
+    if simulated and plan.writes_bytes:
+        text += "; it is simulated, and left as it was found"
+    return text
+
+
+def in_words(used: dict[str, Any]) -> str:
+    """Say in a line what was used of a budget, as `Account.to_json` gives it."""
+    allowed = used["seconds"]
+    if used["binds"] == "time":
+        took = f"{used['used_seconds']:.1f} s of {allowed:g} s"
+    else:
+        took = f"{used['used_seconds']:.1f} s of this machine's time"
+    parts = [
+        took,
+        f"{used['requests']:,} requests",
+        f"{format_capacity(used['bytes_written'])} written",
+        f"{format_capacity(used['bytes_read'])} read",
+    ]
+    if used["share_of_life"] is not None:
+        parts.append(f"{100 * used['share_of_life']:.2g} % of the rated writes")
+    return ", ".join(parts)

@@ -1,0 +1,52 @@
+"""How much a target can be written before it is worn out, as far as anybody says so."""
+
+from __future__ import annotations
+
+import os
+from math import prod
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING
+
+from ssdscope.targets import grammar
+
+if TYPE_CHECKING:
+    from ssdscope.targets.opening import Target
+
+_PAGES = ("channels", "ways", "dies", "planes", "blocks_per_plane", "pages_per_block")
+
+
+def rated_bytes(target: Target) -> int | None:
+    """Give what the flash of a simulated target takes in all its life; None where nobody says.
+
+    All its blocks times ``nand.endurance_erases``: at a write amplification of 1 the host can write
+    so much. A hard disk has no such end, and no real drive is asked.
+    """
+    if target.members:
+        parts = [rated_bytes(member) for member in target.members]
+        return sum(part or 0 for part in parts) if all(parts) else None
+    nand = (target.drive or {}).get("nand")
+    if nand is None:
+        return None
+    pages = prod(nand[key] for key in _PAGES)
+    return int(pages * nand["page_bytes"] * nand["endurance_erases"])
+
+
+def disk_bytes(target: Target) -> int | None:
+    """Give the size of the real drives that a target writes to; None if it writes to none.
+
+    Of a file that is the file system that it lies on: its writes wear all of that.
+    """
+    sizes: dict[int, int] = {}
+    for each in _leaves(target):
+        spec = grammar.parse_target(each.uri)
+        if each.kind not in ("file", "block") or not isinstance(spec, grammar.Path):
+            continue
+        below = os.statvfs(spec.path) if each.kind == "file" else None
+        size = each.capacity_bytes if below is None else below.f_blocks * below.f_frsize
+        found = FilePath(spec.path).stat()
+        sizes[found.st_dev if each.kind == "file" else found.st_rdev] = size
+    return sum(sizes.values()) if sizes else None
+
+
+def _leaves(target: Target) -> list[Target]:
+    return [leaf for member in target.members for leaf in _leaves(member)] or [target]

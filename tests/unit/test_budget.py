@@ -1,0 +1,213 @@
+"""Budgets bind: times are read, work and seconds are counted, and what is over ends a call."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ssdscope import probes, report
+from ssdscope.cli.app import run_cli
+from ssdscope.errors import UsageError
+from ssdscope.probes import Bench, Budget, Finding, ProbeInfo, Reason, State, Undetectable
+from ssdscope.probes.bench import Stopped
+from ssdscope.probes.budget import Work
+from ssdscope.report import spending
+from ssdscope.targets import Device, open_target
+from ssdscope.targets.endurance import rated_bytes
+from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice
+from ssdscope.targets.records import Progress
+from ssdscope.workloads import Workload
+
+PAGE = 4096
+page = sys.modules["ssdscope.report.characterize"]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds", "repetitions", "heavy"),
+    [
+        ("default", 60, 1, False),
+        ("90s", 90, 2, False),
+        ("5m", 300, 5, False),
+        ("2h", 7200, 120, False),
+        ("full", 900, 15, True),
+        ("full:2h", 7200, 120, True),
+    ],
+)
+def test_a_budget_is_any_time(text: str, seconds: int, repetitions: int, heavy: bool) -> None:
+    assert Budget.parse(text) == Budget(text, seconds, repetitions, heavy)
+
+
+@pytest.mark.parametrize("text", ["7", "0s", "5 minutes", "full:", "fuller", "100ms", ""])
+def test_what_is_no_time_is_refused_with_what_is(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        Budget.parse(text)
+    assert "90s" in str(caught.value.hint)
+
+
+def greedy(bench: Bench) -> Iterator[Finding]:
+    """Read until it is stopped."""
+    while True:
+        bench.read(np.zeros(1000, np.uint64), PAGE)
+
+
+def probe(**changes: Any) -> ProbeInfo:
+    plain = ProbeInfo("test", "", "light", ("rmw_unit_bytes",), "", greedy, least_bytes=0)
+    return replace(plain, **changes)
+
+
+def told(device: Device, budget: Budget, monkeypatch: pytest.MonkeyPatch, one: ProbeInfo) -> Any:
+    monkeypatch.setattr(probes, "_PROBES", (one,))
+    (found,) = probes.run(["test"], device, budget, 1)
+    return found
+
+
+def test_work_ends_a_probe_on_a_simulated_drive_whatever_the_machine_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    device = open_target("sim:msr-4gb", seed=1).device
+    budget = Budget("test", 0.1, 1)
+    found = [told(device, budget, monkeypatch, probe()) for _ in range(2)]
+    assert found[0] == found[1]
+    assert found[0].reason is Reason.BUDGET_EXHAUSTED
+    spent = Work(found[0].requests, found[0].requests * PAGE).seconds
+    assert 0.095 < spent <= 0.1
+
+
+def test_a_state_that_takes_longer_than_what_is_left_is_not_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    device = open_target("sim:msr-4gb", seed=1).device
+    filled = probe(state=State.FILLED)
+    found = told(device, Budget("test", 0.1, 1), monkeypatch, filled)
+    assert isinstance(found, Undetectable)
+    assert (found.reason, found.bytes_written) == (Reason.BUDGET_EXHAUSTED, 0)
+
+
+class Clock:
+    """A clock of the machine that only moves when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = time.monotonic()
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+
+
+@pytest.mark.parametrize(("fraction", "says"), [(0.01, "would take 495 s more"), (0.9, "over")])
+def test_a_call_to_a_real_drive_ends_when_time_is_over_or_will_be(
+    fraction: float, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock(monkeypatch)
+
+    class Slow:
+        info = replace(open_target("sim:msr-4gb", seed=1).device.info, clock="wall", snapshot=False)
+
+        def foreign_bytes(self) -> None:
+            return None
+
+        def run(self, _plan: Any, *, progress: Any, **_unused: Any) -> Any:
+            for _ in range(3):
+                clock.now += 5
+                progress(Progress(1, 1, fraction, 1.0, None))
+            raise AssertionError("it was not ended")
+
+    bench = Bench(Slow(), Budget("test", 60, 1), 1)  # type: ignore[arg-type]
+    with bench.allowance(1 << 40, wall_s=12), pytest.raises(Stopped, match=says) as caught:
+        bench.enter(State.FILLED)
+    assert caught.value.reason is Reason.BUDGET_EXHAUSTED
+
+
+def test_a_meter_counts_forks_too_and_what_a_run_leaves_out() -> None:
+    device = MeteredDevice(open_target("sim:msr-4gb", seed=1).device)
+    device.run(Workload("randread", requests=100, ramp_requests=10))
+    device.fork().run(Workload("randwrite", requests=50))
+    device.run_list([0, 1], [0, 0], [PAGE, 2 * PAGE])
+    spent = device.spent
+    assert spent.requests == 110 + 50 + 2
+    assert (spent.bytes_read, spent.bytes_written) == (111 * PAGE, 52 * PAGE)
+
+
+def test_a_stage_writes_no_more_than_it_declared_and_ends_in_time() -> None:
+    drive = open_target("sim:msr-4gb", seed=1).device
+    device = MeteredDevice(drive, Limits(writes_bytes=10 * PAGE))
+    device.run(Workload("randwrite", requests=1000))
+    assert device.spent.bytes_written == 10 * PAGE
+    with pytest.raises(ExhaustedError, match="declared"):
+        device.run(Workload("randwrite", requests=1))
+    device.run(Workload("randread", requests=1))
+    with pytest.raises(ExhaustedError, match="time"):
+        MeteredDevice(drive, Limits(ends_s=0.0)).run(Workload("randread", requests=1))
+
+
+def test_stages_share_what_is_left_and_end_with_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock, allowed = Clock(monkeypatch), {}
+
+    def spend(name: str, share: float) -> Any:
+        def run(job: Any, _progress: Any) -> None:
+            allowed[name] = job.budget.wall_s
+            clock.now += share * job.budget.wall_s
+
+        return run
+
+    idle = {"trace": 0.0, "sustained": 0.0, "findings": 0.5}
+    shares = {name: idle.get(name, 1.0) for name, _ in page.STAGES}
+    monkeypatch.setattr(page, "_RUN", {name: spend(name, shares[name]) for name in shares})
+    out = tmp_path / "page.html"
+    done = report.characterize(
+        open_target("null:1m"), budget=Budget.parse("100s"), seed=1, out_html=out
+    )
+    used = done.to_json()["provenance"]["spent"]
+    assert used["used_seconds"] < 100
+    assert sum(allowed[name] * shares[name] for name in shares) < 100
+    assert allowed["performance"] > 1.2 * 100 * dict(page.STAGES)["performance"]
+    assert [each["name"] for each in used["stages"]] == [name for name, _ in page.STAGES]
+    assert "What was used of the budget" in out.read_text(encoding="utf-8")
+
+
+def test_a_plan_says_what_is_written_and_what_has_to_be_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nothing = report.planned(open_target("null:1t"), Budget.parse("default"))
+    assert nothing.writes_bytes == 0
+    simulated = open_target("sim:msr-4gb", seed=1)
+    free = report.planned(simulated, Budget.parse("default"))
+    free.require_asked()
+    assert free.rated_bytes == rated_bytes(simulated) == 8 * 8 * 256 * 64 * PAGE * 50
+    assert free.share_of_life == free.writes_bytes / free.rated_bytes
+    monkeypatch.setattr(spending, "disk_bytes", lambda _: 1 << 30)
+    assert report.planned(open_target("null:1t"), Budget.parse("default")).writes_bytes > 0
+    real = report.planned(simulated, Budget.parse("default"), rated_bytes=1 << 40)
+    with pytest.raises(UsageError, match="thousandth") as caught:
+        real.require_asked()
+    assert "--budget full" in str(caught.value.hint)
+    report.planned(simulated, Budget.parse("full"), rated_bytes=1 << 40).require_asked()
+    assert isinstance(real.to_json()["needs_full_budget"], bool)
+
+
+@pytest.mark.parametrize("command", [("characterize",), ("probe", "all"), ("probe", "gc_knee")])
+def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, written = tmp_path / "drive.bin", tmp_path / "page.html"
+    path.write_bytes(b"\0" * (32 << 20))
+    more = ["-O", str(written)] if command == ("characterize",) else []
+    words = [*command, str(path), "--destroy-data", "FILE:drive.bin", "--dry-run", *more]
+    assert run_cli([*words, "--rated-writes", "1t", "--budget", "5m"]) == 0
+    out = capsys.readouterr().out
+    assert "may spend 300 s of time and write up to" in out
+    assert "% of what it is rated for" in out
+    assert not written.exists()
+    assert path.read_bytes() == b"\0" * (32 << 20)
+    assert run_cli([*words, "--rated-writes", "1g"]) == 0
+    assert "has to be asked for: --budget full" in capsys.readouterr().out
+    refused = [word for word in words if word != "--dry-run"]
+    assert run_cli([*refused, "--rated-writes", "1g"]) == 2
+    assert "--budget full allows it" in capsys.readouterr().err
+    assert path.read_bytes() == b"\0" * (32 << 20)
