@@ -10,6 +10,7 @@ import pytest
 from ssdscope.errors import DeviceError, OutputError, UsageError
 from ssdscope.results import ATTRIBUTION_CAUSES, Log, LogWriter, RunResult, read_log
 from ssdscope.targets.records import LOG_TYPES
+from ssdscope.targets.told import told_trace
 
 
 def log_of(count: int, *, first: int = 0, attribution: bool = False) -> Log:
@@ -144,3 +145,28 @@ def test_errors_cross_processes_with_their_hint() -> None:
     error = UsageError("what went wrong\n\nhint: what to do")
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), again.message, again.hint) == (UsageError, "what went wrong", "what to do")
+
+
+def test_no_percentile_is_told_of_too_few_requests() -> None:
+    """A summary keeps all of them to calculate with; what is told has ten requests beyond each."""
+    told = RunResult.from_json(summary()).summary["read"]["latency_ns"]
+    assert {name for name, value in told.items() if value is None} == {
+        "p50", "p90", "p95", "p99", "p99_9",
+    }  # fmt: skip
+    read = json.loads(summary())["read"] | {"requests": 1000}
+    many = RunResult.from_json(summary(read=read)).summary["read"]["latency_ns"]
+    assert many["p99"] == 1
+    assert many["p99_9"] is None
+    flow = {"name": "a", "read": json.loads(summary())["read"], "write": None}
+    flows = RunResult.from_json(summary(flows=[flow])).summary["flows"]
+    assert flows[0]["read"]["latency_ns"]["p50"] is None
+    assert flows[0]["read"]["latency_ns"]["max"] == 1
+
+
+def test_a_trace_tells_percentiles_of_its_own_latencies_by_its_requests() -> None:
+    latency = {"mean": 1, "p50": 1, "p99": 2, "max": 2}
+    about = {"requests": 2100, "writes": 100, "latency_ns": {"read": latency, "write": latency}}
+    told = told_trace(about)["latency_ns"]
+    assert told["read"] == latency
+    assert told["write"] == latency | {"p99": None}
+    assert told_trace(about | {"latency_ns": None})["latency_ns"] is None

@@ -82,8 +82,13 @@ def _latencies(latency: dict[str, Any], scale: float) -> list[str]:
     return [
         f"{latency['mean'] / scale:,.2f}",
         interval,
-        *(f"{latency[column] / scale:,.2f}" for column in _LATENCY_COLUMNS[1:]),
+        *(_time(latency[column], scale) for column in _LATENCY_COLUMNS[1:]),
     ]
+
+
+def _time(time_ns: float | None, scale: float) -> str:
+    """Write a time, or a dash for a percentile that too few requests lie beyond."""
+    return "-" if time_ns is None else f"{time_ns / scale:,.2f}"
 
 
 def _rate(value: float | None, scale: int = 1) -> str:

@@ -47,11 +47,12 @@ def show(
 ) -> int:
     """Say what a trace is: format, requests, span, volumes, and what is wrong with it."""
     from ssdscope.results.record import envelope
+    from ssdscope.targets.told import told_trace
     from ssdscope.targets.traces import TraceOptions, scan_trace
 
     require_file(trace)
     wanted = TraceOptions(trace_format, columns, volume, skip_bad, limit)
-    about = scan_trace(trace, wanted, lambda rows: None)  # noqa: ARG005
+    about = told_trace(scan_trace(trace, wanted, lambda rows: None))  # noqa: ARG005
     if output_format == "json":
         emit_json({**envelope(), "trace": {"path": trace, **about}})
     else:

@@ -209,18 +209,19 @@ def timeline(windows: Mapping[str, Any], palette: Palette) -> "Figure":
             continue
         rows = windows[name]
         colour = getattr(palette, PATTERN_LOOK[f"rand{name}"][0])
-        few = len(rows["start_s"]) < 20
-        for key, label, width, dash in (
-            ("p50_ns", "median", 1.5, "-"),
-            ("p99_ns", "p99", 0.9, (0, (3, 1))),
+        for series, key, label, width, dash in (
+            (rows, "p50_ns", "median", 1.5, "-"),
+            (rows["tail"], "p99_ns", "p99", 0.9, (0, (3, 1))),
         ):
+            if not any(series[key]):
+                continue  # too few requests in any window
             axes.plot(
-                rows["start_s"],
-                rows[key],
+                series["start_s"],
+                [np.nan if value is None else value for value in series[key]],
                 color=colour,
                 linewidth=width,
                 linestyle=dash,
-                marker="." if few else None,
+                marker="." if len(series["start_s"]) < 20 else None,
                 label=f"{name}s, {label}",
             )
     style.log_times(axes.yaxis)

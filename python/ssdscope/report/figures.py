@@ -306,7 +306,7 @@ def _about_trace(trace: Mapping[str, Any]) -> str:
     parts = [f"This trace is {told['remark']}."] if is_synthetic(told) else []
     parts += [
         f"{trace['requests']:,} requests at the trace's own times.",
-        f"Median and p99 of windows of {width:.3g} s.",
+        f"Median of windows of {width:.3g} s or more, p99 of windows of 1,000 requests or more.",
     ]
     if trace["cut_off"]:
         parts.append("Cut off where its share of the time for this page was spent.")

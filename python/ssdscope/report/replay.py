@@ -61,7 +61,9 @@ def replay_trace(
 
 
 def _windows(rows: np.ndarray) -> dict[str, Any]:
-    """Median and 99th percentile of each window, by direction; empty windows left out.
+    """Median and 99th percentile over time, by direction; empty windows left out.
+
+    Windows of the percentile are as much longer as it takes for ten requests to lie beyond it.
 
     Parameters
     ----------
@@ -70,16 +72,21 @@ def _windows(rows: np.ndarray) -> dict[str, Any]:
     """
     op, submit, latency = rows
     start = submit - submit.min()
-    width = max(int(start.max()) // WINDOWS, 1) + 1
-    windows: dict[str, Any] = {"width_s": width / 1e9}
+    end = int(start.max()) + 1
+    windows: dict[str, Any] = {"width_s": end / WINDOWS / 1e9}
     for name, code in DIRECTIONS.items():
         chosen = op == code
         if chosen.any():
-            windows[name] = _by_window(start[chosen] // width, latency[chosen], width)
+            series = start[chosen], latency[chosen], end
+            windows[name] = _by_window(*series, 50) | {"tail": _by_window(*series, 99)}
     return windows
 
 
-def _by_window(window: np.ndarray, latency: np.ndarray, width: int) -> dict[str, Any]:
+def _by_window(start: np.ndarray, latency: np.ndarray, end: int, percent: int) -> dict[str, Any]:
+    """Give a percentile in each of so many windows as the requests suffice for; None in others."""
+    each = 2 * stats.least_count(percent)
+    width = end / min(max(len(start) // each, 1), WINDOWS)
+    window = (start // width).astype(np.int64)
     order = np.argsort(window, kind="stable")
     bounds = np.flatnonzero(np.diff(window[order])) + 1
     groups = np.split(latency[order], bounds)
@@ -87,6 +94,10 @@ def _by_window(window: np.ndarray, latency: np.ndarray, width: int) -> dict[str,
     return {
         "start_s": (present * width / 1e9).tolist(),
         "requests": [len(group) for group in groups],
-        "p50_ns": [stats.nearest_rank(group, 50) for group in groups],
-        "p99_ns": [stats.nearest_rank(group, 99) for group in groups],
+        f"p{percent}_ns": [_rank(group, percent) for group in groups],
     }
+
+
+def _rank(group: np.ndarray, percent: float) -> float | None:
+    """Give a percentile if ten requests lie beyond it."""
+    return stats.nearest_rank(group, percent) if stats.supported(percent, len(group)) else None

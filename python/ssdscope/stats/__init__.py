@@ -35,7 +35,7 @@ from ssdscope.stats.changepoint import (
     settling_requests,
 )
 from ssdscope.stats.collection import amplification_course
-from ssdscope.stats.correlated import correlated_mean, supported
+from ssdscope.stats.correlated import correlated_mean, least_count, supported
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
 from ssdscope.stats.fit import LineFit, fit_line, initial_line, relative_nnls
@@ -102,6 +102,7 @@ __all__ = [
     "initial_line",
     "isotonic",
     "knees",
+    "least_count",
     "levels",
     "log_median",
     "mad",

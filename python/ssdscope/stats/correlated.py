@@ -69,3 +69,8 @@ def _widening(means: np.ndarray) -> float:
 def supported(percent: float, count: int) -> bool:
     """Say whether a percentile of so many samples has `SAMPLES_BEYOND` of them beyond it."""
     return round(count * (100 - percent) / 100, 6) >= SAMPLES_BEYOND
+
+
+def least_count(percent: float) -> int:
+    """Give how many samples a percentile takes."""
+    return math.ceil(round(SAMPLES_BEYOND * 100 / (100 - percent), 6))

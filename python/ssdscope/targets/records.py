@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from ssdscope.errors import DeviceError
+from ssdscope.targets.told import told_summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,7 +170,8 @@ class RunResult:
     """What the drive counted during the run; None for real drives."""
     interrupted: bool
     summary: dict[str, Any]
-    """Everything the run reported, under the names of the JSON output."""
+    """Everything the run reported, under the names of the JSON output; `told` says which
+    percentiles, of which those of `read` and `write` are all there is to calculate with."""
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -184,7 +186,7 @@ class RunResult:
             elapsed_ns=summary["elapsed_ns"],
             counters=summary["counters"],
             interrupted=summary.get("interrupted", False),
-            summary=summary,
+            summary=told_summary(summary),
             **directions,
         )
 

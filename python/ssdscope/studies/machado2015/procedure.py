@@ -67,8 +67,7 @@ class Cell:
     stddev_ns: float = float("nan")
     ci95_low_ns: float = float("nan")
     ci95_high_ns: float = float("nan")
-    p50_ns: int = 0
-    p99_ns: int = 0
+    p50_ns: int | None = None
     max_ns: int = 0
     block_erases: int = 0
     gc_pages_moved: int = 0
@@ -188,7 +187,6 @@ def _cell(line: str, pattern: str, size_bytes: int, result: RunResult) -> Cell:
         ci95_low_ns=latency.mean if latency.ci95_low is None else latency.ci95_low,
         ci95_high_ns=latency.mean if latency.ci95_high is None else latency.ci95_high,
         p50_ns=latency.p50,
-        p99_ns=latency.p99,
         max_ns=latency.max,
         block_erases=counters.get("block_erases", 0),
         gc_pages_moved=counters.get("gc_pages_moved", 0),
