@@ -124,6 +124,8 @@ def test_two_names_are_told_apart_by_their_tokens(cli, place: Path) -> None:
         (("replay", BIN, odd("none")), r"cannot read the trace none\xfe: No such file"),
         (("sweep", odd("none")), r"cannot read none\xfe: No such file"),
         (("model", "predict", odd("none")), r"cannot read none\xfe: No such file"),
+        (("trace", "show", SPC, "--format", odd("spc")), r"spc\xfe"),
+        (("replay", BIN, SPC, "--columns", odd("x")), r"x\xfe"),
         ((odd("comm"),), r"no such command 'comm\xfe'"),
     ],
 )

@@ -258,6 +258,29 @@ def test_special_files_are_written_into(place: Path) -> None:
     assert "requests" in told
 
 
+def test_stdout_is_an_output_into_a_pipe_too(place: Path) -> None:
+    program = (
+        "from ssdscope.results.files import write_text\n"
+        "from ssdscope.results.guard import Place, require_places\n"
+        "require_places([Place('/dev/stdout')], ['data.bin'])\n"
+        "write_text('/dev/stdout', 'page')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, timeout=60, check=False
+    )
+    assert (done.stdout, done.stderr) == (b"page", b"")
+    assert place.exists()
+
+
+def test_a_journal_from_before_it_bore_a_mark_is_ours(place: Path) -> None:
+    journal = place / "old.jsonl"
+    run = {"tool": {"name": "ssdscope"}, "requests": 1}
+    journal.write_text(json.dumps({"key": "a", "point": {}, "record": run}) + "\n", "utf-8")
+    assert written_by_us(journal)
+    journal.write_text(json.dumps({"notes": "mine", "record": run}) + "\n", "utf-8")
+    assert not written_by_us(journal)
+
+
 def test_a_block_device_is_no_output(cli, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("disk").write_bytes(b"")
     monkeypatch.setattr(Path, "is_block_device", lambda self: self.name == "disk")

@@ -34,6 +34,8 @@ def destination(path: str | Path) -> Path:
         raise UsageError(f"cannot write {str(path)!r}: it is not the name of a file")
     try:
         place = Path(path).resolve()
+        if Path(path).exists() and not place.exists():
+            return Path(path)  # a link of the kernel's, as /dev/stdout into a pipe
         if place.is_dir():
             raise UsageError(f"cannot write {path}: it is a folder", hint="name a file inside it")
         if not place.parent.is_dir():

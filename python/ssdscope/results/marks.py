@@ -126,9 +126,12 @@ def _says_so(document: Any) -> bool:
     """Say whether a document, or the first of a journal, names us as its maker."""
     if not isinstance(document, dict):
         return False
-    tool = document.get("tool")
-    named = isinstance(tool, dict) and tool.get("name") == NAME
-    return named or str(document.get("format")).startswith(f"{NAME}-")
+    if str(document.get("format")).startswith(f"{NAME}-"):
+        return True
+    # Lines of sweeps before they bore a mark themselves: that of the run.
+    run = document.get("record") if "point" in document else None
+    tools = [each.get("tool") for each in (document, run) if isinstance(each, dict)]
+    return any(isinstance(tool, dict) and tool.get("name") == NAME for tool in tools)
 
 
 def is_ours(path: Path) -> bool:

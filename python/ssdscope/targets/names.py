@@ -5,8 +5,11 @@ kept as long as a name is a name, and in JSON (``"b\udcfe.bin"``, which Python r
 text is for people, or for something that takes UTF-8 alone, each is written as ``\xfe``.
 """
 
+import json
 import re
 import shlex
+from collections.abc import Mapping
+from typing import Any
 
 _BYTE = re.compile("[\udc80-\udcff]")
 
@@ -20,6 +23,13 @@ def printable(text: str) -> str:
     b\xfe.bin
     """
     return _BYTE.sub(_escaped, text)
+
+
+def options_json(options: Mapping[str, Any]) -> str:
+    """Write options as JSON for the compiled module, which takes UTF-8 alone."""
+    return json.dumps(
+        {key: printable(each) if isinstance(each, str) else each for key, each in options.items()}
+    )
 
 
 def shell_words(words: list[str]) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ssdscope import _native
 from ssdscope.targets.device import translated_errors
+from ssdscope.targets.names import options_json
 
 LATENCY_UNKNOWN = np.uint64(2**64 - 1)
 SYNTHETIC_MARK = "synthetic:"
@@ -157,7 +158,7 @@ def scan_trace(
     with translated_errors():
         told: dict[str, Any] = json.loads(
             _native.read_trace(
-                path, json.dumps(asdict(options)), lambda columns: chunk(TraceRows(**columns))
+                path, options_json(asdict(options)), lambda columns: chunk(TraceRows(**columns))
             )
         )
     return told

@@ -1,11 +1,11 @@
 """How a trace is read, fitted to a drive and paced."""
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ssdscope.errors import UsageError
+from ssdscope.targets.names import options_json
 
 MODES = ("open", "closed", "asap")
 ALIGNMENTS = ("refuse", "expand")
@@ -93,4 +93,4 @@ class ReplayOptions:
         """Write the options for the driver, which knows what those not given are."""
         assumed = asdict(ReplayOptions())
         given = {name: each for name, each in self.to_dict().items() if each != assumed[name]}
-        return json.dumps(given)
+        return options_json(given)
