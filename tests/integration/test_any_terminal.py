@@ -180,6 +180,27 @@ def test_a_terminal_that_is_closed_leaves_the_result(tmp_path: Path) -> None:
     assert len(rows) == stored["requests"] > 0
 
 
+def test_a_hangup_of_a_whole_sweep_leaves_its_journal(spawn: Any, tmp_path: Path) -> None:
+    plan, out = tmp_path / "plan.toml", tmp_path / "out.jsonl"
+    plan.write_text(
+        'targets = ["sim:mqsim-8g"]\nseed = 1\nrepeats = 200\n'
+        '[workload]\nrw = "randread"\nnumber_ios = 100000\n',
+        encoding="utf-8",
+    )
+    words = ("sweep", str(plan), "-O", str(out), "--jobs", "2")
+    process = spawn(*words, start_new_session=True)
+    end = time.monotonic() + 60
+    while not (out.exists() and out.stat().st_size):
+        assert time.monotonic() < end, "no run ended"
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGHUP)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "run it again to go on" in err
+    assert "Traceback" not in err
+    assert out.with_suffix(".parquet").exists()
+
+
 def test_what_nohup_ignores_stays_ignored(spawn: Any, tmp_path: Path) -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

@@ -199,6 +199,16 @@ def test_what_stands_beside_is_guarded_too(
     assert place.exists()
 
 
+def test_what_a_crash_left_of_a_log_is_replaced(cli, place: Path) -> None:
+    part = place / "a.parquet.part"
+    shutil.copy("data.parquet", part)
+    words = ("run", "data.bin", *QUICK, "--log", "a.parquet")
+    assert cli(*words).status == 2
+    part.write_bytes(part.read_bytes()[:-10])
+    assert cli(*words).status == 0
+    assert not part.exists()
+
+
 def test_what_is_ours_is_replaced_without_a_word(cli, place: Path) -> None:
     twice = [
         ("run", "data.bin", *QUICK, "--log", "a.parquet"),

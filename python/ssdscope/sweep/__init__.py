@@ -4,6 +4,8 @@
     A TOML file into points: which drive, which workload, which seed.
 `runner`
     Points into outcomes, in any order, as they come.
+`processes`
+    The processes that they run in.
 `journal`
     Outcomes on disk: one JSON document a line, appended; what is there is not run again.
 """

@@ -7,6 +7,7 @@ from typing import Any
 from ssdscope.errors import SsdscopeError, UsageError
 from ssdscope.results import run_record
 from ssdscope.sweep.plan import Point
+from ssdscope.sweep.processes import in_processes
 from ssdscope.targets import open_target
 from ssdscope.workloads import Workload
 from ssdscope.workloads.options import in_option_names
@@ -38,12 +39,9 @@ def run_points(points: Sequence[Point], *, jobs: int = -1) -> Iterator[Outcome]:
     Outcome
         In the order of completion.
     """
-    from joblib import Parallel, delayed
-
     if not points:
         return
-    workers = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    outcomes = workers(delayed(run_point)(point) for point in points)
+    outcomes = in_processes(run_point, points, jobs)
     try:
         for outcome in outcomes:
             if outcome.interrupted:

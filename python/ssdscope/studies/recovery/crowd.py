@@ -8,6 +8,7 @@ from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.recovery.blind import Probed, probe_drawn
 from ssdscope.studies.recovery.journal import Journal
+from ssdscope.sweep.processes import in_processes
 
 _NAME = re.compile(r"(?P<seed>\d+):(?P<index>\d+)(?P<flat>f?)")
 
@@ -53,15 +54,12 @@ def probe_all(
     KeyboardInterrupt
         After Ctrl-C; what is done is in the journal.
     """
-    from joblib import Parallel, delayed
-
     left = [each for each in drives if each.label not in journal.drives]
     done = len(drives) - len(left)
     progress(f"{done} of {len(drives)} drives", done / max(len(drives), 1))
     if not left:
         return
-    workers = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    outcomes = workers(delayed(_probe)(each) for each in left)
+    outcomes = in_processes(_probe, left, jobs)
     try:
         for probed in outcomes:
             if probed is None:
