@@ -6,6 +6,7 @@ from tests.unit.made_up_runs import info
 from ssdscope.probes import Budget
 from ssdscope.report import modelling
 from ssdscope.report.survey import grid, off_grid
+from ssdscope.report.sustaining import Settled
 from ssdscope.targets import open_target
 
 
@@ -38,6 +39,9 @@ def test_a_drive_too_small_for_the_workloads_has_no_model() -> None:
     device = open_target("null:1m").device
     told: list[str] = []
     budget = Budget.parse("default")
-    found = modelling.model(device, "null:1m", budget, 1, lambda what, _: told.append(what))
+    page = {"points": [], "sustained": []}
+    found = modelling.model(
+        device, "null:1m", budget, 1, lambda what, _: told.append(what), page, Settled()
+    )
     assert found == []
     assert told == []

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ssdscope.models import readable
 from ssdscope.models.fitted import FittedModel
 from ssdscope.models.guide.model import GuideModel
 from ssdscope.models.guide.tree import LEAF
@@ -112,10 +113,10 @@ def importances(model: FittedModel, seed: int = 0) -> dict[str, float]:
 
 
 def rules(model: FittedModel) -> list[str]:
-    """Write the readable tree as one sentence per leaf."""
+    """Write the readable model: times that add up, and one sentence per leaf of its tree."""
     tree_model = model.readable()
     tree = tree_model.trees[0]
-    found: list[str] = []
+    found = readable.in_words(model.tree["times_ns"])
     # By feature and side: what is asked again further down is only told in its sharper form.
     waiting: list[tuple[int, dict[tuple[int, str], str]]] = [(0, {})]
     while waiting:
@@ -179,6 +180,8 @@ def leaf_words(model: GuideModel, node: int) -> str:
 def amount(model: GuideModel, node: int) -> str:
     """Write the typical value in a node with its unit."""
     value = math.exp(float(model.trees[0].mean[node]))
+    if model.target == readable.RATIO:
+        return f"{value:.2f} {readable.RATIO}"
     if model.target.endswith("_ns"):
         return format_duration(value)
     if model.target == "iops":

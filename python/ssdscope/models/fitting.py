@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ssdscope import stats
 from ssdscope.errors import UsageError
-from ssdscope.models import asking, features, registry, samples
+from ssdscope.models import asking, features, readable, registry, samples
 from ssdscope.models.fitted import FittedModel, Prediction
 from ssdscope.models.intervals import Reach
 from ssdscope.models.samples import Sample
@@ -20,7 +20,6 @@ Array = npt.NDArray[Any]
 StageProgress = Callable[[str, float], None]
 BACKGROUND = 256
 """Workloads kept with a model, over which its dependences are averaged."""
-READABLE_DEPTH = 3
 BEYOND = 0.1
 """How far predictions may leave the range of targets seen, as part of its logarithm."""
 
@@ -218,22 +217,16 @@ def _prediction(choice: Choice, sample: Sample, target: str, seed: int) -> Predi
 
 
 def readable_tree(sample: Sample, target: str, seed: int) -> dict[str, Any]:
-    """Fit a small GUIDE tree that people can read, and say how close it is on unseen rows."""
-    from ssdscope.models.guide.estimators import GuideRegressor
-
-    def grow(part: Sample) -> Any:
-        tree = GuideRegressor(max_depth=READABLE_DEPTH, log_target=True, random_state=seed % 2**32)
-        return tree.fit(part.columns("extended"), part.values).model_
-
-    folds, columns = sample.folds(seed), sample.columns("extended")
-    predicted = np.empty(len(sample))
+    """Fit a small model that people can read, and say how close it is on unseen rows."""
+    folds, predicted = sample.folds(seed), np.empty(len(sample))
     for fold in np.unique(folds):
         out = folds == fold
         part = Sample(sample.inputs[~out], sample.values[~out])
-        predicted[out] = grow(part).evaluate(columns[out])
-    model = grow(sample).named(features.SETS["extended"], samples.TARGETS[target][0])
+        predicted[out] = held(
+            readable.grow(part, target, seed).evaluate(sample.inputs[out]), part.values
+        )
     mre = stats.prediction_errors(sample.values, predicted).mre
-    return {"model": model.to_json(), "grouped_mre": mre}
+    return {**readable.grow(sample, target, seed).to_json(), "grouped_mre": mre}
 
 
 def require_known(model: str, feature_set: str, target: str, workload: str) -> None:

@@ -72,7 +72,7 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         told, terms = rows[:, :features], rows[:, features:]
         coefficients, least = np.empty(0), 0.0
         if self.terms:
-            coefficients, least = _added_up(terms, target)
+            coefficients, least = added_up(terms, target)
             total = summed(terms, coefficients, least)
             target = target / total
             if self.tree:
@@ -90,7 +90,7 @@ class ServiceRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self.model_.evaluate(validate_data(self, X, reset=False, dtype=np.float64))
 
 
-def _added_up(times: Array, target: Array) -> tuple[Array, float]:
+def added_up(times: Array, target: Array) -> tuple[Array, float]:
     """Weigh times so that their sum is near a positive target; coefficients, and its least."""
     from scipy.optimize import nnls
 

@@ -348,8 +348,9 @@ def _replay(job: _Job, progress: StageProgress) -> None:
 def _model(job: _Job, progress: StageProgress) -> None:
     if job.target.kind != "null":
         job.document["models"] = modelling.model(
-            job.target.device, job.target.uri, job.budget, job.seed, progress
-        )
+            job.target.device, job.target.uri, job.budget, job.seed, progress,
+            job.document["performance"], job.settled,
+        )  # fmt: skip
 
 
 def _twin(job: _Job, progress: StageProgress) -> None:

@@ -8,6 +8,15 @@ from ssdscope.report import words
 from ssdscope.report.figures import chart
 from ssdscope.report.parts import Chart, Document, Table
 
+SORTS = {
+    "sustained": "What the drive keeps up, learnt on drives that such writes brought to rest.",
+    "in use": (
+        "Not what the drive keeps up, which was not reached, but what it does for up to ten "
+        "seconds when it is in use."
+    ),
+}
+"""What writes are that the model predicts."""
+
 
 def charts(document: Document) -> list[Chart]:
     """Draw predictions against measurements, maps of predictions, and the tree."""
@@ -15,7 +24,7 @@ def charts(document: Document) -> list[Chart]:
         return []
     model = document["models"][0]
     shown = [_predicted(model["held_out"])] if model["held_out"] else []
-    shown += [_map(each) for each in model["maps"]]
+    shown += [_map(model, each) for each in model["maps"]]
     return [*shown, _tree(model)]
 
 
@@ -63,8 +72,9 @@ def _predicted(held_out: list[Mapping[str, Any]]) -> Chart:
     )
 
 
-def _map(each: Mapping[str, Any]) -> Chart:
+def _map(model: Mapping[str, Any], each: Mapping[str, Any]) -> Chart:
     name = str(each["name"])
+    sort = SORTS[model["writes"]] if name == "random writes" else ""
     table = Table(
         ("depth", *(words.size(size) for size in each["sizes_bytes"])),
         [
@@ -75,7 +85,7 @@ def _map(each: Mapping[str, Any]) -> Chart:
     return chart(
         f"map-{name.replace(' ', '-')}",
         f"Predicted mean latency of {name}",
-        "Below each value its 90 % interval.",
+        f"Below each value its 90 % interval. {sort}",
         models.latency_map(each["sizes_bytes"], each["depths"], each["cells"], PAGE),
         table,
         wide=True,
@@ -83,12 +93,12 @@ def _map(each: Mapping[str, Any]) -> Chart:
 
 
 def _tree(model: Mapping[str, Any]) -> Chart:
-    off = words.percent(model["tree_grouped_mre"])
+    off, own = (words.percent(model[key]) for key in ("tree_grouped_mre", "grouped_mre"))
     return chart(
         "tree",
         "A tree to read",
-        f"Typical latency of workloads, by what splits them best; less exact than the model "
-        f"({off} off on unseen runs).",
+        "Where workloads take longer than a few times add up to, which are in the table. On unseen "
+        f"runs this is {off} off in the mean; the model that predicts above is {own} off.",
         models.tree(model["tree"], PAGE),
         Table(("in words",), [(rule,) for rule in model["rules"]]),
         wide=True,

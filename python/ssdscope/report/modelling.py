@@ -1,6 +1,6 @@
-"""The model on the page: fitted to runs of its own, held to others, and told what it learnt."""
+"""The model on the page: fitted to runs of its own and the page's, held to others, and told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -12,6 +12,9 @@ from ssdscope.models import collecting, designs, evaluation, explaining, feature
 from ssdscope.models.fitted import FittedModel
 from ssdscope.models.table import Collected, Runs
 from ssdscope.probes.budget import DEFAULT_S, Budget, StageProgress
+from ssdscope.report import model_runs
+from ssdscope.report.model_runs import Kinds
+from ssdscope.report.sustaining import Settled
 from ssdscope.targets import Device
 from ssdscope.targets.metered import ExhaustedError
 from ssdscope.targets.records import DeviceInfo
@@ -30,7 +33,7 @@ LEAST_RUN_S = 0.1
 """On a real drive there are as many runs as fit, each at least so long."""
 MODELS = ("service", "guide")
 SETS = ("extended",)
-SIZES_BYTES = tuple(kib * KIB for kib in (4, 8, 16, 32, 64, 128, 256))
+SIZES_BYTES: tuple[int, ...] = tuple(kib * KIB for kib in (4, 8, 16, 32, 64, 128, 256))
 DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 
 
@@ -62,9 +65,24 @@ def filled_plan(device: Device, budget: Budget, seed: int) -> collecting.Plan:
 
 
 def model(
-    device: Device, uri: str, budget: Budget, seed: int, progress: StageProgress
+    device: Device,
+    uri: str,
+    budget: Budget,
+    seed: int,
+    progress: StageProgress,
+    performance: Mapping[str, Any],
+    settled: Settled,
 ) -> list[dict[str, Any]]:
     """Collect, fit and evaluate.
+
+    Parameters
+    ----------
+    device, uri, budget, seed, progress
+        As elsewhere on the page.
+    performance
+        What the page has of the drive already (`model_runs.of_page`).
+    settled
+        Drives that writes were brought to rest on.
 
     Returns
     -------
@@ -76,26 +94,58 @@ def model(
         designs.require(device.info)
     except UsageError:
         return []
-    runs = Runs()
+    kinds = Kinds.of(settled)
     try:
-        plan = filled_plan(device, budget, seed)
-        with suppress(ExhaustedError):  # of the runs that were made a model can be learnt
-            collecting.collect(device, plan, runs, lambda what, share: progress(what, 0.7 * share))
+        known = model_runs.of_page(performance, sustained=bool(kinds.drives))
+        plan = _plan(device, kinds, budget, seed)
+        rows = _collect(device, kinds, plan, lambda what, share: progress(what, 0.7 * share))
+        rows = [*known, *model_runs.without_known(rows, [*known, *rows])]
         progress("fitting a model", 0.7)
         header = plan.header({"target": uri}, 0)
         # On a few hundred rows threads of BLAS wait for each other longer than they compute.
         with threadpool_limits(limits=1, user_api="blas"):
             fitted = fitting.fit(
-                runs.rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed
+                rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed
             )
             progress("holding the model to unseen runs", 0.9)
-            return [_document(fitted, runs.rows, plan, device.info)]
+            document = _document(fitted, rows, plan)
+        return [
+            document
+            | {"maps": _maps(fitted, device.info, kinds), "writes": _sort(device.info, kinds)}
+        ]
     except (DeviceError, UsageError):  # a drive that fails is told of elsewhere on the page
         return []
 
 
+def _plan(device: Device, kinds: Kinds, budget: Budget, seed: int) -> collecting.Plan:
+    if kinds.drives:
+        return plan_of(device.info, budget, seed)
+    return filled_plan(device, budget, seed)
+
+
+def _collect(
+    device: Device, kinds: Kinds, plan: collecting.Plan, progress: StageProgress
+) -> list[Collected]:
+    """Make runs, as far as the budget goes: on settled drives if any, else on one in use."""
+    runs = Runs()
+    with suppress(ExhaustedError):  # of the runs that were made a model can be learnt
+        if kinds.drives:
+            for row in model_runs.on_settled(device, kinds, plan, progress):
+                runs.append(row)
+        else:
+            collecting.collect(device, plan, runs, progress)
+    return runs.rows
+
+
+def _sort(info: DeviceInfo, kinds: Kinds) -> str | None:
+    """Say of what sort the model's writes are."""
+    if not info.writable:
+        return None
+    return "sustained" if kinds.drives else "in use"
+
+
 def _document(
-    fitted: FittedModel, rows: Sequence[Collected], plan: collecting.Plan, info: DeviceInfo
+    fitted: FittedModel, rows: Sequence[Collected], plan: collecting.Plan
 ) -> dict[str, Any]:
     evaluated = evaluation.evaluate(
         rows, models=[fitted.model], feature_sets=[fitted.feature_set], seed=plan.seed
@@ -114,29 +164,39 @@ def _document(
         "usable": sum(each.usable for each in rows),
         "rows": evaluated,
         "held_out": held_out,
-        "maps": _maps(fitted, info),
         "importances": explaining.importances(fitted),
         "tree": explaining.nested(fitted.readable()),
         "tree_grouped_mre": fitted.tree["grouped_mre"],
+        "grouped_mre": fitted.predictions[fitted.target].grouped["mre"],
         "rules": explaining.rules(fitted),
     }
 
 
-def _maps(fitted: FittedModel, info: DeviceInfo) -> list[dict[str, Any]]:
-    """Predict random reads, and writes where they may be, of each size at each depth."""
-    kinds = {"reads": 0} | ({"writes": 100} if info.writable else {})
+def _maps(fitted: FittedModel, info: DeviceInfo, kinds: Kinds) -> list[dict[str, Any]]:
+    """Predict random reads, and writes where they may be, of each size at each depth.
+
+    Sizes of sustained writes are between those that were brought to rest.
+    """
+    settled = kinds.sizes("randwrite")
+    shown = SIZES_BYTES
+    if kinds.drives:
+        shown = tuple(size for size in shown if settled and settled[0] <= size <= settled[-1])
+    sizes = {0: SIZES_BYTES} | ({100: shown} if info.writable else {})
     return [
         {
-            "name": f"random {kind}",
-            "sizes_bytes": list(SIZES_BYTES),
+            "name": f"random {'writes' if ratio else 'reads'}",
+            "sizes_bytes": list(each),
             "depths": list(DEPTHS),
-            "cells": [_cells(fitted, ratio, depth) for depth in DEPTHS],
+            "cells": [_cells(fitted, ratio, depth, each) for depth in DEPTHS],
         }
-        for kind, ratio in kinds.items()
+        for ratio, each in sizes.items()
+        if each
     ]
 
 
-def _cells(fitted: FittedModel, ratio: int, depth: int) -> list[dict[str, float]]:
-    vectors = [Vector(ratio, depth, size, size, 100, 100) for size in SIZES_BYTES]
+def _cells(
+    fitted: FittedModel, ratio: int, depth: int, sizes: Sequence[int]
+) -> list[dict[str, float]]:
+    vectors = [Vector(ratio, depth, size, size, 100, 100) for size in sizes]
     found = fitted.rows(features.inputs(vectors)).tolist()
     return [dict(zip(("value", "low", "high"), each, strict=True)) for each in found]
