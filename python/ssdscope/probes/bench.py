@@ -379,7 +379,7 @@ class Bench:
     def _require_time(self, seconds: float) -> None:
         if self._deadline is not None and self._deadline.left_s <= seconds:
             left = self._deadline.left_s
-            needs = f"the next step takes {seconds:.0f} s, and {left:.0f} s are left"
+            needs = f"the next step takes {seconds:.3g} s, and {left:.3g} s are left"
             raise Stopped(Reason.BUDGET_EXHAUSTED, needs if seconds >= 1 else TIME_OVER)
 
     def _enter_work(self, done: Work) -> None:
