@@ -7,6 +7,7 @@ ten samples lie beyond it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from ssdscope.workloads.workload import Workload
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
+LEAST_SHARE = 0.0005
+"""Of the mean: no interval is narrower on either side. So few requests do not meet what is rare."""
 DIRECTIONS = {"read": OP_READ, "write": OP_WRITE}
 
 
@@ -214,14 +217,16 @@ def percentiles(latency_ns: npt.NDArray[np.float64]) -> dict[str, int | None]:
 def _interval(
     series: Sequence[npt.NDArray[np.float64]], depth: int, mean: float, drift: float
 ) -> tuple[float | None, float | None]:
-    """Judge one stretch by its batches, and several by the means of each."""
-    if len(series) > 1:
-        found: stats.MeanInterval | None = stats.student([each.mean() for each in series])
-    else:
-        found = stats.correlated_mean(series[0], depth)
-    if found is None:
+    """Judge one stretch by its batches, and several by the means of each besides."""
+    inside = [stats.correlated_mean(each, depth) for each in series]
+    halves = [each.half_width for each in inside if each is not None]
+    if len(series) == 1 and not halves:
         return None, None
-    half = found.half_width
+    # Bursts that happen to agree are not surer than what is seen within each.
+    half = math.sqrt(sum(each**2 for each in halves)) / len(series)
+    if len(series) > 1:
+        half = max(half, stats.student([each.mean() for each in series]).half_width)
+    half = max(half, LEAST_SHARE * mean)
     return mean - half + min(drift, 0) * mean, mean + half + max(drift, 0) * mean
 
 
