@@ -35,17 +35,16 @@ impl Channel {
     /// The first of the waiting units, from the one whose turn it is, that `may` go.
     #[inline]
     pub fn first_in_turn(&self, may: impl Fn(u32) -> bool) -> Option<u32> {
-        let from_turn = u64::MAX << self.turn;
-        [self.waiting & from_turn, self.waiting & !from_turn].into_iter().find_map(|mut units| {
-            while units != 0 {
-                let unit = units.trailing_zeros();
-                if may(unit) {
-                    return Some(unit);
-                }
-                units &= units - 1;
+        let mut left = self.waiting;
+        while left != 0 {
+            let from_turn = left & (u64::MAX << self.turn);
+            let unit = if from_turn == 0 { left } else { from_turn }.trailing_zeros();
+            if may(unit) {
+                return Some(unit);
             }
-            None
-        })
+            left &= !(1 << unit);
+        }
+        None
     }
 
     /// A unit stops waiting, and the turn passes to the one behind it, of `units`.

@@ -17,8 +17,13 @@ impl Flash {
         if channel.free_at_ns <= now_ns {
             let units = self.units_per_channel.value;
             let first = channel_index * units;
-            let no_data = channel.ready.is_empty();
-            let next = channel.first_in_turn(|turn| no_data || self.goes_before_data(first + turn));
+            let next = if channel.ready.is_empty() {
+                channel.first_in_turn(|_| true)
+            } else if self.scheduler.data_first {
+                None
+            } else {
+                channel.first_in_turn(|turn| self.goes_before_data(first + turn))
+            };
             let channel = &mut self.channels[channel_index as usize];
             if let Some(turn) = next {
                 channel.take_turn(turn, units);

@@ -175,8 +175,13 @@ impl<'a> Run<'a> {
         if channel.free_at_ns <= self.now_ns {
             let units = self.flash.units_per_channel.value;
             let first = index * units;
-            let no_data = channel.ready.is_empty();
-            let next = channel.first_in_turn(|turn| no_data || self.goes_before_data(first + turn));
+            let next = if channel.ready.is_empty() {
+                channel.first_in_turn(|_| true)
+            } else if self.flash.scheduler.data_first {
+                None
+            } else {
+                channel.first_in_turn(|turn| self.goes_before_data(first + turn))
+            };
             let channel = &mut self.channels[index as usize];
             if let Some(turn) = next {
                 channel.take_turn(turn, units);
@@ -194,9 +199,10 @@ impl<'a> Run<'a> {
     }
 
     /// See [`Flash::goes_before_data`].
+    #[inline]
     fn goes_before_data(&self, unit: u32) -> bool {
-        let head = self.workers[unit as usize].head;
-        !self.flash.scheduler.data_first && !matches!(self.page(head).0, Kind::Program)
+        let (head, reads) = (self.workers[unit as usize].head as usize, self.errand.reads.len());
+        !self.flash.scheduler.data_first && !(reads..2 * reads).contains(&head)
     }
 
     /// See [`Flash::go_on`].
