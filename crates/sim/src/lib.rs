@@ -69,6 +69,7 @@ pub fn open(
     seed: u64,
 ) -> Result<Box<dyn Device>, SimError> {
     let state = state.unwrap_or(config.default_state);
+    prepare::check_window(config.firmware.capacity_bytes(), state)?;
     let drive: Box<dyn Device> = match &config.firmware {
         Firmware::Page(page) => Box::new(drive::PageDrive::new(page, state, seed)?),
         Firmware::LogBlock(log) => Box::new(drive::LogBlockDrive::new(log, state, seed)?),

@@ -1,8 +1,13 @@
-//! Bringing a drive into a state, in no time: the only white-box preparation.
+//! Bringing a drive into a state: the only white-box preparation. Where pages are is found out
+//! in no time. What else a drive remembers of what was written last (its write buffer, what is
+//! under way, which log blocks are in use) is what [`run_in`] leaves behind, in time.
 
 use crate::config::State;
 use crate::error::SimError;
+use ssdscope_io::driver::{RunError, Unobserved};
 use ssdscope_io::rng::Stream;
+use ssdscope_io::workload::Pattern;
+use ssdscope_io::{Device, Workload, run_workload};
 
 /// Rounds of writing after which a drive that has not settled is left as it is.
 const STEADY_ROUNDS_MAX: u32 = 60;
@@ -13,6 +18,12 @@ const STEADY_WINDOW: usize = 5;
 const STEADY_GATE_ROUNDS: u32 = 20;
 /// Largest spread of write amplification over the window, relative to its mean.
 const STEADY_SPREAD: f64 = 0.02;
+/// Bytes of a write of the run-in.
+const RUN_IN_BYTES: u64 = 4096;
+/// So many windows are enough, whatever a drive remembers.
+const RUN_IN_WINDOWS: u64 = 2;
+/// Writes between two looks at what has passed.
+const RUN_IN_PIECE: u64 = 256;
 
 /// A drive whose pages can be written without time passing.
 pub trait Prepare {
@@ -34,17 +45,23 @@ pub trait Prepare {
     /// # Errors
     /// If collection can free nothing.
     fn write_page(&mut self, page: u32) -> Result<u32, SimError>;
+    /// Does what the drive does when nobody asks for anything.
+    ///
+    /// # Errors
+    /// If collection can free nothing.
+    fn rest(&mut self) -> Result<(), SimError> {
+        Ok(())
+    }
 }
 
 /// Brings a drive that was never written into `state`.
 ///
 /// # Errors
-/// If the state's window is larger than the drive, or collection can free nothing.
+/// If collection can free nothing.
 pub fn bring(drive: &mut impl Prepare, state: State, seed: u64) -> Result<(), SimError> {
-    let capacity_bytes = u64::from(drive.pages()) * u64::from(drive.page_bytes());
-    check_window(capacity_bytes, state)?;
     if state != State::Fresh {
         drive.fill()?;
+        drive.rest()?;
         write_on(drive, state, seed)?;
     }
     Ok(())
@@ -53,14 +70,15 @@ pub fn bring(drive: &mut impl Prepare, state: State, seed: u64) -> Result<(), Si
 /// Brings a drive, all of whose pages are written, from `sequential` into `state`.
 ///
 /// # Errors
-/// If the state's window is larger than the drive, or collection can free nothing.
+/// If collection can free nothing.
 pub fn write_on(drive: &mut impl Prepare, state: State, seed: u64) -> Result<(), SimError> {
     let all = drive.pages();
     match state {
         State::Fresh | State::Sequential => Ok(()),
         State::Random => {
             let mut random = Stream::new(seed, "state.random");
-            (0..all).try_for_each(|_| overwrite_one(drive, all, &mut random).map(drop))
+            (0..all).try_for_each(|_| overwrite_one(drive, all, &mut random).map(drop))?;
+            drive.rest()
         }
         State::Steady { window_bytes } => {
             let pages = window_bytes.map_or(all, |bytes| {
@@ -85,6 +103,55 @@ pub fn check_window(capacity_bytes: u64, state: State) -> Result<(), SimError> {
         }
         _ => Ok(()),
     }
+}
+
+/// How much must be written, at random, until a drive remembers nothing of what came before
+/// but where pages are.
+#[derive(Clone, Copy, Debug)]
+pub struct RunIn {
+    /// So many bytes.
+    pub bytes: u64,
+    /// And as long as it takes to collect so many blocks, or to merge so many log blocks.
+    pub upkeep_runs: u64,
+}
+
+/// Ends the preparation of a steady state: overwrites its window at random in time, 4 KiB
+/// after 4 KiB, one at a time as the writes that take no time.
+///
+/// # Errors
+/// If the drive gets stuck, or reaches its end of life.
+pub fn run_in(
+    device: &mut dyn Device,
+    window_bytes: Option<u64>,
+    seed: u64,
+    enough: RunIn,
+) -> Result<(), SimError> {
+    let info = device.info();
+    let window = window_bytes.unwrap_or(info.capacity_bytes).max(RUN_IN_BYTES);
+    let mut seeds = Stream::new(seed, "state.run-in");
+    let mut written = 0;
+    let mut upkeep_runs = 0;
+    while written < RUN_IN_WINDOWS * window
+        && (written < enough.bytes || upkeep_runs < enough.upkeep_runs)
+    {
+        let left = enough.bytes.saturating_sub(written) / RUN_IN_BYTES;
+        let workload = Workload {
+            block_bytes: RUN_IN_BYTES.max(info.logical_block_bytes),
+            size_bytes: Some(window.min(info.capacity_bytes)),
+            requests: Some(left.max(RUN_IN_PIECE)),
+            // No run of the user's has this seed, and so not the same places in the same order.
+            seed: seeds.next_u64(),
+            ..Workload::new(Pattern::RandWrite)
+        };
+        let ran = run_workload(device, &workload, &mut Unobserved);
+        written += ran.map_err(|why| broken(&why))?.write.map_or(0, |writes| writes.bytes);
+        upkeep_runs = device.counters().map_or(u64::MAX, |counters| counters.gc_runs);
+    }
+    Ok(())
+}
+
+fn broken(why: &RunError) -> SimError {
+    SimError::Livelock(format!("the steady state cannot be reached: {why}"))
 }
 
 fn overwrite_one(

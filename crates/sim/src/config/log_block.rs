@@ -105,6 +105,16 @@ impl LogBlockConfig {
         })
     }
 
+    /// The most log blocks that can be in use for the first bytes of the drive, or all of them.
+    #[must_use]
+    pub fn log_blocks_within(&self, window_bytes: Option<u64>) -> u32 {
+        let all = self.exported_units();
+        let units = window_bytes.map_or(all, |bytes| {
+            u32::try_from(bytes.div_ceil(self.ftl.merge_unit_bytes)).unwrap_or(all).min(all)
+        });
+        units.div_ceil(self.units_per_pool()).saturating_mul(self.ftl.log_blocks).min(units)
+    }
+
     /// Merge units that the host sees: whole ones only.
     #[must_use]
     pub fn exported_units(&self) -> u32 {

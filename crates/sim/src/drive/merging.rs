@@ -10,7 +10,7 @@
 use super::foreseen::Foreseen;
 use super::idle::Idle;
 use super::{Drive, Scheme};
-use crate::config::{LogBlockConfig, State};
+use crate::config::{LogAssociation, LogBlockConfig, State};
 use crate::error::SimError;
 use crate::events::Event;
 use crate::flash::Flash;
@@ -18,7 +18,8 @@ use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::Ppn;
 use crate::logblock::{Copied, LogBlockFtl, Merge, MergeKind, Outline};
-use crate::prepare;
+use crate::mapping::Table;
+use crate::prepare::{self, RunIn};
 use ssdscope_io::Cause;
 use std::collections::VecDeque;
 
@@ -63,6 +64,16 @@ impl Merging {
     }
 }
 
+/// What must be written until all log blocks are used, and used again, and the buffer is as full
+/// as it gets. Log blocks of one data block each are merged long before they are full, if there
+/// are more such blocks.
+fn enough(config: &LogBlockConfig, window_bytes: Option<u64>) -> RunIn {
+    let logs = u64::from(config.log_blocks_within(window_bytes));
+    let shared = config.ftl.log_association == LogAssociation::ManyToOne;
+    let filled_bytes = if shared { 2 * logs * config.ftl.merge_unit_bytes } else { 0 };
+    RunIn { bytes: filled_bytes + 4 * config.caches.write_buffer.bytes, upkeep_runs: 2 * logs }
+}
+
 /// In [`Job::read`]: a copy that needs no program.
 const DROPPED: u32 = NONE - 1;
 
@@ -70,19 +81,27 @@ impl LogBlockDrive {
     /// Opens a drive in a state.
     ///
     /// # Errors
-    /// If the state's window is larger than the drive, or too many blocks are bad.
+    /// If too many blocks are bad, or preparing it gets stuck.
     pub fn new(config: &LogBlockConfig, state: State, seed: u64) -> Result<Self, SimError> {
         let ftl = LogBlockFtl::new(config, seed);
         if let Some(lack) = config.lack_of_blocks(ftl.geometry().blocks_per_plane) {
             return Err(lack.of_good_blocks(config.nand.bad_block_ratio, seed));
         }
         let mut outline = Outline::new(ftl);
-        prepare::bring(&mut outline, state, seed)?;
+        // Of a full drive nothing but the log blocks changes, and those fill in time.
+        let untimed = if let State::Steady { .. } = state { State::Sequential } else { state };
+        prepare::bring(&mut outline, untimed, seed)?;
         let ftl = outline.finish();
+        let table = Table::new(&config.map, ftl.exported_pages(), ftl.geometry().page_bytes.into());
         let flash = Flash::new(&config.nand, &config.channel, config.scheduler);
         let idle = Idle::new(config.gc.background, config.gc.idle_ns);
         let work = Merging { idle, ..Merging::default() };
-        Ok(Self::assemble(&config.host, &config.map, &config.caches, flash, ftl, work))
+        let mut drive = Self::assemble(&config.host, table, &config.caches, flash, ftl, work);
+        if let State::Steady { window_bytes } = state {
+            let enough = enough(config, window_bytes);
+            drive.run_in(window_bytes, seed, enough, config.nand.endurance_erases)?;
+        }
+        Ok(drive)
     }
 
     /// Places the writes that wait, in order, until a merge must come first; starts that

@@ -8,6 +8,7 @@
 //!   `reading`: reads that find their data there; `memory`: how long a copy takes;
 //! * `pages`: a request's pages become flash commands, and their ends its end;
 //! * `members`: a command on a mapping unit becomes those of its pages;
+//! * `counting`: what is counted; a state prepared in time is not;
 //! * `lookup`: what waits for a part of the mapping table that is not in RAM;
 //! * [`scheme`]: what it asks of the way it maps.
 //!
@@ -19,6 +20,7 @@
 
 mod buffer;
 mod collect;
+mod counting;
 mod end_of_life;
 #[cfg(test)]
 mod endurance_run;
@@ -46,7 +48,7 @@ mod swarm_units;
 mod under_way;
 
 use crate::clock::{self, Linked};
-use crate::config::{CacheConfig, Host, Interface, Mapping};
+use crate::config::{CacheConfig, Host, Interface};
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::command::NONE;
@@ -56,6 +58,7 @@ use crate::link::{Delivery, Link};
 use crate::mapping::Table;
 use crate::slab::Slab;
 use buffer::Buffer;
+use counting::Tally;
 use host::HostRequest;
 pub use merging::LogBlockDrive;
 pub use paged::PageDrive;
@@ -68,28 +71,13 @@ use ssdscope_io::{
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// What the drive itself counts; the flash array counts its pages.
-#[derive(Clone, Debug, Default)]
-struct Tally {
-    host_bytes_read: u64,
-    host_bytes_written: u64,
-    host_bytes_discarded: u64,
-    block_erases: u64,
-    gc_runs: u64,
-    gc_pages_moved: u64,
-    wear_pages_moved: u64,
-    pslc_pages_folded: u64,
-    rmw_reads: u64,
-    merges: ssdscope_io::counters::Merges,
-    map_loads: u64,
-    map_write_backs: u64,
-}
-
 /// A simulated drive that maps by `S`.
 #[derive(Clone, Debug)]
 pub struct Drive<S: Scheme> {
     /// What every fork of one opening has in common.
     family: Arc<()>,
+    /// What had been counted when it was opened.
+    before: Arc<Counters>,
     info: DeviceInfo,
     firmware_ns: u64,
     /// What is added to the host's addresses: units do not begin with the drive.
@@ -135,7 +123,7 @@ impl<S: Scheme> Drive<S> {
     /// Puts a drive together whose state is prepared.
     fn assemble(
         host: &Host,
-        map: &Mapping,
+        table: Table,
         caches: &CacheConfig,
         flash: Flash,
         ftl: S::Ftl,
@@ -149,6 +137,7 @@ impl<S: Scheme> Drive<S> {
         let CacheConfig { write_buffer, read_cache } = caches;
         Self {
             family: Arc::new(()),
+            before: Arc::default(),
             info: DeviceInfo {
                 kind: DeviceKind::Simulated,
                 capacity_bytes: mapped_bytes - phase.bytes().0,
@@ -171,7 +160,7 @@ impl<S: Scheme> Drive<S> {
             link: Link::new(host),
             firmware_free_ns: 0,
             flash,
-            table: Table::new(map, ftl.exported_pages(), page_bytes),
+            table,
             requests: Slab::default(),
             gate: Gate::new(host, matches!(host.interface, Interface::Sata { .. })),
             queues: Queues { count: queues.count, priorities: queues.priorities },
@@ -332,32 +321,7 @@ impl<S: Scheme> Device for Drive<S> {
     fn counters(&mut self) -> Option<Counters> {
         // What was looked ahead at has happened in part by now.
         S::interfere(self);
-        let mut counters = Counters {
-            host_bytes_read: self.tally.host_bytes_read,
-            host_bytes_written: self.tally.host_bytes_written,
-            host_bytes_discarded: self.tally.host_bytes_discarded,
-            block_erases: self.tally.block_erases,
-            gc_runs: self.tally.gc_runs,
-            gc_pages_moved: self.tally.gc_pages_moved,
-            wear_pages_moved: self.tally.wear_pages_moved,
-            pslc_pages_folded: self.tally.pslc_pages_folded,
-            rmw_reads: self.tally.rmw_reads,
-            merges: self.tally.merges,
-            map_loads: self.tally.map_loads,
-            map_write_backs: self.tally.map_write_backs,
-            erase_histogram: self.ftl.erase_histogram(),
-            retired_blocks: self.ftl.retired_blocks(),
-            read_only: self.read_only,
-            ..Counters::default()
-        };
-        self.flash.count(self.now_ns, &mut counters);
-        if let Some(buffer) = &self.buffer {
-            buffer.count(&mut counters);
-        }
-        if let Some(cache) = &self.cache {
-            cache.count(&mut counters);
-        }
-        Some(counters)
+        Some(self.counted().since(&self.before))
     }
 
     fn snapshot(&self) -> Option<Snapshot> {

@@ -10,8 +10,9 @@ use crate::flash::Flash;
 use crate::flash::command::{Command, Work};
 use crate::ftl::{Collection, Ftl, Translation};
 use crate::geometry::{BlockId, PageId, PerPlane, PlaneId, Ppn};
+use crate::mapping::Table;
 use crate::mapping::untimed::Cached;
-use crate::prepare;
+use crate::prepare::{self, RunIn};
 use crate::slab::Slab;
 use ssdscope_io::Cause;
 use std::collections::VecDeque;
@@ -61,21 +62,20 @@ impl PageDrive {
     /// Opens a drive in a state.
     ///
     /// # Errors
-    /// If the state's window is larger than the drive, too many blocks are bad, or preparing
-    /// it gets stuck.
+    /// If too many blocks are bad, or preparing it gets stuck.
     pub fn new(config: &PageConfig, state: State, seed: u64) -> Result<Self, SimError> {
         let mut ftl = Ftl::new(config, seed);
         if let Some(lack) = config.lack_of_blocks(ftl.geometry().blocks_per_plane) {
             return Err(lack.of_good_blocks(config.nand.bad_block_ratio, seed));
         }
-        if let Mapping::Demand(demand) = &config.map {
+        let table = if let Mapping::Demand(demand) = &config.map {
             let mut cached = Cached::new(&mut ftl, demand);
             prepare::bring(&mut cached, state, seed)?;
-            cached.flush()?;
+            Table::Demand(Box::new(cached.into_demand()))
         } else {
             prepare::bring(&mut ftl, state, seed)?;
-        }
-        ftl.come_to_rest();
+            Table::new(&config.map, ftl.exported_pages(), ftl.geometry().page_bytes.into())
+        };
         let mut flash = Flash::new(&config.nand, &config.channel, config.scheduler);
         if config.gc.preemptible {
             flash.let_collection_yield();
@@ -83,8 +83,16 @@ impl PageDrive {
         flash.set_one_bit_times(config.pslc.read_ns, config.pslc.program_ns);
         let planes = ftl.geometry().plane_count;
         let work = Collecting::new(&config.gc, ftl.folds_when_idle(), planes);
-        let mut drive = Self::assemble(&config.host, &config.map, &config.caches, flash, ftl, work);
+        let mut drive = Self::assemble(&config.host, table, &config.caches, flash, ftl, work);
         (0..planes).for_each(|plane| drive.note_urgency(PlaneId(plane)));
+        if let State::Steady { window_bytes } = state {
+            // A block of every plane, which is one collection of each, and what the buffer holds.
+            let array = drive.ftl.geometry();
+            let block_bytes = u64::from(array.pages_per_block) * u64::from(array.page_bytes);
+            let bytes = u64::from(planes) * block_bytes + 4 * config.caches.write_buffer.bytes;
+            let enough = RunIn { bytes, upkeep_runs: 0 };
+            drive.run_in(window_bytes, seed, enough, config.nand.endurance_erases)?;
+        }
         Ok(drive)
     }
 

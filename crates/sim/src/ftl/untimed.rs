@@ -5,6 +5,7 @@ use super::{Collection, Ftl};
 use crate::error::SimError;
 use crate::geometry::{Lpn, PlaneId, Ppn};
 use crate::prepare::Prepare;
+use std::collections::VecDeque;
 
 impl Prepare for Ftl {
     fn pages(&self) -> u32 {
@@ -24,21 +25,34 @@ impl Prepare for Ftl {
         (0..self.pages()).try_for_each(|page| self.write_page(page).map(drop))
     }
 
+    /// Folds all that is worth it, if idle time is used for that.
+    fn rest(&mut self) -> Result<(), SimError> {
+        let planes = if self.folds_when_idle() { self.geometry.plane_count } else { 0 };
+        for plane in (0..planes).map(PlaneId) {
+            loop {
+                let first = match self.begin_fold(plane, true) {
+                    None if self.has_to_fold(plane) => self.begin_reclaim(plane),
+                    fold => fold,
+                };
+                let Some(first) = first else { break };
+                self.collect_all(first);
+            }
+        }
+        Ok(())
+    }
+
     /// Its sectors hold data since the drive was filled.
     fn write_page(&mut self, page: u32) -> Result<u32, SimError> {
         let page = Lpn(page);
         let mut moved = 0;
         let mut plane = self.plane_for(page);
         while !self.can_write(plane) {
-            let waits_for_folding = self.waits_for_folding(plane);
             let mut made_room = false;
+            // As in time, where all of them set about it.
             for behind in self.planes_behind(self.stall_queue(plane)) {
-                let Some(done) = self.make_room_untimed(behind) else { continue };
-                moved += done.moved_pages;
-                made_room = true;
-                // In time all of them fold at once; the first alone would take all the data.
-                if !waits_for_folding {
-                    break;
+                if let Some(first) = self.begin_to_make_room(behind) {
+                    moved += self.collect_all(first);
+                    made_room = true;
                 }
             }
             if !made_room {
@@ -49,97 +63,56 @@ impl Prepare for Ftl {
         let placement = self.place_whole(page, plane);
         self.programmed(placement.page);
         if placement.filled_block {
-            moved += self.keep_up(plane);
+            moved += self.consider(plane).map_or(0, |first| self.collect_all(first));
         }
         Ok(moved)
     }
 }
 
-/// What collecting one block came to.
-struct Collected {
-    moved_pages: u32,
-    filled_blocks: u32,
-}
-
 impl Ftl {
-    /// Folds all that is worth it, if idle time is used for that.
-    pub fn come_to_rest(&mut self) {
-        let planes = if self.folds_when_idle() { self.geometry.plane_count } else { 0 };
-        for plane in (0..planes).map(PlaneId) {
-            loop {
-                let done = match self.begin_fold(plane, true) {
-                    Some(fold) => Some(self.collect_all(fold)),
-                    None if self.has_to_fold(plane) => self.collect_untimed(plane),
-                    None => None,
-                };
-                let Some(done) = done else { break };
-                self.keep_up_with(plane, done.filled_blocks);
-            }
-        }
-    }
-
     /// Counts all sectors as holding data, as [`Prepare::write_page`] takes them to.
     pub fn mark_filled(&mut self) {
         self.map.sectors.fill();
     }
 
-    /// A block of `plane` has been filled: collects another one if free ones are few, and
-    /// one more for each block that collection fills meanwhile, as happens in time. Returns
-    /// the pages moved.
-    fn keep_up(&mut self, plane: PlaneId) -> u32 {
-        self.keep_up_with(plane, 1)
+    /// A block of `plane` has been filled: begins to collect another one if free ones are few.
+    fn consider(&mut self, plane: PlaneId) -> Option<Collection> {
+        if self.below_low_water(plane) { self.begin_reclaim(plane) } else { None }
     }
 
-    fn keep_up_with(&mut self, plane: PlaneId, mut filled_blocks: u32) -> u32 {
+    /// Begins to fold a block, or to collect one, or nothing if none is worth it.
+    fn begin_to_make_room(&mut self, plane: PlaneId) -> Option<Collection> {
+        if self.waits_for_folding(plane)
+            && let Some(fold) = self.begin_fold(plane, false)
+        {
+            return Some(fold);
+        }
+        self.begin_reclaim(plane)
+    }
+
+    /// Moves the pages of a block, and then does what follows from that; a block that is filled
+    /// meanwhile is the occasion to begin another, as in time. Returns the pages moved.
+    fn collect_all(&mut self, first: Collection) -> u32 {
+        let mut begun = VecDeque::from([first]);
         let mut moved_pages = 0;
-        while filled_blocks > 0 && self.below_low_water(plane) {
-            let Some(collected) = self.collect_untimed(plane) else { break };
-            moved_pages += collected.moved_pages;
-            filled_blocks += collected.filled_blocks;
-            filled_blocks -= 1;
-        }
-        moved_pages
-    }
-
-    /// Folds a block, or collects one, or nothing if none is worth it.
-    fn make_room_untimed(&mut self, plane: PlaneId) -> Option<Collected> {
-        if !self.waits_for_folding(plane) {
-            return self.collect_untimed(plane);
-        }
-        match self.begin_fold(plane, false) {
-            Some(fold) => {
-                let mut done = self.collect_all(fold);
-                done.moved_pages += self.keep_up_with(plane, done.filled_blocks);
-                Some(done)
-            }
-            None => self.collect_untimed(plane),
-        }
-    }
-
-    /// Gives back or collects one block, or nothing if none is worth it.
-    fn collect_untimed(&mut self, plane: PlaneId) -> Option<Collected> {
-        let first = self.begin_reclaim(plane)?;
-        Some(self.collect_all(first))
-    }
-
-    /// Moves the pages of a block, and then what follows from that.
-    fn collect_all(&mut self, first: Collection) -> Collected {
-        let mut next = Some(first);
-        let mut done = Collected { moved_pages: 0, filled_blocks: 0 };
         let mut pages: Vec<Ppn> = Vec::new();
-        while let Some(collection) = next {
+        while let Some(collection) = begun.pop_front() {
             pages.clear();
             self.valid_pages(collection.plane, collection.victim, &mut pages);
             for &page in &pages {
                 if let Some((new, filled_block)) = self.relocate(page) {
                     self.programmed(new);
-                    done.moved_pages += 1;
-                    done.filled_blocks += u32::from(filled_block);
+                    moved_pages += 1;
+                    if filled_block {
+                        begun.extend(self.consider(collection.plane));
+                    }
                 }
             }
-            next = self.end_collection(collection);
+            if let Some(cold) = self.end_collection(collection) {
+                begun.push_front(cold);
+            }
         }
-        done
+        moved_pages
     }
 
     fn no_room(&self, plane: PlaneId) -> SimError {

@@ -12,7 +12,7 @@ use crate::config::{DiskConfig, QueueOrder, State};
 use crate::error::SimError;
 use crate::link::gate::Gate;
 use crate::link::{Delivery, Link};
-use crate::prepare::check_window;
+use crate::prepare::{RunIn, run_in};
 use crate::slab::Slab;
 use ssdscope_io::device::check_request;
 use ssdscope_io::rng::Stream;
@@ -141,14 +141,18 @@ impl HardDisk {
         })
     }
 
-    /// A disk in a state: writing in place leaves no trace, so every state is the same.
+    /// A disk in a state: writing in place leaves no trace but in its write-back cache, so every
+    /// state is the same, but for what that holds of a steady one.
     ///
     /// # Errors
-    /// If its seek times do not belong to one curve, or the state's window is larger than
-    /// the disk.
+    /// If its seek times do not belong to one curve, or it gets stuck.
     pub fn open(config: &DiskConfig, state: State, seed: u64) -> Result<Self, SimError> {
-        let disk = Self::new(config, seed).map_err(|error| SimError::State(error.to_string()))?;
-        check_window(disk.info.capacity_bytes, state)?;
+        let mut disk =
+            Self::new(config, seed).map_err(|error| SimError::State(error.to_string()))?;
+        if let State::Steady { window_bytes } = state {
+            let bytes = 4 * config.disk.write_cache_bytes;
+            run_in(&mut disk, window_bytes, seed, RunIn { bytes, upkeep_runs: 0 })?;
+        }
         Ok(disk)
     }
 }

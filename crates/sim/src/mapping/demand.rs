@@ -151,6 +151,11 @@ impl Demand {
         self.settings.program_map
     }
 
+    /// Forgets all entries, none of which is changed.
+    pub fn forget(&mut self) {
+        self.entries.clear();
+    }
+
     /// Writes all changed entries back, mapping page by mapping page.
     pub fn flush(&mut self) -> Option<WriteBack> {
         let first = *self.changed.first()?;

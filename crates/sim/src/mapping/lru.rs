@@ -131,6 +131,11 @@ impl Lru {
         self.len += 1;
     }
 
+    /// Removes all members.
+    pub fn clear(&mut self) {
+        *self = Self::new(self.capacity);
+    }
+
     /// Removes the member not used for longest.
     pub fn pop_oldest(&mut self) -> Option<u32> {
         let link = self.oldest;

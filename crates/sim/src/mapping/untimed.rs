@@ -24,15 +24,10 @@ impl<'ftl> Cached<'ftl> {
         Self { ftl, demand }
     }
 
-    /// Empties the cache, as before switching off.
-    ///
-    /// # Errors
-    /// If collection can free nothing.
-    pub fn flush(mut self) -> Result<(), SimError> {
-        while let Some(write_back) = self.demand.flush() {
-            self.write_back(write_back)?;
-        }
-        Ok(())
+    /// What is in RAM of the table.
+    #[must_use]
+    pub fn into_demand(self) -> Demand {
+        self.demand
     }
 
     fn write_back(&mut self, WriteBack { page, .. }: WriteBack) -> Result<u32, SimError> {
@@ -57,6 +52,15 @@ impl Prepare for Cached<'_> {
     fn fill(&mut self) -> Result<(), SimError> {
         self.ftl.mark_filled();
         (0..self.pages()).try_for_each(|page| self.write_page(page).map(drop))
+    }
+
+    /// Also empties the cache, as before switching off.
+    fn rest(&mut self) -> Result<(), SimError> {
+        while let Some(write_back) = self.demand.flush() {
+            self.write_back(write_back)?;
+        }
+        self.demand.forget();
+        self.ftl.rest()
     }
 
     fn write_page(&mut self, page: u32) -> Result<u32, SimError> {

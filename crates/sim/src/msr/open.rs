@@ -30,12 +30,10 @@ impl MsrDrive {
     /// `fresh` and `sequential` are the same; `random` and `steady` write on from there.
     ///
     /// # Errors
-    /// If the parameters could never work, the state's window does not fit, or cleaning
-    /// can make no progress.
+    /// If the parameters could never work, or cleaning can make no progress.
     pub fn open(params: MsrParams, state: State, seed: u64) -> Result<Self, SimError> {
         let mut drive =
             Self::new(params, seed).map_err(|error| SimError::State(error.to_string()))?;
-        prepare::check_window(drive.params().capacity_bytes(), state)?;
         prepare::write_on(&mut drive, state, seed)?;
         Ok(drive)
     }
