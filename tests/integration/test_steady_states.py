@@ -94,10 +94,10 @@ SMALL = {
     "huang-ssd-a": Small(1024 * MIB, 50_000),
     "huang-ssd-s": Small(1024 * MIB, 12_000),
     "kuo-mtron-slc": Small(256 * MIB, 20_000),
-    "kuo-ocz-core": Small(1024 * MIB, 2_000),
-    "kuo-samsung-slc": Small(1024 * MIB, 2_000),
-    "kuo-transcend-mlc": Small(1024 * MIB, 2_000),
-    "kuo-transcend-slc": Small(1024 * MIB, 4_000),
+    "kuo-ocz-core": Small(1024 * MIB, 1_000),
+    "kuo-samsung-slc": Small(1024 * MIB, 1_000),
+    "kuo-transcend-mlc": Small(1024 * MIB, 1_000),
+    "kuo-transcend-slc": Small(1024 * MIB, 2_000),
     "ryu-b": Small(1024 * MIB, 16_000),
 }
 

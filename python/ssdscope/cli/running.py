@@ -120,6 +120,7 @@ def execute(
         How the drive came to rest before, if that was asked for.
     """
     from ssdscope.results import LogWriter, run_record
+    from ssdscope.results.unsettled import told
 
     with ExitStack() as stack:
         log = None
@@ -135,11 +136,14 @@ def execute(
             result, failure = _run(runner, progress, log)
         record = run_record(target, workload, result, seed=seed)
         if steady is not None:
+            record.pop("unsettled", None)
             record["steady_state"] = steady.to_json()
         failure = _keep(log, record) or failure
         _tell(show, record)
     session.repeat(seed)
     _tell_end_of_life(result)
+    if "unsettled" in record:
+        note(told(record["unsettled"]))
     tell_of_trace(result.summary.get("trace") or {})
     if failure is not None:
         error(failure.message, failure.hint)

@@ -84,11 +84,12 @@ def sweep(
             return EXIT_DONE
         missing = [point for point in points if point.key not in journal.keys]
         note(f"{len(points)} runs, {len(points) - len(missing)} of them done before")
-        failed, interrupted = 0, False
+        failed, unsettled, interrupted = 0, 0, False
         try:
             with stage_progress(progress) as stage:
                 for done, outcome in enumerate(run_points(missing, jobs=jobs), start=1):
                     failed += journal.append(outcome, used_seed)
+                    unsettled += "unsettled" in (outcome.record or {})
                     stage(f"{done} of {len(missing)} runs", done / len(missing))
         except KeyboardInterrupt:
             interrupted = True
@@ -101,6 +102,11 @@ def sweep(
     else:
         emit(table(("what", "value"), [(key, str(value)) for key, value in summary.items()]))
     session.repeat(used_seed)
+    if unsettled:
+        note(
+            f"{unsettled:,} of the runs are not what their drive, opened steady, was settled for: "
+            "their figures may still drift (`unsettled` says why; run --until-steady settles one)"
+        )
     if interrupted:
         note("interrupted; run it again to go on")
         return EXIT_INTERRUPTED

@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 from ssdscope.results.marks import TOOL
+from ssdscope.results.unsettled import unsettled
 from ssdscope.targets import RunResult, Target
 
 SCHEMA_VERSION = 1
@@ -48,12 +49,14 @@ def run_record(
     dict
         Ready for JSON.
     """
-    return {
+    record = {
         **envelope(seed=seed),
         "target": target.describe(),
         "workload": workload,
         **result.summary,
     }
+    about = unsettled(target, record)
+    return record | {"unsettled": about} if about else record
 
 
 def _finite(value: Any) -> Any:

@@ -108,6 +108,10 @@ def collect(
     plan = collecting.Plan(
         **given, seed=used_seed, size_bytes=_region(size, opened.device.info.capacity_bytes)
     )
+    if (opened.state or "").startswith("steady"):
+        note(
+            f"opened {opened.state}: settled for random writes of 4k, one at a time, not for others"
+        )
     planned, skipped = collecting.tasks(opened.device.info, plan)
     if skipped:
         note(f"{skipped:,} workloads are left out: the drive does not take such requests")
