@@ -53,11 +53,14 @@ def test_only_one_sort_of_writes_is_learnt() -> None:
     ]
     page = {"points": points, "sustained": sustained}
     reads = model_runs.of_page(page, sustained=False)
-    assert [(each.split, each.row.vector.wr_ratio) for each in reads] == [("train", 0), ("test", 0)]
+    assert [(each.split, each.row.vector.wr_ratio) for each in reads] == [
+        ("beside", 0),
+        ("test", 0),
+    ]
     assert [each.row.vector.rd_rand for each in reads] == [100, 0]
     (*_, write) = model_runs.of_page(page, sustained=True)
     assert (write.row.vector.wr_ratio, write.row.vector.wr_rand) == (100, 100)
-    assert (write.row.latency_ns, write.split) == (9e5, "train")
+    assert (write.row.latency_ns, write.split) == (9e5, "beside")
     assert all(each.usable for each in reads)
 
 

@@ -177,7 +177,7 @@ def scores(
             started = time.perf_counter()
             predicted = fitted.evaluate(columns)
             each_us = (time.perf_counter() - started) / len(part) * 1e6
-            predicted = fitting.held(predicted, sample.values)
+            predicted = fitting.held(predicted, sample.whole().values)
             interval = reach.interval(predicted, part.columns("extended"))
             guesses.append(_Guess(split, part.values, predicted, interval, each_us))
     interval = _grouped_intervals(unseen, sample)

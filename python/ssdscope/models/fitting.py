@@ -67,7 +67,8 @@ def quiet(_stage: str, _share: float) -> None:
 def fit_estimator(model: str, feature_set: str, sample: Sample, seed: int) -> Any:
     """Fit one kind of model."""
     estimator = registry.family(model).make(seed % 2**32)
-    return estimator.fit(sample.columns(feature_set), sample.values)
+    every = sample.whole()
+    return estimator.fit(every.columns(feature_set), every.values)
 
 
 def held(predicted: Array, values: Array) -> Array:
@@ -87,9 +88,9 @@ def unseen_predictions(
     predicted = np.empty(len(sample))
     for fold in np.unique(folds):
         out = folds == fold
-        part = Sample(sample.inputs[~out], sample.values[~out])
+        part = sample.without(out)
         fitted = fit_estimator(model, feature_set, part, seed)
-        predicted[out] = held(fitted.model_.evaluate(columns[out]), part.values)
+        predicted[out] = held(fitted.model_.evaluate(columns[out]), part.whole().values)
     return Unseen(predicted, folds)
 
 
@@ -174,6 +175,7 @@ def fit(
                 choice = Choice(best.model, best.feature_set, 0.0, unseen)
                 predictions[tail] = _prediction(choice, own, tail, seed)
     progress("a tree to read", 0.9)
+    every = sample.whole()
     chosen = np.random.default_rng([seed, 0xBAC]).permutation(len(sample))[:BACKGROUND]
     return FittedModel(
         model=best.model,
@@ -182,9 +184,9 @@ def fit(
         workload=workload,
         predictions=predictions,
         tree=readable_tree(sample, target, seed),
-        low=dict(zip(COLUMNS, sample.inputs.min(axis=0).tolist(), strict=True)),
-        high=dict(zip(COLUMNS, sample.inputs.max(axis=0).tolist(), strict=True)),
-        kinds=tuple(sorted({asking.kind(vector) for vector in sample.vectors()})),
+        low=dict(zip(COLUMNS, every.inputs.min(axis=0).tolist(), strict=True)),
+        high=dict(zip(COLUMNS, every.inputs.max(axis=0).tolist(), strict=True)),
+        kinds=tuple(sorted({asking.kind(vector) for vector in every.vectors()})),
         background=sample.inputs[np.sort(chosen)],
         about={
             "trained_on": {key: header.get(key) for key in ("target", "design", "seed")},
@@ -204,7 +206,7 @@ def _several(names: str | Sequence[str]) -> Sequence[str]:
 
 def _prediction(choice: Choice, sample: Sample, target: str, seed: int) -> Prediction:
     fitted = fit_estimator(choice.model, choice.feature_set, sample, seed)
-    low, high = held(np.array([1e-300, 1e300]), sample.values)
+    low, high = held(np.array([1e-300, 1e300]), sample.whole().values)
     errors = stats.prediction_errors(sample.values, choice.unseen.predicted).to_json()
     return Prediction(
         name=samples.TARGETS[target][0],
@@ -221,7 +223,7 @@ def readable_tree(sample: Sample, target: str, seed: int) -> dict[str, Any]:
     folds, predicted = sample.folds(seed), np.empty(len(sample))
     for fold in np.unique(folds):
         out = folds == fold
-        part = Sample(sample.inputs[~out], sample.values[~out])
+        part = sample.without(out)
         predicted[out] = held(
             readable.grow(part, target, seed).evaluate(sample.inputs[out]), part.values
         )

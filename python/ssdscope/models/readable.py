@@ -65,6 +65,7 @@ def grow(sample: Sample, target: str, seed: int) -> Readable:
     from ssdscope.models.guide.estimators import GuideRegressor
     from ssdscope.models.service import RIDGE, added_up
 
+    sample = sample.whole()
     name, times, least, values = TARGETS[target][0], {}, 0.0, sample.values
     if name.endswith("_ns"):
         terms = _terms(sample.inputs, list(TERMS))

@@ -21,6 +21,8 @@ TARGETS: dict[str, tuple[str, Callable[[Row], float | None]]] = {
     "write_p99": ("write_p99_ns", lambda row: row.write_p99_ns),
 }
 """What can be predicted: its name with the unit, and where it stands in a row."""
+BESIDE = "beside"
+"""The split of `Sample.beside`."""
 LEAST_ROWS = 30
 FOLDS = 10
 FEW_FOLDS = 5
@@ -39,10 +41,14 @@ class Sample:
         As `features.inputs`.
     values : ndarray, shape (n,)
         Of the target, positive.
+    beside : Sample or None
+        More rows, that are learnt from and not held to: they are not drawn as the others are, and
+        tell nothing of how far those are missed.
     """
 
     inputs: Array
     values: Array
+    beside: "Sample | None" = None
 
     @classmethod
     def of(cls, rows: Sequence[Collected], split: str, target: str, workload: str = "all") -> Self:
@@ -61,10 +67,25 @@ class Sample:
         inputs = features.inputs([vector for vector, _ in pairs])
         values = np.array([value for _, value in pairs], dtype=float)
         kept = features.belongs(workload, inputs)
-        return cls(inputs[kept], values[kept])
+        beside = cls.of(rows, BESIDE, target, workload) if split == "train" else None
+        return cls(
+            inputs[kept], values[kept], beside if beside is not None and len(beside) else None
+        )
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def whole(self) -> "Sample":
+        """Give all that is learnt from as one sample."""
+        if self.beside is None:
+            return self
+        more = self.beside
+        inputs = np.vstack([self.inputs, more.inputs])
+        return Sample(inputs, np.concatenate([self.values, more.values]))
+
+    def without(self, out: Array) -> "Sample":
+        """Leave out rows, as booleans of shape (n,) say."""
+        return Sample(self.inputs[~out], self.values[~out], self.beside)
 
     def columns(self, feature_set: str) -> Array:
         """Compute the features; shape (n, features)."""

@@ -6,8 +6,8 @@ where pages lie depends on what is written, hardly on the depth or on the reads 
 write in the patterns and sizes that were settled, and no others. Elsewhere it is what a drive in
 use does for some seconds.
 
-The page's reads, and its sustained writes, are rows to learn from as well; those between the grid's
-points are rows to be held to.
+The page's reads, and its sustained writes, are rows to learn from as well, beside the others: how
+far intervals reach is told by rows drawn alike. Those between the grid's points are held to.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,6 +20,7 @@ import numpy as np
 from ssdscope.models import collecting
 from ssdscope.models.collecting import Task
 from ssdscope.models.designs import LARGEST_BYTES
+from ssdscope.models.samples import BESIDE
 from ssdscope.models.table import Collected
 from ssdscope.probes.budget import StageProgress
 from ssdscope.report.sustaining import Settled
@@ -29,7 +30,7 @@ from ssdscope.workloads.grid import FILLED_STOP, Row, Stop, Vector
 
 RANDOM = {"read": 0, "randread": 100, "write": 0, "randwrite": 100}
 SHARES = {"read": 0, "randread": 0, "write": 100, "randwrite": 100}
-SPLITS = {"grid": "train", "off-grid": "test"}
+SPLITS = {"grid": BESIDE, "off-grid": "test"}
 RANDOM_GAP_BYTES = 16 * 1024
 """Workloads of the design that leave larger gaps between writes write at random places instead."""
 
@@ -125,7 +126,7 @@ def _collected(row: Mapping[str, Any]) -> Collected:
 
 def without_known(rows: Sequence[Collected], known: Sequence[Collected]) -> list[Collected]:
     """Leave out of what is to be held to the workloads that were learnt from."""
-    learnt = {each.row.vector.effective() for each in known if each.split == "train"}
+    learnt = {each.row.vector.effective() for each in known if each.split in ("train", BESIDE)}
     return [
         each for each in rows if each.split != "test" or each.row.vector.effective() not in learnt
     ]
