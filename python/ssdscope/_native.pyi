@@ -206,5 +206,5 @@ def read_trace(
         If the trace cannot be read.
     """
 
-def sniff_trace(path: str, format: str | None) -> str:
+def sniff_trace(path: str, options_json: str) -> str:
     """Say which format a trace is in, as JSON."""

@@ -14,6 +14,7 @@ import pytest
 from ssdscope.errors import DeviceError
 from ssdscope.probes import Budget
 from ssdscope.report import characterize
+from ssdscope.report.replay import TraceFile
 from ssdscope.targets import open_target
 from ssdscope.targets.presets import preset_text
 
@@ -80,7 +81,8 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     trace = folder / f"{HOSTILE}.spc"
     trace.write_text("".join(f"0,{8 * i},4096,r,{i}.0\n" for i in range(50)), encoding="utf-8")
     out = folder / "page.html"
-    characterize(open_target(str(drive), seed=1), budget=QUICK, seed=1, out_html=out, trace=trace)
+    opened = open_target(str(drive), seed=1)
+    characterize(opened, budget=QUICK, seed=1, out_html=out, trace=TraceFile(trace))
     return out
 
 

@@ -13,7 +13,7 @@ from ssdscope.errors import DeviceError, TraceError
 from ssdscope.probes import Budget, choose, silent
 from ssdscope.report import Characterization, characterize, render, sustaining, words
 from ssdscope.report.figures import trace_chart
-from ssdscope.report.replay import replay_trace
+from ssdscope.report.replay import TraceFile, replay_trace
 from ssdscope.targets import open_target
 
 DEFAULT = Budget.parse("default")
@@ -255,7 +255,7 @@ def test_a_trace_is_shown_with_what_was_done_to_it(tmp_path: Path) -> None:
         budget=DEFAULT,
         seed=1,
         out_html=tmp_path / "page.html",
-        trace=spc_trace(tmp_path / "trace.spc", seconds=30_000),
+        trace=TraceFile(spc_trace(tmp_path / "trace.spc", seconds=30_000)),
     )
     trace = result.to_json()["performance"]["trace"]
     assert trace["requests"] == 200
@@ -272,7 +272,7 @@ def test_a_trace_shows_its_own_latencies_and_that_it_was_made_up(tmp_path: Path)
     rows = (f"{128166385290000000 + i},hm,0,Read,{i * 4096},4096,2500" for i in range(50))
     path.write_text("\n".join(["# synthetic: not a <real> one", *rows]), encoding="utf-8")
     device = open_target("sim:msr-4gb", seed=1).device
-    shown = replay_trace(device, path, None, DEFAULT, silent)
+    shown = replay_trace(device, TraceFile(path), DEFAULT, silent)
     drawn = trace_chart({"performance": {"trace": shown}})
     assert drawn is not None
     assert "This trace is synthetic: not a <real> one. 50 requests" in drawn.caption
@@ -293,7 +293,7 @@ def test_a_trace_of_hours_is_cut_off_on_a_real_drive(tmp_path: Path) -> None:
         pytest.skip(f"no direct I/O here: {error}")
     trace = spc_trace(tmp_path / "trace.spc", seconds=3600)
     quick = Budget("default", wall_s=2, repetitions=1)
-    shown = replay_trace(device, trace, None, quick, silent)
+    shown = replay_trace(device, TraceFile(trace), quick, silent)
     assert shown["cut_off"]
     assert 1 <= shown["requests"] < 20
 
@@ -307,9 +307,21 @@ def test_a_trace_of_no_known_format_is_refused_before_anything_is_measured(tmp_p
             budget=DEFAULT,
             seed=1,
             out_html=tmp_path / "page.html",
-            trace=trace,
+            trace=TraceFile(trace),
         )
     assert not (tmp_path / "page.html").exists()
+
+
+def test_columns_of_a_trace_are_checked_and_stand_in_the_command(tmp_path: Path) -> None:
+    trace = tmp_path / "trace.txt"
+    trace.write_text("0 4096 4096 R\n10 8192 4096 R\n", encoding="utf-8")
+    right = TraceFile(trace, columns="time=ms:1,offset:2,size:3,op:4")
+    right.require_readable()
+    assert right.words()[2:] == ["--columns", "time=ms:1,offset:2,size:3,op:4"]
+    with pytest.raises(TraceError, match="a column for size"):
+        TraceFile(trace, columns="time=ms:1,offset:2,op:4").require_readable()
+    device = open_target("sim:msr-4gb", seed=1).device
+    assert replay_trace(device, right, DEFAULT, silent)["requests"] == 2
 
 
 def test_the_command_on_the_page_repeats_the_run(tmp_path: Path) -> None:

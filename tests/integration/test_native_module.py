@@ -141,7 +141,7 @@ def test_snapshots_forks_and_idle_time() -> None:
         (lambda: run(open_drive(), {"rw": "read", "block_bytes": 100}), "UsageError", "512"),
         (lambda: open_drive().replay("/nowhere", "{}", None, None), "TraceError", "/nowhere"),
         (lambda: open_drive().replay("/nowhere", '{"mod": 1}', None, None), "UsageError", "mod"),
-        (lambda: _native.sniff_trace("/nowhere", None), "TraceError", "/nowhere"),
+        (lambda: _native.sniff_trace("/nowhere", "{}"), "TraceError", "/nowhere"),
         (lambda: _native.open_file("/nowhere", None, False), "UsageError", "no such file"),
         (lambda: _native.open_file("/dev/null", None, False), "UsageError", "character device"),
         (lambda: _native.identify("/tmp"), "UsageError", "directory"),

@@ -10,8 +10,14 @@ use std::path::PathBuf;
 
 /// Say which format a trace is in, as JSON.
 #[pyfunction]
-pub fn sniff_trace(py: Python<'_>, path: PathBuf, format: Option<&str>) -> PyResult<String> {
-    json(&py.detach(|| sniff(&path, format)).or_py()?)
+pub fn sniff_trace(py: Python<'_>, path: PathBuf, options_json: &str) -> PyResult<String> {
+    let options = options_of(options_json)?;
+    json(&py.detach(|| sniff(&path, &options)).or_py()?)
+}
+
+fn options_of(text: &str) -> PyResult<TraceOptions> {
+    serde_json::from_str(text)
+        .map_err(|error| UsageError::new_err(format!("trace options: {error}")))
 }
 
 /// Read the requests of a trace, by time, some at a time; what it is, as JSON.
@@ -22,8 +28,7 @@ pub fn read_trace(
     options_json: &str,
     chunk: Py<PyAny>,
 ) -> PyResult<String> {
-    let options: TraceOptions = serde_json::from_str(options_json)
-        .map_err(|error| UsageError::new_err(format!("trace options: {error}")))?;
+    let options = options_of(options_json)?;
     let give = |columns: &TraceColumns| {
         Python::attach(|py| chunk.call1(py, (trace_dict(py, columns)?,)).map(drop))
     };

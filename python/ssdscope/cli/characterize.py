@@ -63,6 +63,7 @@ def characterize(
         str | None,
         typer.Option("--format", metavar="FORMAT", help="Of the trace: spc, disksim, mqsim."),
     ] = None,
+    columns: options.Columns = None,
     force: options.Force = False,
     budget: BudgetOption = "default",
     dry_run: DryRun = False,
@@ -84,6 +85,7 @@ def characterize(
 
     begun_s = time.monotonic()  # before what takes seconds to import
     from ssdscope import probes, report
+    from ssdscope.report.replay import TraceFile
     from ssdscope.report.spending import in_words
 
     session: Session = context.obj
@@ -105,8 +107,7 @@ def characterize(
                 opened,
                 budget=spend,
                 seed=used_seed,
-                trace=None if trace is None else Path(trace),
-                trace_format=trace_format,
+                trace=None if trace is None else TraceFile(Path(trace), trace_format, columns),
                 sets=sets or (),
                 out_html=page,
                 out_json=data,

@@ -25,7 +25,6 @@ from ssdscope.targets.metered import Limits, MeteredDevice
 from ssdscope.targets.names import shell_words
 from ssdscope.targets.opening import identify
 from ssdscope.targets.spare import spare_bytes
-from ssdscope.targets.traces import sniff_trace
 
 STAGES: tuple[tuple[str, float], ...] = (
     ("findings", 0.35),
@@ -71,8 +70,7 @@ class _Job:
     target: Target
     budget: Budget
     seed: int
-    trace: Path | None
-    trace_format: str | None
+    trace: replay.TraceFile | None
     document: dict[str, Any]
     held_out: list[survey.Measurement] = field(default_factory=list)
     settled: sustaining.Settled = field(default_factory=sustaining.Settled)
@@ -109,8 +107,7 @@ def characterize(
     seed: int,
     out_html: Path,
     out_json: Path | None = None,
-    trace: Path | None = None,
-    trace_format: str | None = None,
+    trace: replay.TraceFile | None = None,
     sets: Sequence[str] = (),
     progress: StageProgress = silent,
     rated_bytes: int | None = None,
@@ -134,8 +131,6 @@ def characterize(
         page until the page is complete.
     trace
         A trace to replay on the drive.
-    trace_format
-        Its format, where the content allows several readings.
     sets
         The changes to a drive file that `target` was opened with, for the record.
     progress
@@ -161,14 +156,14 @@ def characterize(
             hint="four of the smallest requests, 16 KiB in most cases, is the least",
         )
     if trace is not None:
-        sniff_trace(str(trace), trace_format)
+        trace.require_readable()
     plan = planned(target, budget, rated_bytes)
     plan.require_asked()
     account = spending.Account(plan, simulated=target.device.info.clock == "virtual")
     account.begun_s = begun_s or account.begun_s
-    command = _command(target, budget, seed, trace, trace_format, sets)
+    command = _command(target, budget, seed, trace, sets)
     document = _empty_document(target, budget, seed, command, sets)
-    job = _Job(target, budget, seed, trace, trace_format, document)
+    job = _Job(target, budget, seed, trace, document)
     files = _Files(out_html, out_json)
     interrupted = False
     done = 0.0
@@ -242,8 +237,7 @@ def _command(
     target: Target,
     budget: Budget,
     seed: int,
-    trace: Path | None,
-    trace_format: str | None,
+    trace: replay.TraceFile | None,
     sets: Sequence[str],
 ) -> str:
     """Give the command that measures the same again, quoted for a shell.
@@ -253,8 +247,7 @@ def _command(
     words = ["ssdscope", "characterize", target.uri, "--budget", budget.name, "--seed", str(seed)]
     words += [] if target.state is None else ["--state", target.state]
     words += [word for change in sets for word in ("--set", change)]
-    words += [] if trace is None else ["--trace", str(trace)]
-    words += [] if trace_format is None else ["--format", trace_format]
+    words += [] if trace is None else trace.words()
     written = target.kind == "file" and target.device.info.writable
     return shell_words(words) + (" --destroy-data TOKEN" if written else "")
 
@@ -341,7 +334,7 @@ def _distribute(job: _Job, progress: StageProgress) -> None:
 def _replay(job: _Job, progress: StageProgress) -> None:
     if job.trace is not None:
         job.document["performance"]["trace"] = replay.replay_trace(
-            job.target.device, job.trace, job.trace_format, job.budget, progress
+            job.target.device, job.trace, job.budget, progress
         )
 
 

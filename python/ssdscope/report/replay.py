@@ -1,6 +1,6 @@
 """A trace replayed, and its latency over time."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from ssdscope.errors import SsdscopeError
 from ssdscope.probes.budget import Budget, Deadline, StageProgress
 from ssdscope.targets import Device, Log
 from ssdscope.targets.records import OP_READ, OP_WRITE, Progress
+from ssdscope.targets.traces import TraceOptions, sniff_trace
 from ssdscope.workloads import ReplayOptions
 
 WINDOWS = 160
@@ -18,8 +19,41 @@ OPTIONS = ReplayOptions(align="expand", fit="compact")
 DIRECTIONS = {"read": OP_READ, "write": OP_WRITE}
 
 
+@dataclass(frozen=True)
+class TraceFile:
+    """A trace, and how it is read where its content does not tell.
+
+    Attributes
+    ----------
+    path
+        The file.
+    format, columns
+        As `--format` and `--columns` have them.
+    """
+
+    path: Path
+    format: str | None = None
+    columns: str | None = None
+
+    def require_readable(self) -> None:
+        """Refuse what cannot be read as a trace.
+
+        Raises
+        ------
+        TraceError
+            If it is of no known format, or could be of several.
+        """
+        sniff_trace(str(self.path), TraceOptions(format=self.format, columns=self.columns))
+
+    def words(self) -> list[str]:
+        """Give the words of a command that name it."""
+        given = (("--format", self.format), ("--columns", self.columns))
+        told = [word for name, each in given if each is not None for word in (name, each)]
+        return ["--trace", str(self.path), *told]
+
+
 def replay_trace(
-    device: Device, path: Path, trace_format: str | None, budget: Budget, progress: StageProgress
+    device: Device, trace: TraceFile, budget: Budget, progress: StageProgress
 ) -> dict[str, Any]:
     """Replay a trace at its own times, fitted to the drive; a refusal becomes the result.
 
@@ -34,22 +68,22 @@ def replay_trace(
 
     def tell(report: Progress) -> None:
         nonlocal spent
-        progress(f"replaying {path.name}", report.fraction or 0.0)
+        progress(f"replaying {trace.path.name}", report.fraction or 0.0)
         if cut is not None and cut.left_s == 0:
             spent = True
             raise KeyboardInterrupt  # as Ctrl-C does: what was served is kept
 
-    options = replace(OPTIONS, format=trace_format)
+    options = replace(OPTIONS, format=trace.format, columns=trace.columns)
     alone = device.fork() if device.info.snapshot else device
     try:
-        result = alone.replay(str(path), options, progress=tell, chunk=keep)
+        result = alone.replay(str(trace.path), options, progress=tell, chunk=keep)
     except SsdscopeError as error:
-        return {"name": path.name, "failure": error.message}
+        return {"name": trace.path.name, "failure": error.message}
     if result.interrupted and not spent:
         raise KeyboardInterrupt
     summary = result.summary
     return {
-        "name": path.name,
+        "name": trace.path.name,
         "options": options.to_dict(),
         "trace": summary.get("trace"),
         "cut_off": result.interrupted,

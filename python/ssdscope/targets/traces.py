@@ -111,15 +111,15 @@ def is_synthetic(about: dict[str, Any]) -> bool:
     return str(about.get("remark") or "").startswith(SYNTHETIC_MARK)
 
 
-def sniff_trace(path: str, trace_format: str | None = None) -> dict[str, Any]:
+def sniff_trace(path: str, options: TraceOptions | None = None) -> dict[str, Any]:
     """Say which format a trace is in.
 
     Parameters
     ----------
     path
         The trace, plain or compressed.
-    trace_format
-        Its format where the content allows several readings.
+    options
+        Its format, or its columns, where the content allows several readings.
 
     Raises
     ------
@@ -127,7 +127,9 @@ def sniff_trace(path: str, trace_format: str | None = None) -> dict[str, Any]:
         If it cannot be read, is of no known format, or could be of several.
     """
     with translated_errors():
-        told: dict[str, Any] = json.loads(_native.sniff_trace(path, trace_format))
+        told: dict[str, Any] = json.loads(
+            _native.sniff_trace(path, json.dumps(asdict(options or TraceOptions())))
+        )
     return told
 
 

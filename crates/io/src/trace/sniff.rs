@@ -35,14 +35,14 @@ pub struct Sniffed {
     pub compression: Compression,
 }
 
-/// What the trace at `path` is; a `format` given by name is taken as it is.
+/// What the trace at `path` is, by its content or as the options say.
 ///
 /// # Errors
 /// If the file cannot be read, holds no requests, or its content does not decide.
-pub fn sniff(path: &Path, format: Option<&str>) -> Result<Sniffed, TraceError> {
+pub fn sniff(path: &Path, options: &TraceOptions) -> Result<Sniffed, TraceError> {
     let source = Source::open(path)?;
-    let options = TraceOptions { format: format.map(str::to_owned), ..TraceOptions::default() };
-    let format = choose(&source, &options, &mut |_| ControlFlow::Continue(()))?;
+    let format = choose(&source, options, &mut |_| ControlFlow::Continue(()))?;
+    (format.parser)(options)?;
     Ok(Sniffed { format, compression: source.compression })
 }
 
@@ -239,7 +239,9 @@ mod tests {
 
     fn sniffed(text: impl AsRef<[u8]>) -> Result<&'static str, String> {
         let scratch = Scratch::new(text.as_ref());
-        sniff(&scratch.path, None).map(|s| s.format.name).map_err(|error| error.to_string())
+        sniff(&scratch.path, &TraceOptions::default())
+            .map(|s| s.format.name)
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -263,7 +265,8 @@ mod tests {
         }
         assert!(error.ends_with("hint: choose with --format disksim or mqsim"), "{error}");
         let scratch = Scratch::new(b"0 0 8 8 1\n");
-        let named = sniff(&scratch.path, Some("DiskSim")).map(|sniffed| sniffed.format.name);
+        let options = TraceOptions { format: Some("DiskSim".to_owned()), ..Default::default() };
+        let named = sniff(&scratch.path, &options).map(|sniffed| sniffed.format.name);
         assert_eq!(named, Ok("disksim"));
     }
 
