@@ -51,7 +51,7 @@ test: system setup lint test-rust check-stubs check-speed test-python ## Run eve
 
 test-rust:
 	cargo test --workspace --quiet
-	cargo test --release --quiet -p ssdscope-sim --test determinism --test theory
+	cargo test --release --quiet -p ssdscope-sim --test determinism --test theory --test mqsim_gc
 	cargo test --release --quiet -p ssdscope-sim --lib ten_million
 
 # Side by side on all cores; a core that has none left takes tests over from another.

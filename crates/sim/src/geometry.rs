@@ -168,6 +168,7 @@ mod tests {
             program_ns: 1,
             read_by_type_ns: Vec::new(),
             program_by_type_ns: Vec::new(),
+            type_order: crate::config::TypeOrder::Turns,
             erase_ns: 1,
             endurance_erases: 1,
             bits_per_cell: 1,

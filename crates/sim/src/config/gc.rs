@@ -36,6 +36,8 @@ pub struct Gc {
     pub copyback: bool,
     pub preemptible: bool,
     pub urgent_blocks: u32,
+    pub exclusive: bool,
+    pub skip_every: u32,
 }
 
 impl Gc {
@@ -82,6 +84,8 @@ pub(super) fn gc(get: &Getter) -> Gc {
         idle_ns: get.long("gc.idle_ns"),
         preemptible: get.flag("gc.preemptible"),
         urgent_blocks: get.int("gc.urgent_blocks"),
+        exclusive: get.flag("gc.exclusive"),
+        skip_every: get.int("gc.skip_every"),
         copyback: get.flag("gc.copyback"),
     }
 }

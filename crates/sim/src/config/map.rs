@@ -31,7 +31,6 @@ pub struct DemandMap {
     pub cached_entry_bytes: u32,
     pub entry_bytes: u32,
     pub load_bytes: u64,
-    pub read_places: bool,
     pub program_map: bool,
 }
 
@@ -70,7 +69,6 @@ pub(super) fn mapping(get: &Getter) -> Mapping {
             cached_entry_bytes: get.int("map.cached_entry_bytes"),
             entry_bytes: get.int("map.entry_bytes"),
             load_bytes: get.long("map.load_bytes"),
-            read_places: get.flag("map.read_places"),
             program_map: get.flag("map.program_map"),
         }),
         _ => Mapping::Ram,

@@ -38,7 +38,7 @@ pub use layout::UnitLayout;
 pub use log_block::{LogAssociation, LogBlockConfig, LogBlockFtl, LogVictim};
 pub use map::{DemandMap, Mapping, ZoneMap};
 pub use msr::MsrConfig;
-pub use nand::{Channel, Nand, Scheduler, Suspend};
+pub use nand::{Channel, Nand, Scheduler, Suspend, TypeOrder};
 pub use page::{Allocation, PageConfig, PageFtl};
 pub use pslc::{Overflow, Pslc};
 pub use state::State;

@@ -4,6 +4,29 @@ use super::get::Getter;
 use crate::error::SimError;
 use crate::rounding::nearest;
 
+/// Which page of a block is of which type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TypeOrder {
+    /// The types in turn, page by page.
+    Turns,
+    /// Of three types, as cells of three bits are filled in some order that disturbs their
+    /// neighbours least: two pages of each in turn, the first type well ahead.
+    Pairs,
+}
+
+impl TypeOrder {
+    /// The type of page `page` of a block, of `types`.
+    #[must_use]
+    pub const fn of(self, page: usize, types: usize) -> usize {
+        match (self, page) {
+            (Self::Turns, _) => page % types,
+            (Self::Pairs, 0..=5) => 0,
+            (Self::Pairs, 6..=7) => 1,
+            (Self::Pairs, _) => (page - 8) / 2 % 3,
+        }
+    }
+}
+
 /// The flash array's shape and times.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "each field is the key of the same name")]
@@ -20,6 +43,7 @@ pub struct Nand {
     pub program_ns: u64,
     pub read_by_type_ns: Vec<u64>,
     pub program_by_type_ns: Vec<u64>,
+    pub type_order: TypeOrder,
     pub erase_ns: u64,
     pub endurance_erases: u32,
     pub bits_per_cell: u32,
@@ -115,6 +139,11 @@ pub(super) fn nand(get: &Getter) -> Nand {
         program_ns: get.long("nand.program_ns"),
         read_by_type_ns: types(get, "nand.read_by_type_ns"),
         program_by_type_ns: types(get, "nand.program_by_type_ns"),
+        type_order: if get.has("nand.type_order") && get.word("nand.type_order") == "pairs" {
+            TypeOrder::Pairs
+        } else {
+            TypeOrder::Turns
+        },
         erase_ns: get.long("nand.erase_ns"),
         endurance_erases: get.int("nand.endurance_erases"),
         bits_per_cell: if get.has("nand.bits_per_cell") {

@@ -27,6 +27,8 @@ pub enum Allocation {
 pub struct PageFtl {
     pub over_provisioning_ratio: f64,
     pub allocation: Allocation,
+    /// The key `map.read_places`.
+    pub read_places: bool,
     /// The keys that say where pages lie.
     pub layout: UnitLayout,
 }
@@ -120,6 +122,7 @@ pub(super) fn page_config(get: &Getter) -> PageConfig {
                 "order" => Allocation::Order,
                 _ => Allocation::Address,
             },
+            read_places: get.flag("map.read_places"),
             layout: layout::unit_layout(get),
         },
         gc: gc::gc(get),

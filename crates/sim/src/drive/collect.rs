@@ -27,7 +27,7 @@ impl PageDrive {
 
     /// A block of `plane` has been filled: collects another one if free ones are few.
     pub(super) fn consider(&mut self, plane: PlaneId) {
-        if self.ftl.below_low_water(plane) {
+        if self.ftl.collection_falls_due(plane) {
             self.collect(plane);
         }
     }
@@ -80,6 +80,11 @@ impl PageDrive {
         let mut pages = Vec::new();
         self.ftl.valid_pages(collection.plane, collection.victim, &mut pages);
         let job = self.work.jobs.insert(Job { collection, moves: pages.len() as u32 });
+        if self.flash.collects_alone() {
+            let layout = self.ftl.layout();
+            let unit = self.ftl.geometry().ppn(collection.plane, collection.victim, PageId(0));
+            layout.blocks(unit).for_each(|block| self.flash.take_reads_along(block));
+        }
         if pages.is_empty() {
             self.erase(job);
             return;

@@ -41,8 +41,7 @@ impl<S: Scheme> Drive<S> {
     /// Whether a command changes the part of the table that it needs.
     fn changes_map(&self, command: &Command) -> bool {
         command.work == Work::HostProgram
-            || matches!(&self.table, Table::Demand(demand) if demand.read_places())
-                && self.ftl.lookup(command.logical).is_none()
+            || self.work.places_reads() && self.ftl.lookup(command.logical).is_none()
     }
 
     fn wait_for_map(&mut self, command: Command) {

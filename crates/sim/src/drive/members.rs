@@ -133,6 +133,7 @@ impl<S: Scheme> Drive<S> {
         let mut command = Command::new(whole.work, page, self.now_ns);
         command.ledger = whole.ledger;
         command.one_bit = whole.one_bit;
+        command.with_collection = whole.with_collection;
         command.member_of = slot;
         command.sectors = sectors;
         command

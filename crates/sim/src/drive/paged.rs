@@ -3,7 +3,7 @@
 
 use super::idle::Idle;
 use super::{Drive, Scheme};
-use crate::config::{Gc, Mapping, PageConfig, State};
+use crate::config::{Mapping, PageConfig, State};
 use crate::error::SimError;
 use crate::events::Event;
 use crate::flash::Flash;
@@ -36,6 +36,8 @@ pub struct Collecting {
     pub(super) stalled: PerPlane<VecDeque<u32>>,
     /// Whether pages move within their plane without the channel, where they can.
     pub(super) copyback: bool,
+    /// Whether reading what was never written gives it a place.
+    pub(super) read_places: bool,
     /// Whether blocks are collected when the host is quiet.
     pub(super) background: bool,
     /// Whether the host is quiet, and blocks are collected in the background.
@@ -46,8 +48,10 @@ pub struct Collecting {
 }
 
 impl Collecting {
-    fn new(gc: &Gc, folds_when_idle: bool, planes: u32) -> Self {
+    fn new(config: &PageConfig, folds_when_idle: bool, planes: u32) -> Self {
+        let gc = &config.gc;
         Self {
+            read_places: config.ftl.read_places,
             jobs: Slab::default(),
             stalled: PerPlane(vec![VecDeque::new(); planes as usize]),
             copyback: gc.copyback,
@@ -80,9 +84,12 @@ impl PageDrive {
         if config.gc.preemptible {
             flash.let_collection_yield();
         }
+        if config.gc.exclusive {
+            flash.let_collection_be_alone();
+        }
         flash.set_one_bit_times(config.pslc.read_ns, config.pslc.program_ns);
         let planes = ftl.geometry().plane_count;
-        let work = Collecting::new(&config.gc, ftl.folds_when_idle(), planes);
+        let work = Collecting::new(config, ftl.folds_when_idle(), planes);
         let mut drive = Self::assemble(&config.host, table, &config.caches, flash, ftl, work);
         (0..planes).for_each(|plane| drive.note_urgency(PlaneId(plane)));
         if let State::Steady { window_bytes } = state {
@@ -191,6 +198,27 @@ impl Scheme for Collecting {
             drive.collect_behind(queue);
             drive.end_life_if_worn_out(queue);
         }
+    }
+
+    fn places_reads(&self) -> bool {
+        self.read_places
+    }
+
+    fn place_read(drive: &mut PageDrive, command: &Command) -> Option<Ppn> {
+        let plane = drive.ftl.plane_for(command.logical);
+        if drive.is_read_only() || !drive.ftl.can_write(plane) {
+            return None;
+        }
+        let (first, count) = command.span;
+        let placed = drive.ftl.place(command.logical, first, count, plane);
+        drive.ftl.programmed(placed.page);
+        #[cfg(test)]
+        drive.shadow.place_read(command.logical, placed.page);
+        drive.note_urgency(plane);
+        if placed.filled_block {
+            drive.consider(plane);
+        }
+        Some(placed.page)
     }
 
     fn written(drive: &mut PageDrive, page: Ppn) {

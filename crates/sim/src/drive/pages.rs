@@ -73,7 +73,10 @@ impl<S: Scheme> Drive<S> {
     }
 
     pub(super) fn read(&mut self, mut command: Command) {
-        let written = self.ftl.lookup(command.logical);
+        let mut written = self.ftl.lookup(command.logical);
+        if written.is_none() && command.work == Work::HostRead && self.work.places_reads() {
+            written = S::place_read(self, &command);
+        }
         command.page = written.unwrap_or_else(|| self.ftl.unwritten_place(command.logical));
         #[cfg(test)]
         if written.is_none() {
@@ -219,6 +222,11 @@ impl<S: Scheme> Drive<S> {
     /// [`Drive::kick_touched`] then serves the channels.
     pub(super) fn wait_for_unit(&mut self, slot: u32) {
         self.flash.commands[slot].one_bit = self.ftl.is_one_bit(self.flash.commands[slot].page);
+        if self.flash.collects_alone() {
+            let Command { work, page, .. } = self.flash.commands[slot];
+            self.flash.commands[slot].with_collection =
+                work.queue() == 0 && (work == Work::MapRead || self.ftl.is_being_collected(page));
+        }
         if self.ftl.layout().is_plain() {
             self.queue(slot);
         } else {

@@ -25,6 +25,17 @@ pub trait Scheme: Sized + Clone + Debug + Send + Sync + 'static {
     /// A command has ended that was not the host's.
     fn end_upkeep(drive: &mut Drive<Self>, slot: u32);
 
+    /// Whether a read gives what was never written a place.
+    fn places_reads(&self) -> bool {
+        false
+    }
+
+    /// Gives what a read of the host asks for, and was never written, its place, if there is
+    /// room for it.
+    fn place_read(_drive: &mut Drive<Self>, _command: &Command) -> Option<Ppn> {
+        None
+    }
+
     /// Pages were discarded, which may let waiting writes go on.
     fn discarded(_drive: &mut Drive<Self>) {}
 

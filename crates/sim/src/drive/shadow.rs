@@ -55,6 +55,14 @@ impl Shadow {
         self.plan(to, (page, self.versions));
     }
 
+    /// A page that was never written has a place from now on, without a program.
+    pub(super) fn place_read(&mut self, page: Lpn, to: Ppn) {
+        self.versions += 1;
+        self.newest.insert(page.0, self.versions);
+        let before = self.content.insert(to.0, (page, self.versions));
+        assert!(before.is_none(), "{to:?} is given out twice");
+    }
+
     pub(super) fn read_unwritten(&mut self, at: Ppn, page: Lpn) {
         self.unwritten_reads.insert((at.0, page.0));
     }

@@ -84,12 +84,13 @@ pub(super) fn draw_link(pick: &mut impl FnMut(&[u64]) -> u64) -> String {
 }
 
 /// Collection, wear and the head of the scheduler's table, which its own keys go on with.
-fn draw_upkeep(random: &mut Stream, stop: u64, read_first: bool) -> String {
+fn draw_upkeep(random: &mut Stream, stop: u64, read_first: bool, suspends: bool) -> String {
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
+    let exclusive = !suspends && pick(&[0, 1]) == 1;
     format!(
         "[gc]\npolicy = \"{}\"\nstop_writes_blocks = {stop}\nmin_free_blocks = {}\n\
          max_victims = {}\nbackground = {}\ncopyback = {}\nidle_ns = 3000000\nhigh_water_ratio = 0.3\n\
-         preemptible = {}\nurgent_blocks = {stop}\n\
+         preemptible = {}\nurgent_blocks = {stop}\nexclusive = {exclusive}\nskip_every = {}\n\
          [wear]\ndynamic = {}\nstatic_spread_erases = {}\n\
          [scheduler]\nread_first = {read_first}\nhost_first = {}\nmulti_plane = {}\ndie_interleave = {}\n",
         ["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]
@@ -99,6 +100,7 @@ fn draw_upkeep(random: &mut Stream, stop: u64, read_first: bool) -> String {
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
         pick(&[0, 1]) == 1,
+        pick(&[0, 0, 2, 5]),
         pick(&[0, 1]) == 1,
         pick(&[0, 1, 5]),
         pick(&[0, 1]) == 1,
@@ -149,7 +151,7 @@ fn draw_drive(random: &mut Stream, endurance: &[u64]) -> String {
         ["CWDP", "PDWC", "WPCD"][pick(&[0, 1, 2]) as usize],
     );
     text.push_str(&draw_lay(random, shape));
-    text += &draw_upkeep(random, stop, read_first);
+    text += &draw_upkeep(random, stop, read_first, !scheduler.contains("suspend = \"none\""));
     text += &scheduler;
     text += &draw_page_map(random, page_bytes);
     text += &draw_caches(random, page_bytes);
@@ -173,7 +175,8 @@ pub(super) fn draw_map(random: &mut Stream, step_bytes: u64) -> String {
 /// A table `[map]` of a page-mapped drive.
 fn draw_page_map(random: &mut Stream, page_bytes: u64) -> String {
     if random.below(2) == 0 {
-        return draw_map(random, page_bytes * 4);
+        let read_places = random.below(2) == 1;
+        return draw_map(random, page_bytes * 4) + &format!("read_places = {read_places}\n");
     }
     let mut pick = |values: &[u64]| values[random.below(values.len() as u64) as usize];
     format!(

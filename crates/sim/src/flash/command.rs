@@ -133,6 +133,8 @@ pub struct Command {
     pub work: Work,
     /// Whether its page is in a block with one bit per cell.
     pub one_bit: bool,
+    /// Whether it is a read of the host that goes with collection's.
+    pub with_collection: bool,
     /// Sectors that cross the channel.
     pub sectors: u32,
     /// The physical page (of an erase: the block's first).
@@ -172,6 +174,7 @@ impl Command {
             logical: Lpn(0),
             request: NONE,
             one_bit: false,
+            with_collection: false,
             job: NONE,
             sectors: 0,
             span: (0, 0),
@@ -184,6 +187,14 @@ impl Command {
             worked_before: Worked::default(),
             ledger: Ledger::default(),
         }
+    }
+
+    /// The queue it waits in.
+    #[inline]
+    #[must_use]
+    pub const fn queue(&self) -> usize {
+        // Only reads of the host go with collection: from their queue to the next one.
+        self.work.queue() | self.with_collection as usize
     }
 
     /// Its unit takes it up, having `worked` so much by now; command and data occupy the

@@ -2,7 +2,8 @@
 
 use super::Flash;
 use super::busy::Doing;
-use super::command::{Command, ERASES, HOST, MOVES, NONE, Work};
+use super::command::{Command, ERASES, HOST, MOVES, NONE, QUEUES, Work};
+use super::exclusive::ALONE;
 use super::unit::Takes;
 use crate::events::{Event, EventQueue};
 
@@ -134,7 +135,9 @@ impl Flash {
     pub(super) fn next_queue(&self, unit_index: u32) -> usize {
         let chosen = if self.collection_yields {
             let hurried = self.units[unit_index as usize].urgent_planes > 0;
-            if hurried {
+            if hurried && self.collects_alone {
+                self.first_of(unit_index, ALONE)
+            } else if hurried {
                 let moves = self.first_of(unit_index, MOVES);
                 // An erase may not pass a read that came before it: of what it erases.
                 let rest = moves.or_else(|| self.oldest_of(unit_index, &[HOST[0], ERASES]));
@@ -154,10 +157,19 @@ impl Flash {
     #[inline]
     fn first_of(&self, unit_index: u32, queues: &[usize]) -> Option<usize> {
         if !self.scheduler.read_first {
-            return self.oldest_of(unit_index, queues);
+            return self.first_to_arrive(unit_index, queues);
         }
         let heads = &self.units[unit_index as usize].queues;
         queues.iter().copied().find(|&queue| heads[queue].head != NONE)
+    }
+
+    /// The same in order of arrival, collection that is alone before the host.
+    fn first_to_arrive(&self, unit_index: u32, queues: &[usize]) -> Option<usize> {
+        if queues != ALONE {
+            return self.oldest_of(unit_index, queues);
+        }
+        let (collection, host) = queues.split_at(QUEUES - HOST.len());
+        self.oldest_of(unit_index, collection).or_else(|| self.oldest_of(unit_index, host))
     }
 
     /// The queue among `queues` whose first command has waited longest.
@@ -179,7 +191,8 @@ impl Flash {
         }
         // An erase must not pass a read that arrived before it, of the same block perhaps.
         let erases = queue == Work::Erase.queue();
-        let latest = if erases { self.first_read(unit_index) } else { u64::MAX };
+        let passes_reads = !erases || self.collects_alone;
+        let latest = if passes_reads { u64::MAX } else { self.first_read(unit_index) };
         let mut taken = 1_u32 << (spot - first_spot);
         let mut planes = 1;
         let mut last = first;
@@ -221,7 +234,7 @@ impl Flash {
     }
 
     /// Takes `slot`, which stands behind `before`, out of a queue.
-    fn remove(&mut self, unit_index: u32, queue: usize, before: u32, slot: u32) {
+    pub(super) fn remove(&mut self, unit_index: u32, queue: usize, before: u32, slot: u32) {
         let Command { next, spot, .. } = self.commands[slot];
         self.spots.leave(spot);
         let unit = &mut self.units[unit_index as usize];

@@ -16,15 +16,16 @@
 //!
 //! [`command`] is what waits and works, [`spots`] where, [`unit`] the dies, [`channel`] the
 //! wires, `times` how long it takes, [`busy`] how long it took; `place` says where units
-//! are, `turns` whose turn it is on a channel, `issue` picks what goes next, `register` overlaps it
-//! with what goes before, [`suspend`] lets reads pass, [`alone`] looks ahead where nothing else
-//! goes on. This module connects them. It knows nothing of mapping: it is handed commands and
-//! hands back finished ones.
+//! are, `turns` whose turn it is on a channel, `issue` picks what goes next, `exclusive` lets
+//! collection go alone, `register` overlaps it with what goes before, [`suspend`] lets reads
+//! pass, [`alone`] looks ahead where nothing else goes on. This module connects them. It knows
+//! nothing of mapping: it is handed commands and hands back finished ones.
 
 pub mod alone;
 pub mod busy;
 pub mod channel;
 pub mod command;
+mod exclusive;
 mod issue;
 mod place;
 mod register;
@@ -71,6 +72,8 @@ pub struct Flash {
     scheduler: Scheduler,
     /// Collection's queues go behind the host's, except where it is urgent.
     collection_yields: bool,
+    /// Collection has its unit to itself while it does not yield.
+    collects_alone: bool,
     spots: Spots,
     arrivals: u64,
     pages_read: u64,
@@ -100,6 +103,7 @@ impl Flash {
             planes_per_unit: Divisor::new(dies_per_unit * geometry.planes_per_die),
             urgency: urgency(&scheduler),
             collection_yields: false,
+            collects_alone: false,
             spots: Spots::new(&geometry, &scheduler),
             arrivals: 0,
             pages_read: 0,
@@ -143,8 +147,9 @@ impl Flash {
         self.spots.enter(spot);
         let channel = self.channel_of(unit_index);
         let unit = &mut self.units[unit_index as usize];
-        let tail = unit.queues[work.queue()].tail;
         let command = &mut self.commands[slot];
+        let queue = command.queue();
+        let tail = unit.queues[queue].tail;
         command.order = self.arrivals;
         command.spot = spot;
         command.since_ns = now_ns;
@@ -155,9 +160,9 @@ impl Flash {
         self.arrivals += 1;
         let takes = unit.takes;
         if work == Work::MapRead && self.scheduler.read_first {
-            self.put_before_reads(unit_index, slot);
+            self.put_before_reads(unit_index, queue, slot);
         } else {
-            unit.append(work.queue(), slot);
+            unit.append(queue, slot);
             if tail != NONE {
                 self.commands[tail].next = slot;
             }
@@ -174,9 +179,9 @@ impl Flash {
     }
 
     /// Puts a read of the mapping table before the reads of its queue that are not.
-    fn put_before_reads(&mut self, unit_index: u32, slot: u32) {
+    fn put_before_reads(&mut self, unit_index: u32, queue: usize, slot: u32) {
         let unit = &mut self.units[unit_index as usize];
-        let queue = &mut unit.queues[Work::MapRead.queue()];
+        let queue = &mut unit.queues[queue];
         let (mut before, mut next) = (NONE, queue.head);
         while next != NONE && self.commands[next].work == Work::MapRead {
             (before, next) = (next, self.commands[next].next);

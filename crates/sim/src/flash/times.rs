@@ -1,6 +1,6 @@
 //! How long the array and its channels take for what.
 
-use crate::config::{Channel, Nand};
+use crate::config::{Channel, Nand, TypeOrder};
 use crate::geometry::PageId;
 use crate::rounding::nearest;
 
@@ -26,10 +26,13 @@ impl Times {
     pub fn new(nand: &Nand, channel: &Channel) -> Self {
         let sectors_per_page = nand.page_bytes / 512;
         let page_ns = f64::from(nand.page_bytes + nand.spare_bytes) * channel.ns_per_byte;
+        let by_type = |all_ns, types_ns: &[u64], extra_ns| {
+            ByType::new(all_ns, types_ns, extra_ns, nand.type_order)
+        };
         let share = |sectors: u32| f64::from(sectors) / f64::from(sectors_per_page);
         Self {
-            read: ByType::new(nand.read_ns, &nand.read_by_type_ns, channel.ready_busy_ns),
-            program: ByType::new(nand.program_ns, &nand.program_by_type_ns, 0),
+            read: by_type(nand.read_ns, &nand.read_by_type_ns, channel.ready_busy_ns),
+            program: by_type(nand.program_ns, &nand.program_by_type_ns, 0),
             erase_ns: nand.erase_ns,
             one_bit_read_ns: channel.ready_busy_ns,
             one_bit_program_ns: 0,
@@ -53,20 +56,22 @@ impl Times {
     }
 }
 
-/// A time that depends on the type of a page: page `p` of a block is of type `p` modulo
-/// the number of types, as where a cell of several bits gives each to another page.
+/// A time that depends on the type of a page, as where a cell of several bits gives each to
+/// another page.
 #[derive(Clone, Debug)]
 pub(super) struct ByType {
     all_ns: u64,
     /// Empty where all pages are alike.
     types_ns: Vec<u64>,
+    order: TypeOrder,
 }
 
 impl ByType {
-    fn new(all_ns: u64, types_ns: &[u64], extra_ns: u64) -> Self {
+    fn new(all_ns: u64, types_ns: &[u64], extra_ns: u64, order: TypeOrder) -> Self {
         Self {
             all_ns: all_ns + extra_ns,
             types_ns: types_ns.iter().map(|&ns| ns + extra_ns).collect(),
+            order,
         }
     }
 
@@ -81,6 +86,6 @@ impl ByType {
         if self.types_ns.is_empty() {
             return self.all_ns;
         }
-        self.types_ns[place().0 as usize % self.types_ns.len()]
+        self.types_ns[self.order.of(place().0 as usize, self.types_ns.len())]
     }
 }

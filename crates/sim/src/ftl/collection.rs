@@ -37,6 +37,19 @@ impl Ftl {
         self.planes[plane].free.len() < self.low_water_blocks as usize
     }
 
+    /// A block of `plane` has been filled: whether another one is to be collected.
+    pub fn collection_falls_due(&mut self, plane: PlaneId) -> bool {
+        if !self.below_low_water(plane) {
+            return false;
+        }
+        if self.skip_every == 0 {
+            return true;
+        }
+        let due = &mut self.planes[plane].due;
+        *due = (*due + 1) % self.skip_every;
+        *due != 0
+    }
+
     /// Whether fewer blocks are free than collection in the background wants.
     #[must_use]
     pub fn below_high_water(&self, plane: PlaneId) -> bool {

@@ -62,6 +62,7 @@ pub struct Ftl {
     stop_writes_blocks: u32,
     max_victims: u32,
     urgent_blocks: u32,
+    skip_every: u32,
     endurance_erases: u32,
     retired: u64,
     wear: Wear,
@@ -95,6 +96,7 @@ impl Ftl {
             stop_writes_blocks: config.gc.stop_writes_blocks,
             max_victims: config.gc.max_victims,
             urgent_blocks: config.gc.urgent_blocks,
+            skip_every: config.gc.skip_every,
             endurance_erases: config.nand.endurance_erases,
             retired: 0,
             wear: config.wear,
@@ -308,9 +310,9 @@ impl Translation for Ftl {
         self.map.logical_pages()
     }
 
-    /// In its plane by address, one place further than the last such page, as `MQSim`
-    /// does it. The place matters only for which reads can share a multi-plane command, and
-    /// for their time: it is not in a block with one bit per cell.
+    /// In its plane by address, one place further than the last such page. The place matters
+    /// only for which reads can share a multi-plane command, and for their time: it is not in
+    /// a block with one bit per cell.
     fn unwritten_place(&mut self, page: Lpn) -> Ppn {
         let plane_id = self.plane_by_address(page);
         let plane = &mut self.planes[plane_id];
@@ -333,6 +335,12 @@ impl Translation for Ftl {
         self.invalidate(old);
         self.map.forget(page);
         true
+    }
+
+    #[inline]
+    fn is_being_collected(&self, page: Ppn) -> bool {
+        let plane = &self.planes[self.geometry.plane_of(page)];
+        plane.state[self.geometry.block_of(page).0 as usize] == BlockState::Collecting
     }
 
     fn erase_histogram(&self) -> Vec<u64> {

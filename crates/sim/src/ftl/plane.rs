@@ -65,6 +65,8 @@ pub struct Plane {
     pub region: Share,
     /// Blocks being collected, other than of that region.
     pub collecting: u32,
+    /// Collections that fell due since the last one that was left out.
+    pub due: u32,
     /// Valid pages of those that have no new place yet.
     pub moves_left: u32,
 }
@@ -89,6 +91,7 @@ impl Plane {
             one_bit: Vec::new(),
             region: Share::default(),
             collecting: 0,
+            due: 0,
             moves_left: 0,
         }
     }

@@ -52,6 +52,12 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
         false
     }
 
+    /// Whether a page is in a block that is being collected.
+    #[inline]
+    fn is_being_collected(&self, _page: Ppn) -> bool {
+        false
+    }
+
     /// Forgets a logical page; says whether it held anything.
     fn discard(&mut self, page: Lpn) -> bool;
 

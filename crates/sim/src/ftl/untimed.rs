@@ -77,7 +77,7 @@ impl Ftl {
 
     /// A block of `plane` has been filled: begins to collect another one if free ones are few.
     fn consider(&mut self, plane: PlaneId) -> Option<Collection> {
-        if self.below_low_water(plane) { self.begin_reclaim(plane) } else { None }
+        if self.collection_falls_due(plane) { self.begin_reclaim(plane) } else { None }
     }
 
     /// Begins to fold a block, or to collect one, or nothing if none is worth it.

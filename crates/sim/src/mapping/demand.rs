@@ -74,12 +74,6 @@ impl Demand {
         page.0 % self.entries_per_page * self.settings.entry_bytes / 512
     }
 
-    /// Whether a read of a page that was never written changes its entry.
-    #[must_use]
-    pub const fn read_places(&self) -> bool {
-        self.settings.read_places
-    }
-
     /// Uses the entry of a page, to change it or not; says whether it is in RAM.
     pub fn touch(&mut self, page: Lpn, changes: bool) -> bool {
         let found = self.entries.touch(page.0);
@@ -174,7 +168,6 @@ mod tests {
             cached_entry_bytes: 8,
             entry_bytes: 8,
             load_bytes: 1024,
-            read_places: false,
             program_map: true,
         };
         Demand::new(&settings, 2000, 4096)

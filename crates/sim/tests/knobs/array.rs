@@ -10,6 +10,7 @@ use ssdscope_io::{Cause, Op};
 knobs! {
     "nand.read_by_type_ns" => a_read_takes_the_time_of_its_type,
     "nand.program_by_type_ns" => a_program_takes_the_time_of_its_type,
+    "nand.type_order" => types_come_in_turns_or_in_pairs,
     "scheduler.way_interleave" => chips_of_a_channel_overlap,
     "scheduler.multi_plane_erase" => one_command_erases_on_several_planes,
     "gc.copyback" => what_is_collected_does_not_cross_the_channel,
@@ -132,4 +133,20 @@ fn what_is_collected_does_not_cross_the_channel() {
             * (READ_COMMAND + PROGRAM_COMMAND + READ_ARRAY + PROGRAM_ARRAY)
         + counters.block_erases * ERASE;
     assert_eq!(counters.die_busy_ns, [work]);
+}
+
+fn types_come_in_turns_or_in_pairs() {
+    let types = [40_000, 60_001, 90_000];
+    for (order, expected) in [
+        ("turns", [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0]),
+        ("pairs", [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 0, 0]),
+    ] {
+        let set = format!("nand.type_order={order}");
+        let by_type = "nand.read_by_type_ns=[40000, 60001, 90000]";
+        let mut rig = Rig::filled(&["nand.pages_per_block=16", by_type, &set]);
+        for (page, kind) in expected.into_iter().enumerate() {
+            let array_ns = rig.one(read(page as u64)).attribution[Cause::Nand];
+            assert_eq!(array_ns, types[kind as usize], "{order}, page {page}");
+        }
+    }
 }

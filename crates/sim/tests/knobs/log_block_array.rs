@@ -10,6 +10,7 @@ use ssdscope_io::{Cause, Op};
 knobs! {
     "nand.read_by_type_ns" => a_read_takes_the_time_of_its_type,
     "nand.program_by_type_ns" => a_program_takes_the_time_of_its_type,
+    "nand.type_order" => types_come_in_turns_or_in_pairs,
     "scheduler.way_interleave" => chips_of_a_channel_overlap,
     "scheduler.data_first" => chips_read_while_others_send_or_all_in_step,
     "scheduler.multi_plane_erase" => one_command_erases_a_unit,
@@ -33,6 +34,14 @@ fn a_program_takes_the_time_of_its_type() {
     let mut rig = Rig::open(LOG_DRIVE, &[&NO_LINK[..], &[set]].concat(), None);
     for (page, array) in [(0, 40_000), (1, 60_001), (2, 90_000), (3, 40_000)] {
         assert_eq!(rig.latency_ns(write(page)), WRITE - PROGRAM_ARRAY + array, "{page}");
+    }
+}
+
+fn types_come_in_turns_or_in_pairs() {
+    let by_type = "nand.read_by_type_ns=[40000, 60001, 90000]";
+    let mut rig = Rig::logged(&[by_type, "nand.type_order=pairs"]);
+    for (page, array) in [(8, 40_000), (9, 40_000), (13, 40_000), (14, 60_001), (15, 60_001)] {
+        assert_eq!(rig.latency_ns(read(page)), READ - READ_ARRAY + array, "{page}");
     }
 }
 

@@ -4,8 +4,8 @@
 //! * here: the count. A key of the table in `config::keys` without a test fails
 //!   the suite by name, once per firmware that reads it;
 //! * `rig`: the small drives of these tests, and how they are driven;
-//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `wear`, `pslc`, `borrowed`,
-//!   `end_of_life`, `scheduler`, `array`, `cached`, `suspend`: page-mapped drives;
+//! * `top`, `nand`, `channel`, `host`, `ftl`, `gc`, `pace`, `preemption`, `exclusive`, `wear`,
+//!   `pslc`, `borrowed`, `end_of_life`, `scheduler`, `array`, `cached`, `suspend`: page-mapped drives;
 //! * `map`: which part of the mapping table is in RAM, on both drives with a flash array;
 //!   `map_demand`: paged in on demand; `map_pools`: with log blocks of its own;
 //! * `log_block`, `log_block_hardware`, `log_block_array`: log-block drives; `merges`: what merges cost;
@@ -53,6 +53,7 @@ mod disk_physics;
 mod disturbance;
 mod disturbance_faults;
 mod end_of_life;
+mod exclusive;
 mod faults;
 mod files;
 mod foreign;
@@ -91,9 +92,8 @@ mod write_buffer;
 
 use ssdscope_sim::config::keys::{KEYS, KINDS};
 
-#[test]
-fn every_key_has_a_test_on_every_firmware_that_reads_it() {
-    let page: Vec<&str> = [
+fn page_keys() -> Vec<&'static str> {
+    [
         top::KEYS,
         nand::KEYS,
         channel::KEYS,
@@ -106,6 +106,7 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         gc::KEYS,
         pace::KEYS,
         preemption::KEYS,
+        exclusive::KEYS,
         wear::KEYS,
         pslc::KEYS,
         borrowed::KEYS,
@@ -120,7 +121,12 @@ fn every_key_has_a_test_on_every_firmware_that_reads_it() {
         switches::KEYS,
         write_buffer::KEYS,
     ]
-    .concat();
+    .concat()
+}
+
+#[test]
+fn every_key_has_a_test_on_every_firmware_that_reads_it() {
+    let page = page_keys();
     let log_block = [
         log_block::KEYS,
         log_block_hardware::KEYS,

@@ -15,7 +15,7 @@ knobs! {
     "map.cached_entry_bytes" => smaller_entries_are_more,
     "map.entry_bytes" => a_mapping_page_holds_so_many_entries,
     "map.load_bytes" => a_miss_reads_so_many_sectors,
-    "map.read_places" => reading_what_was_never_written_changes_its_entry,
+    "map.read_places" => reading_what_was_never_written_gives_it_a_place,
     "map.program_map" => what_is_written_back_is_programmed_or_stays,
 }
 
@@ -88,7 +88,22 @@ fn a_miss_reads_so_many_sectors() {
     }
 }
 
-fn reading_what_was_never_written_changes_its_entry() {
+fn reading_what_was_never_written_gives_it_a_place() {
+    for (places, kept) in [("false", 0), ("true", 1)] {
+        let set = format!("map.read_places={places}");
+        let mut rig = Rig::open(PAGE_DRIVE, &[&NO_LINK[..], &[&set]].concat(), None);
+        // A read takes as long as any other, and programs nothing; what was read is held.
+        assert_eq!(rig.latency_ns(read(3)), READ, "{places}");
+        assert_eq!(rig.counters().flash_bytes_programmed, 0);
+        rig.one((Op::Write, 3 * PAGE, 512));
+        assert_eq!(rig.counters().rmw_reads, kept, "{places}");
+        // The places are those of writes: once all is read, writing all of it needs collection.
+        let sets = [&set, "gc.min_free_blocks=6"];
+        let mut rig = Rig::open(PAGE_DRIVE, &[&NO_LINK[..], &sets].concat(), None);
+        rig.read_pages(0..64);
+        rig.write_pages(0..64);
+        assert_eq!(rig.rest().gc_runs > 0, kept > 0, "{places}");
+    }
     for (places, write_backs) in [("false", 0), ("true", 4)] {
         let places = format!("map.read_places={places}");
         for (state, write_backs) in [(State::Fresh, write_backs), (State::Sequential, 0)] {

@@ -10,6 +10,17 @@ const IMPOSSIBLE: &[Impossible] = &[
         "with scheduler.read_first = false it must not even pass what waits",
     ),
     (
+        "gc.exclusive",
+        &["gc.exclusive=true", "scheduler.suspend=erase"],
+        "lets no read pass collection, but with scheduler.suspend reads stop",
+    ),
+    (
+        "nand.type_order",
+        &["nand.type_order=pairs", "nand.read_by_type_ns=[1, 2]"],
+        "\"pairs\" is of three types of page, but nand.read_by_type_ns and \
+         nand.program_by_type_ns name 2 and 0",
+    ),
+    (
         "nand.program_by_type_ns",
         &["nand.program_by_type_ns=[1, 2, 3, 4, 5, 6, 7, 8, 9]"],
         "names 9 types of page, but a block has only nand.pages_per_block = 8 pages",

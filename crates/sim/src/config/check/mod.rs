@@ -13,7 +13,9 @@ mod pslc;
 
 use super::nand::Lack;
 use super::parse::{Entries, NCQ_TAGS, Value};
-use super::{DriveConfig, Faults, Firmware, Host, Interface, Nand, Scheduler, State, Suspend};
+use super::{
+    DriveConfig, Faults, Firmware, Host, Interface, Nand, Scheduler, State, Suspend, TypeOrder,
+};
 
 /// Adds a fault for everything that contradicts itself.
 pub(super) fn check(config: &DriveConfig, entries: &Entries, faults: &mut Faults) {
@@ -63,6 +65,19 @@ impl Checker<'_> {
         true
     }
 
+    fn check_type_order(&mut self, nand: &Nand) {
+        let lists = [nand.read_by_type_ns.len(), nand.program_by_type_ns.len()];
+        let fits = |types: usize| types == 0 || types == 3;
+        if nand.type_order == TypeOrder::Pairs && !lists.into_iter().all(fits) {
+            let message = format!(
+                "\"pairs\" is of three types of page, but nand.read_by_type_ns and \
+                 nand.program_by_type_ns name {} and {}",
+                lists[0], lists[1]
+            );
+            self.fault("nand.type_order", &message);
+        }
+    }
+
     /// The array and the link of a page-mapped or log-block drive.
     pub(super) fn check_hardware(&mut self, nand: &Nand, host: &Host) -> bool {
         if !self.check_nand(nand) {
@@ -86,6 +101,7 @@ impl Checker<'_> {
                 self.fault(key, &message);
             }
         }
+        self.check_type_order(nand);
         self.check_link(host);
         let block = host.logical_block_bytes;
         if !nand.page_bytes.is_multiple_of(block) {

@@ -1,6 +1,6 @@
 //! What page-mapped drives cannot be.
 
-use super::super::{PageConfig, State};
+use super::super::{PageConfig, State, Suspend};
 use super::Checker;
 
 impl Checker<'_> {
@@ -37,12 +37,23 @@ impl Checker<'_> {
             self.fault("gc.min_free_blocks", &message);
         }
         self.check_urgency(page);
+        self.check_exclusive(page);
         if gc.high_water_ratio < gc.low_water_ratio {
             let message = format!(
                 "{} is below gc.low_water_ratio = {}",
                 gc.high_water_ratio, gc.low_water_ratio
             );
             self.fault("gc.high_water_ratio", &message);
+        }
+    }
+
+    fn check_exclusive(&mut self, page: &PageConfig) {
+        if page.gc.exclusive && page.scheduler.suspend != Suspend::None {
+            self.fault(
+                "gc.exclusive",
+                "lets no read pass collection, but with scheduler.suspend reads stop even what a \
+                 die is at\n\nhint: gc.exclusive = false, or scheduler.suspend = \"none\"",
+            );
         }
     }
 

@@ -67,6 +67,21 @@ pub(super) const KEYS: &[Key] = &[
         "with gc.preemptible: with fewer free blocks in a plane collection goes first",
     ),
     key(
+        "gc.exclusive",
+        Flag,
+        Bool(false),
+        Page,
+        "where it does not yield, collection has its die until the erase: of the host's commands \
+         only those pass that share a multi-plane command with one of its own",
+    ),
+    key(
+        "gc.skip_every",
+        Count(0, 1 << 20),
+        Int(0),
+        Page,
+        "of so many collections due for a filled block one is left out; 0: none",
+    ),
+    key(
         "gc.copyback",
         Flag,
         Bool(false),

@@ -64,7 +64,7 @@ pub(super) const KEYS: &[Key] = &[
         Flag,
         Bool(false),
         Page,
-        "demand: reading what was never written changes its entry, as in MQSim",
+        "reading what was never written gives it a place, as if it had been written",
     ),
     key(
         "map.program_map",

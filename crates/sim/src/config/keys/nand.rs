@@ -34,8 +34,7 @@ pub(super) const KEYS: &[Key] = &[
         NanosList(16),
         List(&[]),
         Array,
-        "array time of a read by type of page: page p of a block is of type p mod their number; \
-         empty: read_ns for all",
+        "array time of a read by type of page, in nand.type_order; empty: read_ns for all",
     ),
     key(
         "nand.program_by_type_ns",
@@ -43,6 +42,14 @@ pub(super) const KEYS: &[Key] = &[
         List(&[]),
         Array,
         "array time of a program by type of page, likewise; empty: program_ns for all",
+    ),
+    key(
+        "nand.type_order",
+        Choice(&["turns", "pairs"]),
+        Word("turns"),
+        Array,
+        "turns: page p of a block is of type p mod their number; pairs: of three types, pages 0-5 \
+         of the first, 6-7 of the second, then two of each in turn",
     ),
     key("nand.erase_ns", Nanos, Required, Flash, "array time of a block erase"),
     key(
