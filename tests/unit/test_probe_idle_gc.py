@@ -208,7 +208,7 @@ def test_what_others_wrote_into_a_buffer_that_is_emptied_when_idle_is_no_collect
         "write_buffer.bytes": 3 * MIB,
         "write_buffer.drain": '"idle"',
         "write_buffer.idle_ns": 93_000_000,
-        "write_buffer.concurrent_drains": 16,
+        "scheduler.data_first": True,
         "write_buffer.switchable": False,
     }
     user = {
