@@ -133,7 +133,7 @@ def test_the_model_is_held_to_unseen_points(done: tuple[Characterization, Path])
 def test_the_model_agrees_with_what_the_page_measured(
     done: tuple[Characterization, Path],
 ) -> None:
-    """Of 28 reads six lay outside of the 90 % intervals, when the model had learnt from few."""
+    """Nearly all reads that the page shows lie inside of the 90 % intervals of its model."""
     document = done[0].to_json()
     measured = {
         (row["block_bytes"], row["iodepth"]): row["mean_ns"]

@@ -139,10 +139,9 @@ class FittedModel:
         UsageError
             If one is unknown, cannot be read or cannot be.
 
-        Examples
-        --------
-        >>> model = FittedModel.load("ssd-i.json")  # doctest: +SKIP
-        >>> model.predict(wr_ratio="30%", q_dep=16, wr_size="4k", rd_size="64k")  # doctest: +SKIP
+        Notes
+        -----
+        As on the command line: ``model.predict(wr_ratio="30%", q_dep=16, wr_size="4k")``.
         """
         vector = asking.vector(characteristics)
         if outside := self.outside(vector):
