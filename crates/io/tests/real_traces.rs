@@ -73,7 +73,7 @@ struct Expected {
 
 fn check(expected: &Expected) {
     let Some(path) = beside_the_project(expected.file) else { return };
-    assert_eq!(sniff(&path, None).expect("known").format.name, expected.format);
+    assert_eq!(sniff(&path, &TraceOptions::default()).expect("known").format.name, expected.format);
     assert_eq!(refused(&path), (expected.misaligned, expected.out_of_range));
 
     let (stats, reads) = run(&path, &TraceOptions::default(), MQSIM);
@@ -137,7 +137,7 @@ fn the_reference_traces_of_disksim_are_recognised() {
     for name in ["rand_read_8k", "rand_write_2048k"] {
         let file = format!("reference/disksim-traces/{name}.trace.gz");
         let Some(path) = beside_the_project(&file) else { return };
-        assert_eq!(sniff(&path, None).expect("known").format.name, "disksim");
+        assert_eq!(sniff(&path, &TraceOptions::default()).expect("known").format.name, "disksim");
         let (stats, reads) = run(&path, &TraceOptions::default(), MSR);
         assert_eq!((stats.requests, stats.span_ns), (300, Nanos(0)));
         assert_eq!(reads, if name.starts_with("rand_read") { 300 } else { 0 });

@@ -361,6 +361,9 @@ def _chunk(
         return None
 
     # The command line knows this function by its name: it is not interrupted halfway.
+    # The compiled module loads it with the first chunk otherwise, where an interrupt breaks it off.
+    import numpy  # noqa: F401, ICN001
+
     def deliver_chunk(columns: dict[str, npt.NDArray[Any]]) -> None:
         callback(Log(columns))
 
