@@ -66,7 +66,7 @@ def _brief() -> Iterator[None]:
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[Characterization, Path]:
     folder = tmp_path_factory.mktemp("page")
     result = characterize(
-        open_target("sim:mqsim-8g", seed=1),
+        open_target("sim:mqsim-8g", seed=1, state="random"),
         budget=DEFAULT,
         seed=1,
         out_html=folder / "page.html",

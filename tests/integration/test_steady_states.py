@@ -27,6 +27,8 @@ class Small:
 
 
 ONE_DIE = ("nand.channels=1", "nand.ways=1")
+REST = "gc.skip_every=0"
+"""With it free blocks become fewer for ever, as in MQSim, and there is nothing to come to rest at."""
 ONE_DIES_BUFFER = ("write_buffer.bytes=2097152", "write_buffer.concurrent_drains=128")
 X25_M = Small(
     200 * MIB,
@@ -41,8 +43,8 @@ SMALL = {
     "ryu-c": X25_M,
     "kuo-ocz-vertex": Small(400 * MIB, 150_000, ("nand.channels=1", "nand.blocks_per_plane=256")),
     "ryu-a": Small(128 * MIB, 30_000, ("nand.blocks_per_plane=512",)),
-    "mqsim-8g": Small(256 * MIB, 150_000, ("nand.blocks_per_plane=256",)),
-    "mqsim-512g": Small(256 * MIB, 100_000, (*ONE_DIE, "nand.blocks_per_plane=256")),
+    "mqsim-8g": Small(256 * MIB, 150_000, ("nand.blocks_per_plane=256", REST)),
+    "mqsim-512g": Small(256 * MIB, 100_000, (*ONE_DIE, "nand.blocks_per_plane=256", REST)),
     "msr-4gb": Small(256 * MIB, 100_000, ("nand.blocks_per_plane=64",)),
     "msr-32gb": Small(256 * MIB, 100_000, ("nand.blocks_per_plane=64",)),
     "nvme-tlc": Small(

@@ -21,7 +21,7 @@ from ssdscope.probes.budget import Work
 from ssdscope.report import spending
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.endurance import rated_bytes
-from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice
+from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
 from ssdscope.targets.records import Progress
 from ssdscope.workloads import Workload
 
@@ -211,3 +211,20 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     assert run_cli([*refused, "--rated-writes", "1g"]) == 2
     assert "--budget full allows it" in capsys.readouterr().err
     assert path.read_bytes() == b"\0" * (32 << 20)
+
+
+def test_what_copies_of_a_stage_s_drive_write_later_is_counted() -> None:
+    plan = spending.Plan("sim:x", Budget.parse("default"), (), 0, None, None)
+    account, spent = spending.Account(plan, simulated=True), Spent()
+    spent.add(1, 0, 4096)
+    account.add("sustained", 1.0, None, spent)
+    spent.add(2, 0, 8192)
+    assert account.to_json()["bytes_written"] == 3 * 4096
+    assert account.to_json()["stages"][0]["requests"] == 3
+
+
+def test_stages_on_copies_are_not_said_to_write_nothing() -> None:
+    drive = open_target("sim:mqsim-8g", seed=1)
+    plan = spending.of_page(drive, Budget.parse("default"), ("sustained",))
+    assert plan.parts[-1] == spending.Part("sustained", None)
+    assert "write to copies" in spending.plan_in_words(plan, simulated=True)

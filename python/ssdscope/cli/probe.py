@@ -186,7 +186,9 @@ def tell_plan(plan: "Plan", output_format: str, *, simulated: bool) -> int:
     if output_format == "json":
         emit_json({**envelope(), "plan": plan.to_json()})
         return EXIT_DONE
-    rows = [(part.name, format_capacity(part.writes_bytes)) for part in plan.parts]
+    bounds = (part.writes_bytes for part in plan.parts)
+    told = ("-" if each is None else format_capacity(each) for each in bounds)
+    rows = list(zip((part.name for part in plan.parts), told, strict=True))
     emit(table(("part", "writes at most"), rows))
     emit(f"\n{plan.uri} {spending.plan_in_words(plan, simulated=simulated)}")
     if plan.needs_full:

@@ -32,10 +32,10 @@ STAGE_UNASKED = 0.125
 
 @dataclass(frozen=True)
 class Part:
-    """A probe or a stage, and the most that it writes."""
+    """A probe or a stage, and the most that it writes; None if only to copies of the drive."""
 
     name: str
-    writes_bytes: int
+    writes_bytes: int | None
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class Plan:
         What the target takes in its life, at a write amplification of 1; None if unknown.
     drive_bytes
         Size of the real drives that are written to; None if there is none.
+    simulated
+        Whether stages behind the probes write to copies, as far as their work goes.
     """
 
     uri: str
@@ -60,6 +62,7 @@ class Plan:
     writes_bytes: int
     rated_bytes: int | None
     drive_bytes: int | None
+    simulated: bool = False
 
     def writes_of(self, name: str) -> int | None:
         """Give the most that a part writes; None where nothing real is written."""
@@ -156,19 +159,20 @@ def of_page(
     rated
         Bytes that the user says the drive is rated for.
     """
-    probing = of_probes(target, budget, choose("all", budget), rated)
+    simulated = target.device.info.clock == "virtual"
+    probing = replace(of_probes(target, budget, choose("all", budget), rated), simulated=simulated)
     parts = tuple(
         Part(name, _stage_writes_bytes(name, probing, target.capacity_bytes)) for name in stages
     )
-    total = probing.writes_bytes + sum(part.writes_bytes for part in parts)
+    total = probing.writes_bytes + sum(part.writes_bytes or 0 for part in parts)
     return replace(probing, parts=probing.parts + parts, writes_bytes=total)
 
 
-def _stage_writes_bytes(name: str, probing: Plan, capacity_bytes: int) -> int:
+def _stage_writes_bytes(name: str, probing: Plan, capacity_bytes: int) -> int | None:
     """Give the most that a stage behind the probes writes to a real drive."""
     unasked = probing.unasked_bytes
     if unasked is None:
-        return 0
+        return None if probing.simulated else 0
     most = max(capacity_bytes, STAGE_BYTES)
     if name == "sustained":  # which is only asked for with a full budget
         return SUSTAINED_TIMES * most if probing.budget.heavy else 0
@@ -188,8 +192,7 @@ class Account:
     plan: Plan
     simulated: bool
     begun_s: float = field(default_factory=time.monotonic)
-    stages: list[dict[str, Any]] = field(default_factory=list)
-    _total: Spent = field(default_factory=Spent)
+    stages: list[tuple[dict[str, Any], Spent]] = field(default_factory=list)
 
     @property
     def used_s(self) -> float:
@@ -202,14 +205,15 @@ class Account:
         return max(0.0, self.plan.budget.wall_s - self.used_s)
 
     def add(self, name: str, seconds: float, allowed_s: float | None, spent: Spent) -> None:
-        """Enter a stage that has ended."""
-        self._total.add(spent.requests, spent.bytes_read, spent.bytes_written)
+        """Enter a stage that has ended; its meter runs on with copies that later stages use."""
         row = {"name": name, "seconds": seconds, "allowed_seconds": allowed_s}
-        self.stages.append(row | spent.to_json())
+        self.stages.append((row, spent))
 
     def to_json(self) -> dict[str, Any]:
         """Give what was allowed and what was used, as plain data."""
-        total, rated = self._total, self.plan.rated_bytes
+        total, rated = Spent(), self.plan.rated_bytes
+        for _, spent in self.stages:
+            total.add(spent.requests, spent.bytes_read, spent.bytes_written)
         return {
             "name": self.plan.budget.name,
             "seconds": self.plan.budget.wall_s,
@@ -219,7 +223,7 @@ class Account:
             "planned_writes_bytes": self.plan.writes_bytes,
             "rated_bytes": rated,
             "share_of_life": total.bytes_written / rated if rated else None,
-            "stages": list(self.stages),
+            "stages": [row | spent.to_json() for row, spent in self.stages],
         }
 
 
@@ -232,6 +236,8 @@ def plan_in_words(plan: Plan, *, simulated: bool) -> str:
         text += f", {100 * plan.share_of_life:.2g} % of what it is rated for"
     if simulated and plan.writes_bytes:
         text += "; it is simulated, and left as it was found"
+    if any(part.writes_bytes is None for part in plan.parts):
+        text += ": stages without a number write to copies of it, as far as their work goes"
     return text
 
 

@@ -13,13 +13,13 @@ from dataclasses import replace
 from ssdscope.studies.huang2011.means import PUBLISHED
 from ssdscope.targets import Target, open_target
 
-SINCE = "2026-11-20, before any model was fitted (and since told by a key for a rule they had)"
+SINCE = "2026-11-20, before any model was fitted (and since told by keys for rules they had)"
 FROZEN = {
     "HDD_S": "0bd8cf0de90f3802",
-    "SSD_I": "f1ece970b01fba98",
-    "SSD_A": "f6a279fa3d03ea9f",
-    "SSD_S": "550fd65d056323f6",
-    "Array_I": "c15ef63edc5a632b",
+    "SSD_I": "fbfa8f318237d07b",
+    "SSD_A": "bfc6e7aee88df869",
+    "SSD_S": "dd9922d6d3252cfa",
+    "Array_I": "fe9a7a7ba2da277d",
 }
 
 
