@@ -28,7 +28,7 @@ class Small:
 
 ONE_DIE = ("nand.channels=1", "nand.ways=1")
 REST = "gc.skip_every=0"
-"""With it free blocks become fewer for ever, as in MQSim, and there is nothing to come to rest at."""
+"""With it free blocks become fewer for ever, as in MQSim: nothing to come to rest at."""
 ONE_DIES_BUFFER = ("write_buffer.bytes=2097152", "write_buffer.concurrent_drains=128")
 X25_M = Small(
     200 * MIB,
