@@ -60,6 +60,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--drives", type=int, default=10)
     given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
     found = []
     for index in range(given.drives):
         runs = collected(given.folder, given.seed, index)
