@@ -214,8 +214,8 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
 
 
 def test_what_copies_of_a_stage_s_drive_write_later_is_counted() -> None:
-    plan = spending.Plan("sim:x", Budget.parse("default"), (), 0, None, None)
-    account, spent = spending.Account(plan, simulated=True), Spent()
+    plan = spending.Plan("sim:x", Budget.parse("default"), (), 0, None, None, simulated=True)
+    account, spent = spending.Account(plan), Spent()
     spent.add(1, 0, 4096)
     account.add("sustained", 1.0, None, spent)
     spent.add(2, 0, 8192)
@@ -227,4 +227,4 @@ def test_stages_on_copies_are_not_said_to_write_nothing() -> None:
     drive = open_target("sim:mqsim-8g", seed=1)
     plan = spending.of_page(drive, Budget.parse("default"), ("sustained",))
     assert plan.parts[-1] == spending.Part("sustained", None)
-    assert "write to copies" in spending.plan_in_words(plan, simulated=True)
+    assert "write to copies" in spending.plan_in_words(plan)

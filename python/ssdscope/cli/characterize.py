@@ -96,9 +96,10 @@ def characterize(
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
         used_seed
     )
-    plan = report.planned(opened, spend, rated(rated_writes))
+    rated_bytes = rated(rated_writes)
+    plan = report.planned(opened, spend, rated_bytes)
     if dry_run:
-        return tell_plan(plan, output_format, simulated=opened.device.info.clock == "virtual")
+        return tell_plan(plan, output_format)
     plan.require_asked()
     unwritten: OutputError | None = None
     with stage_progress(progress) as stage:
@@ -112,7 +113,7 @@ def characterize(
                 out_html=page,
                 out_json=data,
                 progress=stage,
-                rated_bytes=rated(rated_writes),
+                rated_bytes=rated_bytes,
                 begun_s=begun_s,
             )
         except OutputError as failure:

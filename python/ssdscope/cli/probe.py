@@ -101,13 +101,12 @@ def probe(
         used_seed
     )
     plan = spending.of_probes(opened, spend, chosen, rated(rated_writes))
-    simulated = opened.device.info.clock == "virtual"
     if dry_run:
-        return tell_plan(plan, output_format, simulated=simulated)
+        return tell_plan(plan, output_format)
     plan.require_asked()
     if plan.writes_bytes:
-        note(spending.plan_in_words(plan, simulated=simulated))
-    account = spending.Account(plan, simulated)
+        note(spending.plan_in_words(plan))
+    account = spending.Account(plan)
     device = MeteredDevice(opened.device)
     found: list[Finding] = []
     failure: SsdscopeError | None = None
@@ -127,7 +126,7 @@ def probe(
 
         head = {**envelope(seed=used_seed), "target": opened.describe()}
         # What is measured on a simulated drive is the same each time, and holds no time of ours.
-        spent = used | ({"used_seconds": None, "stages": []} if simulated else {})
+        spent = used | ({"used_seconds": None, "stages": []} if plan.simulated else {})
         emit_json({**head, "findings": findings, "spent": spent, "interrupted": interrupted})
     else:
         emit(findings_text(findings))
@@ -178,7 +177,7 @@ def rated(text: str | None) -> int | None:
     return None if text is None else parse_size(text)
 
 
-def tell_plan(plan: "Plan", output_format: str, *, simulated: bool) -> int:
+def tell_plan(plan: "Plan", output_format: str) -> int:
     """Show what would be spent, part by part, and whether a full budget is needed."""
     from ssdscope.report import spending
     from ssdscope.results.record import envelope
@@ -190,7 +189,7 @@ def tell_plan(plan: "Plan", output_format: str, *, simulated: bool) -> int:
     told = ("-" if each is None else format_capacity(each) for each in bounds)
     rows = list(zip((part.name for part in plan.parts), told, strict=True))
     emit(table(("part", "writes at most"), rows))
-    emit(f"\n{plan.uri} {spending.plan_in_words(plan, simulated=simulated)}")
+    emit(f"\n{plan.uri} {spending.plan_in_words(plan)}")
     if plan.needs_full:
         most = format_capacity(plan.unasked_bytes or 0)
         emit(f"that is more than {most}, and has to be asked for: --budget full")

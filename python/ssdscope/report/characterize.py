@@ -159,7 +159,7 @@ def characterize(
         trace.require_readable()
     plan = planned(target, budget, rated_bytes)
     plan.require_asked()
-    account = spending.Account(plan, simulated=target.device.info.clock == "virtual")
+    account = spending.Account(plan)
     account.begun_s = begun_s or account.begun_s
     command = _command(target, budget, seed, trace, sets)
     document = _empty_document(target, budget, seed, command, sets)
@@ -207,7 +207,7 @@ def _run_stage(name: str, job: _Job, account: spending.Account, progress: StageP
     idle = {"trace": job.trace is None, "sustained": not whole_budget.heavy}
     rest = {each: share for each, share in rest.items() if each == name or not idle.get(each)}
     whole = sum(rest.values()) + PAGE_SHARE
-    allowed_s = None if account.simulated else account.left_s * rest[name] / whole
+    allowed_s = None if account.plan.simulated else account.left_s * rest[name] / whole
     limits, begun = Limits(), time.monotonic()
     if allowed_s is not None:
         job.budget = replace(whole_budget, wall_s=allowed_s)

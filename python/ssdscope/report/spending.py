@@ -53,7 +53,7 @@ class Plan:
     drive_bytes
         Size of the real drives that are written to; None if there is none.
     simulated
-        Whether stages behind the probes write to copies, as far as their work goes.
+        Whether counted work binds, and stages behind the probes write to copies.
     """
 
     uri: str
@@ -62,7 +62,7 @@ class Plan:
     writes_bytes: int
     rated_bytes: int | None
     drive_bytes: int | None
-    simulated: bool = False
+    simulated: bool
 
     def writes_of(self, name: str) -> int | None:
         """Give the most that a part writes; None where nothing real is written."""
@@ -144,7 +144,8 @@ def of_probes(
     parts = tuple(Part(each.name, planned_writes_bytes([each], info)) for each in chosen)
     most = planned_writes_bytes(chosen, info)
     drive = disk_bytes(target) if info.writable else None
-    return Plan(target.uri, budget, parts, most, rated or rated_bytes(target), drive)
+    known, simulated = rated or rated_bytes(target), info.clock == "virtual"
+    return Plan(target.uri, budget, parts, most, known, drive, simulated)
 
 
 def of_page(
@@ -159,8 +160,7 @@ def of_page(
     rated
         Bytes that the user says the drive is rated for.
     """
-    simulated = target.device.info.clock == "virtual"
-    probing = replace(of_probes(target, budget, choose("all", budget), rated), simulated=simulated)
+    probing = of_probes(target, budget, choose("all", budget), rated)
     parts = tuple(
         Part(name, _stage_writes_bytes(name, probing, target.capacity_bytes)) for name in stages
     )
@@ -190,7 +190,6 @@ class Account:
     """
 
     plan: Plan
-    simulated: bool
     begun_s: float = field(default_factory=time.monotonic)
     stages: list[tuple[dict[str, Any], Spent]] = field(default_factory=list)
 
@@ -218,7 +217,7 @@ class Account:
             "name": self.plan.budget.name,
             "seconds": self.plan.budget.wall_s,
             "used_seconds": self.used_s,
-            "binds": "work" if self.simulated else "time",
+            "binds": "work" if self.plan.simulated else "time",
             **total.to_json(),
             "planned_writes_bytes": self.plan.writes_bytes,
             "rated_bytes": rated,
@@ -227,14 +226,14 @@ class Account:
         }
 
 
-def plan_in_words(plan: Plan, *, simulated: bool) -> str:
+def plan_in_words(plan: Plan) -> str:
     """Say in a sentence what a plan may spend."""
     time = f"{plan.budget.wall_s:g} s"
-    took = f"work that takes about {time}" if simulated else f"{time} of time"
+    took = f"work that takes about {time}" if plan.simulated else f"{time} of time"
     text = f"may spend {took} and write up to {format_capacity(plan.writes_bytes)}"
     if plan.share_of_life is not None and plan.writes_bytes:
         text += f", {100 * plan.share_of_life:.2g} % of what it is rated for"
-    if simulated and plan.writes_bytes:
+    if plan.simulated and plan.writes_bytes:
         text += "; it is simulated, and left as it was found"
     if any(part.writes_bytes is None for part in plan.parts):
         text += ": stages without a number write to copies of it, as far as their work goes"

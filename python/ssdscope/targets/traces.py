@@ -128,7 +128,7 @@ def sniff_trace(path: str, options: TraceOptions | None = None) -> dict[str, Any
     """
     with translated_errors():
         told: dict[str, Any] = json.loads(
-            _native.sniff_trace(path, json.dumps(asdict(options or TraceOptions())))
+            _native.sniff_trace(path, options_json(asdict(options or TraceOptions())))
         )
     return told
 
