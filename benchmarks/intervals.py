@@ -5,14 +5,14 @@
 Of each drive some figures of the page are drawn: sustained ones, which the same workload then
 goes on from where it had come to rest for a hundred times as many requests, and bursts, of which
 a hundred others are run from the same state, with other seeds. At least 90 % of the intervals
-of each sort are to hold what the long runs say. A drive whose long runs would take longer than
-the limit is tried on fewer figures, and says so.
+of each sort are to hold what the long runs say. Where time ends before, a long run is as many times
+as long as its line says; one of fewer than twenty times does not count.
 """
 
 import argparse
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
@@ -21,117 +21,140 @@ from ssdscope.errors import DeviceError
 from ssdscope.probes import Budget, silent
 from ssdscope.report import survey, sustaining
 from ssdscope.report.performance import REQUESTS
-from ssdscope.report.survey import Effort, Measurement, Point
+from ssdscope.report.survey import Effort, Point
+from ssdscope.report.sustaining import Course, Kept
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.presets import preset_names
-from ssdscope.workloads.figures import counted, run_stretch
-from ssdscope.workloads.sustained import settled_plan
+from ssdscope.workloads.figures import Figure, counted, run_stretch
+from ssdscope.workloads.rounds import Rounds
+from ssdscope.workloads.steady import WINDOW_ROUNDS
 
-TIMES = 100
+TIMES, LEAST_TIMES = 100, 20
 BAR = 0.90
 OTHER_SEEDS = 7_000_000
-PIECE = 20_000
-"""Requests between two looks at the clock."""
 ROUNDING = 1e-9
-Verdict = tuple[str, Point, float, float, float, float]
-"""Sort, workload, mean, both ends of the interval, and what the long run says."""
 
 
-class TooLongError(Exception):
-    """A long run would take more time than there is."""
+@dataclass(frozen=True)
+class Verdict:
+    """An interval of the page, and what a run so many times as long says."""
+
+    sort: str
+    point: Point
+    figure: Figure
+    truth_ns: float
+    times: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the interval holds the long run, but for the rounding of sums."""
+        low, high = self.figure.ci95_low_ns or 0.0, self.figure.ci95_high_ns or 0.0
+        return low * (1 - ROUNDING) <= self.truth_ns <= high * (1 + ROUNDING)
+
+    def __str__(self) -> str:
+        """Write it in a line."""
+        low, high = self.figure.ci95_low_ns or 0.0, self.figure.ci95_high_ns or 0.0
+        mean, size = self.figure.mean_ns, self.point.block_bytes // 1024
+        return (
+            f"{self.sort:9} {f'{self.point.rw} {size}k x{self.point.iodepth}':22} "
+            f"{mean / 1e3:11,.1f} us [{low / 1e3:,.1f}, {high / 1e3:,.1f}]  "
+            f"{self.times:3.0f} times: {self.truth_ns / 1e3:11,.1f} us  "
+            f"{mean / self.truth_ns - 1:+.2%}  {'holds' if self.holds else 'MISSES'}"
+        )
 
 
 class Clock:
-    """Processor time for the long runs of a drive, from the first on."""
+    """Processor time for the long runs of a drive, shared out evenly among those to come."""
 
-    def __init__(self, seconds: float) -> None:
-        self._left_s = seconds
+    def __init__(self, seconds: float, runs: int) -> None:
+        self._left_s, self._runs, self._begun_s = seconds, runs, 0.0
 
-    def check(self, share_done: float, begun: float) -> None:
-        """Give up as soon as the end is foreseen to be too late."""
-        took = process_time() - begun
-        if took / share_done > self._left_s:
-            self._left_s -= took
-            raise TooLongError
-        if share_done == 1:
-            self._left_s -= took
+    def begin(self) -> None:
+        """Begin with the next run."""
+        self._begun_s = process_time()
 
+    @property
+    def over(self) -> bool:
+        """Whether the share of this run is used up."""
+        return process_time() - self._begun_s > self._left_s / max(self._runs, 1)
 
-def long_mean_ns(device: Device, point: Point, requests: int, seed: int, clock: Clock) -> float:
-    """Run a workload on from where a drive is, for so many requests, after a hundredth of them."""
-    plan = settled_plan(survey.workload_of(point, seed), 0)
-    done, total_ns, begun = 0, 0.0, process_time()
-    pieces = max(requests // max(PIECE, 64 * point.iodepth), 1)
-    for piece in range(pieces + 1):
-        each = replace(plan, requests=requests // pieces + point.iodepth,
-                       ramp_requests=point.iodepth, seed=plan.seed + piece)  # fmt: skip
-        served = device.run(each).only()
-        if piece:  # the first is the way from the depth before to this one
-            done += served.requests
-            total_ns += served.requests * served.latency_ns.mean
-        clock.check((piece + 1) / (pieces + 1), begun)
-    return total_ns / done
+    def end(self) -> None:
+        """Leave what this run did not use to the others."""
+        self._left_s -= process_time() - self._begun_s
+        self._runs -= 1
 
 
-def burst_mean_ns(device: Device, point: Point, requests: int, seed: int, clock: Clock) -> float:
-    """Run a hundred bursts from one state."""
-    begun, means = process_time(), []
-    for number in range(TIMES):
-        plan = counted(survey.workload_of(point, seed + number), requests)
-        means.append(float(run_stretch(device.fork(), plan).latencies_ns("write").mean()))
-        clock.check((number + 1) / TIMES, begun)
-    return float(np.mean(means))
+def long_run(kept: Kept, course: Course, figure: Figure, seed: int, clock: Clock) -> Verdict | None:
+    """Go on with a workload from where it came to rest; None where there is no time for it."""
+    rounds = Rounds(
+        kept.device.fork(), survey.workload_of(course.point, seed),
+        written_bytes=kept.written_bytes,
+    )  # fmt: skip
+    for _ in range(WINDOW_ROUNDS):  # the way from the depth before to this one
+        rounds.write()
+    done, total_ns = 0, 0.0
+    while done < TIMES * figure.requests and not clock.over:
+        latency_ns = rounds.measure().latencies_ns("write")
+        done += latency_ns.size
+        total_ns += float(latency_ns.sum())
+    times = done / figure.requests
+    if times < LEAST_TIMES:
+        return None
+    return Verdict("sustained", course.point, figure, total_ns / done, times)
 
 
 def sustained_of(
-    device: Device, seed: int, sample: int, clock: Clock, rng: np.random.Generator
+    device: Device, seed: int, sample: int, seconds: float, rng: np.random.Generator
 ) -> Iterator[Verdict]:
     """Hold sustained figures of the page to runs a hundred times as long."""
     budget = Budget.parse("default")
     settled = sustaining.settle(device, budget, seed=seed, progress=silent)
     reached = [each for each in settled.courses if each.reached]
-    for place in rng.permutation(len(reached))[:sample]:
+    chosen = rng.permutation(len(reached))[:sample]
+    clock = Clock(seconds, len(chosen))
+    for place in chosen:
         course = reached[place]
         figure = course.found.figures["write"] if course.found else None
+        if figure is None or figure.ci95_low_ns is None:
+            continue
         kept = settled.drives[course.point.rw, course.point.block_bytes]
-        if figure is None or figure.ci95_low_ns is None or figure.ci95_high_ns is None:
-            continue
-        try:
-            other = seed + OTHER_SEEDS + int(place) * PIECE
-            requests = TIMES * figure.requests
-            truth = long_mean_ns(kept.device.fork(), course.point, requests, other, clock)
-        except (TooLongError, DeviceError) as error:
-            print(f"  {course.point.rw} x{course.point.iodepth}: {error or 'too long'}", flush=True)
-            continue
-        yield (
-            "sustained", course.point, figure.mean_ns, figure.ci95_low_ns, figure.ci95_high_ns,
-            truth,
-        )  # fmt: skip
+        clock.begin()
+        verdict = long_run(kept, course, figure, seed + OTHER_SEEDS + int(place), clock)
+        clock.end()
+        if verdict is None:
+            print(f"  {course.point.rw} {course.point.block_bytes // 1024}k: too long", flush=True)
+        else:
+            yield verdict
 
 
 def bursts_of(
-    device: Device, seed: int, sample: int, clock: Clock, rng: np.random.Generator
+    device: Device, seed: int, sample: int, seconds: float, rng: np.random.Generator
 ) -> Iterator[Verdict]:
     """Hold bursts of the page to a hundred others."""
     points = [point for point in survey.grid(device.info) if point.writes]
     chosen = [points[place] for place in rng.permutation(len(points))[:sample]]
-    effort = Effort(REQUESTS, 0)
-    for row in survey.collect(device, chosen, effort, seed=seed, progress=silent):
-        verdict = _burst(device, row, seed, clock)
-        if verdict is not None:
-            yield verdict
+    clock = Clock(seconds, len(chosen))
+    for row in survey.collect(device, chosen, Effort(REQUESTS, 0), seed=seed, progress=silent):
+        clock.begin()
+        if row.figure is not None and row.figure.ci95_low_ns is not None:
+            verdict = _bursts(device, row.point, row.figure, seed + OTHER_SEEDS, clock)
+            if verdict is not None:
+                yield verdict
+        clock.end()
 
 
-def _burst(device: Device, row: Measurement, seed: int, clock: Clock) -> Verdict | None:
-    figure = row.figure
-    if figure is None or figure.ci95_low_ns is None or figure.ci95_high_ns is None:
+def _bursts(
+    device: Device, point: Point, figure: Figure, seed: int, clock: Clock
+) -> Verdict | None:
+    means: list[float] = []
+    while len(means) < TIMES and not clock.over:
+        plan = counted(
+            survey.workload_of(point, seed + len(means)), figure.requests // figure.bursts
+        )
+        means.append(float(run_stretch(device.fork(), plan).latencies_ns("write").mean()))
+    if len(means) < LEAST_TIMES:
         return None
-    requests = figure.requests // figure.bursts
-    try:
-        truth = burst_mean_ns(device, row.point, requests, seed + OTHER_SEEDS, clock)
-    except TooLongError:
-        return None
-    return "burst", row.point, figure.mean_ns, figure.ci95_low_ns, figure.ci95_high_ns, truth
+    return Verdict("burst", point, figure, float(np.mean(means)), len(means))
 
 
 def judge(name: str, sorts: str, seed: int, sample: int, seconds: float) -> list[Verdict]:
@@ -144,35 +167,12 @@ def judge(name: str, sorts: str, seed: int, sample: int, seconds: float) -> list
         if sorts not in (sort, "all"):
             continue
         try:
-            for verdict in each(device, seed, sample, Clock(seconds), rng):
+            for verdict in each(device, seed, sample, seconds, rng):
                 found.append(verdict)
-                print(f"{name:18} {text(verdict)}", flush=True)
+                print(f"{name:18} {verdict}", flush=True)
         except DeviceError as error:
             print(f"{name:18} {error.message}", flush=True)
     return found
-
-
-def text(verdict: Verdict) -> str:
-    """Write a verdict in a line."""
-    sort, point, mean, low, high, truth = verdict
-    mark = "holds" if holds(verdict) else "MISSES"
-    where = f"{point.rw} {point.block_bytes // 1024}k x{point.iodepth}"
-    return (
-        f"{sort:9} {where:22} {mean / 1e3:11,.0f} us [{low / 1e3:,.0f}, {high / 1e3:,.0f}]  "
-        f"long {truth / 1e3:11,.0f}  {mean / truth - 1:+.1%}  {mark}"
-    )
-
-
-def holds(verdict: Verdict) -> bool:
-    """Whether the interval holds the long run, but for the rounding of sums."""
-    _, _, _, low, high, truth = verdict
-    return low * (1 - ROUNDING) <= truth <= high * (1 + ROUNDING)
-
-
-def share(found: list[Verdict], sort: str) -> tuple[int, int]:
-    """Count the intervals of a sort, and those that hold."""
-    chosen = [each for each in found if each[0] == sort]
-    return len(chosen), sum(map(holds, chosen))
 
 
 def main() -> int:
@@ -191,9 +191,11 @@ def main() -> int:
     ]
     fine = True
     for sort in ("sustained", "burst"):
-        count, held = share(found, sort)
-        print(f"{sort}: {held} of {count} intervals hold the mean of {TIMES} times as much")
-        fine = fine and held >= BAR * count
+        held = [each.holds for each in found if each.sort == sort]
+        print(
+            f"{sort}: {sum(held)} of {len(held)} intervals hold the mean of {TIMES} times as much"
+        )
+        fine = fine and sum(held) >= BAR * len(held)
     return 0 if fine else 1
 
 

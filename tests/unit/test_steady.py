@@ -11,16 +11,12 @@ import pytest
 from ssdscope.errors import UsageError
 from ssdscope.targets import Device, open_target
 from ssdscope.workloads import Workload
-from ssdscope.workloads.figures import measure
-from ssdscope.workloads.steady import (
-    WINDOW_ROUNDS,
-    Steadiness,
-    settled,
-    spare_bound,
-    write_until_steady,
-)
+from ssdscope.workloads.figures import Stretch, measure
+from ssdscope.workloads.rounds import Rounds, spare_bound, write_until_steady
+from ssdscope.workloads.steady import WINDOW_ROUNDS, Steadiness, settled
 from ssdscope.workloads.sustained import sustain
 
+MIB = 1 << 20
 DRIVE = """
 over_provisioning_ratio = 0.4
 [nand]
@@ -89,7 +85,7 @@ def test_what_a_drive_keeps_up_holds_for_a_longer_run(drive: Device) -> None:
     """The first 400 requests of 64 KiB are eight times as fast as what comes later."""
     plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=3)
     early = measure(drive.fork(), plan, 400)["write"]
-    found = sustain(drive, plan, requests=2_000)
+    found = sustain(drive, plan)
     later = found.figures["write"]
     assert found.reached
     long = measure(drive, plan.seeded(99), 20_000)["write"].mean_ns
@@ -99,12 +95,49 @@ def test_what_a_drive_keeps_up_holds_for_a_longer_run(drive: Device) -> None:
     assert later.ci95_low_ns < long < later.ci95_high_ns
 
 
+def test_a_figure_is_of_whole_rounds(drive: Device) -> None:
+    plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=3)
+    found = sustain(drive, plan)
+    rounds = found.steadiness
+    per_round = rounds.round_bytes // plan.block_bytes - 2 * plan.iodepth
+    assert found.figures["write"].requests == WINDOW_ROUNDS * per_round
+    assert found.bytes_written == len(rounds.rates_bytes_per_s) * rounds.round_bytes
+
+
+def test_what_is_measured_has_to_agree_with_what_was_judged(
+    drive: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A level that holds for five rounds and then moves on is none."""
+    plan = Workload(rw="randwrite", block_bytes=64 * 1024, iodepth=8, seed=3)
+    measure_round = Rounds.measure
+    measured: list[float] = []
+
+    def slower_at_first(rounds: Rounds) -> Stretch:
+        stretch = measure_round(rounds)
+        rounds.rates[-1] *= 0.9 if len(measured) < WINDOW_ROUNDS else 1.0
+        measured.append(rounds.rates[-1])
+        return stretch
+
+    monkeypatch.setattr(Rounds, "measure", slower_at_first)
+    found = sustain(drive, plan)
+    assert found.reached
+    assert len(measured) >= 2 * WINDOW_ROUNDS
+    assert found.steadiness.rates_bytes_per_s[-WINDOW_ROUNDS:] == tuple(measured[-WINDOW_ROUNDS:])
+
+
+def test_rounds_fill_a_deep_queue_on_a_small_drive(drive: Device) -> None:
+    plan = Workload(rw="randwrite", block_bytes=MIB, iodepth=32, seed=3)
+    found = sustain(drive, plan)
+    assert found.steadiness.round_bytes >= drive.info.capacity_bytes // 2
+    assert found.figures["write"].iops is not None
+
+
 def test_neighbours_come_to_rest_in_five_rounds(drive: Device) -> None:
     plan = Workload(rw="randwrite", block_bytes=16 * 1024, iodepth=16, seed=3)
-    base = sustain(drive, plan, requests=1_000)
+    base = sustain(drive, plan)
     near = sustain(drive.fork(), replace(plan, iodepth=2), written_bytes=base.bytes_written)
     assert near.reached
-    assert len(near.steadiness.rates_bytes_per_s) == WINDOW_ROUNDS
+    assert len(near.steadiness.rates_bytes_per_s) == 2 * WINDOW_ROUNDS
 
 
 def test_a_small_region_counts_only_once_the_spare_area_was_written(drive: Device) -> None:

@@ -167,7 +167,7 @@ def _steady_first(target: "Target", plan: "Workload | Flows") -> "Steadiness":
     """
     from ssdscope.targets.spare import spare_bytes
     from ssdscope.workloads.flows import Flows
-    from ssdscope.workloads.steady import write_until_steady
+    from ssdscope.workloads.rounds import write_until_steady
 
     if isinstance(plan, Flows):
         raise UsageError("--until-steady is for one workload", hint="leave out --flow and --jobs")

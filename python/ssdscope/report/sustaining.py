@@ -119,7 +119,7 @@ def settle(
     progress
         Told which pattern and size is done.
     spare_bytes
-        As in `steady.write_until_steady`.
+        As in `rounds.write_until_steady`.
     """
     from joblib import cpu_count
 
@@ -197,6 +197,9 @@ def remark(course: Steadiness) -> str:
     slope, spread = slope_of(window), (max(window) - min(window)) / mean
     if abs(slope) > SLOPE_MAX:
         return f"its rate still {'fell' if slope < 0 else 'rose'}, by {abs(slope):.0%}"
+    before = course.rates_bytes_per_s[-2 * WINDOW_ROUNDS : -WINDOW_ROUNDS]
+    if len(before) == WINDOW_ROUNDS:
+        spread = max(spread, abs(sum(before) / WINDOW_ROUNDS / mean - 1))
     if spread > RANGE_MAX:
         return f"its rate still varied, by {spread:.0%}"
     return "its rate did not change, but too little was written to say that it lasts"

@@ -8,9 +8,9 @@ ten samples lie beyond it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from ssdscope.workloads.workload import Workload
 
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
-LEAST_SHARE = 0.0005
-"""Of the mean: no interval is narrower on either side. So few requests do not meet what is rare."""
+DIGITS = 3
+"""That a mean is shown with: no interval is narrower than the last of them, as so few requests do
+not meet what is rare."""
 DIRECTIONS = {"read": OP_READ, "write": OP_WRITE}
 
 
@@ -70,27 +71,101 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """The counted requests of a run, in the order of issue.
+class Part:
+    """The reads, or the writes, of a stretch.
 
     Attributes
     ----------
-    log
-        Their rows.
+    latency_ns
+        In the order of issue, shape (n,), float64.
+    bytes
+        All that they moved.
+    attribution_ns
+        Mean time by cause; None where the drive cannot say.
+    """
+
+    latency_ns: npt.NDArray[np.float64]
+    bytes: int
+    attribution_ns: dict[str, float] | None
+
+    @classmethod
+    def of(cls, log: Log) -> Self:
+        """Take the requests of a log, all of one direction."""
+        causes = log.attribution_ns
+        return cls(
+            np.asarray(log.latency_ns, dtype=np.float64),
+            int(log.bytes.sum()),
+            None if causes is None else {name: float(each.mean()) for name, each in causes.items()},
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Put parts behind each other."""
+        weights = [part.latency_ns.size for part in parts]
+        means = [part.attribution_ns for part in parts]
+        return cls(
+            np.concatenate([part.latency_ns for part in parts]),
+            sum(part.bytes for part in parts),
+            None
+            if any(each is None for each in means)
+            else {
+                cause: float(np.average([(each or {})[cause] for each in means], weights=weights))
+                for cause in means[0] or {}
+            },
+        )
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """The counted requests of a run.
+
+    Attributes
+    ----------
+    parts
+        By direction, ``read`` and ``write``; one of which nothing was served is left out.
     duration_ns
         From the first submission that counts to the last.
     depth
         Requests in flight.
     """
 
-    log: Log
+    parts: Mapping[str, Part]
     duration_ns: int
     depth: int
 
+    @classmethod
+    def of(cls, log: Log, duration_ns: int, depth: int) -> Self:
+        """Take a log in the order of issue."""
+        chosen = {name: log.select(log.op == op) for name, op in DIRECTIONS.items()}
+        parts = {name: Part.of(each) for name, each in chosen.items() if len(each)}
+        return cls(parts, duration_ns, depth)
+
+    @classmethod
+    def joined(cls, stretches: Sequence[Self]) -> Self:
+        """Put the rounds of one workload behind each other."""
+        return cls(
+            {name: Part.joined(parts) for name, parts in parts_of(stretches).items()},
+            sum(each.duration_ns for each in stretches),
+            stretches[0].depth,
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Moved in both directions."""
+        return sum(part.bytes for part in self.parts.values())
+
     def latencies_ns(self, direction: str) -> npt.NDArray[np.float64]:
         """Give the latencies of ``read`` or ``write``, in order."""
-        chosen = self.log.op == DIRECTIONS[direction]
-        return np.asarray(self.log.latency_ns[chosen], dtype=np.float64)
+        part = self.parts.get(direction)
+        return np.empty(0) if part is None else part.latency_ns
+
+
+def parts_of(stretches: Sequence[Stretch]) -> dict[str, list[Part]]:
+    """List what was served, by direction."""
+    every = {
+        name: [each.parts[name] for each in stretches if name in each.parts] for name in DIRECTIONS
+    }
+    return {name: parts for name, parts in every.items() if parts}
 
 
 def run_stretch(device: Device, workload: Workload) -> Stretch:
@@ -114,7 +189,9 @@ def run_stretch(device: Device, workload: Workload) -> Stretch:
     last = log.submit_ns[end] if depth else log.complete_ns.max(initial=0)
     first = log.submit_ns[depth] if len(log) else 0
     counted = log.select(np.arange(depth, end))
-    return Stretch(counted.select(counted.error == 0), int(last) - int(first), max(depth, 1))
+    if counted.error.any():
+        counted = counted.select(counted.error == 0)
+    return Stretch.of(counted, int(last) - int(first), max(depth, 1))
 
 
 def figures_of(stretches: Sequence[Stretch], drift: float = 0.0) -> dict[str, Figure]:
@@ -133,12 +210,7 @@ def figures_of(stretches: Sequence[Stretch], drift: float = 0.0) -> dict[str, Fi
     dict
         By direction, ``read`` and ``write``; one of which nothing was served is left out.
     """
-    found = {}
-    for direction in DIRECTIONS:
-        series = [stretch.latencies_ns(direction) for stretch in stretches]
-        if sum(each.size for each in series):
-            found[direction] = _figure(direction, stretches, series, drift)
-    return found
+    return {name: _figure(parts, stretches, drift) for name, parts in parts_of(stretches).items()}
 
 
 def measure(
@@ -176,30 +248,22 @@ def counted(workload: Workload, requests: int) -> Workload:
     )  # fmt: skip
 
 
-def _figure(
-    direction: str,
-    stretches: Sequence[Stretch],
-    series: Sequence[npt.NDArray[np.float64]],
-    drift: float,
-) -> Figure:
-    every = np.concatenate(series)
-    low, high = _interval(series, stretches[0].depth, float(every.mean()), drift)
+def _figure(parts: Sequence[Part], stretches: Sequence[Stretch], drift: float) -> Figure:
+    every = Part.joined(parts)
+    mean = float(every.latency_ns.mean())
+    low, high = _interval([part.latency_ns for part in parts], stretches[0].depth, mean, drift)
     duration_ns = sum(stretch.duration_ns for stretch in stretches)
-    chosen = [stretch.log.op == DIRECTIONS[direction] for stretch in stretches]
-    moved = sum(
-        int(stretch.log.bytes[rows].sum()) for stretch, rows in zip(stretches, chosen, strict=True)
-    )
     return Figure(
-        requests=every.size,
+        requests=every.latency_ns.size,
         duration_ns=duration_ns,
-        mean_ns=float(every.mean()),
+        mean_ns=mean,
         ci95_low_ns=low,
         ci95_high_ns=high,
-        percentiles_ns=percentiles(every),
-        max_ns=int(every.max()),
-        iops=every.size * 1e9 / duration_ns if duration_ns else None,
-        bandwidth_bytes_per_s=moved * 1e9 / duration_ns if duration_ns else None,
-        attribution_ns=_attribution(stretches, chosen),
+        percentiles_ns=percentiles(every.latency_ns),
+        max_ns=int(every.latency_ns.max()),
+        iops=every.latency_ns.size * 1e9 / duration_ns if duration_ns else None,
+        bandwidth_bytes_per_s=every.bytes * 1e9 / duration_ns if duration_ns else None,
+        attribution_ns=every.attribution_ns,
         bursts=len(stretches),
     )
 
@@ -214,6 +278,11 @@ def percentiles(latency_ns: npt.NDArray[np.float64]) -> dict[str, int | None]:
     }
 
 
+def last_digit(value: float) -> float:
+    """Give what one more in the last digit shown of a positive value means."""
+    return float(10.0 ** (math.floor(math.log10(value)) - DIGITS + 1)) if value > 0 else 0.0
+
+
 def _interval(
     series: Sequence[npt.NDArray[np.float64]], depth: int, mean: float, drift: float
 ) -> tuple[float | None, float | None]:
@@ -226,22 +295,5 @@ def _interval(
     half = math.sqrt(sum(each**2 for each in halves)) / len(series)
     if len(series) > 1:
         half = max(half, stats.student([each.mean() for each in series]).half_width)
-    half = max(half, LEAST_SHARE * mean)
+    half = max(half, last_digit(mean) / 2)
     return mean - half + min(drift, 0) * mean, mean + half + max(drift, 0) * mean
-
-
-def _attribution(
-    stretches: Sequence[Stretch], chosen: Sequence[npt.NDArray[np.bool_]]
-) -> dict[str, float] | None:
-    parts = [stretch.log.attribution_ns for stretch in stretches]
-    if any(part is None for part in parts):
-        return None
-    causes = parts[0] or {}
-    return {
-        cause: float(
-            np.concatenate(
-                [(part or {})[cause][rows] for part, rows in zip(parts, chosen, strict=True)]
-            ).mean()
-        )
-        for cause in causes
-    }

@@ -8,26 +8,16 @@ it: neighbours may begin on forks of a settled drive, and come to rest in five r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ssdscope.workloads.figures import Figure, Stretch, counted, figures_of, run_stretch
-from ssdscope.workloads.steady import (
-    MOST_REGIONS,
-    SEEDS_APART,
-    WINDOW_ROUNDS,
-    Steadiness,
-    in_order,
-    write_until_steady,
-)
+from ssdscope.workloads.figures import Figure, Stretch, figures_of
+from ssdscope.workloads.rounds import MOST_REGIONS, Rounds
+from ssdscope.workloads.steady import RANGE_MAX, WINDOW_ROUNDS, Steadiness
 
 if TYPE_CHECKING:
     from ssdscope.targets.device import Device
     from ssdscope.workloads.workload import Workload
-
-REQUESTS = 20_000
-PER_DEPTH = 32
-"""Requests per request in flight, at least."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +55,12 @@ def sustain(
     spare_bytes: int | None = None,
     most_regions: float = MOST_REGIONS,
     most_cost: float | None = None,
-    requests: int = REQUESTS,
     drift: float = 0.0,
 ) -> Sustained:
     """Bring a workload that writes to rest, and measure it there.
+
+    As many rounds are measured as were judged. Where they differ from those by more than these
+    may among each other, they were no rest, and it goes on.
 
     Parameters
     ----------
@@ -77,9 +69,7 @@ def sustain(
     workload
         What is run; its own limits do not matter.
     written_bytes, spare_bytes, most_regions, most_cost
-        As in `steady.write_until_steady`.
-    requests
-        How many are measured, at most; fewer where those fill the rounds that were judged.
+        As in `rounds.write_until_steady`; what is measured may go beyond both limits.
     drift
         What the rate may still change, as a share of it, where that is known from the drive
         that this one is a fork of.
@@ -87,40 +77,26 @@ def sustain(
     Raises
     ------
     UsageError
-        As `steady.write_until_steady`.
+        As `rounds.write_until_steady`.
     DeviceError
         If the drive fails.
     KeyboardInterrupt
         After Ctrl-C.
     """
-    found = write_until_steady(
-        device,
-        workload,
-        most_regions=most_regions,
-        written_bytes=written_bytes,
-        spare_bytes=spare_bytes,
-        most_cost=most_cost,
-    )
-    written = written_bytes + found.bytes_written
-    if not found.reached:
-        return Sustained(found, bytes_written=written)
-    judged = WINDOW_ROUNDS * found.round_bytes // largest_block(workload)
-    count = max(min(requests, judged), PER_DEPTH * workload.iodepth)
-    plan = settled_plan(workload, written // found.round_bytes)
-    # A rate that is to rise makes latencies fall.
-    share = max(found.drift, drift, key=abs)
-    stretch = run_stretch(device, counted(plan, count))
-    figures = figures_of([stretch], drift=-share)
-    return Sustained(found, figures, written + count * largest_block(workload), stretch)
-
-
-def settled_plan(workload: Workload, rounds: int) -> Workload:
-    """Give the workload as it goes on behind so many rounds that brought it to rest."""
-    plan = workload.seeded(workload.seed + SEEDS_APART + rounds)
-    return replace(plan, random_start=True) if in_order(plan) else plan
-
-
-def largest_block(workload: Workload) -> int:
-    """Give the bytes of the largest request."""
-    sizes = (workload.block_bytes, workload.read_block_bytes, workload.write_block_bytes)
-    return max(size for size in sizes if size is not None)
+    rounds = Rounds(
+        device, workload, most_regions=most_regions, written_bytes=written_bytes,
+        spare_bytes=spare_bytes, most_cost=most_cost,
+    )  # fmt: skip
+    while rounds.may_go_on:
+        if not rounds.settled:
+            rounds.write()
+            continue
+        level = rounds.level_bytes_per_s
+        stretch = Stretch.joined([rounds.measure() for _ in range(WINDOW_ROUNDS)])
+        if abs(rounds.level_bytes_per_s - level) <= RANGE_MAX * level:
+            found = rounds.steadiness(reached=True)
+            # A rate that is to rise makes latencies fall.
+            figures = figures_of([stretch], drift=-max(found.drift, drift, key=abs))
+            return Sustained(found, figures, written_bytes + found.bytes_written, stretch)
+    found = rounds.steadiness(reached=False)
+    return Sustained(found, bytes_written=written_bytes + found.bytes_written)
