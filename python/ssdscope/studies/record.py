@@ -29,6 +29,8 @@ class Claim:
         What the paper's own procedure finds, where `ours` is what a probe finds.
     truth
         What the drive's file says, which no probe sees.
+    tried
+        Of a disagreement that is explained: the run that shows the cause, and what it gave.
     """
 
     what: str
@@ -39,6 +41,7 @@ class Claim:
     why: str = ""
     literal: float | str | None = None
     truth: float | str | None = None
+    tried: str = ""
 
     def __post_init__(self) -> None:
         """Refuse a disagreement without a reason."""
@@ -54,7 +57,12 @@ class Claim:
             "unit": self.unit,
             "verdict": str(self.verdict),
         }
-        more = {"why": self.why or None, "literal": self.literal, "truth": self.truth}
+        more = {
+            "why": self.why or None,
+            "tried": self.tried or None,
+            "literal": self.literal,
+            "truth": self.truth,
+        }
         return row | {key: value for key, value in more.items() if value is not None}
 
 
