@@ -229,6 +229,7 @@ def _claim(row: dict[str, Any]) -> str:
         ("ours", _cell(row["ours"], row["unit"])),
         ("truth", _cell(row["truth"], row["unit"]) if "truth" in row else ""),
         ("why", row.get("why")),
+        ("tried", row.get("tried")),
     ]
     room = _room()
     verdict, hang = f"{row['verdict']:<{_VERDICT_WIDTH}}", _VERDICT_WIDTH
