@@ -35,6 +35,7 @@ def test_the_figures_are_known() -> None:
         "8",
         "9",
         "10",
+        "readings",
         "traces",
         "unseen",
         "simulators",

@@ -18,6 +18,7 @@ from ssdscope.studies.huang2011.predicting import (
     improving,
     published,
     quantile,
+    readings,
     runs,
     simulators,
     tables,
@@ -29,7 +30,7 @@ from ssdscope.studies.huang2011.predicting.runs import GRID, SOBOL, Part
 from ssdscope.studies.huang2011.predicting.unseen import Learning
 from ssdscope.studies.record import Verdict
 from ssdscope.targets import open_target
-from ssdscope.workloads.grid import FILLED_STOP, Stop
+from ssdscope.workloads.grid import FILLED_STOP, KIB, Stop, Vector
 
 QUICK = Stop(until_ci=0.2, runtime_ns=200_000_000)
 COUNT = 360
@@ -93,7 +94,7 @@ def test_a_model_that_is_worse_than_the_paper_s_differs_unless_nobody_could_do_b
     assert judge(9.0, 10.6)[0] == Verdict.DIFFERS
     assert tables._as_good(None)(9.0, 9.1)[0] == Verdict.DIFFERS
     basic = tables._basic(None)
-    assert [basic(50.0, ours)[0] for ours in (24.0, 26.0, 99.0, 101.0)] == [
+    assert [basic(50.0, ours)[0] for ours in (33.0, 34.0, 74.0, 76.0)] == [
         Verdict.DIFFERS,
         Verdict.AGREES,
         Verdict.AGREES,
@@ -146,6 +147,30 @@ def test_a_quick_look_never_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for made in figures[2:]:
         assert made.image is not None
         assert made.image.with_suffix(".png").stat().st_size > 10_000
+
+
+def test_both_readings_of_basic_models_stand_beside_the_paper(tmp_path: Path) -> None:
+    accuracy = made_up(tmp_path, ("SSD_I",))
+    made = readings.make(accuracy, silent)
+    assert made.table is not None
+    assert [row[:2] for row in made.table.rows] == [
+        ("SSD_I", "latency"), ("SSD_I", "bandwidth"), ("SSD_I", "throughput"),
+    ]  # fmt: skip
+    near = [("SSD_I", "latency", {"averaged": (0.63, 0.6), "basic": (0.063, 0.9)})]
+    assert readings.factor(near, "averaged") == pytest.approx(1.0)
+    assert readings.factor(near, "basic") == pytest.approx(10.0)
+    assert "averaged comes nearer" in readings.notes(near)[1]
+    far = [("SSD_I", "latency", {"averaged": (0.063, 0.6), "basic": (0.63, 0.9)})]
+    assert "weighted comes nearer" in readings.notes(far)[1]
+
+
+def test_a_basic_model_cannot_tell_reads_of_one_size_from_those_of_another() -> None:
+    """What it is told of a run that only reads has the size of writes in it."""
+    small, large = (Vector(0, 1, wr, rd) for wr, rd in ((256 * KIB, KIB), (KIB, 256 * KIB)))
+    told = features.columns("averaged", features.inputs([small, large], as_asked=True))
+    assert (told[0] == told[1]).all()
+    weighted = features.columns("basic", features.inputs([small, large]))
+    assert weighted[1, 2] - weighted[0, 2] == 8
 
 
 def test_bars_follow_from_the_paper_s_tables() -> None:

@@ -53,6 +53,8 @@ _PHYSICS: dict[str, str] = {
     "rand_share": "(1 - wr_share) * rd_rand_share + wr_share * wr_rand_share",
     "log2_q_dep": "log2(q_dep)",
     "log2_size": "log2((1 - wr_share) * rd_size + wr_share * wr_size)",
+    "log2_size_of_both": "log2((rd_size + wr_size) / 2)",
+    "rand_share_of_both": "(rd_rand_share + wr_rand_share) / 2",
     "log2_wr_size": "log2(wr_size)",
     "log2_rd_size": "log2(rd_size)",
     "wr_rand_share": "wr_rand / 100",
@@ -156,7 +158,9 @@ EXTENDED = (
     "log2_wr_stride",
     "log2_rd_stride",
 )
-PHYSICS = (*EXTENDED, *(name for name in _PHYSICS if name not in EXTENDED))
+AVERAGED = ("wr_share", "log2_q_dep", "log2_size_of_both", "rand_share_of_both")
+"""Basic models that are given one size and one randomness, whichever direction they are of."""
+PHYSICS = (*EXTENDED, *(name for name in _PHYSICS if name not in (*EXTENDED, *AVERAGED)))
 SETS: dict[str, tuple[str, ...]] = {
     "basic": ("wr_share", "log2_q_dep", "log2_size", "rand_share"),
     "extended": EXTENDED,
@@ -179,12 +183,15 @@ WORKLOADS: dict[str, str] = {
 """The eight special cases of huang2011, and all."""
 
 
-def inputs(vectors: Sequence[Vector]) -> Array:
+def inputs(vectors: Sequence[Vector], *, as_asked: bool = False) -> Array:
     """Write workloads as rows of `grid.COLUMNS`; shape (n, 8).
 
-    What no request of a workload shows takes the value of the other direction.
+    What no request of a workload shows takes the value of the other direction, unless it is to
+    stay as it was asked for.
     """
     rows = np.array([astuple(vector) for vector in vectors], dtype=float).reshape(-1, len(COLUMNS))
+    if as_asked:
+        return rows
     for empty, hidden, shown in ((0, "wr", "rd"), (100, "rd", "wr")):
         mask = rows[:, 0] == empty
         for what in ("size", "rand", "stride"):
@@ -201,10 +208,11 @@ def columns(name: str, rows: Array) -> Array:
     UsageError
         If there is no such set.
     """
-    if name not in SETS:
+    sets = SETS | {"averaged": AVERAGED}
+    if name not in sets:
         raise UsageError(f"there is no set of features {name!r}", hint=f"use {', '.join(SETS)}")
     known = _everything(dict(zip(COLUMNS, rows.T, strict=True)))
-    return np.column_stack([known[each] for each in SETS[name]])
+    return np.column_stack([known[each] for each in sets[name]])
 
 
 def _everything(given: Columns) -> dict[str, Array]:
@@ -216,6 +224,8 @@ def _everything(given: Columns) -> dict[str, Array]:
         "rand_share": read * given["rd_rand"] / 100 + write * given["wr_rand"] / 100,
         "log2_q_dep": np.log2(given["q_dep"]),
         "log2_size": np.log2(size),
+        "log2_size_of_both": np.log2((given["rd_size"] + given["wr_size"]) / 2),
+        "rand_share_of_both": (given["rd_rand"] + given["wr_rand"]) / 200,
         "mix": write * read,
         "wr_byte_share": write * given["wr_size"] / size,
         "log2_flight": np.log2(given["q_dep"] * size),

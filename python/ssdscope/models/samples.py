@@ -51,8 +51,18 @@ class Sample:
     beside: "Sample | None" = None
 
     @classmethod
-    def of(cls, rows: Sequence[Collected], split: str, target: str, workload: str = "all") -> Self:
+    def of(
+        cls,
+        rows: Sequence[Collected],
+        split: str,
+        target: str,
+        workload: str = "all",
+        *,
+        as_asked: bool = False,
+    ) -> Self:
         """Take the usable rows of a split that are of a kind of workload and have the target.
+
+        `as_asked` is of `features.inputs`.
 
         Raises
         ------
@@ -64,10 +74,12 @@ class Sample:
         read = TARGETS[target][1]
         chosen = [each.row for each in rows if each.split == split and each.usable]
         pairs = [(row.vector, value) for row in chosen if (value := read(row))]
-        inputs = features.inputs([vector for vector, _ in pairs])
+        inputs = features.inputs([vector for vector, _ in pairs], as_asked=as_asked)
         values = np.array([value for _, value in pairs], dtype=float)
         kept = features.belongs(workload, inputs)
-        beside = cls.of(rows, BESIDE, target, workload) if split == "train" else None
+        beside = None
+        if split == "train":
+            beside = cls.of(rows, BESIDE, target, workload, as_asked=as_asked)
         return cls(
             inputs[kept], values[kept], beside if beside is not None and len(beside) else None
         )

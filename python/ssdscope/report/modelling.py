@@ -18,7 +18,7 @@ from ssdscope.report.sustaining import Settled
 from ssdscope.targets import Device
 from ssdscope.targets.metered import ExhaustedError
 from ssdscope.targets.records import DeviceInfo
-from ssdscope.workloads.filling import fill_bytes
+from ssdscope.workloads.filling import filled
 from ssdscope.workloads.grid import KIB, Stop, Vector
 
 POINTS = 256
@@ -61,7 +61,7 @@ def filled_plan(device: Device, budget: Budget, seed: int) -> collecting.Plan:
     plan = plan_of(device.info, budget, seed)
     if not device.info.snapshot:
         return plan
-    return replace(plan, stop=replace(plan.stop, fill_bytes=fill_bytes(device, seed)))
+    return replace(plan, stop=filled(plan.stop, device, seed))
 
 
 def model(

@@ -54,6 +54,11 @@ def fill_bytes(device: Device, seed: int) -> int:
     return max(least, math.ceil(MORE * pieces) * PIECE_BYTES)
 
 
+def filled(stop: Stop, device: Device, seed: int) -> Stop:
+    """Give a rule for the end of runs that count only once the buffer of a drive is full."""
+    return replace(stop, fill_bytes=fill_bytes(device, seed))
+
+
 def begins_full(drawn: Drawn, stop: Stop) -> bool:
     """Whether a run begins with a large buffer full: where there is one, and it writes."""
     return drawn.vector.wr_ratio > 0 and stop.full

@@ -41,6 +41,7 @@ from ssdscope.studies.huang2011 import (
 from ssdscope.studies.huang2011.predicting import (
     improving,
     quantile,
+    readings,
     runs,
     simulators,
     tables,
@@ -68,12 +69,15 @@ FIGURES = {
     **tables.TITLES,
     "8": tree.TITLE,
     **improving.TITLES,
+    readings.KEY: readings.TITLE,
     "traces": "Table VII: traces, replayed and predicted",
     "unseen": unseen.TITLE,
     "simulators": simulators.TITLE,
 }
 """In the paper's order."""
-PREDICTING = frozenset({*tables.TITLES, "8", *improving.TITLES, "unseen", "simulators"})
+PREDICTING = frozenset(
+    {*tables.TITLES, "8", *improving.TITLES, readings.KEY, "unseen", "simulators"}
+)
 """Figures that are made of the runs of the whole grid."""
 
 
@@ -156,6 +160,8 @@ def _predicting(
         return tree.make(learning.accuracy, folder, progress)
     if name in improving.TITLES:
         return improving.make(name, learning.accuracy, folder, progress)
+    if name == readings.KEY:
+        return readings.make(learning.accuracy, progress)
     if name == "unseen":
         return unseen.make(learning, folder, progress)
     if name == "simulators":

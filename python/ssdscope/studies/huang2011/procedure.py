@@ -1,9 +1,10 @@
 """Figures 3 to 7: one characteristic of a workload varied at a time, on three drives.
 
 The paper's defaults for what does not vary: reads only (or writes only, where writes are the
-subject), queue depth 1, requests of 256 KB, all of them at random places. Each run starts at a
-random offset on a copy of a drive that was in use (`grid.use`) and ends when the mean latency is
-known to 3 %, or after a tenth of the grid's minute.
+subject), queue depth 1, requests of 256 KB, all of them at random places. Runs are made as those
+of the whole grid are (`grid`): each on a copy of a drive that was in use, from a random offset. It
+counts once the drive's buffer is full, and ends when the mean latency is known to 1 %, or after a
+minute.
 
 The paper does not say how much of a drive its requests fell into. On the disk 256 KB at a random
 place took about 10 ms, of which half a revolution is 5.6 and the transfer 3 to 4: its arm moved
@@ -20,11 +21,10 @@ from pathlib import Path
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
 from ssdscope.targets import Device, Target, open_target
-from ssdscope.workloads import grid, measuring
-from ssdscope.workloads.grid import KIB, Row, Stop, Vector
+from ssdscope.workloads import filling, grid, measuring
+from ssdscope.workloads.grid import FILLED_STOP, KIB, Row, Stop, Vector
 
 DRIVES = {"SSD_I": "huang-ssd-i", "SSD_S": "huang-ssd-s", "HDD_S": "huang-hdd-s"}
-STOP = Stop(until_ci=0.03, runtime_ns=6_000_000_000)
 SIZE = 256 * KIB
 READS = Vector(0, 1, SIZE, SIZE, wr_rand=100, rd_rand=100)
 WRITES = replace(READS, wr_ratio=100)
@@ -119,26 +119,32 @@ def _patterned(base: Vector, pattern: str, size: int) -> Vector:
 
 
 def measure(
-    wanted: Sequence[Curve], seed: int, progress: StageProgress, stop: Stop = STOP
+    wanted: Sequence[Curve], seed: int, progress: StageProgress, stop: Stop = FILLED_STOP
 ) -> dict[Curve, list[Row]]:
     """Run lines of figures on the paper's drives; each is opened once."""
     measured: dict[Curve, list[Row]] = {}
     for name in dict.fromkeys(curve.device for curve in wanted):
         drive = open_target(f"sim:{DRIVES[name]}", seed=seed).device
         grid.use(drive, seed)
+        ending = filling.filled(stop, drive, seed)
         lines = [curve for curve in wanted if curve.device == name]
-        for curve, rows in run_lines(drive, lines, seed, stop):
+        for curve, rows in run_lines(drive, lines, seed, ending):
             measured[curve] = rows
             progress(f"figure {curve.figure}: {name}", len(measured) / len(wanted))
     return {curve: measured[curve] for curve in wanted}
 
 
 def measure_on(
-    drive: Device, lines: Sequence[Curve], seed: int, progress: StageProgress, stop: Stop = STOP
+    drive: Device,
+    lines: Sequence[Curve],
+    seed: int,
+    progress: StageProgress,
+    stop: Stop = FILLED_STOP,
 ) -> dict[Curve, list[Row]]:
     """Run lines of a figure on any drive."""
     measured: dict[Curve, list[Row]] = {}
-    for curve, rows in run_lines(drive, lines, seed, stop):
+    ending = filling.filled(stop, drive, seed)
+    for curve, rows in run_lines(drive, lines, seed, ending):
         measured[curve] = rows
         progress(f"figure {curve.figure}: {curve.name}", len(measured) / len(lines))
     return measured

@@ -16,6 +16,8 @@ from ssdscope.studies.huang2011.predicting.runs import GRID, Part
 MODEL = "guide-rows"
 """The paper's trees: GUIDE's own folds are of rows. Kinds of table IV have as few as 20 workloads,
 each run 15 times; folds of workloads leave nothing of a tree of those."""
+AVERAGED, WEIGHTED, EXTENDED = "averaged", "basic", "extended"
+"""Features of a model: of the paper's basic ones the first is how we read them (`readings`)."""
 Row = dict[str, Any]
 """As `models.evaluation.evaluate` gives them."""
 Key = tuple[str, str, str, str]
@@ -98,10 +100,11 @@ class Accuracy:
 
 def _cell(rows: Sequence[Collected], key: Key, seed: int) -> Cell | None:
     device, features, target, workload = key
-    sample = Sample.of(rows, "train", target, workload)
+    as_asked = features == AVERAGED
+    sample = Sample.of(rows, "train", target, workload, as_asked=as_asked)
     if len(sample) < samples.LEAST_ROWS:
         return None
-    test = Sample.of(rows, "test", target, workload)
+    test = Sample.of(rows, "test", target, workload, as_asked=as_asked)
     scored = evaluation.scores(MODEL, features, sample, test, seed)
     by_split = {row["split"]: row for row in scored}
     return Cell(
