@@ -20,12 +20,12 @@ QUICK = Stop(until_ci=0.2, runtime_ns=200_000_000)
 
 def test_the_figures_are_known() -> None:
     assert list(studies.registry()["huang2011"].figures) == [
+        "I",
         "3",
         "4",
         "5",
         "6",
         "7",
-        "datasheet",
         "means",
         "II",
         "III",
@@ -36,7 +36,7 @@ def test_the_figures_are_known() -> None:
         "9",
         "10",
         "readings",
-        "traces",
+        "VII",
         "unseen",
         "simulators",
     ]
@@ -116,7 +116,7 @@ def test_the_figures_of_one_drive(tmp_path: Path) -> None:
     assert rows["queue depth drives the latency of reads"].verdict == Verdict.AGREES
     # Mapped by pages and without read-ahead: it does not care for order.
     assert rows["random writes hurt"].verdict == Verdict.DIFFERS
-    assert rows["random writes hurt"].why == "this is not the paper's drive"
+    assert rows["random writes hurt"].why == "of another drive"
     for each in result.figures:
         assert each.image is not None
         assert each.data is not None
@@ -153,7 +153,7 @@ def test_a_file_open_for_reading_is_only_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("uri", "figures", "said"),
     [
-        ("null:1g", ["means", "datasheet"], "paper's own drives"),
+        ("null:1g", ["means", "I"], "paper's own drives"),
         ("null:8m", None, "too few for 64 requests"),
     ],
 )

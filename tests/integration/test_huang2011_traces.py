@@ -120,7 +120,7 @@ def test_what_is_made_up_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_on_any_drive_from_the_command_line(cli, spc: Path, tmp_path: Path) -> None:
     said = cli(
-        "reproduce", "huang2011", "--figure", "traces", "--trace", f"mine={spc}",
+        "reproduce", "huang2011", "--figure", "VII", "--trace", f"mine={spc}",
         "--target", "sim:mqsim-8g", "--seed", "1", "-O", str(tmp_path), "-o", "json",
     )  # fmt: skip
     assert said.status == 0, said.err
@@ -150,7 +150,7 @@ def test_a_trace_that_cannot_be_used_is_refused_at_once(cli, spc: Path, tmp_path
     short.write_text("".join(spc.read_text().splitlines(keepends=True)[:300]), encoding="utf-8")
     for path, words in ((short, "9 whole minutes"), (tmp_path / "none.spc", "none.spc")):
         said = cli(
-            "reproduce", "huang2011", "--figure", "traces", "-O", str(tmp_path / "out"),
+            "reproduce", "huang2011", "--figure", "VII", "-O", str(tmp_path / "out"),
             "--trace", f"mine={path}",
         )  # fmt: skip
         assert said.status == 2

@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     ),
     "sweep": (("plan.toml",), {"out": "a.jsonl"}),
     "reproduce": (
-        ("huang2011", "--figure", "traces", "--target", "data.bin", "--trace", "f=trace.spc"),
+        ("huang2011", "--figure", "VII", "--target", "data.bin", "--trace", "f=trace.spc"),
         {"out": "folder"},
     ),
     "trace windows": (("trace.spc",), {"out": "a.parquet"}),

@@ -50,8 +50,23 @@ def fill_bytes(device: Device, seed: int) -> int:
     if device.info.snapshot:
         device = device.fork()
         grid.use(device, seed)
-    pieces = fast_pieces(_times_ns(device, seed))
+    pieces = held_bytes(device, seed) // PIECE_BYTES
     return max(least, math.ceil(MORE * pieces) * PIECE_BYTES)
+
+
+def held_bytes(device: Device, seed: int) -> int:
+    """Write until writes become slow, and say how much went before; 0 if they do not.
+
+    What leaves the buffer meanwhile is among it.
+
+    Raises
+    ------
+    DeviceError
+        If the drive fails.
+    KeyboardInterrupt
+        After Ctrl-C.
+    """
+    return fast_pieces(_times_ns(device, seed)) * PIECE_BYTES
 
 
 def filled(stop: Stop, device: Device, seed: int) -> Stop:

@@ -62,15 +62,16 @@ DRAWN = {
     "6": "Impact of access patterns on latency",
     "7": "Impact of access patterns on throughput",
 }
+DATA_SHEETS, TRACES = "I", "VII"
 FIGURES = {
+    DATA_SHEETS: "Table I: the makers' data sheets",
     **DRAWN,
-    "datasheet": "Table I: the makers' data sheets",
     "means": "Means over the grid, on 512 drawn workloads",
     **tables.TITLES,
     "8": tree.TITLE,
     **improving.TITLES,
     readings.KEY: readings.TITLE,
-    "traces": "Table VII: traces, replayed and predicted",
+    TRACES: "Table VII: traces, replayed and predicted",
     "unseen": unseen.TITLE,
     "simulators": simulators.TITLE,
 }
@@ -111,17 +112,17 @@ def run(
         If options do not go with the figures.
     """
     files = traces.named(trace)
-    if files and "traces" not in wanted:
-        raise UsageError("--trace is for the figure traces", hint="add --figure traces")
+    if files and TRACES not in wanted:
+        raise UsageError("--trace is for table VII", hint=f"add --figure {TRACES}")
     if target is None:
         part = runs.part(folder, seed, count, only, jobs)
         make = partial(_make, folder, seed, files, Learning(Accuracy(part)))
         return make_figures(KEY, wanted, make, seed, progress)
-    chosen = [name for name in wanted if name in DRAWN or (name == "traces" and files)]
+    chosen = [name for name in wanted if name in DRAWN or (name == TRACES and files)]
     if not chosen:
         raise UsageError(
             f"figure {wanted[0]!r} is about the paper's own drives",
-            hint="on a target there are figures 3 to 7, and traces with a --trace",
+            hint="on a target there are figures 3 to 7, and VII with a --trace",
         )
     on_target.require(target)
     return make_figures(
@@ -146,9 +147,9 @@ def _make(
         return _predicting(folder, learning, name, progress)
     if name == "means":
         return _means(folder, seed, progress)
-    if name == "datasheet":
+    if name == DATA_SHEETS:
         return _datasheet(folder, seed, progress)
-    if name == "traces":
+    if name == TRACES:
         return _traces(traces.run(files, None, folder, seed, progress), folder)
     return _figure(name, folder, seed, progress)
 
@@ -176,7 +177,8 @@ def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> Figu
     rows = procedure.measure(procedure.curves(name), seed, progress)
     image = figure.draw(name, rows, folder / f"{KEY}-figure{name}.svg")
     data = procedure.write_table(rows, folder / f"{KEY}-figure{name}.csv")
-    return FigureResult(name, FIGURES[name], claims.compare(name, rows), image, data)
+    causes = {claims.FASTER_LINK: procedure.with_a_faster_link(seed)} if name == "3" else {}
+    return FigureResult(name, FIGURES[name], claims.compare(name, rows, causes), image, data)
 
 
 def _on_target(
@@ -187,7 +189,7 @@ def _on_target(
     name: str,
     progress: StageProgress,
 ) -> FigureResult:
-    if name == "traces":
+    if name == TRACES:
         drives = {target.uri: target.device}
         return _traces(traces.run(files, drives, folder, seed, progress), folder, "-target")
     lines = on_target.lines(name, target)
@@ -205,9 +207,9 @@ def _on_target(
 
 def _datasheet(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
     values = datasheet.measure(seed, progress)
-    data = datasheet.write_table(values, folder / f"{KEY}-datasheet.csv")
+    data = datasheet.write_table(values, folder / f"{KEY}-table{DATA_SHEETS}.csv")
     rows = datasheet.compare(values)
-    return FigureResult("datasheet", FIGURES["datasheet"], rows, None, data)
+    return FigureResult(DATA_SHEETS, FIGURES[DATA_SHEETS], rows, None, data)
 
 
 def _means(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
@@ -218,11 +220,11 @@ def _means(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
 
 def _traces(found: Sequence[traces.Replayed], folder: Path, suffix: str = "") -> FigureResult:
     return FigureResult(
-        "traces",
-        FIGURES["traces"],
+        TRACES,
+        FIGURES[TRACES],
         traces_told.compare(found),
-        traces_drawn.draw(found, folder / f"{KEY}-traces{suffix}.svg"),
-        traces.write_table(found, folder / f"{KEY}-traces{suffix}.csv"),
+        traces_drawn.draw(found, folder / f"{KEY}-table{TRACES}{suffix}.svg"),
+        traces.write_table(found, folder / f"{KEY}-table{TRACES}{suffix}.csv"),
         traces_told.notes(found),
         traces_told.table(found),
     )

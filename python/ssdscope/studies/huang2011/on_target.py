@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ssdscope.errors import UsageError
+from ssdscope.studies import judging
 from ssdscope.studies.huang2011.claims import bend
 from ssdscope.studies.huang2011.procedure import LEAST_BYTES, Curve, Rows, curves_on
-from ssdscope.studies.record import Claim, Verdict
+from ssdscope.studies.record import Claim
 from ssdscope.targets import Target
 
-WHY = "this is not the paper's drive"
 DIRECTIONS = ("reads", "writes")
 
 
@@ -101,15 +101,15 @@ def _figure_3(drive: _Drive) -> Iterator[Claim]:
     if not {0, 10, 100} <= set(x):
         return
     at = ms[x.index(10)]
-    yield _claim("90 % reads: latency", "about 2 ms", f"{at:.3g} ms", 1 <= at <= 4)
+    yield _claim("90 % reads: latency", "about 2 ms", f"{at:.3g} ms", 1.5 <= at < 2.5)
     rate = drive.mb_s("mixed", 10)
-    yield _claim("90 % reads: bandwidth", "100 to 150 MB/s", f"{rate:.3g} MB/s", 70 <= rate <= 200)
+    yield _claim("90 % reads: bandwidth", "100 to 150 MB/s", f"{rate:.3g} MB/s", 100 <= rate <= 150)
     growth = ms[-1] / ms[0]
     yield _claim(
         "more writes cost much",
         "large influence",
         f"writes take {growth:.2f} times as long as reads",
-        growth > 1.5,
+        not judging.similar(growth, 1),
     )
 
 
@@ -129,7 +129,7 @@ def _figure_4(drive: _Drive) -> Iterator[Claim]:
                 f"the bandwidth of {name} hardly changes once saturated",
                 "minimal",
                 f"from 4 to 64 in flight: {gain:.2f} times",
-                1 / 1.3 < gain < 1.6,
+                judging.quoted(1, gain),
             )
 
 
@@ -152,7 +152,7 @@ def _figure_6(drive: _Drive) -> Iterator[Claim]:
     if penalty is not None:
         yield _claim("random writes hurt", "yes", _told(penalty, "sequential"), penalty > 1.05)
     if penalty is not None and stride is not None:
-        near = stride - 1 < (penalty - 1) / 2 or stride < 1.3
+        near = judging.similar(stride, 1) or stride**2 < penalty
         yield _claim(
             "writes with a stride are close to sequential ones",
             "close",
@@ -164,7 +164,7 @@ def _figure_6(drive: _Drive) -> Iterator[Claim]:
             "reads with a stride are close to random ones",
             "small difference",
             _told(reads, "random"),
-            0.7 < reads < 1.3,
+            judging.similar(reads, 1),
         )
 
 
@@ -175,7 +175,7 @@ def _figure_7(drive: _Drive) -> Iterator[Claim]:
             "sequential reads are faster, to some extent: not by an order of magnitude",
             "to some extent",
             f"{slower:.2f} times as fast as random ones",
-            1 < slower < 5,
+            1.05 < slower < judging.MAGNITUDE[0],
         )
 
 
@@ -184,9 +184,7 @@ def _told(times: float, base: str) -> str:
 
 
 def _claim(what: str, paper: str, ours: str, holds: bool) -> Claim:
-    if holds:
-        return Claim(what, paper, ours, "", Verdict.AGREES)
-    return Claim(what, paper, ours, "", Verdict.DIFFERS, WHY)
+    return judging.of_another_drive(judging.claim(what, paper, ours, "", holds=holds))
 
 
 _CLAIMS: dict[str, Callable[[_Drive], Iterator[Claim]]] = {

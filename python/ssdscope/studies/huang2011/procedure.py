@@ -33,6 +33,7 @@ DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 SIZES = tuple(kib * KIB for kib in (1, 4, 16, 64, 256))
 PATTERNS = ("sequential", "random", "stride")
 STRIDE = 64 * KIB
+FAST_LINK = 265_000_000
 REGION_BYTES = 32 << 30
 """Where requests fall: the size of the smallest drive."""
 LEAST_BYTES = max(DEPTHS) * SIZE
@@ -132,6 +133,20 @@ def measure(
             measured[curve] = rows
             progress(f"figure {curve.figure}: {name}", len(measured) / len(wanted))
     return {curve: measured[curve] for curve in wanted}
+
+
+def with_a_faster_link(seed: int, stop: Stop = FILLED_STOP) -> str:
+    """Run SSD_S where 90 % are reads behind the link of the other SSDs, and say what that gives."""
+    sets = (f"host.bytes_per_second={FAST_LINK}",)
+    drive = open_target(f"sim:{DRIVES['SSD_S']}", seed=seed, sets=sets).device
+    grid.use(drive, seed)
+    ending = filling.filled(stop, drive, seed)
+    vector = replace(READS, wr_ratio=10)
+    (row,) = measuring.run(drive, [vector], seed=seed, stop=ending, size_bytes=REGION_BYTES)
+    return (
+        f"behind a link of {FAST_LINK / 1e6:.0f} MB/s it takes {row.latency_ns / 1e6:.2f} ms, at "
+        f"{row.bandwidth_bytes_per_s / 1e6:.0f} MB/s"
+    )
 
 
 def measure_on(
