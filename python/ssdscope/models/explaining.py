@@ -158,8 +158,14 @@ def question(model: GuideModel, node: int) -> tuple[str, str]:
 
 def leaf_words(model: GuideModel, node: int) -> str:
     """Put the model of a leaf into words: the typical value, and what changes it."""
+    told = ", ".join(leaf_terms(model, node))
+    text = f"about {amount(model, node)} ({model.trees[0].rows[node]} runs)"
+    return f"{text}; {told}" if told else text
+
+
+def leaf_terms(model: GuideModel, node: int) -> list[str]:
+    """Say what changes the value of a leaf, what changes it most first."""
     tree = model.trees[0]
-    text = f"about {amount(model, node)} ({tree.rows[node]} runs)"
     terms = []
     for column, slope in enumerate(tree.coefficients[node].tolist()):
         name = model.features[column]
@@ -173,8 +179,7 @@ def leaf_words(model: GuideModel, node: int) -> str:
             plain = {"wr_share": "wr_ratio"}.get(name, name.removesuffix("_share"))
             factor = math.exp(slope / 10)
             terms.append((abs(slope) * span, f"x {factor:.2f} per 10 points of {plain}"))
-    told = ", ".join(words for _, words in sorted(terms, reverse=True))
-    return f"{text}; {told}" if told else text
+    return [words for _, words in sorted(terms, reverse=True)]
 
 
 def amount(model: GuideModel, node: int) -> str:
@@ -201,7 +206,8 @@ def nested(model: GuideModel) -> dict[str, Any]:
         common = {"rows": int(tree.rows[index]), "typical": amount(model, index)}
         common["typical_value"] = math.exp(float(tree.mean[index]))
         if tree.feature[index] == LEAF:
-            return {**common, "words": leaf_words(model, index)}
+            words = leaf_words(model, index)
+            return {**common, "words": words, "terms": leaf_terms(model, index)}
         below, above = question(model, index)
         return {
             **common,

@@ -30,12 +30,38 @@ _CLOSE = 1.6
 """Branches nearer than so many leaves have their words outside."""
 
 
-def tree(root: Mapping[str, Any], palette: Palette) -> "Figure":
-    """Draw a tree as `models.explaining.nested` gives it, the root on top."""
+def tree(root: Mapping[str, Any], palette: Palette, *, functions: bool = False) -> "Figure":
+    """Draw a tree as `models.explaining.nested` gives it, the root on top.
+
+    With `functions` each leaf also shows what changes its value.
+    """
     leaves, depth = _leaves(root), _depth(root)
-    figure, axes = style.new_figure(palette, (max(8.8, 1.25 * leaves), 0.8 + 0.95 * depth))
+    each, below = (1.9, 1.2) if functions else (1.25, 0.0)
+    size = (max(8.8, each * leaves), 0.8 + 0.95 * depth + below)
+    figure, axes = style.new_figure(palette, size)
     _draw_tree(axes, root, palette)
+    if functions:
+        axes.set_ylim(-_depth(root) + 0.4 - 0.95, 0.5)
+        _draw_functions(axes, root, 0.0, 0, palette)
     return figure
+
+
+def _draw_functions(
+    axes: "Axes", node: Mapping[str, Any], left: float, level: int, palette: Palette
+) -> None:
+    """Write the function of each leaf below it."""
+    if "left" in node:
+        _draw_functions(axes, node["left"], left, level + 1, palette)
+        _draw_functions(axes, node["right"], left + _leaves(node["left"]), level + 1, palette)
+        return
+    axes.annotate(
+        "\n".join(node["terms"]),
+        (left, -level - 0.3),
+        ha="center",
+        va="top",
+        size=6,
+        color=palette.ink,
+    )
 
 
 def explanation(
