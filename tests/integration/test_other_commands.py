@@ -159,8 +159,8 @@ def test_bad_words_are_refused(cli, words: tuple[str, ...], expected: str) -> No
 
 
 def test_a_study_is_reproduced(cli, tmp_path: Path) -> None:
-    words = ("reproduce", "machado2015", "--seed", "1", "-O", str(tmp_path))
-    said = cli(*words, "--strict", "-o", "json")
+    words = ("reproduce", "machado2015", "--figure", "1,difference", "--seed", "1")
+    said = cli(*words, "-O", str(tmp_path), "--strict", "-o", "json")
     document = said.document
     rows = [row for figure in document["figures"] for row in figure["rows"]]
     assert document["study"] == "machado2015"

@@ -6,15 +6,17 @@ least share of free blocks), four access patterns, ten request sizes.
 `procedure`
     The configurations and the runs: 300 synchronous requests each.
 `claims`
-    What the paper says of Figure 1, beside what these runs say.
+    What the paper says of figure 1, asked of such runs.
+`causes`
+    Why some of it does not hold, each cause tried.
 `random_reads`
     Its first open question: why random reads looked like writes.
 `wear`
     Its second: where the two collection policies do differ.
 `on_target`
     Which claims hold on a drive that is not the paper's.
-`figure`
-    The pictures.
+`figure`, `charts`
+    The pictures: figure 1 and its differences, and all others.
 """
 
 from collections.abc import Sequence
@@ -23,6 +25,8 @@ from pathlib import Path
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.machado2015 import (
+    causes,
+    charts,
     claims,
     figure,
     on_target,
@@ -30,8 +34,8 @@ from ssdscope.studies.machado2015 import (
     random_reads,
     wear,
 )
-from ssdscope.studies.making import make_figures
-from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
+from ssdscope.studies.making import make_figures, within
+from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
 
 KEY = "machado2015"
@@ -45,18 +49,29 @@ FIGURES = {
 
 
 def run(
-    wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
+    wanted: Sequence[str],
+    target: Target | None,
+    folder: Path,
+    seed: int,
+    progress: StageProgress,
 ) -> StudyResult:
-    """Run the study, or its procedure on one target."""
+    """Run the study, or its procedure on a target."""
     if target is not None:
-        if "1" not in wanted:
-            raise UsageError(
-                f"figure {wanted[0]!r} is about the paper's own drives",
-                hint="on a target there is figure 1",
-            )
+        _require(wanted, ("1",), "on a target")
         figure_1, interrupted = _on_target(target, folder, seed, progress)
         return StudyResult(KEY, [figure_1], seed, target.uri, interrupted)
     return make_figures(KEY, wanted, _Study(folder, seed).make, seed, progress)
+
+
+def _require(wanted: Sequence[str], made: Sequence[str], where: str) -> list[str]:
+    """Keep the figures that are made there, and refuse a list without any."""
+    kept = [name for name in wanted if name in made]
+    if not kept:
+        raise UsageError(
+            f"figure {wanted[0]!r} is about the paper's own drives",
+            hint=f"{where} there is figure {' and '.join(made)}",
+        )
+    return kept
 
 
 class _Study:
@@ -68,53 +83,65 @@ class _Study:
         self._cells: procedure.Cells | None = None
 
     def make(self, name: str, progress: StageProgress) -> FigureResult:
-        makers = {"random-reads": _random_reads, "wear": _wear}
+        makers = {
+            "random-reads": _random_reads,
+            "wear": _wear,
+        }
         if name in makers:
             return makers[name](self._folder, self._seed, progress)
         if self._cells is None:
-            self._cells = procedure.run_configurations(
-                procedure.CONFIGURATIONS, self._seed, progress
-            )
-        picture = _figure_1 if name == "1" else _difference
-        return picture(self._cells, self._folder)
+            lines = [each.line() for each in procedure.CONFIGURATIONS]
+            self._cells = procedure.run_lines(lines, self._seed, within(progress, 0, 2))
+        if name == "difference":
+            return _difference(self._cells, self._folder / f"{KEY}-difference.svg")
+        trials = causes.run(self._cells, self._seed, within(progress, 1, 2))
+        rows = causes.explain(claims.compare(self._cells), trials)
+        return _four_panels(self._cells, self._folder / f"{KEY}-figure1.svg", rows)
 
 
-def _figure_1(cells: procedure.Cells, folder: Path) -> FigureResult:
-    image = folder / "machado2015-figure1.svg"
+def _four_panels(
+    cells: procedure.Cells,
+    image: Path,
+    rows: list[Claim],
+    title: str = FIGURES["1"],
+    notes: Sequence[str] = (),
+) -> FigureResult:
     figure.four_panels(cells, LINES, image)
-    return FigureResult(
-        "1",
-        FIGURES["1"],
-        claims.compare(cells),
-        image,
-        procedure.write_table(cells, folder / "machado2015-figure1.csv"),
-        procedure.gaps(cells),
-    )
+    data = procedure.write_table(cells, image.with_suffix(".csv"))
+    return FigureResult("1", title, rows, image, data, [*procedure.gaps(cells), *notes])
 
 
-def _difference(cells: procedure.Cells, folder: Path) -> FigureResult:
-    image = folder / "machado2015-difference.svg"
+def _difference(
+    cells: procedure.Cells, image: Path, title: str = FIGURES["difference"]
+) -> FigureResult:
     figure.differences(cells, LINES, image)
-    return FigureResult("difference", FIGURES["difference"], [], image, notes=procedure.gaps(cells))
+    return FigureResult("difference", title, [], image, notes=procedure.gaps(cells))
 
 
 def _random_reads(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
     evidence = random_reads.investigate(seed, progress)
-    image = folder / "machado2015-random-reads.svg"
-    figure.bars(evidence.bars, image)
-    return FigureResult("random-reads", FIGURES["random-reads"], evidence.rows, image)
+    image = folder / f"{KEY}-random-reads.svg"
+    charts.candidates(evidence, image)
+    return FigureResult(
+        "random-reads",
+        FIGURES["random-reads"],
+        random_reads.compare(evidence),
+        image,
+        notes=[random_reads.attribution(evidence)],
+        table=random_reads.table(evidence),
+    )
 
 
 def _wear(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
     runs = wear.age(seed, progress)
-    image = folder / "machado2015-wear.svg"
-    figure.erase_spread(runs, image)
+    image = folder / f"{KEY}-wear.svg"
+    charts.erase_spread(runs, image)
     return FigureResult(
         "wear",
         FIGURES["wear"],
         wear.compare(runs),
         image,
-        wear.write_table(runs, folder / "machado2015-wear.csv"),
+        wear.write_table(runs, folder / f"{KEY}-wear.csv"),
     )
 
 
@@ -122,17 +149,22 @@ def _on_target(
     target: Target, folder: Path, seed: int, progress: StageProgress
 ) -> tuple[FigureResult, bool]:
     cells, interrupted = procedure.run_target(target, seed, progress)
-    image = folder / "machado2015-target.svg"
+    image = folder / f"{KEY}-target.svg"
     figure.four_panels(cells, [target.uri], image)
     result = FigureResult(
         "1",
         f"The procedure of figure 1 on {target.uri}",
         on_target.compare(cells),
         image,
-        procedure.write_table(cells, folder / "machado2015-target.csv"),
+        procedure.write_table(cells, folder / f"{KEY}-target.csv"),
         procedure.gaps(cells) + procedure.left_out(target),
     )
     return result, interrupted
 
 
-STUDY = StudyInfo(KEY, "internal organisation of a simulated SSD (ERAD 2015)", FIGURES, run)
+STUDY = StudyInfo(
+    KEY,
+    "internal organisation of a simulated SSD (ERAD 2015)",
+    FIGURES,
+    run,
+)

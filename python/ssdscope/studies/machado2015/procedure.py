@@ -1,7 +1,7 @@
 """The paper's configurations and runs: 300 synchronous requests of one size, one pattern."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,8 +14,12 @@ from ssdscope.workloads import Workload
 REQUESTS = 300
 SIZES_BYTES = tuple(8 * 1024 << step for step in range(10))
 PATTERNS = ("read", "randread", "write", "randwrite")
+CLEARED = "randread-as-writes"
+"""The list of the random reads with its read bit cleared, so that it is run as writes."""
 REGION_BYTES = 3 << 29
 """Random requests fall into the first 1.5 GiB: it is exported in every configuration."""
+READS_DRAW = 1 << 20
+"""Added to the seed, since random reads and random writes had a trace each."""
 
 RESERVE_PERCENT = {5: 15, 50: 51, 90: 91}
 """The paper does not say what share is reserved. The simulator's default of 15 % cannot keep 50
@@ -23,12 +27,27 @@ or 90 % of the blocks free, so there it is the smallest reserve that can."""
 
 
 @dataclass(frozen=True)
+class Line:
+    """One line of a picture: its name, and what opens its drive for a seed."""
+
+    label: str
+    open: Callable[[int], Target]
+
+
+@dataclass(frozen=True)
 class Configuration:
-    """One line of figure 1."""
+    """One line of figure 1.
+
+    Attributes
+    ----------
+    reserve_percent
+        None for that of `RESERVE_PERCENT`.
+    """
 
     policy: str
     min_free_percent: int
     size_gb: int
+    reserve_percent: int | None = None
 
     @property
     def label(self) -> str:
@@ -36,15 +55,23 @@ class Configuration:
         policy = {"greedy": "Greedy", "wear-aware": "Wear-Aware"}[self.policy]
         return f"{policy}/{self.min_free_percent}% min/{self.size_gb}GB"
 
-    def open(self, seed: int) -> Target:
-        """Open the simulated drive."""
-        reserve = RESERVE_PERCENT[self.min_free_percent] / 100
-        sets = (
+    @property
+    def reserve_ratio(self) -> float:
+        """The share of the blocks that is not exported."""
+        return (self.reserve_percent or RESERVE_PERCENT[self.min_free_percent]) / 100
+
+    def open(self, seed: int, sets: Sequence[str] = ()) -> Target:
+        """Open the simulated drive, with changes to its file."""
+        own = (
             f"gc.policy={self.policy}",
             f"gc.low_water_ratio={self.min_free_percent / 100}",
-            f"msr.reserve_ratio={reserve}",
+            f"msr.reserve_ratio={self.reserve_ratio}",
         )
-        return open_target(f"sim:msr-{self.size_gb}gb", sets=sets, seed=seed)
+        return open_target(f"sim:msr-{self.size_gb}gb", sets=(*own, *sets), seed=seed)
+
+    def line(self) -> Line:
+        """Give the line of figure 1."""
+        return Line(self.label, self.open)
 
 
 CONFIGURATIONS = tuple(
@@ -78,33 +105,43 @@ Cells = Mapping[tuple[str, str, int], Cell]
 """Points by line, pattern and size."""
 
 
-def run_configurations(
-    configurations: Sequence[Configuration], seed: int, progress: StageProgress
+def run_lines(
+    lines: Sequence[Line],
+    seed: int,
+    progress: StageProgress,
+    patterns: Sequence[str] = (*PATTERNS, CLEARED),
+    sizes: Sequence[int] = SIZES_BYTES,
 ) -> dict[tuple[str, str, int], Cell]:
-    """Run all patterns and sizes of every configuration, on all cores.
+    """Run patterns and sizes of every line, on all cores.
 
-    Every point starts from the same fresh state, and draws the same random offsets.
+    Every point starts from the same state, and all lines run the same requests.
     """
     from joblib import Parallel, delayed
 
     # A run is one call into Rust that lets go of Python, so threads are enough.
     workers = Parallel(n_jobs=-1, prefer="threads", return_as="generator_unordered")
-    tasks = [(each, pattern) for each in configurations for pattern in PATTERNS]
-    outcomes = workers(delayed(_column)(each, pattern, seed) for each, pattern in tasks)
+    tasks = [(each, pattern) for each in lines for pattern in patterns]
+    outcomes = workers(delayed(_column)(each, pattern, sizes, seed) for each, pattern in tasks)
     cells: dict[tuple[str, str, int], Cell] = {}
     try:
         for done, column in enumerate(outcomes, start=1):
             cells |= {(cell.line, cell.pattern, cell.size_bytes): cell for cell in column}
-            progress(f"figure 1: {column[0].line}", done / len(tasks))
+            progress(f"300 requests: {column[0].line}", done / len(tasks))
     finally:
         outcomes.close()
-    return cells
+    # In the order of the tasks, whichever ended first.
+    order = [(line.label, pattern, size) for line, pattern in tasks for size in sizes]
+    return {key: cells[key] for key in order}
 
 
-def _column(configuration: Configuration, pattern: str, seed: int) -> list[Cell]:
-    device = configuration.open(seed).device
+def _column(line: Line, pattern: str, sizes: Sequence[int], seed: int) -> list[Cell]:
+    device = line.open(seed).device
+    unit = device.info.logical_block_bytes
     return [
-        measure(device.fork(), configuration.label, pattern, size, seed) for size in SIZES_BYTES
+        measure(device.fork(), line.label, pattern, size, seed)
+        if size % unit == 0
+        else Cell(line.label, pattern, size, failure=f"no whole number of pages of {unit} bytes")
+        for size in sizes
     ]
 
 
@@ -160,14 +197,31 @@ def left_out(target: Target) -> list[str]:
     return notes
 
 
-def measure(device: Device, line: str, pattern: str, size_bytes: int, seed: int) -> Cell:
-    """Run one point. A drive that gets stuck is a gap with a reason, as it was in 2015."""
-    region = min(REGION_BYTES, device.info.capacity_bytes) // size_bytes * size_bytes
-    workload = Workload(
-        rw=pattern, block_bytes=size_bytes, size_bytes=region, requests=REQUESTS, seed=seed
+def requests(
+    device: Device, pattern: str, size_bytes: int, seed: int, region_bytes: int = REGION_BYTES
+) -> Workload:
+    """Give the 300 requests of one point."""
+    region = min(region_bytes, device.info.capacity_bytes) // size_bytes * size_bytes
+    return Workload(
+        rw="randwrite" if pattern == CLEARED else pattern,
+        block_bytes=size_bytes,
+        size_bytes=region,
+        requests=REQUESTS,
+        seed=seed + READS_DRAW * (pattern in {"randread", CLEARED}),
     )
+
+
+def measure(
+    device: Device,
+    line: str,
+    pattern: str,
+    size_bytes: int,
+    seed: int,
+    region_bytes: int = REGION_BYTES,
+) -> Cell:
+    """Run one point. A drive that gets stuck is a gap with a reason, as it was in 2015."""
     try:
-        result = device.run(workload)
+        result = device.run(requests(device, pattern, size_bytes, seed, region_bytes))
     except DeviceError as error:
         return Cell(line, pattern, size_bytes, failure=error.message)
     return _cell(line, pattern, size_bytes, result.whole())
@@ -194,14 +248,18 @@ def _cell(line: str, pattern: str, size_bytes: int, result: RunResult) -> Cell:
 
 
 def gaps(cells: Cells) -> list[str]:
-    """Name the points that could not be measured, one line per reason."""
-    reasons: dict[tuple[str, str], list[str]] = {}
+    """Name the points that could not be measured; lines and sizes of one reason share a note."""
+    lines: dict[tuple[str, int, str], list[str]] = {}
     for cell in cells.values():
         if cell.failure:
-            key = (f"{cell.line}, {cell.pattern}", cell.failure)
-            reasons.setdefault(key, []).append(f"{cell.size_bytes // 1024} KB")
+            lines.setdefault((cell.pattern, cell.size_bytes, cell.failure), []).append(cell.line)
+    sizes: dict[tuple[str, str, str], list[str]] = {}
+    for (pattern, size, failure), stuck in lines.items():
+        key = (" and ".join(stuck), pattern, failure)
+        sizes.setdefault(key, []).append(f"{size // 1024} KB")
     return [
-        f"{line} at {', '.join(sizes)}: {failure}" for (line, failure), sizes in reasons.items()
+        f"{stuck}, {pattern} at {', '.join(at)}: {failure}"
+        for (stuck, pattern, failure), at in sizes.items()
     ]
 
 

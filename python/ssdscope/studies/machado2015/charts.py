@@ -1,0 +1,91 @@
+"""The pictures of the open questions: random reads and wear."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.plots import LIGHT, style
+from ssdscope.studies.machado2015.figure import (
+    legend_below,
+    save_both,
+    size_axis,
+)
+from ssdscope.studies.machado2015.procedure import SIZES_BYTES
+from ssdscope.studies.machado2015.random_reads import Evidence
+from ssdscope.studies.machado2015.wear import Life
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MARKERS = "osD^"
+
+
+def _panels(count: int, size_inches: tuple[float, float]) -> "tuple[Figure, list[Axes]]":
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size_inches, layout="constrained", facecolor=LIGHT.surface)
+    panels = list(figure.subplots(1, count, squeeze=False).flat)
+    for axes in panels:
+        style.dress(axes, LIGHT)
+    return figure, panels
+
+
+def _title(axes: "Axes", text: str) -> None:
+    axes.set_title(text, loc="left", fontsize=9, color=LIGHT.ink)
+
+
+def candidates(evidence: Evidence, path: Path) -> None:
+    """Draw what was run in place of the paper's random reads, over reads in order, by size."""
+    figure, panels = _panels(2, (9.6, 4.2))
+    rows = (*evidence.candidates, evidence.writes)
+    for axes, share, title in zip(
+        panels, (0, 1), ("32 GB, 5 % kept free", "32 GB, 50 % kept free"), strict=True
+    ):
+        _title(axes, title)
+        for index, candidate in enumerate(rows):
+            sizes = list(candidate.means_ns)
+            ratios = [
+                candidate.means_ns[size][share] / evidence.reads.means_ns[size][share]
+                for size in sizes
+            ]
+            axes.plot(
+                [size / 1024 for size in sizes],
+                ratios,
+                marker="o^sDv"[index],
+                markersize=10 - 1.6 * index,
+                markerfacecolor="none",
+                color=LIGHT.series(index),
+                linewidth=2.4 if index < len(rows) - 1 else 1,
+                alpha=0.8,
+                label=candidate.name,
+            )
+        size_axis(axes, SIZES_BYTES)
+        axes.set_ylim(0, 2.6)
+        axes.set_ylabel("times reads in order")
+    legend_below(figure, panels[0], 3)
+    save_both(figure, path)
+
+
+def erase_spread(lives: Sequence[Life], path: Path) -> None:
+    """Draw the spread of the erase counts over the drive's life, one panel per load."""
+    skews = list(dict.fromkeys(life.skew for life in lives))
+    figure, panels = _panels(len(skews), (8.8, 3.8))
+    for axes, skew in zip(panels, skews, strict=True):
+        _title(axes, skew.label)
+        for index, life in enumerate(each for each in lives if each.skew == skew):
+            # Both end at the most that a block is made for: a pale band below a thin line.
+            look: dict[str, Any] = {"color": LIGHT.series(index), "linewidth": (2.6, 1.2)[index]}
+            x = [wear.drive_writes for wear in life.rounds]
+            for values, dash in (
+                ([wear.erases.max() for wear in life.rounds], "-"),
+                ([wear.erases.mean() for wear in life.rounds], (0, (2, 2))),
+            ):
+                label = f"{life.policy}: {'most erased' if dash == '-' else 'mean'}"
+                axes.plot(x, values, linestyle=dash, label=label, alpha=0.7, **look)
+            most = life.rounds[-1].erases.max()
+            axes.plot(x[-1:], [most], "x", color=LIGHT.series(index), markersize=8)
+        axes.set_xlabel("drive writes (x: worn out)")
+        axes.set_ylabel("erases of a block")
+    legend_below(figure, panels[0], 4)
+    save_both(figure, path)
