@@ -8,8 +8,9 @@ import pytest
 from ssdscope import studies
 from ssdscope.cli.reproduce import parse_figures
 from ssdscope.errors import UsageError
+from ssdscope.probes.budget import silent
 from ssdscope.studies import Claim, Verdict
-from ssdscope.studies.machado2015 import procedure
+from ssdscope.studies.machado2015 import procedure, reserve
 from ssdscope.studies.machado2015.procedure import (
     CLEARED,
     CONFIGURATIONS,
@@ -19,6 +20,7 @@ from ssdscope.targets import open_target
 from ssdscope.targets.records import OP_READ, OP_WRITE
 
 FIGURES = ["1", "difference", "random-reads", "wear"]
+"""All but the sweep of reserves, of which two are swept below."""
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +114,19 @@ def test_the_difference_is_a_picture_of_its_own(study: studies.StudyResult) -> N
 def test_the_policies_differ_in_wear(study: studies.StudyResult) -> None:
     wear = rows(study, "wear").values()
     assert [each.verdict for each in wear] == [Verdict.AGREES] * 2
+
+
+def test_a_larger_reserve_serves_random_writes_and_costs_less() -> None:
+    found = reserve.sweep(1, silent, (51, 57))
+    at = {(p.reserve_percent, p.size_bytes): p for p in found.points}
+    few, many = at[51, reserve.LARGEST], at[57, reserve.LARGEST]
+    assert few.in_order == pytest.approx(7.19, abs=0.02)
+    assert few.ratio != few.ratio  # stuck
+    assert 4 < many.in_order < many.random < few.in_order * 1.5
+    assert many.ratio < 1.1
+    assert all(found.ranges.values()), "with 51 % the drive gets stuck in every range"
+    assert "stuck" in reserve.table(found).rows[1]
+    assert [each.verdict for each in reserve.compare(found)] == [Verdict.DIFFERS] * 2
 
 
 def test_gaps_name_the_stuck_plane(study: studies.StudyResult) -> None:

@@ -14,6 +14,7 @@ from ssdscope.studies.machado2015 import (
     claims,
     on_target,
     random_reads,
+    reserve,
     wear,
 )
 from ssdscope.studies.machado2015.procedure import (
@@ -210,6 +211,30 @@ def test_random_reads_are_explained_by_what_shows_all_symptoms(
 
 
 NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("costs", "verdicts"),
+    [
+        # In order, random, on no place twice, random over in order; of 51 and of 54 % reserved.
+        (((7, 7, 7, 1.0), (0, 0, 0, 1.0)), (Verdict.AGREES, Verdict.AGREES)),
+        (((7, NAN, NAN, NAN), (6.5, 30, 7, 1.2)), (Verdict.AGREES, Verdict.EXPLAINED)),
+        (((7, NAN, NAN, NAN), (6.5, 30, 9, 1.2)), (Verdict.AGREES, Verdict.DIFFERS)),
+        (((7, NAN, NAN, NAN), (4, 5, 5, 1.0)), (Verdict.DIFFERS, Verdict.DIFFERS)),
+        (((7, 80, 40, 1.7), (6.5, 70, 30, 1.6)), (Verdict.DIFFERS, Verdict.DIFFERS)),
+    ],
+)
+def test_one_reserve_for_all_that_the_paper_says(
+    costs: tuple[tuple[float, ...], ...], verdicts: tuple[Verdict, Verdict]
+) -> None:
+    points = [
+        reserve.Point(percent, size, *cost)
+        for percent, cost in zip((51, 54), costs, strict=True)
+        for size in reserve.SIZES_BYTES
+    ]
+    rows = reserve.compare(reserve.Sweep(points, {MIB: "stuck"}))
+    assert tuple(row.verdict for row in rows) == verdicts
+    assert all(bool(row.tried) is (row.verdict == Verdict.EXPLAINED) for row in rows)
 
 
 def life(policy: str, erases: tuple[int, ...], waf: float, rounds: int) -> wear.Life:

@@ -13,6 +13,8 @@ least share of free blocks), four access patterns, ten request sizes.
     Its first open question: why random reads looked like writes.
 `wear`
     Its second: where the two collection policies do differ.
+`reserve`
+    What the reserve decides where 50 % of 4 GB are kept free.
 `on_target`
     Which claims hold on a drive that is not the paper's.
 `figure`, `charts`
@@ -32,6 +34,7 @@ from ssdscope.studies.machado2015 import (
     on_target,
     procedure,
     random_reads,
+    reserve,
     wear,
 )
 from ssdscope.studies.making import make_figures, within
@@ -45,6 +48,7 @@ FIGURES = {
     "difference": "The same, as each configuration's difference from greedy/5 %/32 GB",
     "random-reads": "Open question: why random reads looked like writes",
     "wear": "Open question: where greedy and wear-aware differ",
+    "reserve": "Open question: what the reserve decides where 50 % of 4 GB are kept free",
 }
 
 
@@ -86,6 +90,7 @@ class _Study:
         makers = {
             "random-reads": _random_reads,
             "wear": _wear,
+            "reserve": _reserve,
         }
         if name in makers:
             return makers[name](self._folder, self._seed, progress)
@@ -142,6 +147,20 @@ def _wear(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
         wear.compare(runs),
         image,
         wear.write_table(runs, folder / f"{KEY}-wear.csv"),
+    )
+
+
+def _reserve(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
+    found = reserve.sweep(seed, progress)
+    image = folder / f"{KEY}-reserve.svg"
+    charts.reserves(found, image)
+    return FigureResult(
+        "reserve",
+        FIGURES["reserve"],
+        reserve.compare(found),
+        image,
+        notes=reserve.notes(found),
+        table=reserve.table(found),
     )
 
 

@@ -32,7 +32,7 @@ from ssdscope.studies.record import Claim, Verdict
 from ssdscope.workloads import Workload
 
 LARGER_PERCENT = 54
-"""Reserved in place of 51 % where 50 % of 4 GB are kept free."""
+"""Reserved in place of 51 % where 50 % of 4 GB are kept free; figure `reserve` has others."""
 STRIPE_BYTES = 32 * 1024
 """A page on each of the eight elements."""
 VOLUMES_BYTES = {32: REQUESTS * claims.LARGEST, 4: REQUESTS * claims.MIB}
@@ -146,7 +146,7 @@ def _by_reserve(cells: Cells) -> dict[str, Cause]:
         found["random writes"] = Cause(
             "the reserve is not in the paper; the smallest that allows 50 % leaves one block per "
             "plane above the mark, and random writes leave planes in which nothing can be freed",
-            f"{with_it}: {writes.ours}",
+            f"{with_it}: {writes.ours}; figure reserve shows what else that changes",
         )
     widths = claims.half_widths(cells, independent=True)
     if (widths <= claims.ERROR_WITHIN).all():

@@ -1,17 +1,22 @@
-"""The pictures of the open questions: random reads and wear."""
+"""The pictures of the open questions: random reads, wear, the reserve."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ssdscope.plots import LIGHT, style
+from ssdscope.studies.machado2015.claims import OVERHEAD_4GB
 from ssdscope.studies.machado2015.figure import (
     legend_below,
+    paper_line,
     save_both,
     size_axis,
 )
 from ssdscope.studies.machado2015.procedure import SIZES_BYTES
 from ssdscope.studies.machado2015.random_reads import Evidence
+from ssdscope.studies.machado2015.reserve import Point, Sweep
 from ssdscope.studies.machado2015.wear import Life
 
 if TYPE_CHECKING:
@@ -65,6 +70,55 @@ def candidates(evidence: Evidence, path: Path) -> None:
         axes.set_ylabel("times reads in order")
     legend_below(figure, panels[0], 3)
     save_both(figure, path)
+
+
+def reserves(sweep: Sweep, path: Path) -> None:
+    """Draw what 50 % kept free cost by reserve, one panel per request size."""
+    sizes = sorted({point.size_bytes for point in sweep.points})
+    figure, panels = _panels(len(sizes), (9.6, 4.2))
+    for axes, size in zip(panels, sizes, strict=True):
+        _title(axes, f"4 GB, writes of {size >> 20} MB")
+        points = [point for point in sweep.points if point.size_bytes == size]
+        for index, (name, label) in enumerate(
+            (
+                ("in_order", "in order"),
+                ("random", "random"),
+                ("once", "random, no place twice"),
+            )
+        ):
+            _by_reserve(axes, points, name, label, index)
+        axes.set_yscale("symlog", linthresh=10)
+        axes.set_ylim(-0.6, 700)
+        axes.set_yticks([0, 2, 4, 6, 8, 10, 20, 50, 100, 200, 500])
+        axes.minorticks_off()
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:+g} %" if value else "0")
+        paper_line(axes, OVERHEAD_4GB, right=True)
+        axes.set_xticks([point.reserve_percent for point in points])
+        axes.set_xlabel("reserved (% of all blocks)")
+        axes.set_ylabel("50 % kept free over 5 %")
+    style.legend(panels[-1], LIGHT, loc="upper right")
+    save_both(figure, path)
+
+
+def _by_reserve(axes: "Axes", points: Sequence[Point], name: str, label: str, index: int) -> None:
+    costs = np.array([getattr(point, name) for point in points])
+    reserved = np.array([point.reserve_percent for point in points])
+    look: dict[str, Any] = {"marker": MARKERS[index], "markerfacecolor": "none"}
+    look |= {"color": LIGHT.series(index), "markersize": 9 - 2 * index}
+    axes.plot(reserved, costs, label=label, **look)
+    stuck = np.isnan(costs)
+    if stuck.any():
+        top = 560 / 1.6 ** (index - 1)
+        axes.plot(reserved[stuck], top * np.ones(stuck.sum()), "x", color=LIGHT.series(index))
+        axes.annotate(
+            "stuck",
+            (reserved[stuck][-1], top),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.6,
+            color=LIGHT.series(index),
+        )
 
 
 def erase_spread(lives: Sequence[Life], path: Path) -> None:
