@@ -19,7 +19,7 @@ from ssdscope.studies.machado2015.procedure import (
 from ssdscope.targets import open_target
 from ssdscope.targets.records import OP_READ, OP_WRITE
 
-FIGURES = ["1", "difference", "random-reads", "wear"]
+FIGURES = ["1", "difference", "random-reads", "wear", "organisation"]
 """All but the sweep of reserves, of which two are swept below."""
 
 
@@ -114,6 +114,11 @@ def test_the_difference_is_a_picture_of_its_own(study: studies.StudyResult) -> N
 def test_the_policies_differ_in_wear(study: studies.StudyResult) -> None:
     wear = rows(study, "wear").values()
     assert [each.verdict for each in wear] == [Verdict.AGREES] * 2
+
+
+def test_pages_of_4_kb_alone_give_the_papers_numbers(study: studies.StudyResult) -> None:
+    verdicts = [each.verdict for each in rows(study, "organisation").values()]
+    assert verdicts == [Verdict.AGREES, *[Verdict.EXPLAINED] * 3]
 
 
 def test_a_larger_reserve_serves_random_writes_and_costs_less() -> None:

@@ -13,6 +13,7 @@ from ssdscope.studies.machado2015 import (
     causes,
     claims,
     on_target,
+    organisation,
     random_reads,
     reserve,
     wear,
@@ -235,6 +236,32 @@ def test_one_reserve_for_all_that_the_paper_says(
     rows = reserve.compare(reserve.Sweep(points, {MIB: "stuck"}))
     assert tuple(row.verdict for row in rows) == verdicts
     assert all(bool(row.tried) is (row.verdict == Verdict.EXPLAINED) for row in rows)
+
+
+def organised(costs: dict[int, float], unserved: set[int]) -> Cells:
+    """Make up what each organisation costs, by page, and the sizes that large pages refuse."""
+    cells = {}
+    for each in organisation.ORGANISATIONS:
+        for size_gb, cost in ((32, costs[each.page_kb]), (4, costs[each.page_kb] * 7 / 5.5)):
+            for percent in (5, 50):
+                line = each.name(size_gb, percent)
+                for size in SIZES_BYTES:
+                    mean = 1 + cost / 100 * (percent == 50)
+                    failure = "no page" if each.page_kb == 64 and size in unserved else ""
+                    cell = Cell(line, "write", size, 300, NAN if failure else mean, failure=failure)
+                    cells[line, "write", size] = cell
+    return cells
+
+
+def test_only_the_organisation_that_fits_explains_the_others() -> None:
+    small = set(SIZES_BYTES[:3])
+    fits = organised({4: 5.5, 8: 8, 64: 5.5}, small)
+    rows = organisation.compare(fits)
+    assert [row.verdict for row in rows] == [Verdict.AGREES, *[Verdict.EXPLAINED] * 3]
+    assert "7 sizes from 64 KB" in str(rows[3].ours)
+    assert any("8 KB, 16 KB, 32 KB" in note for note in organisation.notes(fits))
+    rows = organisation.compare(organised({4: 8, 8: 8, 64: 5.5}, small))
+    assert {row.verdict for row in rows} == {Verdict.DIFFERS}
 
 
 def life(policy: str, erases: tuple[int, ...], waf: float, rounds: int) -> wear.Life:

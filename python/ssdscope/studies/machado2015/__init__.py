@@ -15,6 +15,8 @@ least share of free blocks), four access patterns, ten request sizes.
     Its second: where the two collection policies do differ.
 `reserve`
     What the reserve decides where 50 % of 4 GB are kept free.
+`organisation`
+    Pages and blocks as paper and slides print them.
 `on_target`
     Which claims hold on a drive that is not the paper's.
 `figure`, `charts`
@@ -32,6 +34,7 @@ from ssdscope.studies.machado2015 import (
     claims,
     figure,
     on_target,
+    organisation,
     procedure,
     random_reads,
     reserve,
@@ -49,6 +52,7 @@ FIGURES = {
     "random-reads": "Open question: why random reads looked like writes",
     "wear": "Open question: where greedy and wear-aware differ",
     "reserve": "Open question: what the reserve decides where 50 % of 4 GB are kept free",
+    "organisation": "Pages and blocks as paper and slides print them",
 }
 
 
@@ -91,6 +95,7 @@ class _Study:
             "random-reads": _random_reads,
             "wear": _wear,
             "reserve": _reserve,
+            "organisation": _organisation,
         }
         if name in makers:
             return makers[name](self._folder, self._seed, progress)
@@ -161,6 +166,20 @@ def _reserve(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
         image,
         notes=reserve.notes(found),
         table=reserve.table(found),
+    )
+
+
+def _organisation(folder: Path, seed: int, progress: StageProgress) -> FigureResult:
+    cells = organisation.run(seed, progress)
+    image = folder / f"{KEY}-organisation.svg"
+    charts.organisations(cells, image)
+    return FigureResult(
+        "organisation",
+        FIGURES["organisation"],
+        organisation.compare(cells),
+        image,
+        procedure.write_table(cells, folder / f"{KEY}-organisation.csv"),
+        organisation.notes(cells),
     )
 
 

@@ -1,4 +1,4 @@
-"""The pictures of the open questions: random reads, wear, the reserve."""
+"""The pictures of the open questions: random reads, wear, the reserve, the organisation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.plots import LIGHT, style
-from ssdscope.studies.machado2015.claims import OVERHEAD_4GB
+from ssdscope.studies.machado2015.claims import OVERHEAD_4GB, OVERHEAD_32GB
 from ssdscope.studies.machado2015.figure import (
     legend_below,
     paper_line,
     save_both,
     size_axis,
 )
-from ssdscope.studies.machado2015.procedure import SIZES_BYTES
+from ssdscope.studies.machado2015.organisation import ORGANISATIONS, Organisation, overhead
+from ssdscope.studies.machado2015.procedure import SIZES_BYTES, Cells
 from ssdscope.studies.machado2015.random_reads import Evidence
 from ssdscope.studies.machado2015.reserve import Point, Sweep
 from ssdscope.studies.machado2015.wear import Life
@@ -119,6 +120,60 @@ def _by_reserve(axes: "Axes", points: Sequence[Point], name: str, label: str, in
             fontsize=7.6,
             color=LIGHT.series(index),
         )
+
+
+def organisations(cells: Cells, path: Path) -> None:
+    """Draw each organisation: mean response time, and what 50 % kept free cost."""
+    figure, panels = _panels(3, (12, 4.2))
+    for index, organisation in enumerate(ORGANISATIONS):
+        _times(panels[0], cells, organisation, index)
+        for axes, size_gb in zip(panels[1:], (32, 4), strict=True):
+            costs = [overhead(cells, organisation, size_gb, size) for size in SIZES_BYTES]
+            _organisation_line(axes, costs, index)
+    _title(panels[0], "32 GB, 5 % kept free: writes, and reads (dotted)")
+    panels[0].set_yscale("log")
+    panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    panels[0].set_ylabel("mean response time (ms)")
+    for axes, size_gb, paper in zip(
+        panels[1:], (32, 4), (OVERHEAD_32GB, OVERHEAD_4GB), strict=True
+    ):
+        _title(axes, f"{size_gb} GB: writes in order, 50 % kept free over 5 %")
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:+g} %" if value else "0")
+        axes.set_ylim(-0.8, 20)
+        paper_line(axes, paper)
+    for axes in panels:
+        size_axis(axes, SIZES_BYTES)
+        axes.tick_params(axis="x", labelsize=7)
+    legend_below(figure, panels[0], 4)
+    save_both(figure, path)
+
+
+def _times(axes: "Axes", cells: Cells, organisation: Organisation, index: int) -> None:
+    line = organisation.name(32, 5)
+    for pattern, dash in (("write", "-"), ("read", (0, (1, 1.5)))):
+        means = [cells[line, pattern, size].mean_ns / 1e6 for size in SIZES_BYTES]
+        label = organisation.label if pattern == "write" else None
+        _organisation_line(axes, means, index, dash=dash, label=label)
+
+
+def _organisation_line(
+    axes: "Axes",
+    values: Sequence[float],
+    index: int,
+    dash: str | tuple[int, tuple[float, float]] = "-",
+    label: str | None = None,
+) -> None:
+    axes.plot(
+        [size / 1024 for size in SIZES_BYTES],
+        values,
+        marker=MARKERS[index],
+        markersize=8 - 1.2 * index,
+        markerfacecolor="none",
+        color=LIGHT.series(index),
+        linestyle=dash,
+        linewidth=1.3,
+        label=label,
+    )
 
 
 def erase_spread(lives: Sequence[Life], path: Path) -> None:
