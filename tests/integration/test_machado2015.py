@@ -1,6 +1,7 @@
 """The study of 2015 on the simulated drives: the paper's numbers, and the open questions."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,13 @@ from ssdscope.cli.reproduce import parse_figures
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import silent
 from ssdscope.studies import Claim, Verdict
-from ssdscope.studies.machado2015 import procedure, reserve
+from ssdscope.studies.machado2015 import firmware, procedure, reserve
 from ssdscope.studies.machado2015.procedure import (
     CLEARED,
     CONFIGURATIONS,
     SIZES_BYTES,
+    Cell,
+    Line,
 )
 from ssdscope.targets import open_target
 from ssdscope.targets.records import OP_READ, OP_WRITE
@@ -192,6 +195,72 @@ def test_the_procedure_on_another_simulated_drive(tmp_path: Path) -> None:
     assert others == {"of another drive"}
     with pytest.raises(UsageError, match="the paper's own drives"):
         studies.run("machado2015", out_dir=tmp_path, figures=["wear"], target=target)
+
+
+def test_drive_files_of_other_firmwares_keep_size_reserve_and_policy(tmp_path: Path) -> None:
+    for kind in firmware.NAMES:
+        lines = firmware.Firmware(kind, tmp_path).lines(1)
+        assert [line.label for line in lines] == [each.label for each in CONFIGURATIONS]
+        for line, each in zip(lines, CONFIGURATIONS, strict=True):
+            drive = line.open(1).drive
+            assert drive is not None
+            raw = drive["nand"]["blocks_per_plane"] * 64 * 64 * 4096
+            assert raw == each.size_gb << 30
+            exported = 1 / (1 + drive["over_provisioning_ratio"])
+            assert exported == pytest.approx(1 - each.reserve_ratio, abs=1e-6)
+            if kind == "page":
+                assert drive["gc"]["policy"] == each.policy
+                assert drive["gc"]["low_water_ratio"] == each.min_free_percent / 100
+            else:
+                spare = each.reserve_ratio - each.min_free_percent / 100
+                unit = drive["ftl"]["merge_unit_bytes"]
+                log_bytes = drive["ftl"]["log_blocks"] * unit
+                assert log_bytes == pytest.approx(spare * raw, abs=2 * unit)
+
+
+def test_the_ten_configurations_with_another_firmware(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_lines = procedure.run_lines
+
+    def one_for_all(lines: list[Line], *args: object) -> dict[tuple[str, str, int], Cell]:
+        cells = run_lines(lines[-1:], *args)
+        return {
+            (line.label, pattern, size): replace(cell, line=line.label)
+            for line in lines
+            for (_, pattern, size), cell in cells.items()
+        }
+
+    monkeypatch.setattr(procedure, "run_lines", one_for_all)
+    result = studies.run(
+        "machado2015", out_dir=tmp_path, figures=["1"], seed=1, extras={"drive": "log-block"}
+    )
+    (figure,) = result.figures
+    assert figure.image is not None
+    assert figure.image.name == "machado2015-log-block-figure1.svg"
+    differing = {row.why for row in figure.rows if row.verdict != Verdict.AGREES}
+    assert differing == {"of another drive"}
+    assert any("policy" in note for note in figure.notes)
+
+
+@pytest.mark.parametrize(
+    ("figures", "extras", "message"),
+    [
+        (["1"], {"drive": "mapped"}, "no firmware 'mapped'"),
+        (["wear"], {"drive": "page"}, "the paper's own drives"),
+    ],
+)
+def test_other_firmwares_are_refused_what_they_have_not(
+    tmp_path: Path, figures: list[str], extras: dict[str, str], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        studies.run("machado2015", out_dir=tmp_path, figures=figures, extras=extras)
+
+
+def test_a_target_has_a_firmware_of_its_own(tmp_path: Path) -> None:
+    target = open_target("sim:mqsim-8g", seed=1)
+    with pytest.raises(UsageError, match="firmware of its own"):
+        studies.run("machado2015", out_dir=tmp_path, target=target, extras={"drive": "page"})
 
 
 def test_unknown_studies_and_figures_are_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from ssdscope.studies import Claim, Verdict
 from ssdscope.studies.machado2015 import (
     causes,
     claims,
+    firmware,
     on_target,
     organisation,
     random_reads,
@@ -288,3 +289,11 @@ def test_another_drive_is_all_that_is_said_of_one() -> None:
     differing = [row for row in others if row.verdict == Verdict.DIFFERS]
     assert len(differing) == 2
     assert {(row.why, row.tried) for row in differing} == {("of another drive", "")}
+
+
+def test_a_firmware_without_policies_is_not_asked_about_them() -> None:
+    other = of_the_paper(lambda _, cell: replace(cell, block_erases=1))
+    page, log_block = (firmware.compare(other, kind) for kind in ("page", "log-block"))
+    assert len(page) == len(log_block) + 1
+    assert not any("wear-aware" in row.what for row in log_block)
+    assert {row.why for row in page if row.verdict != Verdict.AGREES} == {"of another drive"}

@@ -19,6 +19,7 @@ EXAMPLES = """\b
 Examples:
   ssdscope reproduce machado2015 --seed 1
   ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
+  ssdscope reproduce machado2015 --drive page
   ssdscope reproduce kuo2009 --figure 25-28
   ssdscope reproduce huang2011 --figure traces --trace financial1=Financial1.spc.gz
   ssdscope reproduce huang2011 --figure II,III,8-10 --only SSD_I --count 600
@@ -98,6 +99,14 @@ def reproduce(
         ),
         Input(lambda named: [named.partition("=")[2]]),
     ] = None,
+    drive: Annotated[
+        str | None,
+        typer.Option(
+            "--drive",
+            metavar="FIRMWARE",
+            help="machado2015: its configurations with this firmware, page or log-block.",
+        ),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with 1 if a verdict is `differs`.")
     ] = False,
@@ -139,6 +148,7 @@ def reproduce(
                     "only": only,
                     "jobs": jobs,
                     "trace": trace or None,
+                    "drive": drive,
                 },
             )
         except OutputError as failure:

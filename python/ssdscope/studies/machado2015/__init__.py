@@ -17,6 +17,8 @@ least share of free blocks), four access patterns, ten request sizes.
     What the reserve decides where 50 % of 4 GB are kept free.
 `organisation`
     Pages and blocks as paper and slides print them.
+`firmware`
+    Its future work: the ten configurations with other firmwares.
 `on_target`
     Which claims hold on a drive that is not the paper's.
 `figure`, `charts`
@@ -33,6 +35,7 @@ from ssdscope.studies.machado2015 import (
     charts,
     claims,
     figure,
+    firmware,
     on_target,
     organisation,
     procedure,
@@ -54,6 +57,8 @@ FIGURES = {
     "reserve": "Open question: what the reserve decides where 50 % of 4 GB are kept free",
     "organisation": "Pages and blocks as paper and slides print them",
 }
+OF_FIRMWARE = ("1", "difference")
+"""Figures that are made with another firmware too."""
 
 
 def run(
@@ -62,12 +67,19 @@ def run(
     folder: Path,
     seed: int,
     progress: StageProgress,
+    drive: str | None = None,
 ) -> StudyResult:
-    """Run the study, or its procedure on a target."""
+    """Run the study, its ten configurations with another firmware, or its procedure on a target."""
     if target is not None:
+        if drive is not None:
+            raise UsageError("--drive and --target: a target has a firmware of its own")
         _require(wanted, ("1",), "on a target")
         figure_1, interrupted = _on_target(target, folder, seed, progress)
         return StudyResult(KEY, [figure_1], seed, target.uri, interrupted)
+    if drive is not None:
+        wanted = _require(wanted, OF_FIRMWARE, f"with --drive {firmware.known(drive)}")
+        made = _WithFirmware(firmware.Firmware(drive, folder), seed)
+        return make_figures(KEY, wanted, made.make, seed, progress)
     return make_figures(KEY, wanted, _Study(folder, seed).make, seed, progress)
 
 
@@ -107,6 +119,27 @@ class _Study:
         trials = causes.run(self._cells, self._seed, within(progress, 1, 2))
         rows = causes.explain(claims.compare(self._cells), trials)
         return _four_panels(self._cells, self._folder / f"{KEY}-figure1.svg", rows)
+
+
+class _WithFirmware:
+    """The ten configurations with another firmware."""
+
+    def __init__(self, drives: firmware.Firmware, seed: int) -> None:
+        self._drives = drives
+        self._seed = seed
+        self._cells: procedure.Cells | None = None
+
+    def make(self, name: str, progress: StageProgress) -> FigureResult:
+        kind, folder = self._drives.kind, self._drives.folder
+        if self._cells is None:
+            lines = self._drives.lines(self._seed)
+            self._cells = procedure.run_lines(lines, self._seed, progress, procedure.PATTERNS)
+        title = f"{FIGURES[name]}: {firmware.NAMES[kind]} firmware"
+        if name == "difference":
+            return _difference(self._cells, folder / f"{KEY}-{kind}-difference.svg", title)
+        rows = firmware.compare(self._cells, kind)
+        image = folder / f"{KEY}-{kind}-figure1.svg"
+        return _four_panels(self._cells, image, rows, title, firmware.notes(kind))
 
 
 def _four_panels(
@@ -205,4 +238,5 @@ STUDY = StudyInfo(
     "internal organisation of a simulated SSD (ERAD 2015)",
     FIGURES,
     run,
+    extras=frozenset({"drive"}),
 )
