@@ -60,6 +60,13 @@ def test_a_file_says_the_same_in_tables(tmp_path: Path) -> None:
     assert read_flows([], path, {"bs": "4k"}, exit_all=False) == words
 
 
+def test_a_turn_is_so_many_requests() -> None:
+    flows = read_flows(["name=r turn=8", "rw=write"], None, {}, exit_all=False)
+    assert flows is not None
+    assert [flow.turn for flow in flows.flows] == [8, None]
+    assert [flow["turn"] for flow in flows.to_dict()["flows"]] == [8, None]
+
+
 def test_no_flows_are_none() -> None:
     assert read_flows([], None, COMMON, exit_all=False) is None
 
@@ -76,6 +83,7 @@ def test_no_flows_are_none() -> None:
         (["name=a bs=4KB"], "--flow a: bs: "),
         (["name=a priority=top"], "--flow a: priority: 'top' is unknown"),
         (["name=a arrival=sometimes"], "arrival: 'sometimes' is unknown"),
+        (["name=a turn=none"], "--flow a: turn: 'none' is not a positive whole number"),
         (["name= rw=read"], "--flow : a flow needs a name"),
     ],
 )

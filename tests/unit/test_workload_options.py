@@ -17,18 +17,21 @@ def test_every_option_sets_its_field() -> None:
         "iodepth": "4",
         "numjobs": "2",
         "offset": "1m",
+        "offset_increment": "512m",
         "size": "1g",
         "io_size": "2g",
         "number_ios": "300",
         "runtime": "10s",
         "until_ci": "5%",
         "thinktime": "80us",
+        "thinktime_blocks": "10",
         "rate_iops": "1000",
         "arrival": "poisson",
         "fsync": "32",
         "fua": True,
         "percentage_random": "50%",
         "stride": "64k",
+        "partitions": "8",
         "random_start": True,
         "ramp_ios": "10",
         "ramp_time": "1s",
@@ -41,18 +44,21 @@ def test_every_option_sets_its_field() -> None:
         iodepth=4,
         numjobs=2,
         offset_bytes=2**20,
+        offset_increment_bytes=2**29,
         size_bytes=2**30,
         io_bytes=2**31,
         requests=300,
         runtime_ns=10**10,
         until_ci=0.05,
         thinktime_ns=80_000,
+        thinktime_every=10,
         rate_iops=1000,
         arrival="poisson",
         fsync_every=32,
         fua=True,
         percentage_random=50,
         stride_bytes=65536,
+        partitions=8,
         random_start=True,
         ramp_requests=10,
         ramp_ns=10**9,
@@ -66,6 +72,14 @@ def test_reads_and_writes_may_differ() -> None:
     assert (workload.read_block_bytes, workload.write_block_bytes) == (4096, 16384)
     assert (workload.read_percentage_random, workload.write_percentage_random) == (100, 0)
     assert (workload.read_stride_bytes, workload.write_stride_bytes) == (0, 65536)
+
+
+def test_a_gap_may_be_negative() -> None:
+    workload = workload_from_options({"rw": "rw", "stride": "-8k, -512"}, seed=1)
+    assert (workload.read_stride_bytes, workload.write_stride_bytes) == (-8192, -512)
+    with pytest.raises(UsageError, match=r"^--stride: '4KB' can be read") as refusal:
+        workload_from_options({"stride": "-4KB"}, seed=1)
+    assert refusal.value.hint
 
 
 def test_what_is_not_given_is_the_default() -> None:

@@ -1,5 +1,7 @@
-//! Several workloads at the same time on one device: each a flow with a name of its own.
+//! Several workloads on one device, at the same time or in turn: each a flow with a name of its
+//! own.
 
+use crate::arrivals::Arrival;
 use crate::device::{DeviceInfo, Queues};
 use crate::request::{Priority, Queue};
 use crate::workload::{MOST_IN_FLIGHT, Plan, Workload};
@@ -18,6 +20,10 @@ pub struct Flow {
     /// The class of its queue, on a device that tells classes apart; default: medium.
     #[serde(default)]
     pub priority: Option<Priority>,
+    /// How many requests it makes before the next flow has its turn. If any flow says so, all take
+    /// turns, with one request in flight between them; default: 1.
+    #[serde(default)]
+    pub turn: Option<u64>,
     /// What it asks for.
     pub workload: Workload,
 }
@@ -40,6 +46,8 @@ pub struct FlowPlan {
     pub name: String,
     /// Its queue.
     pub queue: Queue,
+    /// Requests in its turn, if flows take turns.
+    pub turn: u64,
     /// What it asks for.
     pub plan: Plan,
 }
@@ -82,6 +90,12 @@ impl Flows {
         serde_json::from_value(value).map_err(not_flows)
     }
 
+    /// Whether flows take turns.
+    #[must_use]
+    pub fn in_turn(&self) -> bool {
+        self.flows.iter().any(|flow| flow.turn.is_some())
+    }
+
     /// Checks the flows against a device. Flow `i` gets queue `i` modulo the device's.
     ///
     /// # Errors
@@ -121,8 +135,12 @@ impl Flows {
                     other.name, queues.count
                 ));
             }
+            if self.in_turn() {
+                faults_in_turn(flow).iter().for_each(|text| fault(text));
+            }
+            let (name, turn) = (flow.name.clone(), flow.turn.unwrap_or(1));
             match flow.workload.plan(info) {
-                Ok(plan) => plans.push(FlowPlan { name: flow.name.clone(), queue, plan }),
+                Ok(plan) => plans.push(FlowPlan { name, queue, turn, plan }),
                 Err(error) => error.to_string().lines().for_each(&mut fault),
             }
         }
@@ -133,4 +151,17 @@ impl Flows {
         }
         if lines.is_empty() { Ok(plans) } else { Err(FlowsError { lines }) }
     }
+}
+
+/// What keeps a flow from taking turns: only one request may be in flight between all.
+fn faults_in_turn(flow: &Flow) -> Vec<String> {
+    let one_each = "flows that take turns (turn) have one request in flight between them";
+    let Workload { iodepth, numjobs, arrival, .. } = &flow.workload;
+    let faults = [
+        (flow.turn == Some(0), "turn: must be more than 0".to_owned()),
+        (*iodepth > 1, format!("iodepth: {one_each}")),
+        (*numjobs > 1, format!("numjobs: {one_each}")),
+        (*arrival != Arrival::Closed, format!("arrival: {one_each}")),
+    ];
+    faults.into_iter().filter_map(|(wrong, text)| wrong.then_some(text)).collect()
 }

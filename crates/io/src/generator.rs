@@ -3,14 +3,18 @@
 //! Deterministic: each job draws from streams of its own, named after it, and a
 //! choice that is no choice (100 % reads) draws nothing. A sequential request
 //! starts where the last one of its direction ended, plus the stride, and starts
-//! over where it would leave the region, as fio does; random ones fall on multiples
+//! over where it would leave the region, as fio does: at the region's start, or at its
+//! last whole request if a negative stride makes it go backwards; random ones fall on multiples
 //! of their size, counted from the start of the region, and so does the first
 //! sequential one of each direction if the start is to be random.
 
+mod track;
+
+use self::track::Track;
 use crate::request::Op;
 use crate::rng::Stream;
 use crate::units::{Bytes, Lba, Sectors};
-use crate::workload::{JobLimits, Plan, Region, Shape};
+use crate::workload::{JobLimits, Plan, Region};
 
 /// Why a job made its last request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,42 +38,6 @@ pub struct Generated {
     pub measured: bool,
 }
 
-/// Where requests of one direction and size fall.
-#[derive(Clone, Debug)]
-struct Track {
-    region: Region,
-    shape: Shape,
-    blocks: u64,
-    next: Lba,
-}
-
-impl Track {
-    fn new(region: Region, shape: Shape, start: Option<&mut Stream>) -> Self {
-        let blocks = region.sectors.0 / shape.sectors.0.max(1);
-        let skipped = start.map_or(0, |starts| starts.below(blocks.max(1)) * shape.sectors.0);
-        Self { region, shape, blocks, next: region.start + Sectors(skipped) }
-    }
-
-    #[inline]
-    fn random(&mut self, offsets: &mut Stream) -> Lba {
-        let block = offsets.below(self.blocks);
-        self.step_from(self.region.start + Sectors(block * self.shape.sectors.0))
-    }
-
-    #[inline]
-    fn sequential(&mut self) -> Lba {
-        let fits = self.next + self.shape.sectors <= self.region.start + self.region.sectors;
-        let lba = if fits { self.next } else { self.region.start };
-        self.step_from(lba)
-    }
-
-    #[inline]
-    fn step_from(&mut self, lba: Lba) -> Lba {
-        self.next = lba + self.shape.sectors + self.shape.stride;
-        lba
-    }
-}
-
 /// Makes the requests of one job.
 #[derive(Clone, Debug)]
 pub struct Generator {
@@ -89,15 +57,20 @@ impl Generator {
     #[must_use]
     pub fn new(plan: &Plan, job: u64) -> Self {
         let stream = |name: &str| Stream::new(plan.workload.seed, &format!("job{job}/{name}"));
+        let full = &plan.workload;
+        let ahead = Bytes(full.offset_increment_bytes * job).whole_sectors();
+        let region =
+            Region { start: plan.region.start + ahead.unwrap_or(Sectors::ZERO), ..plan.region };
         let mut starts = stream("starts");
         let mut track = |shape| {
-            Track::new(plan.region, shape, plan.workload.random_start.then_some(&mut starts))
+            let start = full.random_start.then_some(&mut starts);
+            Track::new(region, shape, full.partitions, start)
         };
         Self {
             reads: track(plan.reads),
             writes: track(plan.writes),
             read_percent: plan.read_percent,
-            fsync_every: plan.workload.fsync_every,
+            fsync_every: full.fsync_every,
             writes_since_flush: 0,
             left: plan.limits,
             directions: stream("directions"),
@@ -177,8 +150,8 @@ mod tests {
     use crate::device::{ClockKind, DeviceInfo, DeviceKind};
     use crate::workload::{Pattern, Workload};
 
-    fn generator(workload: &Workload, job: u64) -> Generator {
-        let info = DeviceInfo {
+    fn info() -> DeviceInfo {
+        DeviceInfo {
             kind: DeviceKind::Simulated,
             capacity_bytes: 1 << 20,
             logical_block_bytes: 512,
@@ -188,8 +161,11 @@ mod tests {
             attribution: false,
             snapshot: false,
             caches: Caches::ABSENT,
-        };
-        Generator::new(&workload.plan(&info).unwrap(), job)
+        }
+    }
+
+    fn generator(workload: &Workload, job: u64) -> Generator {
+        Generator::new(&workload.plan(&info()).unwrap(), job)
     }
 
     fn all(workload: &Workload) -> Vec<Generated> {
@@ -219,6 +195,18 @@ mod tests {
         workload.size_bytes = Some(32 * 1024);
         workload.requests = Some(4);
         assert_eq!(offsets(&workload), [0, 12288, 24576, 0]);
+    }
+
+    #[test]
+    fn jobs_each_have_a_region_of_their_own_if_asked() {
+        let mut workload = Workload::new(Pattern::Write);
+        workload.offset_bytes = 4096;
+        workload.numjobs = 3;
+        workload.offset_increment_bytes = 256 << 10;
+        let first = |job| generator(&workload, job).next_request().unwrap().lba.byte_offset().0;
+        assert_eq!([first(0), first(1), first(2)], [4096, 4096 + (256 << 10), 4096 + (512 << 10)]);
+        let size_bytes = workload.plan(&info()).unwrap().workload.size_bytes;
+        assert_eq!(size_bytes, Some((512 << 10) - 4096), "as much as the last job has");
     }
 
     #[test]

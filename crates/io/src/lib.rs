@@ -33,6 +33,7 @@ pub mod log;
 mod mock;
 pub mod moved;
 pub mod null;
+pub mod pauses;
 pub mod raid0;
 pub mod recorder;
 pub mod request;

@@ -5,10 +5,11 @@
 //! everything but `rw` optional; [`Workload::plan`] checks it against a drive,
 //! reports all faults at once, and fills every gap.
 
+mod check;
 mod plan;
 
+pub(crate) use check::{LONGEST_SPAN, MOST_IN_FLIGHT};
 pub use plan::{JobLimits, Plan, Region, Shape};
-pub(crate) use plan::{LONGEST_SPAN, MOST_IN_FLIGHT};
 
 use crate::arrivals::Arrival;
 use serde::{Deserialize, Serialize};
@@ -83,13 +84,16 @@ pub struct Workload {
     /// Requests each job keeps in flight.
     #[serde(default = "one")]
     pub iodepth: u64,
-    /// Jobs that run side by side over the same region.
+    /// Jobs that run side by side.
     #[serde(default = "one")]
     pub numjobs: u64,
     /// Where the region starts.
     #[serde(default)]
     pub offset_bytes: u64,
-    /// How long the region is; default: to the end of the drive.
+    /// How far the region of each job begins behind that of the one before.
+    #[serde(default)]
+    pub offset_increment_bytes: u64,
+    /// How long the region is; default: to the end of the drive, from the last job's start.
     #[serde(default)]
     pub size_bytes: Option<u64>,
     /// Bytes each job transfers; default, where nothing else ends the run: the region once.
@@ -107,6 +111,9 @@ pub struct Workload {
     /// Pause between a completion and the request that takes its place.
     #[serde(default)]
     pub thinktime_ns: u64,
+    /// Requests of a job between two pauses.
+    #[serde(default = "one")]
+    pub thinktime_every: u64,
     /// Most requests per second of each job; with arrivals of their own, how many.
     #[serde(default)]
     pub rate_iops: Option<u64>,
@@ -128,15 +135,19 @@ pub struct Workload {
     /// The same of the writes, where different.
     #[serde(default)]
     pub write_percentage_random: Option<u64>,
-    /// Gap from the end of a sequential request to the start of the next of its direction.
+    /// Gap from the end of a sequential request to the start of the next of its direction; minus
+    /// its size for requests in one place, less than that for requests that go backwards.
     #[serde(default)]
-    pub stride_bytes: u64,
+    pub stride_bytes: i64,
     /// The gap between reads, where different.
     #[serde(default)]
-    pub read_stride_bytes: Option<u64>,
+    pub read_stride_bytes: Option<i64>,
     /// The gap between writes, where different.
     #[serde(default)]
-    pub write_stride_bytes: Option<u64>,
+    pub write_stride_bytes: Option<i64>,
+    /// Equal parts of the region that take sequential requests in turn, each in order.
+    #[serde(default = "one")]
+    pub partitions: u64,
     /// Sequential reads and writes begin at a random block of the region, not at its start.
     #[serde(default)]
     pub random_start: bool,
@@ -176,12 +187,14 @@ impl Workload {
             iodepth: one(),
             numjobs: one(),
             offset_bytes: 0,
+            offset_increment_bytes: 0,
             size_bytes: None,
             io_bytes: None,
             requests: None,
             runtime_ns: None,
             until_ci: None,
             thinktime_ns: 0,
+            thinktime_every: one(),
             rate_iops: None,
             arrival: Arrival::Closed,
             fsync_every: 0,
@@ -192,6 +205,7 @@ impl Workload {
             stride_bytes: 0,
             read_stride_bytes: None,
             write_stride_bytes: None,
+            partitions: one(),
             random_start: false,
             ramp_requests: 0,
             ramp_ns: None,

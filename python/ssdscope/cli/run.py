@@ -21,6 +21,10 @@ Examples:
   ssdscope run sim:mqsim-8g --rw randread --bs 4k --iodepth 32 --number_ios 100000
   ssdscope run sim:msr-4gb --rw randwrite --bs 8k --until-ci 5% -o json
   ssdscope run sim:mqsim-8g --runtime 50ms --flow rw=randread --flow "rw=write bs=128k"
+  ssdscope run sim:ryu-b --rw write --bs 32k --stride -64k --size 1g --number-ios 1000
+  ssdscope run sim:ryu-b --rw write --bs 32k --partitions 8 --size 1g --number-ios 1000
+  ssdscope run sim:ryu-b --rw randwrite --thinktime 100ms --thinktime-blocks 10 --number-ios 500
+  ssdscope run sim:ryu-b --number-ios 90 --flow "rw=randread turn=8" --flow rw=write
   ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
 """
 
@@ -47,6 +51,10 @@ def run(
     iodepth: Annotated[str | None, _option("iodepth", "N", "Requests in flight, per job.")] = None,
     numjobs: Annotated[str | None, _option("numjobs", "N", "Jobs.")] = None,
     offset: Annotated[str | None, _option("offset", "SIZE", "Where the region starts.")] = None,
+    offset_increment: Annotated[
+        str | None,
+        _option("offset-increment", "SIZE", "How far each job's region is behind the last one's."),
+    ] = None,
     size: Annotated[str | None, _option("size", "SIZE", "Size of the region.")] = None,
     io_size: Annotated[str | None, _option("io-size", "SIZE", "Stop after this much.")] = None,
     number_ios: Annotated[
@@ -59,6 +67,9 @@ def run(
     ] = None,
     thinktime: Annotated[
         str | None, _option("thinktime", "TIME", "Pause after each request: 80us.")
+    ] = None,
+    thinktime_blocks: Annotated[
+        str | None, _option("thinktime-blocks", "N", "Pause after every N requests only.")
     ] = None,
     rate_iops: Annotated[
         str | None, _option("rate-iops", "N", "At most so many requests a second.")
@@ -74,7 +85,12 @@ def run(
         _option("percentage-random", "PERCENT[,PERCENT]", "Share of random offsets."),
     ] = None,
     stride: Annotated[
-        str | None, _option("stride", "SIZE[,SIZE]", "Gap between one request and the next.")
+        str | None,
+        _option("stride", "SIZE[,SIZE]", "Gap between one request and the next; may be negative."),
+    ] = None,
+    partitions: Annotated[
+        str | None,
+        _option("partitions", "N", "Parts of the region that take requests in turn, in order."),
     ] = None,
     random_start: Annotated[
         bool, typer.Option("--random-start", help="Sequential requests begin anywhere.")
@@ -122,6 +138,10 @@ def run(
 
     With --flow or --jobs several workloads run at the same time, each with its own
     statistics; the other options then hold for every flow that does not say otherwise.
+    Flows with turn=N alternate instead, N requests of one and then of the next.
+
+    --stride is the gap from the end of one request to the start of the next: minus the request
+    size stays in one place, minus twice that goes backwards.
     """
     from ssdscope.workloads.flow_options import in_flow_names, read_flows
     from ssdscope.workloads.flows import Flows

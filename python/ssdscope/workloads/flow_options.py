@@ -1,7 +1,7 @@
 """Flows as people write them: words on a command line, or tables of a file.
 
-Both take the options of `run` and besides ``name`` (the table's own in a file) and
-``priority``. What is given for all flows stands on the command line beside them, or in the
+Both take the options of `run` and besides ``name`` (the table's own in a file), ``priority``
+and ``turn``. What is given for all flows stands on the command line beside them, or in the
 table ``[global]`` of a file.
 """
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope.errors import UsageError
+from ssdscope.units import parse_count
 from ssdscope.workloads.flows import Flow, Flows
 from ssdscope.workloads.options import OPTIONS, in_option_names, workload_from_options
 
@@ -132,17 +133,22 @@ def _flow(name: str, options: Mapping[str, Any], place: str) -> Flow:
     where = _within(place)
     options = dict(options)
     priority = options.pop("priority", None)
+    turn = options.pop("turn", None)
     for option in options:
         if option not in OPTIONS:
             raise UsageError(
                 f"{where(option)}: there is no such option",
-                hint=f"there are name, priority, {', '.join(OPTIONS)}",
+                hint=f"there are name, priority, turn, {', '.join(OPTIONS)}",
             )
     workload = workload_from_options(options, seed=0, where=where)
     if not name:
         raise UsageError(f"{place}: a flow needs a name")
     try:
-        return Flow(name, workload, priority)
+        requests = None if turn is None else parse_count(str(turn))
+    except UsageError as error:
+        raise UsageError(f"{where('turn')}: {error.message}", hint=error.hint) from error
+    try:
+        return Flow(name, workload, priority, requests)
     except UsageError as error:
         raise UsageError(f"{place}: {error.message}", hint=error.hint) from error
 

@@ -1,4 +1,4 @@
-"""Several workloads at the same time, mirrored to the JSON that the drivers in Rust take."""
+"""Several workloads at once or in turn, mirrored to the JSON that the drivers in Rust take."""
 
 import json
 from dataclasses import dataclass, replace
@@ -24,11 +24,15 @@ class Flow:
     priority
         Class of its submission queue, one of `PRIORITIES`, on a drive that tells classes
         apart; None for the default.
+    turn
+        Requests it makes before the next flow has its turn. If any flow says so, all take turns,
+        with one request in flight between them; None is then 1.
     """
 
     name: str
     workload: Workload
     priority: str | None = None
+    turn: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse a class that there is none of."""
@@ -40,7 +44,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Flows:
-    """Workloads that run side by side, flow ``i`` through submission queue ``i``.
+    """Workloads that run side by side or in turn, flow ``i`` through submission queue ``i``.
 
     Attributes
     ----------
@@ -69,7 +73,12 @@ class Flows:
     def to_dict(self) -> dict[str, Any]:
         """Give the keys of the JSON form, every one of them."""
         flows = [
-            {"name": flow.name, "priority": flow.priority, "workload": flow.workload.to_dict()}
+            {
+                "name": flow.name,
+                "priority": flow.priority,
+                "turn": flow.turn,
+                "workload": flow.workload.to_dict(),
+            }
             for flow in self.flows
         ]
         return {"flows": flows, "exit_all": self.exit_all}

@@ -33,6 +33,12 @@ def _whole_number(text: str) -> int:
     return 0 if text.strip() == "0" else parse_count(text)
 
 
+def _gap(text: str) -> int:
+    """Read a size that may be negative."""
+    digits = text.strip()
+    return -parse_size(digits[1:]) if digits.startswith("-") else parse_size(digits)
+
+
 def _switch(text: str) -> bool:
     if text not in ("True", "False"):
         raise UsageError(f"{text!r} is neither true nor false")
@@ -46,18 +52,21 @@ OPTIONS = {
     "iodepth": Option("iodepth", parse_count),
     "numjobs": Option("numjobs", parse_count),
     "offset": Option("offset_bytes", parse_size),
+    "offset_increment": Option("offset_increment_bytes", parse_size),
     "size": Option("size_bytes", parse_size),
     "io_size": Option("io_bytes", parse_size),
     "number_ios": Option("requests", parse_count),
     "runtime": Option("runtime_ns", parse_duration),
     "until_ci": Option("until_ci", parse_percent),
     "thinktime": Option("thinktime_ns", parse_duration),
+    "thinktime_blocks": Option("thinktime_every", parse_count),
     "rate_iops": Option("rate_iops", parse_count),
     "arrival": Option("arrival", str),
     "fsync": Option("fsync_every", _whole_number),
     "fua": Option("fua", _switch),
     "percentage_random": Option("percentage_random", parse_whole_percent),
-    "stride": Option("stride_bytes", parse_size),
+    "stride": Option("stride_bytes", _gap),
+    "partitions": Option("partitions", parse_count),
     "random_start": Option("random_start", _switch),
     "ramp_ios": Option("ramp_requests", _whole_number),
     "ramp_time": Option("ramp_ns", parse_duration),

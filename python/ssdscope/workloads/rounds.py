@@ -255,6 +255,8 @@ def in_order(workload: Workload) -> bool:
         and not workload.write_percentage_random
         and not workload.stride_bytes
         and not workload.write_stride_bytes
+        and workload.partitions == 1
+        and not workload.offset_increment_bytes
     )
 
 

@@ -32,6 +32,8 @@ class Workload:
         Requests each job keeps in flight, and jobs.
     offset_bytes, size_bytes
         The region; a size of None is up to the end of the drive.
+    offset_increment_bytes
+        How far the region of each job begins behind that of the one before; 0 for one region.
     io_bytes, requests, runtime_ns
         When to stop.
     until_ci
@@ -39,6 +41,8 @@ class Workload:
         either side.
     thinktime_ns
         Pause of a job after each completion.
+    thinktime_every
+        Requests between two pauses: with more than 1, bursts.
     rate_iops
         Upper bound on requests per second of each job; with arrivals of their own, how many.
     arrival
@@ -54,9 +58,12 @@ class Workload:
     read_percentage_random, write_percentage_random
         Shares where reads and writes differ; None for `percentage_random`.
     stride_bytes
-        Gap from the end of a sequential request to the start of the next of its direction.
+        Gap from the end of a sequential request to the start of the next of its direction;
+        minus its size for requests in one place, less for requests that go backwards.
     read_stride_bytes, write_stride_bytes
         Gaps where reads and writes differ; None for `stride_bytes`.
+    partitions
+        Equal parts of the region that take sequential requests in turn, each in order.
     random_start
         Sequential reads and writes begin at a random block of the region, not at its start.
     ramp_requests
@@ -75,12 +82,14 @@ class Workload:
     iodepth: int = 1
     numjobs: int = 1
     offset_bytes: int = 0
+    offset_increment_bytes: int = 0
     size_bytes: int | None = None
     io_bytes: int | None = None
     requests: int | None = None
     runtime_ns: int | None = None
     until_ci: float | None = None
     thinktime_ns: int = 0
+    thinktime_every: int = 1
     rate_iops: int | None = None
     arrival: str = "closed"
     fsync_every: int = 0
@@ -91,6 +100,7 @@ class Workload:
     stride_bytes: int = 0
     read_stride_bytes: int | None = None
     write_stride_bytes: int | None = None
+    partitions: int = 1
     random_start: bool = False
     ramp_requests: int = 0
     ramp_ns: int | None = None

@@ -4,7 +4,7 @@
 use super::session::{FlowOfRun, Goals, Session};
 use super::source::{Next, Planned, Source};
 use super::synthetic::Jobs;
-use super::{Failure, RunError, RunObserver};
+use super::{Failure, RunError, RunObserver, turns};
 use crate::arrivals::Arrival;
 use crate::device::Device;
 use crate::flow::{FlowPlan, Flows};
@@ -29,13 +29,20 @@ pub fn run_flows(
     let from = plans.iter().map(|flow| latency_from(&flow.plan));
     let all_arrive = from.clone().all(|from| from == LatencyFrom::Arrival);
     let total_from = if all_arrive { LatencyFrom::Arrival } else { LatencyFrom::Submission };
+    let in_turn = flows.in_turn();
+    let shortest = plans.iter().map(|flow| flow.plan.runtime).min();
     let goals = Goals {
         requests: sum(&plans, |plan| plan.workload.requests),
         bytes: sum(&plans, |plan| plan.workload.io_bytes),
+        runtime: shortest.filter(|_| in_turn).unwrap_or(Nanos::MAX),
         ..Goals::until_the_end(total_from)
     };
     let mut session = Session::new(device, observer, goals)?;
     session.tell_flows(plans.iter().zip(from).map(|(flow, from)| FlowOfRun::new(flow, from)));
+    if in_turn {
+        let reason = turns::drive(&mut session, &plans);
+        return session.finish(reason);
+    }
     let plans: Vec<&Plan> = plans.iter().map(|flow| &flow.plan).collect();
     let reason = drive(&mut session, &plans, flows.exit_all);
     session.finish(reason)
@@ -87,7 +94,6 @@ struct Runner {
     jobs: Jobs,
     lanes: u32,
     depth: u32,
-    think: Nanos,
     open: bool,
     runtime: Nanos,
     /// When it makes no more requests; known from its first that counts.
@@ -102,7 +108,6 @@ impl Runner {
             jobs: Jobs::new(plan, start),
             lanes: full.numjobs as u32,
             depth: full.iodepth as u32,
-            think: Nanos(full.thinktime_ns),
             open: full.arrival != Arrival::Closed,
             runtime: plan.runtime,
             deadline: None,
@@ -163,8 +168,7 @@ impl Run {
         if flow.open {
             self.free.push(slot);
         } else {
-            let free_at = completed + flow.think;
-            self.plan(session, owner, Some(slot), free_at);
+            self.plan(session, owner, Some(slot), completed);
         }
     }
 

@@ -6,7 +6,8 @@
 //! * `session`: one run against one device: submitting, waiting, adding up, stopping;
 //! * `closed`: the loop that keeps a number of requests in flight;
 //! * `open`: the loop that submits at arrival times, whatever has completed;
-//! * `flows`: the loop of several workloads at the same time, open ones or closed;
+//! * `flows`: the loop of several workloads at the same time, open ones or closed; `turns`: of
+//!   several that alternate;
 //! * [`run_workload`], [`run_flows`], [`run_list`], [`replay`]: synthetic workloads, explicit
 //!   requests and traces as sources for the two loops;
 //! * `tally`: sums; [`error`]: why a run did not come to its end.
@@ -25,6 +26,7 @@ mod session;
 mod source;
 mod synthetic;
 mod tally;
+mod turns;
 
 #[cfg(test)]
 mod tests;

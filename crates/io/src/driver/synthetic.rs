@@ -8,6 +8,7 @@ use super::{RunError, RunObserver};
 use crate::arrivals::{Arrival, Arrivals};
 use crate::device::Device;
 use crate::generator::{Exhausted, Generator};
+use crate::pauses::Pauses;
 use crate::request::Op;
 use crate::rng::Stream;
 use crate::summary::{RunSummary, StopReason};
@@ -55,7 +56,7 @@ fn closed_loop(session: &mut Session<'_>, plan: &Plan) -> StopReason {
     let slots = Slots {
         lanes: full.numjobs as u32,
         depth: full.iodepth as u32,
-        think: Nanos(full.thinktime_ns),
+        think: Nanos::ZERO, // the jobs pause themselves
     };
     let mut jobs = Jobs::new(plan, session.now());
     closed::drive(session, &mut jobs, slots)
@@ -77,6 +78,7 @@ fn goals(plan: &Plan) -> Goals {
 /// A job: what it asks, and when it may ask next.
 struct Job {
     generator: Generator,
+    pauses: Option<Pauses>,
     arrivals: Option<Arrivals>,
 }
 
@@ -90,7 +92,7 @@ impl Job {
                 Arrivals::poisson(rate_iops, stream)
             }
         });
-        Self { generator: Generator::new(plan, number), arrivals }
+        Self { generator: Generator::new(plan, number), pauses: Pauses::of(full), arrivals }
     }
 }
 
@@ -118,6 +120,10 @@ impl Source for Jobs {
     #[inline(always)]
     fn next(&mut self, lane: u32, free_at: Nanos) -> Next {
         let job = &mut self.jobs[lane as usize];
+        let free_at = match &mut job.pauses {
+            None => free_at,
+            Some(pauses) => pauses.end(free_at),
+        };
         if free_at >= self.ramp_ends {
             job.generator.end_ramp();
         }

@@ -1,18 +1,9 @@
 //! A workload checked against a drive, with every gap filled.
 
-use super::{MOST_REQUESTS_UNTIL_CI, Workload, WorkloadError, WorkloadFault};
-use crate::arrivals::Arrival;
+use super::check::{Check, last_offset};
+use super::{MOST_REQUESTS_UNTIL_CI, Workload, WorkloadError};
 use crate::device::DeviceInfo;
 use crate::units::{Bytes, Lba, Nanos, SECTOR_BYTES, Sectors};
-
-/// Bounds that keep a slip of the finger from exhausting the machine.
-const MOST_IODEPTH: u64 = 65_536;
-const MOST_JOBS: u64 = 1_024;
-pub(crate) const MOST_IN_FLIGHT: u64 = 1 << 20;
-
-/// 31 years: longer pauses and later arrivals are refused, so that adding a few of
-/// them to a clock cannot overflow it.
-pub(crate) const LONGEST_SPAN: Nanos = Nanos(1_000_000_000_000_000_000);
 
 /// The span that requests fall into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +21,8 @@ pub struct Shape {
     pub sectors: Sectors,
     /// Random places in a hundred requests.
     pub random_percent: u64,
-    /// Gap between sequential requests.
-    pub stride: Sectors,
+    /// Gap between sequential requests, in sectors.
+    pub stride: i64,
 }
 
 /// What ends a job.
@@ -50,7 +41,7 @@ pub struct JobLimits {
 pub struct Plan {
     /// The workload with every gap filled.
     pub workload: Workload,
-    /// Where requests fall.
+    /// Where requests of the first job fall.
     pub region: Region,
     /// What reads are like.
     pub reads: Shape,
@@ -79,7 +70,7 @@ impl Workload {
         full.write_percentage_random.get_or_insert(random_percent);
         full.read_stride_bytes.get_or_insert(self.stride_bytes);
         full.write_stride_bytes.get_or_insert(self.stride_bytes);
-        let rest = info.capacity_bytes.saturating_sub(self.offset_bytes);
+        let rest = info.capacity_bytes.saturating_sub(last_offset(self));
         let size_bytes = *full.size_bytes.get_or_insert(rest);
         if !self.rw.is_mixed() {
             full.read_percent = if self.rw.reads() { 100 } else { 0 };
@@ -108,10 +99,10 @@ impl Workload {
             return Err(WorkloadError { faults: check.faults });
         }
         let sectors = |bytes: u64| Sectors(bytes / SECTOR_BYTES);
-        let shape = |block: Option<u64>, random: Option<u64>, stride: Option<u64>| Shape {
+        let shape = |block: Option<u64>, random: Option<u64>, stride: Option<i64>| Shape {
             sectors: sectors(block.unwrap_or(0)),
             random_percent: random.unwrap_or(0),
-            stride: sectors(stride.unwrap_or(0)),
+            stride: stride.unwrap_or(0) / SECTOR_BYTES as i64,
         };
         Ok(Plan {
             region: Region {
@@ -142,141 +133,6 @@ impl Workload {
             workload: full,
         })
     }
-}
-
-/// Collects faults, so that a user sees all of them at once.
-struct Check {
-    faults: Vec<WorkloadFault>,
-}
-
-impl Check {
-    fn require(&mut self, fine: bool, field: &'static str, message: impl FnOnce() -> String) {
-        if !fine {
-            self.faults.push(WorkloadFault { field, message: message() });
-        }
-    }
-
-    fn limits(&mut self, full: &Workload) {
-        for (field, value) in [
-            ("io_bytes", full.io_bytes),
-            ("requests", full.requests),
-            ("runtime_ns", full.runtime_ns),
-            ("ramp_ns", full.ramp_ns),
-            ("rate_iops", full.rate_iops),
-        ] {
-            self.require(value != Some(0), field, || {
-                "must be more than 0; leave it out for no limit".to_owned()
-            });
-        }
-        self.require(
-            full.until_ci.is_none_or(|share| share > 0.0 && share < 1.0),
-            "until_ci",
-            || {
-                let share = full.until_ci.unwrap_or_default();
-                format!("{share} is not between 0 and 1, as 0.05 for an interval within 5 %")
-            },
-        );
-        let block_bytes = smallest_block(full);
-        let io_bytes = full.io_bytes.filter(|&bytes| bytes > 0);
-        self.require(io_bytes.is_none_or(|bytes| bytes >= block_bytes), "io_bytes", || {
-            format!("less than one request of {}", Bytes(block_bytes))
-        });
-    }
-
-    fn choices(&mut self, full: &Workload) {
-        let mut within = |field, value: u64, lowest: u64, highest: u64| {
-            self.require((lowest..=highest).contains(&value), field, || {
-                format!("{value} is not between {lowest} and {highest}")
-            });
-        };
-        within("iodepth", full.iodepth, 1, MOST_IODEPTH);
-        within("numjobs", full.numjobs, 1, MOST_JOBS);
-        within("thinktime_ns", full.thinktime_ns, 0, LONGEST_SPAN.0);
-        within("read_percent", full.read_percent, 0, 100);
-        for (field, share) in [
-            ("percentage_random", full.percentage_random),
-            ("read_percentage_random", full.read_percentage_random),
-            ("write_percentage_random", full.write_percentage_random),
-        ] {
-            within(field, share.unwrap_or(0), 0, 100);
-        }
-        self.arrivals(full);
-        let in_flight = full.iodepth.saturating_mul(full.numjobs);
-        self.require(in_flight <= MOST_IN_FLIGHT, "iodepth", || {
-            format!("times numjobs is {in_flight} requests in flight, more than {MOST_IN_FLIGHT}")
-        });
-    }
-
-    /// Open arrivals need a rate, and leave nothing to what has been served.
-    fn arrivals(&mut self, full: &Workload) {
-        if full.arrival == Arrival::Closed {
-            return;
-        }
-        self.require(full.rate_iops.is_some(), "arrival", || {
-            "requests that arrive by themselves need rate_iops, how many a second".to_owned()
-        });
-        for (field, set) in [("iodepth", full.iodepth > 1), ("thinktime_ns", full.thinktime_ns > 0)]
-        {
-            self.require(!set, field, || {
-                "means nothing where requests arrive by themselves (arrival)".to_owned()
-            });
-        }
-    }
-
-    fn places(&mut self, full: &Workload, info: &DeviceInfo) {
-        let unit_bytes = info.logical_block_bytes;
-        let size_bytes = full.size_bytes.unwrap_or(0);
-        for (field, bytes) in [
-            ("read_block_bytes", full.read_block_bytes.unwrap_or(0)),
-            ("write_block_bytes", full.write_block_bytes.unwrap_or(0)),
-            ("offset_bytes", full.offset_bytes),
-            ("read_stride_bytes", full.read_stride_bytes.unwrap_or(0)),
-            ("write_stride_bytes", full.write_stride_bytes.unwrap_or(0)),
-        ] {
-            self.require(bytes.is_multiple_of(unit_bytes), field, || {
-                format!("{bytes} is not a multiple of the drive's {unit_bytes}-byte blocks")
-            });
-        }
-        self.require(smallest_block(full) > 0, "block_bytes", || "must be more than 0".to_owned());
-        let largest = largest_block(full);
-        self.require(info.writable || !full.rw.writes(), "rw", || {
-            "the drive is open for reading only".to_owned()
-        });
-        if full.offset_bytes >= info.capacity_bytes {
-            let (at, end) = (full.offset_bytes, info.capacity_bytes);
-            let message = format!("{at} is past the drive's end ({end} bytes)");
-            self.faults.push(WorkloadFault { field: "offset_bytes", message });
-            return; // whatever is wrong with the size follows from that
-        }
-        let end = full.offset_bytes.checked_add(size_bytes);
-        self.require(end.is_some_and(|end| end <= info.capacity_bytes), "size_bytes", || {
-            format!(
-                "{size_bytes} bytes from byte {} reach past the drive's end ({} bytes)",
-                full.offset_bytes, info.capacity_bytes
-            )
-        });
-        self.require(largest <= size_bytes, "size_bytes", || {
-            format!(
-                "the region of {size_bytes} bytes cannot hold one request of {}",
-                Bytes(largest)
-            )
-        });
-    }
-}
-
-/// The blocks of the directions that the pattern uses.
-fn blocks(full: &Workload) -> impl Iterator<Item = u64> {
-    let read = full.read_block_bytes.filter(|_| full.rw.reads());
-    let write = full.write_block_bytes.filter(|_| full.rw.writes());
-    read.into_iter().chain(write)
-}
-
-fn smallest_block(full: &Workload) -> u64 {
-    blocks(full).min().unwrap_or(0)
-}
-
-fn largest_block(full: &Workload) -> u64 {
-    blocks(full).max().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -339,6 +195,34 @@ mod tests {
             assert!(fields.contains(&field), "{field} is missing in {error}");
         }
         assert!(error.to_string().contains("5000 is not a multiple of the drive's 4096-byte"));
+    }
+
+    #[test]
+    fn partitions_and_regions_of_jobs_must_fit() {
+        let refused = |change: fn(&mut Workload)| {
+            let mut workload = Workload::new(Pattern::Read);
+            change(&mut workload);
+            workload.plan(&drive()).map_err(|error| error.to_string()).unwrap_err()
+        };
+        let told = refused(|w| w.partitions = 257);
+        assert_eq!(told, "partitions: each of 4080 bytes cannot hold one request of 4 KiB");
+        assert!(refused(|w| w.partitions = 0).contains("0 is not between 1 and"));
+        let told = refused(|w| (w.partitions, w.percentage_random) = (2, Some(1)));
+        assert_eq!(told, "partitions: are for requests in order; these are at random places");
+        let told = refused(|w| (w.numjobs, w.offset_increment_bytes) = (3, 512 << 10));
+        assert!(
+            told.starts_with("offset_increment_bytes: puts the last of 3 jobs at byte 1048576")
+        );
+        let told = refused(|w| {
+            (w.numjobs, w.offset_increment_bytes, w.size_bytes) = (2, 512 << 10, Some(768 << 10));
+        });
+        assert!(told.starts_with("size_bytes: 786432 bytes from byte 524288 reach past"), "{told}");
+        let told = refused(|w| w.stride_bytes = -512);
+        assert!(told.starts_with("read_stride_bytes: 512 is not a multiple"), "{told}");
+        assert!(refused(|w| w.thinktime_every = 2).contains("say how long (thinktime_ns)"));
+        let mut fits = Workload::new(Pattern::Read);
+        (fits.partitions, fits.numjobs, fits.offset_increment_bytes) = (128, 2, 512 << 10);
+        assert_eq!(fits.plan(&drive()).unwrap().workload.size_bytes, Some(512 << 10));
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn shares(sets: &[&str], classes: [Option<Priority>; 2]) -> Vec<[f64; 2]> {
     let flow = |name: &str, iodepth, priority| {
         let (runtime_ns, seed) = (Some(200_000_000), iodepth);
         let workload = Workload { iodepth, runtime_ns, seed, ..Workload::new(Pattern::RandRead) };
-        Flow { name: name.to_owned(), priority, workload }
+        Flow { name: name.to_owned(), priority, turn: None, workload }
     };
     let flows = Flows {
         flows: vec![flow("few", 16, classes[0]), flow("many", 64, classes[1])],
@@ -183,7 +183,8 @@ fn the_statistics_of_each_flow_are_those_of_its_rows() {
         size_bytes: Some(8 * PAGE),
         ..Workload::new(rw)
     };
-    let flow = |name: &str, workload| Flow { name: name.to_owned(), priority: None, workload };
+    let flow =
+        |name: &str, workload| Flow { name: name.to_owned(), priority: None, turn: None, workload };
     let arriving = Workload {
         arrival: Arrival::Poisson,
         rate_iops: Some(2_000),

@@ -67,6 +67,17 @@ fn slots_think_on_their_own() {
 }
 
 #[test]
+fn a_burst_ends_in_a_pause() {
+    let mut device = MockDevice::new(4, 10 * US, 0);
+    let mut plan = workload(Pattern::Read, 7);
+    (plan.thinktime_ns, plan.thinktime_every) = (100 * US, 3);
+    let (summary, _) = run(&mut device, &plan);
+    let submissions: Vec<u64> = device.seen.iter().map(|(at, _)| at.0 / US).collect();
+    assert_eq!(submissions, [0, 10, 20, 130, 140, 150, 260]);
+    assert_eq!(summary.elapsed_ns, 270 * US);
+}
+
+#[test]
 fn a_rate_spaces_requests_without_drift_and_catches_up() {
     let mut device = MockDevice::new(1, 10 * US, 0);
     let mut plan = workload(Pattern::Read, 7);

@@ -12,7 +12,7 @@ use crate::workload::{Pattern, Workload};
 use crate::{Device, NullDevice, Unobserved};
 
 fn flow(name: &str, workload: Workload) -> Flow {
-    Flow { name: name.to_owned(), priority: None, workload }
+    Flow { name: name.to_owned(), priority: None, turn: None, workload }
 }
 
 fn flows(flows: Vec<Flow>) -> Flows {
@@ -39,6 +39,39 @@ fn flows_run_side_by_side_each_with_its_own_statistics() {
     assert_eq!(summary.stopped_by, StopReason::Requests);
     assert_eq!((of_flow(&log, 0).len(), of_flow(&log, 1).len()), (100, 50));
     assert!(summary.workload.is_none(), "each flow has its own");
+}
+
+#[test]
+fn flows_in_turn_alternate_with_one_request_in_flight() {
+    let mut device = MockDevice::new(4, 10 * US, 0);
+    let mut reads = flow("reads", workload(Pattern::Read, 7));
+    reads.turn = Some(3);
+    let pausing = Workload { thinktime_ns: 5 * US, ..workload(Pattern::Write, 100) };
+    let (summary, log) = run_together(&mut device, &flows(vec![reads, flow("w", pausing)]));
+    let order: String =
+        log.op.iter().map(|&op| if op == Op::Read as u8 { 'r' } else { 'w' }).collect();
+    assert_eq!(order, "rrrwrrrwr", "the first to end ends the run");
+    assert_eq!(summary.elapsed_ns, 9 * 10 * US + 5 * US, "only the second write had one before");
+    assert_eq!(log.offset_bytes[..4], [0, 4096, 8192, 0], "each goes on where it was");
+    let [reads, writes] = summary.flows.as_deref().unwrap() else { panic!("two flows") };
+    assert_eq!((reads.requests, writes.requests), (7, 2));
+    assert_eq!(summary.stopped_by, StopReason::Requests);
+}
+
+#[test]
+fn a_time_limit_ends_flows_in_turn_and_deeper_queues_are_refused() {
+    let mut device = MockDevice::new(4, 10 * US, 0);
+    let limited = Workload { runtime_ns: Some(55 * US), ..workload(Pattern::Read, 100) };
+    let mut first = flow("first", limited);
+    first.turn = Some(1);
+    let mut set = flows(vec![first, flow("second", workload(Pattern::Write, 100))]);
+    let (summary, _) = run_together(&mut device, &set);
+    assert_eq!((summary.requests, summary.stopped_by), (6, StopReason::Runtime));
+    set.flows[1].workload.iodepth = 2;
+    set.flows[0].turn = Some(0);
+    let told = run_flows(&mut device, &set, &mut Unobserved).unwrap_err().to_string();
+    assert!(told.contains("flow first: turn: must be more than 0"), "{told}");
+    assert!(told.contains("flow second: iodepth: flows that take turns"), "{told}");
 }
 
 #[test]

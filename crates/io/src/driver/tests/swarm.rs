@@ -20,9 +20,10 @@ fn drawn_workload(draw: &mut Stream) -> Workload {
     let mut plan = workload(PATTERNS[draw.below(6) as usize], 1 + draw.below(400));
     let mut sometimes = |value: u64| if draw.below(2) == 0 { 0 } else { value };
     plan.thinktime_ns = sometimes(7_000);
+    plan.thinktime_every = if plan.thinktime_ns > 0 { 1 + sometimes(4) } else { 1 };
     plan.fsync_every = sometimes(3);
     plan.ramp_requests = sometimes(20);
-    plan.stride_bytes = sometimes(8_192);
+    plan.stride_bytes = sometimes(8_192) as i64 * (1 - sometimes(2) as i64);
     plan.rate_iops = Some(sometimes(40_000)).filter(|&rate| rate > 0);
     plan.io_bytes = Some(sometimes(1 << 20)).filter(|&bytes| bytes > 0);
     plan.runtime_ns = Some(sometimes(3_000_000)).filter(|&runtime| runtime > 0);
@@ -34,7 +35,8 @@ fn drawn_workload(draw: &mut Stream) -> Workload {
     plan.size_bytes = Some((1 << 20) + 512 * draw.below(1000));
     plan.percentage_random = Some(draw.below(101));
     plan.write_percentage_random = Some(draw.below(101)).filter(|share| share % 2 == 0);
-    plan.write_stride_bytes = Some(512 * draw.below(60)).filter(|stride| stride % 1024 == 0);
+    plan.write_stride_bytes =
+        Some(512 * (draw.below(60) as i64 - 30)).filter(|stride| stride % 1024 == 0);
     plan.random_start = draw.below(2) == 0;
     plan.seed = draw.next_u64();
     plan

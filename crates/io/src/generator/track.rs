@@ -1,0 +1,204 @@
+//! Where the requests of one direction fall: in order, over partitions in turn, or at random.
+
+use crate::rng::Stream;
+use crate::units::{Lba, Sectors};
+use crate::workload::{Region, Shape};
+
+/// Where requests of one direction and size fall.
+///
+/// All but `start` is in sectors from the start of the region, or of a partition of it. A place
+/// before that start is a huge number, so that one comparison finds what is out on either side.
+#[derive(Clone, Debug)]
+pub(super) struct Track {
+    start: Lba,
+    pub shape: Shape,
+    /// Whole requests in the region.
+    blocks: u64,
+    /// From the start of one request in order to that of the next.
+    step: u64,
+    /// Where requests in order start over.
+    origin: u64,
+    /// The last place where a request fits.
+    last: u64,
+    next: u64,
+    partitions: Partitions,
+}
+
+/// Parts of a region that take requests in turn, each in order.
+#[derive(Clone, Debug)]
+struct Partitions {
+    count: u64,
+    sectors: u64,
+    /// Whose turn it is.
+    turn: u64,
+}
+
+impl Track {
+    /// Requests of a `shape` in a `region`, which is so many `partitions`; `start` draws where
+    /// those in order begin.
+    pub fn new(region: Region, shape: Shape, partitions: u64, start: Option<&mut Stream>) -> Self {
+        let Sectors(length) = shape.sectors;
+        let block = length.max(1);
+        let share = match partitions {
+            1 => region.sectors.0,
+            // Whole requests, so that partitions begin where requests of the region do.
+            several => region.sectors.0 / several / block * block,
+        };
+        let blocks = share / block;
+        let step = length.wrapping_add_signed(shape.stride);
+        let origin = if (step as i64) < 0 { blocks.saturating_sub(1) * length } else { 0 };
+        let next = start.map_or(origin, |starts| starts.below(blocks.max(1)) * length);
+        Self {
+            start: region.start,
+            shape,
+            blocks: region.sectors.0 / block,
+            step,
+            origin,
+            last: share.saturating_sub(length),
+            next,
+            partitions: Partitions { count: partitions, sectors: share, turn: 0 },
+        }
+    }
+
+    /// A request anywhere in the region.
+    #[inline]
+    pub fn random(&mut self, offsets: &mut Stream) -> Lba {
+        let block = offsets.below(self.blocks);
+        self.step_from(block * self.shape.sectors.0)
+    }
+
+    /// The request after the last one.
+    #[inline]
+    pub fn sequential(&mut self) -> Lba {
+        let place = if self.next <= self.last { self.next } else { self.origin };
+        if self.partitions.count > 1 {
+            return self.in_turn(place);
+        }
+        self.step_from(place)
+    }
+
+    #[inline]
+    fn step_from(&mut self, place: u64) -> Lba {
+        self.next = place.wrapping_add(self.step);
+        self.start + Sectors(place)
+    }
+
+    /// The same place of every partition, one after the other.
+    #[inline(never)]
+    fn in_turn(&mut self, place: u64) -> Lba {
+        let Partitions { count, sectors, turn } = self.partitions;
+        let is_last = turn + 1 == count;
+        self.partitions.turn = if is_last { 0 } else { turn + 1 };
+        self.next = if is_last { place.wrapping_add(self.step) } else { place };
+        self.start + Sectors(turn * sectors + place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn region(start: u64, sectors: u64) -> Region {
+        Region { start: Lba(start), sectors: Sectors(sectors) }
+    }
+
+    fn in_order(sectors: u64, stride: i64) -> Shape {
+        Shape { sectors: Sectors(sectors), random_percent: 0, stride }
+    }
+
+    fn places(track: &mut Track, count: usize) -> Vec<u64> {
+        (0..count).map(|_| track.sequential().0).collect()
+    }
+
+    #[test]
+    fn a_gap_of_minus_two_requests_goes_backwards_from_the_last() {
+        let mut track = Track::new(region(100, 35), in_order(8, -16), 1, None);
+        assert_eq!(places(&mut track, 6), [124, 116, 108, 100, 124, 116], "the rest left out");
+    }
+
+    #[test]
+    fn a_gap_of_minus_one_request_stays_where_it_is() {
+        let mut track = Track::new(region(100, 64), in_order(8, -8), 1, None);
+        assert_eq!(places(&mut track, 4), [100; 4]);
+    }
+
+    #[test]
+    fn partitions_take_turns_and_go_on_each_where_it_was() {
+        let mut track = Track::new(region(0, 101), in_order(8, 0), 3, None);
+        // 101 sectors in three parts of four whole requests each.
+        let expected = [0, 32, 64, 8, 40, 72, 16, 48, 80, 24, 56, 88, 0, 32];
+        assert_eq!(places(&mut track, 14), expected);
+        let mut back = Track::new(region(0, 96), in_order(8, -16), 3, None);
+        assert_eq!(places(&mut back, 7), [24, 56, 88, 16, 48, 80, 8]);
+    }
+
+    proptest! {
+        /// LBA_i = origin + increment * i, as long as that is in the region.
+        #[test]
+        fn places_follow_the_increment_aligned_and_within_the_region(
+            start in 0_u64..1 << 40,
+            sectors in 1_u64..64,
+            blocks in 1_u64..200,
+            rest in 0_u64..64,
+            increment in -40_i64..40,
+            count in 1_usize..300,
+        ) {
+            let length = blocks * sectors + rest % sectors;
+            let shape = in_order(sectors, (increment - 1) * sectors as i64);
+            let mut track = Track::new(region(start, length), shape, 1, None);
+            let found = places(&mut track, count);
+            let origin = if increment < 0 { start + (blocks - 1) * sectors } else { start };
+            prop_assert_eq!(found[0], origin);
+            for place in &found {
+                prop_assert!((start..=start + length - sectors).contains(place));
+                prop_assert_eq!((place - start) % sectors, 0);
+            }
+            for pair in found.windows(2) {
+                let then = pair[0] as i64 + increment * sectors as i64;
+                let within = |place: &u64| *place >= start && place + sectors <= start + length;
+                let expected = u64::try_from(then).ok().filter(within).unwrap_or(origin);
+                prop_assert_eq!(pair[1], expected);
+            }
+        }
+
+        /// P_i = i mod P, and each in order: floor(i / P) * size, modulo the partition.
+        #[test]
+        fn partitions_are_disjoint_and_each_in_order(
+            start in 0_u64..1 << 40,
+            sectors in 1_u64..64,
+            partitions in 2_u64..40,
+            each_blocks in 1_u64..50,
+            rest in 0_u64..2_000,
+            count in 1_usize..400,
+        ) {
+            let length = partitions * each_blocks * sectors + rest % (partitions * sectors);
+            let mut track = Track::new(region(start, length), in_order(sectors, 0), partitions, None);
+            let share = each_blocks * sectors;
+            for (index, place) in places(&mut track, count).into_iter().enumerate() {
+                let index = index as u64;
+                let within = index / partitions * sectors % share;
+                prop_assert_eq!(place, start + index % partitions * share + within);
+                prop_assert!(place + sectors <= start + length);
+            }
+        }
+
+        /// A random start is a whole request of the partition, whatever the order.
+        #[test]
+        fn a_random_start_is_aligned_and_within(
+            seed: u64,
+            sectors in 1_u64..64,
+            blocks in 1_u64..100,
+            partitions in 1_u64..5,
+            increment in -3_i64..4,
+        ) {
+            let length = blocks * partitions * sectors;
+            let shape = in_order(sectors, (increment - 1) * sectors as i64);
+            let mut draw = Stream::new(seed, "starts");
+            let mut track = Track::new(region(0, length), shape, partitions, Some(&mut draw));
+            for place in places(&mut track, 50) {
+                prop_assert!(place + sectors <= length && place.is_multiple_of(sectors));
+            }
+        }
+    }
+}
