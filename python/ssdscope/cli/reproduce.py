@@ -23,6 +23,7 @@ Examples:
   ssdscope reproduce kuo2009 --figure 25-28
   ssdscope reproduce huang2011 --figure traces --trace financial1=Financial1.spc.gz
   ssdscope reproduce huang2011 --figure II,III,8-10 --only SSD_I --count 600
+  ssdscope reproduce uflip --target big.bin --destroy-data FILE:big.bin
   ssdscope reproduce forecasts --trace mine=trace.csv.gz
   ssdscope reproduce recovery --count 20 --flat 10 --seed 7
   ssdscope reproduce recovery --only 7:3

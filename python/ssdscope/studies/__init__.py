@@ -16,6 +16,8 @@
     Drives drawn at random and probed blind: what the probes find, and where they are wrong.
 `ryu2009`
     Three drives and where their management blocks are: ageing, shifted writes, a table of speeds.
+`uflip`
+    Nine micro-benchmarks on any drive, and what they advise.
 
 A new study is a module (or a package) with a `STUDY`, and one line in `_STUDIES` below. Every
 number in the column "ours" is computed from runs made now.
@@ -37,6 +39,7 @@ from ssdscope.studies.presets import STUDY as PRESETS
 from ssdscope.studies.record import Claim, FigureResult, StudyInfo, StudyResult, Verdict
 from ssdscope.studies.recovery import STUDY as RECOVERY
 from ssdscope.studies.ryu2009 import STUDY as RYU2009
+from ssdscope.studies.uflip import STUDY as UFLIP
 from ssdscope.targets import Target
 
 __all__ = [
@@ -49,7 +52,7 @@ __all__ = [
     "run",
 ]
 
-_STUDIES = (FORECASTS, HUANG2011, KUO2009, MACHADO2015, PRESETS, RECOVERY, RYU2009)
+_STUDIES = (FORECASTS, HUANG2011, KUO2009, MACHADO2015, PRESETS, RECOVERY, RYU2009, UFLIP)
 
 
 def registry() -> dict[str, StudyInfo]:
