@@ -37,7 +37,7 @@ def parts(series: str, ratio: float, running: Mapping[str, float]) -> float:
 OLD_DRIVE: dict[str, Formula] = {
     "granularity": lambda name, size: OLD[name] * (0.3 + 0.7 * size / 32768),
     "alignment": lambda name, shift: OLD[name] * (1.8 if name == "RW" and shift % 16384 else 1),
-    "locality": lambda name, area: 800 * US if name == "RW" and area <= 2**24 else OLD[name],
+    "locality": lambda name, area: 700 * US if name == "RW" and area <= 2**24 else OLD[name],
     "partitioning": lambda name, count: OLD[name] * (1 if count <= 8 else 10),
     "order": lambda name, step: OLD[name] * (1 if name == "SR" or step == 1 else 5),
     "parallelism": lambda name, degree: OLD[name] * degree,
@@ -128,6 +128,18 @@ def test_merges_explain_shifts_only_where_other_writes_feel_them() -> None:
     unfelt = drawn("alignment", lambda name, _shift: OLD[name])
     assert explaining.merges_hide_shifts(DIFFERS, unfelt) == DIFFERS
     assert explaining.merges_hide_shifts(DIFFERS, {}) == DIFFERS
+
+
+def test_full_merges_explain_small_areas_only_where_whole_blocks_cost_no_more() -> None:
+    def whole(times: float) -> Points:
+        area = float(hints.FOCUSED_BYTES)
+        return {"SW": {area: point(1e6)}, "RW": {area: point(times * 1e6)}}
+
+    row = explaining.merges_are_full(DIFFERS, whole(1.04))
+    assert row.verdict == Verdict.EXPLAINED
+    assert row.tried.endswith("1.04 times")
+    assert explaining.merges_are_full(DIFFERS, whole(1.5)) == DIFFERS
+    assert explaining.merges_are_full(DIFFERS, {}) == DIFFERS
 
 
 def test_log_blocks_explain_partitions_only_where_fewer_make_them_dear() -> None:

@@ -98,7 +98,7 @@ class Study:
         data = _write_points({name: points}, self._path(name, "csv"))
         rows = list(hints.HINTS[name](points, running))
         if not self._is_another:
-            rows = why_not(name, rows, points, PRESET, self._seed)
+            rows = why_not(name, rows, points, self._bench, PRESET, self._seed)
         return self._result(name, rows, image, data, notes=_wide(points))
 
     def _phases(self, progress: StageProgress) -> FigureResult:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
-from ssdscope.studies.judging import SIMILAR_WITHIN, claim
+from ssdscope.studies.judging import MAGNITUDE, SIMILAR_WITHIN, claim
 from ssdscope.studies.record import Claim
 from ssdscope.studies.uflip.bench import Point, Points
 from ssdscope.studies.uflip.benchmarks import (
@@ -23,7 +23,8 @@ from ssdscope.studies.uflip.phases import Phases
 MORE = 1.1
 """What costs a tenth more costs more."""
 TWICE = 2.0
-FAR_MORE = 7.0
+"""What costs twice as much a byte is dear."""
+FAR_MORE, _ = MAGNITUDE
 """The least that is an order of magnitude."""
 FOCUSED_BYTES = 8 * MIB
 """In the middle of the 4 to 16 MB that random writes are advised to keep to."""
@@ -85,7 +86,7 @@ def of_alignment(points: Points, _running: Running) -> Iterator[Claim]:
     told = "writes" if name == "RW" else "reads"
     yield claim(
         f"random {told} that are not aligned cost more",
-        "up to 1.8 times" if name == "RW" else "more",
+        "more",
         f"up to {cost:.3g} times, shifted by {worst:g} bytes",
         "",
         holds=cost >= MORE and shifted[worst].low_ns > each[0.0].high_ns,
@@ -101,13 +102,13 @@ def of_locality(points: Points, _running: Running) -> Iterator[Claim]:
     if FOCUSED_BYTES in random:
         yield _ratio(
             "random writes within 8 MB, beside sequential ones",
-            "as much, or up to twice",
+            "nearly as much",
             random[FOCUSED_BYTES].mean_ns / beside,
-            lambda ratio: ratio <= TWICE,
+            lambda ratio: ratio <= SIMILAR_WITHIN,
         )
     yield _ratio(
         "random writes over the whole drive, beside sequential ones",
-        "ten times and more",
+        "far more",
         random[max(random)].mean_ns / beside,
         lambda ratio: ratio >= FAR_MORE,
     )
