@@ -16,9 +16,9 @@ from ssdscope.targets import Target, open_target
 SINCE = "2026-11-25, fitted to runs that count with full buffers, before any model learnt from them"
 FROZEN = {
     "HDD_S": "30e3b4ef9b3fd373",
-    "SSD_I": "dc1c901f75e8870c",
-    "SSD_A": "140491e71b04f3f4",
-    "SSD_S": "4d8dd6cbafd97b3d",
+    "SSD_I": "ea8da1e9bae1493b",
+    "SSD_A": "d6a74e587cdea75b",
+    "SSD_S": "8b324fffc6368a2b",
     "Array_I": "b388521799bc71dc",
 }
 
