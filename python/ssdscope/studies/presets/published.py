@@ -68,7 +68,7 @@ _PADDED = "without the RMW unit requests of three sizes must agree, and by chanc
 _ACKNOWLEDGED = "SSD-iq: acknowledged from protected memory"
 
 _UNIT = Published("rmw_unit_bytes", 4 * KIB, "ryu2009, figure 7 (C)")
-_ORDER = Published("allocation", "order", "ryu2009, figure 9 (C)")
+_ORDER = Published("allocation", "order", "ryu2009, section 2 (C): 4 KB writes, the same way")
 
 
 def _x25m(because: str = "") -> Sequence[Published]:
@@ -110,13 +110,13 @@ SUBJECTS: Mapping[str, Subject] = {
     "ryu-a": Subject(
         (
             Published("rmw_unit_bytes", 16 * KIB, "ryu2009, figure 7"),
-            Published("allocation", "address", "ryu2009, figure 9", _IN_STEP),
+            Published("allocation", "address", "ryu2009, section 2", _IN_STEP),
         )
     ),
     "ryu-b": Subject(
         (
             Published("merge_unit_bytes", MIB, "ryu2009, figure 7"),
-            Published("allocation", "address", "ryu2009, figure 9"),
+            Published("allocation", "address", "ryu2009, section 2"),
             Published("placement", "multi-channel", "ryu2009, figure 14", _ONE_COMMAND),
             Published("placement_pages", 1, "ryu2009, figure 14", _ONE_COMMAND),
         )
