@@ -140,9 +140,10 @@ def fits(
     return sorted(found, key=lambda fit: fit.residual)
 
 
-def predicted(fit: Fit, pages: ArrayLike) -> NDArray[Any]:
-    """Give the response times of a fit of the corrected equations, in nanoseconds."""
-    columns = np.column_stack([terms(fit.placement, pages), np.asarray(pages, dtype=float)])
+def predicted(fit: Fit, pages: ArrayLike, *, printed: bool = False) -> NDArray[Any]:
+    """Give the response times of a fit of the equations, in nanoseconds."""
+    form = terms(fit.placement, pages, printed=printed)
+    columns = np.column_stack([form, np.asarray(pages, dtype=float)])
     return np.asarray(columns @ np.array(fit.times_ns))
 
 

@@ -13,6 +13,10 @@ what follows from that. The presets `ryu-a`, `ryu-b`, `ryu-c` are fitted to figu
     Those figures handed in, and the table of the three drives; their pictures.
 `ageing`, `ageing_claims`
     Figures 2 and 3: new, and after months of use; ageing against the size of the block.
+`channels`
+    Whether A and C differ by their channels, tried by changing them.
+`memory`
+    Figure 4's memory buffers, tried as buffers that take up writes.
 `shift_write`
     Figure 7: shifted writes.
 `allocation`
@@ -39,10 +43,12 @@ from ssdscope.studies.ryu2009 import (
     ageing,
     ageing_claims,
     allocation,
+    channels,
     detected,
     equations,
     figure,
     iozone,
+    memory,
     on_target,
     read_size,
     shift_write,
@@ -55,6 +61,7 @@ FIGURES = {
     "2": "Drive A new and after months of use",
     "3": "Drive C new and after months of use",
     "ageing": "Ageing against the size of the management block",
+    "4": "Memory buffers of the three drives",
     "table": detected.TITLES["table"],
     "6": detected.TITLES["6"],
     "7": "Shifted writes",
@@ -98,6 +105,7 @@ class _Study:
             "2": self._figure_2,
             "3": self._figure_3,
             "ageing": self._ageing,
+            "4": self._figure_4,
             "7": self._figure_7,
             "allocation": self._allocation,
             "12": self._figure_12,
@@ -133,18 +141,28 @@ class _Study:
 
     def _figure_3(self, progress: StageProgress) -> FigureResult:
         lives = self._live([ageing.A, ageing.C], progress)
-        rows = [*ageing_claims.of_drive(lives[1]), ageing_claims.small_writes(lives)]
+        compared = channels.measure(lives[0].new, lives[1].new, self.seed)
+        rows = [
+            *ageing_claims.of_drive(lives[1]),
+            ageing_claims.small_writes(lives),
+            channels.due_to_channels(compared),
+        ]
         image = figure.lives(lives[1:], self._path("figure3", "svg"))
         data = ageing.write_table(lives[1:], self._path("figure3", "csv"))
         return self._result("3", rows, image, data, _NEW_AND_AGED)
 
     def _ageing(self, progress: StageProgress) -> FigureResult:
-        lives = self._live([ageing.A, ageing.B, ageing.C, *ageing.SWEEP], progress)
-        drives, sweep = lives[:3], lives[3:]
-        rows = [ageing_claims.drives_by_block(drives), *ageing_claims.sweep(sweep)]
-        image = figure.sweep(sweep, self._path("ageing", "svg"))
+        wanted = [ageing.A, ageing.B, ageing.C, *ageing.SWEEP, *ageing.SWEEP_WITHOUT_MAP]
+        lives = self._live(wanted, progress)
+        drives, rest = lives[:3], lives[3:]
+        swept, without_map = rest[: len(ageing.SWEEP)], rest[len(ageing.SWEEP) :]
+        rows = [ageing_claims.drives_by_block(drives), *ageing_claims.sweep(swept, without_map)]
+        image = figure.sweep(swept, without_map, drives, self._path("ageing", "svg"))
         data = ageing.write_table(lives, self._path("ageing", "csv"))
         return self._result("ageing", rows, image, data, _NEW_AND_AGED)
+
+    def _figure_4(self, progress: StageProgress) -> FigureResult:
+        return self._result("4", memory.rows(self._detecting, progress), None, None)
 
     def _figure_7(self, progress: StageProgress) -> FigureResult:
         points = shift_write.measure(self.seed, progress)
@@ -153,8 +171,8 @@ class _Study:
         return self._result("7", shift_write.compare(points), image, data)
 
     def _allocation(self, progress: StageProgress) -> FigureResult:
-        gaps = allocation.measure(self.seed, progress)
-        return self._result("allocation", allocation.compare(gaps), None, None)
+        rows = allocation.compare(*allocation.measure(self.seed, progress))
+        return self._result("allocation", rows, None, None)
 
     def _figure_12(self, _progress: StageProgress) -> FigureResult:
         image = figure.curves_12(self._path("figure12", "svg"))

@@ -60,7 +60,7 @@ class Subject:
 A = Subject("ryu-a", "ryu-a", ("nand.blocks_per_plane=1024",))
 B = Subject("ryu-b", "ryu-b", ("nand.blocks_per_plane=1024", "ftl.log_blocks=35"))
 C = Subject("ryu-c", "ryu-c", ("nand.blocks_per_plane=208",))
-UNITS_KIB = (4, 16, 64)
+UNITS_KIB = (4, 8, 16, 32, 64, 128, 256)
 SWEEP = tuple(
     Subject(
         f"{unit} KB",
@@ -70,6 +70,11 @@ SWEEP = tuple(
     for unit in UNITS_KIB
 )
 """Drive A with smaller and larger management blocks, all of which begin with the drive."""
+NO_MAP = ("map.write_back_ns=0", "map.load_ns=0")
+SWEEP_WITHOUT_MAP = tuple(
+    Subject(f"{each.name}, no map", each.preset, (*each.sets, *NO_MAP)) for each in SWEEP
+)
+"""The same without what a random write waits for besides the flash, new or aged."""
 
 Bandwidths = Mapping[tuple[str, int], float]
 """Bytes per second by pattern and request size in KB."""
@@ -125,10 +130,21 @@ def watch(
 
     One that cannot be copied is measured in place: reads first, for writes change it.
     """
-    fill_sequentially(device, size_bytes=file_bytes).whole()
-    new = _tests(device, sizes_kib, seed, file_bytes)
+    new = _as_bought(device, sizes_kib, seed, file_bytes)
     use_for_months(device, seed, file_bytes)
     return Life(subject, new, _tests(device, sizes_kib, seed, file_bytes))
+
+
+def as_bought(subject: Subject, seed: int) -> Bandwidths:
+    """Measure a drive that is new."""
+    return _as_bought(subject.open(seed), SIZES_KIB, seed, FILE_BYTES)
+
+
+def _as_bought(
+    device: Device, sizes_kib: Sequence[int], seed: int, file_bytes: int
+) -> dict[tuple[str, int], float]:
+    fill_sequentially(device, size_bytes=file_bytes).whole()
+    return _tests(device, sizes_kib, seed, file_bytes)
 
 
 def use_for_months(device: Device, seed: int, file_bytes: int = FILE_BYTES) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ssdscope.probes.budget import StageProgress
@@ -20,13 +21,13 @@ TITLES = {
 }
 AS_HELD = (
     "the drives themselves, not through a file system: a command costs less than in figure 13, A's "
-    "blocks begin where it begins, C is cut down to 20 GB, B's log blocks to 64"
+    "blocks begin where it begins; C is cut down to 20 GB"
 )
 UNIT = (
     "the paper does not say what chunk_size and shift_size count: half a shift here, so that the "
     "loop ends; as printed it then runs over two chunks"
 )
-RANGE = "T1 and T2 on the first 256 MB, or half the drive if that is less"
+RANGE = "T1 and T2 on the first gigabyte, or half the drive if that is less"
 
 
 def make(name: str, detecting: Detecting, folder: Path, progress: StageProgress) -> FigureResult:
@@ -61,7 +62,8 @@ def _table(detecting: Detecting, folder: Path, progress: StageProgress) -> Figur
     for done, subject in enumerate(detecting.subjects, start=1):
         rows.append(management_block.block_row(detecting, subject))
         rows.append(placing.allocation_row(detecting, subject))
-        rows += placing.placement_rows(detecting, subject)
+        if subject in placing.PAPER_PLACEMENT:
+            rows += placing.placement_rows(detecting, subject)
         progress(f"table: {subject.label}", done / len(detecting.subjects))
     data = folder / "ryu2009-table.csv"
     with creating(data) as file:
@@ -70,7 +72,8 @@ def _table(detecting: Detecting, folder: Path, progress: StageProgress) -> Figur
         for row in rows:
             said = (row.what, row.paper, row.literal, row.ours, row.truth, row.unit)
             table.writerow([*said, str(row.verdict), row.why])
-    return _result("table", rows, None, data, *_notes(detecting))
+    made = _result("table", rows, None, data, *_notes(detecting))
+    return replace(made, table=placing.unclaimed(detecting))
 
 
 def _figure_6(detecting: Detecting, folder: Path, progress: StageProgress) -> FigureResult:
@@ -102,11 +105,15 @@ def _figure_9(detecting: Detecting, folder: Path, progress: StageProgress) -> Fi
 def _figure_10(detecting: Detecting, folder: Path, progress: StageProgress) -> FigureResult:
     rows = []
     for done, subject in enumerate(detecting.subjects, start=1):
-        rows += placing.placement_rows(detecting, subject)
+        if subject in placing.PAPER_PLACEMENT or detecting.target is not None:
+            rows += placing.placement_rows(detecting, subject)
         progress(f"figure 10: {subject.label}", done / len(detecting.subjects))
-    image = drawn.curves(detecting, _path(detecting, folder, "10", "svg"))
+    image = drawn.lines(detecting, _path(detecting, folder, "10", "svg"))
     data = placing.write_table(detecting, _path(detecting, folder, "10", "csv"))
-    return _result("10", rows, image, data, *_notes(detecting))
+    made = _result("10", rows, image, data, *_notes(detecting))
+    if detecting.target is not None:
+        return made
+    return replace(made, table=placing.unclaimed(detecting))
 
 
 def _figure_11(detecting: Detecting, folder: Path, progress: StageProgress) -> FigureResult:
@@ -114,6 +121,6 @@ def _figure_11(detecting: Detecting, folder: Path, progress: StageProgress) -> F
     for done, subject in enumerate(detecting.subjects, start=1):
         rows += placing.fit_rows(detecting, subject)
         progress(f"figure 11: {subject.label}", done / len(detecting.subjects))
-    image = drawn.curves(detecting, _path(detecting, folder, "11", "svg"))
+    image = drawn.fits(detecting, _path(detecting, folder, "11", "svg"))
     data = placing.write_table(detecting, _path(detecting, folder, "11", "csv"))
     return _result("11", rows, image, data, *_notes(detecting))

@@ -2,12 +2,12 @@
 
 Figure 13, to which the presets are fitted, was measured with iozone through a file system; the
 detectors wrote to the drives themselves. So a command costs less here, and A's blocks begin where
-the drive begins: the 4 KB between are where the file of figure 13 lay. C is cut down to 20 GB, and
-B's log blocks to 64, so that a sweep uses them up as months of use would.
+the drive begins: the 4 KB between are where the file of figure 13 lay. C is cut down to 20 GB. Of B
+a sweep shifts writes in more chunks than it has log blocks, so that they are used up.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +17,14 @@ from ssdscope.probes.literal import allocation, shift_write
 from ssdscope.probes.literal.placement import ReadSizes
 from ssdscope.probes.literal.shift_write import Answer, Sweep
 from ssdscope.studies.detectors import Probed, Question, Value, answered
-from ssdscope.studies.record import Claim
+from ssdscope.studies.record import Claim, Verdict
 from ssdscope.targets import Device
 
 KIB, MIB = 1 << 10, 1 << 20
-RANGE_BYTES = 256 << 20
+RANGE_BYTES = 1 << 30
 """Of the reads after two orders; the paper takes half the drive, or "enough that errors vanish"."""
 READ_SIZES = tuple(range(4 * KIB, 132 * KIB, 4 * KIB))
 """Of the reads by which placement is told, as in figure 14."""
-ANY_DRIVE = "this is not the paper's drive"
 
 
 @dataclass(frozen=True)
@@ -58,14 +57,20 @@ RAW = "host.command_ns=20000"
 A = Subject(
     "A", "sim:ryu-a", (RAW, "ftl.phase_bytes=0"), "rmw_unit_bytes", 16 * KIB, 4096, channels=4
 )
-B = Subject(
-    "B", "sim:ryu-b", (RAW, "ftl.log_blocks=64"), "merge_unit_bytes", 1 << 20, 2048, channels=4
-)
+B = Subject("B", "sim:ryu-b", (RAW,), "merge_unit_bytes", 1 << 20, 2048, channels=4)
 C = Subject(
     "C", "sim:ryu-c", (RAW, "nand.blocks_per_plane=2048"), "rmw_unit_bytes", 4 * KIB, 4096, 10
 )
 DRIVES = (A, B, C)
 TARGET = Subject("the target", "target", (), "rmw_unit_bytes", None, 4096, channels=4)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why paper, procedure and probe do not say the same, and the run that shows it."""
+
+    why: str
+    tried: str
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,9 @@ class Detecting:
     probed: Probed = field(init=False)
     _readings: dict[tuple[Subject, Sweep], Readings] = field(default_factory=dict)
     _gaps: dict[Subject, allocation.Gap] = field(default_factory=dict)
-    _curves: dict[Subject, npt.NDArray[np.float64]] = field(default_factory=dict)
+    _curves: dict[tuple[Subject, tuple[str, ...]], npt.NDArray[np.float64]] = field(
+        default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         """Give the probes the same drives."""
@@ -132,8 +139,12 @@ class Detecting:
             )
         return self._readings[key]
 
+    def changed(self, subject: Subject, *sets: str) -> Subject:
+        """Give a drive with something else in its file, for a cause to be tried."""
+        return replace(subject, sets=(*subject.sets, *sets))
+
     def gap(self, subject: Subject) -> allocation.Gap:
-        """Run the five steps of section 2, on a gigabyte."""
+        """Run the five steps of section 2, on a gigabyte or half the drive."""
         if subject not in self._gaps:
             tried = self.bench(subject)
             half = tried.info.capacity_bytes // 2 // subject.page_bytes * subject.page_bytes
@@ -142,13 +153,20 @@ class Detecting:
                 self._gaps[subject] = procedure.run(tried)
         return self._gaps[subject]
 
-    def curve(self, subject: Subject) -> npt.NDArray[np.float64]:
-        """Measure response time by read size, over the host of figures 13 and 14."""
-        if subject not in self._curves:
-            tried = self.probed.bench(subject.uri)
+    def curve(self, subject: Subject, *sets: str) -> npt.NDArray[np.float64]:
+        """Measure response time by read size, over the host of figures 13 and 14.
+
+        Parameters
+        ----------
+        sets
+            What is changed of the preset, for a cause to be tried.
+        """
+        key = (subject, sets)
+        if key not in self._curves:
+            tried = self.probed.bench(subject.uri, sets)
             with tried.allowance(0):
-                self._curves[subject] = ReadSizes(subject.page_bytes, subject.pages).run(tried)
-        return self._curves[subject]
+                self._curves[key] = ReadSizes(subject.page_bytes, subject.pages).run(tried)
+        return self._curves[key]
 
     def row(
         self,
@@ -157,10 +175,16 @@ class Detecting:
         what: str,
         paper: Value | None,
         literal: Value | None,
-        because: str,
+        cause: Cause | None = None,
         unit: str = "",
     ) -> Claim:
-        """Hold the procedure's answer against the paper's, our probe's and the truth."""
+        """Hold the procedure's answer against the paper's, our probe's and the truth.
+
+        Parameters
+        ----------
+        cause
+            Why they do not say the same, if that was tried.
+        """
         question = Question(
             f"{subject.label}: {what}",
             name,
@@ -168,8 +192,11 @@ class Detecting:
             literal,
             unit,
             {"KB": KIB, "MB": MIB}.get(unit, 1),
-            because if self.target is None else ANY_DRIVE,
+            cause.why if cause else "",
         )
         finding = self.probed.finding(name, subject.uri, subject.sets)
         truth = self.probed.truth(name, subject.uri, subject.sets)
-        return answered(question, finding, truth)
+        found = answered(question, finding, truth)
+        if cause is None or found.verdict != Verdict.EXPLAINED:
+            return found
+        return replace(found, tried=cause.tried)

@@ -2,16 +2,21 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ssdscope.plots import LIGHT, style
 from ssdscope.probes.literal import placement
 from ssdscope.probes.literal.allocation import Gap
+from ssdscope.stats import fit_line
 from ssdscope.studies.ryu2009 import placing
-from ssdscope.studies.ryu2009.detecting import Detecting
+from ssdscope.studies.ryu2009.detecting import Detecting, Subject
 from ssdscope.studies.ryu2009.figure import canvas, written
 from ssdscope.studies.ryu2009.management_block import Measured
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PERIODS = 6
 """How many management blocks of a sweep are drawn."""
@@ -33,7 +38,7 @@ def sweeps(found: Measured, path: Path) -> Path:
         label = f"{subject.label}, writes of {sweep.write_bytes // 1024} KB"
         axes.set_title(label, loc="left", fontsize=10, color=LIGHT.ink)
         axes.set_xlabel("position (KB)")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(bottom=0, top=1.1 * means.max())
     for axes in axes_of[len(found) :]:
         axes.set_axis_off()
     axes_of[0].set_ylabel("response time (us)")
@@ -57,22 +62,61 @@ def orders(gaps: Mapping[str, Gap], path: Path) -> Path:
     return written(figure, path)
 
 
-def curves(detecting: Detecting, path: Path) -> Path:
-    """Draw measured response time by read size, with equation (2) fitted for every k."""
+def lines(detecting: Detecting, path: Path) -> Path:
+    """Draw measured response time by read size, and the line that says k = 1."""
     subjects = list(detecting.subjects)
     figure, axes_of = canvas(1, len(subjects), (4.2 * len(subjects), 3.6))
     for axes, subject in zip(axes_of, subjects, strict=True):
         sizes = np.array(subject.pages) * subject.page_bytes / 1024
         measured = detecting.curve(subject) / 1e3
+        line = fit_line(sizes, measured)
+        axes.plot(sizes, line.intercept + line.slope * sizes, color=LIGHT.s2, linewidth=1.1,
+                  label="line")  # fmt: skip
         axes.plot(sizes, measured, "o", color=LIGHT.ink, markersize=3, label="measured")
-        fits = sorted(placing.fitted(detecting, subject), key=lambda fit: fit.placement.unit_pages)
-        for index, fit in enumerate(fits):
-            label = f"(2) and a link, k = {fit.placement.unit_pages}"
-            times = placement.predicted(fit, subject.pages) / 1e3
-            axes.plot(sizes, times, color=LIGHT.series(index), linewidth=1.1, label=label)
-        axes.set_title(subject.label, loc="left", fontsize=10, color=LIGHT.ink)
-        axes.set_xlabel("read size (KB)")
+        off = f"{subject.label}, {100 * line.max_relative_error:.1f} % from a line at most"
+        _reads(axes, off)
         axes.set_ylim(bottom=0)
     axes_of[0].set_ylabel("mean response time (us)")
     style.legend(axes_of[0], LIGHT, loc="lower right")
     return written(figure, path)
+
+
+def fits(detecting: Detecting, path: Path) -> Path:
+    """Draw equation (2) fitted for every k, as printed and corrected, and how far it is off."""
+    subjects = [
+        each for each in detecting.subjects
+        if each in placing.PAPER_PLACEMENT or detecting.target is not None
+    ]  # fmt: skip
+    forms, count = placing.FORMS, len(subjects)
+    figure, panels = canvas(2 * count, len(forms), (4.2 * len(forms), 5.6 * count))
+    for row, subject in enumerate(subjects):
+        for column, form in enumerate(forms):
+            above = 2 * row * len(forms) + column
+            _fits(panels[above], panels[above + len(forms)], detecting, subject, form)
+        panels[2 * row * len(forms)].set_ylabel("response time (us)")
+        panels[(2 * row + 1) * len(forms)].set_ylabel("fit against measured (%)")
+    style.legend(panels[0], LIGHT, loc="lower right")
+    return written(figure, path)
+
+
+def _fits(over: "Axes", below: "Axes", detecting: Detecting, subject: Subject, form: str) -> None:
+    """Draw one form of the equation: the curves, and below them the differences."""
+    sizes = np.array(subject.pages) * subject.page_bytes / 1024
+    measured = detecting.curve(subject) / 1e3
+    over.plot(sizes, measured, "o", color=LIGHT.ink, markersize=3, label="measured")
+    below.axhline(0, color=LIGHT.ink, linewidth=0.8)
+    fits = placing.fitted(detecting, subject, form)
+    for index, fit in enumerate(sorted(fits, key=lambda each: each.placement.unit_pages)):
+        times = placement.predicted(fit, subject.pages, printed=form == "as printed") / 1e3
+        colour, label = LIGHT.series(index), f"k = {fit.placement.unit_pages}"
+        over.plot(sizes, times, color=colour, linewidth=1.1, label=label)
+        below.plot(sizes, 100 * (times / measured - 1), color=colour, linewidth=1.1)
+    _reads(over, f"{subject.label}: equation (2) {form}")
+    _reads(below, "")
+    over.set_ylim(bottom=0)
+
+
+def _reads(axes: "Axes", title: str) -> None:
+    axes.set_title(title, loc="left", fontsize=10, color=LIGHT.ink)
+    axes.set_xlabel("read size (KB)")
+    axes.set_xticks(range(0, 129, 16))

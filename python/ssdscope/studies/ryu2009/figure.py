@@ -8,7 +8,14 @@ import numpy as np
 
 from ssdscope.plots import LIGHT, save, style
 from ssdscope.plots.style import PATTERN_LOOK
-from ssdscope.studies.ryu2009 import ageing, equations, iozone, read_size, shift_write
+from ssdscope.studies.ryu2009 import (
+    ageing,
+    ageing_claims,
+    equations,
+    iozone,
+    read_size,
+    shift_write,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +27,11 @@ _LOOKS = {
     "ryu-c": (LIGHT.s3, "^"),
     "ryu-hdd": (LIGHT.s8, "D"),
 }
+NAMES = {"read": "SR", "randread": "RR", "write": "SW", "randwrite": "RW"}
+"""The patterns in the paper's legends."""
+BLOCK_KIB = {"ryu-c": 4, "ryu-a": 16, "ryu-b": 1024}
+SHIFTED_BLOCKS = 6
+"""How many management blocks figure 7 shows."""
 _ANOTHER = (LIGHT.s4, "D")
 """A drive that is none of the paper's."""
 
@@ -50,26 +62,31 @@ def table_13(cells: Sequence[iozone.Cell], path: Path) -> Path:
 
 
 def lives(watched: Sequence[ageing.Life], path: Path) -> Path:
-    """Draw bandwidth against request size, new and after months of use, one panel per drive."""
-    figure, panels = canvas(1, len(watched), (4.6 * len(watched), 3.9))
+    """Draw bandwidth against request size under the paper's names, one panel per drive."""
+    figure, panels = canvas(1, len(watched), (6.8 * len(watched), 4.2))
     for axes, life in zip(panels, watched, strict=True):
-        for pattern in ageing.PATTERNS:
-            colour, marker, label = PATTERN_LOOK[pattern]
-            for name, bandwidths, dash in (
-                ("new", life.new, "-"),
-                ("aged", life.aged, (0, (3, 2))),
+        for pattern, name in NAMES.items():
+            colour, marker, _ = PATTERN_LOOK[pattern]
+            # Lines lie upon each other where neither order nor age matters: wide beneath thin,
+            # pale beneath dashed.
+            width = 4.0 if pattern in ("read", "write") else 1.6
+            for when, bandwidths, dash, opacity, size in (
+                ("start", life.new, "-", 0.4, 9),
+                ("3month", life.aged, (0, (4, 2)), 1.0, 5),
             ):
-                sizes = [size for each, size in bandwidths if each == pattern]
+                sizes = [each for name_of, each in bandwidths if name_of == pattern]
                 axes.plot(
                     sizes,
-                    [bandwidths[pattern, size] / 1024 for size in sizes],
+                    [bandwidths[pattern, each] / 1024 for each in sizes],
                     marker=marker,
-                    markersize=4,
-                    markerfacecolor="none" if name == "aged" else None,
+                    markersize=size + (width > 2) * 2,
+                    markerfacecolor=LIGHT.surface if when == "3month" else None,
                     color=getattr(LIGHT, colour),
+                    alpha=opacity,
                     linestyle=dash,
-                    linewidth=1.2,
-                    label=f"{label}, {name}",
+                    linewidth=width,
+                    zorder=2 if width > 2 else 3,
+                    label=f"{when}_{name}",
                 )
         axes.set_yscale("log")
         _sizes(axes, ageing.SIZES_KIB)
@@ -79,79 +96,91 @@ def lives(watched: Sequence[ageing.Life], path: Path) -> Path:
     return written(figure, path)
 
 
-def sweep(watched: Sequence[ageing.Life], path: Path) -> Path:
-    """Draw what is left of writes by request size, one line per management block."""
-    figure, panels = canvas(1, 2, (9.2, 3.6))
-    for axes, pattern in zip(panels, ("write", "randwrite"), strict=True):
-        for index, life in enumerate(watched):
-            sizes = [size for each, size in life.new if each == pattern]
-            axes.plot(
-                sizes,
-                [100 * life.kept(pattern, size) for size in sizes],
-                marker="os^Dv"[index % 5],
-                color=LIGHT.series(index),
-                linewidth=1.2,
-                label=f"block of {life.subject.name}",
-            )
-        _sizes(axes, ageing.SIZES_KIB)
-        axes.set_ylim(bottom=0)
-        axes.set_title(PATTERN_LOOK[pattern][2], loc="left", fontsize=10, color=LIGHT.ink)
-        axes.set_ylabel("bandwidth kept (%)")
-    style.legend(panels[0], LIGHT, loc="best")
+def sweep(
+    lives: Sequence[ageing.Life],
+    without_map: Sequence[ageing.Life],
+    drives: Sequence[ageing.Life],
+    path: Path,
+) -> Path:
+    """Draw what is left of writes against the size of the management block."""
+    figure, (axes,) = canvas(1, 1, (7.2, 4.4))
+    sizes = list(ageing.UNITS_KIB)
+    for watched, pattern, look, label in (
+        (lives, "write", "-", "sequential writes"),
+        (lives, "randwrite", "-", "random writes"),
+        (without_map, "randwrite", (0, (4, 2)), "random writes, the map costs nothing"),
+    ):
+        colour, marker, _ = PATTERN_LOOK[pattern]
+        kept = [100 * ageing_claims.mean_kept(life, pattern) for life in watched]
+        axes.plot(sizes, kept, marker=marker, markersize=5, color=getattr(LIGHT, colour),
+                  linestyle=look, linewidth=1.2, label=f"A with other blocks, {label}")  # fmt: skip
+    for life in drives:
+        block = BLOCK_KIB[life.subject.name]
+        colour, marker = _LOOKS[life.subject.name]
+        kept_percent = 100 * ageing_claims.writes_kept(life)
+        axes.plot([block], [kept_percent], marker, markersize=11, color=colour,
+                  markerfacecolor="none", label=f"{life.subject.name}, all writes")  # fmt: skip
+    _sizes(axes, [*sizes, max(BLOCK_KIB.values())])
+    axes.set_xlabel("management block (KB)")
+    axes.set_ylabel("bandwidth kept (%)")
+    axes.set_ylim(0, 105)
+    style.legend(axes, LIGHT, loc="upper left")
     return written(figure, path)
 
 
 def shifted(points: Sequence[shift_write.Points], path: Path) -> Path:
-    """Draw response time against offset, one panel per drive."""
-    drives = list(dict.fromkeys(each.sweep.drive for each in points))
-    figure, panels = canvas(1, len(drives), (4.2 * len(drives), 3.6))
+    """Draw response time against the shift, one panel per drive; the second pass alone."""
+    drives = list(dict.fromkeys(each.subject.label for each in points))
+    figure, panels = canvas(1, len(drives), (4.4 * len(drives), 4.0))
     for axes, drive in zip(panels, drives, strict=True):
-        for index, each in enumerate(p for p in points if p.sweep.drive == drive):
-            steps = each.sweep.settling + np.arange(len(each.mean_ns))
-            offsets = steps * each.sweep.shift_bytes / 1024
+        of_drive = [each for each in points if each.subject.label == drive]
+        for index, each in enumerate(of_drive):
+            block, shift = each.subject.paper_bytes or 0, each.sweep.shift_bytes
+            means = np.split(each.mean_ns, 2)[1][: SHIFTED_BLOCKS * block // shift + 1] / 1e3
             axes.plot(
-                offsets,
-                each.mean_ns / 1e3,
+                np.arange(means.size) * shift / 1024,
+                means,
                 marker="os^"[index],
                 markersize=3,
                 color=LIGHT.series(index),
                 linewidth=1,
-                label=f"{each.sweep.write_bytes // 1024} KB writes",
+                label=f"{each.sweep.write_bytes // 1024} KB write",
             )
-            block = each.sweep.paper_bytes / 1024
-        every = block * (2 if drive == "ryu-c" else 1)
-        axes.set_xticks(np.arange(offsets[0], offsets[-1] + 1, every))
+        every = block / 1024 * (0.5 if block > 16384 else 2)
+        axes.set_xticks(np.arange(0, axes.get_xlim()[1], every))
         axes.set_title(drive, loc="left", fontsize=10, color=LIGHT.ink)
-        axes.set_xlabel("offset (KB)")
+        axes.set_xlabel("shift (KB)")
         axes.set_ylabel("mean response time (us)")
-        axes.set_ylim(bottom=0)
-        style.legend(axes, LIGHT, loc="best")
+        # Room for the legend, which must not lie on the curves.
+        axes.set_ylim(0, 1.35 * axes.get_ylim()[1])
+        style.legend(axes, LIGHT, loc="upper left", ncols=2)
     return written(figure, path)
 
 
 def curves_12(path: Path) -> Path:
-    """Draw the equations, corrected and as printed."""
+    """Draw the corrected equations, the two designs side by side on one scale."""
     figure, panels = canvas(1, 2, (9.6, 4.2))
     sizes = np.array(equations.PAGES) * equations.PAGE_BYTES / 1024
-    for axes, (title, function) in zip(
-        panels,
-        (("corrected", equations.corrected), ("as printed", equations.printed)),
-        strict=True,
-    ):
-        for index, line in enumerate(equations.LINES):
+    titles = {"a": "(a) 1-channel placement", "b": "(b) multi-channel placement"}
+    for axes, (design, title) in zip(panels, titles.items(), strict=True):
+        of_design = [line for line in equations.LINES if line.design == design]
+        for index, line in enumerate(of_design):
             axes.plot(
                 sizes,
-                function(line) / 1e3,
-                color=LIGHT.series(index % len(equations.UNITS_PAGES)),
-                linestyle="-" if line.design == "a" else (0, (3, 2)),
+                equations.corrected(line) / 1e3,
+                color=LIGHT.series(index),
+                marker="os^D"[index],
+                markevery=(index, 6),
+                markersize=4,
                 linewidth=1.2,
                 label=line.label,
             )
         axes.set_title(title, loc="left", fontsize=10, color=LIGHT.ink)
-        axes.set_xlabel("read size (KB)")
+        axes.set_xlabel("request size (KB)")
         axes.set_ylabel("response time (ms)")
-    panels[1].set_yscale("log")
-    _shared_legend(figure, panels[0], 4)
+        axes.set_xticks(range(0, 257, 32))
+        axes.set_ylim(0, 2.8)
+        style.legend(axes, LIGHT, loc="upper left")
     return written(figure, path)
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from ssdscope.probes.literal.shift_write import Answer, Sweep
 from ssdscope.results.files import creating
-from ssdscope.studies.record import Claim, Verdict
+from ssdscope.studies.judging import claim, explained
+from ssdscope.studies.record import Claim
 from ssdscope.studies.ryu2009.detecting import (
-    ANY_DRIVE,
     KIB,
     MIB,
     RAW,
@@ -17,6 +17,7 @@ from ssdscope.studies.ryu2009.detecting import (
     A,
     B,
     C,
+    Cause,
     Detecting,
     Readings,
     Subject,
@@ -24,7 +25,7 @@ from ssdscope.studies.ryu2009.detecting import (
 
 SWEEPS: Mapping[Subject, Sequence[Sweep]] = {
     A: [Sweep(size, 2 * KIB, MIB, 64) for size in (32 * KIB, 16 * KIB, 4 * KIB)],
-    B: [Sweep(MIB, 128 * KIB, 2 * MIB, 80)],
+    B: [Sweep(MIB, 128 * KIB, 2 * MIB, 640)],
     C: [Sweep(size, KIB, 64 * KIB, 384) for size in (8 * KIB, 4 * KIB)],
     TARGET: [
         *(Sweep(size, 2 * KIB, 256 * KIB, 32) for size in (32 * KIB, 4 * KIB)),
@@ -47,7 +48,6 @@ PHASE = (
     "positions count from the start of the drive, which is not where a block begins: the divisor "
     "of 6, 14, 22, ... is 2"
 )
-NOT_ALIKE = "the repaired reading does not give the paper's block, and we have found no reason"
 
 Measured = Mapping[tuple[Subject, Sweep], Readings]
 
@@ -66,59 +66,75 @@ def measure(detecting: Detecting, subject: Subject) -> dict[tuple[Subject, Sweep
 
 def compare(detecting: Detecting, found: Measured) -> list[Claim]:
     """Give what each reading says, then our probe beside the repaired one."""
-    rows = [_printed(found), *(_repaired(*key, each) for key, each in found.items())]
+    rows = [printed_row(found), *(repaired_row(*key, each) for key, each in found.items())]
     rows += [block_row(detecting, subject) for subject in detecting.subjects]
     if detecting.target is None:
         inside = detecting.read_off(INSIDE, SWEEPS[A][0])
-        rows.append(_row(detecting, INSIDE, inside.repaired.size_bytes, PHASE))
+        rows.append(_row(detecting, INSIDE, inside.repaired.size_bytes, _phase(inside)))
     return rows
+
+
+def _phase(inside: Readings) -> Cause | None:
+    """Try positions counted from where a block begins: their differences do not care."""
+    if inside.by_differences.size_bytes != INSIDE.paper_bytes:
+        return None
+    return Cause(PHASE, f"the differences of these positions give {_told(inside.by_differences)}")
 
 
 def block_row(detecting: Detecting, subject: Subject) -> Claim:
     """Hold the repaired reading of the first sweep against paper, probe and truth."""
     sweeps = sweeps_of(detecting, subject)
     found = detecting.read_off(subject, sweeps[0]).repaired.size_bytes
-    return _row(detecting, subject, found, "")
+    return _row(detecting, subject, found)
 
 
-def _row(detecting: Detecting, subject: Subject, found: int | None, because: str) -> Claim:
+def _row(
+    detecting: Detecting, subject: Subject, found: int | None, cause: Cause | None = None
+) -> Claim:
     what = "management block (procedure: figure 6 repaired)"
     paper = subject.paper_bytes
     unit = "MB" if max(paper or 0, found or 0) >= MIB else "KB"
-    return detecting.row(subject, subject.block_name, what, paper, found, because, unit)
+    return detecting.row(subject, subject.block_name, what, paper, found, cause, unit)
 
 
-def _printed(found: Measured) -> Claim:
-    right = sum(
-        each.printed.size_bytes is not None and each.printed.size_bytes == subject.paper_bytes
-        for (subject, _), each in found.items()
-    )
+def printed_row(found: Measured) -> Claim:
+    """Ask whether the pseudo-code as printed gives the paper's blocks."""
+    right = [key for key, each in found.items() if _is_block(key[0], each.printed)]
     none = sum(each.printed.size_bytes is None for each in found.values())
-    return Claim(
+    row = claim(
         "figure 6 as printed: the management block",
         "16 KB, 1 MB, 4 KB",
-        f"right in {right} of {len(found)} sweeps, no answer in {none}",
+        f"right in {len(right)} of {len(found)} sweeps, no answer in {none}",
         "",
-        Verdict.AGREES if right == len(found) else Verdict.EXPLAINED,
-        "" if right == len(found) else PRINTED,
+        holds=len(right) == len(found),
     )
+    mended = [key for key, each in found.items() if _is_block(key[0], each.repaired)]
+    if {subject for subject, _ in mended} != {subject for subject, _ in found}:
+        return row
+    tried = f"repaired, it is right in {len(mended)} of {len(found)} sweeps, on every drive"
+    return explained(row, PRINTED, tried)
 
 
-def _repaired(subject: Subject, sweep: Sweep, found: Readings) -> Claim:
+def repaired_row(subject: Subject, sweep: Sweep, found: Readings) -> Claim:
+    """Ask whether the pseudo-code repaired gives the paper's block from one sweep."""
     paper = subject.paper_bytes
-    right = paper is not None and found.repaired.size_bytes == paper
-    small = paper is not None and sweep.write_bytes <= paper and not right
-    why = ANY_DRIVE if paper is None else SMALL if small else NOT_ALIKE
-    wrong = Verdict.EXPLAINED if small else Verdict.DIFFERS
-    return Claim(
+    row = claim(
         f"{subject.label}, writes of {_size(sweep.write_bytes)} shifted by "
         f"{_size(sweep.shift_bytes)}: figure 6 with (a) to (d) repaired",
-        "-" if paper is None else _size(paper),
-        f"{_told(found.repaired)}; by differences of positions {_told(found.by_differences)}",
+        "not said" if paper is None else _size(paper),
+        _told(found.repaired),
         "",
-        Verdict.AGREES if right else Verdict.EXPLAINED if paper is None else wrong,
-        "" if right else why,
+        holds=_is_block(subject, found.repaired),
     )
+    if found.repaired.side != "slow" or not _is_block(subject, found.by_differences):
+        return row
+    tried = f"the differences of these positions give {_told(found.by_differences)}"
+    return explained(row, SMALL, tried)
+
+
+def _is_block(subject: Subject, answer: Answer) -> bool:
+    """Say whether an answer is the block that the paper found; of a target it found none."""
+    return answer.size_bytes is not None and answer.size_bytes == subject.paper_bytes
 
 
 def _told(answer: Answer) -> str:

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
-from ssdscope.studies.record import Claim, FigureResult, Verdict
+from ssdscope.probes.literal.shift_write import Sweep
+from ssdscope.studies.judging import of_another_drive
+from ssdscope.studies.record import Claim, FigureResult
 from ssdscope.studies.ryu2009 import (
     ageing,
     ageing_claims,
@@ -21,18 +23,22 @@ from ssdscope.studies.ryu2009 import (
     read_size,
     shift_write,
 )
-from ssdscope.studies.ryu2009.detecting import Detecting
+from ssdscope.studies.ryu2009.detecting import Detecting, Subject
 from ssdscope.targets import Device, Target
+from ssdscope.targets.spare import spare_bytes
 from ssdscope.workloads.preconditioning import fill_sequentially, overwrite_randomly
 
 FIGURES = ("14", "10", "6", "7", "allocation", "9", "13", "2", "3")
 """What can be asked of one drive, in the order in which it is measured."""
 READING = ("14", "10", "13")
 """Of these, what is left where writing is not allowed."""
-LEAST_BYTES = 8 * shift_write.CHUNK_BYTES
+CHUNKS = 96
+CHUNK_BLOCKS = 4
+"""Management blocks that figure 7 shifts through."""
+CHUNK_SPACE_BYTES = 8 << 20
+LEAST_BYTES = 8 * CHUNK_SPACE_BYTES
 """Enough for a few chunks of figure 7, and for a test file that is a quarter of the drive."""
 PAGE_BYTES = 4096
-WHY = "this is not the paper's drive"
 
 
 def choose(wanted: Sequence[str], target: Target) -> list[str]:
@@ -113,21 +119,29 @@ class OnTarget:
 
     def _shift_write(self, name: str, progress: StageProgress) -> FigureResult:
         block = self._target.device.info.logical_block_bytes
-        chunks = min(shift_write.CHUNKS, self._target.capacity_bytes // shift_write.CHUNK_BYTES)
-        taken = [each for each in shift_write.SWEEPS if each.shift_bytes % block == 0]
+        taken = [
+            (replace(subject, label=f"as {subject.label}"), self._shortened(sweep, subject))
+            for subject, sweep in shift_write.DRAWN
+            if sweep.shift_bytes % block == 0
+        ]
         points = []
-        for sweep in taken:
-            renamed = replace(sweep, drive=f"as {sweep.drive}")
-            points.append(shift_write.run_sweep(self._device(), renamed, chunks))
+        for subject, sweep in taken:
+            points.append(shift_write.run_sweep(self._detecting, subject, sweep))
             progress("figure 7", len(points) / len(taken))
         image = figure.shifted(points, self._path(name, "svg"))
         data = shift_write.write_table(points, self._path(name, "csv"))
         left_out = [
             f"shifts of {shift} bytes are left out: the target's blocks are of {block} bytes"
-            for shift in sorted({each.shift_bytes for each in shift_write.SWEEPS})
+            for shift in sorted({sweep.shift_bytes for _, sweep in shift_write.DRAWN})
             if shift % block
         ]
         return self._result(name, map(shift_write.period, points), image, data, *left_out)
+
+    def _shortened(self, sweep: Sweep, subject: Subject) -> Sweep:
+        """Take fewer positions and chunks than of the paper's drives: real ones take real time."""
+        reach = min(sweep.chunk_bytes, CHUNK_BLOCKS * (subject.paper_bytes or sweep.chunk_bytes))
+        chunks = min(CHUNKS, sweep.chunks, self._target.capacity_bytes // CHUNK_SPACE_BYTES)
+        return replace(sweep, chunk_bytes=reach, chunks=chunks)
 
     def _allocation(self, name: str, _progress: StageProgress) -> FigureResult:
         subject = allocation.Subject(self._target.uri, PAGE_BYTES, 0.0)
@@ -145,12 +159,21 @@ class OnTarget:
             ops = ("randread",)
             notes.append("writes are left out: the target is open for reading only")
         column = iozone.measure_cells(
-            device, self._seed, self._requests, region_bytes=region, ops=ops
+            device,
+            self._seed,
+            self._requests,
+            region_bytes=region,
+            ops=ops,
+            spare_bytes=spare_bytes(self._target),
         )
         cells = [
-            iozone.Cell(self._target.uri, op, size_kib, bandwidth, latency, None)
-            for (op, size_kib), (bandwidth, latency) in column.items()
+            iozone.Cell(self._target.uri, op, kib, each.kib_per_s, each.mean_ns, None)
+            for (op, kib), each in column.items()
         ]
+        moving = [kib for (_, kib), each in column.items() if not each.sustained]
+        if moving:
+            sizes = ", ".join(str(kib) for kib in moving)
+            notes.append(f"the rate of writes of {sizes} KB had not come to rest")
         image = figure.table_13(cells, self._path(name, "svg"))
         data = iozone.write_table(cells, self._path(name, "csv"))
         return self._result(name, map(iozone.cell_claim, cells), image, data, *notes)
@@ -177,10 +200,7 @@ class OnTarget:
     def _result(
         self, name: str, rows: Iterable[Claim], image: Path | None, data: Path | None, *notes: str
     ) -> FigureResult:
-        told = [
-            replace(row, why=f"{WHY}: {row.why}") if row.verdict == Verdict.DIFFERS else row
-            for row in rows
-        ]
+        told = [of_another_drive(row) for row in rows]
         procedure = f"figure {name}" if name.isdecimal() else name
         title = f"The procedure of {procedure} on {self._target.uri}"
         return FigureResult(name, title, told, image, data, list(notes))
