@@ -109,12 +109,38 @@ def test_figure_6_finds_the_block_only_when_repaired(
         assert detecting.read_off(A, small).repaired.size_bytes == 2 * KIB
 
 
-def test_a_line_does_not_tell_k(detecting: Detecting) -> None:
+def test_k_is_1_by_the_equation_corrected_but_not_as_printed(detecting: Detecting) -> None:
     printed, corrected, linked = placing.fit_rows(detecting, B)
-    assert {row.verdict for row in (printed, corrected, linked)} == {Verdict.EXPLAINED}
+    assert printed.verdict == Verdict.EXPLAINED
     assert "bytes of a page" in printed.why
-    assert "does not say which" in linked.why
+    assert "not divided again: k = 1" in printed.tried
+    assert {corrected.verdict, linked.verdict} == {Verdict.AGREES}
     assert placing.fit_rows(detecting, A) == []
+
+
+def test_another_k_fits_best_where_k_is_another(detecting: Detecting) -> None:
+    curve = detecting.curve(B, "ftl.placement_pages=8")
+    rows = [placing.fit_row(B, curve, form, 1) for form in placing.FORMS]
+    assert {row.verdict for row in rows} == {Verdict.DIFFERS}
+
+
+def test_a_line_does_not_tell_k(detecting: Detecting) -> None:
+    rows = placing.placement_rows(detecting, B)
+    assert {row.verdict for row in rows} == {Verdict.EXPLAINED}
+    assert all("with k = 2" in row.tried for row in rows)
+
+
+def test_the_allocation_of_a_is_hidden_whatever_it_is(detecting: Detecting) -> None:
+    row = placing.allocation_row(detecting, A)
+    assert row.verdict == Verdict.EXPLAINED
+    assert "order-based" in row.tried
+
+
+def test_a_drive_with_another_block_differs(detecting: Detecting) -> None:
+    other = detecting.changed(A, "ftl.map_unit_bytes=8192")
+    row = detecting.row(other, A.block_name, "management block", A.paper_bytes, 8 * KIB, unit="KB")
+    assert (row.paper, row.literal, row.ours) == (16, 8, 8)
+    assert row.verdict == Verdict.DIFFERS
 
 
 def test_reads_after_two_orders_tell_c_from_a(detecting: Detecting) -> None:
