@@ -12,6 +12,7 @@ from typing import Any
 
 from ssdscope import probes
 from ssdscope.probes import Absent, Ambiguous, Bench, Budget, Detected, Finding, Undetectable
+from ssdscope.studies.judging import UNKNOWN
 from ssdscope.studies.record import Claim, Verdict
 from ssdscope.studies.recovery.shape import shape_of
 from ssdscope.studies.recovery.truth import KINDS, Truth, configured, judged_right
@@ -107,8 +108,9 @@ class Question:
         What the paper found, and what its procedure finds here; None: it gives no answer.
     scale
         Values are bytes; the row shows them divided by this, in `unit`.
-    because
-        Why the paper, its procedure and the probe do not all say the same, where that is known.
+    because, tried
+        Why the paper, its procedure and the probe do not all say the same, where that is known,
+        and the run that shows it.
     """
 
     what: str
@@ -118,6 +120,7 @@ class Question:
     unit: str = ""
     scale: int = 1
     because: str = ""
+    tried: str = ""
 
 
 def answered(question: Question, finding: Finding, truth: Truth | None) -> Claim:
@@ -142,7 +145,7 @@ def answered(question: Question, finding: Finding, truth: Truth | None) -> Claim
         verdict, why = Verdict.AGREES, ""
     else:
         verdict = Verdict.EXPLAINED if question.because else Verdict.DIFFERS
-        why = question.because or "they do not say the same, and we have found no reason for it"
+        why = question.because or UNKNOWN
     shown: dict[str, Value] = {
         "paper": "not said" if question.paper is None else _shown(question, question.paper),
         "ours": _refusal(finding) if value is None else _shown(question, value),
@@ -162,6 +165,7 @@ def answered(question: Question, finding: Finding, truth: Truth | None) -> Claim
         why,
         literal=shown["literal"],
         truth=shown.get("truth"),
+        tried=question.tried if verdict == Verdict.EXPLAINED else "",
     )
 
 

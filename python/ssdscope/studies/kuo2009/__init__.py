@@ -20,16 +20,16 @@ detectors are run letter by letter beside our probes.
     What those have in common; what they look like.
 `layout`
     The example of figures 25 to 28, counted.
-`sheet`, `pictures`, `drawings`
+`on_target`
+    What of the study can be measured on it.
+`sheet`, `pictures`, `drawings`, `schemes`
     How a figure is handed in; what it looks like.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.kuo2009 import (
     block,
@@ -37,21 +37,22 @@ from ssdscope.studies.kuo2009 import (
     buffer,
     buffer_size,
     layout,
+    on_target,
     page,
     page_size,
     randoms,
     zone,
     zone_size,
 )
-from ssdscope.studies.kuo2009.bench import KIB, Drives
-from ssdscope.studies.kuo2009.sheet import TITLES
+from ssdscope.studies.kuo2009.bench import Drives
+from ssdscope.studies.kuo2009.sheet import TITLES, Binder
 from ssdscope.studies.making import make_figures
-from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult, Verdict
+from ssdscope.studies.record import FigureResult, StudyInfo, StudyResult
 from ssdscope.targets import Target
 
 KEY = "kuo2009"
 
-_MAKERS: dict[str, Callable[[Drives, Path], FigureResult]] = {
+_MAKERS: dict[str, Callable[[Drives, Binder], FigureResult]] = {
     "9": randoms.figure_9,
     "14": block.figure_14,
     "15": randoms.figure_15,
@@ -78,66 +79,28 @@ _MAKERS: dict[str, Callable[[Drives, Path], FigureResult]] = {
 }
 
 
-_BY_TIMES_ALONE = ("9", "30", "31", "32", "35", "36", "37", "38", "40")
-"""Figures whose claims need nothing but response times, of one drive: for any target."""
-_READING = ("38", "40")
-"""Of these, what is left where writing is not allowed."""
-_SHIFTED = ("35", "36")
-"""Of these, those that begin within a block of 4 KB."""
-
-
 def run(
     wanted: Sequence[str], target: Target | None, folder: Path, seed: int, progress: StageProgress
 ) -> StudyResult:
     """Measure the figures wanted on the paper's own drives, or those that can be on a target."""
-    drives, uri = Drives(seed), None
-    if target is not None:
-        drives, uri, wanted = Drives(seed, target.device), target.uri, _on_target(wanted, target)
-
-    def make(name: str, progress: StageProgress) -> FigureResult:
-        progress(f"figure {name}", 0.0)
-        made = _MAKERS[name](drives, folder)
-        return made if target is None else _of_another_drive(made)
-
-    return make_figures(KEY, wanted, make, seed, progress, uri)
-
-
-def _on_target(wanted: Sequence[str], target: Target) -> list[str]:
-    """Choose the figures that can be measured on a target."""
-    chosen = [name for name in wanted if name in _BY_TIMES_ALONE]
-    if not chosen:
-        raise UsageError(
-            f"figure {wanted[0]!r} counts inside the paper's own drives",
-            hint=f"on a target there are figures {', '.join(_BY_TIMES_ALONE)}",
+    if target is None:
+        drives, binder = Drives(seed), Binder(folder)
+        return make_figures(
+            KEY, wanted, lambda name, told: _make(name, drives, binder, told), seed, progress
         )
-    info = target.device.info
-    fitting = [name for name in chosen if info.logical_block_bytes <= KIB or name not in _SHIFTED]
-    if not fitting:
-        raise UsageError(
-            f"figure {chosen[0]!r} begins requests within a block of {info.logical_block_bytes} "
-            f"bytes, which target {target.uri!r} does not take"
-        )
-    chosen = [name for name in fitting if info.writable or name in _READING]
-    if not chosen:
-        raise UsageError(
-            f"target {target.uri!r} is open for reading only, and figures "
-            f"{', '.join(fitting)} write",
-            hint="allow it with --destroy-data TOKEN; doctor --identify prints the token",
-        )
-    if target.capacity_bytes < block.LEAST_BYTES:
-        raise UsageError(
-            f"target {target.uri!r} holds {target.capacity_bytes} bytes: too few for writes "
-            f"{block.DISTANCE} apart",
-            hint=f"use one of at least {block.LEAST_BYTES} bytes",
-        )
-    return chosen
+    choice = on_target.choose(wanted, target)
+    drives, binder = Drives(seed, target.device), Binder(folder, of_target=True)
+
+    def make(name: str, told: StageProgress) -> FigureResult:
+        remarks = choice.left_out if name == choice.figures[0] else []
+        return on_target.as_of_target(_make(name, drives, binder, told), remarks)
+
+    return make_figures(KEY, choice.figures, make, seed, progress, target.uri)
 
 
-def _of_another_drive(figure: FigureResult) -> FigureResult:
-    """Say of what differs on a target that it need not be as on the paper's drive."""
-    why = "this is not the paper's drive"
-    rows = [replace(row, why=why) if row.verdict == Verdict.DIFFERS else row for row in figure.rows]
-    return replace(figure, rows=rows, notes=[])
+def _make(name: str, drives: Drives, binder: Binder, progress: StageProgress) -> FigureResult:
+    progress(f"figure {name}", 0.0)
+    return _MAKERS[name](drives, binder)
 
 
 STUDY = StudyInfo(

@@ -2,13 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
+from ssdscope.studies.judging import SIMILAR_WITHIN
 from ssdscope.studies.kuo2009 import pictures
-from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives, multiples, periods, slow, write
-from ssdscope.studies.kuo2009.sheet import Columns, hand_in, number, stated
+from ssdscope.studies.kuo2009.bench import (
+    KIB,
+    MIB,
+    Drives,
+    Times,
+    multiples,
+    periods,
+    slow,
+    write,
+)
+from ssdscope.studies.kuo2009.sheet import Binder, Columns, hand_in, number, stated
 from ssdscope.studies.record import Claim, FigureResult
 
 DRIVE = "transcend-slc"
@@ -63,19 +72,24 @@ def _point(drives: Drives, size: int, shift: int) -> Point:
     return Point(size, shift, count * size / seconds, moved)
 
 
-def figure_14(drives: Drives, folder: Path) -> FigureResult:
+def figure_14(drives: Drives, binder: Binder) -> FigureResult:
     """Draw throughput by size (A), and by place (B)."""
     by_size = sweep(drives, multiples(128 * KIB, 128 * KIB, 4 * MIB), [0])
     by_place = sweep(drives, [BLOCK], multiples(64 * KIB, 0, BLOCK))
-    rows = [
+    rows = claims_14(by_size, by_place)
+    picture = pictures.two_rates(
+        by_size, by_place, BLOCK, ("(A) aligned, by size", "(B) one block, by place")
+    )
+    return hand_in("14", rows, picture, _columns([*by_size, *by_place]), binder)
+
+
+def claims_14(by_size: Sequence[Point], by_place: Sequence[Point]) -> list[Claim]:
+    """Ask whether whole effective blocks stand out, by size and by place."""
+    return [
         _whole_are_fastest("(A) writes of whole effective blocks, aligned", by_size),
         _nothing_moved("(A) whole blocks are switched, others have data moved", by_size),
         _whole_are_fastest("(B) writes of one effective block that begin at its edge", by_place),
     ]
-    picture = pictures.two_rates(
-        by_size, by_place, BLOCK, ("(A) aligned, by size", "(B) one block, by place")
-    )
-    return hand_in("14", rows, picture, _columns([*by_size, *by_place]), folder)
 
 
 def _whole_are_fastest(what: str, points: Sequence[Point]) -> Claim:
@@ -109,19 +123,26 @@ def _columns(points: Sequence[Point]) -> Columns:
     }
 
 
-def figure_31(drives: Drives, folder: Path) -> FigureResult:
+def figure_31(drives: Drives, binder: Binder) -> FigureResult:
     """Draw throughput by place (A), and which of many writes to one place collect (B)."""
     by_place = sweep(drives, [BLOCK], multiples(64 * KIB, 0, 4 * MIB))
     times = write(drives.fork(DRIVE), np.zeros(1200), SMALL).times_ns
+    rows = claims_31(by_place, times)
+    columns = _columns(by_place)
+    return hand_in("31", rows, pictures.places_and_periods(by_place, times, BLOCK), columns, binder)
+
+
+def claims_31(by_place: Sequence[Point], times: Times) -> list[Claim]:
+    """Hold writes by their place, and updates of one place, against the paper's words."""
+    aligned = min(each.rate for each in by_place if each.whole)
+    drop = max(each.rate for each in by_place if not each.whole) / aligned
     spans = [step * SMALL for step in periods(slow(times))]
-    aligned = [each.rate for each in by_place if each.whole]
-    drop = max(each.rate for each in by_place if not each.whole) / min(aligned)
-    rows = [
+    return [
         stated(
             "(A) writes of 1 MB that do not begin at a multiple of 1 MB",
             "far slower",
             f"at most {100 * drop:.0f} % of the rate at multiples",
-            drop < 0.7,
+            drop < 1 / SIMILAR_WITHIN,
         ),
         number(
             "(B) one place updated again and again: data written from one collection to the next",
@@ -138,5 +159,3 @@ def figure_31(drives: Drives, folder: Path) -> FigureResult:
             len(set(spans)) == 1,
         ),
     ]
-    columns = _columns(by_place)
-    return hand_in("31", rows, pictures.places_and_periods(by_place, times, BLOCK), columns, folder)

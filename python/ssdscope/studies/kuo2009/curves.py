@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope.plots import LIGHT, style
-from ssdscope.studies.kuo2009.pictures import canvas, milliseconds, title
+from ssdscope.studies.kuo2009.pictures import canvas, limit, mark, milliseconds, size, title
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Times = npt.NDArray[Any]
@@ -34,56 +35,56 @@ class Grown(Protocol):
     def end(self) -> int | None:
         """Where the procedure sees the buffer end."""
 
-
-def merges(counts: Mapping[str, Sequence[int]], kinds: Sequence[str]) -> "Figure":
-    """Draw figure 29: merges by kind."""
-    figure, (axes,) = canvas(1, width=5.0, height=2.4)
-    left = np.zeros(len(counts))
-    for index, kind in enumerate(kinds):
-        width = np.array([each[index] for each in counts.values()], dtype=float)
-        axes.barh(list(counts), width, 0.6, left=left, color=LIGHT.series(index), label=kind)
-        left += width
-    axes.set_xlabel("merges")
-    axes.set_xlim(right=1.3 * float(left.max()))
-    axes.invert_yaxis()
-    style.legend(axes, LIGHT, loc="upper right")
-    return figure
+    @property
+    def paper(self) -> int | None:
+        """Where the paper's did."""
 
 
-def cases(values: Mapping[str, float]) -> "Figure":
-    """Draw figures 34 and 39: what is counted in each case."""
-    figure, (axes,) = canvas(1, width=5.0, height=2.4)
-    bars = axes.barh(list(values), list(values.values()), 0.6, color=LIGHT.s1)
-    axes.bar_label(bars, fontsize=8, padding=3)
-    axes.invert_yaxis()
-    axes.set_xticks([])
-    return figure
-
-
-def by_size(rates: Mapping[str, Sequence[float]], sizes: Sequence[int]) -> "Figure":
-    """Draw figure 30: throughput by size."""
+def by_size(
+    rates: Mapping[str, Sequence[float]],
+    sizes: Sequence[int],
+    found: Mapping[str, int | None],
+    paper: Mapping[str, int | None],
+) -> "Figure":
+    """Draw figure 30: throughput by size, with the size that was detected and the paper's."""
     figure, panels = canvas(len(rates), width=3.4)
     for axes, (label, each) in zip(panels, rates.items(), strict=True):
         axes.plot(sizes, np.asarray(each) / 1e6, "o-", color=LIGHT.s1, markersize=4, linewidth=1.2)
         title(axes, label)
         style.log_sizes(axes, sizes)
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.15 * max(each) / 1e6)
         axes.set_xlabel("written at once (bytes)")
+        _detected(axes, found[label], paper[label], 1)
     panels[0].set_ylabel("throughput (MB/s)")
     return figure
 
 
-def pairs(times: Mapping[str, Times]) -> "Figure":
-    """Draw figure 35: response times at 0 and at 1 KB, by size."""
+def _detected(axes: "Axes", found: int | None, paper: int | None, scale: int) -> None:
+    """Mark a detected size, and say the paper's beside it."""
+    if found is None:
+        title(axes, f"{axes.get_title(loc='left')}: none found")
+        return
+    says = "" if paper is None else f", paper {size(paper)}"
+    mark(axes, found / scale, f"detected {size(found)}{says}")
+
+
+def pairs(
+    times: Mapping[str, Times],
+    found: Mapping[str, int | None],
+    paper: Mapping[str, int | None],
+) -> "Figure":
+    """Draw figure 35: response times at 0 and at 1 KB, by size; marked what was detected."""
     figure, panels = canvas(len(times), width=3.2)
     for axes, (label, each) in zip(panels, times.items(), strict=True):
         sizes = np.arange(1, len(each) + 1)
         for column, (colour, at) in enumerate(((LIGHT.s1, "at 0 KB"), (LIGHT.s2, "at 1 KB"))):
             axes.plot(sizes, each[:, column] / 1e3, ".-", color=colour, linewidth=1, label=at)
         # One collection would flatten all the rest.
-        axes.set_ylim(0, 1.3 * float(np.quantile(each, 0.97)) / 1e3)
+        limit(axes, np.repeat(sizes, 2), each.ravel() / 1e3)
         title(axes, label)
         axes.set_xlabel("size (KB)")
+        if label in found:
+            _detected(axes, found[label], paper[label], 1024)
     panels[0].set_ylabel("response time (us)")
     style.legend(panels[0], LIGHT, loc="lower right")
     return figure
@@ -97,27 +98,40 @@ def growing(runs: Sequence[Grown]) -> "Figure":
         scale, unit = (1 << 20, "MB") if large else (1024, "KB")
         x = np.asarray(run.sizes) / scale
         axes.plot(x, run.times_ns / 1e6, ".", color=LIGHT.s1, markersize=3)
-        if run.end is not None:
-            axes.axvline(run.end / scale, color=LIGHT.muted, linewidth=0.9, linestyle=(0, (3, 2)))
         title(axes, run.label)
+        if run.end is not None or run.paper is not None:
+            _detected(axes, run.end, run.paper, scale)
         axes.set_xlabel(f"at once ({unit})")
         milliseconds(axes)
-        axes.set_ylim(top=1.3 * float(np.quantile(run.times_ns, 0.97)) / 1e6)
+        limit(axes, x, run.times_ns / 1e6)
     return figure
 
 
-def far(runs: Mapping[str, Times], random: Times | None = None) -> "Figure":
-    """Draw figures 40 and 41: response times at B by its distance, and of random reads."""
+def far(
+    runs: Mapping[str, Times],
+    random: Times | None = None,
+    marks: Mapping[str, tuple[int | None, int | None]] | None = None,
+) -> "Figure":
+    """Draw figures 40 and 41: response times at B by its distance, and of random reads.
+
+    Parameters
+    ----------
+    marks
+        Where the procedure detects the zone, and the paper did, in bytes, by run.
+    """
     figure, panels = canvas(len(runs) + (random is not None), width=3.4)
     for axes, (label, times) in zip(panels, runs.items(), strict=False):
-        axes.plot(np.arange(len(times)), times / 1e3, ".", color=LIGHT.s1, markersize=3)
+        x = np.arange(len(times))
+        axes.plot(x, times / 1e3, ".", color=LIGHT.s1, markersize=3)
         title(axes, label)
         axes.set_xlabel("distance of A and B (MB)")
-        axes.set_ylim(0, 1.3 * float(np.quantile(times, 0.97)) / 1e3)
+        limit(axes, x, times / 1e3)
+        if label in (marks or {}):
+            _detected(axes, *(marks or {})[label], 1 << 20)
     if random is not None:
         panels[-1].plot(random / 1e3, ".", color=LIGHT.s2, markersize=3)
         panels[-1].set_xlabel("request")
-        panels[-1].set_ylim(bottom=0)
+        limit(panels[-1], np.arange(random.size), random / 1e3)
         title(panels[-1], "(D) Samsung SLC, random reads")
     panels[0].set_ylabel("response time (us)")
     return figure

@@ -8,8 +8,6 @@ from ssdscope.studies.detectors import Question, answered
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives
 from ssdscope.studies.record import Claim
 
-ANY_DRIVE = "this is not the paper's drive"
-
 
 @dataclass(frozen=True)
 class Subject:
@@ -23,26 +21,28 @@ class Subject:
         The preset, without ``kuo-``.
     paper
         What the paper found on it, in bytes; None if it says nothing.
-    because
-        Why the paper, its procedure and our probe do not all say the same, where they do not.
+    because, tried
+        Why the paper, its procedure and our probe do not all say the same, where they do not, and
+        the run that shows it.
     """
 
     label: str
     drive: str
     paper: int | None
     because: str = ""
+    tried: str = ""
 
 
 def subjects(drives: Drives, listed: Sequence[Subject]) -> list[Subject]:
     """Give the drives of the paper, or the target in their place."""
     if drives.target is None:
         return list(listed)
-    return [Subject("the target", "", None, ANY_DRIVE)]
+    return [Subject("the target", "", None)]
 
 
-def bench(drives: Drives, subject: Subject) -> Bench:
-    """Put a copy of a drive on a bench."""
-    return drives.probed.bench(_uri(subject))
+def bench(drives: Drives, subject: Subject, *sets: str) -> Bench:
+    """Put a copy of a drive on a bench, with ``KEY=VALUE`` changes to it."""
+    return drives.probed.bench(_uri(subject), sets)
 
 
 def row(
@@ -64,6 +64,7 @@ def row(
         "MB" if mib else "KB",
         MIB if mib else KIB,
         subject.because,
+        subject.tried,
     )
     return answered(question, drives.probed.finding(name, uri), drives.probed.truth(name, uri))
 

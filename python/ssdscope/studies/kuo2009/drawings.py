@@ -135,66 +135,6 @@ def sizes(size_bytes: Any, writes_ns: Any, reads_ns: Any, page: int) -> "Figure"
     return figure
 
 
-class Placed(Protocol):
-    """A request of the layout example."""
-
-    @property
-    def number(self) -> int:
-        """Its number."""
-
-    @property
-    def first(self) -> int:
-        """Its first sector."""
-
-    @property
-    def sectors(self) -> int:
-        """Its length."""
-
-    def pages(self) -> range:
-        """Give the pages it touches."""
-
-
-def layout(requests: Sequence[Placed], page_sectors: int, block_pages: int, head: str) -> "Figure":
-    """Draw a step of figures 25 to 28: requests over the pages of the blocks they touch."""
-    block = page_sectors * block_pages
-    blocks = sorted({page // block_pages for each in requests for page in each.pages()})
-    figure, panels = canvas(len(blocks), width=8.8 / len(blocks), height=2.7)
-    for axes, number in zip(panels, blocks, strict=True):
-        for each in requests:
-            _request(axes, each, page_sectors, range(number * block, (number + 1) * block))
-        _sector_axis(axes, block, page_sectors, number * block)
-        axes.set_xlim(number * block, (number + 1) * block)
-        axes.set_ylim(len(requests) + 0.6, 0.4)
-        title(axes, f"block {number}")
-        axes.set_yticks(range(1, len(requests) + 1), [""] * len(requests))
-    panels[0].set_yticks(
-        range(1, len(requests) + 1), [f"request {each.number}" for each in requests]
-    )
-    figure.suptitle(f"{head} (hatched)", x=0.01, ha="left", fontsize=9.8, color=LIGHT.ink)
-    return figure
-
-
-def _request(axes: "Axes", request: Placed, page_sectors: int, shown: range) -> None:
-    """Draw one request, and hatch the pages that it covers in part."""
-    first, end = request.first, request.first + request.sectors
-    if end <= shown.start or first >= shown.stop:
-        return
-    for page in request.pages():
-        start = page * page_sectors
-        if start < first or start + page_sectors > end:
-            axes.barh(
-                request.number,
-                page_sectors,
-                0.8,
-                left=start,
-                facecolor="none",
-                edgecolor=LIGHT.s2,
-                hatch="/////",
-                linewidth=0.7,
-            )
-    axes.barh(request.number, request.sectors, 0.4, left=first, color=LIGHT.s1)
-
-
 class Reads(Protocol):
     """Random reads within some zones."""
 

@@ -7,13 +7,12 @@ and 7 update four sectors of hot data each, across one edge of a page.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from ssdscope.studies.kuo2009 import drawings
+from ssdscope.studies.kuo2009 import cases
 from ssdscope.studies.kuo2009.bench import SECTOR, Drives, Served, write
-from ssdscope.studies.kuo2009.sheet import Columns, hand_in, number, stated
+from ssdscope.studies.kuo2009.sheet import Binder, Columns, exact, hand_in, stated
 from ssdscope.studies.record import Claim, FigureResult
 from ssdscope.targets import Device
 
@@ -141,17 +140,12 @@ def _log_blocks(requests: Sequence[Request]) -> int:
     return len({page // BLOCK_PAGES for each in requests for page in each.pages()})
 
 
-def make(name: str, drives: Drives, folder: Path) -> FigureResult:
+def make(name: str, drives: Drives, binder: Binder) -> FigureResult:
     """Count one of the four layouts, and compare it with the one before."""
     requests = LAYOUTS[name]
     cost = count(drives, requests)
     before = cost if name == "25" else count(drives, LAYOUTS[str(int(name) - 1)])
-    pages = {"25": 14, "26": 9, "27": 8, "28": 8}[name]
-    claims = {"25": _at_first, "26": _aligned, "27": _whole, "28": _blocks}[name]
-    rows = [
-        number("effective pages written for the seven requests", pages, cost.pages, "pages"),
-        *claims(cost, before),
-    ]
+    rows = claims(name, cost, before)
     columns: Columns = {
         "request": [each.number for each in requests],
         "first_sector": [each.first for each in requests],
@@ -159,8 +153,24 @@ def make(name: str, drives: Drives, folder: Path) -> FigureResult:
         "pages": [len(each.pages()) for each in requests],
     }
     head = f"{cost.pages:g} page writes, {cost.rmw} of them read-modify-write"
-    picture = drawings.layout(requests, PAGE_SECTORS, BLOCK_PAGES, head)
-    return hand_in(name, rows, picture, columns, folder, [RECONSTRUCTED])
+    picture = cases.layout(requests, FILE, PAGE_SECTORS, BLOCK_PAGES, head)
+    return hand_in(name, rows, picture, columns, binder, [RECONSTRUCTED])
+
+
+def claims(name: str, cost: Cost, before: Cost) -> list[Claim]:
+    """Hold a layout against the paper's counts and words.
+
+    Parameters
+    ----------
+    before
+        The layout of the step before; of figure 25 itself.
+    """
+    pages = {"25": 14, "26": 9, "27": 8, "28": 8}[name]
+    words = {"25": _at_first, "26": _aligned, "27": _whole, "28": _blocks}[name]
+    return [
+        exact("effective pages written for the seven requests", pages, cost.pages, "pages"),
+        *words(cost, before),
+    ]
 
 
 def _at_first(cost: Cost, _before: Cost) -> list[Claim]:
@@ -193,7 +203,7 @@ def _aligned(cost: Cost, before: Cost) -> list[Claim]:
 
 def _whole(cost: Cost, before: Cost) -> list[Claim]:
     return [
-        number("of these read, modified and written", 0, cost.rmw, "pages"),
+        exact("of these read, modified and written", 0, cost.rmw, "pages"),
         stated(
             "the file is updated in order",
             "pages 1 to 4, once each",
@@ -205,7 +215,7 @@ def _whole(cost: Cost, before: Cost) -> list[Claim]:
 
 def _blocks(cost: Cost, before: Cost) -> list[Claim]:
     return [
-        number("of these read, modified and written", 0, cost.rmw, "pages"),
+        exact("of these read, modified and written", 0, cost.rmw, "pages"),
         stated(
             "the file can be merged by a switch",
             "yes",

@@ -1,7 +1,7 @@
 """The pictures of the study: what was measured in, a figure out."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +64,27 @@ def mark(axes: "Axes", at: float, text: str) -> None:
         textcoords="offset points",
         fontsize=7.8,
         color=LIGHT.muted,
+    )
+
+
+def limit(axes: "Axes", x: Any, y: Any) -> None:
+    """End the y axis where nearly all points lie, and show what is above it by triangles."""
+    most = float(np.max(y))
+    top = 1.3 * float(np.quantile(y, 0.97))
+    if most <= 1.5 * top:
+        axes.set_ylim(0, 1.3 * most)
+        return
+    axes.set_ylim(0, top)
+    above = np.asarray(y) > top
+    axes.plot(np.asarray(x)[above], np.full(above.sum(), 0.97 * top), "^", color=LIGHT.s2)
+    axes.annotate(
+        f"{above.sum()} above, up to {most:,.0f}",
+        (0.0, 1.0),
+        xycoords="axes fraction",
+        xytext=(3, -24),
+        textcoords="offset points",
+        fontsize=7.8,
+        color=LIGHT.s2,
     )
 
 

@@ -3,12 +3,14 @@
 import csv
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.plots import save
 from ssdscope.results.files import creating
-from ssdscope.studies.record import Claim, FigureResult, Verdict
+from ssdscope.studies import judging
+from ssdscope.studies.record import Claim, FigureResult, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,14 +19,22 @@ Columns = Mapping[str, Sequence[Any]]
 """The numbers of a figure, by the names of their columns."""
 
 TITLES = {
+    "5": "Full, partial and switch merges: what each costs",
+    "6": "Chips on channels of their own",
+    "7": "Chips that share a channel take turns on it (interleaving)",
+    "8": "Sectors spread over the channels (striping)",
     "9": "A random write of 4 KB takes as long as a sequential one of 2 MB",
+    "12": "The effective block: physical blocks that are erased together",
+    "13": "Erasing an effective block takes one physical block's time",
     "14": "Sequential writes: size and place against the effective block",
     "15": "Random writes in one effective block, and over the drive",
+    "16": "The effective page: physical pages that are programmed together",
     "17": "A write below the effective page is read, modified and written",
     "18": "Eight sectors that begin inside an effective page",
     "19": "Sequential writes that end inside an effective page",
     "21": "The write buffer puts writes into order",
     "22": "Response time against the amount written at once",
+    "23": "Zones: what a drive loads after it is switched on",
     "24": "Random reads within a zone, and over several",
     "29": "Effective block detector: what its two cases cost",
     "30": "Effective block detector (table 3): throughput by size of writes",
@@ -39,6 +49,7 @@ TITLES = {
     "39": "Zone detector: what its two cases cost",
     "40": "Zone detector (table 6): the Transcend",
     "41": "Zone detector (table 6): the Samsung and the Mtron",
+    "access": "Raw access (section 4.1): which switches a target has",
     "25": "The layout example at first",
     "26": "Step 1: requests begin where pages begin",
     "27": "Step 2: requests are whole pages",
@@ -46,48 +57,86 @@ TITLES = {
 }
 """What each figure shows, in the order in which they are made."""
 
-NO_REASON = "our runs show otherwise, and we have found no reason for it"
+
+@dataclass(frozen=True)
+class Binder:
+    """Where figures go, and under which names.
+
+    Attributes
+    ----------
+    of_target
+        Whether they are of somebody's own drive: they never replace the paper's.
+    """
+
+    folder: Path
+    of_target: bool = False
+
+    def path(self, name: str, suffix: str) -> Path:
+        """Name a file of a figure."""
+        stem = f"figure{name}" if name.isdigit() else name
+        return self.folder / f"kuo2009-{stem}{'-target' if self.of_target else ''}.{suffix}"
 
 
-def stated(what: str, paper: str, ours: str, holds: bool, why: str = "") -> Claim:
-    """Compare a statement: `why` explains it where it does not hold."""
-    if holds:
-        return Claim(what, paper, ours, "", Verdict.AGREES)
-    verdict = Verdict.EXPLAINED if why else Verdict.DIFFERS
-    return Claim(what, paper, ours, "", verdict, why or NO_REASON)
+def stated(what: str, paper: str, ours: str, holds: bool) -> Claim:
+    """Compare a statement."""
+    return judging.claim(what, paper, ours, "", holds=holds)
 
 
 def number(
-    what: str, paper: float, ours: float, unit: str, *, within: float = 0.0, why: str = ""
+    what: str, paper: float, ours: float, unit: str, *, within: float = judging.QUOTED_WITHIN
 ) -> Claim:
-    """Compare a number, which agrees if it is off by no more than a share `within`.
+    """Compare a number that the paper quotes.
 
-    One that was not found is NaN.
+    Parameters
+    ----------
+    ours
+        NaN if it was not found.
+    within
+        What ours may be off by, as a share of the paper's.
     """
     if math.isnan(ours):
-        return Claim(what, paper, "none found", unit, Verdict.DIFFERS, NO_REASON)
+        return judging.claim(what, paper, "none found", unit, holds=False)
     ours = round(ours, 3)
-    if abs(ours - paper) <= within * abs(paper):
-        return Claim(what, paper, ours, unit, Verdict.AGREES)
-    verdict = Verdict.EXPLAINED if why else Verdict.DIFFERS
-    return Claim(what, paper, ours, unit, verdict, why or NO_REASON)
+    holds = judging.quoted(paper, ours, within)
+    return judging.claim(what, paper, ours, unit, holds=holds)
+
+
+def exact(what: str, paper: float, ours: float, unit: str) -> Claim:
+    """Compare a count, which has to be the same."""
+    return number(what, paper, ours, unit, within=0.0)
 
 
 def hand_in(
     name: str,
     rows: list[Claim],
-    picture: "Figure",
+    picture: "Figure | None",
     columns: Columns,
-    folder: Path,
+    binder: Binder,
     notes: Sequence[str] = (),
+    *,
+    seen: Sequence[str] = (),
+    table: Table | None = None,
 ) -> FigureResult:
-    """Write the picture (SVG and PNG) and the numbers (CSV) of a figure."""
-    image = folder / f"kuo2009-figure{name}.svg"
-    save(picture, image)
-    save(picture, image.with_suffix(".png"))
-    data = image.with_suffix(".csv")
+    """Write the picture (SVG and PNG) and the numbers (CSV) of a figure.
+
+    Parameters
+    ----------
+    picture
+        None for a table alone.
+    notes
+        What is to be known of the paper's drives.
+    seen
+        What was seen in this run, whichever drive it was of.
+    """
+    image = None
+    if picture is not None:
+        image = binder.path(name, "svg")
+        save(picture, image)
+        save(picture, image.with_suffix(".png"))
+    data = binder.path(name, "csv")
     with creating(data) as file:
-        table = csv.writer(file)
-        table.writerow(columns)
-        table.writerows(zip(*columns.values(), strict=True))
-    return FigureResult(name, TITLES[name], rows, image, data, list(notes))
+        rows_of_file = csv.writer(file)
+        rows_of_file.writerow(columns)
+        rows_of_file.writerows(zip(*columns.values(), strict=True))
+    said = [*([] if binder.of_target else notes), *seen]
+    return FigureResult(name, TITLES[name], rows, image, data, said, table)

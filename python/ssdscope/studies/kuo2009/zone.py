@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from ssdscope.studies.kuo2009 import drawings
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives, Times, read, slow
-from ssdscope.studies.kuo2009.sheet import Columns, hand_in, stated
+from ssdscope.studies.kuo2009.sheet import Binder, Columns, hand_in, stated
 from ssdscope.studies.record import Claim, FigureResult
 
 DRIVE = "transcend-slc"
@@ -36,17 +35,17 @@ class Reads:
         return np.asarray(np.diff(zone, prepend=zone[0]) != 0)
 
 
-def figure_24(drives: Drives, folder: Path) -> FigureResult:
+def figure_24(drives: Drives, binder: Binder) -> FigureResult:
     """Draw response times within a zone and over several, and their mean by range."""
     runs = [_reads(drives, zones) for zones in ZONES]
     inside, over = (next(each for each in runs if each.zones == zones) for zones in (1, 4))
-    rows = [*_claims_inside(inside), *_claims_over(inside, over), _knee(runs)]
+    rows = claims_24(inside, over, runs)
     columns: Columns = {
         "zones": [each.zones for each in runs for _ in each.offsets],
         "offset_bytes": [int(at) for each in runs for at in each.offsets],
         "response_ns": [int(time) for each in runs for time in each.times_ns],
     }
-    return hand_in("24", rows, drawings.zones(inside, over, runs, ZONE), columns, folder)
+    return hand_in("24", rows, drawings.zones(inside, over, runs, ZONE), columns, binder)
 
 
 def _reads(drives: Drives, zones: float) -> Reads:
@@ -57,6 +56,11 @@ def _reads(drives: Drives, zones: float) -> Reads:
     served = read(device, offsets[1:], SIZE)
     # The place of the first read tells whether the second crosses.
     return Reads(zones, offsets[1:], served.times_ns, served.counts["map_loads"])
+
+
+def claims_24(inside: Reads, over: Reads, runs: Sequence[Reads]) -> list[Claim]:
+    """Hold reads within a zone, over several, and by range, against the paper's words."""
+    return [*_claims_inside(inside), *_claims_over(inside, over), _knee(runs)]
 
 
 def _claims_inside(inside: Reads) -> list[Claim]:
