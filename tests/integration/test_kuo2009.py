@@ -72,11 +72,6 @@ def test_counts_that_the_paper_gives(study: studies.StudyResult) -> None:
     assert row(study, "33", "(B)").ours == 1
 
 
-def test_figure_9_is_fitted(study: studies.StudyResult) -> None:
-    ours = row(study, "9", "a random write of 4 KB").ours
-    assert ours == pytest.approx(1, abs=0.25)
-
-
 def test_fast_and_slow_are_told_apart() -> None:
     drives = Drives(seed=1)
     times = write(drives.fork("transcend-slc"), [0] * 600, 4096).times_ns
@@ -93,6 +88,9 @@ def test_runs_do_not_see_each_other() -> None:
 
 def test_pictures_and_data_are_there(study: studies.StudyResult) -> None:
     for figure in study.figures:
+        if figure.id == "access":
+            assert figure.table is not None
+            continue
         assert figure.image is not None
         assert figure.image.stat().st_size > 5_000
         assert figure.image.with_suffix(".png").exists()
@@ -109,17 +107,51 @@ def test_what_times_alone_tell_can_be_asked_of_another_drive(tmp_path: Path) -> 
     assert [figure.id for figure in result.figures] == ["9", "31", "32", "36"]
     # A page-mapped drive has no effective block.
     rows = {row.what: row.verdict for figure in result.figures for row in figure.rows}
-    assert rows["a random write of 4 KB in sequential writes of 2 MB"] == Verdict.DIFFERS
+    assert rows["a random write of 4 KB against a sequential one of 2 MB"] == Verdict.DIFFERS
     assert rows["random over a range far beyond an effective block"] == Verdict.DIFFERS
+    every = [row for figure in result.figures for row in figure.rows]
+    assert {row.why for row in every if row.verdict != Verdict.AGREES} == {"of another drive"}
+    assert not any(row.tried for row in every)
+    # What is left out is said; the paper's own files keep their names.
+    assert result.figures[0].notes == [
+        "left out: figures 28: they count inside the paper's own drives"
+    ]
+    assert {path.name for path in tmp_path.glob("*.csv")} == {
+        f"kuo2009-figure{name}-target.csv" for name in ("9", "31", "32", "36")
+    }
     # No number that JSON does not have.
     json.loads(json.dumps(result.to_json(), allow_nan=False))
+
+
+@pytest.mark.parametrize("uri", ["sim:ryu-hdd", "raid0:sim:kuo-samsung-slc,sim:kuo-samsung-slc"])
+def test_a_hard_disk_and_an_array_are_measured_as_one_drive(tmp_path: Path, uri: str) -> None:
+    target = open_target(uri, seed=1)
+    figures = ["36", "access"]
+    result = studies.run("kuo2009", out_dir=tmp_path, figures=figures, target=target, seed=1)
+    saw, switches = result.figures
+    assert len(saw.rows) == 4
+    assert switches.table is not None
+    (told,) = switches.table.rows
+    assert told[:2] == ("the target", target.device.info.kind)
+
+
+def test_a_file_open_for_reading_gives_what_reads_give(tmp_path: Path) -> None:
+    file = tmp_path / "file.bin"
+    file.write_bytes(bytes(4 << 20))
+    target = open_target(str(file))
+    result = studies.run("kuo2009", out_dir=tmp_path, target=target, seed=1)
+    assert [figure.id for figure in result.figures] == ["38", "access"]
+    said = " ".join(result.figures[0].notes)
+    assert "open for reading only" in said
+    assert "figures 40: it holds 4 MiB, which is too little" in said
 
 
 @pytest.mark.parametrize(
     ("uri", "figures", "said"),
     [
-        ("sim:mqsim-8g", ["28"], "counts inside"),
-        ("null:1g", None, "too few for writes"),
+        ("sim:mqsim-8g", ["28"], "count inside"),
+        ("null:1g", ["9", "30"], "answers at once"),
+        ("sim:msr-4gb", ["36"], "blocks of 4096 bytes"),
     ],
 )
 def test_targets_that_cannot_be_measured_are_refused(

@@ -6,6 +6,9 @@ detectors are run letter by letter beside our probes.
 
 `bench`
     The drives, and lists of requests run on them.
+`merging`, `chips`, `effective`, `startup`
+    What the inside of a drive is made of, on small drives: figures 5; 6, 7 and 8; 12, 13 and 16;
+    23. `timeline` watches channels and chips.
 `block`, `randoms`
     Effective blocks: figures 14 and 31; 9, 15, 32 and 33.
 `page`
@@ -20,8 +23,8 @@ detectors are run letter by letter beside our probes.
     What those have in common; what they look like.
 `layout`
     The example of figures 25 to 28, counted.
-`on_target`
-    What of the study can be measured on it.
+`access`, `on_target`
+    What switches a target has; what of the study can be measured on it.
 `sheet`, `pictures`, `drawings`, `schemes`
     How a figure is handed in; what it looks like.
 """
@@ -32,15 +35,20 @@ from pathlib import Path
 
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.kuo2009 import (
+    access,
     block,
     block_size,
     buffer,
     buffer_size,
+    chips,
+    effective,
     layout,
+    merging,
     on_target,
     page,
     page_size,
     randoms,
+    startup,
     zone,
     zone_size,
 )
@@ -53,14 +61,22 @@ from ssdscope.targets import Target
 KEY = "kuo2009"
 
 _MAKERS: dict[str, Callable[[Drives, Binder], FigureResult]] = {
+    "5": merging.figure_5,
+    "6": chips.figure_6,
+    "7": chips.figure_7,
+    "8": chips.figure_8,
     "9": randoms.figure_9,
+    "12": effective.figure_12,
+    "13": effective.figure_13,
     "14": block.figure_14,
     "15": randoms.figure_15,
+    "16": effective.figure_16,
     "17": page.figure_17,
     "18": page.figure_18,
     "19": page.figure_19,
     "21": buffer.figure_21,
     "22": buffer.figure_22,
+    "23": startup.figure_23,
     "24": zone.figure_24,
     "29": block_size.figure_29,
     "30": block_size.figure_30,
@@ -75,6 +91,7 @@ _MAKERS: dict[str, Callable[[Drives, Binder], FigureResult]] = {
     "39": zone_size.figure_39,
     "40": zone_size.figure_40,
     "41": zone_size.figure_41,
+    "access": access.figure_access,
     **{name: partial(layout.make, name) for name in layout.LAYOUTS},
 }
 

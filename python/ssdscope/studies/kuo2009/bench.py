@@ -56,11 +56,15 @@ class Drives:
             return self.target.fork() if self.target.info.snapshot else self.target
         key = (name, sets)
         if key not in self._open:
-            device = open_target(f"sim:kuo-{name}", sets=sets, seed=self.seed).device
-            # A drive just switched on loads its mapping table: not what is measured here.
+            device = self.switched_on(name, *sets)
+            # It loads its mapping table now: not what is measured here.
             read(device, 0, SECTOR)
             self._open[key] = device
         return self._open[key].fork()
+
+    def switched_on(self, name: str, *sets: str) -> Device:
+        """Give a drive of which nothing was asked yet."""
+        return open_target(f"sim:kuo-{name}", sets=sets, seed=self.seed).device
 
     def unbuffered(self, name: str, *sets: str) -> Device:
         """Give a copy with its write buffer switched off, as the paper did by an ATA command."""
