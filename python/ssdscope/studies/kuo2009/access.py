@@ -32,8 +32,8 @@ ARRAY = "raid0:sim:kuo-samsung-slc,sim:kuo-samsung-slc"
 EXPORT = "nbd+unix:///export?socket=drive.sock"
 COLUMNS = ("target", "kind", "write cache off", "read cache off", "flush", "discard", "smallest")
 BLOCK = (
-    "a block device is opened as a file is, and for reading only: ssdscope reproduce kuo2009 "
-    "--figure access --target /dev/... asks yours"
+    "the row of block devices is that of files, as which they are opened, for reading only; "
+    "ssdscope reproduce kuo2009 --figure access --target /dev/... asks yours"
 )
 SAID = {"switchable": "yes", "fixed": "no: always on", "absent": "has none", "unknown": "unknown"}
 
@@ -67,7 +67,8 @@ def by_kind(seed: int) -> list[tuple[str, ...]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         path.write_bytes(bytes(MIB))
-        rows.append(switches("a regular file", open_target(str(path)).device))
+        file = switches("a regular file", open_target(str(path)).device)
+    rows += [file, ("/dev/...", "block", *file[2:])]
     rows.append(switches("null:", open_target("null:").device))
     rows.append(_refused("nbd+unix:", EXPORT))
     return rows
@@ -78,8 +79,7 @@ def _refused(name: str, uri: str) -> tuple[str, ...]:
     try:
         return switches(name, open_target(uri).device)
     except SsdscopeError as error:
-        why = str(error).rpartition(": ")[2]
-        return (name, why, *["-"] * (len(COLUMNS) - 2))
+        return (f"{name} {str(error).rpartition(': ')[2]}", "nbd", *["-"] * (len(COLUMNS) - 2))
 
 
 @dataclass(frozen=True)

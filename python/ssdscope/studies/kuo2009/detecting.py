@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ssdscope.probes import Bench
+from ssdscope.probes import Bench, Finding
 from ssdscope.studies.detectors import Question, answered
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives
 from ssdscope.studies.record import Claim
@@ -45,6 +45,11 @@ def bench(drives: Drives, subject: Subject, *sets: str) -> Bench:
     return drives.probed.bench(_uri(subject), sets)
 
 
+def finding(drives: Drives, subject: Subject, name: str) -> Finding:
+    """Give what our probe finds on a drive."""
+    return drives.probed.finding(name, _uri(subject))
+
+
 def row(
     drives: Drives,
     subject: Subject,
@@ -66,7 +71,7 @@ def row(
         subject.because,
         subject.tried,
     )
-    return answered(question, drives.probed.finding(name, uri), drives.probed.truth(name, uri))
+    return answered(question, finding(drives, subject, name), drives.probed.truth(name, uri))
 
 
 def _uri(subject: Subject) -> str:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ssdscope.studies.judging import MAGNITUDE, explained, similar
+from ssdscope.studies.judging import MAGNITUDE, similar
 from ssdscope.studies.kuo2009 import pictures
 from ssdscope.studies.kuo2009.bench import (
     KIB,
@@ -18,7 +18,7 @@ from ssdscope.studies.kuo2009.bench import (
     slow,
     write,
 )
-from ssdscope.studies.kuo2009.sheet import Binder, Columns, exact, hand_in, stated
+from ssdscope.studies.kuo2009.sheet import Binder, Columns, because, exact, hand_in, stated
 from ssdscope.studies.record import Claim, FigureResult
 
 DRIVE = "transcend-slc"
@@ -139,11 +139,12 @@ def figure_32(drives: Drives, binder: Binder) -> FigureResult:
     *rows, where = claims_32(ranges, whole)
     if drives.target is None:
         tried = slow_from(*_by_range(drives, FEW, *ONE_LOG_BLOCK))
-        where = explained(
+        where = because(
             where,
             "each block in the range can have one of the 16 log blocks, a number that is assumed; "
             "the paper does not say how many its drive has",
             f"with a single log block it becomes slow {_between(tried)}",
+            shown=tried == 2 * BLOCK,
         )
     columns: Columns = {
         "range_bytes": [each.bytes for each in ranges],

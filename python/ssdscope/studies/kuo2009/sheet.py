@@ -106,6 +106,11 @@ def exact(what: str, paper: float, ours: float, unit: str) -> Claim:
     return number(what, paper, ours, unit, within=0.0)
 
 
+def because(row: Claim, why: str, tried: str, *, shown: bool) -> Claim:
+    """Explain a row by a cause that was tried, if the run showed it; else leave it as it is."""
+    return judging.explained(row, why, tried) if shown else row
+
+
 def hand_in(
     name: str,
     rows: list[Claim],

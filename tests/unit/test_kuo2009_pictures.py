@@ -1,0 +1,80 @@
+"""The pictures of kuo2009: nothing is cut off in silence, and cases are drawn as they are."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.studies.kuo2009 import cases, curves, layout, schemes
+from ssdscope.studies.kuo2009.bench import KIB, MIB
+from ssdscope.studies.kuo2009.pictures import canvas, limit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def words(axes: "Axes") -> list[str]:
+    return [text.get_text() for text in axes.texts]
+
+
+def test_what_lies_above_an_axis_is_shown_and_counted() -> None:
+    _, (axes,) = canvas(1)
+    times = np.full(64, 100.0)
+    times[[9, 40]] = (900.0, 35_278.0)
+    limit(axes, np.arange(64), times)
+    assert axes.get_ylim()[1] < 900
+    assert words(axes) == ["2 above, up to 35,278"]
+    (triangles,) = axes.lines
+    assert np.asarray(triangles.get_xdata()).tolist() == [9, 40]
+    assert np.asarray(triangles.get_ydata()).max() < axes.get_ylim()[1]
+
+
+def test_an_axis_that_needs_no_end_holds_everything() -> None:
+    _, (axes,) = canvas(1)
+    limit(axes, np.arange(4), np.array([1.0, 2.0, 3.0, 4.0]))
+    assert axes.get_ylim()[1] > 4
+    assert not axes.texts
+
+
+def test_detected_sizes_are_marked_beside_the_paper_s() -> None:
+    rates = {"one": [1e6, 2e6], "none": [1e6, 1e6]}
+    picture = curves.by_size(
+        rates, [MIB, 2 * MIB], {"one": 2 * MIB, "none": None}, {"one": 4 * MIB, "none": None}
+    )
+    one, none = picture.axes
+    assert words(one) == ["detected 2 MB, paper 4 MB"]
+    assert none.get_title(loc="left") == "none: none found"
+    times = np.tile([[100.0, 200.0]], (8, 1))
+    (pairs,) = curves.pairs({"x": times}, {"x": 4 * KIB}, {"x": None}).axes
+    assert words(pairs) == ["detected 4 KB"]
+
+
+def test_a_layout_shows_every_page_written_and_hatches_those_read_first() -> None:
+    written = {"25": (14, 12), "26": (9, 2), "27": (8, 0), "28": (8, 0)}
+    for name, (pages, hatched) in written.items():
+        picture = cases.layout(layout.LAYOUTS[name], layout.FILE, 4, 4, "")
+        (axes,) = picture.axes
+        boxes = [patch for patch in axes.patches if patch.get_hatch() is None]
+        nand = [box for box in boxes if box.get_width() == cases.NAND_WIDTH]  # type: ignore[attr-defined]
+        assert len(nand) == pages
+        assert sum(patch.get_hatch() is not None for patch in axes.patches) == hatched
+        colours = {box.get_facecolor() for box in nand}
+        assert len(colours) == 2  # the file's and hot data's
+
+
+def test_cases_of_pages_hatch_what_was_counted() -> None:
+    counted = {(KIB, 0): 1, (KIB, KIB): 1, (2 * KIB, 0): 0, (2 * KIB, KIB): 2}
+    picture = cases.page_cases(counted, 2 * KIB)
+    hatched = [
+        sum(patch.get_hatch() is not None for patch in axes.patches) for axes in picture.axes
+    ]
+    assert hatched == [2, 2]
+
+
+def test_lanes_share_a_scale_of_time() -> None:
+    lanes = {
+        "a": [schemes.Lane("one", [(0, 1000)], "first")],
+        "b": [schemes.Lane("two", [(0, 9000)], "second")],
+    }
+    one, two = schemes.timings(lanes, {"first": "x", "second": "y"}).axes
+    assert one.get_xlim() == two.get_xlim()
+    assert two.get_xlim()[1] >= 9
