@@ -114,7 +114,7 @@ def test_what_times_alone_tell_can_be_asked_of_another_drive(tmp_path: Path) -> 
     assert not any(row.tried for row in every)
     # What is left out is said; the paper's own files keep their names.
     assert result.figures[0].notes == [
-        "left out: figures 28: they count inside the paper's own drives"
+        "left out: figure 28: these count inside the paper's own drives"
     ]
     assert {path.name for path in tmp_path.glob("*.csv")} == {
         f"kuo2009-figure{name}-target.csv" for name in ("9", "31", "32", "36")
@@ -143,7 +143,7 @@ def test_a_file_open_for_reading_gives_what_reads_give(tmp_path: Path) -> None:
     assert [figure.id for figure in result.figures] == ["38", "access"]
     said = " ".join(result.figures[0].notes)
     assert "open for reading only" in said
-    assert "figures 40: it holds 4 MiB, which is too little" in said
+    assert "figure 40: it holds 4 MiB, which is too little" in said
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ssdscope.probes import Detected
 from ssdscope.studies import Claim, Verdict
 from ssdscope.studies.kuo2009 import (
     access,
@@ -17,6 +18,7 @@ from ssdscope.studies.kuo2009 import (
     buffer,
     buffer_size,
     chips,
+    detecting,
     effective,
     layout,
     merging,
@@ -27,8 +29,9 @@ from ssdscope.studies.kuo2009 import (
     zone,
     zone_size,
 )
-from ssdscope.studies.kuo2009.bench import KIB, MIB
+from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives
 from ssdscope.studies.kuo2009.timeline import Timeline
+from ssdscope.studies.recovery.truth import Truth
 
 US, MS = 1_000, 1_000_000
 
@@ -320,6 +323,45 @@ def test_raw_access() -> None:
     # A drive that takes the commands and does nothing.
     idle = access.Tried((90 * US, 90 * US), (90 * US, 90 * US), 0.5, refuses=False)
     assert none_of(access.claims(idle))
+
+
+class Doubled:
+    """Probes on drives whose sizes are all twice the paper's, and their truth."""
+
+    def __init__(self, paper: int) -> None:
+        self.value = 2 * paper
+
+    def finding(self, name: str, _uri: str) -> Detected:
+        return Detected(name=name, probe="test", value=self.value, interval=None, effect=1.0)
+
+    def truth(self, _name: str, _uri: str) -> Truth:
+        return Truth(self.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "subject"),
+    [
+        *(("merge_unit_bytes", each) for each in block_size.SUBJECTS),
+        *(("rmw_unit_bytes", each) for each in (*page_size.BY_WRITES, page_size.BY_READS)),
+        *(("write_buffer_bytes", each) for each in (buffer_size.SAMSUNG, buffer_size.INTEL)),
+        ("write_buffer_bytes", buffer_size.MTRON),
+        ("read_cache_bytes", buffer_size.CACHED),
+        *(
+            ("map_zone_bytes", each)
+            for each in (zone_size.TRANSCEND, zone_size.SAMSUNG, zone_size.MTRON)
+        ),
+    ],
+)
+def test_a_detector_s_row_differs_on_a_drive_of_other_sizes(
+    name: str, subject: detecting.Subject
+) -> None:
+    assert subject.paper is not None
+    drives = Drives(seed=1)
+    drives.probed = Doubled(subject.paper)  # type: ignore[assignment]
+    differs = detecting.row(drives, subject, name, "a size", 2 * subject.paper)
+    assert differs.verdict == Verdict.DIFFERS
+    drives.probed = Doubled(subject.paper // 2)  # type: ignore[assignment]
+    assert detecting.row(drives, subject, name, "a size", subject.paper).verdict == Verdict.AGREES
 
 
 @pytest.mark.parametrize("name", layout.LAYOUTS)

@@ -147,10 +147,10 @@ def figure_7(drives: Drives, binder: Binder, *sets: str) -> FigureResult:
         number: stream(drives, (*chips(1, number), *sets), PAGES * number) for number in (1, 2, 4)
     }
     timelines = {
-        f"{number} chip{'s' if number > 1 else ''} on a channel, {pages} pages": lanes(
+        f"{number} on a channel: {100 * runs[number].used:.0f} % of it used ({paper})": lanes(
             watched(drives, (*chips(1, number), *sets), pages)
         )
-        for number, pages in ((1, 2), (4, 8))
+        for number, pages, paper in ((1, 2, "paper: about 20 %"), (4, 8, "paper: more"))
     }
     columns = _columns({f"{number} chips": run for number, run in runs.items()})
     picture = schemes.timings(timelines, WORDS)

@@ -23,6 +23,8 @@ LEAST_BYTES = {
     "access": 0,
 }
 """Figures whose claims need nothing but what a host sees, of one drive, and how much of it."""
+TITLES = {"36": "Response time by request size", "40": "Zone detector (table 6)"}
+"""Of those whose own titles name a drive."""
 READING = ("38", "40", "access")
 """Of these, what is left where writing is not allowed."""
 SHIFTED = ("35", "36")
@@ -66,7 +68,8 @@ def choose(wanted: Sequence[str], target: Target) -> Choice:
     for need in _needs(target):
         without = [name for name in chosen if not need.met(name)]
         chosen = [name for name in chosen if need.met(name)]
-        said = f"figures {', '.join(without)}: {need.lacking}"
+        word = "figures" if len(without) > 1 else "figure"
+        said = f"{word} {', '.join(without)}: {need.lacking}"
         if not chosen:
             raise UsageError(f"target {target.uri!r} gives no {said}", hint=need.hint)
         if without:
@@ -81,7 +84,7 @@ def _needs(target: Target) -> list[_Need]:
     return [
         _Need(
             lambda name: name in LEAST_BYTES,
-            "they count inside the paper's own drives",
+            "these count inside the paper's own drives",
             f"on a target there are figures {', '.join(LEAST_BYTES)}",
         ),
         _Need(
@@ -91,12 +94,12 @@ def _needs(target: Target) -> list[_Need]:
         ),
         _Need(
             lambda name: info.writable or name in READING,
-            "it is open for reading only, and they write",
+            "it is open for reading only, and these write",
             "allow it with --destroy-data TOKEN; doctor --identify prints the token",
         ),
         _Need(
             lambda name: block_bytes <= KIB or name not in SHIFTED,
-            f"it takes blocks of {block_bytes} bytes, and they begin requests within one",
+            f"it takes blocks of {block_bytes} bytes, and these begin requests within one",
             "choose other figures",
         ),
         _Need(
@@ -110,4 +113,5 @@ def _needs(target: Target) -> list[_Need]:
 def as_of_target(figure: FigureResult, remarks: Sequence[str]) -> FigureResult:
     """Judge a figure of somebody's own drive: what does not agree is of another drive."""
     rows = [of_another_drive(row) for row in figure.rows]
-    return replace(figure, rows=rows, notes=[*figure.notes, *remarks])
+    title = TITLES.get(figure.id, figure.title)
+    return replace(figure, title=title, rows=rows, notes=[*figure.notes, *remarks])
