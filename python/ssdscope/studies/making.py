@@ -4,8 +4,31 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ssdscope.errors import OutputError
-from ssdscope.probes.budget import StageProgress
+from ssdscope.probes.budget import StageProgress, silent
 from ssdscope.studies.record import FigureResult, StudyResult
+
+
+class Watch:
+    """Progress that is also told of each figure: when it is begun, and when it is complete.
+
+    Parameters
+    ----------
+    progress
+        Called with the stage and the share that is done.
+    """
+
+    def __init__(self, progress: StageProgress = silent) -> None:
+        self._progress = progress
+
+    def __call__(self, stage: str, share: float) -> None:
+        """Take what every callback takes."""
+        self._progress(stage, share)
+
+    def begins(self, name: str) -> None:
+        """Note that a figure is begun."""
+
+    def made(self, figure: FigureResult) -> None:
+        """Take a figure that is complete."""
 
 
 def make_figures(
@@ -29,7 +52,8 @@ def make_figures(
     seed, target
         As the result tells them.
     progress
-        Called with the stage and the share of the whole study that is done.
+        Called with the stage and the share of the whole study that is done; a `Watch` is told
+        of every figure too.
 
     Returns
     -------
@@ -42,9 +66,12 @@ def make_figures(
         If a figure could not be written; what was complete is its ``partial``.
     """
     figures: list[FigureResult] = []
+    watch = progress if isinstance(progress, Watch) else Watch(progress)
     try:
         for done, name in enumerate(wanted):
+            watch.begins(name)
             figures.append(make(name, within(progress, done, len(wanted))))
+            watch.made(figures[-1])
     except KeyboardInterrupt:
         return StudyResult(key, figures, seed, target, interrupted=True)
     except OutputError as error:
