@@ -14,7 +14,7 @@
 Figures are made without pyplot: no global state, no windows.
 """
 
-from ssdscope.plots.export import inline_svg, save
+from ssdscope.plots.export import embedded, inline_svg, save
 from ssdscope.plots.style import CAUSE_COLOURS, DARK, LIGHT, PAGE, Palette, css_variables
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "PAGE",
     "Palette",
     "css_variables",
+    "embedded",
     "inline_svg",
     "save",
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _ROLES = {getattr(PAGE, each.name): f"var(--{each.name})" for each in fields(PAGE)}
 _STAND_IN = re.compile("|".join(_ROLES))
-_REFERENCE = re.compile(r"#((?:[pm]|DejaVu)[\w-]*)(?=[)\"])")
+_REFERENCE = re.compile(r"#((?:[hmp]|DejaVu)[\w-]*)(?=[)\"])")
 _ID = re.compile(r' id="([^"]*)"')
 _MAKER: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": MADE_BY},
@@ -25,6 +25,7 @@ _MAKER: dict[str, dict[str, str | None]] = {
 }
 """By the kind of file, what marks it as ours; a vector picture is the same every time."""
 _DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
+_PATH = re.compile(r'(?<= d=")[^"]*')
 
 
 def inline_svg(figure: "Figure", name: str, description: str) -> str:
@@ -45,13 +46,26 @@ def inline_svg(figure: "Figure", name: str, description: str) -> str:
     # Text stays text: it follows the page's font, can be found and be read aloud.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    svg = buffer.getvalue()
+    svg = _STAND_IN.sub(lambda match: _ROLES[match.group()], buffer.getvalue())
+    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
+    return embedded(_DECIMALS.sub(r"\1", svg), name, description)
+
+
+def embedded(svg: str, name: str, description: str) -> str:
+    """Turn the text of an SVG file of ours into an element of an HTML page.
+
+    Parameters
+    ----------
+    svg
+        As `save` writes it.
+    name, description
+        As of `inline_svg`.
+    """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
-    svg = _STAND_IN.sub(lambda match: _ROLES[match.group()], svg)
-    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
-    svg = _DECIMALS.sub(r"\1", svg)
+    # Of paths alone: the scale of a letter has more digits, which count.
+    svg = _PATH.sub(lambda path: _DECIMALS.sub(r"\1", path[0]), svg)
     svg = _own_ids(svg, name)
     label = f'role="img" aria-label="{escape(description, quote=True)}"'
     return re.sub(
