@@ -1,4 +1,4 @@
-"""``ssdscope reproduce``: a paper's study, its claims beside ours."""
+"""``ssdscope reproduce``: a paper's study, its claims beside ours; or all of them, the book."""
 
 import textwrap
 from collections.abc import Collection
@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import book, options
+from ssdscope.cli.book import FolderOrBook
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
-from ssdscope.cli.outputs import Given, Input, OutputFolder, guard
+from ssdscope.cli.outputs import Given, Input, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.cli.terminal import paragraph, width
@@ -27,6 +28,8 @@ Examples:
   ssdscope reproduce forecasts --trace mine=trace.csv.gz
   ssdscope reproduce recovery --count 20 --flat 10 --seed 7
   ssdscope reproduce recovery --only 7:3
+  ssdscope reproduce list
+  ssdscope reproduce all --quick -O book.html --seed 1
 """
 
 _VERDICT_WIDTH = 11
@@ -49,7 +52,13 @@ def _written(given: Given) -> list[str]:
 
 def reproduce(
     context: typer.Context,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="The study: kuo2009, machado2015, …")],
+    key: Annotated[
+        str,
+        typer.Argument(
+            metavar="KEY",
+            help="The study; `list` tells them; `all` makes the book of the papers.",
+        ),
+    ],
     figure: Annotated[
         str | None,
         typer.Option("--figure", metavar="LIST", help="Only these figures: 1, 3-7,9, wear."),
@@ -61,8 +70,13 @@ def reproduce(
     ] = None,
     out: Annotated[
         str,
-        typer.Option("--out", "-O", metavar="FOLDER", help="Where figures are written."),
-        OutputFolder(_written),
+        typer.Option(
+            "--out",
+            "-O",
+            metavar="FOLDER",
+            help="Where figures are written; all: the page, or a folder for its book.html.",
+        ),
+        FolderOrBook(_written),
     ] = "out",
     count: Annotated[
         int | None,
@@ -108,6 +122,9 @@ def reproduce(
             help="machado2015: its configurations with this firmware, page or log-block.",
         ),
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="all: cut the figures that take long.")
+    ] = False,
     strict: Annotated[
         bool, typer.Option("--strict", help="End with 1 if a verdict is `differs`.")
     ] = False,
@@ -124,6 +141,9 @@ def reproduce(
     from ssdscope import studies
     from ssdscope.cli.running import TargetOptions
 
+    if key in (book.ALL, book.LIST):
+        return book.command(context)
+    book.require_whole(quick)
     session: Session = context.obj
     _require_study(key, list(studies.registry()))
     guard(context, force=force)
@@ -212,7 +232,7 @@ def _require_study(key: str, known: list[str]) -> None:
     from ssdscope.errors import UsageError
 
     if key not in known:
-        near = difflib.get_close_matches(key, known, n=1)
+        near = difflib.get_close_matches(key, [*known, book.ALL, book.LIST], n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
         raise UsageError(f"there is no study {key!r}", hint=hint)
 
@@ -233,12 +253,14 @@ def _text(document: dict[str, Any]) -> str:
 
 
 def _claim(row: dict[str, Any]) -> str:
+    from ssdscope.studies.record import shown
+
     said = [
         ("", row["what"]),
-        ("paper", _cell(row["paper"], row["unit"])),
-        ("its procedure", _cell(row["literal"], row["unit"]) if "literal" in row else ""),
-        ("ours", _cell(row["ours"], row["unit"])),
-        ("truth", _cell(row["truth"], row["unit"]) if "truth" in row else ""),
+        ("paper", shown(row["paper"], row["unit"])),
+        ("its procedure", shown(row["literal"], row["unit"]) if "literal" in row else ""),
+        ("ours", shown(row["ours"], row["unit"])),
+        ("truth", shown(row["truth"], row["unit"]) if "truth" in row else ""),
         ("why", row.get("why")),
         ("tried", row.get("tried")),
     ]
@@ -263,10 +285,3 @@ def _claim(row: dict[str, Any]) -> str:
 
 def _room() -> int:
     return min(width() or _LINE_WIDTH, _LINE_WIDTH)
-
-
-def _cell(value: Any, unit: str | None) -> str:
-    if value is None:
-        return "-"
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
-    return f"{text} {unit}" if unit else text

@@ -33,11 +33,15 @@ class Session:
         note(f"seed {drawn} (drawn)")
         return drawn
 
-    def repeat(self, seed: int) -> None:
-        """Tell the command line that does the same again."""
+    def words(self, seed: int) -> list[str]:
+        """Give the words of the command line that does the same again."""
         words = [*self.argv]
         if not any(word == "--seed" or word.startswith("--seed=") for word in words):
             words += ["--seed", str(seed)]
+        return words
+
+    def repeat(self, seed: int) -> None:
+        """Tell the command line that does the same again."""
         from ssdscope.targets.names import shell_words
 
-        note(f"repeat: ssdscope {shell_words(words)}")
+        note(f"repeat: ssdscope {shell_words(self.words(seed))}")

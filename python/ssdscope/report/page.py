@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ssdscope.plots import DARK, LIGHT, css_variables
 from ssdscope.report import (
     breakdown,
     figures,
     model_figures,
     sections,
     spending,
+    templating,
     words,
     writes,
 )
@@ -28,24 +28,9 @@ def render(document: Mapping[str, Any]) -> str:
     str
         HTML.
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(
-        loader=PackageLoader("ssdscope.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["size"] = words.size
-    environment.filters["percent"] = words.percent
-    # Our own style sheet and pictures; everything else goes through the escaping above.
-    environment.filters["ours"] = Markup
-    return environment.get_template("page.html.j2").render(
+    return templating.fill(
+        "page.html.j2",
         document=document,
-        light=css_variables(LIGHT),
-        dark=css_variables(DARK),
         tiles=sections.tiles(document),
         findings=sections.findings(document),
         cautions=sections.cautions(document),

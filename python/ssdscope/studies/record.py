@@ -15,6 +15,14 @@ class Verdict(StrEnum):
     EXPLAINED = "explained"
 
 
+def shown(value: float | str | None, unit: str | None) -> str:
+    """Write a value of a claim with its unit, as people read it."""
+    if value is None:
+        return "-"
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{text} {unit}" if unit else text
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement of a paper beside what we measured.

@@ -1,0 +1,80 @@
+"""Which papers the book has, what of them it makes, and what that costs.
+
+A figure that would take too long is cut, or left out, and the page says so with the command that
+makes all of it. A study without a line here is made whole.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ssdscope.studies import registry
+
+PAPERS = {
+    "machado2015": "Machado, Boito, Kassick, Navaux: the internal organisation of an SSD, "
+    "simulated (ERAD 2015)",
+    "ryu2009": "Ryu, Park: solid-state disks as black boxes (KIISE 2009)",
+    "kuo2009": "Kuo, Chang: Geometry Detection for Solid-State Drives (thesis, 2009)",
+    "huang2011": "Huang, Li, Szalay, Terzis: Performance Modeling and Analysis of Flash-based "
+    "Storage Devices (MSST 2011)",
+    "uflip": "Bouganim, Jónsson, Bonnet: uFLIP: Understanding Flash IO Patterns (CIDR 2009)",
+}
+"""In the order of the page."""
+
+GRID_FIGURES = (
+    "II", "III", "IV", "V", "VI", "8", "9", "10", "readings", "unseen", "simulators",
+)  # fmt: skip
+"""Of huang2011, those that are made of the runs of its grid of 12,000 workloads."""
+
+
+@dataclass(frozen=True)
+class Portion:
+    """What the book makes of a study.
+
+    Attributes
+    ----------
+    extras
+        What the study is given.
+    cut
+        By figure, what is less than the study makes.
+    left_out
+        By figure, why it is not made.
+    """
+
+    extras: Mapping[str, Any] = field(default_factory=dict)
+    cut: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def _part_of_grid(count: int) -> Portion:
+    said = f"models learn from {count:,} of the grid's 12,000 workloads, drawn by the seed"
+    return Portion({"count": count}, dict.fromkeys(GRID_FIGURES, said))
+
+
+QUICK_COUNT, FULL_COUNT = 240, 4800
+_PORTIONS = {
+    True: {"huang2011": _part_of_grid(QUICK_COUNT)},
+    False: {"huang2011": _part_of_grid(FULL_COUNT)},
+}
+"""By whether the book is a quick one."""
+
+USUAL_S = 3.0
+"""What a figure takes whose cost was not measured."""
+_SECONDS: dict[str, dict[str, float]] = {}
+_GRID_SECONDS: dict[bool, dict[str, float]] = {True: {}, False: {}}
+
+
+def portion(study: str, *, quick: bool) -> Portion:
+    """Say what the book makes of a study."""
+    return _PORTIONS[quick].get(study, Portion())
+
+
+def expected_s(study: str, figure: str, *, quick: bool) -> float:
+    """Say how long a figure takes on two idle cores, about."""
+    of_grid = _GRID_SECONDS[quick].get(figure) if study == "huang2011" else None
+    return of_grid or _SECONDS.get(study, {}).get(figure, USUAL_S)
+
+
+def papers() -> dict[str, str]:
+    """Give the papers that there are studies of, by key, with what they are called."""
+    return {key: title for key, title in PAPERS.items() if key in registry()}
