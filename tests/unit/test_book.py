@@ -69,14 +69,22 @@ def test_all_figures_stand_on_one_page_in_the_order_of_the_papers(
     assert page.elements.count("svg") == len(ALL)
     assert made.count("status", "made") == len(ALL)
     assert made.count("verdict", "agrees") == made.count("verdict", "differs") == len(ALL)
-    for told in ("5.471", "its procedure: 5 %", "truth: 6 %", "a cause", "Tried: a run", "no reason"):
+    for told in (
+        "5.471",
+        "its procedure: 5 %",
+        "truth: 6 %",
+        "a cause",
+        "Tried: a run",
+        "no reason",
+    ):
         assert page.text.count(told) >= len(ALL), told
     assert f"{len(ALL)} agrees" not in page.text  # counts are by paper
     assert page.text.count("2 agrees") == 2 * len(KEYS)
     assert written_by_us(out)
 
 
-def test_nothing_is_loaded_and_names_stay_text(made_up: Studies, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("made_up")
+def test_nothing_is_loaded_and_names_stay_text(tmp_path: Path) -> None:
     out = tmp_path / "book.html"
     make(out)
     page = Page(out)
@@ -92,7 +100,8 @@ def test_nothing_is_loaded_and_names_stay_text(made_up: Studies, tmp_path: Path)
     assert not re.search(r"https?://(?!www\.w3\.org)", text)
 
 
-def test_letters_keep_their_size(made_up: Studies, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("made_up")
+def test_letters_keep_their_size(tmp_path: Path) -> None:
     out = tmp_path / "book.html"
     make(out)
     # 1/64, by which the outlines of letters are scaled: with two digits they would shrink.
@@ -107,7 +116,7 @@ def test_a_complete_book_is_not_made_again(made_up: Studies, tmp_path: Path) -> 
     made = make(out)
     assert made_up.made == []
     assert made.count("status", "made") == len(ALL)
-    assert [each for each in Page(out).ids] == first.ids
+    assert Page(out).ids == first.ids
     # But for what is not as it was left.
     (book.folder_of(out) / "ryu2009-figure1.svg").unlink()
     make(out)
@@ -159,8 +168,9 @@ def test_one_failure_does_not_end_the_book(
     assert made_up.made == [("ryu2009", "1")]
 
 
+@pytest.mark.usefixtures("made_up")
 def test_a_part_that_cannot_be_kept_is_a_failure_of_its_figure(
-    made_up: Studies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep = book.making.Parts.keep
 
@@ -247,7 +257,8 @@ def test_what_is_cut_or_left_out_says_so_with_the_command_for_all_of_it(
     assert made_up.made == [("ryu2009", "1"), ("ryu2009", "wear")]
 
 
-def test_a_picture_that_somebody_changed_is_left_out(made_up: Studies, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("made_up")
+def test_a_picture_that_somebody_changed_is_left_out(tmp_path: Path) -> None:
     out = tmp_path / "book.html"
     make(out)
     for change in ("<script>alert(1)</script></svg>", '<a href="http://x.y">b</a></svg>'):
@@ -262,18 +273,15 @@ def test_a_picture_that_somebody_changed_is_left_out(made_up: Studies, tmp_path:
         path.write_text(before, encoding="utf-8")
 
 
-def test_progress_names_paper_and_figure_and_what_is_left(
-    made_up: Studies, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("made_up")
+def test_progress_names_paper_and_figure_and_what_is_left(tmp_path: Path) -> None:
     seen: list[tuple[str, float]] = []
     make(tmp_path / "book.html", progress=lambda *told: seen.append(told))
     shares = [share for _, share in seen]
     assert shares == sorted(shares)
     assert shares[0] == 0.0
     assert 0.9 < shares[-1] < 1.0
-    assert re.fullmatch(
-        r"huang2011 figure wear: half of it, 1 to go, about .* s left", seen[-1][0]
-    )
+    assert re.fullmatch(r"huang2011 figure wear: half of it, 1 to go, about .* s left", seen[-1][0])
 
 
 def test_every_cut_is_of_a_figure_and_by_what_its_study_takes() -> None:

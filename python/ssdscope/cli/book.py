@@ -37,7 +37,7 @@ class FolderOrBook(OutputFolder):
 
         page = page_at(path)
         parts = folder_of(page)
-        require_folder(str(page.parent))
+        require_folder(str(page.parent) if page == Path(path) else path)
         if not page.parent.is_dir():
             return []
         beside = OutputFolder(book_writes).places(str(parts), given)
