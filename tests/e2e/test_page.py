@@ -10,10 +10,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from tests.unit import made_up_studies
 
 from ssdscope.errors import DeviceError
 from ssdscope.probes import Budget
-from ssdscope.report import characterize
+from ssdscope.report import book, characterize
 from ssdscope.report.replay import TraceFile
 from ssdscope.targets import open_target
 from ssdscope.targets.presets import preset_text
@@ -108,11 +109,19 @@ def test_names_stay_text(page: Path, browse: Browse) -> None:
     assert seen.text.count(HOSTILE) >= 4
 
 
-@pytest.mark.parametrize("width", [PHONE_PX, DESK_PX])
-def test_nothing_reaches_beyond_the_screen(
-    page: Path, browse: Browse, tmp_path: Path, width: int
-) -> None:
-    frame = tmp_path / "frame.html"
+@pytest.fixture(scope="module")
+def book_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A book of made-up studies, whose figures have hostile names."""
+    out = tmp_path_factory.mktemp("book") / "book.html"
+    with pytest.MonkeyPatch.context() as patch:
+        made_up_studies.Studies(patch, "machado2015", "ryu2009")
+        book.make(out, seed=1, quick=True, argv=["reproduce", "all"])
+    return out
+
+
+def reach(page: Path, browse: Browse, folder: Path, width: int) -> tuple[int, int]:
+    """Give the width that a page has, and the width that it needs."""
+    frame = folder / "frame.html"
     source = html.escape(page.read_text(encoding="utf-8"), quote=True)
     # A window cannot be as narrow as a phone, a frame can.
     frame.write_text(
@@ -124,9 +133,25 @@ def test_nothing_reaches_beyond_the_screen(
     )
     title = re.search(r"<title>(\d+) (\d+)</title>", browse(frame).dom)
     assert title is not None
-    visible, needed = int(title[1]), int(title[2])
+    return int(title[1]), int(title[2])
+
+
+@pytest.mark.parametrize("width", [PHONE_PX, DESK_PX])
+@pytest.mark.parametrize("which", ["page", "book_page"])
+def test_nothing_reaches_beyond_the_screen(
+    request: pytest.FixtureRequest, browse: Browse, tmp_path: Path, which: str, width: int
+) -> None:
+    visible, needed = reach(request.getfixturevalue(which), browse, tmp_path, width)
     assert width - 20 <= visible <= width
     assert needed <= visible
+
+
+def test_a_book_loads_nothing_and_its_names_stay_text(book_page: Path, browse: Browse) -> None:
+    seen = browse(book_page)
+    assert seen.console == []
+    assert seen.elements["script"] + seen.elements["img"] == 0
+    assert seen.elements["svg"] == 4
+    assert seen.text.count(made_up_studies.HOSTILE) >= 16
 
 
 def test_a_file_with_a_hostile_name(browse: Browse, tmp_path: Path) -> None:
