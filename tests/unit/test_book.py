@@ -246,6 +246,7 @@ def test_what_is_cut_or_left_out_says_so_with_the_command_for_all_of_it(
     assert ("machado2015", "wear") not in made_up.made
     assert made.count("status", "left out") == 1
     text = Page(out).text
+    assert "A quick book: 1 figures are cut" in text
     assert "Left out: it takes a day" in text
     assert "ssdscope reproduce machado2015 --figure wear --seed 5" in text
     assert "Cut: 7 runs of 90. All of it: ssdscope reproduce ryu2009 --figure 1 --seed 5" in text
