@@ -71,9 +71,9 @@ _SECONDS: dict[str, dict[str, float]] = {
         "5": 3,
         "6": 4,
         "7": 5,
-        "datasheet": 4,
+        "I": 4,
         "means": 280,
-        "traces": 55,
+        "VII": 55,
     },
 }
 _GRID_SECONDS: dict[bool, dict[str, float]] = {
