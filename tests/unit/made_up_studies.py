@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -53,12 +54,15 @@ class Studies:
         By study and figure, what is raised instead of making it.
     extras
         What each study was given.
+    titles
+        What some figures are called instead.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *keys: str) -> None:
         self.made: list[tuple[str, str]] = []
         self.troubles: dict[tuple[str, str], BaseException] = {}
         self.extras: dict[str, dict[str, Any]] = {}
+        self.titles: dict[str, str] = {}
         infos = tuple(
             StudyInfo(key, f"about {key}", FIGURES, self._run(key), frozenset({"count"}))
             for key in keys
@@ -74,7 +78,8 @@ class Studies:
                 if (key, name) in self.troubles:
                     raise self.troubles[key, name]
                 self.made.append((key, name))
-                return result(key, name, folder)
+                made = result(key, name, folder)
+                return replace(made, title=self.titles.get(name, made.title))
 
             return make_figures(key, wanted, make, seed, progress)
 

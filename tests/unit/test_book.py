@@ -100,6 +100,15 @@ def test_nothing_is_loaded_and_names_stay_text(tmp_path: Path) -> None:
     assert not re.search(r"https?://(?!www\.w3\.org)", text)
 
 
+def test_no_figure_is_named_twice(made_up: Studies, tmp_path: Path) -> None:
+    made_up.titles["1"] = "Figure 1: first"
+    out = tmp_path / "book.html"
+    make(out)
+    text = Page(out).text
+    assert "Figure 1: first" in text
+    assert "Figure 1: Figure 1" not in text
+
+
 @pytest.mark.usefixtures("made_up")
 def test_letters_keep_their_size(tmp_path: Path) -> None:
     out = tmp_path / "book.html"

@@ -113,7 +113,7 @@ def _paper(study: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 def _figure(study: str, figure: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     name, title = str(figure["id"]), str(figure["title"])
-    numbered = name.isdecimal()
+    numbered = name.isdecimal() and not title.startswith("Figure")
     anchor = f"{study}-{re.sub(r'[^A-Za-z0-9]+', '-', name)}"
     heading = f"Figure {name}: {title}" if numbered else title
     picture = None
