@@ -37,6 +37,7 @@ def test_the_figures_are_known() -> None:
         "9",
         "10",
         "readings",
+        "platforms",
         "VII",
         "unseen",
         "simulators",

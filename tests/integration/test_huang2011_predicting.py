@@ -16,6 +16,7 @@ from ssdscope.studies.huang2011.predicting import (
     datasheets,
     frozen,
     improving,
+    platforms,
     published,
     quantile,
     readings,
@@ -164,6 +165,18 @@ def test_both_readings_of_basic_models_stand_beside_the_paper(tmp_path: Path) ->
     assert "weighted comes nearer" in readings.notes(far)[1]
 
 
+def test_models_of_two_hosts_are_close_or_differ(tmp_path: Path) -> None:
+    cell = made_up(tmp_path, ("SSD_I",)).cell("SSD_I", "extended", "latency", "all", silent)
+    assert cell is not None
+    worse = replace(cell, in_sample={**cell.in_sample, "mre": 2 * cell.in_sample["mre"]})
+    alike = {("desktop", "latency"): cell, ("Atom", "latency"): cell}
+    apart = {("desktop", "latency"): cell, ("Atom", "latency"): worse}
+    assert platforms.compare(alike, "latency", whole=True).verdict == Verdict.AGREES
+    assert platforms.compare(apart, "latency", whole=True).verdict == Verdict.DIFFERS
+    assert platforms.compare(alike, "latency", whole=False).verdict == Verdict.EXPLAINED
+    assert "host.command_ns=95000" in platforms.atom()
+
+
 def test_a_basic_model_cannot_tell_reads_of_one_size_from_those_of_another() -> None:
     """What it is told of a run that only reads has the size of writes in it."""
     small, large = (Vector(0, 1, wr, rd) for wr, rd in ((256 * KIB, KIB), (KIB, 256 * KIB)))
@@ -295,6 +308,16 @@ def test_a_simulator_runs_what_the_models_predict(tmp_path: Path) -> None:
     held = [Collected("test", each.row) for each in made_up_runs.collection(6)]
     wanted = runs.part(tmp_path, 1, None, "HDD_S", 1)
     assert runs.stop_of(wanted, "HDD_S") == FILLED_STOP
-    found = simulators._simulated("HDD_S", held, tmp_path, wanted, silent)
-    assert found.shape == (6,)
-    assert (found > 0).all()
+    drives = {"HDD_S": datasheets.write("HDD_S", tmp_path)}
+    drives["SSD_S"] = datasheets.write_msr("SSD_S", tmp_path) or ""
+    assert datasheets.write_msr("HDD_S", tmp_path) is None
+    for device, drive in drives.items():
+        found = simulators._simulated("simulated", device, drive, held, wanted, silent)
+        assert found.shape == (6,)
+        assert (found > 0).all()
+
+
+def test_requests_are_widened_to_whole_blocks() -> None:
+    wide = simulators.widened(Vector(50, 4, KIB, 5 * KIB, wr_stride=0, rd_stride=KIB), 4 * KIB)
+    assert wide == Vector(50, 4, 4 * KIB, 8 * KIB, wr_stride=0, rd_stride=4 * KIB)
+    assert simulators.widened(wide, 512) == wide

@@ -1,6 +1,6 @@
 """The pictures of kuo2009: nothing is cut off in silence, and cases are drawn as they are."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,13 +48,17 @@ def test_detected_sizes_are_marked_beside_the_paper_s() -> None:
     assert words(pairs) == ["detected 4 KB"]
 
 
+def _width(box: Any) -> float:
+    return float(box.get_width())
+
+
 def test_a_layout_shows_every_page_written_and_hatches_those_read_first() -> None:
     written = {"25": (14, 12), "26": (9, 2), "27": (8, 0), "28": (8, 0)}
     for name, (pages, hatched) in written.items():
         picture = cases.layout(layout.LAYOUTS[name], layout.FILE, 4, 4, "")
         (axes,) = picture.axes
         boxes = [patch for patch in axes.patches if patch.get_hatch() is None]
-        nand = [box for box in boxes if box.get_width() == cases.NAND_WIDTH]  # type: ignore[attr-defined]
+        nand = [each for each in boxes if _width(each) == cases.NAND_WIDTH]
         assert len(nand) == pages
         assert sum(patch.get_hatch() is not None for patch in axes.patches) == hatched
         colours = {box.get_facecolor() for box in nand}

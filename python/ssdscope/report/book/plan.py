@@ -22,7 +22,8 @@ PAPERS = {
 """In the order of the page."""
 
 GRID_FIGURES = (
-    "II", "III", "IV", "V", "VI", "8", "9", "10", "readings", "unseen", "simulators",
+    "II", "III", "IV", "V", "VI", "8", "9", "10", "readings", "platforms", "unseen",
+    "simulators",
 )  # fmt: skip
 """Of huang2011, those that are made of the runs of its grid of 12,000 workloads."""
 

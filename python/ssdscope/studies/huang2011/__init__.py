@@ -40,6 +40,7 @@ from ssdscope.studies.huang2011 import (
 )
 from ssdscope.studies.huang2011.predicting import (
     improving,
+    platforms,
     quantile,
     readings,
     runs,
@@ -71,13 +72,14 @@ FIGURES = {
     "8": tree.TITLE,
     **improving.TITLES,
     readings.KEY: readings.TITLE,
+    platforms.KEY: platforms.TITLE,
     TRACES: "Table VII: traces, replayed and predicted",
     "unseen": unseen.TITLE,
     "simulators": simulators.TITLE,
 }
 """In the paper's order."""
 PREDICTING = frozenset(
-    {*tables.TITLES, "8", *improving.TITLES, readings.KEY, "unseen", "simulators"}
+    {*tables.TITLES, "8", *improving.TITLES, readings.KEY, platforms.KEY, "unseen", "simulators"}
 )
 """Figures that are made of the runs of the whole grid."""
 
@@ -163,6 +165,8 @@ def _predicting(
         return improving.make(name, learning.accuracy, folder, progress)
     if name == readings.KEY:
         return readings.make(learning.accuracy, progress)
+    if name == platforms.KEY:
+        return platforms.make(learning.accuracy.wanted, progress)
     if name == "unseen":
         return unseen.make(learning, folder, progress)
     if name == "simulators":

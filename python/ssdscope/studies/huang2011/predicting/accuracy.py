@@ -94,11 +94,12 @@ class Accuracy:
         if key not in self._cells:
             rows = self.runs(device, GRID, progress)
             progress(f"{features} model of {device}: {target}, {workload}", 0.0)
-            self._cells[key] = _cell(rows, key, self.wanted.seed)
+            self._cells[key] = cell_of(rows, key, self.wanted.seed)
         return self._cells[key]
 
 
-def _cell(rows: Sequence[Collected], key: Key, seed: int) -> Cell | None:
+def cell_of(rows: Sequence[Collected], key: Key, seed: int) -> Cell | None:
+    """Fit a model to runs; None if there are too few of the kind."""
     device, features, target, workload = key
     as_asked = features == AVERAGED
     sample = Sample.of(rows, "train", target, workload, as_asked=as_asked)

@@ -66,13 +66,22 @@ Told = dict[str, tuple[Value, str]]
 def write(device: str, folder: Path) -> str:
     """Write the drive file of a device into a folder; give the target to open."""
     if device == "Array_I":
-        member = _write("SSD_I", folder)
+        member = _write("SSD_I", folder, ssd(SHEETS["SSD_I"]))
         return f"raid0:{member},{member}?chunk={STRIPE}"
-    return str(_write(device, folder))
+    return str(_write(device, folder, disk() if device == "HDD_S" else ssd(SHEETS[device])))
 
 
-def _write(device: str, folder: Path) -> Path:
-    told = disk() if device == "HDD_S" else ssd(SHEETS[device])
+def write_msr(device: str, folder: Path) -> str | None:
+    """Write the file of an SSD for the firmware of DiskSim's SSD extension; None of others.
+
+    That is the simulator of the paper's reference 6.
+    """
+    if device not in SHEETS:
+        return None
+    return str(_write(device, folder, msr(SHEETS[device]), "-msr"))
+
+
+def _write(device: str, folder: Path, told: Told, suffix: str = "") -> Path:
     header = [
         f"{device} of huang2011 as its data sheet has it (table I of the paper), and no more.",
         "Nothing here is fitted to a measurement.",
@@ -80,7 +89,7 @@ def _write(device: str, folder: Path) -> Path:
     ]
     values = {key: value for key, (value, _) in told.items()}
     text = drive_toml(values, header, {key: origin for key, (_, origin) in told.items()})
-    path = folder / f"huang2011-datasheet-{device}.toml"
+    path = folder / f"huang2011-datasheet-{device}{suffix}.toml"
     write_text(path, text)
     return path
 
@@ -118,6 +127,24 @@ def ssd(sheet: Sheet) -> Told:
         "gc.policy": ("greedy", TYPICAL),
         "write_buffer.bytes": buffer if sheet.buffer_bytes else (BUFFER_BYTES, TYPICAL),
         "write_buffer.unit_bytes": (PAGE_BYTES, TYPICAL),
+    }
+
+
+def msr(sheet: Sheet) -> Told:
+    """Work the file out for elements that serve a page at a time, without a buffer."""
+    known = ssd(sheet)
+    kept = (
+        "nand.blocks_per_plane", "nand.pages_per_block", "nand.page_bytes", "nand.read_ns",
+        "nand.program_ns", "nand.erase_ns", "channel.ns_per_byte", "host.bytes_per_second",
+    )  # fmt: skip
+    return {
+        "default_state": ("random", "as the drives that were measured: in use"),
+        "nand.channels": (CHANNELS * WAYS, "elements: as many as chips"),
+        **{name: known[name] for name in kept},
+        "ftl.kind": ("msr", "the firmware of DiskSim's SSD extension"),
+        "gc.policy": ("greedy", TYPICAL),
+        "gc.low_water_ratio": (0.05, "of the extension's sample"),
+        "msr.reserve_ratio": (round(SPARE / (1 + SPARE), 4), TYPICAL),
     }
 
 

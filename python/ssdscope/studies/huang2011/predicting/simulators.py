@@ -3,15 +3,16 @@
 Both are asked for the mean latency of the same 500 workloads, which neither has seen, and both are
 held to the drive. The models learnt from a quarter of 4,096 Sobol runs of the drive, and from all;
 which kind of model predicts was decided on those runs alone. The simulator is ours, and knows of
-the drive what its data sheet says (`datasheets`), as somebody's who cannot measure it: the drive
-files are written beside the picture, and say of each value whether the sheet has it. Its drive is
-brought into use as all others are (`grid.use`), and runs until its mean is known to 1 % or for a
-minute.
+the drive what its data sheet says (`datasheets`), as somebody's who cannot measure it: mapped by
+pages, and, of an SSD, with the firmware of DiskSim's SSD extension, the paper's reference 6. The
+drive files are written beside the picture, and say of each value whether the sheet has it. Either
+drive is brought into use as all others are (`grid.use`), and runs until its mean is known to 1 % or
+for a minute.
 """
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from ssdscope.studies.making import within
 from ssdscope.studies.record import Claim, FigureResult, Table, Verdict
 from ssdscope.targets import open_target
 from ssdscope.workloads import grid, measuring
+from ssdscope.workloads.grid import Vector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 TITLE = "The paper's future work: models beside simulators"
 COUNT = 500
 SIMULATED = "simulated from the data sheet"
+MSR = "the same by the firmware of DiskSim's SSD extension"
 COLUMNS = ("device", "predicted by", "mean error %", "median %", "90th %", "skill")
 SKILL = (
     f"{COUNT} workloads at most, drawn apart from those that models learn from; skill is the share "
@@ -110,38 +113,54 @@ def measure(
         chosen = models[0]
         name = f"{chosen.model}, {chosen.runs} runs"
         predicted[name] = learning.predicted(chosen, test, progress)
-    simulated = _simulated(device, held, folder, learning.accuracy.wanted, progress)
-    known = np.isfinite(simulated)
-    predicted[SIMULATED] = simulated
+    for name, drive in (
+        (SIMULATED, datasheets.write(device, folder)),
+        (MSR, datasheets.write_msr(device, folder)),
+    ):
+        if drive is not None:
+            wanted = learning.accuracy.wanted
+            predicted[name] = _simulated(name, device, drive, held, wanted, progress)
+    known = np.all([np.isfinite(each) for each in predicted.values()], axis=0)
     typical = float(np.median(learning.sample(device, MANY, progress).values))
     kept = {name: values[known] for name, values in predicted.items()}
     return Compared(device, test.values[known], kept, typical)
 
 
 def _simulated(
-    device: str, held: Sequence[Collected], folder: Path, wanted: Part, progress: StageProgress
+    name: str,
+    device: str,
+    uri: str,
+    held: Sequence[Collected],
+    wanted: Part,
+    progress: StageProgress,
 ) -> Array:
     """Run workloads on the drive of the data sheet as on the drive itself; NaN where one fails."""
     seed = 1  # whoever simulates draws offsets of his own
-    drive = open_target(datasheets.write(device, folder), seed=seed).device
+    drive = open_target(uri, seed=seed).device
     grid.use(drive, seed)
-    vectors = [each.row.vector for each in held]
     made = measuring.run(
         drive,
-        vectors,
+        [widened(each.row.vector, drive.info.logical_block_bytes) for each in held],
         seed=seed,
         stop=stop_of(wanted, device),
         jobs=wanted.jobs,
-        progress=lambda done, of: progress(f"{device} {SIMULATED}", done / of),
+        progress=lambda done, of: progress(f"{device} {name}", done / of),
     )
     return np.array([row.latency_ns for row in made])
+
+
+def widened(vector: Vector, block_bytes: int) -> Vector:
+    """Widen requests and gaps to whole blocks, as users of a simulator of whole pages have to."""
+    lengths = ("wr_size", "rd_size", "wr_stride", "rd_stride")
+    whole = {name: -(-getattr(vector, name) // block_bytes) * block_bytes for name in lengths}
+    return replace(vector, **whole)
 
 
 def compare(found: Compared, whole: bool) -> Claim:
     """Ask whether a model of few runs is nearer to the drive than the simulator is."""
     names = list(found.predicted)
     errors = {name: 100 * found.errors(name).mre for name in names}
-    fine = errors[names[0]] < errors[SIMULATED]
+    fine = all(errors[names[0]] < errors[name] for name in names if name in (SIMULATED, MSR))
     told = "; ".join(f"{name}: {errors[name]:.1f} %" for name in names)
     verdict = Verdict.AGREES if fine else Verdict.DIFFERS
     why = "" if fine else "the data sheet says more than the runs"
@@ -221,8 +240,8 @@ def write(found: Sequence[Compared], path: Path) -> None:
     """Write every workload's latencies as CSV."""
     with creating(path) as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["device", "measured_ns", "model_few_ns", "model_all_ns", "simulated_ns"])
+        rows.writerow(["device", "predicted_by", "measured_ns", "predicted_ns"])
         for each in found:
-            columns = (each.measured, *each.predicted.values())
-            for values in zip(*columns, strict=True):
-                rows.writerow([each.device, *(f"{value:.0f}" for value in values)])
+            for name, predicted in each.predicted.items():
+                for measured, value in zip(each.measured, predicted, strict=True):
+                    rows.writerow([each.device, name, f"{measured:.0f}", f"{value:.0f}"])
