@@ -150,7 +150,7 @@ def test_claims_about_one_drive_can_fail_and_hold() -> None:
         flat = {each: [made_up(each, 0) for _ in each.x] for each in lines}
         assert any(row.verdict == Verdict.DIFFERS for row in on_target.compare(name, flat))
     (mixed,) = on_target.lines("3", target)
-    slower = {mixed: [Row(v, 9, 2e6 + 1e5 * v.wr_ratio, 1, 1e8) for v in mixed.vectors]}
+    slower = {mixed: [Row(v, 9, 1.2e6 + 5e4 * v.wr_ratio, 1, 1.2e8) for v in mixed.vectors]}
     assert {row.verdict for row in on_target.compare("3", slower)} == {Verdict.AGREES}
 
 

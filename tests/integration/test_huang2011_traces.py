@@ -138,7 +138,7 @@ def test_on_any_drive_from_the_command_line(cli, spc: Path, tmp_path: Path) -> N
 def test_a_trace_needs_its_figure(cli, spc: Path) -> None:
     said = cli("reproduce", "huang2011", "--figure", "3", "--trace", f"mine={spc}")
     assert said.status == 2
-    assert "--figure traces" in said.err
+    assert "--figure VII" in said.err
     said = cli("reproduce", "machado2015", "--trace", f"mine={spc}")
     assert said.status == 2
     assert "takes no --trace" in said.err
