@@ -79,7 +79,7 @@ fn every_build_completes_the_same_requests_at_the_same_instants() {
         0x9271_63c0_a67b_4a01,
         0x5815_8cb7_b1bc_2c91,
         0x5f4c_057f_89c5_9050,
-        0x85b2_eb24_8027_356b,
+        0x01a6_845e_84f9_6201,
     ];
     assert_eq!(found, expected, "{found:#018x?}");
 }
