@@ -17,7 +17,7 @@ from ssdscope.studies.huang2011.predicting.accuracy import EXTENDED, Cell, cell_
 from ssdscope.studies.huang2011.predicting.published import TARGETS, UNITS
 from ssdscope.studies.huang2011.predicting.runs import GRID, LEAST, POINTS, Part
 from ssdscope.studies.making import within
-from ssdscope.studies.record import Claim, FigureResult, Verdict
+from ssdscope.studies.record import Claim, FigureResult
 from ssdscope.targets import open_target
 from ssdscope.targets.presets import preset_text
 from ssdscope.workloads import filling
@@ -75,4 +75,4 @@ def compare(cells: _Cells, target: str, whole: bool) -> Claim:
     name = UNITS[target][0]
     holds = judging.similar(*errors)
     row = judging.claim(f"{name}: models of both hosts", "perform closely", told, "", holds=holds)
-    return row if whole else replace(row, verdict=Verdict.EXPLAINED, why=tables.QUICK)
+    return tables.if_whole(row, whole)

@@ -17,6 +17,7 @@ What agrees:
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,11 @@ def claim(
     if not whole:
         verdict, why = Verdict.EXPLAINED, QUICK
     return Claim(what, paper, round(ours, 3 if not unit else 2), unit, verdict, why)
+
+
+def if_whole(row: Claim, whole: bool) -> Claim:
+    """Give a row its verdict only if it is of the whole grid."""
+    return row if whole else replace(row, verdict=Verdict.EXPLAINED, why=QUICK)
 
 
 def _verdict(fine: bool) -> Verdict:

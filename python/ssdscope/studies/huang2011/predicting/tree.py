@@ -12,7 +12,6 @@ the logarithm of the bandwidth that the text speaks of. Ours is, and has none.
 
 import csv
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
 from ssdscope.studies.huang2011.predicting.published import FIRST_SPLITS
 from ssdscope.studies.huang2011.predicting.runs import GRID
 from ssdscope.studies.making import within
-from ssdscope.studies.record import Claim, FigureResult, Table, Verdict
+from ssdscope.studies.record import Claim, FigureResult, Table
 
 TITLE = "Figure 8: a regression tree for the bandwidth"
 SHOWN = "SSD_I"
@@ -102,7 +101,7 @@ def compare(asked: Mapping[str, list[set[str]]], whole: bool) -> Claim:
         holds=bool(same),
         why="trees of all devices were tried; the paper does not say of which one its own is",
     )  # fmt: skip
-    return row if whole else replace(row, verdict=Verdict.EXPLAINED, why=tables.QUICK)
+    return tables.if_whole(row, whole)
 
 
 def _as_paper(levels: list[set[str]]) -> bool:
