@@ -25,10 +25,13 @@ from ssdscope.studies.huang2011.predicting import (
     tables,
     tree,
     unseen,
+    verdicts,
 )
-from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
+from ssdscope.studies.huang2011.predicting.accuracy import Accuracy, Cell
+from ssdscope.studies.huang2011.predicting.published import Printed
 from ssdscope.studies.huang2011.predicting.runs import GRID, SOBOL, Part
 from ssdscope.studies.huang2011.predicting.unseen import Learning
+from ssdscope.studies.huang2011.predicting.verdicts import Held
 from ssdscope.studies.record import Verdict
 from ssdscope.targets import open_target
 from ssdscope.workloads.grid import FILLED_STOP, KIB, Stop, Vector
@@ -54,10 +57,13 @@ def made_up(folder: Path, devices: tuple[str, ...], sigma: float = 0.02) -> Accu
     return accuracy
 
 
-def whole(accuracy: Accuracy) -> Accuracy:
-    """Take the runs for those of the whole grid."""
-    accuracy.wanted = replace(accuracy.wanted, count=designs.GRID_POINTS)
-    return accuracy
+@pytest.fixture(name="cell", scope="module")
+def _cell(tmp_path_factory: pytest.TempPathFactory) -> Cell:
+    """Fit an extended model of the made-up runs."""
+    folder = tmp_path_factory.mktemp("runs")
+    found = made_up(folder, ("SSD_I",)).cell("SSD_I", "extended", "latency", "all", silent)
+    assert found is not None
+    return found
 
 
 def test_the_paper_s_numbers_go_together() -> None:
@@ -88,23 +94,56 @@ def test_presets_are_those_that_stood_before_a_model_was_fitted(
     )
 
 
-def test_a_model_that_is_worse_than_the_paper_s_differs_unless_nobody_could_do_better() -> None:
-    judge = tables._as_good(10.0)
-    assert judge(12.0, 11.9)[0] == Verdict.AGREES
-    assert judge(9.0, 10.4)[0] == Verdict.EXPLAINED
-    assert judge(9.0, 10.6)[0] == Verdict.DIFFERS
-    assert tables._as_good(None)(9.0, 9.1)[0] == Verdict.DIFFERS
-    basic = tables._basic(None)
-    assert [basic(50.0, ours)[0] for ours in (33.0, 34.0, 74.0, 76.0)] == [
-        Verdict.DIFFERS,
-        Verdict.AGREES,
-        Verdict.AGREES,
-        Verdict.DIFFERS,
-    ]
+def judged(cell: Cell, printed: Printed, weighted: Cell | None = None) -> list[Verdict]:
+    return [claim.verdict for claim in verdicts.compare([Held(cell, printed, weighted)])]
+
+
+def test_a_model_that_is_worse_than_the_paper_s_differs_unless_nobody_could_do_better(
+    cell: Cell,
+) -> None:
+    off, fitted = 100 * cell.in_sample["mre"], cell.in_sample["r2"]
+    known, noisy = (
+        replace(cell, floor={**(cell.floor or {}), "mre": mre}) for mre in (0, off / 100)
+    )
+    assert judged(known, Printed(fitted, off + 0.1)) == [Verdict.AGREES, Verdict.AGREES]
+    assert judged(known, Printed(fitted + 0.03, off + 0.1))[1] == Verdict.DIFFERS
+    assert judged(known, Printed(fitted, off - 0.1))[0] == Verdict.DIFFERS
+    assert judged(replace(cell, floor=None), Printed(fitted, off - 0.1))[0] == Verdict.DIFFERS
+    (row, _) = verdicts.compare([Held(noisy, Printed(fitted, off - 0.1))])
+    assert row.verdict == Verdict.EXPLAINED
+    assert "run twice" in row.tried
+
+
+def test_a_basic_model_that_fails_otherwise_than_the_paper_s_differs(cell: Cell) -> None:
+    basic = replace(cell, features="averaged")
+    off, fitted = 100 * cell.in_sample["mre"], cell.in_sample["r2"]
+    less = replace(cell, in_sample={**cell.in_sample, "mre": cell.in_sample["mre"] / 4})
+    for times, alone, beside in (
+        (0.7, Verdict.AGREES, Verdict.AGREES),
+        (1 / 1.6, Verdict.DIFFERS, Verdict.EXPLAINED),
+        (1 / 4.5, Verdict.DIFFERS, Verdict.DIFFERS),
+        (1.6, Verdict.DIFFERS, Verdict.DIFFERS),
+    ):
+        assert judged(basic, Printed(fitted, off * times))[0] == alone
+        assert judged(basic, Printed(fitted, off * times), less)[0] == beside
+    assert judged(basic, Printed(fitted - 0.24, off))[1] == Verdict.AGREES
+    assert judged(basic, Printed(fitted - 0.26, off))[1] == Verdict.DIFFERS
+
+
+def test_the_disk_is_the_hardest_to_predict_or_not(cell: Cell) -> None:
+    disk, drive = (
+        Held(replace(cell, device=name, in_sample={**cell.in_sample, "mre": off}), Printed(1, 1))
+        for name, off in (("HDD_S", 0.2), ("SSD_I", 0.1))
+    )
+    easier = Held(replace(disk.cell, in_sample={**cell.in_sample, "mre": 0.05}), disk.printed)
+    both = ("HDD_S", "SSD_I")
+    assert [each.verdict for each in verdicts.worst([disk, drive], both)] == [Verdict.AGREES]
+    assert [each.verdict for each in verdicts.worst([easier, drive], both)] == [Verdict.DIFFERS]
+    assert verdicts.worst([drive], both) == []
 
 
 def test_a_table_has_its_cells_and_its_numbers_held_out(tmp_path: Path) -> None:
-    accuracy = whole(made_up(tmp_path, ("SSD_A",)))
+    accuracy = made_up(tmp_path, ("SSD_A",))
     made = tables.make("III", accuracy, tmp_path, silent)
     assert [claim.what for claim in made.rows[:3]] == [
         "SSD_A: latency, extended model: mean relative error",
@@ -123,14 +162,13 @@ def test_a_table_has_its_cells_and_its_numbers_held_out(tmp_path: Path) -> None:
 
 def test_median_trees_are_about_as_good(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quantile, "ROWS", 120)
-    (found,) = quantile.claims(whole(made_up(tmp_path, ("SSD_S", "Array_I"))), silent)
+    (found,) = quantile.claims(made_up(tmp_path, ("SSD_S", "Array_I")), silent)
     assert found.what.startswith("SSD_S")
     assert found.verdict == Verdict.AGREES
-    assert quantile.compare("SSD_S", 10.0, 16.0, whole=True).verdict == Verdict.DIFFERS
-    assert quantile.compare("SSD_S", 10.0, 11.0, whole=False).verdict == Verdict.EXPLAINED
+    assert quantile.compare("SSD_S", 10.0, 16.0).verdict == Verdict.DIFFERS
 
 
-def test_a_quick_look_never_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_judged_by_few_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accuracy = made_up(tmp_path, ("SSD_I",))
     monkeypatch.setitem(tables.published.SPECIFIC, "latency", {"rd_only": (0.9,) * 3 + (9,) * 3})
     monkeypatch.setattr(tables, "TARGETS", ("latency",))
@@ -141,10 +179,16 @@ def test_a_quick_look_never_agrees(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         improving.make("10", accuracy, tmp_path, silent),
         tree.make(accuracy, tmp_path, silent),
     ]
+    more = replace(accuracy.wanted, count=runs.JUDGED)
+    whole = replace(accuracy.wanted, count=designs.GRID_POINTS)
     for made in figures:
         assert made.rows
-        assert {claim.verdict for claim in made.rows} == {Verdict.EXPLAINED}
-        assert made.notes[0].startswith("A quick look: 360 of the grid's 12,000")
+        assert made.table is not None
+        few = runs.as_judged(made, accuracy.wanted)
+        assert few.rows == []
+        assert few.notes[0].startswith("Models learn from 360 of the grid's 12,000 workloads. So")
+        assert runs.as_judged(made, more).rows == made.rows
+        assert runs.as_judged(made, whole) == made
     for made in figures[2:]:
         assert made.image is not None
         assert made.image.with_suffix(".png").stat().st_size > 10_000
@@ -165,15 +209,12 @@ def test_both_readings_of_basic_models_stand_beside_the_paper(tmp_path: Path) ->
     assert "weighted comes nearer" in readings.notes(far)[1]
 
 
-def test_models_of_two_hosts_are_close_or_differ(tmp_path: Path) -> None:
-    cell = made_up(tmp_path, ("SSD_I",)).cell("SSD_I", "extended", "latency", "all", silent)
-    assert cell is not None
+def test_models_of_two_hosts_are_close_or_differ(cell: Cell) -> None:
     worse = replace(cell, in_sample={**cell.in_sample, "mre": 2 * cell.in_sample["mre"]})
     alike = {("desktop", "latency"): cell, ("Atom", "latency"): cell}
     apart = {("desktop", "latency"): cell, ("Atom", "latency"): worse}
-    assert platforms.compare(alike, "latency", whole=True).verdict == Verdict.AGREES
-    assert platforms.compare(apart, "latency", whole=True).verdict == Verdict.DIFFERS
-    assert platforms.compare(alike, "latency", whole=False).verdict == Verdict.EXPLAINED
+    assert platforms.compare(alike, "latency").verdict == Verdict.AGREES
+    assert platforms.compare(apart, "latency").verdict == Verdict.DIFFERS
     assert "host.command_ns=95000" in platforms.atom()
 
 
@@ -189,16 +230,24 @@ def test_a_basic_model_cannot_tell_reads_of_one_size_from_those_of_another() -> 
 def test_bars_follow_from_the_paper_s_tables() -> None:
     assert improving.paper("9", "SSD_I", "latency") == pytest.approx(100 * (1 - 12 / 63))
     assert improving.paper("10", "SSD_I", "latency") == pytest.approx(100 * (0.986 / 0.627 - 1))
-    enough, short = (improving._enough(80.0, ours)[0] for ours in (66.0, 64.0))
-    assert (enough, short) == (Verdict.AGREES, Verdict.DIFFERS)
+
+
+def test_what_extended_characteristics_add_agrees_or_differs(cell: Cell) -> None:
+    basic, extended = (
+        replace(cell, device="SSD_I", in_sample={**cell.in_sample, "mre": off, "r2": fitted})
+        for off, fitted in ((0.63, 0.6), (0.12, 0.98))
+    )
+    worse = replace(extended, in_sample={**cell.in_sample, "mre": 0.25, "r2": 0.95})
+    for name in improving.TITLES:
+        assert improving._claim(name, basic, extended).verdict == Verdict.AGREES
+        assert improving._claim(name, basic, worse).verdict == Verdict.DIFFERS
 
 
 def test_a_tree_that_begins_otherwise_differs() -> None:
     theirs = [{"wr_rand"}, {"q_dep", "rd_size"}, {"wr_size"}]
-    assert tree.compare({"SSD_A": theirs}, whole=True).verdict == Verdict.AGREES
-    assert tree.compare({"HDD_S": theirs}, whole=True).verdict == Verdict.DIFFERS
-    assert tree.compare({"SSD_A": theirs[1:]}, whole=True).verdict == Verdict.DIFFERS
-    assert tree.compare({"SSD_A": theirs}, whole=False).verdict == Verdict.EXPLAINED
+    assert tree.compare({"SSD_A": theirs}).verdict == Verdict.AGREES
+    assert tree.compare({"HDD_S": theirs}).verdict == Verdict.DIFFERS
+    assert tree.compare({"SSD_A": theirs[1:]}).verdict == Verdict.DIFFERS
 
 
 def test_models_are_held_to_what_they_have_not_seen(
@@ -296,9 +345,8 @@ def test_models_are_compared_with_a_simulator(tmp_path: Path) -> None:
         "SSD_I", measured, dict(zip(names, (near, near, far), strict=True)), 2e6
     )
     bad = replace(good, predicted=dict(zip(names, (far, near, near), strict=True)))
-    assert simulators.compare(good, whole=True).verdict == Verdict.AGREES
-    assert simulators.compare(bad, whole=True).verdict == Verdict.DIFFERS
-    assert simulators.compare(good, whole=False).verdict == Verdict.EXPLAINED
+    assert simulators.compare(good).verdict == Verdict.AGREES
+    assert simulators.compare(bad).verdict == Verdict.DIFFERS
     assert good.skill("gp, 40 runs") > 0 > good.skill(simulators.SIMULATED)
     image = simulators.draw([good, bad], tmp_path / "figure.svg")
     assert image.with_suffix(".png").stat().st_size > 10_000

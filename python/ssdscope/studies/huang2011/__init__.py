@@ -159,6 +159,11 @@ def _make(
 def _predicting(
     folder: Path, learning: Learning, name: str, progress: StageProgress
 ) -> FigureResult:
+    made = _of_grid(folder, learning, name, progress)
+    return runs.as_judged(made, learning.accuracy.wanted)
+
+
+def _of_grid(folder: Path, learning: Learning, name: str, progress: StageProgress) -> FigureResult:
     if name == "8":
         return tree.make(learning.accuracy, folder, progress)
     if name in improving.TITLES:
@@ -172,7 +177,7 @@ def _predicting(
     if name == "simulators":
         return simulators.make(learning, folder, progress)
     made = tables.make(name, learning.accuracy, folder, within(progress, 0, 2))
-    if name == "III":
+    if name == "III" and learning.accuracy.wanted.judged:
         made.rows.extend(quantile.claims(learning.accuracy, within(progress, 1, 2)))
     return made
 

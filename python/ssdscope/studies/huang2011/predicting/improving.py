@@ -17,11 +17,13 @@ import numpy as np
 from ssdscope.plots import LIGHT, save, style
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
+from ssdscope.studies import judging
 from ssdscope.studies.huang2011.predicting import tables
 from ssdscope.studies.huang2011.predicting.accuracy import Accuracy, Cell
 from ssdscope.studies.huang2011.predicting.published import BASIC, EXTENDED, TARGETS, UNITS
+from ssdscope.studies.huang2011.predicting.verdicts import R2_SHORT
 from ssdscope.studies.making import within
-from ssdscope.studies.record import Claim, FigureResult, Verdict
+from ssdscope.studies.record import Claim, FigureResult, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +32,7 @@ TITLES = {
     "9": "Figure 9: what the extended characteristics take from the error",
     "10": "Figure 10: what the extended characteristics add to R2",
 }
+WHAT = {"9": "share of the error that is taken away", "10": "growth of R2"}
 POINTS = 15.0
 _Pairs = Sequence[tuple[Cell, Cell]]
 
@@ -37,16 +40,15 @@ _Pairs = Sequence[tuple[Cell, Cell]]
 def make(name: str, accuracy: Accuracy, folder: Path, progress: StageProgress) -> FigureResult:
     """Make figure 9 or 10, from the models of tables II and III."""
     basic, extended = (
-        [cell for cell, _ in tables.measure(each, accuracy, within(progress, half, 2))]
+        [held.cell for held in tables.measure(each, accuracy, within(progress, half, 2))]
         for half, each in enumerate(("II", "III"))
     )
     pairs = list(zip(basic, extended, strict=True))
     image = draw(name, pairs, folder / f"huang2011-figure{name}.svg")
     data = image.with_suffix(".csv")
     write(name, pairs, data)
-    notes = [] if accuracy.wanted.whole else [tables.subset_note(accuracy)]
-    claims = [_claim(name, *pair, accuracy.wanted.whole) for pair in pairs]
-    return FigureResult(name, TITLES[name], claims, image, data, notes)
+    claims = [_claim(name, *pair) for pair in pairs]
+    return FigureResult(name, TITLES[name], claims, image, data, table=table(name, pairs))
 
 
 def improvement(name: str, basic: float, extended: float) -> float:
@@ -70,27 +72,27 @@ def ours(name: str, basic: Cell, extended: Cell) -> float:
     return improvement(name, basic.in_sample[key], extended.in_sample[key])
 
 
-def _claim(name: str, basic: Cell, extended: Cell, whole: bool) -> Claim:
-    what = f"{basic.device}: {UNITS[basic.target][0]}, "
-    bar = paper(name, basic.device, basic.target)
+def _claim(name: str, basic: Cell, extended: Cell) -> Claim:
+    key = basic.device, basic.target
+    what = f"{basic.device}: {UNITS[basic.target][0]}, {WHAT[name]}"
+    bar, found = paper(name, *key), ours(name, basic, extended)
     if name == "9":
-        what += "share of the error that is taken away"
-        return tables.claim(what, round(bar, 1), ours(name, basic, extended), _enough, whole)
-    what += "growth of R2"
-    reached = EXTENDED[basic.target][basic.device].r2 - tables.R2_SHORT
-    fine = extended.in_sample["r2"] >= reached
-    said = f"{basic.in_sample['r2']:.3f} grows to {extended.in_sample['r2']:.3f}"
-
-    def judged(_paper: float, _ours: float) -> tuple[Verdict, str]:
-        return (Verdict.AGREES if fine else Verdict.DIFFERS), "" if fine else said
-
-    return tables.claim(what, round(bar, 1), ours(name, basic, extended), judged, whole)
+        holds, why = found >= bar - POINTS, f"{bar - found:.0f} points less"
+    else:
+        before, reached = basic.in_sample["r2"], extended.in_sample["r2"]
+        holds = reached >= EXTENDED[basic.target][basic.device].r2 - R2_SHORT
+        why = f"{before:.3f} grows to {reached:.3f}"
+    return judging.claim(what, round(bar, 1), round(found, 2), "%", holds=holds, why=why)
 
 
-def _enough(printed: float, found: float) -> tuple[Verdict, str]:
-    if found >= printed - POINTS:
-        return Verdict.AGREES, ""
-    return Verdict.DIFFERS, f"{printed - found:.0f} points less"
+def table(name: str, pairs: _Pairs) -> Table:
+    """Lay out the bars."""
+    rows = []
+    for basic, extended in pairs:
+        device, target = basic.device, basic.target
+        bars = (paper(name, device, target), ours(name, basic, extended))
+        rows.append((device, UNITS[target][0], *(f"{bar:.1f}" for bar in bars)))
+    return Table(("device", "metric", "paper %", "ours %"), tuple(rows))
 
 
 def draw(name: str, pairs: _Pairs, path: Path) -> Path:

@@ -12,11 +12,12 @@ from ssdscope import stats
 from ssdscope.models import fitting
 from ssdscope.models.samples import Sample
 from ssdscope.probes.budget import StageProgress
+from ssdscope.studies import judging
 from ssdscope.studies.huang2011.predicting import tables
 from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
 from ssdscope.studies.huang2011.predicting.runs import GRID
 from ssdscope.studies.making import within
-from ssdscope.studies.record import Claim, Verdict
+from ssdscope.studies.record import Claim
 
 ROWS = 2000
 """So many runs are drawn: a median tree takes ten times as long as one of least squares."""
@@ -36,7 +37,7 @@ def claims(accuracy: Accuracy, progress: StageProgress) -> list[Claim]:
         squares, median = (
             error(name, part, accuracy.wanted.seed) for name in ("guide", "guide-quantile")
         )
-        found.append(compare(device, squares, median, accuracy.wanted.whole))
+        found.append(compare(device, squares, median))
     return found
 
 
@@ -47,13 +48,9 @@ def error(model: str, sample: Sample, seed: int) -> float:
     return 100 * stats.prediction_errors(sample.values, predicted).mre
 
 
-def compare(device: str, squares: float, median: float, whole: bool) -> Claim:
+def compare(device: str, squares: float, median: float) -> Claim:
     """Judge whether the median tree does as well."""
-    fine = median <= TIMES * squares
-    said = "" if fine else f"{median / squares:.1f} times the error"
-    verdict, why = (Verdict.AGREES, "") if fine else (Verdict.DIFFERS, said)
-    if not whole:
-        verdict, why = Verdict.EXPLAINED, tables.QUICK
     told = f"{median:.1f} % against {squares:.1f} % by least squares"
     what = f"{device}: latency, extended model fitted by quantile regression"
-    return Claim(what, "similar", told, "", verdict, why)
+    said = f"{median / squares:.1f} times the error"
+    return judging.claim(what, "similar", told, "", holds=median <= TIMES * squares, why=said)

@@ -16,8 +16,7 @@ were written, or as much as fills the drive's buffer (`filling`), which tells no
 What is there is not run again; a file of another drive, another seed or a preset that was changed
 since is refused.
 
-A part of the grid may be taken for a quick look. It goes into the same files, and counts for all
-of it later.
+A part of the grid may be taken. It goes into the same files, and counts for all of it later.
 """
 
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from ssdscope.models.collecting import Plan
 from ssdscope.models.table import Collected, Table, begun
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.huang2011.means import PUBLISHED
+from ssdscope.studies.record import FigureResult
 from ssdscope.targets import Target, open_target
 from ssdscope.workloads.grid import FILLED_STOP, Stop
 
@@ -39,6 +39,8 @@ TEST_SHARE = {GRID: 1 / 4, SOBOL: 0.0}
 REPEAT_SHARE = {GRID: 1 / 20, SOBOL: 1 / 16}
 LEAST = 240
 """Runs of the grid that a quick look has at least: fewer say nothing of a tree."""
+JUDGED = 3600
+"""With fewer of them nothing is judged: errors depend on how many there are (`docs/studies.md`)."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,12 @@ class Part:
     @property
     def whole(self) -> bool:
         """Whether nothing of the paper's grid is left out."""
-        return self.count >= designs.GRID_POINTS and self.stop == FILLED_STOP
+        return self.count >= designs.GRID_POINTS
+
+    @property
+    def judged(self) -> bool:
+        """Whether there are enough runs to say if the paper's models are as good."""
+        return self.count >= JUDGED and self.stop == FILLED_STOP
 
     def path(self, device: str, design: str) -> Path:
         """Name the file of a drive's runs."""
@@ -141,6 +148,17 @@ def collect(wanted: Part, device: str, design: str, progress: StageProgress) -> 
         there = {each.key: each for each in table.rows}
         asked = ((task.split, task.vector) for task in tasks)
         return [there[key] for key in asked if key in there]
+
+
+def as_judged(made: FigureResult, wanted: Part) -> FigureResult:
+    """Say of how many workloads a figure is, and take its verdicts off if they are too few."""
+    if wanted.whole:
+        return made
+    said = f"Models learn from {wanted.count:,} of the grid's {designs.GRID_POINTS:,} workloads"
+    if wanted.judged:
+        return replace(made, notes=[said, *made.notes])
+    few = f"{said}. So few say little of the paper's: nothing is judged with fewer than {JUDGED:,}"
+    return replace(made, rows=[], notes=[few, *made.notes])
 
 
 def stop_of(wanted: Part, device: str) -> Stop:

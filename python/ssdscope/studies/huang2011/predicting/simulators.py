@@ -25,11 +25,12 @@ from ssdscope.models.table import Collected
 from ssdscope.plots import LIGHT, save, style
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
-from ssdscope.studies.huang2011.predicting import datasheets, tables
+from ssdscope.studies import judging
+from ssdscope.studies.huang2011.predicting import datasheets
 from ssdscope.studies.huang2011.predicting.runs import GRID, Part, stop_of
 from ssdscope.studies.huang2011.predicting.unseen import FEW, MANY, Learning
 from ssdscope.studies.making import within
-from ssdscope.studies.record import Claim, FigureResult, Table, Verdict
+from ssdscope.studies.record import Claim, FigureResult, Table
 from ssdscope.targets import open_target
 from ssdscope.workloads import grid, measuring
 from ssdscope.workloads.grid import Vector
@@ -92,9 +93,7 @@ def make(learning: Learning, folder: Path, progress: StageProgress) -> FigureRes
     write(found, data)
     files = f"{folder}/huang2011-datasheet-*.toml"
     notes = [SKILL, f"Drive files with what is from the data sheet: {files}"]
-    if not wanted.whole:
-        notes.insert(0, tables.subset_note(learning.accuracy))
-    claims = [compare(each, wanted.whole) for each in found]
+    claims = [compare(each) for each in found]
     return FigureResult("simulators", TITLE, claims, image, data, notes, _table(found))
 
 
@@ -156,24 +155,17 @@ def widened(vector: Vector, block_bytes: int) -> Vector:
     return replace(vector, **whole)
 
 
-def compare(found: Compared, whole: bool) -> Claim:
+def compare(found: Compared) -> Claim:
     """Ask whether a model of few runs is nearer to the drive than the simulator is."""
     names = list(found.predicted)
     errors = {name: 100 * found.errors(name).mre for name in names}
     fine = all(errors[names[0]] < errors[name] for name in names if name in (SIMULATED, MSR))
     told = "; ".join(f"{name}: {errors[name]:.1f} %" for name in names)
-    verdict = Verdict.AGREES if fine else Verdict.DIFFERS
-    why = "" if fine else "the data sheet says more than the runs"
-    if not whole:
-        verdict, why = Verdict.EXPLAINED, tables.QUICK
-    return Claim(
+    return judging.claim(
         f"{found.device}: error of the mean latency, models and a simulator",
         "a model of the drive's own runs needs no knowledge of its inside",
-        told,
-        "",
-        verdict,
-        why,
-    )
+        told, "", holds=fine, why="the data sheet says more than the runs",
+    )  # fmt: skip
 
 
 def _table(found: Sequence[Compared]) -> Table:

@@ -23,7 +23,6 @@ from ssdscope.plots import LIGHT, models, save
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
 from ssdscope.studies import judging
-from ssdscope.studies.huang2011.predicting import tables
 from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
 from ssdscope.studies.huang2011.predicting.published import FIRST_SPLITS
 from ssdscope.studies.huang2011.predicting.runs import GRID
@@ -50,12 +49,9 @@ def make(accuracy: Accuracy, folder: Path, progress: StageProgress) -> FigureRes
     save(sheet, image.with_suffix(".png"))
     data = image.with_suffix(".csv")
     write(nested, data)
-    whole = accuracy.wanted.whole
     notes = [f"Drawn is the tree of {shown}; its KB and MB are of 1024, as the paper's"]
-    if not whole:
-        notes.insert(0, tables.subset_note(accuracy))
     asked = {name: questions(_model(tree)) for name, tree in trees.items()}
-    found = [compare(asked, whole)]
+    found = [compare(asked)]
     return FigureResult("8", TITLE, found, image, data, notes, _table(trees, asked))
 
 
@@ -89,19 +85,18 @@ def _plain(feature: str) -> str:
     return "wr_ratio" if plain == "wr_share" else plain.removesuffix("_share")
 
 
-def compare(asked: Mapping[str, list[set[str]]], whole: bool) -> Claim:
+def compare(asked: Mapping[str, list[set[str]]]) -> Claim:
     """Ask whether an SSD's tree begins as the paper's does."""
     same = [name for name, levels in asked.items() if name != "HDD_S" and _as_paper(levels)]
     told = "; ".join(
         f"{name}: {', then '.join(' or '.join(sorted(level)) for level in levels[:2]) or 'none'}"
         for name, levels in asked.items()
     )
-    row = judging.claim(
+    return judging.claim(
         "what the tree asks first, and next", ", then ".join(FIRST_SPLITS), told, "",
         holds=bool(same),
         why="trees of all devices were tried; the paper does not say of which one its own is",
     )  # fmt: skip
-    return tables.if_whole(row, whole)
 
 
 def _as_paper(levels: list[set[str]]) -> bool:

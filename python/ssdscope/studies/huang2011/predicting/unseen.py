@@ -28,7 +28,7 @@ from ssdscope.models.samples import Sample
 from ssdscope.models.table import Collected
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
-from ssdscope.studies.huang2011.predicting import frozen, tables
+from ssdscope.studies.huang2011.predicting import frozen
 from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
 from ssdscope.studies.huang2011.predicting.runs import GRID, SOBOL
 from ssdscope.studies.making import within
@@ -156,13 +156,9 @@ def make(learning: Learning, folder: Path, progress: StageProgress) -> FigureRes
         found += learning.learnt(device, design, within(progress, done, len(asked)))
     data = folder / "huang2011-unseen.csv"
     write(found, data)
-    notes = [] if wanted.whole else [tables.subset_note(learning.accuracy)]
     missed = [each for each in found if beyond(each)]
-    notes.append(
-        f"{len(found) - len(missed)} of {len(found)} rows are within all bars; the last column "
-        "names what is not"
-    )
-    notes.append(frozen.note(wanted.devices))
+    within_bars = f"{len(found) - len(missed)} of {len(found)} rows are within all bars"
+    notes = [f"{within_bars}; the last column names what is not", frozen.note(wanted.devices)]
     rows = tuple(_cells(each) for each in found)
     return FigureResult("unseen", TITLE, [], None, data, notes, Table(COLUMNS, rows))
 
