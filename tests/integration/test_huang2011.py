@@ -1,6 +1,5 @@
 """The study of 2011: its claims can fail, and its drives run under its grid."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,29 +73,23 @@ def test_lines_are_measured_in_order() -> None:
 def test_the_drives_behave_as_the_paper_s(name: str) -> None:
     """Figure 7 is of the same runs as figure 6."""
     rows = procedure.measure(procedure.curves(name), 1, silent)
-    causes = dict.fromkeys(claims.CONTRADICTED, "a run that was tried")
+    tried = {
+        what: procedure.with_a_faster_link(wr_ratio, 1, QUICK)
+        for what, (where, wr_ratio) in claims.CONTRADICTED.items()
+        if where == name
+    }
     found = [
         row
         for each in (name, "7")[: 1 + (name == "6")]
-        for row in claims.compare(each, rows, causes)
+        for row in claims.compare(each, rows, tried)
     ]
     assert [row for row in found if row.verdict == Verdict.DIFFERS] == []
     assert sum(row.verdict == Verdict.EXPLAINED for row in found) <= 2
 
 
-def test_behind_a_faster_link_the_slow_drive_does_what_the_figure_says() -> None:
-    """Which is what explains that it does not behind its own."""
-    tried = procedure.with_a_faster_link(10, 1, QUICK)
-    said = re.search(r"takes ([\d.]+) ms, at (\d+) MB/s", tried)
-    assert said is not None
-    took_ms, mb_s = map(float, said.groups())
-    assert 1.5 <= took_ms < 2.5
-    assert 100 <= mb_s <= 150
-
-
 def test_means_of_the_disk_are_near_the_paper_s() -> None:
     rows = means.measure(1, silent, devices=["HDD_S"])
-    assert len(rows["HDD_S"]) == means.COUNT
+    assert len(rows["HDD_S"]) == 500
     assert [claim.verdict for claim in means.compare(rows)] == [Verdict.AGREES] * 3
 
 

@@ -119,3 +119,13 @@ def test_reads_come_in_for_seconds_before_anything_counts() -> None:
     vector = Vector(50, 1, KIB, KIB)
     assert vector.workload(grid.Stop(fill_bytes=80 << 20), seed=1).ramp_ns == grid.MIXED_NS
     assert vector.workload(grid.FILLED_STOP, seed=1).ramp_ns is None
+
+
+def test_one_pattern_of_each_kind_is_drawn() -> None:
+    drawn = grid.one_pattern_each(seed=1)
+    assert drawn != grid.one_pattern_each(seed=2)
+    assert set(drawn) <= set(grid.grid())
+    kinds = {(each.wr_ratio, each.q_dep, each.wr_size, each.rd_size) for each in drawn}
+    assert len(kinds) == len(drawn) == 500
+    patterns = {(each.wr_rand, each.rd_rand, each.wr_stride, each.rd_stride) for each in drawn}
+    assert len(patterns) == grid.PATTERNS

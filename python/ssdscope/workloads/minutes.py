@@ -1,9 +1,13 @@
 """A trace on a drive, minute by minute: what came, and how the drive did.
 
+What is too short for minutes may be cut into shorter intervals; all that is said of minutes holds
+for these.
+
 The trace is replayed in an open loop: each request at its own time, whether or not those before
 it were served. `Scenario` describes what came, once for all drives; `measure` adds a drive.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
@@ -39,6 +43,8 @@ class Scenario:
         Features of its minutes, nothing measured among them.
     about
         What the trace is, as `read_trace` tells it.
+    interval_ns
+        What counts as a minute.
     """
 
     path: str
@@ -46,10 +52,19 @@ class Scenario:
     rows: TraceRows
     table: Table
     about: dict[str, Any]
+    interval_ns: int = MINUTE_NS
 
     @classmethod
-    def read(cls, path: str, options: ReplayOptions) -> Self:
+    def read(
+        cls, path: str, options: ReplayOptions, least: int = 0, shorter_ns: Sequence[int] = ()
+    ) -> Self:
         """Read a trace into memory.
+
+        Parameters
+        ----------
+        least, shorter_ns
+            If it has fewer whole minutes than `least`, it is cut into the first of these intervals
+            that gives so many, or else the last of them.
 
         Raises
         ------
@@ -66,14 +81,21 @@ class Scenario:
         if options.time_scale != 1:
             times = (rows.arrival_ns * options.time_scale).astype(np.uint64)
             rows = replace(rows, arrival_ns=times)
+        interval_ns = _interval_ns(rows, least, shorter_ns)
         unknown = np.full(len(rows), np.nan)
-        table = window_features(rows, measured_latency_ns=unknown)
-        return cls(path, options, rows, table, trace.about)
+        table = window_features(rows, window_ns=interval_ns, measured_latency_ns=unknown)
+        return cls(path, options, rows, table, trace.about, interval_ns)
 
     @property
     def synthetic(self) -> bool:
         """Whether the trace says of itself that it was made up."""
         return is_synthetic(self.about)
+
+
+def _interval_ns(rows: TraceRows, least: int, shorter_ns: Sequence[int]) -> int:
+    lasts_ns = int(rows.arrival_ns[-1]) if len(rows) else 0
+    enough = (each for each in (MINUTE_NS, *shorter_ns) if lasts_ns >= (least - 1 + WHOLE) * each)
+    return next(enough, shorter_ns[-1] if shorter_ns else MINUTE_NS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +161,10 @@ def _minutes(log: Log, scenario: Scenario) -> Minutes:
     """Put a log, in the order of the trace, into minutes."""
     served = log.error == 0
     latency = np.where(served, log.latency_ns.astype(np.float64), np.nan)
-    windows = Windows(scenario.rows.arrival_ns, MINUTE_NS)
+    windows = Windows(scenario.rows.arrival_ns, scenario.interval_ns)
     whole = windows.covered >= WHOLE
     start = int(log.submit_ns[0]) - int(scenario.rows.arrival_ns[0])
-    ended = (log.complete_ns.astype(np.int64) - start) // MINUTE_NS
+    ended = (log.complete_ns.astype(np.int64) - start) // scenario.interval_ns
     # What is served after the trace's end belongs to none of its minutes.
     timely = served & (ended < windows.count)
     targets = {
@@ -164,5 +186,5 @@ def _minutes(log: Log, scenario: Scenario) -> Minutes:
 
 def _ends(windows: Windows) -> npt.NDArray[np.int64]:
     """Give each request the end of its minute."""
-    ends: npt.NDArray[np.int64] = (windows.of + 1) * MINUTE_NS
+    ends: npt.NDArray[np.int64] = (windows.of + 1) * windows.window_ns
     return ends

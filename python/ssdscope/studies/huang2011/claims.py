@@ -5,8 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ssdscope.studies import judging
-from ssdscope.studies.huang2011.procedure import Curve, Rows
-from ssdscope.studies.record import Claim
+from ssdscope.studies.huang2011.procedure import FAST_LINK, Curve, Rows
+from ssdscope.studies.record import Claim, Verdict
+from ssdscope.workloads.grid import Row
 
 SSDS = ("SSD_I", "SSD_S")
 MOSTLY_READS = "90 % reads: latency and bandwidth of SSD_S"
@@ -15,26 +16,39 @@ _SHEET = (
     "table I has SSD_S read 100 MB/s, at which 256 KB take 2.6 ms: the figure and the data sheet "
     "cannot both hold, and the preset keeps to the data sheet"
 )
-CONTRADICTED = {MOSTLY_READS: ("3", _SHEET), SIMILAR_READS: ("5", _SHEET)}
-"""Claims that no drive within the paper's own facts fulfils, by figure, and why."""
+CONTRADICTED = {MOSTLY_READS: ("3", 10), SIMILAR_READS: ("5", 0)}
+"""Claims that no SSD_S of the data sheet fulfils: the figure, and the share of writes to try it at
+behind a faster link."""
 MIXED = "mixed"
 
 
-def compare(figure: str, rows: Rows, causes: Mapping[str, str] | None = None) -> list[Claim]:
+def compare(figure: str, rows: Rows, tried: Mapping[str, Row] | None = None) -> list[Claim]:
     """Give every claim about a figure.
 
     Parameters
     ----------
-    causes
-        By the name of a claim: the run that shows why it cannot hold (`CONTRADICTED`).
+    tried
+        By the name of a claim that the data sheet contradicts: the run of SSD_S behind a link of
+        `FAST_LINK`. If the claim holds there, the data sheet is what it fails by.
     """
-    tried = causes or {}
+    lines, found = _Lines(rows), tried or {}
+    claims = _CLAIMS[figure](lines)
     return [
-        judging.explained(row, CONTRADICTED[row.what][1], tried[row.what])
-        if row.what in tried
-        else row
-        for row in _CLAIMS[figure](_Lines(rows))
+        _by_the_sheet(row, lines, found[row.what]) if row.what in found else row for row in claims
     ]
+
+
+def _by_the_sheet(row: Claim, lines: "_Lines", fast: Row) -> Claim:
+    """Explain a claim that holds behind a faster link."""
+    ms, mb_s = fast.latency_ns / 1e6, fast.bandwidth_bytes_per_s / 1e6
+    if row.what == MOSTLY_READS:
+        holds = _about_two_ms(ms, mb_s)
+    else:
+        holds = judging.similar(ms, lines.ms("SSD_I", "reads")[-1])
+    told = (
+        f"behind a link of {FAST_LINK / 1e6:.0f} MB/s SSD_S takes {ms:.2f} ms, at {mb_s:.0f} MB/s"
+    )
+    return judging.explained(row, _SHEET, told) if holds else row
 
 
 class _Lines:
@@ -105,8 +119,12 @@ def _mostly_reads(device: str, lines: _Lines, at: int) -> Claim:
         f"90 % reads: latency and bandwidth of {device}",
         "about 2 ms, 100 to 150 MB/s",
         f"{ms:.2f} ms, {mb_s:.0f} MB/s",
-        1.5 <= ms < 2.5 and 100 <= mb_s <= 150,
+        _about_two_ms(ms, mb_s),
     )
+
+
+def _about_two_ms(ms: float, mb_s: float) -> bool:
+    return 1.5 <= ms < 2.5 and 100 <= mb_s <= 150
 
 
 def _disk_mostly_reads(lines: _Lines, at: int) -> list[Claim]:
@@ -122,15 +140,16 @@ def _disk_mostly_reads(lines: _Lines, at: int) -> list[Claim]:
         "256 KB in five times 2 ms are 26 MB/s, and at the paper's 20 MB/s they take 13 ms: no "
         "disk does both"
     )
-    return [
-        judging.explained(five, contradicts, f"the run took {ms:.1f} ms, at {mb_s:.1f} MB/s"),
-        _claim(
-            "90 % reads: bandwidth of the disk",
-            "around 20 MB/s",
-            f"{mb_s:.1f} MB/s",
-            judging.quoted(20, mb_s),
-        ),
-    ]
+    rate = _claim(
+        "90 % reads: bandwidth of the disk",
+        "around 20 MB/s",
+        f"{mb_s:.1f} MB/s",
+        judging.quoted(20, mb_s),
+    )
+    if rate.verdict == Verdict.AGREES:
+        said = f"the run at {mb_s:.1f} MB/s took {ms:.1f} ms"
+        five = judging.explained(five, contradicts, said)
+    return [five, rate]
 
 
 def _figure_4(lines: _Lines) -> list[Claim]:

@@ -136,18 +136,15 @@ def measure(
     return {curve: measured[curve] for curve in wanted}
 
 
-def with_a_faster_link(wr_ratio: int, seed: int, stop: Stop = FILLED_STOP) -> str:
-    """Run SSD_S at a share of writes behind the link of the other SSDs, and say what that gives."""
+def with_a_faster_link(wr_ratio: int, seed: int, stop: Stop = FILLED_STOP) -> Row:
+    """Run SSD_S at a share of writes behind a link of `FAST_LINK`."""
     sets = (f"host.bytes_per_second={FAST_LINK}",)
     drive = open_target(f"sim:{DRIVES['SSD_S']}", seed=seed, sets=sets).device
     grid.use(drive, seed)
     ending = filling.filled(stop, drive, seed)
     vector = replace(READS, wr_ratio=wr_ratio)
     (row,) = measuring.run(drive, [vector], seed=seed, stop=ending, size_bytes=REGION_BYTES)
-    return (
-        f"behind a link of {FAST_LINK / 1e6:.0f} MB/s SSD_S takes {row.latency_ns / 1e6:.2f} ms, "
-        f"at {row.bandwidth_bytes_per_s / 1e6:.0f} MB/s"
-    )
+    return row
 
 
 def measure_on(

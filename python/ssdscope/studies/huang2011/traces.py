@@ -10,6 +10,10 @@ models of all that the requests tell, with and without the last minute's error (
 A trace of less than three hours is cut at four fifths. So is WebSearch1, whose 1,055,448 requests
 last 43 to 53 minutes at its own speed: it has no third hour, and the paper does not say what was
 replayed instead. Financial2 is called write-heavy in the paper; 82 % of its requests read.
+
+Without files of the user the beginnings of two of the traces are replayed, which may be shipped
+(`slices`), and the other two are made up. A beginning of a minute or four is cut into intervals of
+a second or more in place of minutes.
 """
 
 import csv
@@ -36,6 +40,7 @@ from ssdscope.workloads import ReplayOptions, grid
 from ssdscope.workloads.minutes import TARGETS, WHOLE, Minutes, Scenario, measure
 from ssdscope.workloads.patterns import recipe_of
 from ssdscope.workloads.synthetic import spc_text
+from ssdscope.workloads.windows import SECOND_NS
 
 DRIVES = {
     "HDD_S": "huang-hdd-s",
@@ -46,6 +51,10 @@ DRIVES = {
 PAPER_TRACES = ("financial1", "financial2", "websearch1", "websearch2")
 SYNTHETIC_S = 1800
 """How much of a trace is made up where the user names no file."""
+SLICES = Path(__file__).parent / "slices"
+LEAST_INTERVALS = 25
+SHORTER_NS = tuple(seconds * SECOND_NS for seconds in (20, 5, 2, 1))
+"""What a trace of fewer minutes is cut into: the longest of these that it has so many of."""
 TRAIN_MINUTES, TEST_MINUTES = 120, 60
 OPTIONS = ReplayOptions(align="expand", fit="wrap")
 
@@ -114,6 +123,12 @@ def split(minutes: int) -> tuple[int, int]:
     return minutes - test, test
 
 
+def by_default(folder: Path, seed: int, name: str) -> Path:
+    """Name the file of one of the paper's traces where the user names none."""
+    shipped = SLICES / f"{name}.spc.zst"
+    return shipped if shipped.exists() else made_up(folder, seed, name)
+
+
 def made_up(folder: Path, seed: int, name: str, seconds: float = SYNTHETIC_S) -> Path:
     """Write a synthetic trace, after one of the paper's or a pattern."""
     recipe = recipe_of(name)
@@ -137,7 +152,7 @@ def run(
     Parameters
     ----------
     files
-        Traces by name; without any, synthetic ones after the paper's.
+        Traces by name; without any, beginnings of the paper's, or synthetic ones after them.
     devices
         Drives by name, as they are; the paper's if None.
     folder
@@ -156,11 +171,11 @@ def run(
     """
     for path in files.values():
         sniff_trace(path)
-    paths = dict(files) or {name: str(made_up(folder, seed, name)) for name in PAPER_TRACES}
+    paths = dict(files) or {name: str(by_default(folder, seed, name)) for name in PAPER_TRACES}
     found = []
     drives = list(devices or DRIVES)
     for place, (name, path) in enumerate(paths.items()):
-        scenario = Scenario.read(path, OPTIONS)
+        scenario = Scenario.read(path, OPTIONS, LEAST_INTERVALS, SHORTER_NS)
         require_long_enough(name, scenario)
         for number, drive in enumerate(drives):
             progress(f"{name} on {drive}", (place + number / len(drives)) / len(paths))
@@ -172,11 +187,11 @@ def run(
 
 def require_long_enough(name: str, scenario: Scenario) -> None:
     """Refuse a trace of too few minutes before it is replayed."""
-    minutes = int((scenario.table["covered"] >= WHOLE).sum())
-    if minutes < 1 or split(minutes)[0] < LEAST_MINUTES:
+    intervals = int((scenario.table["covered"] >= WHOLE).sum())
+    if intervals < 1 or split(intervals)[0] < LEAST_MINUTES:
         raise UsageError(
-            f"the trace {name} has {minutes} whole minutes, and {LEAST_MINUTES} are needed to "
-            "learn from",
+            f"the trace {name} has {intervals} whole intervals of "
+            f"{scenario.interval_ns // SECOND_NS} s, and {LEAST_MINUTES} are needed to learn from",
             hint="take a longer one",
         )
 
@@ -218,12 +233,14 @@ def write_table(found: Sequence[Replayed], path: Path) -> Path:
     """Write every predicted minute as CSV."""
     with creating(path) as file:
         table = csv.writer(file)
-        columns = ("minute", "measured", "predicted", "low", "high", "median", "last")
-        table.writerow(["trace", "synthetic", "drive", "setting", "target", "origins", *columns])
+        columns = ("interval", "measured", "predicted", "low", "high", "median", "last")
+        kinds = ("synthetic", "interval_s", "drive", "setting", "target", "origins")
+        table.writerow(["trace", *kinds, *columns])
         for each in found:
             for origins, forecasts in (("one", each.forecasts), ("rolling", each.rolled)):
                 for made in forecasts:
-                    head = [each.trace, each.scenario.synthetic, each.drive]
+                    interval_s = each.scenario.interval_ns // SECOND_NS
+                    head = [each.trace, each.scenario.synthetic, interval_s, each.drive]
                     head += [made.setting, made.target, origins]
                     table.writerows([*head, *row] for row in _minutes(made))
     return path

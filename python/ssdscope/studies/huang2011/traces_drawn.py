@@ -1,4 +1,4 @@
-"""The picture of the replayed traces: each minute's latency, and what was predicted."""
+"""The picture of the replayed traces: the latency as it went on, and what was predicted."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +8,7 @@ import numpy as np
 
 from ssdscope.plots import LIGHT, save, style
 from ssdscope.studies.huang2011.traces import Replayed
+from ssdscope.workloads.windows import MINUTE_NS, SECOND_NS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,12 +43,15 @@ def _panel(axes: "Axes", each: Replayed) -> None:
     )
     end = int(made.minutes[-1]) + 1
     latency_ms = each.minutes.targets["latency_ns"][:end] / 1e6
-    axes.plot(np.arange(end), latency_ms, color=LIGHT.ink, linewidth=0.8, label="measured")
+    minutes = each.scenario.interval_ns == MINUTE_NS
+    scale = 1 if minutes else each.scenario.interval_ns / SECOND_NS
+    predicted = made.minutes * scale
+    axes.plot(np.arange(end) * scale, latency_ms, color=LIGHT.ink, linewidth=0.8, label="measured")
     low, high = made.interval.T / 1e6
     axes.fill_between(
-        made.minutes, low, high, color=LIGHT.s1, alpha=0.2, linewidth=0, label="90 % interval"
+        predicted, low, high, color=LIGHT.s1, alpha=0.2, linewidth=0, label="90 % interval"
     )
-    axes.plot(made.minutes, made.predicted / 1e6, color=LIGHT.s1, linewidth=1.1, label="predicted")
+    axes.plot(predicted, made.predicted / 1e6, color=LIGHT.s1, linewidth=1.1, label="predicted")
     axes.axhline(
         made.median[0] / 1e6,
         color=LIGHT.s2,
@@ -57,5 +61,5 @@ def _panel(axes: "Axes", each: Replayed) -> None:
     )
     kind = "synthetic " if each.scenario.synthetic else ""
     axes.set_title(f"{kind}{each.trace}, {each.drive}", loc="left", fontsize=9, color=LIGHT.ink)
-    axes.set_xlabel("minute")
+    axes.set_xlabel("minute" if minutes else f"time (s), means of {scale:g} s")
     axes.set_ylabel("mean latency (ms)")

@@ -18,7 +18,7 @@ FROZEN = {
     "HDD_S": "30e3b4ef9b3fd373",
     "SSD_I": "ea8da1e9bae1493b",
     "SSD_A": "d6a74e587cdea75b",
-    "SSD_S": "8b324fffc6368a2b",
+    "SSD_S": "382427e27e012e18",
     "Array_I": "b388521799bc71dc",
 }
 
