@@ -67,7 +67,7 @@ DATA_SHEETS, TRACES = "I", "VII"
 FIGURES = {
     DATA_SHEETS: "Table I: the makers' data sheets",
     **DRAWN,
-    "means": "Means over the grid, by one drawn access pattern of each of its 500 kinds of requests",
+    "means": "Means over the grid, by one drawn pattern of each of its 500 kinds of requests",
     **tables.TITLES,
     "8": tree.TITLE,
     **improving.TITLES,
