@@ -15,7 +15,7 @@ NATIVE := python/ssdscope/_native.abi3.so
 OUT := out
 
 .PHONY: help setup profiled system demo test test-rust test-python lint format check-stubs \
-  check-speed bench clean
+  check-speed docs bench clean
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ check-stubs: setup ## Compare the type stub of the native module with the module
 
 check-speed: setup ## Count instructions; none may be 3 % above its last value
 	$(RUN) python benchmarks/instructions.py --check
+
+docs: setup ## Run the commands on the pages of docs/ and renew the outputs shown there
+	$(RUN) python scripts/docs_outputs.py --renew
 
 bench: setup ## Print the figures of speed and memory (minutes; wants a quiet machine)
 	$(RUN) python benchmarks/run.py

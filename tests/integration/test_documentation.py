@@ -25,6 +25,7 @@ def documented() -> list[tuple[str, str]]:
     for command in COMMANDS:
         examples = importlib.import_module(f"ssdscope.cli.{command}").EXAMPLES
         found += [(f"{command} --help", line.strip()) for line in examples.splitlines()]
+    found = [(where, line.removeprefix("sudo .venv/bin/")) for where, line in found]
     return [(where, line) for where, line in found if line.startswith("ssdscope ")]
 
 
