@@ -154,6 +154,9 @@ class Device:
 def version() -> str:
     """Give the version of the native module."""
 
+def build() -> tuple[str, str, str]:
+    """Give the commit that it is compiled from, the compiler, and the interface to Python."""
+
 def open_sim(toml: str, label: str, sets: Sequence[str], state: str | None, seed: int) -> Device:
     """Open a simulated drive from the text of a drive file, which messages call `label`."""
 

@@ -22,7 +22,9 @@ def test_every_command_has_help(cli, words: tuple[str, ...]) -> None:
 
 
 def test_the_version_is_printed(cli) -> None:
-    assert re.fullmatch(r"ssdscope \d+\.\d+\.\d+\n", cli("--version").out)
+    commit = r"commit (unknown|[0-9a-f]{7,}( with changes)?)"
+    wanted = rf"ssdscope \d+\.\d+\.\d+ \({commit}, rustc \d+\.\d+\.\S+, abi3 cp311\)\n"
+    assert re.fullmatch(wanted, cli("--version").out)
 
 
 def test_an_unknown_command_names_the_nearest(cli) -> None:

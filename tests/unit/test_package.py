@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import ssdscope
+from ssdscope.targets.native_build import native_build
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "pydantic", "jinja2")
@@ -21,6 +22,13 @@ def test_there_is_one_version() -> None:
     workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
     assert ssdscope.__version__ == project["project"]["version"]
     assert ssdscope.__version__ == workspace["workspace"]["package"]["version"]
+
+
+def test_the_module_names_the_interface_that_it_is_compiled_for() -> None:
+    manifest = (ROOT / "crates" / "python" / "Cargo.toml").read_text(encoding="utf-8")
+    (feature,) = tomllib.loads(manifest)["dependencies"]["pyo3"]["features"]
+    stable, _, python = feature.partition("-py")
+    assert native_build().interface == f"{stable} cp{python}"
 
 
 def documented_modules() -> list[str]:

@@ -42,7 +42,7 @@ mod _native {
     use crate::error::{ConfigError, DeviceError, TraceError, UsageError};
     #[pymodule_export]
     use crate::opening::{
-        check_drive, drive_keys, identify, open_file, open_null, open_raid0, open_sim,
+        build, check_drive, drive_keys, identify, open_file, open_null, open_raid0, open_sim,
         resolve_drive, version,
     };
     #[pymodule_export]

@@ -11,10 +11,19 @@ use ssdscope_sim::config::keys::KEYS;
 use ssdscope_sim::{DriveConfig, State};
 use std::path::PathBuf;
 
+/// As the feature of pyo3 in `Cargo.toml` has it, and the name of a wheel.
+const INTERFACE: &str = "abi3 cp311";
+
 /// The version of the native module.
 #[pyfunction]
 pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// What the module is compiled from and by: the commit, the compiler, the interface to Python.
+#[pyfunction]
+pub fn build() -> (&'static str, &'static str, &'static str) {
+    (env!("SSDSCOPE_COMMIT"), env!("SSDSCOPE_COMPILER"), INTERFACE)
 }
 
 /// Open a block device or a file for reading, or with its token a file for writing.

@@ -63,7 +63,9 @@ app.add_typer(model.app)
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        emit(f"ssdscope {__version__}")
+        from ssdscope.targets.native_build import native_build
+
+        emit(f"ssdscope {__version__} ({native_build()})")
         raise typer.Exit(EXIT_DONE)
 
 
@@ -72,7 +74,10 @@ def root(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
+            "--version",
+            callback=_print_version,
+            is_eager=True,
+            help="Print the version, the commit and the compiler.",
         ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,

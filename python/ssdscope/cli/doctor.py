@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
@@ -64,11 +65,13 @@ def doctor(
 
 
 def _environment() -> dict[str, Any]:
+    from ssdscope.targets.native_build import native_build
     from ssdscope.targets.opening import native_version
 
     return {
         "ssdscope": __version__,
         "native module": native_version(),
+        "build": asdict(native_build()),
         "python": platform.python_version(),
         "kernel": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),

@@ -19,6 +19,8 @@ In reading order:
     What a trace file is.
 `device`
     `Device`: everything that probes, models and twins ever see of a drive.
+`native_build`
+    What the compiled module is made from.
 `records`
     What a drive gives back: `DeviceInfo`, `RunResult`, `Log`.
 
