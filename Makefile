@@ -1,4 +1,4 @@
-# Everything a contributor runs. `make help` lists it; CI runs `make test` and nothing else.
+# Everything a contributor runs. `make help` lists it; CI runs `make test` and `make check-wheel`.
 #
 # A fresh machine needs Python 3.11 or newer, cargo and make. uv is used where it is installed,
 # and otherwise put into a folder of this project's own (.venv-tools).
@@ -13,9 +13,10 @@ UV := $(shell command -v uv 2>/dev/null || echo $(TOOLS)/bin/uv)
 RUN := $(UV) run --no-sync
 NATIVE := python/ssdscope/_native.abi3.so
 OUT := out
+DIST := dist
 
 .PHONY: help setup profiled system demo test test-rust test-python lint format check-stubs \
-  check-speed docs bench clean
+  check-speed docs bench wheel check-wheel clean
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,7 +48,7 @@ demo: setup ## Look into a worn simulated drive and write a page about it
 	@echo
 	@echo "The page is $(CURDIR)/$(OUT)/demo.html"
 
-test: system setup lint test-rust check-stubs check-speed test-python ## Run everything CI runs
+test: system setup lint test-rust check-stubs check-speed test-python ## Run everything CI runs, but for check-wheel
 
 test-rust:
 	cargo test --workspace --quiet
@@ -82,6 +83,12 @@ docs: setup ## Run the commands on the pages of docs/ and renew the outputs show
 bench: setup ## Print the figures of speed and memory (minutes; wants a quiet machine)
 	$(RUN) python benchmarks/run.py
 
+wheel: $(filter $(TOOLS)/%,$(UV)) ## Build dist/ssdscope-….whl, to install without cargo, and the source archive
+	UV=$(UV) sh scripts/build-wheel.sh $(DIST)
+
+check-wheel: setup wheel ## Try the wheel and the archive away from here (minutes)
+	SSDSCOPE_DIST=$(CURDIR)/$(DIST) $(RUN) pytest -q tests/e2e/test_wheel.py
+
 clean: ## Remove what was built
-	rm -rf $(OUT) .venv .mypy_cache .pytest_cache .ruff_cache $(NATIVE)
+	rm -rf $(OUT) $(DIST) .venv .mypy_cache .pytest_cache .ruff_cache $(NATIVE)
 	cargo clean
