@@ -44,7 +44,9 @@ fn commit_of_git() -> Option<String> {
 }
 
 fn recorded_commit() -> Option<String> {
-    fs::read_to_string("COMMIT").ok().filter(|commit| !commit.trim().is_empty())
+    let commit = fs::read_to_string("COMMIT").ok()?;
+    println!("cargo::rerun-if-changed=COMMIT");
+    (!commit.trim().is_empty()).then_some(commit)
 }
 
 /// What a program prints, without the end of the line; nothing if it fails or is not there.
