@@ -138,10 +138,24 @@ def test_a_steady_state_not_reached_is_exit_code_3(cli) -> None:
     assert "had not come to rest" in said.err
 
 
-def test_only_random_writes_come_to_a_steady_state(cli) -> None:
-    said = cli("run", "sim:mqsim-8g", "--rw", "randread", "--until-steady")
+@pytest.mark.parametrize("rw", [("randread",), ("read",), ("randrw", "--rwmixread", "100")])
+def test_reads_have_nothing_to_settle_and_are_measured(cli, rw: tuple[str, ...]) -> None:
+    """Reads and writes take the same command line, so that one script measures both."""
+    words = ("run", "sim:ryu-c", "--rw", *rw, "--bs", "4k", "--iodepth", "1", "--size", "64m")
+    words = (*words, "--number_ios", "300", "--state", "steady:64m", "--seed", "1", "-o", "json")
+    said, without = cli(*words, "--until-steady"), cli(*words)
+    assert said.status == 0, said.err
+    assert "--until-steady: reads move no data" in said.err
+    assert said.document["requests"] == 300
+    assert said.document["read"] == without.document["read"]
+    assert "steady_state" not in said.document
+
+
+def test_flows_that_write_come_to_no_steady_state(cli) -> None:
+    flows = ("--flow", "rw=randread", "--flow", "rw=write")
+    said = cli("run", "sim:mqsim-8g", *flows, "--number-ios", "10", "--until-steady")
     assert said.status == 2
-    assert "--until-steady" in said.err
+    assert "--until-steady is for one workload" in said.err
 
 
 def test_the_table_is_for_people(cli) -> None:

@@ -112,3 +112,4 @@ def test_only_some_patterns_write() -> None:
     writing = {rw for rw in ("read", "write", "randread", "randwrite", "rw", "randrw")
                if Workload(rw=rw).writes}  # fmt: skip
     assert writing == {"write", "randwrite", "rw", "randrw"}
+    assert not Workload(rw="randrw", read_percent=100).writes

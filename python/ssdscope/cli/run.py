@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.output import note
 from ssdscope.cli.outputs import Input, guard
 from ssdscope.cli.running import Presentation, TargetOptions, execute, require_writable
 from ssdscope.cli.session import Session
@@ -177,18 +178,23 @@ def run(
     return execute(session, opened, plan.to_dict(), used_seed, show, runner, steady)
 
 
-def _steady_first(target: "Target", plan: "Workload | Flows") -> "Steadiness":
+def _steady_first(target: "Target", plan: "Workload | Flows") -> "Steadiness | None":
     """Run the workload until its rate has come to rest, and say how that went.
+
+    Reads move no data, so that there is nothing to wait for: None.
 
     Raises
     ------
     UsageError
-        If there are several flows, or none that writes.
+        If there are several flows that write.
     """
     from ssdscope.targets.spare import spare_bytes
     from ssdscope.workloads.flows import Flows
     from ssdscope.workloads.rounds import write_until_steady
 
+    if not plan.writes:
+        note("--until-steady: reads move no data, so the run is measured without settling")
+        return None
     if isinstance(plan, Flows):
         raise UsageError("--until-steady is for one workload", hint="leave out --flow and --jobs")
     try:

@@ -21,6 +21,7 @@ from ssdscope.workloads.steady import (
     level_of,
     settled,
 )
+from ssdscope.workloads.workload import MIXES
 
 if TYPE_CHECKING:
     from ssdscope.targets.device import Device
@@ -37,7 +38,6 @@ SHOWN_ROUNDS, SHOWN_SHARE = 10, 0.06
 """Where coming to rest would cost too much, what is spent on seeing how the rate changes."""
 SEEDS_APART = 1 << 20
 """Rounds count seeds up; what is tried before them has none of theirs."""
-MIXES = ("rw", "randrw")
 FLASH_PAGE_BYTES = 16 * 1024
 ROUNDING = 1e-9
 

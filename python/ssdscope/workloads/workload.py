@@ -7,6 +7,7 @@ from typing import Any, Self
 from ssdscope.errors import UsageError
 
 PATTERNS = ("read", "write", "randread", "randwrite", "rw", "randrw")
+MIXES = ("rw", "randrw")
 ARRIVALS = ("closed", "fixed", "poisson")
 
 
@@ -126,7 +127,8 @@ class Workload:
     @property
     def writes(self) -> bool:
         """Whether the plan writes at all."""
-        return self.rw not in ("read", "randread")
+        mixed = self.rw in MIXES and self.read_percent < 100
+        return mixed or self.rw in ("write", "randwrite")
 
     def seeded(self, seed: int) -> Self:
         """Give the same plan with another seed."""
