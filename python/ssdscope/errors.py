@@ -4,6 +4,7 @@ Every error a user can cause is an `SsdscopeError`; the command line shows its m
 hint and ends with its exit code. Anything else that escapes is a defect of ours.
 """
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 EXIT_DONE = 0
@@ -72,3 +73,31 @@ class DeviceError(SsdscopeError):
 
 class OutputError(SsdscopeError):
     """A file of ours that cannot be written any further."""
+
+
+def nearest(word: str, known: Iterable[str], *, listed_by: str = "") -> str:
+    """Word the hint for a wrong name: the nearest valid one, and where all of them are.
+
+    Parameters
+    ----------
+    word
+        What was typed.
+    known
+        The valid names.
+    listed_by
+        The command that lists them; without one, the hint does.
+
+    Examples
+    --------
+    >>> nearest("warp", ["refuse", "wrap", "compact"])
+    'did you mean wrap? there are refuse, wrap, compact'
+    >>> nearest("mqsim-8", ["mqsim-8g"], listed_by="ssdscope drives list")
+    'did you mean mqsim-8g? ssdscope drives list lists them'
+    """
+    from difflib import get_close_matches
+
+    names = {name.lower(): name for name in known}
+    near = [names[each] for each in get_close_matches(word.lower(), names, n=2)]
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    listed = f"{listed_by} lists them" if listed_by else f"there are {', '.join(names.values())}"
+    return meant + listed

@@ -19,6 +19,15 @@ def _file(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
+def test_second_names_of_fio_are_taken_over_what_all_flows_have(tmp_path: Path) -> None:
+    words = read_flows(["blocksize=8k"], None, COMMON, exit_all=False)
+    file = read_flows((), _file(tmp_path, "[a]\nblocksize = '8k'"), COMMON, exit_all=False)
+    assert words is not None
+    assert file is not None
+    for flows in (words, file):
+        assert flows.flows[0].workload.block_bytes == 8192
+
+
 def test_words_are_options_over_those_of_all_flows() -> None:
     flows = read_flows([WEB, "--rw=write --number-ios=7"], None, COMMON, exit_all=True)
     assert flows is not None

@@ -6,7 +6,15 @@ import pytest
 
 from ssdscope.errors import UsageError
 from ssdscope.workloads import ReplayOptions, Workload
-from ssdscope.workloads.options import OPTIONS, default_options, workload_from_options
+from ssdscope.workloads.options import (
+    ALIASES,
+    ELSEWHERE,
+    OPTIONS,
+    default_options,
+    instead,
+    standard,
+    workload_from_options,
+)
 
 
 def test_every_option_sets_its_field() -> None:
@@ -80,6 +88,22 @@ def test_a_gap_may_be_negative() -> None:
     with pytest.raises(UsageError, match=r"^--stride: '4KB' can be read") as refusal:
         workload_from_options({"stride": "-4KB"}, seed=1)
     assert refusal.value.hint
+
+
+def test_second_names_of_fio_are_taken_and_doubles_are_refused() -> None:
+    named = standard({"blocksize": "8k", "readwrite": "write", "timeout": "1s"}, str)
+    assert named == {"bs": "8k", "rw": "write", "runtime": "1s"}
+    with pytest.raises(UsageError, match="blocksize: it is given as bs, too"):
+        standard({"bs": "4k", "blocksize": "8k"}, str)
+
+
+def test_what_fio_does_otherwise_is_refused_with_what_to_write() -> None:
+    assert set(ALIASES.values()) <= OPTIONS.keys()
+    assert not ELSEWHERE.keys() & (OPTIONS.keys() | ALIASES.keys())
+    with pytest.raises(UsageError, match="--filename: there is no such option") as refusal:
+        workload_from_options({"filename": "x"}, seed=1)
+    assert refusal.value.hint == "fio's filename: the target is the first word: run TARGET"
+    assert instead("iodepht").startswith("did you mean iodepth?")
 
 
 def test_what_is_not_given_is_the_default() -> None:

@@ -14,7 +14,14 @@ from ssdscope.cli.outputs import Given, Input, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.cli.terminal import paragraph, width
-from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, OutputError
+from ssdscope.errors import (
+    EXIT_DONE,
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    OutputError,
+    UsageError,
+    nearest,
+)
 
 EXAMPLES = """\b
 Examples:
@@ -206,8 +213,6 @@ def parse_figures(text: str, known: Collection[str]) -> list[str]:
     UsageError
         If a part is none of the study's figures.
     """
-    from ssdscope.errors import UsageError
-
     figures: dict[str, None] = {}
     for part in (each.strip() for each in text.split(",")):
         low, dash, high = part.partition("-")
@@ -219,7 +224,7 @@ def parse_figures(text: str, known: Collection[str]) -> list[str]:
                 raise UsageError(
                     f"--figure: {part!r} is no figure of this study"
                     + (f": there is no {name}" if span else ""),
-                    hint=f"there are {', '.join(known)}",
+                    hint=nearest(name, known),
                 )
             figures[name] = None
     return list(figures)
@@ -227,13 +232,8 @@ def parse_figures(text: str, known: Collection[str]) -> list[str]:
 
 def _require_study(key: str, known: list[str]) -> None:
     """Refuse an unknown study before anything is opened."""
-    import difflib
-
-    from ssdscope.errors import UsageError
-
     if key not in known:
-        near = difflib.get_close_matches(key, [*known, book.ALL, book.LIST], n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+        hint = nearest(key, [*known, book.ALL, book.LIST], listed_by="ssdscope reproduce list")
         raise UsageError(f"there is no study {key!r}", hint=hint)
 
 

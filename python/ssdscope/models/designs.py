@@ -29,7 +29,12 @@ from ssdscope.workloads import grid
 from ssdscope.workloads.grid import KIB, Vector
 
 Array = npt.NDArray[Any]
-DESIGNS = ("sobol", "grid", "adaptive")
+DESIGNS = {
+    "sobol": "spread evenly over all workloads; any first part of it is, too",
+    "grid": "the 12,000 workloads of huang2011, or some of them",
+    "adaptive": "begins as sobol, and goes on where a model is least sure",
+}
+"""How workloads are chosen, and what that gives."""
 GRID_POINTS = 12_000
 LARGEST_BYTES = 256 * KIB
 DEEPEST = 64

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.workloads.grid import COLUMNS, Vector
 
 Array = npt.NDArray[Any]
@@ -210,7 +210,7 @@ def columns(name: str, rows: Array) -> Array:
     """
     sets = SETS | {"averaged": AVERAGED}
     if name not in sets:
-        raise UsageError(f"there is no set of features {name!r}", hint=f"use {', '.join(SETS)}")
+        raise UsageError(f"there is no set of features {name!r}", hint=nearest(name, SETS))
     known = _everything(dict(zip(COLUMNS, rows.T, strict=True)))
     return np.column_stack([known[each] for each in sets[name]])
 
@@ -306,7 +306,7 @@ def belongs(workload: str, rows: Array) -> Array:
     """
     if workload not in WORKLOADS:
         raise UsageError(
-            f"there is no kind of workload {workload!r}", hint=f"use {', '.join(WORKLOADS)}"
+            f"there is no kind of workload {workload!r}", hint=nearest(workload, WORKLOADS)
         )
     given = dict(zip(COLUMNS, rows.T, strict=True))
     # Where there is one direction only, the other has its values (see `inputs`).

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope import stats
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.models import asking, features, readable, registry, samples
 from ssdscope.models.fitted import FittedModel, Prediction
 from ssdscope.models.intervals import Reach
@@ -247,4 +247,4 @@ def require_known(model: str, feature_set: str, target: str, workload: str) -> N
         (workload, features.WORKLOADS, "kind of workload"),
     ):
         if given not in known:
-            raise UsageError(f"there is no {what} {given!r}", hint=f"use {', '.join(known)}")
+            raise UsageError(f"there is no {what} {given!r}", hint=nearest(given, known))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def family(name: str) -> Family:
         If there is none of this name, or what it needs is not installed.
     """
     if name not in FAMILIES:
-        raise UsageError(f"there is no model {name!r}", hint=f"there are {', '.join(FAMILIES)}")
+        raise UsageError(f"there is no model {name!r}", hint=nearest(name, FAMILIES))
     if name == "lightgbm":
         from ssdscope.models.estimators import lightgbm
 

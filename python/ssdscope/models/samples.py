@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.models import features
 from ssdscope.models.table import Collected
 from ssdscope.workloads.grid import Row, Vector
@@ -70,7 +70,7 @@ class Sample:
             If there is no such target or kind.
         """
         if target not in TARGETS:
-            raise UsageError(f"there is no target {target!r}", hint=f"use {', '.join(TARGETS)}")
+            raise UsageError(f"there is no target {target!r}", hint=nearest(target, TARGETS))
         read = TARGETS[target][1]
         chosen = [each.row for each in rows if each.split == split and each.usable]
         pairs = [(row.vector, value) for row in chosen if (value := read(row))]

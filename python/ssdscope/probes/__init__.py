@@ -26,13 +26,12 @@ through it a `Device`: never the configuration of a simulated drive.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.probes import (
     allocation,
     amplification,
@@ -267,7 +266,6 @@ def choose(name: str, budget: Budget) -> list[ProbeInfo]:
     if name == "all":
         return [probe for probe in probes.values() if budget.heavy or probe.weight != "heavy"]
     if name not in probes:
-        near = difflib.get_close_matches(name, [*probes, "all"], n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(probes)} and all"
+        hint = nearest(name, [*probes, "all", "list"], listed_by="ssdscope probe list")
         raise UsageError(f"there is no probe {name!r}", hint=hint)
     return [probes[name]]

@@ -23,13 +23,12 @@ A new study is a module (or a package) with a `STUDY`, and one line in `_STUDIES
 number in the column "ours" is computed from runs made now.
 """
 
-import difflib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.probes.budget import StageProgress, silent
 from ssdscope.studies.forecasts import STUDY as FORECASTS
 from ssdscope.studies.huang2011 import STUDY as HUANG2011
@@ -97,8 +96,7 @@ def run(
     """
     studies = registry()
     if key not in studies:
-        near = difflib.get_close_matches(key, studies, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(studies)}"
+        hint = nearest(key, studies, listed_by="ssdscope reproduce list")
         raise UsageError(f"there is no study {key!r}", hint=hint)
     study = studies[key]
     wanted = list(study.figures) if figures is None else list(figures)

@@ -32,7 +32,7 @@ from ssdscope.errors import ConfigError, UsageError
 from ssdscope.targets.grammar import DriveFile, Preset, parse_target
 from ssdscope.targets.opening import canonical_state, read_drive, read_text
 from ssdscope.units import parse_sizes
-from ssdscope.workloads.options import workload_from_options
+from ssdscope.workloads.options import standard, workload_from_options
 
 _TYPES = {
     "targets": list,
@@ -122,14 +122,18 @@ def read_plan(path: str) -> Plan:
         )
     if document.get("repeats", 1) < 1:
         raise ConfigError(f"{path}: repeats is not 1 or more: {document['repeats']}")
+
+    def options(table: str) -> dict[str, Any]:
+        return standard(document.get(table, {}), lambda name: f"{path}: {table}.{name}")
+
     return Plan(
         source=path,
         targets=tuple(targets),
         state=canonical_state(document.get("state")),
         seed=document.get("seed"),
         repeats=document.get("repeats", 1),
-        workload=document.get("workload", {}),
-        grid=_lists(path, "grid", document.get("grid", {})),
+        workload=options("workload"),
+        grid=_lists(path, "grid", options("grid")),
         sets=_lists(path, "set", document.get("set", {})),
     )
 

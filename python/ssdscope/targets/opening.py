@@ -9,7 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from ssdscope import _native
-from ssdscope.errors import ConfigError, SsdscopeError, UsageError
+from ssdscope.errors import ConfigError, SsdscopeError, UsageError, nearest
 from ssdscope.targets import grammar
 from ssdscope.targets.arrays import Array, read_array
 from ssdscope.targets.device import Device, native_of, translated_errors
@@ -18,7 +18,13 @@ from ssdscope.targets.presets import preset_text
 from ssdscope.units import parse_size
 
 TEXT_BYTES_MAX = 4 * 2**20
-STATES = ("fresh", "sequential", "random", "steady")
+STATES = {
+    "fresh": "never written",
+    "sequential": "written once, in order",
+    "random": "then overwritten at random",
+    "steady": "then until the write amplification settles; steady:1g in a window of 1 GiB",
+}
+"""How a simulated drive was used before it is opened."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,7 @@ def canonical_state(state: str | None) -> str | None:
     if name not in STATES or (colon and name != "steady"):
         raise UsageError(
             f"{state!r} is not a state of a drive",
-            hint="use fresh, sequential, random, steady or steady:SIZE, as in steady:1g",
+            hint=f"{nearest(name, STATES)} or steady:SIZE, as in steady:1g",
         )
     return f"steady:{_window(size)}" if colon else name
 

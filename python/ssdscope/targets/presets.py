@@ -1,11 +1,10 @@
 """The drives that ship with ssdscope: one TOML file each, beside the package."""
 
-import difflib
 import tomllib
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 
 
 def preset_names() -> list[str]:
@@ -27,8 +26,7 @@ def preset_text(name: str) -> str:
     """
     names = preset_names()
     if name not in names:
-        near = difflib.get_close_matches(name.lower(), names, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}"
+        hint = nearest(name, names, listed_by="ssdscope drives list")
         raise UsageError(f"there is no drive named {name!r}", hint=hint)
     return (_folder() / f"{name}.toml").read_text(encoding="utf-8")
 

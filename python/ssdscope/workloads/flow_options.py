@@ -14,7 +14,13 @@ from typing import Any
 from ssdscope.errors import UsageError
 from ssdscope.units import parse_count
 from ssdscope.workloads.flows import Flow, Flows
-from ssdscope.workloads.options import OPTIONS, in_option_names, workload_from_options
+from ssdscope.workloads.options import (
+    OPTIONS,
+    in_option_names,
+    instead,
+    standard,
+    workload_from_options,
+)
 
 _EXAMPLE = 'write words, as "name=web rw=randread bs=4k iodepth=8"'
 _GLOBAL = "global"
@@ -64,7 +70,8 @@ def _from_words(texts: Sequence[str], common: Mapping[str, Any]) -> list[Flow]:
     for number, text in enumerate(texts):
         given = _words(text, number)
         name = given.pop("name", f"flow{number + 1}")
-        flows.append(_flow(name, {**common, **given}, f"--flow {name}"))
+        place = f"--flow {name}"
+        flows.append(_flow(name, {**common, **standard(given, _within(place))}, place))
     return flows
 
 
@@ -76,10 +83,12 @@ def _from_file(path: str, common: Mapping[str, Any], exit_all: bool) -> Flows:
         raise UsageError(f"{path}: [{_GLOBAL}] {_EXIT_ALL} is {stops!r}, neither true nor false")
     if not tables:
         raise UsageError(f"{path}: there is no flow", hint='a flow is a table: [web] rw = "read"')
-    flows = (
-        _flow(name, {**common, **shared, **table}, f"{path}: [{name}]")
-        for name, table in tables.items()
-    )
+    shared = standard(shared, _within(f"{path}: [{_GLOBAL}]"))
+    flows = []
+    for name, table in tables.items():
+        place = f"{path}: [{name}]"
+        own = standard(table, _within(place))
+        flows.append(_flow(name, {**common, **shared, **own}, place))
     return Flows(tuple(flows), exit_all or stops)
 
 
@@ -138,7 +147,7 @@ def _flow(name: str, options: Mapping[str, Any], place: str) -> Flow:
         if option not in OPTIONS:
             raise UsageError(
                 f"{where(option)}: there is no such option",
-                hint=f"there are name, priority, turn, {', '.join(OPTIONS)}",
+                hint=instead(option, "name", "priority", "turn"),
             )
     workload = workload_from_options(options, seed=0, where=where)
     if not name:

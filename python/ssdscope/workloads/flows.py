@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.workloads.workload import Workload
 
 PRIORITIES = ("urgent", "high", "medium", "low")
@@ -38,7 +38,7 @@ class Flow:
         """Refuse a class that there is none of."""
         if self.priority is not None and self.priority not in PRIORITIES:
             raise UsageError(
-                f"priority: {self.priority!r} is unknown", hint=f"use {', '.join(PRIORITIES)}"
+                f"priority: {self.priority!r} is unknown", hint=nearest(self.priority, PRIORITIES)
             )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.units import (
     parse_count,
     parse_duration,
@@ -25,7 +25,7 @@ class Option:
 
 def _pattern(text: str) -> str:
     if text not in PATTERNS:
-        raise UsageError(f"{text!r} is not an access pattern", hint=f"use {', '.join(PATTERNS)}")
+        raise UsageError(f"{text!r} is not an access pattern", hint=nearest(text, PATTERNS))
     return text
 
 
@@ -72,6 +72,58 @@ OPTIONS = {
     "ramp_time": Option("ramp_ns", parse_duration),
 }
 """Options by name, underscores as fio's; the command line takes dashes too."""
+
+ALIASES = {
+    "readwrite": "rw",
+    "blocksize": "bs",
+    "io_limit": "io_size",
+    "timeout": "runtime",
+}
+"""Second names that fio has for options, and takes as we do."""
+
+_ALWAYS = "leave it out: it is always so"
+_STEADY = "--until-steady waits for a steady rate, by a rule of its own"
+_SIZES = "several sizes are several flows: --flow bs=4k --flow bs=64k"
+_LOG = "--log FILE.parquet keeps every request, with its latency"
+ELSEWHERE = {
+    "allow_file_create": "make the file first, as with dd if=/dev/urandom",
+    "allow_mounted_write": "a mounted device is never written to",
+    "ba": "random offsets are multiples of --bs; --offset shifts all of them",
+    "blockalign": "random offsets are multiples of --bs; --offset shifts all of them",
+    "bandwidth_log": _LOG,
+    "bsrange": _SIZES,
+    "bssplit": _SIZES,
+    "buffered": "leave it out: requests never go through the page cache",
+    "direct": _ALWAYS,
+    "eta": "--progress shows how far the run is",
+    "fdatasync": "--fsync N flushes the drive after N writes",
+    "filename": "the target is the first word: run TARGET",
+    "directory": "the target is the first word: run TARGET",
+    "filesize": "--size is the size of the region",
+    "group_reporting": "leave it out: jobs are reported together, flows one by one",
+    "ioengine": "leave it out: io_uring where the kernel has it, threads elsewhere",
+    "loops": "--io-size says how much is transferred, also more than the region holds",
+    "name": 'flows have names: --flow "name=web rw=randread"',
+    "norandommap": _ALWAYS,
+    "output": "the results are on stdout: > FILE",
+    "output_format": "-o json writes JSON",
+    "randrepeat": "--seed N repeats a run; without it a seed is drawn",
+    "randseed": "--seed N is the seed",
+    "rate": "--rate-iops limits requests per second",
+    "rate_process": "--arrival fixed or poisson says how requests come",
+    "readonly": "leave it out: nothing real is written without --destroy-data",
+    "rwmixwrite": "--rwmixread takes the other share: 100 minus it",
+    "startdelay": "--ramp-time leaves out the beginning",
+    "steadystate": _STEADY,
+    "steadystate_duration": _STEADY,
+    "steadystate_ramp_time": _STEADY,
+    "sync": "--fua makes each write durable when it is served",
+    "time_based": "leave it out: a run with --runtime alone lasts as long",
+    "write_bw_log": _LOG,
+    "write_iops_log": _LOG,
+    "write_lat_log": _LOG,
+}
+"""Options of fio that are called or done otherwise here: what to write instead."""
 
 PAIRS = ("bs", "percentage_random", "stride")
 """Options that may differ between reads and writes: ``READ,WRITE``, as fio has it."""
@@ -130,9 +182,7 @@ def workload_from_options(
         if value is None:
             continue
         if name not in OPTIONS:
-            raise UsageError(
-                f"{where(name)}: there is no such option", hint=f"there are {', '.join(OPTIONS)}"
-            )
+            raise UsageError(f"{where(name)}: there is no such option", hint=instead(name))
         try:
             fields |= _fields(name, str(value))
         except UsageError as error:
@@ -141,6 +191,30 @@ def workload_from_options(
         return Workload(**fields)
     except UsageError as error:
         raise in_option_names(error, where) from error
+
+
+def standard(options: Mapping[str, Any], where: Callable[[str], str]) -> dict[str, Any]:
+    """Call options by their first names.
+
+    Raises
+    ------
+    UsageError
+        If one is given under two names.
+    """
+    named: dict[str, Any] = {}
+    for name, value in options.items():
+        first = ALIASES.get(name, name)
+        if first in named:
+            raise UsageError(f"{where(name)}: it is given as {first}, too")
+        named[first] = value
+    return named
+
+
+def instead(name: str, *others: str) -> str:
+    """Say what to write instead of an option that there is not; `others` are known besides."""
+    if name in ELSEWHERE:
+        return f"fio's {name}: {ELSEWHERE[name]}"
+    return nearest(name, (*others, *OPTIONS))
 
 
 def _fields(name: str, text: str) -> dict[str, Any]:

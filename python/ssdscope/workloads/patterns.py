@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.targets.records import OP_READ, OP_WRITE
 from ssdscope.targets.traces import LATENCY_UNKNOWN, SYNTHETIC_MARK, TraceRows
 from ssdscope.workloads.synthetic import (
@@ -273,7 +273,7 @@ def recipe_of(name: str) -> Recipe:
     if key not in PROFILES:
         raise UsageError(
             f"there is no profile {name!r} to make a trace after",
-            hint=f"use {', '.join((*PROFILES, *PATTERNS))}",
+            hint=nearest(key, (*PROFILES, *PATTERNS)),
         )
     profile = PROFILES[key]
     return Recipe(

@@ -4,12 +4,24 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.targets.names import options_json
 
-MODES = ("open", "closed", "asap")
-ALIGNMENTS = ("refuse", "expand")
-FITS = ("refuse", "wrap", "compact")
+MODES = {
+    "open": "requests come at the times of the trace",
+    "closed": "--iodepth requests in flight, with the pauses of the trace",
+    "asap": "--iodepth requests in flight, without pauses",
+}
+ALIGNMENTS = {
+    "refuse": "the replay stops before it begins, and says how many there are",
+    "expand": "they are widened to the smallest unit of the drive",
+}
+FITS = {
+    "refuse": "the replay stops before it begins, and says how many there are",
+    "wrap": "offsets are taken modulo the capacity",
+    "compact": "the megabytes that the trace touches are packed in address order",
+}
+"""What each choice of an option does."""
 
 
 @dataclass(frozen=True)
@@ -74,9 +86,7 @@ class ReplayOptions:
             ("--fit", self.fit, FITS),
         ):
             if value not in choices:
-                raise UsageError(
-                    f"{option}: {value!r} is unknown", hint=f"use {', '.join(choices)}"
-                )
+                raise UsageError(f"{option}: {value!r} is unknown", hint=nearest(value, choices))
         if self.mode == "open" and self.thinktime_ns:
             raise UsageError(
                 "--thinktime: requests that come at the trace's own times wait for nobody",

@@ -4,11 +4,24 @@ import json
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 
-PATTERNS = ("read", "write", "randread", "randwrite", "rw", "randrw")
+PATTERNS = {
+    "read": "reads, one behind the other",
+    "write": "writes, one behind the other",
+    "randread": "reads at random offsets",
+    "randwrite": "writes at random offsets",
+    "rw": "a mix of read and write",
+    "randrw": "a mix of randread and randwrite",
+}
+"""Access patterns, as fio calls them, and what each does."""
 MIXES = ("rw", "randrw")
-ARRIVALS = ("closed", "fixed", "poisson")
+ARRIVALS = {
+    "closed": "when the one before in its place was served",
+    "fixed": "evenly, at --rate-iops",
+    "poisson": "at random, --rate-iops on average",
+}
+"""When a request comes."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +124,11 @@ class Workload:
         """Refuse what is wrong in itself; what depends on the drive is refused by the driver."""
         if self.rw not in PATTERNS:
             raise UsageError(
-                f"{self.rw!r} is not an access pattern", hint=f"use {', '.join(PATTERNS)}"
+                f"{self.rw!r} is not an access pattern", hint=nearest(self.rw, PATTERNS)
             )
         if self.arrival not in ARRIVALS:
             raise UsageError(
-                f"arrival: {self.arrival!r} is unknown", hint=f"use {', '.join(ARRIVALS)}"
+                f"arrival: {self.arrival!r} is unknown", hint=nearest(self.arrival, ARRIVALS)
             )
         if self.until_ci is not None and not 0 < self.until_ci < 1:
             raise UsageError(

@@ -17,6 +17,7 @@ from ssdscope.errors import (
     EXIT_INTERRUPTED,
     EXIT_NOT_TRUSTWORTHY,
     UsageError,
+    nearest,
 )
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _plan(
     from ssdscope.workloads.grid import FILLED_STOP, Stop
 
     if design not in DESIGNS:
-        raise UsageError(f"--design: {design!r} is not a design", hint=f"use {', '.join(DESIGNS)}")
+        raise UsageError(f"--design: {design!r} is not a design", hint=nearest(design, DESIGNS))
     wanted = points if points is not None else (GRID_POINTS if design == "grid" else 1024)
     counts = {
         "points": wanted,

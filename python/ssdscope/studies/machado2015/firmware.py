@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.results.files import write_text
 from ssdscope.results.marks import MADE_BY
 from ssdscope.studies import judging
@@ -51,7 +51,7 @@ def known(firmware: str) -> str:
     """Refuse a firmware that there is none of."""
     if firmware not in NAMES:
         raise UsageError(
-            f"--drive: there is no firmware {firmware!r}", hint=f"there are {', '.join(NAMES)}"
+            f"--drive: there is no firmware {firmware!r}", hint=nearest(firmware, NAMES)
         )
     return firmware
 

@@ -22,7 +22,7 @@ A part of the grid may be taken. It goes into the same files, and counts for all
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import UsageError, nearest
 from ssdscope.models import collecting, designs
 from ssdscope.models.collecting import Plan
 from ssdscope.models.table import Collected, Table, begun
@@ -117,7 +117,7 @@ def part(folder: Path, seed: int, count: int | None, only: str | None, jobs: int
         if device not in DEVICES:
             raise UsageError(
                 f"--only: {device!r} is no device of the paper",
-                hint=f"there are {', '.join(DEVICES)}",
+                hint=nearest(device, DEVICES),
             )
     return Part(folder, seed, wanted, devices, -1 if jobs is None else jobs)
 
