@@ -14,7 +14,7 @@ import ssdscope
 PACKAGE = Path(ssdscope.__file__).parent
 FLOORS = [
     {"errors"},
-    {"units"},
+    {"units", "seeds"},
     {"targets"},
     {"stats"},
     {"workloads", "results", "sweep"},

@@ -4,9 +4,8 @@ import secrets
 from dataclasses import dataclass
 
 from ssdscope.cli.output import note
-from ssdscope.errors import UsageError
+from ssdscope.seeds import require_seed
 
-SEED_MAX = 2**63 - 1
 _DRAWN_BITS = 32
 
 
@@ -26,9 +25,7 @@ class Session:
             If the given one is out of range.
         """
         if given is not None:
-            if not 0 <= given <= SEED_MAX:
-                raise UsageError(f"--seed: {given} is not between 0 and {SEED_MAX}")
-            return given
+            return require_seed(given)
         drawn = secrets.randbits(_DRAWN_BITS)
         note(f"seed {drawn} (drawn)")
         return drawn

@@ -18,6 +18,7 @@ import numpy as np
 from ssdscope.errors import DeviceError
 from ssdscope.models import designs
 from ssdscope.models.table import Collected, Runs, begun
+from ssdscope.seeds import stream
 from ssdscope.targets import Device, DeviceInfo
 from ssdscope.workloads import Workload, grid, measuring
 from ssdscope.workloads.filling import fill_bytes
@@ -144,7 +145,7 @@ def tasks(info: DeviceInfo, plan: Plan) -> tuple[list[Task], int]:
         train = designs.sobol(info, plan.points, plan.seed)
     train = list(dict.fromkeys(train))
     held = designs.off_grid(info, plan.test, plan.seed + TEST_SEED)
-    rng = np.random.default_rng([plan.seed, REPEAT_SEED])
+    rng = stream(plan.seed, "models.collecting.repeats")
     again = rng.permutation(len(train))[: plan.repeats]
     found = [Task("test", vector, plan.seed + TEST_SEED) for vector in dict.fromkeys(held)]
     found += [Task("train", vector, plan.seed) for vector in train]
@@ -195,7 +196,7 @@ def collect(device: Device, plan: Plan, table: Runs, progress: StageProgress) ->
     ready = _ready(device, plan, progress)
 
     def make(wanted: Sequence[Task]) -> None:
-        order = np.random.default_rng([plan.seed, len(wanted)]).permutation(len(wanted))
+        order = stream((plan.seed, len(wanted)), "models.collecting.order").permutation(len(wanted))
         for row in runner(ready, [wanted[index] for index in order], plan):
             table.append(row)
             progress(f"{len(table.known)} of {count} runs", len(table.known) / count)

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from ssdscope.errors import UsageError
 from ssdscope.models import features
+from ssdscope.seeds import stream
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import grid
 from ssdscope.workloads.grid import KIB, Vector
@@ -66,21 +67,21 @@ def require(info: DeviceInfo) -> None:
 
 def sobol(info: DeviceInfo, count: int, seed: int) -> list[Vector]:
     """Spread workloads evenly; on a drive that may not be written all of them read."""
-    return _vectors(_sequence(count, [seed, 0x50B01]), info)
+    return _vectors(_sequence(count, stream(seed, "models.designs.sobol")), info)
 
 
 def off_grid(info: DeviceInfo, count: int, seed: int) -> list[Vector]:
     """Spread workloads of the same law by a scramble of their own, to hold a model to."""
-    return _vectors(_sequence(count, [seed, 0x0FF]), info)
+    return _vectors(_sequence(count, stream(seed, "models.designs.off_grid")), info)
 
 
-def _sequence(count: int, seed: Sequence[int]) -> Array:
+def _sequence(count: int, rng: np.random.Generator) -> Array:
     """Give the first points of a scrambled Sobol sequence; shape (count, dimensions)."""
     from scipy.stats import qmc
 
     # A power of two keeps the balance of the sequence; what is too many is left out.
     power = int(np.ceil(np.log2(max(count, 1))))
-    drawn: Array = qmc.Sobol(_DIMENSIONS, rng=np.random.default_rng(seed)).random_base2(power)
+    drawn: Array = qmc.Sobol(_DIMENSIONS, rng=rng).random_base2(power)
     return drawn[:count]
 
 

@@ -14,6 +14,7 @@ from ssdscope.models import readable
 from ssdscope.models.fitted import FittedModel
 from ssdscope.models.guide.model import GuideModel
 from ssdscope.models.guide.tree import LEAF
+from ssdscope.seeds import stream
 from ssdscope.units import format_duration
 from ssdscope.workloads.grid import COLUMNS, KIB
 
@@ -99,7 +100,7 @@ def importances(model: FittedModel, seed: int = 0) -> dict[str, float]:
     """
     rows = model.background
     before = np.log(model.rows(rows)[:, 0])
-    rng = np.random.default_rng([seed, 0x1390])
+    rng = stream(seed, "models.explaining.importances")
     found: dict[str, float] = {}
     for column, name in enumerate(COLUMNS):
         moved = []

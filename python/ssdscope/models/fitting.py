@@ -14,6 +14,7 @@ from ssdscope.models.fitted import FittedModel, Prediction
 from ssdscope.models.intervals import Reach
 from ssdscope.models.samples import Sample
 from ssdscope.models.table import Collected
+from ssdscope.seeds import stream
 from ssdscope.workloads.grid import COLUMNS
 
 Array = npt.NDArray[Any]
@@ -176,7 +177,7 @@ def fit(
                 predictions[tail] = _prediction(choice, own, tail, seed)
     progress("a tree to read", 0.9)
     every = sample.whole()
-    chosen = np.random.default_rng([seed, 0xBAC]).permutation(len(sample))[:BACKGROUND]
+    chosen = stream(seed, "models.fitting.background").permutation(len(sample))[:BACKGROUND]
     return FittedModel(
         model=best.model,
         feature_set=best.feature_set,

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ssdscope.errors import UsageError, nearest
 from ssdscope.models import features
 from ssdscope.models.table import Collected
+from ssdscope.seeds import stream
 from ssdscope.workloads.grid import Row, Vector
 
 Array = npt.NDArray[Any]
@@ -116,7 +117,7 @@ class Sample:
         kinds = int(kind.max()) + 1
         usual = FOLDS if len(self) < MANY_ROWS else FEW_FOLDS
         count = min(usual if most is None else most, kinds)
-        order = np.random.default_rng([seed, 0xF01D]).permutation(kinds)
+        order = stream(seed, "models.samples.folds").permutation(kinds)
         folds: Array = order[kind.reshape(-1)] % count
         return folds
 

@@ -79,6 +79,7 @@ from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import without_read_cache
 from ssdscope.probes.states import SETTLE_NS, State
 from ssdscope.probes.together import Together, cached_units
+from ssdscope.seeds import stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -288,7 +289,7 @@ def _contrast(logs: NDArray[Any], margin: float) -> _Contrast:
 
     mean = float(logs.mean())
     half = float(stdtrit(logs.size - 1, 0.975) * logs.std(ddof=1) / np.sqrt(logs.size))
-    flips = np.random.default_rng(0).choice([-1.0, 1.0], (FLIPS, logs.size))
+    flips = stream(0, "probes.allocation.flips").choice([-1.0, 1.0], (FLIPS, logs.size))
     p_value = (1 + int((np.abs((flips * logs).mean(axis=1)) >= abs(mean)).sum())) / (1 + FLIPS)
     little = stats.tost(logs, float(np.log1p(margin))).holds(NOTHING_ALPHA)
     nothing = little and p_value > TRACE_ALPHA

@@ -11,7 +11,6 @@ import errno
 import math
 import sys
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,6 +21,7 @@ from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, Work, silent
 from ssdscope.probes.finding import Detected, Finding, Reason
 from ssdscope.probes.states import State, Window, prepare
+from ssdscope.seeds import stream
 from ssdscope.targets.metered import Watch
 from ssdscope.targets.records import (
     OP_DISCARD,
@@ -153,7 +153,7 @@ class Bench:
 
     def rng(self, name: str) -> np.random.Generator:
         """Give the random numbers of a part of a probe; the same for the same seed and name."""
-        return np.random.default_rng([self.seed, zlib.crc32(name.encode())])
+        return stream(self.seed, name)
 
     def deadline(self, share: float) -> Deadline:
         """Start a share of the budget's time; of a simulated drive that is work."""

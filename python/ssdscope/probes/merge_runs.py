@@ -19,6 +19,7 @@ from ssdscope.probes.discipline import WAITS_NS
 from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.states import State
+from ssdscope.seeds import stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -177,7 +178,8 @@ def by_chance(across_ns: NDArray[Any], aligned_ns: NDArray[Any]) -> float:
 
     ranks = float(mannwhitneyu(across_ns, aligned_ns, alternative="greater").pvalue)
     both = np.concatenate([across_ns, aligned_ns])
-    shuffled = np.random.default_rng(0).permuted(np.tile(both, (SHUFFLES, 1)), axis=1)
+    rng = stream(0, "probes.merge_runs.shuffles")
+    shuffled = rng.permuted(np.tile(both, (SHUFFLES, 1)), axis=1)
     sums = shuffled[:, : across_ns.size].sum(axis=1)
     greater = 1 + int((sums >= across_ns.sum()).sum())
     return min(1.0, 2 * min(ranks, greater / (1 + SHUFFLES)))

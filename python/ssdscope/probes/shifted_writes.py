@@ -13,6 +13,7 @@ import numpy as np
 
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.seeds import stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -51,7 +52,8 @@ class Samples:
 
     def ranks(self) -> NDArray[Any]:
         """Give ranks within strata and turns, from -1/2 to 1/2; what is within `BLUR` is alike."""
-        blur = np.random.default_rng(self.place.size).normal(0, BLUR, self.place.size)
+        rng = stream(self.place.size, "probes.shifted_writes.blur")
+        blur = rng.normal(0, BLUR, self.place.size)
         logs = np.log(np.maximum(self.latency_ns, 1.0)) + blur
         ranks = np.empty(self.place.size)
         group = self.strata + (self.strata.max() + 1) * self.turn

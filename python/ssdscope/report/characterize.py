@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ssdscope import advise, probes, twin
 from ssdscope.errors import OutputError, SsdscopeError, UsageError
 from ssdscope.probes.budget import Budget, StageProgress, silent
@@ -20,6 +18,7 @@ from ssdscope.report.page import render
 from ssdscope.results import envelope
 from ssdscope.results.files import destination, is_special, write_text
 from ssdscope.results.record import strict_json
+from ssdscope.seeds import stream
 from ssdscope.targets import Target
 from ssdscope.targets.metered import Limits, MeteredDevice
 from ssdscope.targets.names import shell_words
@@ -302,7 +301,7 @@ def _identity(path: str) -> dict[str, Any] | None:
 def _measure(job: _Job, progress: StageProgress) -> None:
     rows = job.document["performance"]["points"]
     info = job.target.device.info
-    rng = np.random.default_rng([job.seed, 0xDE51])
+    rng = stream(job.seed, "report.characterize.held_out")
     held_out = survey.off_grid(info, performance.HELD_OUT, rng)
     # Held-out reads come before grid writes: on a real drive writes change what follows.
     plan = [(point, "grid") for point in survey.grid(info)]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.seeds import stream
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -43,7 +45,7 @@ def block_bootstrap(
     ndarray, shape (replicates, ...)
     """
     data = np.asarray(blocks, dtype=float)
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "stats.bootstrap")
     draws = rng.integers(0, len(data), size=(replicates, len(data)))
     return np.asarray([statistic(data[draw]) for draw in draws])
 

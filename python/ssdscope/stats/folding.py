@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.seeds import stream
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -143,7 +145,7 @@ def scan_periods(
     kinds = _strata(strata, positions)
     folds = _Folds(np.asarray(positions, dtype=np.int64), candidates, kinds)
     explained = folds.shares(sample)
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "stats.folding")
     shuffles = (sample[_permutation(rng, kinds)] for _ in range(permutations))
     null = np.array([folds.shares(shuffled).max() for shuffled in shuffles])
     best = float(explained.max())

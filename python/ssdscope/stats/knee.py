@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.seeds import stream
 from ssdscope.stats.bootstrap import percentile_interval
 from ssdscope.stats.changepoint import change_points
 
@@ -133,7 +134,7 @@ def _interval(logs: NDArray[Any], split: int, seed: int) -> tuple[int, int]:
     fitted = np.where(np.arange(len(logs)) < split, logs[:split].mean(), logs[split:].mean())
     residuals = logs - fitted
     length = max(1, round(len(logs) ** (1 / 3)))
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "stats.knee")
     count = -(-len(logs) // length)
     begins = rng.integers(0, len(logs), size=(REPLICATES, count, 1))
     rows = (begins + np.arange(length)).reshape(REPLICATES, -1)[:, : len(logs)] % len(logs)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.seeds import stream
 from ssdscope.stats.bootstrap import percentile_interval
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def room(accepted: ArrayLike, paces_ns: ArrayLike, service_ns: float, seed: int)
     """
     counts = np.asarray(accepted, dtype=float)
     paces = np.asarray(paces_ns, dtype=float)
-    draws = np.random.default_rng(seed).integers(0, len(counts), (REPLICATES, len(counts)))
+    draws = stream(seed, "stats.room").integers(0, len(counts), (REPLICATES, len(counts)))
     rows = np.vstack([np.median(counts, axis=0), np.median(counts[draws], axis=1)])
     near, leak = _line(rows[:, :2], paces[:2], service_ns)
     whole, leak_of_all = _line(rows, paces, service_ns)

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ssdscope.seeds import stream
 from ssdscope.targets.device import Device
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads.workload import Workload
@@ -227,7 +228,7 @@ def grid() -> list[Vector]:
 def subset(count: int, seed: int) -> list[Vector]:
     """Draw workloads of the grid, none twice, in the order of the grid."""
     every = grid()
-    chosen = np.random.default_rng(seed).choice(len(every), size=count, replace=False)
+    chosen = stream(seed, "workloads.grid.subset").choice(len(every), size=count, replace=False)
     return [every[index] for index in sorted(chosen)]
 
 

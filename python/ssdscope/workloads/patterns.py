@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope.errors import UsageError, nearest
+from ssdscope.seeds import stream
 from ssdscope.targets.records import OP_READ, OP_WRITE
 from ssdscope.targets.traces import LATENCY_UNKNOWN, SYNTHETIC_MARK, TraceRows
 from ssdscope.workloads.synthetic import (
@@ -102,7 +103,7 @@ def make(name: str, *, seconds: float, seed: int) -> TraceRows:
         raise UsageError(
             f"no pattern shows in {seconds:g} s", hint=f"take a span of {LEAST_S} s or more"
         )
-    rng = np.random.default_rng([seed, *name.encode()])
+    rng = stream(seed, f"workloads.patterns.{name}")
     minutes = int(np.ceil(seconds / MINUTE_S))
     sources = PATTERNS[name](rng, minutes)
     if sum(float(each.rates.mean()) for each in sources) * seconds > REQUESTS_MAX:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope.errors import UsageError
+from ssdscope.seeds import stream
 from ssdscope.targets.records import OP_READ, OP_WRITE
 from ssdscope.targets.traces import LATENCY_UNKNOWN, SYNTHETIC_MARK, TraceRows
 
@@ -181,7 +182,7 @@ def synthesise(profile: Profile, *, seconds: float, seed: int) -> TraceRows:
             f"{seconds:g} s after {profile.name} are more than {REQUESTS_MAX:,} requests",
             hint="make a shorter one",
         )
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, "workloads.synthetic")
     minutes = int(np.ceil(seconds / MINUTE_S))
     wander = np.exp(_wandering(rng, minutes, profile.rate_sigma))
     rates = rate * wander / np.average(wander, weights=_lengths(minutes, seconds))

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ssdscope.results import Log
+from ssdscope.seeds import stream
 from ssdscope.studies.detectors import Probed
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE, Column
@@ -75,7 +76,7 @@ class Drives:
 
     def random(self, figure: str) -> np.random.Generator:
         """Give a figure's own stream of random numbers."""
-        return np.random.default_rng([self.seed, *figure.encode()])
+        return stream(self.seed, f"studies.kuo2009.{figure}")
 
 
 @dataclass(frozen=True)

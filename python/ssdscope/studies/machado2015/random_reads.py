@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results import Log
+from ssdscope.seeds import stream
 from ssdscope.studies import judging
 from ssdscope.studies.machado2015.procedure import (
     REGION_BYTES,
@@ -76,7 +77,7 @@ def investigate(seed: int, progress: StageProgress, sizes: Sequence[int] = SIZES
     means: dict[str, dict[int, tuple[float, float]]] = {}
     parts: dict[str, float] = {}
     for done, size in enumerate(sizes, start=1):
-        rng = np.random.default_rng([seed, 2015])
+        rng = stream(seed, "studies.machado2015.random_reads")
         offsets = rng.integers(0, REGION_BYTES // size, size=REQUESTS) * size
         low, high = (_run(drive, offsets, size) for drive in drives)
         for name in low:

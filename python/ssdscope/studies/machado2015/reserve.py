@@ -14,6 +14,7 @@ import numpy as np
 
 from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import StageProgress
+from ssdscope.seeds import stream
 from ssdscope.studies import judging
 from ssdscope.studies.machado2015.claims import LARGEST, MIB, OVERHEAD_4GB
 from ssdscope.studies.machado2015.procedure import (
@@ -128,7 +129,7 @@ def _once(device: Device, size: int, seed: int) -> float:
         if one gets stuck.
     """
     lengths, writes = np.full(REQUESTS, size), np.full(REQUESTS, OP_WRITE)
-    rng = np.random.default_rng([seed, 0x09CE])
+    rng = stream(seed, "studies.machado2015.reserve")
     means: list[float] = []
     while len(means) < ORDERS_MAX and not _known(means):
         try:

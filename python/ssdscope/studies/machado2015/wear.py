@@ -15,6 +15,7 @@ import numpy as np
 from ssdscope.errors import DeviceError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.results.files import creating
+from ssdscope.seeds import stream
 from ssdscope.studies import judging
 from ssdscope.studies.record import Claim
 from ssdscope.targets import Device, open_target
@@ -108,7 +109,7 @@ def age(seed: int, progress: StageProgress) -> list[Life]:
 
 def _live(policy: str, skew: Skew, seed: int) -> Life:
     target = open_target("sim:msr-4gb", sets=(*SMALL_DRIVE, f"gc.policy={policy}"), seed=seed)
-    rng = np.random.default_rng([seed, 0x3EA5])
+    rng = stream(seed, "studies.machado2015.wear")
     life = Life(policy, skew)
     written = 0
     for _ in range(MAX_ROUNDS):

@@ -7,6 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from ssdscope import seeds
 from ssdscope.studies.recovery.shape import Shape, Values, number
 
 HALVES_AT = 1.5
@@ -75,7 +76,7 @@ def bit_slowdowns(values: Values, shape: Shape, *, filled: bool) -> dict[int, fl
     dict
         By bit of the byte address, from that of a page on.
     """
-    stream = np.random.default_rng(0)
+    stream = seeds.stream(0, "studies.recovery.addresses")
     addresses = stream.integers(0, shape.capacity_bytes, _SAMPLE)
     reached = _dies_reached(values, shape, addresses, filled=filled)
     first, last = int(math.log2(shape.page_bytes)), int(math.log2(shape.capacity_bytes)) - 1

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TypeVar
 
-import numpy as np
+from ssdscope.seeds import stream
 
 Choice = TypeVar("Choice")
 
@@ -19,7 +19,7 @@ class Dice:
     """
 
     def __init__(self, *seed: int) -> None:
-        self._stream = np.random.default_rng(np.random.SeedSequence(seed))
+        self._stream = stream(seed, "studies.recovery.dice")
 
     def chance(self, probability: float) -> bool:
         """Say yes with a probability."""

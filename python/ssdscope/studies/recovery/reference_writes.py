@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ssdscope import seeds
 from ssdscope.studies.recovery.shape import number
 from ssdscope.studies.recovery.twin import Offsets, Twin, counter, force, write, write_through
 from ssdscope.targets.device import Device
@@ -130,7 +131,7 @@ def _beside(twin: Twin, device: Device, most: float) -> int:
     unit, phase = twin.shape.unit_bytes, number(twin.values, "ftl.phase_bytes")
     units = twin.shape.capacity_bytes // unit
     # Draws of its own: other references are not to depend on how many it takes.
-    stream = np.random.default_rng((twin.shape.capacity_bytes, unit))
+    stream = seeds.stream((twin.shape.capacity_bytes, unit), "studies.recovery.references")
     step, longer = max(units // 200, 16), 0
     for beside in range(0, BESIDE_STEPS * step, step):
         places = stream.integers(1, units - 1, step) * unit - phase
@@ -270,7 +271,7 @@ def trimmed(twin: Twin) -> float:
     """
     unit = twin.shape.unit_bytes
     # Draws of its own: other references are not to depend on whether there are any.
-    stream = np.random.default_rng((twin.shape.capacity_bytes, unit))
+    stream = seeds.stream((twin.shape.capacity_bytes, unit), "studies.recovery.references")
 
     def again(size: int) -> float:
         slots = twin.shape.capacity_bytes // 2 // size

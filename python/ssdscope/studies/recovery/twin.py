@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ssdscope import stats
+from ssdscope import seeds, stats
 from ssdscope.studies.recovery.generator import Drawn
 from ssdscope.studies.recovery.shape import Shape, Values, number, shape_of
 from ssdscope.targets.device import Device
@@ -60,7 +60,7 @@ class Twin:
         self.values: Values = drawn.values
         self.shape: Shape = shape_of(drawn.values)
         self.block_bytes = number(drawn.values, "host.logical_block_bytes", 512)
-        self.stream = np.random.default_rng(np.random.SeedSequence((drawn.seed, drawn.index, 99)))
+        self.stream = seeds.stream((drawn.seed, drawn.index), "studies.recovery.twin")
         self._crest_ns = CREST_NS if crest else 0
         self._others_wrote = others_wrote
         disturbed = drawn.noisy_toml(crest_ns=self._crest_ns)
@@ -86,7 +86,7 @@ class Twin:
         size = number(self._drawn.disturbance, "disturbance.foreign_bytes", 4096)
         slots = self.shape.capacity_bytes // size
         # Draws of its own: other references are not to depend on how many it takes.
-        stream = np.random.default_rng((self.shape.capacity_bytes, count))
+        stream = seeds.stream((self.shape.capacity_bytes, count), "studies.recovery.references")
         entries = number(self.values, "map.cache_bytes") // ENTRY_BYTES
         between = min(2 * entries, most_between)
         places = stream.integers(0, slots, (count, 1 + between)).astype(np.uint64) * np.uint64(size)
@@ -160,7 +160,9 @@ class Twin:
         spare = float(self.values["over_provisioning_ratio"])
         more = int((0.25 + math.e * spare) * self.shape.capacity_bytes) // unit
         # Draws of its own: other references are not to depend on how many it takes.
-        stream = np.random.default_rng((self.shape.capacity_bytes, unit, more))
+        stream = seeds.stream(
+            (self.shape.capacity_bytes, unit, more), "studies.recovery.references"
+        )
         phase = number(self.values, "ftl.phase_bytes")
         places = stream.integers(1, self.shape.capacity_bytes // unit - 1, more) * unit - phase
         write(device, places.astype(np.uint64), unit, depth=4)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ssdscope import stats
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.probes.budget import StageProgress
+from ssdscope.seeds import stream
 from ssdscope.studies.uflip.benchmarks import (
     MIB,
     PATTERNS,
@@ -163,7 +164,7 @@ class Bench:
     def _write_at_random(self, progress: StageProgress | None = None) -> None:
         """Write sizes of a block to 128 KB anywhere, as much as the target holds."""
         unit = self._device.info.logical_block_bytes
-        rng = np.random.default_rng([self._seed, 0])
+        rng = stream(self._seed, "studies.uflip.random_state")
         left = most = min(self.capacity_bytes, STATE_BYTES)
         while left > 0:
             sizes = rng.integers(1, LARGEST_BYTES // unit + 1, STATE_PIECE) * unit

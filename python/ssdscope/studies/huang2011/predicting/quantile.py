@@ -6,12 +6,11 @@ agrees if it is no more than half as large again as the first. It may be smaller
 error is nearer to what a median tree makes small than to squares of logarithms.
 """
 
-import numpy as np
-
 from ssdscope import stats
 from ssdscope.models import fitting
 from ssdscope.models.samples import Sample
 from ssdscope.probes.budget import StageProgress
+from ssdscope.seeds import stream
 from ssdscope.studies import judging
 from ssdscope.studies.huang2011.predicting import tables
 from ssdscope.studies.huang2011.predicting.accuracy import Accuracy
@@ -32,7 +31,8 @@ def claims(accuracy: Accuracy, progress: StageProgress) -> list[Claim]:
         told = within(progress, done, len(devices))
         told(f"median tree of {device}", 0.0)
         sample = Sample.of(accuracy.runs(device, GRID, told), "train", "latency")
-        drawn = np.random.default_rng(accuracy.wanted.seed).permutation(len(sample))[:ROWS]
+        rng = stream(accuracy.wanted.seed, "studies.huang2011.quantile")
+        drawn = rng.permutation(len(sample))[:ROWS]
         part = Sample(sample.inputs[drawn], sample.values[drawn])
         squares, median = (
             error(name, part, accuracy.wanted.seed) for name in ("guide", "guide-quantile")
