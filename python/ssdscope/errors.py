@@ -75,6 +75,20 @@ class OutputError(SsdscopeError):
     """A file of ours that cannot be written any further."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a function of the library, which had measured something by then.
+
+    Attributes
+    ----------
+    partial
+        What the function would have given, of what was measured.
+    """
+
+    def __init__(self, partial: Any) -> None:
+        self.partial = partial
+        super().__init__("what was measured is in `partial`")
+
+
 def nearest(word: str, known: Iterable[str], *, listed_by: str = "") -> str:
     """Word the hint for a wrong name: the nearest valid one, and where all of them are.
 

@@ -213,6 +213,16 @@ def format_capacity(capacity_bytes: int) -> str:
     return f"{value:.4g} PB"
 
 
+def format_binary(size_bytes: int) -> str:
+    """Write a size as memory is counted, in powers of 1024: ``8 GiB``."""
+    value = float(size_bytes)
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
+        if value < 1024:
+            return f"{value:.4g} {unit}"
+        value /= 1024
+    return f"{value:.4g} PiB"
+
+
 def _split(text: str, what: str, hint: str) -> tuple[Fraction, str]:
     """Part number and unit; the unit may be empty."""
     match = _NUMBER.fullmatch(text.strip())

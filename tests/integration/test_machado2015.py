@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from ssdscope import studies
-from ssdscope.cli.reproduce import parse_figures
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import silent
 from ssdscope.studies import Claim, Verdict
+from ssdscope.studies.choosing import parse_figures
 from ssdscope.studies.machado2015 import firmware, procedure, reserve
 from ssdscope.studies.machado2015.procedure import (
     CLEARED,

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ssdscope.errors import UsageError
 from ssdscope.units import (
+    format_binary,
     format_capacity,
     format_duration,
     format_size,
@@ -144,3 +145,11 @@ def test_numbers_for_people() -> None:
     assert format_duration(81_234) == "81.23 us"
     assert format_duration(1.5e9) == "1.5 s"
     assert format_duration(30_005e9) == "30,005 s"
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "text"),
+    [(0, "0 bytes"), (1023, "1023 bytes"), (2**33, "8 GiB"), (7_988_633_600, "7.44 GiB")],
+)
+def test_sizes_for_people_are_binary(size_bytes: int, text: str) -> None:
+    assert format_binary(size_bytes) == text

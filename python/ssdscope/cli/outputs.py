@@ -81,14 +81,9 @@ class OutputFolder:
 
     def places(self, path: str, given: Given) -> list["Place"]:
         """List what stands there and may be replaced."""
-        from ssdscope.results.guard import Place, require_folder
+        from ssdscope.results.guard import places_in
 
-        require_folder(path)
-        return [
-            Place(str(each), resumed=each.suffix in (".jsonl", ".parquet", ".part"))
-            for pattern in self.patterns(given)
-            for each in sorted(Path(path).glob(pattern))
-        ]
+        return places_in(path, self.patterns(given))
 
 
 @dataclass(frozen=True)

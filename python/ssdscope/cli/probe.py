@@ -11,17 +11,11 @@ from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
 from ssdscope.cli.terminal import paragraph
-from ssdscope.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    DeviceError,
-    SsdscopeError,
-    UsageError,
-)
+from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from ssdscope.units import format_capacity, parse_size
 
 if TYPE_CHECKING:
-    from ssdscope.probes import Finding, ProbeInfo
+    from ssdscope.probes import ProbeInfo
     from ssdscope.report.spending import Plan
     from ssdscope.targets import DeviceInfo
 
@@ -85,7 +79,7 @@ def probe(
     """
     from ssdscope import probes
     from ssdscope.report import spending
-    from ssdscope.targets.metered import MeteredDevice
+    from ssdscope.report.probing import run_probes
 
     if name == "list":
         return _list(target, output_format)
@@ -106,37 +100,26 @@ def probe(
     plan.require_asked()
     if plan.writes_bytes:
         note(spending.plan_in_words(plan))
-    account = spending.Account(plan)
-    device = MeteredDevice(opened.device)
-    found: list[Finding] = []
-    failure: SsdscopeError | None = None
-    interrupted = False
     with stage_progress(progress) as stage:
-        try:
-            found.extend(probes.each([name], device, spend, used_seed, stage))
-        except KeyboardInterrupt:
-            interrupted = True
-        except DeviceError as broken:
-            failure = broken
-    findings = [finding.to_json() for finding in probes.reconciled(found)]
-    account.add("findings", account.used_s, spend.wall_s, device.spent)
-    used = account.to_json()
+        probed = run_probes(opened, [name], plan, seed=used_seed, progress=stage)
+    findings = [finding.to_json() for finding in probed.findings]
+    used = probed.spent
     if output_format == "json":
         from ssdscope.results.record import envelope
 
         head = {**envelope(seed=used_seed), "target": opened.describe()}
         # What is measured on a simulated drive is the same each time, and holds no time of ours.
         spent = used | ({"used_seconds": None, "stages": []} if plan.simulated else {})
-        emit_json({**head, "findings": findings, "spent": spent, "interrupted": interrupted})
+        emit_json({**head, "findings": findings, "spent": spent, "interrupted": probed.interrupted})
     else:
         emit(findings_text(findings))
         note(f"used {spending.in_words(used)}")
     session.repeat(used_seed)
-    if failure is not None:
-        error(failure.message, failure.hint)
+    if probed.failure is not None:
+        error(probed.failure.message, probed.failure.hint)
         note(f"{len(findings)} findings were complete")
-        return failure.exit_code
-    if interrupted:
+        return probed.failure.exit_code
+    if probed.interrupted:
         note(f"interrupted; {len(findings)} findings were complete")
         return EXIT_INTERRUPTED
     return EXIT_DONE

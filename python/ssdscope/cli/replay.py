@@ -1,6 +1,5 @@
 """``ssdscope replay``: a trace, on a drive."""
 
-from collections.abc import Callable
 from pathlib import PurePath
 from typing import Annotated, Any
 
@@ -80,16 +79,16 @@ def replay(
     Volumes of a trace are laid end to end. What does not fit the drive is refused with a
     count; --align and --fit say what to do instead.
     """
-    from ssdscope.units import parse_duration, parse_size
-    from ssdscope.workloads import ReplayOptions
+    from ssdscope.targets.sources import require_file
+    from ssdscope.workloads.replaying import replay_options
 
     session: Session = context.obj
-    plan = ReplayOptions(
+    plan = replay_options(
         format=trace_format,
         columns=columns,
         mode=mode,
         iodepth=iodepth,
-        thinktime_ns=0 if thinktime is None else _parsed("--thinktime", thinktime, parse_duration),
+        thinktime=thinktime,
         time_scale=time_scale,
         align=align,
         fit=fit,
@@ -98,8 +97,8 @@ def replay(
         skip_bad=skip_bad,
         limit=limit,
         spread_ties=spread_ties,
-        offset_bytes=_parsed("--offset", offset, parse_size),
-        size_bytes=None if size is None else _parsed("--size", size, parse_size),
+        offset=offset,
+        size=size,
     )
     require_file(trace)
     guard(context, force=force)
@@ -118,32 +117,3 @@ def replay(
             trace, plan, progress=on_progress, chunk=on_chunk
         ),
     )
-
-
-def _parsed(option: str, text: str, parse: Callable[[str], int]) -> int:
-    """Read a value with its unit; what is wrong with it names the option."""
-    from ssdscope.errors import UsageError
-
-    try:
-        return parse(text)
-    except UsageError as error:
-        raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
-
-
-def require_file(trace: str) -> None:
-    """Refuse what is no trace file before a drive is prepared for it."""
-    from pathlib import Path
-
-    from ssdscope.errors import UsageError
-
-    path = Path(trace)
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise UsageError(
-            f"the trace {trace} is not a regular file, and a trace is read twice",
-            hint="save the stream to a file (plain, gzip or zstd) first",
-        )
-    try:
-        with path.open("rb"):
-            return
-    except OSError as error:
-        raise UsageError(f"cannot read the trace {trace}: {error.strerror}") from error

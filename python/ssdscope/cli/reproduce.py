@@ -1,7 +1,6 @@
 """``ssdscope reproduce``: a paper's study, its claims beside ours; or all of them, the book."""
 
 import textwrap
-from collections.abc import Collection
 from typing import Annotated, Any
 
 import typer
@@ -19,8 +18,6 @@ from ssdscope.errors import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     OutputError,
-    UsageError,
-    nearest,
 )
 
 EXAMPLES = """\b
@@ -52,9 +49,9 @@ def register(app: typer.Typer) -> None:
 
 def _written(given: Given) -> list[str]:
     """Give the names of what a study may write."""
-    from ssdscope.results.marks import LIST
+    from ssdscope.studies.choosing import written_names
 
-    return [f"{given['key']}-*", "synthetic-*", LIST]
+    return written_names(given["key"])
 
 
 def reproduce(
@@ -147,12 +144,13 @@ def reproduce(
     """Reproduce a study: its data, its pictures, and a table of paper, ours and verdict."""
     from ssdscope import studies
     from ssdscope.cli.running import TargetOptions
+    from ssdscope.studies.choosing import parse_figures
 
     if key in (book.ALL, book.LIST):
         return book.command(context)
     book.require_whole(quick)
     session: Session = context.obj
-    _require_study(key, list(studies.registry()))
+    studies.require_study(key, also=(book.ALL, book.LIST))
     guard(context, force=force)
     figures = None if figure is None else parse_figures(figure, studies.registry()[key].figures)
     used_seed = session.seed(seed)
@@ -203,38 +201,6 @@ def reproduce(
     if differing:
         note(f"{differing} verdicts are `differs`")
     return EXIT_FAILED if strict and differing else EXIT_DONE
-
-
-def parse_figures(text: str, known: Collection[str]) -> list[str]:
-    """Read a list of figures: numbers, spans of numbers and names, as in ``3-7,9,wear``.
-
-    Raises
-    ------
-    UsageError
-        If a part is none of the study's figures.
-    """
-    figures: dict[str, None] = {}
-    for part in (each.strip() for each in text.split(",")):
-        low, dash, high = part.partition("-")
-        span = dash and low.isdecimal() and high.isdecimal()
-        if span and int(low) > int(high):
-            raise UsageError(f"--figure: {part!r} runs backwards", hint=f"write {high}-{low}")
-        for name in map(str, range(int(low), int(high) + 1)) if span else [part]:
-            if name not in known:
-                raise UsageError(
-                    f"--figure: {part!r} is no figure of this study"
-                    + (f": there is no {name}" if span else ""),
-                    hint=nearest(name, known),
-                )
-            figures[name] = None
-    return list(figures)
-
-
-def _require_study(key: str, known: list[str]) -> None:
-    """Refuse an unknown study before anything is opened."""
-    if key not in known:
-        hint = nearest(key, [*known, book.ALL, book.LIST], listed_by="ssdscope reproduce list")
-        raise UsageError(f"there is no study {key!r}", hint=hint)
 
 
 def _text(document: dict[str, Any]) -> str:

@@ -1,21 +1,14 @@
 """``ssdscope run``: one workload, its statistics."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from ssdscope.cli import options
 from ssdscope.cli.output import note
 from ssdscope.cli.outputs import Input, guard
-from ssdscope.cli.running import Presentation, TargetOptions, execute, require_writable
+from ssdscope.cli.running import Presentation, TargetOptions, execute
 from ssdscope.cli.session import Session
-from ssdscope.errors import UsageError
-
-if TYPE_CHECKING:
-    from ssdscope.targets import Target
-    from ssdscope.workloads.flows import Flows
-    from ssdscope.workloads.steady import Steadiness
-    from ssdscope.workloads.workload import Workload
 
 EXAMPLES = """\b
 Examples:
@@ -144,9 +137,9 @@ def run(
     --stride is the gap from the end of one request to the start of the next: minus the request
     size stays in one place, minus twice that goes backwards.
     """
-    from ssdscope.workloads.flow_options import in_flow_names, read_flows
-    from ssdscope.workloads.flows import Flows
-    from ssdscope.workloads.options import OPTIONS, in_option_names, workload_from_options
+    from ssdscope.workloads.execution import bring_to_rest, perform, require_writable
+    from ssdscope.workloads.flow_options import read_flows
+    from ssdscope.workloads.options import OPTIONS, workload_from_options
 
     session: Session = context.obj
     guard(context, force=force)
@@ -160,44 +153,13 @@ def run(
     ).open(used_seed)
     if plan.writes:
         require_writable(opened)
-    steady = _steady_first(opened, plan) if until_steady else None
+    steady = bring_to_rest(opened, plan) if until_steady else None
+    if until_steady and steady is None:
+        note("--until-steady: reads move no data, so the run is measured without settling")
     title = f"{len(several.flows)} flows" if several else f"{rw} {bs}"
     show = Presentation(title, output_format, progress, log)
 
     def runner(on_progress: Any, on_chunk: Any) -> Any:
-        if isinstance(plan, Flows):
-            try:
-                return opened.device.run_flows(plan, progress=on_progress, chunk=on_chunk)
-            except UsageError as error:
-                raise in_flow_names(error) from error
-        try:
-            return opened.device.run(plan, progress=on_progress, chunk=on_chunk)
-        except UsageError as error:
-            raise in_option_names(error) from error
+        return perform(opened, plan, progress=on_progress, chunk=on_chunk)
 
     return execute(session, opened, plan.to_dict(), used_seed, show, runner, steady)
-
-
-def _steady_first(target: "Target", plan: "Workload | Flows") -> "Steadiness | None":
-    """Run the workload until its rate has come to rest, and say how that went.
-
-    Reads move no data, so that there is nothing to wait for: None.
-
-    Raises
-    ------
-    UsageError
-        If there are several flows that write.
-    """
-    from ssdscope.targets.spare import spare_bytes
-    from ssdscope.workloads.flows import Flows
-    from ssdscope.workloads.rounds import write_until_steady
-
-    if not plan.writes:
-        note("--until-steady: reads move no data, so the run is measured without settling")
-        return None
-    if isinstance(plan, Flows):
-        raise UsageError("--until-steady is for one workload", hint="leave out --flow and --jobs")
-    try:
-        return write_until_steady(target.device, plan, spare_bytes=spare_bytes(target))
-    except UsageError as error:
-        raise UsageError(f"--until-steady: {error.message}", hint=error.hint) from error

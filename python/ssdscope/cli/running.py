@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from ssdscope.targets import Log, Progress, RunResult, Target
     from ssdscope.workloads.steady import Steadiness
 
-DROPPED_SHARE_MAX = 0.20
-HOLES_SHARE_MAX = 0.01
-
 Runner = Callable[
     ["Callable[[Progress], None] | None", "Callable[[Log], None] | None"], "RunResult"
 ]
@@ -45,7 +42,7 @@ class TargetOptions:
     def open(self, seed: int) -> "Target":
         """Open it, and switch its caches as asked; say if parts of it are on no drive."""
         from ssdscope.targets import open_target
-        from ssdscope.targets.holes import holes_share
+        from ssdscope.targets.holes import in_words
 
         target = open_target(
             self.uri,
@@ -57,7 +54,8 @@ class TargetOptions:
         )
         _switch("--write-cache", self.write_cache, target.device.set_write_cache)
         _switch("--read-cache", self.read_cache, target.device.set_read_cache)
-        _tell_of_holes(target.uri, holes_share(target))
+        if holes := in_words(target):
+            note(f"warning: {holes}")
         return target
 
 
@@ -71,15 +69,6 @@ def _switch(option: str, wanted: str | None, switch: Callable[[bool], None]) -> 
         raise UsageError(f"{option} {wanted}: {error.message}", hint=error.hint) from error
 
 
-def _tell_of_holes(uri: str, share: float) -> None:
-    """Say that reads will not reach the drive, where more than a crumb was never written."""
-    if share > HOLES_SHARE_MAX:
-        note(
-            f"warning: {share:.0%} of {uri} was never written; reads of that do not reach the "
-            "drive, and say nothing of it: fill the file first, as with dd if=/dev/urandom"
-        )
-
-
 @dataclass(frozen=True)
 class Presentation:
     """How to show a run."""
@@ -88,19 +77,6 @@ class Presentation:
     output_format: str
     progress: str
     log: str | None
-
-
-def require_writable(target: "Target") -> None:
-    """Refuse to write where nothing may be written, and say what would allow it."""
-    if target.device.info.writable:
-        return
-    if target.kind == "file":
-        hint = f"ssdscope doctor --identify {target.uri} prints the token that --destroy-data takes"
-    else:
-        hint = "only simulated drives and regular files are written to in this version"
-    raise UsageError(
-        f"target {target.uri!r} is open for reading only, and this workload writes", hint=hint
-    )
 
 
 def execute(
@@ -120,7 +96,7 @@ def execute(
         How the drive came to rest before, if that was asked for.
     """
     from ssdscope.results import LogWriter, run_record
-    from ssdscope.results.unsettled import told
+    from ssdscope.results.remarks import remarks
 
     with ExitStack() as stack:
         log = None
@@ -134,25 +110,17 @@ def execute(
             )
         with run_progress(show.progress, show.title) as progress:
             result, failure = _run(runner, progress, log)
-        record = run_record(target, workload, result, seed=seed)
-        if steady is not None:
-            record.pop("unsettled", None)
-            record["steady_state"] = steady.to_json()
+        rest = None if steady is None else steady.to_json()
+        record = run_record(target, workload, result, seed=seed, steady_state=rest)
         failure = _keep(log, record) or failure
         _tell(show, record)
     session.repeat(seed)
-    _tell_end_of_life(result)
-    if "unsettled" in record:
-        note(told(record["unsettled"]))
-    tell_of_trace(result.summary.get("trace") or {})
+    for remark in remarks(record):
+        note(remark)
     if failure is not None:
         error(failure.message, failure.hint)
         return failure.exit_code
-    status = _exit_code(result, wanted_ci=workload.get("until_ci"))
-    if steady is not None and not steady.reached:
-        note("the drive had not come to rest: its rate still changed when it was measured")
-        return status or EXIT_NOT_TRUSTWORTHY
-    return status
+    return _exit_code(record)
 
 
 def _keep(log: "LogWriter | None", record: dict[str, Any]) -> SsdscopeError | None:
@@ -198,54 +166,15 @@ def _tell(show: Presentation, record: dict[str, Any]) -> None:
         emit(run_text(show.title, record))
 
 
-def _tell_end_of_life(result: "RunResult") -> None:
-    """Say so if the drive takes no writes any more, which the errors alone do not tell."""
-    counters = result.summary.get("counters") or {}
-    if counters.get("read_only"):
-        note(
-            "the drive has reached its end of life and can only be read: "
-            f"{counters['retired_blocks']:,} of its blocks were erased as often as they are "
-            "made for (nand.endurance_erases)"
-        )
-
-
-def tell_of_trace(about: dict[str, Any]) -> None:
-    """Say what of a trace was left out, and whether it was made up."""
-    from ssdscope.targets.traces import is_synthetic
-
-    if is_synthetic(about):
-        note(f"this trace is {about['remark']}")
-    bad = about.get("bad_lines", 0)
-    shown = about.get("first_bad_lines", [])
-    for line in shown:
-        note(f"line {line['line']} left out: expected {line['expected']}, found {line['text']}")
-    if bad > len(shown):
-        note(f"{bad - len(shown):,} more malformed lines left out")
-    if about.get("truncated"):
-        note(f"the file breaks off; the {about['requests']:,} requests before that are used")
-
-
-def trace_is_whole(about: dict[str, Any]) -> bool:
-    """Say whether enough of a trace was used for an answer about it."""
-    bad = about.get("bad_lines", 0)
-    lines = bad + about.get("requests", 0)
-    return not about.get("truncated") and bad <= DROPPED_SHARE_MAX * lines
-
-
-def _exit_code(result: "RunResult", *, wanted_ci: float | None) -> int:
+def _exit_code(record: dict[str, Any]) -> int:
     """Say by the exit code whether the answer may be trusted, and on stderr why not."""
-    failed = int(result.summary.get("failed_requests") or 0)
-    if result.interrupted:
-        note(f"interrupted after {result.requests:,} requests; what was measured is kept")
+    from ssdscope.results.remarks import doubts, trustworthy
+
+    if record.get("interrupted"):
+        note(f"interrupted after {record['requests']:,} requests; what was measured is kept")
         return EXIT_INTERRUPTED
-    if failed:
-        note(f"{failed:,} of {result.requests + failed:,} requests failed and are left out")
-        if result.requests == 0:
-            return EXIT_FAILED
-        if failed > DROPPED_SHARE_MAX * (result.requests + failed):
-            return EXIT_NOT_TRUSTWORTHY
-    if result.summary.get("until_ci_reached") is False and wanted_ci is not None:
-        note(f"the 95 % interval did not come within {100 * wanted_ci:g}% of the mean")
-        return EXIT_NOT_TRUSTWORTHY
-    whole = trace_is_whole(result.summary.get("trace") or {})
-    return EXIT_DONE if whole else EXIT_NOT_TRUSTWORTHY
+    for doubt in doubts(record):
+        note(doubt)
+    if record["requests"] == 0 and record.get("failed_requests"):
+        return EXIT_FAILED
+    return EXIT_DONE if trustworthy(record) else EXIT_NOT_TRUSTWORTHY

@@ -8,8 +8,6 @@ from ssdscope.cli import options
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, Output, guard
-from ssdscope.cli.replay import require_file
-from ssdscope.cli.running import tell_of_trace, trace_is_whole
 from ssdscope.cli.session import Session
 from ssdscope.cli.tables import TRACED_HEADER, traced_rows
 from ssdscope.errors import EXIT_DONE, EXIT_NOT_TRUSTWORTHY, UsageError
@@ -47,6 +45,7 @@ def show(
 ) -> int:
     """Say what a trace is: format, requests, span, volumes, and what is wrong with it."""
     from ssdscope.results.record import envelope
+    from ssdscope.targets.sources import require_file
     from ssdscope.targets.told import told_trace
     from ssdscope.targets.traces import TraceOptions, scan_trace
 
@@ -62,7 +61,10 @@ def show(
 
 def _told(about: dict[str, Any]) -> int:
     """Tell what of a trace was left out; the exit code says whether the rest is to be trusted."""
-    tell_of_trace(about)
+    from ssdscope.results.remarks import of_trace, trace_is_whole
+
+    for remark in of_trace(about):
+        note(remark)
     return EXIT_DONE if trace_is_whole(about) else EXIT_NOT_TRUSTWORTHY
 
 
@@ -108,6 +110,7 @@ def windows(
 ) -> int:
     """Describe every minute of a trace by more than sixty features: docs/traces.md lists them."""
     from ssdscope.results.record import envelope
+    from ssdscope.targets.sources import require_file
     from ssdscope.targets.traces import TraceOptions, read_trace
     from ssdscope.units import parse_duration
     from ssdscope.workloads.windows import window_features

@@ -6,6 +6,8 @@
     What is measured for the page beyond the probes.
 `replay`
     A trace replayed, and its latency over time.
+`probing`
+    Probes alone, within a plan.
 `spending`
     What a budget allows, and what was used of it.
 `words`

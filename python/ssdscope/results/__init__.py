@@ -11,6 +11,8 @@ offered here, where the rest of the code looks for them.
     What an output may replace: no input, and nothing that we did not write.
 `marks`
     How a file says that we wrote it.
+`remarks`
+    What a reader has to know beside figures, and whether they are to be trusted.
 `parquet`
     A log on disk, one row per request, written while the run goes on.
 """

@@ -17,6 +17,8 @@ from ssdscope.results.marks import is_ours
 
 LEAST_ROOM_BYTES = 64 * 2**10
 """With less room than this a file is not begun."""
+_RESUMED = (".jsonl", ".parquet", ".part")
+"""Endings of files that are gone on with."""
 _ANOTHER = "name another file for the output"
 
 
@@ -118,6 +120,27 @@ def require_folder(path: str) -> None:
     except OSError as error:
         raise UsageError(f"cannot write to {path}: {error.strerror}") from error
     _require_room(Place(path), folder / "any")
+
+
+def places_in(folder: str, patterns: Iterable[str]) -> list[Place]:
+    """List what stands in a folder and may be replaced.
+
+    Parameters
+    ----------
+    patterns
+        Of the names of all that may be written there.
+
+    Raises
+    ------
+    UsageError
+        If the folder cannot be made or written into.
+    """
+    require_folder(folder)
+    return [
+        Place(str(each), resumed=each.suffix in _RESUMED)
+        for pattern in patterns
+        for each in sorted(Path(folder).glob(pattern))
+    ]
 
 
 def _same(place: Path, other: Path) -> bool:

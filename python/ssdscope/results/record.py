@@ -28,7 +28,12 @@ def strict_json(document: Any) -> str:
 
 
 def run_record(
-    target: Target, workload: dict[str, Any], result: RunResult, *, seed: int
+    target: Target,
+    workload: dict[str, Any],
+    result: RunResult,
+    *,
+    seed: int,
+    steady_state: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Compose the document of one run or replay.
 
@@ -43,6 +48,8 @@ def run_record(
         rate the driver measured.
     seed
         The seed of the drive and of the plan.
+    steady_state
+        How the drive came to rest before, if that was asked for.
 
     Returns
     -------
@@ -55,6 +62,8 @@ def run_record(
         "workload": workload,
         **result.summary,
     }
+    if steady_state is not None:
+        return record | {"steady_state": steady_state}
     about = unsettled(target, record)
     return record | {"unsettled": about} if about else record
 

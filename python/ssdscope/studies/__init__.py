@@ -2,6 +2,8 @@
 
 `record`
     What a study gives: figures, rows of paper / ours / verdict, data files.
+`choosing`
+    Which figures are wanted, as people write them, and what a study may write.
 `forecasts`
     Latency of the minutes of traces, predicted, beside the median of those before.
 `machado2015`
@@ -24,7 +26,7 @@ number in the column "ours" is computed from runs made now.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,7 @@ __all__ = [
     "StudyResult",
     "Verdict",
     "registry",
+    "require_study",
     "run",
 ]
 
@@ -57,6 +60,26 @@ _STUDIES = (FORECASTS, HUANG2011, KUO2009, MACHADO2015, PRESETS, RECOVERY, RYU20
 def registry() -> dict[str, StudyInfo]:
     """All studies by key."""
     return {study.key: study for study in _STUDIES}
+
+
+def require_study(key: str, also: Collection[str] = ()) -> None:
+    """Refuse a study that there is not.
+
+    Parameters
+    ----------
+    also
+        What else could have been meant.
+
+    Raises
+    ------
+    UsageError
+        If it is unknown.
+    """
+    if key not in registry():
+        raise UsageError(
+            f"there is no study {key!r}",
+            hint=nearest(key, [*registry(), *also], listed_by="ssdscope reproduce list"),
+        )
 
 
 def run(
@@ -94,10 +117,8 @@ def run(
         If the study or a figure is unknown, it does not take an extra, or the folder cannot be
         written.
     """
+    require_study(key)
     studies = registry()
-    if key not in studies:
-        hint = nearest(key, studies, listed_by="ssdscope reproduce list")
-        raise UsageError(f"there is no study {key!r}", hint=hint)
     study = studies[key]
     wanted = list(study.figures) if figures is None else list(figures)
     for figure in wanted:

@@ -30,7 +30,7 @@ from typing import Any
 
 from ssdscope.errors import ConfigError, UsageError
 from ssdscope.targets.grammar import DriveFile, Preset, parse_target
-from ssdscope.targets.opening import canonical_state, read_drive, read_text
+from ssdscope.targets.opening import as_set, canonical_state, read_drive, read_text
 from ssdscope.units import parse_sizes
 from ssdscope.workloads.options import standard, workload_from_options
 
@@ -161,7 +161,7 @@ def points_of(plan: Plan, seed: int) -> list[Point]:
             Point(
                 target=target,
                 state=plan.state,
-                sets=tuple(f"{key}={_toml_value(value)}" for key, value in sets.items()),
+                sets=tuple(as_set(key, value) for key, value in sets.items()),
                 seed=run_seed,
                 workload=workload.to_dict(),
                 varied=options | sets,
@@ -204,11 +204,3 @@ def _drive_digest(target: str) -> str | None:
         return None
     text, _ = read_drive(target)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    raise UsageError(f"{value!r} is not a value of a drive key")

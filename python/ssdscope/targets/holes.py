@@ -7,6 +7,9 @@ from ssdscope.errors import DeviceError
 from ssdscope.targets import grammar
 from ssdscope.targets.opening import Target
 
+WORTH_SAYING = 0.01
+"""A smaller share is a crumb."""
+
 
 def holes_share(target: Target) -> float:
     """Give the share of a file that no place of its drive holds; 0 of what is no file.
@@ -37,6 +40,17 @@ def holes_share(target: Target) -> float:
             os.close(opened)
     except OSError as error:
         raise DeviceError(f"cannot read {spec.path}: {error.strerror}") from error
+
+
+def in_words(target: Target) -> str | None:
+    """Say that reads will not reach the drive, where more than a crumb was never written."""
+    share = holes_share(target)
+    if share <= WORTH_SAYING:
+        return None
+    return (
+        f"{share:.0%} of {target.uri} was never written; reads of that do not reach the "
+        "drive, and say nothing of it: fill the file first, as with dd if=/dev/urandom"
+    )
 
 
 def _holes_bytes(opened: int, size_bytes: int) -> int:

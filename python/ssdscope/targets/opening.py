@@ -15,7 +15,7 @@ from ssdscope.targets.arrays import Array, read_array
 from ssdscope.targets.device import Device, native_of, translated_errors
 from ssdscope.targets.names import printable
 from ssdscope.targets.presets import preset_text
-from ssdscope.units import parse_size
+from ssdscope.units import format_binary, format_size, parse_size
 
 TEXT_BYTES_MAX = 4 * 2**20
 STATES = {
@@ -27,7 +27,7 @@ STATES = {
 """How a simulated drive was used before it is opened."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Target:
     """An open target.
 
@@ -48,6 +48,11 @@ class Target:
         How a simulated drive was prepared, if the user said so.
     device
         The door to the drive.
+    seed
+        Of a simulated drive's own randomness; what runs on it draws from the same, unless it is
+        given another.
+    sets
+        ``KEY=VALUE`` changes that a simulated drive was opened with.
     """
 
     uri: str
@@ -57,6 +62,16 @@ class Target:
     device: Device
     state: str | None = None
     members: tuple["Target", ...] = ()
+    seed: int = 0
+    sets: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Name the target, its size, and the state of a simulated one or the kind of another."""
+        name, colon, size = (self.state or self.kind).partition(":")
+        words = [printable(self.uri), format_binary(self.capacity_bytes)]
+        words.append(f"{name}:{format_size(int(size))}" if colon else name)
+        words += [] if self.device.info.writable else ["read only"]
+        return ", ".join(words)
 
     def describe(self) -> dict[str, Any]:
         """Describe the target for a result file: enough to open it again."""
@@ -141,7 +156,22 @@ def open_target(
             f"target {uri!r} is not simulated: {option} does not apply",
             hint="prepare a real drive by I/O, with run and a write workload",
         )
-    return _open(uri, spec, options)
+    return replace(_open(uri, spec, options), seed=seed, sets=options.sets)
+
+
+def as_set(key: str, value: Any) -> str:
+    """Write a change of a drive's key as ``KEY=VALUE``.
+
+    Raises
+    ------
+    UsageError
+        If the value is none that a drive file can hold.
+    """
+    if isinstance(value, str):
+        return f"{key}={value}"
+    if isinstance(value, bool | int | float):
+        return f"{key}={json.dumps(value)}"
+    raise UsageError(f"{value!r} is not a value of a drive key")
 
 
 def canonical_state(state: str | None) -> str | None:

@@ -1,5 +1,8 @@
-"""The files that a target consists of, or is described by."""
+"""The files that a target consists of, or is described by, and files of traces."""
 
+from pathlib import Path
+
+from ssdscope.errors import UsageError
 from ssdscope.targets import grammar
 from ssdscope.targets.opening import array_behind
 
@@ -15,6 +18,27 @@ def files_of(uri: str) -> list[str]:
         If the drive file of an array is wrong.
     """
     return _files(grammar.parse_target(uri))
+
+
+def require_file(trace: str) -> None:
+    """Refuse what is no trace file before a drive is prepared for it.
+
+    Raises
+    ------
+    UsageError
+        If it is none, or cannot be read.
+    """
+    path = Path(trace)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise UsageError(
+            f"the trace {trace} is not a regular file, and a trace is read twice",
+            hint="save the stream to a file (plain, gzip or zstd) first",
+        )
+    try:
+        with path.open("rb"):
+            return
+    except OSError as error:
+        raise UsageError(f"cannot read the trace {trace}: {error.strerror}") from error
 
 
 def _files(spec: grammar.Spec) -> list[str]:

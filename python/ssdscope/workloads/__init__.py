@@ -20,6 +20,8 @@
     not load what drives need.
 `steady`
     Running what writes until its rate has come to rest.
+`execution`
+    One plan on an open target: brought to rest first, if that is asked for, and run.
 `figures`, `sustained`
     A run as figures that say what they rest on; a workload brought to rest, and then measured.
 `grid`

@@ -1,11 +1,13 @@
 """How a trace is read, fitted to a drive and paced."""
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.targets.names import options_json
+from ssdscope.units import parse_duration, parse_size
 
 MODES = {
     "open": "requests come at the times of the trace",
@@ -104,3 +106,36 @@ class ReplayOptions:
         assumed = asdict(ReplayOptions())
         given = {name: each for name, each in self.to_dict().items() if each != assumed[name]}
         return options_json(given)
+
+
+def replay_options(
+    *, thinktime: str | None, offset: str, size: str | None, **others: Any
+) -> ReplayOptions:
+    """Read the options of a replay as people write them.
+
+    Parameters
+    ----------
+    thinktime, offset, size
+        A time and sizes with their units.
+    others
+        Fields of `ReplayOptions`, as they are.
+
+    Raises
+    ------
+    UsageError
+        If one cannot be read; the message begins with its name.
+    """
+    return ReplayOptions(
+        thinktime_ns=0 if thinktime is None else _parsed("--thinktime", thinktime, parse_duration),
+        offset_bytes=_parsed("--offset", offset, parse_size),
+        size_bytes=None if size is None else _parsed("--size", size, parse_size),
+        **others,
+    )
+
+
+def _parsed(option: str, text: str, parse: Callable[[str], int]) -> int:
+    """Read a value with its unit; what is wrong with it names the option."""
+    try:
+        return parse(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error.message}", hint=error.hint) from error

@@ -1,0 +1,80 @@
+"""Probes run on a target, and what they used of what was planned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ssdscope import probes
+from ssdscope.errors import DeviceError
+from ssdscope.probes.budget import StageProgress, silent
+from ssdscope.report.spending import Account, Plan
+from ssdscope.targets.metered import MeteredDevice
+
+if TYPE_CHECKING:
+    from ssdscope.targets import Target
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What probes found.
+
+    Attributes
+    ----------
+    findings
+        One per property, held against each other; those that were complete, if it ended early.
+    spent
+        What was used of the budget, as `Account.to_json` gives it.
+    interrupted
+        Whether Ctrl-C ended it early.
+    failure
+        What became of a drive that failed on the way.
+    """
+
+    findings: list[probes.Finding]
+    spent: dict[str, Any]
+    interrupted: bool = False
+    failure: DeviceError | None = None
+
+
+def run_probes(
+    target: Target,
+    names: Sequence[str],
+    plan: Plan,
+    *,
+    seed: int,
+    progress: StageProgress = silent,
+) -> Probed:
+    """Run probes within a plan.
+
+    Parameters
+    ----------
+    names
+        Of probes, or ``all``.
+    plan
+        What may be spent, by `spending.of_probes`.
+    seed
+        Of everything drawn.
+    progress
+        Told the stage and the share that is done.
+
+    Raises
+    ------
+    UsageError
+        If more would be written to a real drive than only a full budget allows.
+    """
+    plan.require_asked()
+    account = Account(plan)
+    device = MeteredDevice(target.device)
+    found: list[probes.Finding] = []
+    interrupted, failure = False, None
+    try:
+        found.extend(probes.each(names, device, plan.budget, seed, progress))
+    except KeyboardInterrupt:
+        interrupted = True
+    except DeviceError as broken:
+        failure = broken
+    findings = probes.reconciled(found)
+    account.add("findings", account.used_s, plan.budget.wall_s, device.spent)
+    return Probed(findings, account.to_json(), interrupted, failure)

@@ -1,0 +1,95 @@
+"""What a reader has to know beside the figures of a run, and whether they are to be trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ssdscope.results.unsettled import told
+
+DROPPED_SHARE_MAX = 0.20
+"""More of a run's requests, or of a trace's lines, may not be left out."""
+
+
+def remarks(record: dict[str, Any]) -> list[str]:
+    """Say what the figures of a run rest on, a sentence each.
+
+    Parameters
+    ----------
+    record
+        The document of the run, as `run_record` gives it.
+    """
+    return [
+        *_end_of_life(record.get("counters") or {}),
+        *([told(record["unsettled"])] if "unsettled" in record else []),
+        *of_trace(record.get("trace") or {}),
+    ]
+
+
+def doubts(record: dict[str, Any]) -> list[str]:
+    """Say what is missing of a run, or was not reached, a sentence each."""
+    failed, served = int(record.get("failed_requests") or 0), int(record["requests"])
+    said = []
+    if failed:
+        said.append(f"{failed:,} of {served + failed:,} requests failed and are left out")
+    wanted = record["workload"].get("until_ci")
+    if wanted is not None and record.get("until_ci_reached") is False:
+        said.append(f"the 95 % interval did not come within {100 * wanted:g}% of the mean")
+    if not _rested(record):
+        said.append("the drive had not come to rest: its rate still changed when it was measured")
+    return said
+
+
+def trustworthy(record: dict[str, Any]) -> bool:
+    """Say whether the answer may be trusted: all that was asked for was reached, and enough ran."""
+    failed, served = int(record.get("failed_requests") or 0), int(record["requests"])
+    wanted = record["workload"].get("until_ci")
+    return (
+        failed <= DROPPED_SHARE_MAX * (served + failed)
+        and not (wanted is not None and record.get("until_ci_reached") is False)
+        and _rested(record)
+        and trace_is_whole(record.get("trace") or {})
+        and not record.get("interrupted")
+    )
+
+
+def of_trace(about: dict[str, Any]) -> list[str]:
+    """Say what of a trace was left out, and whether it was made up."""
+    from ssdscope.targets.traces import is_synthetic
+
+    said = [f"this trace is {about['remark']}"] if is_synthetic(about) else []
+    bad = about.get("bad_lines", 0)
+    shown = about.get("first_bad_lines", [])
+    said += [
+        f"line {line['line']} left out: expected {line['expected']}, found {line['text']}"
+        for line in shown
+    ]
+    if bad > len(shown):
+        said.append(f"{bad - len(shown):,} more malformed lines left out")
+    if about.get("truncated"):
+        said.append(f"the file breaks off; the {about['requests']:,} requests before that are used")
+    return said
+
+
+def trace_is_whole(about: dict[str, Any]) -> bool:
+    """Say whether enough of a trace was used for an answer about it."""
+    bad = about.get("bad_lines", 0)
+    lines = bad + about.get("requests", 0)
+    return not about.get("truncated") and bad <= DROPPED_SHARE_MAX * lines
+
+
+def _rested(record: dict[str, Any]) -> bool:
+    """Whether the drive came to rest, if that was asked for."""
+    steady = record.get("steady_state")
+    return steady is None or bool(steady["reached"])
+
+
+def _end_of_life(counters: dict[str, Any]) -> list[str]:
+    """Say so if the drive takes no writes any more, which the errors alone do not tell."""
+    if not counters.get("read_only"):
+        return []
+    said = (
+        "the drive has reached its end of life and can only be read: "
+        f"{counters['retired_blocks']:,} of its blocks were erased as often as they are "
+        "made for (nand.endurance_erases)"
+    )
+    return [said]

@@ -1,0 +1,112 @@
+"""One plan on an open target: asked whether it may write, brought to rest, run.
+
+What a driver finds wrong with a plan is said in the names that the plan was written in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ssdscope.errors import UsageError
+from ssdscope.targets.spare import spare_bytes
+from ssdscope.workloads.flow_options import in_flow_names
+from ssdscope.workloads.flows import Flows
+from ssdscope.workloads.options import in_option_names, on_command_line
+
+if TYPE_CHECKING:
+    from ssdscope.targets import RunResult, Target
+    from ssdscope.targets.device import ChunkCallback, ProgressCallback
+    from ssdscope.workloads.steady import Steadiness
+    from ssdscope.workloads.workload import Workload
+
+
+def require_writable(target: Target) -> None:
+    """Refuse to write where nothing may be written, and say what would allow it.
+
+    Raises
+    ------
+    UsageError
+        If the target is open for reading only.
+    """
+    if target.device.info.writable:
+        return
+    if target.kind == "file":
+        hint = f"ssdscope doctor --identify {target.uri} prints the token that --destroy-data takes"
+    else:
+        hint = "only simulated drives and regular files are written to in this version"
+    raise UsageError(
+        f"target {target.uri!r} is open for reading only, and this workload writes", hint=hint
+    )
+
+
+def bring_to_rest(
+    target: Target,
+    plan: Workload | Flows,
+    where: Callable[[str], str] = on_command_line,
+) -> Steadiness | None:
+    """Run a workload until its rate has come to rest, and say how that went.
+
+    Reads move no data, so that there is nothing to wait for: None.
+
+    Parameters
+    ----------
+    where
+        How to call an option in a message.
+
+    Raises
+    ------
+    UsageError
+        If there are several flows that write.
+    DeviceError
+        If the drive fails.
+    KeyboardInterrupt
+        After Ctrl-C.
+    """
+    from ssdscope.workloads.rounds import write_until_steady
+
+    if not plan.writes:
+        return None
+    option = where("until_steady")
+    if isinstance(plan, Flows):
+        hint = f"leave out {where('flow')} and {where('jobs')}"
+        raise UsageError(f"{option} is for one workload", hint=hint)
+    try:
+        return write_until_steady(target.device, plan, spare_bytes=spare_bytes(target))
+    except UsageError as error:
+        raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
+
+
+def perform(
+    target: Target,
+    plan: Workload | Flows,
+    *,
+    progress: ProgressCallback | None = None,
+    chunk: ChunkCallback | None = None,
+    where: Callable[[str], str] = on_command_line,
+) -> RunResult:
+    """Run a workload, or several side by side, to the end.
+
+    Parameters
+    ----------
+    progress, chunk
+        As of `Device.run`.
+    where
+        How to call an option in a message.
+
+    Raises
+    ------
+    UsageError
+        If the plan does not fit the drive.
+    DeviceError
+        If the drive fails or can make no progress.
+    """
+    if isinstance(plan, Flows):
+        try:
+            return target.device.run_flows(plan, progress=progress, chunk=chunk)
+        except UsageError as error:
+            raise in_flow_names(error) from error
+    try:
+        return target.device.run(plan, progress=progress, chunk=chunk)
+    except UsageError as error:
+        raise in_option_names(error, where) from error
