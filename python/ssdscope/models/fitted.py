@@ -85,7 +85,7 @@ class Prediction:
         return cls(data["name"], kind.from_json(given), low, high, reach, data["grouped"])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FittedModel:
     """A model of a drive.
 
@@ -118,6 +118,12 @@ class FittedModel:
     kinds: tuple[str, ...]
     background: Array
     about: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Name the model, what it learnt from, and its error on unseen runs."""
+        off = self.predictions[self.target].grouped["mre"]
+        learnt = f"{self.model} on {self.feature_set} features, {self.about['rows']} runs"
+        return f"{learnt}; {self.target} is {off:.1%} off on unseen runs"
 
     def predict(self, **characteristics: float | str) -> Answers:
         """Predict a workload, told by the names and units of ``ssdscope model predict``.

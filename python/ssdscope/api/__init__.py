@@ -1,0 +1,20 @@
+"""The front door of the library: what the command line does, as functions.
+
+`opening`
+    ``open``: a name or a path into an open target.
+`running`
+    ``run`` and ``replay``; `result` is what they give.
+`probing`
+    ``probe``; `findings` is what it gives.
+`characterizing`
+    ``characterize``: the page about a drive.
+`modelling`
+    ``fit``: collected runs into a model.
+`reproducing`
+    ``reproduce``: a paper's study.
+`keywords`, `frames`
+    Errors that speak of keywords; tables of results.
+
+Each function is a name of `ssdscope` itself, which loads it when it is first used. Nothing here
+prints: what the command line says beside its data is in the results.
+"""

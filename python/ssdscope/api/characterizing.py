@@ -1,0 +1,150 @@
+"""The page about a drive."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ssdscope import report
+from ssdscope.api.keywords import keyworded
+from ssdscope.api.opening import TargetLike, files_behind, seed_of, target_of
+from ssdscope.api.probing import OnStage
+from ssdscope.errors import Interrupted, OutputError
+from ssdscope.probes.budget import Budget, silent
+from ssdscope.report.replay import TraceFile
+from ssdscope.results.guard import Place, require_places
+from ssdscope.units import parse_size
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """A page about a drive, and everything on it.
+
+    Attributes
+    ----------
+    page
+        The page.
+    document
+        All of it, as ``characterize --json`` writes it: docs/results.md has the keys.
+    """
+
+    page: Path
+    document: dict[str, Any]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the measuring early."""
+        return bool(self.document["provenance"]["interrupted"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the document."""
+        return self.document
+
+    def __repr__(self) -> str:
+        """Name the page, how much was detected, and how long that took."""
+        findings = self.document["findings"]
+        detected = sum(each["outcome"] == "detected" for each in findings)
+        took = f"{self.document['provenance']['seconds']:.1f} s"
+        cut = ", then interrupted" if self.interrupted else ""
+        return f"{self.page}: {detected} of {len(findings)} properties detected in {took}{cut}"
+
+
+@keyworded()
+def characterize(
+    target: TargetLike,
+    /,
+    *,
+    out: str | os.PathLike[str] = "report.html",
+    json: str | os.PathLike[str] | None = None,
+    trace: str | os.PathLike[str] | None = None,
+    format: str | None = None,  # noqa: A002 (the name on the command line)
+    columns: str | None = None,
+    budget: str = "default",
+    rated_writes: int | str | None = None,
+    force: bool = False,
+    seed: int | None = None,
+    progress: OnStage = None,
+) -> Report:
+    """Measure a drive, detect what is inside, and write one self-contained page about it.
+
+    The page opens offline. A real drive is only read, unless it was opened for writing.
+
+    Parameters
+    ----------
+    target
+        An open target, or the name of one.
+    out
+        Where the page goes.
+    json
+        Write everything on the page here too.
+    trace, format, columns
+        Replay this trace as well; what it is, where its content leaves a doubt.
+    budget, rated_writes
+        As of `probe`.
+    force
+        Also replace files that ssdscope did not write.
+    seed
+        Of everything drawn; that of the target if absent.
+    progress
+        Told the stage and the share that is done.
+
+    Returns
+    -------
+    Report
+        With the path of the page.
+
+    Raises
+    ------
+    UsageError
+        If a keyword cannot be meant, or a file cannot be where it is wanted.
+    OutputError
+        If the page cannot be written; its `partial` is the report.
+    Interrupted
+        After Ctrl-C; its `partial` is the report of what was measured, which the page holds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import ssdscope as s
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     made = s.characterize("null:", out=f"{folder}/report.html", budget="1s")
+    ...     made.page.exists(), made.interrupted
+    (True, False)
+    """
+    spend = Budget.parse(budget)
+    rated = None if rated_writes is None else parse_size(str(rated_writes))
+    page, data = Path(out), None if json is None else Path(json)
+    _guard(page, data, [*files_behind(target), *([] if trace is None else [trace])], force)
+    opened = target_of(target, seed)
+    try:
+        made = report.characterize(
+            opened,
+            budget=spend,
+            seed=seed_of(opened, seed),
+            out_html=page,
+            out_json=data,
+            trace=None if trace is None else TraceFile(Path(trace), format, columns),
+            sets=opened.sets,
+            progress=progress or silent,
+            rated_bytes=rated,
+        )
+    except OutputError as error:
+        if error.partial is not None:
+            error.partial = Report(page, error.partial.to_json())
+        raise
+    result = Report(page, made.to_json())
+    if made.interrupted:
+        raise Interrupted(result)
+    return result
+
+
+def _guard(page: Path, data: Path | None, read: list[str | os.PathLike[str]], force: bool) -> None:
+    """Refuse places where a file would destroy something, before anything is measured."""
+    places = [Place(str(page))]
+    if data is None:
+        places.append(Place(str(page.with_suffix(".partial.json")), beside=str(page)))
+    else:
+        places.append(Place(str(data)))
+    require_places(places, [os.fspath(each) for each in read], force=force)

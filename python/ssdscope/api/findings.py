@@ -1,0 +1,119 @@
+"""What probes found, by property."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.api.frames import frame
+from ssdscope.errors import UsageError, nearest
+from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_COLUMNS = {
+    "property": "string",
+    "outcome": "string",
+    "value": "double",
+    "text": "string",
+    "unit": "string",
+    "low": "double",
+    "high": "double",
+    "effect": "double",
+    "bound": "double",
+    "reason": "string",
+    "probe": "string",
+    "bytes_written": "int64",
+    "requests": "int64",
+}
+
+
+class Findings(Mapping[str, Finding]):
+    """Findings by property, in the order of the probes.
+
+    Parameters
+    ----------
+    findings
+        One per property.
+    seed
+        Of everything that was drawn.
+    spent
+        What was used of the budget, as the command's JSON has it.
+    """
+
+    def __init__(
+        self, findings: Iterable[Finding], *, seed: int, spent: dict[str, Any] | None = None
+    ) -> None:
+        self._found = {finding.name: finding for finding in findings}
+        self.seed = seed
+        self.spent = spent or {}
+
+    def __getitem__(self, name: str) -> Finding:
+        """Give the finding of a property; a `UsageError` names the nearest of those there are."""
+        try:
+            return self._found[name]
+        except KeyError:
+            raise UsageError(
+                f"there is no finding {name!r}", hint=nearest(name, self._found)
+            ) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+    def __repr__(self) -> str:
+        """Show a line per property."""
+        width = max((len(name) for name in self), default=0)
+        lines = (f"{name:<{width}}  {_in_words(each)}" for name, each in self.items())
+        return "\n".join(lines) or "no findings"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give what ``probe -o json`` prints under ``findings``, by property."""
+        return {name: finding.to_json() for name, finding in self.items()}
+
+    def to_frame(self) -> pa.Table:
+        """Make a table of a row per property.
+
+        Returns
+        -------
+        pyarrow.Table
+            ``value`` is a number, or null where it is a word, which ``text`` then is; ``low`` and
+            ``high`` are of the 95 % interval; ``bound`` is what an absent effect is smaller than.
+
+        Raises
+        ------
+        UsageError
+            If pyarrow is not installed.
+        """
+        return frame(map(_row, self.values()), _COLUMNS)
+
+
+def _row(finding: Finding) -> dict[str, Any]:
+    row = finding.to_json()
+    word = isinstance(row["value"], str)
+    low, high = row["interval"] or (None, None)
+    values = {"value": None, "text": row["value"]} if word else {"text": None}
+    return row | values | {"low": low, "high": high}
+
+
+def _in_words(finding: Finding) -> str:
+    match finding:
+        case Detected(value=value, interval=interval):
+            text = f"{_number(value)} {finding.unit}".rstrip()
+            within = "" if interval is None else f" ({' to '.join(map(_number, interval))})"
+            return f"{text}{within}"
+        case Absent():
+            return "absent"
+        case Ambiguous(candidates=candidates):
+            return f"{' or '.join(map(_number, candidates))} {finding.unit}".rstrip()
+    return f"undetectable: {finding.to_json()['reason']}"
+
+
+def _number(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:,.6g}"

@@ -1,0 +1,57 @@
+"""Rows as a table of pyarrow, which pandas and polars take over as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+
+def frame(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> pa.Table:
+    """Make a table of rows.
+
+    Parameters
+    ----------
+    rows
+        By column; a value that is missing is null.
+    types
+        Of every column, in order, by pyarrow's names: ``"string"``, ``"int64"``, ``"double"``.
+
+    Returns
+    -------
+    pyarrow.Table
+        ``to_pandas()`` and ``polars.from_arrow(...)`` make a data frame of it.
+
+    Raises
+    ------
+    UsageError
+        If pyarrow is not installed.
+    """
+    pa = _pyarrow()
+    listed = list(rows)
+    columns = {
+        name: pa.array([row.get(name) for row in listed], pa.type_for_alias(kind))
+        for name, kind in types.items()
+    }
+    return pa.table(columns)
+
+
+def frame_of_columns(columns: Mapping[str, npt.NDArray[Any]]) -> pa.Table:
+    """Make a table of columns of equal length, as `frame` does of rows."""
+    return _pyarrow().table(dict(columns))
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow as pa
+    except ImportError as error:
+        raise UsageError(
+            "a table needs pyarrow, which is not installed",
+            hint="pip install pyarrow; to_dict() gives the same without it",
+        ) from error
+    return pa

@@ -1,0 +1,94 @@
+"""Detectors on a drive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from ssdscope import probes
+from ssdscope.api.findings import Findings
+from ssdscope.api.keywords import keyworded
+from ssdscope.api.opening import TargetLike, seed_of, target_of
+from ssdscope.errors import Interrupted
+from ssdscope.probes.budget import silent
+from ssdscope.report import spending
+from ssdscope.report.probing import run_probes
+from ssdscope.units import parse_size
+
+OnStage: TypeAlias = "Callable[[str, float], None] | None"
+"""Told the stage, and the share of the whole that is done."""
+
+
+@keyworded()
+def probe(
+    target: TargetLike,
+    /,
+    *names: str,
+    budget: str = "default",
+    rated_writes: int | str | None = None,
+    seed: int | None = None,
+    progress: OnStage = None,
+) -> Findings:
+    """Detect properties of a drive from the outside.
+
+    A real drive is only read, unless it was opened for writing. A simulated one is left as it was
+    found.
+
+    Parameters
+    ----------
+    target
+        An open target, or the name of one.
+    *names
+        Of probes, as ``ssdscope probe list`` has them; all that the budget allows if there are
+        none.
+    budget
+        Time to spend: ``"90s"``, ``"5m"``, ``"2h"``; ``"default"`` (a minute), ``"full"`` (with
+        probes that write more than one capacity) or ``"full:2h"``.
+    rated_writes
+        What a real drive takes in its life, of its data sheet: bytes, or ``"600t"``.
+    seed
+        Of everything drawn; that of the target if absent.
+    progress
+        Told the stage and the share that is done.
+
+    Returns
+    -------
+    Findings
+        By property: each is detected with an interval, absent with a bound, ambiguous with
+        candidates, or undetectable with the reason.
+
+    Raises
+    ------
+    UsageError
+        If a probe is unknown, or more would be written than only a full budget allows.
+    DeviceError
+        If the drive fails; its `partial` holds the findings so far.
+    Interrupted
+        After Ctrl-C; its `partial` holds the findings so far.
+
+    Examples
+    --------
+    >>> import ssdscope as s
+    >>> found = s.probe("sim:ryu-a", "latency")
+    >>> found
+    read_latency_alpha_ns          168,404 ns (168,404 to 168,404)
+    read_latency_beta_ns_per_byte  9.03036 ns/byte (9.03036 to 9.03036)
+    queue_depth_knee               absent
+    >>> found["queue_depth_knee"].outcome
+    'absent'
+    """
+    spend = probes.Budget.parse(budget)
+    wanted = names or ("all",)
+    chosen = list(dict.fromkeys(each for name in wanted for each in probes.choose(name, spend)))
+    rated = None if rated_writes is None else parse_size(str(rated_writes))
+    opened = target_of(target, seed)
+    used_seed = seed_of(opened, seed)
+    plan = spending.of_probes(opened, spend, chosen, rated)
+    probed = run_probes(opened, wanted, plan, seed=used_seed, progress=progress or silent)
+    findings = Findings(probed.findings, seed=used_seed, spent=probed.spent)
+    if probed.failure is not None:
+        probed.failure.partial = findings
+        raise probed.failure
+    if probed.interrupted:
+        raise Interrupted(findings)
+    return findings

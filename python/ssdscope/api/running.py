@@ -1,0 +1,273 @@
+"""Workloads and traces on a drive."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias, TypedDict, Unpack
+
+from ssdscope.api.keywords import keyworded
+from ssdscope.api.opening import TargetLike, seed_of, target_of
+from ssdscope.api.result import Run
+from ssdscope.errors import Interrupted, SsdscopeError
+from ssdscope.targets.records import Log, Progress, RunResult
+from ssdscope.targets.sources import require_file
+from ssdscope.workloads.execution import bring_to_rest, perform, require_writable
+from ssdscope.workloads.flow_options import read_flows
+from ssdscope.workloads.options import workload_from_options
+from ssdscope.workloads.replaying import replay_options
+
+OnProgress: TypeAlias = "Callable[[Progress], None] | None"
+_Size: TypeAlias = int | str
+_SizePair: TypeAlias = int | str | tuple[int | str, int | str]
+
+
+class WorkloadOptions(TypedDict, total=False):
+    """The options of ``ssdscope run`` that say what is run, under their names."""
+
+    rw: str
+    bs: _SizePair
+    rwmixread: int
+    iodepth: int
+    numjobs: int
+    offset: _Size
+    offset_increment: _Size
+    size: _Size
+    io_size: _Size
+    number_ios: int
+    runtime: str
+    until_ci: str
+    thinktime: str
+    thinktime_blocks: int
+    rate_iops: int
+    arrival: str
+    fsync: int
+    fua: bool
+    percentage_random: int | tuple[int, int]
+    stride: _SizePair
+    partitions: int
+    random_start: bool
+    ramp_ios: int
+    ramp_time: str
+
+
+@keyworded(also=WorkloadOptions.__annotations__)
+def run(
+    target: TargetLike,
+    /,
+    *,
+    until_steady: bool = False,
+    flow: str | Sequence[str] = (),
+    jobs: str | None = None,
+    exitall: bool = False,
+    log: bool = False,
+    seed: int | None = None,
+    progress: OnProgress = None,
+    **options: Unpack[WorkloadOptions],
+) -> Run:
+    """Run a workload on a drive, with fio's options under fio's names.
+
+    A drive keeps what a run did to it, as a real one does: `open` it again for a fresh one. On a
+    drive just opened the figures are those of ``ssdscope run`` with the same seed.
+
+    Parameters
+    ----------
+    target
+        An open target, or the name of one.
+    until_steady
+        First run what writes until its rate has come to rest.
+    flow, jobs, exitall
+        Several workloads at once: each as ``"rw=randread bs=4k"``, or a file of them; whether the
+        first that ends stops the others. `options` then hold for all.
+    log
+        Keep every request in memory, as `Run.log`.
+    seed
+        Of everything drawn; that of the target if absent.
+    progress
+        Called about ten times a second.
+    **options
+        ``rw``, ``bs``, ``iodepth``, ``numjobs``, ``size``, ``number_ios``, ``runtime``,
+        ``rwmixread`` and so on, as of ``ssdscope run``. Sizes are bytes or ``"4k"``, times carry
+        a unit (``"80us"``); what differs between reads and writes is a pair.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    UsageError
+        If a keyword is unknown or cannot be meant, or the workload does not fit the drive.
+    DeviceError
+        If the drive fails; its `partial` is then the run so far.
+    Interrupted
+        After Ctrl-C; its `partial` is the run so far.
+
+    Examples
+    --------
+    >>> import ssdscope as s
+    >>> drive = s.open("sim:ryu-b")
+    >>> s.run(drive, rw="randread", bs="4k", number_ios=2000)
+    read: 5,797 IOPS, 22.6 MiB/s, mean 172.5 us, p99 172.5 us
+    """
+    given = {name: _text(value) for name, value in options.items() if value is not None}
+    flows = (flow,) if isinstance(flow, str) else flow
+    several = read_flows(flows, jobs, given, exit_all=exitall)
+    plan = several or workload_from_options(given, seed=0)
+    opened = target_of(target, seed)
+    used_seed = seed_of(opened, seed)
+    seeded = plan.seeded(used_seed)
+    if seeded.writes:
+        require_writable(opened)
+    steady = bring_to_rest(opened, seeded) if until_steady else None
+
+    def runner(chunk: Callable[[Log], None] | None) -> RunResult:
+        return perform(opened, seeded, progress=progress, chunk=chunk)
+
+    def made(result: RunResult, kept: Log | None) -> Run:
+        return Run.of(opened, seeded.to_dict(), result, used_seed, log=kept, steady=steady)
+
+    return _finished(runner, made, log)
+
+
+@keyworded()
+def replay(
+    target: TargetLike,
+    trace: str | os.PathLike[str],
+    /,
+    *,
+    format: str | None = None,  # noqa: A002 (the name on the command line)
+    columns: str | None = None,
+    mode: str = "open",
+    iodepth: int = 1,
+    thinktime: str | None = None,
+    time_scale: float = 1.0,
+    align: str = "refuse",
+    fit: str = "refuse",
+    volume: int | None = None,
+    reads_only: bool = False,
+    skip_bad: bool = False,
+    limit: int | None = None,
+    spread_ties: bool = False,
+    offset: _Size = 0,
+    size: _Size | None = None,
+    log: bool = False,
+    seed: int | None = None,
+    progress: OnProgress = None,
+) -> Run:
+    r"""Replay a trace on a drive.
+
+    Parameters
+    ----------
+    target
+        An open target, or the name of one.
+    trace
+        The file, plain or compressed (gzip, zstd).
+    format, columns
+        Of the trace, where its content leaves a doubt.
+    mode
+        ``"open"``: at the trace's own times; ``"closed"``: `iodepth` requests in flight, pauses
+        kept; ``"asap"``: without pauses.
+    iodepth, thinktime
+        Requests in flight, and the pause after each (``"80us"``), in the closed modes.
+    time_scale
+        Arrival times are multiplied by it.
+    align, fit
+        What to do with requests off the drive's grid (``"refuse"``, ``"expand"``) and past its
+        end (``"refuse"``, ``"wrap"``, ``"compact"``).
+    volume, reads_only, limit
+        Use this volume, reads, or so many requests only.
+    skip_bad
+        Count malformed lines instead of stopping.
+    spread_ties
+        Spread requests of one instant evenly until the next.
+    offset, size
+        The region of the drive that stands for the whole, in bytes or as ``"1g"``.
+    log, seed, progress
+        As of `run`.
+
+    Returns
+    -------
+    Run
+        Its document has a key ``trace``.
+
+    Raises
+    ------
+    UsageError
+        If a keyword is unknown or cannot be meant.
+    TraceError
+        If the trace cannot be read, or does not fit the drive.
+    DeviceError
+        If the drive fails; its `partial` is then the run so far.
+    Interrupted
+        After Ctrl-C; its `partial` is the run so far.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import ssdscope as s
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".spc") as trace:
+    ...     lines = [f"0,{number * 8},4096,r,{number / 1000}" for number in range(2000)]
+    ...     print(*lines, sep="\n", file=trace, flush=True)
+    ...     s.replay("sim:ryu-b", trace.name)
+    read: 1,000 IOPS, 3.9 MiB/s, mean 172.5 us, p99 172.5 us
+    """
+    path = os.fspath(trace)
+    plan = replay_options(
+        format=format,
+        columns=columns,
+        mode=mode,
+        iodepth=iodepth,
+        thinktime=thinktime,
+        time_scale=time_scale,
+        align=align,
+        fit=fit,
+        volume=volume,
+        reads_only=reads_only,
+        skip_bad=skip_bad,
+        limit=limit,
+        spread_ties=spread_ties,
+        offset=str(offset),
+        size=None if size is None else str(size),
+    )
+    require_file(path)
+    opened = target_of(target, seed)
+    used_seed = seed_of(opened, seed)
+
+    def runner(chunk: Callable[[Log], None] | None) -> RunResult:
+        return opened.device.replay(path, plan, progress=progress, chunk=chunk)
+
+    def made(result: RunResult, kept: Log | None) -> Run:
+        return Run.of(opened, {"replay": path, **plan.to_dict()}, result, used_seed, log=kept)
+
+    return _finished(runner, made, log)
+
+
+def _finished(
+    runner: Callable[[Callable[[Log], None] | None], RunResult],
+    made: Callable[[RunResult, Log | None], Run],
+    log: bool,
+) -> Run:
+    """Run, keep the log if that is wanted, and hand on what there is of a run that broke off."""
+    parts: list[Log] = []
+
+    def kept() -> Log | None:
+        if not log:
+            return None
+        return Log.concatenate(parts) if parts else Log.empty()
+
+    try:
+        result = runner(parts.append if log else None)
+    except SsdscopeError as error:
+        if isinstance(error.partial, RunResult):
+            error.partial = made(error.partial, kept())
+        raise
+    run = made(result, kept())
+    if result.interrupted:
+        raise Interrupted(run)
+    return run
+
+
+def _text(value: Any) -> str:
+    """Write a value as it is typed; a pair as ``READ,WRITE``."""
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
