@@ -24,6 +24,8 @@ _TIME_UNITS_NS = {
     "d": 86_400_000_000_000,
 }
 _MAX_INTEGER = 2**63 - 1
+_WHOLE_BELOW = 1e15
+"""Larger floats have no digits to tell that they are whole by."""
 
 
 def parse_size(text: str) -> int:
@@ -211,6 +213,14 @@ def format_capacity(capacity_bytes: int) -> str:
             return f"{value:.4g} {unit}"
         value /= 1000
     return f"{value:.4g} PB"
+
+
+def format_number(value: float | str) -> str:
+    """Write a number with six digits, whole ones with all they have: sizes are exact; or a word."""
+    if isinstance(value, str):
+        return value
+    whole = abs(value) < _WHOLE_BELOW and float(value).is_integer()
+    return f"{value:,.0f}" if whole else f"{value:,.6g}"
 
 
 def format_binary(size_bytes: int) -> str:

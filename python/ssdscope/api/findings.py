@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.api.frames import frame
 from ssdscope.errors import UsageError, nearest
 from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding
+from ssdscope.units import format_number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,11 +23,24 @@ _COLUMNS = {
     "high": "double",
     "effect": "double",
     "bound": "double",
+    "candidates": "string[]",
     "reason": "string",
     "probe": "string",
     "bytes_written": "int64",
     "requests": "int64",
 }
+
+
+class NoFindingError(UsageError, KeyError):
+    """There is no finding of that name; the hint names the nearest."""
+
+    def __init__(self, name: str, known: Collection[str]) -> None:
+        super().__init__(f"there is no finding {name!r}", hint=nearest(name, known))
+        self.add_note(f"hint: {self.hint}")
+
+    def __str__(self) -> str:
+        """Give the message, which `KeyError` would quote."""
+        return self.message
 
 
 class Findings(Mapping[str, Finding]):
@@ -50,13 +64,10 @@ class Findings(Mapping[str, Finding]):
         self.spent = spent or {}
 
     def __getitem__(self, name: str) -> Finding:
-        """Give the finding of a property; a `UsageError` names the nearest of those there are."""
-        try:
-            return self._found[name]
-        except KeyError:
-            raise UsageError(
-                f"there is no finding {name!r}", hint=nearest(name, self._found)
-            ) from None
+        """Give the finding of a property."""
+        if name not in self._found:
+            raise NoFindingError(name, self._found)
+        return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._found)
@@ -84,7 +95,8 @@ class Findings(Mapping[str, Finding]):
         -------
         pyarrow.Table
             ``value`` is a number, or null where it is a word, which ``text`` then is; ``low`` and
-            ``high`` are of the 95 % interval; ``bound`` is what an absent effect is smaller than.
+            ``high`` are of the 95 % interval; ``bound`` is what an absent effect is smaller than;
+            ``candidates`` are text.
 
         Raises
         ------
@@ -99,21 +111,18 @@ def _row(finding: Finding) -> dict[str, Any]:
     word = isinstance(row["value"], str)
     low, high = row["interval"] or (None, None)
     values = {"value": None, "text": row["value"]} if word else {"text": None}
-    return row | values | {"low": low, "high": high}
+    candidates = row["candidates"] and [str(each) for each in row["candidates"]]
+    return row | values | {"low": low, "high": high, "candidates": candidates}
 
 
 def _in_words(finding: Finding) -> str:
     match finding:
         case Detected(value=value, interval=interval):
-            text = f"{_number(value)} {finding.unit}".rstrip()
-            within = "" if interval is None else f" ({' to '.join(map(_number, interval))})"
+            text = f"{format_number(value)} {finding.unit}".rstrip()
+            within = "" if interval is None else f" ({' to '.join(map(format_number, interval))})"
             return f"{text}{within}"
         case Absent():
             return "absent"
         case Ambiguous(candidates=candidates):
-            return f"{' or '.join(map(_number, candidates))} {finding.unit}".rstrip()
+            return f"{' or '.join(map(format_number, candidates))} {finding.unit}".rstrip()
     return f"undetectable: {finding.to_json()['reason']}"
-
-
-def _number(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:,.6g}"

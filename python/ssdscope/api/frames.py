@@ -20,7 +20,8 @@ def frame(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> pa.Tab
     rows
         By column; a value that is missing is null.
     types
-        Of every column, in order, by pyarrow's names: ``"string"``, ``"int64"``, ``"double"``.
+        Of every column, in order, by pyarrow's names: ``"string"``, ``"int64"``, ``"double"``;
+        ``"string[]"`` holds lists.
 
     Returns
     -------
@@ -34,10 +35,11 @@ def frame(rows: Iterable[Mapping[str, Any]], types: Mapping[str, str]) -> pa.Tab
     """
     pa = _pyarrow()
     listed = list(rows)
-    columns = {
-        name: pa.array([row.get(name) for row in listed], pa.type_for_alias(kind))
-        for name, kind in types.items()
-    }
+    columns = {}
+    for name, kind in types.items():
+        plain = pa.type_for_alias(kind.removesuffix("[]"))
+        values = [row.get(name) for row in listed]
+        columns[name] = pa.array(values, pa.list_(plain) if kind.endswith("[]") else plain)
     return pa.table(columns)
 
 

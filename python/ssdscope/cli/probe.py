@@ -12,7 +12,7 @@ from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
 from ssdscope.cli.terminal import paragraph
 from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, UsageError
-from ssdscope.units import format_capacity, parse_size
+from ssdscope.units import format_capacity, format_number, parse_size
 
 if TYPE_CHECKING:
     from ssdscope.probes import ProbeInfo
@@ -25,8 +25,6 @@ Examples:
   ssdscope probe latency sim:mqsim-8g --seed 1 -o json
   ssdscope probe all big.bin --budget 10m
 """
-
-WHOLE_BELOW = 1e15
 
 BudgetOption = Annotated[
     str,
@@ -225,21 +223,13 @@ def _described(probe: "ProbeInfo", info: "DeviceInfo | None") -> dict[str, Any]:
 def _value(finding: dict[str, Any]) -> str:
     match finding["outcome"]:
         case "detected":
-            return _number(finding["value"])
+            return format_number(finding["value"])
         case "absent":
             return "none"
         case "ambiguous":
-            return " or ".join(_number(each) for each in finding["candidates"])
+            return " or ".join(format_number(each) for each in finding["candidates"])
     return "-"
 
 
 def _interval(interval: list[float] | None) -> str:
-    return "-" if interval is None else f"{_number(interval[0])} to {_number(interval[1])}"
-
-
-def _number(value: float | str) -> str:
-    """Write a number with six digits, whole ones with all they have: sizes are exact."""
-    if isinstance(value, str):
-        return value
-    whole = abs(value) < WHOLE_BELOW and float(value).is_integer()
-    return f"{value:,.0f}" if whole else f"{value:,.6g}"
+    return "-" if interval is None else " to ".join(format_number(each) for each in interval)
