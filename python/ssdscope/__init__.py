@@ -4,8 +4,8 @@ What the command line does, as functions (docs/library.md shows them at work):
 
 `open`
     ``"sim:NAME"``, a drive file, ``/dev/...``, a file, ``raid0:...``  ->  an open drive.
-`run`, `replay`
-    A workload, under fio's names, or a trace, on a drive.
+`run`, `replay`, `run_sweep`
+    A workload, under fio's names, or a trace, on a drive; many workloads on many.
 `probe`, `characterize`
     What is inside a drive; the page about it.
 `fit`, `reproduce`
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from ssdscope.api.probing import probe
     from ssdscope.api.reproducing import reproduce
     from ssdscope.api.running import replay, run
+    from ssdscope.api.sweeping import run_sweep
 
 __version__ = "0.1.0"
 
@@ -82,6 +83,7 @@ __all__ = [
     "reproduce",
     "results",
     "run",
+    "run_sweep",
     "seeds",
     "stats",
     "studies",
@@ -100,6 +102,7 @@ _FUNCTIONS = {
     "replay": "running",
     "reproduce": "reproducing",
     "run": "running",
+    "run_sweep": "sweeping",
 }
 """Functions by name, and the module of `api` that each is in."""
 

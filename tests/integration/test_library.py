@@ -21,7 +21,7 @@ from ssdscope.workloads.options import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "library.md"
-FUNCTIONS = ("characterize", "fit", "open", "probe", "replay", "reproduce", "run")
+FUNCTIONS = ("characterize", "fit", "open", "probe", "replay", "reproduce", "run", "run_sweep")
 SMALL = {
     "nand.channels": 2,
     "nand.ways": 1,
@@ -328,3 +328,23 @@ def test_a_study_is_run_again(tmp_path: Path) -> None:
     rows = made.to_frame().to_pylist()
     assert len(rows) == sum(len(figure.rows) for figure in made.figures) > 0
     assert repr(made) == f"kuo2009: 2 figures; {len(rows)} rows agree, 0 are explained, 0 differ"
+
+
+def test_a_sweep_is_that_of_the_command_and_goes_on(cli, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    text = 'targets = ["sim:ryu-b"]\n[workload]\nnumber_ios = 20\n[grid]\nbs = ["4k", "8k"]\n'
+    plan.write_text(text, encoding="utf-8")
+    told = cli("sweep", str(plan), "-O", str(tmp_path / "a.jsonl"), "--jobs", "1", "--seed", "4")
+    assert told.status == 0
+    made = s.run_sweep(plan, out=tmp_path / "b.jsonl", jobs=1, seed=4)
+    assert (made.runs, made.done, made.failed) == (2, 2, 0)
+    assert repr(made) == f"{tmp_path / 'b.parquet'}: 2 of 2 runs, 0 failed"
+    assert (tmp_path / "b.jsonl").read_text() == (tmp_path / "a.jsonl").read_text()
+    assert made.to_frame().column("varied.bs").to_pylist() == ["4k", "8k"]
+    before = (tmp_path / "b.jsonl").read_bytes()
+    assert s.run_sweep(plan, out=tmp_path / "b.jsonl", jobs=1).done == 2
+    assert (tmp_path / "b.jsonl").read_bytes() == before, "with the journal's seed, nothing is new"
+    with pytest.raises(UsageError, match="jobs: 0 is no number of runs"):
+        s.run_sweep(plan, jobs=0)
+    with pytest.raises(UsageError, match="the command reads it"):
+        s.run_sweep(plan, out=plan)

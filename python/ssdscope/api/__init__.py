@@ -4,6 +4,8 @@
     ``open``: a name or a path into an open target.
 `running`
     ``run`` and ``replay``; `result` is what they give.
+`sweeping`
+    ``run_sweep``: many runs on all cores.
 `probing`
     ``probe``; `findings` is what it gives.
 `characterizing`

@@ -12,7 +12,7 @@ from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, UsageError
+from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
     from ssdscope.sweep.plan import Point
@@ -31,14 +31,15 @@ def register(app: typer.Typer) -> None:
 
 def _read_by(plan: str) -> list[str]:
     """List the plan and the drives in it."""
-    from ssdscope.sweep import read_plan
-    from ssdscope.targets.sources import files_of
+    from ssdscope.sweep.running import read_by
 
-    return [plan, *(file for target in read_plan(plan).targets for file in files_of(target))]
+    return read_by(plan)
 
 
 def _table_beside(path: str, _given: Given) -> list[str]:
-    return [f"{path.removesuffix('.jsonl')}.parquet"]
+    from ssdscope.sweep.running import table_beside
+
+    return [table_beside(path)]
 
 
 def sweep(
@@ -65,11 +66,11 @@ def sweep(
     Runs that the output already holds are skipped, so an interrupted sweep goes on where it
     stopped. At the end a table with one row per run stands next to it, as Parquet.
     """
-    from ssdscope.sweep import Journal, points_of, read_plan, run_points
+    from ssdscope.sweep import Journal, points_of, read_plan
+    from ssdscope.sweep.running import missing, require_jobs, run_missing
 
     session: Session = context.obj
-    if jobs == 0 or jobs < -1:
-        raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
+    require_jobs(jobs)
     loaded = read_plan(plan)
     guard(context, force=force)
     no_file = dry_run and not Path(out).exists()
@@ -82,19 +83,11 @@ def sweep(
         if dry_run or journal is None:
             _list(points, used_seed, output_format)
             return EXIT_DONE
-        missing = [point for point in points if point.key not in journal.keys]
-        note(f"{len(points)} runs, {len(points) - len(missing)} of them done before")
-        failed, unsettled, interrupted = 0, 0, False
-        try:
-            with stage_progress(progress) as stage:
-                for done, outcome in enumerate(run_points(missing, jobs=jobs), start=1):
-                    failed += journal.append(outcome, used_seed)
-                    unsettled += "unsettled" in (outcome.record or {})
-                    stage(f"{done} of {len(missing)} runs", done / len(missing))
-        except KeyboardInterrupt:
-            interrupted = True
-        summary = {"runs": len(points), "done": len(journal.keys), "failed": failed, "out": out}
-        summary["table"] = str(journal.write_table())
+        left = len(missing(points, journal))
+        note(f"{len(points)} runs, {len(points) - left} of them done before")
+        with stage_progress(progress) as stage:
+            swept = run_missing(points, journal, used_seed, jobs=jobs, progress=stage)
+    summary = swept.summary()
     if output_format == "json":
         from ssdscope.results.record import envelope
 
@@ -102,15 +95,16 @@ def sweep(
     else:
         emit(table(("what", "value"), [(key, str(value)) for key, value in summary.items()]))
     session.repeat(used_seed)
-    if unsettled:
+    if swept.unsettled:
         note(
-            f"{unsettled:,} of the runs are not what their drive, opened steady, was settled for: "
-            "their figures may still drift (`unsettled` says why; run --until-steady settles one)"
+            f"{swept.unsettled:,} of the runs are not what their drive, opened steady, was "
+            "settled for: their figures may still drift (`unsettled` says why; run --until-steady "
+            "settles one)"
         )
-    if interrupted:
+    if swept.interrupted:
         note("interrupted; run it again to go on")
         return EXIT_INTERRUPTED
-    return EXIT_FAILED if failed else EXIT_DONE
+    return EXIT_FAILED if swept.failed else EXIT_DONE
 
 
 def _list(points: "list[Point]", seed: int, output_format: str) -> None:

@@ -8,6 +8,8 @@
     The processes that they run in.
 `journal`
     Outcomes on disk: one JSON document a line, appended; what is there is not run again.
+`running`
+    All of it: what the journal does not hold is run.
 """
 
 from ssdscope.sweep.journal import Journal

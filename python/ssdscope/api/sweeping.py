@@ -1,0 +1,104 @@
+"""Many runs on all cores."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ssdscope.api.keywords import keyworded
+from ssdscope.api.opening import SEED
+from ssdscope.api.probing import OnStage
+from ssdscope.errors import Interrupted
+from ssdscope.probes.budget import silent
+from ssdscope.results.guard import Place, require_places
+from ssdscope.seeds import require_seed
+from ssdscope.sweep import Journal, points_of, read_plan
+from ssdscope.sweep.running import Swept, read_by, require_jobs, run_missing, table_beside
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Swept):
+    """A sweep that was run, as far as it got."""
+
+    def to_frame(self) -> pa.Table:
+        """Read the table of a row per run: what was varied, and the keys of the run's document.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        import pyarrow.parquet as pq
+
+        return pq.read_table(self.table)
+
+    def __repr__(self) -> str:
+        """Count the runs, and name the table."""
+        cut = "; interrupted" if self.interrupted else ""
+        return f"{self.table}: {self.done} of {self.runs} runs, {self.failed} failed{cut}"
+
+
+@keyworded()
+def run_sweep(
+    plan: str | os.PathLike[str],
+    /,
+    *,
+    out: str | os.PathLike[str] = "sweep.jsonl",
+    jobs: int = -1,
+    force: bool = False,
+    seed: int | None = None,
+    progress: OnStage = None,
+) -> Sweep:
+    """Run every combination of a plan, as ``ssdscope sweep`` does.
+
+    Runs that the output holds are not run again, so that a sweep goes on where it was interrupted.
+
+    Parameters
+    ----------
+    plan
+        A TOML file: docs/running.md describes it.
+    out
+        The journal of a JSON document per run (``.jsonl``); the table goes beside it.
+    jobs
+        Runs at a time, each a process of its own; 1 for none beside each other, -1 for all cores.
+    force
+        Also replace files that ssdscope did not write.
+    seed
+        Of everything drawn; if absent the plan's, or that which the journal began with.
+    progress
+        Told the stage and the share that is done.
+
+    Returns
+    -------
+    Sweep
+
+    Raises
+    ------
+    UsageError
+        If the plan cannot be meant, or the output cannot be where it is wanted.
+    OutputError
+        If a file cannot be written.
+    Interrupted
+        After Ctrl-C; its `partial` is the sweep so far.
+    """
+    require_jobs(jobs)
+    loaded = read_plan(os.fspath(plan))
+    journal_path = os.fspath(out)
+    places = [
+        Place(journal_path, resumed=True, judged=True),
+        Place(table_beside(journal_path), beside=journal_path),
+    ]
+    require_places(places, read_by(loaded), force=force)
+    with closing(Journal(journal_path)) as journal:
+        known = (seed, loaded.seed, journal.sweep_seed)
+        used_seed = require_seed(next((each for each in known if each is not None), SEED))
+        points = points_of(loaded, used_seed)
+        swept = run_missing(points, journal, used_seed, jobs=jobs, progress=progress or silent)
+    result = Sweep(**vars(swept))
+    if result.interrupted:
+        raise Interrupted(result)
+    return result
