@@ -15,8 +15,8 @@ NATIVE := python/ssdscope/_native.abi3.so
 OUT := out
 DIST := dist
 
-.PHONY: help setup profiled system demo test test-rust test-python lint format check-stubs \
-  check-speed docs bench wheel check-wheel clean
+.PHONY: help setup profiled system demo test test-rust test-python calibration decisions lint \
+  format check-stubs check-speed docs bench wheel check-wheel clean
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,6 +58,14 @@ test-rust:
 # Side by side on all cores; a core that has none left takes tests over from another.
 test-python:
 	$(RUN) pytest -n auto --dist worksteal
+
+calibration: setup ## Try what only many drives or repetitions decide (minutes)
+	$(RUN) pytest -n auto --dist worksteal -m calibration
+
+# The hook that counts is compiled into the tests, so they get a cache of bytecode of their own.
+decisions: setup ## Count what the tests decide, and what each takes of a processor
+	PYTHONPYCACHEPREFIX=$(OUT)/pycache $(RUN) python -m pytest -q -n auto --dist worksteal \
+	  -p tests.decisions -o enable_assertion_pass_hook=true
 
 lint: setup ## Formatting, clippy, ruff, mypy; warnings are errors
 	cargo fmt --all --check

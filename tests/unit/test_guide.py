@@ -1,13 +1,11 @@
-"""GUIDE trees as estimators: scikit-learn's rules, lines recovered, odd inputs, the same twice."""
+"""GUIDE trees as estimators: lines recovered, odd inputs, the same twice."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from sklearn.linear_model import LinearRegression, QuantileRegressor
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ssdscope.models.guide.check_loss import CheckLoss
 from ssdscope.models.guide.estimators import (
@@ -19,19 +17,6 @@ from ssdscope.models.guide.estimators import (
 Array = npt.NDArray[Any]
 KINDS = (GuideRegressor, GuideBagging, GuideQuantileRegressor)
 EVERY = pytest.mark.parametrize("kind", KINDS)
-
-
-@parametrize_with_checks(
-    [
-        GuideRegressor(random_state=0),
-        GuideBagging(n_estimators=3, random_state=0),
-        GuideQuantileRegressor(max_depth=2, cv=2, random_state=0),
-    ]
-)
-def test_scikit_learns_own_checks(estimator: object, check: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        check(estimator)
 
 
 def two_slopes(x: Array) -> Array:

@@ -5,9 +5,11 @@ TYPE_CHECKING count like all others.
 """
 
 import ast
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.violations import Violations
 
 import ssdscope
 
@@ -58,27 +60,30 @@ def part_of(module: str) -> str | None:
     return words[1] if words[0] == "ssdscope" and len(words) > 1 else None
 
 
-def imports(path: Path) -> list[tuple[str, str | None]]:
-    """Pairs of module and name imported from it; plain imports have no name."""
-    found: list[tuple[str, str | None]] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(path: Path) -> Iterator[tuple[int, str, str | None]]:
+    """Line, module and name imported from it; plain imports have no name."""
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            found += [(alias.name, None) for alias in node.names]
+            for alias in node.names:
+                yield node.lineno, alias.name, None
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            found += [(node.module or "", alias.name) for alias in node.names]
-    return found
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            for alias in node.names:
+                yield node.lineno, node.module or "", alias.name
 
 
-def imported_parts(path: Path) -> set[str]:
-    """The parts of the package a module imports, ``from ssdscope import stats`` included."""
-    parts = set()
-    for module, name in imports(path):
+def imported_parts(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and part of the package that it imports, ``from ssdscope import stats`` included."""
+    for line, module, name in imports(path):
         if module == "ssdscope" and name is not None:
-            parts.add(name)
+            yield line, name
         elif (part := part_of(module)) is not None:
-            parts.add(part)
-    return parts
+            yield line, part
 
 
 def floor_of(part: str) -> int:
@@ -93,35 +98,48 @@ def name_of(path: Path) -> str:
     return relative.parts[0]
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_down(path: Path) -> None:
-    own = name_of(path)
+def points_down(own: str, part: str) -> bool:
+    """Whether a module of the part ``own`` may import ``part``."""
     if own == "__init__":
-        return  # it names all parts for type checkers; test_library says that it loads none
-    for part in imported_parts(path) - {own, "__version__"}:
-        if part == "_native":
-            assert own == "targets", f"{path} touches the native module"
-            continue
-        if (own, part) in ALLOWED_BESIDE:
-            continue
-        assert floor_of(part) < floor_of(own), f"{path} imports upward or sideways: {part}"
+        return True  # it names all parts for type checkers; test_library says that it loads none
+    if part in (own, "__version__") or (own, part) in ALLOWED_BESIDE:
+        return True
+    if part == "_native":
+        return own == "targets"
+    return floor_of(part) < floor_of(own)
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in modules() if name_of(path) in BLACK_BOX],
-    ids=lambda path: str(path.relative_to(PACKAGE)),
-)
-def test_probes_and_models_never_see_the_inside_of_a_drive(path: Path) -> None:
-    for module, name in imports(path):
-        if part_of(module) == "targets":
-            allowed = module in DOOR or (name_of(path), module) == DRIVE_WRITER
-            assert allowed, f"{path} imports {module}"
-            assert name not in DOOR_NAMES_REFUSED, f"{path} imports {name}"
-        assert (module, name) != ("ssdscope", "targets"), f"{path} imports all of targets"
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Attribute):
-            assert node.attr not in ("drive", "_native"), f"{path}:{node.lineno}: .{node.attr}"
+def test_imports_point_down() -> None:
+    rule = Violations()
+    for path in modules():
+        for line, part in imported_parts(path):
+            what = f"imports upward or sideways: {part}"
+            rule.check(points_down(name_of(path), part), f"{path}:{line}", what)
+    rule.none(least=500)
+
+
+def through_the_door(own: str, module: str, name: str | None) -> bool:
+    """Whether a black-box part may import this."""
+    if part_of(module) == "targets":
+        allowed = module in DOOR or (own, module) == DRIVE_WRITER
+        return allowed and name not in DOOR_NAMES_REFUSED
+    return (module, name) != ("ssdscope", "targets")
+
+
+def test_probes_and_models_never_see_the_inside_of_a_drive() -> None:
+    rule = Violations()
+    for path in modules():
+        own = name_of(path)
+        if own not in BLACK_BOX:
+            continue
+        for line, module, name in imports(path):
+            what = f"imports {module}, {name}"
+            rule.check(through_the_door(own, module, name), f"{path}:{line}", what)
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Attribute):
+                inside = node.attr in ("drive", "_native")
+                rule.check(not inside, f"{path}:{node.lineno}", f"sees .{node.attr}")
+    rule.none(least=1000)
 
 
 def test_every_part_of_the_package_stands_on_a_floor() -> None:
@@ -136,4 +154,21 @@ def test_the_walk_sees_what_it_must(tmp_path: Path) -> None:
         "def f():\n    from ssdscope import cli\n    import ssdscope.report.page\n",
         encoding="utf-8",
     )
-    assert imported_parts(source) == {"cli", "report"}
+    assert set(imported_parts(source)) == {(2, "cli"), (3, "report")}
+
+
+def test_what_points_up_or_past_the_door_is_refused() -> None:
+    assert points_down("cli", "report")
+    assert points_down("sweep", "workloads")
+    assert points_down("targets", "_native")
+    assert not points_down("report", "cli")
+    assert not points_down("probes", "models")
+    assert not points_down("workloads", "sweep")
+    assert not points_down("probes", "_native")
+    assert not points_down("__init__", "errors")
+    assert through_the_door("probes", "ssdscope.targets.device", "Device")
+    assert through_the_door(*DRIVE_WRITER, "write")
+    assert not through_the_door("probes", DRIVE_WRITER[1], "write")
+    assert not through_the_door("models", "ssdscope.targets", "open_target")
+    assert not through_the_door("models", "ssdscope.targets.presets", "preset_text")
+    assert not through_the_door("twin", "ssdscope", "targets")

@@ -1,12 +1,10 @@
-"""The estimators beside GUIDE: scikit-learn's rules, and predictions as plain data."""
+"""The estimators beside GUIDE: what they learn, and predictions as plain data."""
 
 import json
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ssdscope.errors import UsageError
 from ssdscope.models import registry
@@ -20,7 +18,6 @@ from ssdscope.models.gaussian import GaussianProcess, _left_out, _likelihood, _p
 from ssdscope.models.gaussian_model import GaussianModel, distances, matern
 from ssdscope.models.guide.estimators import GuideRegressor
 from ssdscope.models.guide.model import GuideModel
-from ssdscope.models.lasso import LassoRegressor
 from ssdscope.models.service import ServiceRegressor
 from ssdscope.models.service_model import ServiceModel, summed
 
@@ -34,24 +31,6 @@ def data(rows: int = 300, seed: int = 0) -> tuple[Any, Any]:
     x = rng.uniform(0, 1, (rows, 4))
     y = np.exp(2 * x[:, 0] + x[:, 2] * (x[:, 1] > 0.5) + rng.normal(0, 0.02, rows))
     return x, y
-
-
-@parametrize_with_checks(
-    [
-        CartRegressor(random_state=0),
-        LeastSquaresRegressor(),
-        LinearQuantileRegressor(),
-        LassoRegressor(),
-        GaussianProcess(random_state=0),
-        ServiceRegressor(random_state=0),
-        ServiceRegressor(tree=True, random_state=0),
-        *([LightgbmRegressor(n_estimators=20)] if "lightgbm" in registry.available(9) else []),
-    ]
-)
-def test_scikit_learns_own_checks(estimator: object, check: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        check(estimator)
 
 
 @pytest.mark.parametrize(

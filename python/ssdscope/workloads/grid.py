@@ -240,7 +240,7 @@ def one_pattern_each(seed: int) -> list[Vector]:
     """
     every = grid()
     firsts = range(0, len(every), PATTERNS)
-    drawn = np.random.default_rng(seed).integers(PATTERNS, size=len(firsts))
+    drawn = stream(seed, "workloads.grid.patterns").integers(PATTERNS, size=len(firsts))
     return [every[first + int(place)] for first, place in zip(firsts, drawn, strict=True)]
 
 
