@@ -10,9 +10,10 @@ is included. The figures are the same on every machine with the same compiler an
 `last.toml` says which those were, and with others nothing is compared.
 """
 
+import os
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -103,11 +104,14 @@ class Case:
     long: list[str]
     steps: int
 
-    def per_step(self) -> float:
-        """Count."""
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            fewer, more = pool.map(count_instructions, [self.short, self.long])
-        return (more - fewer) / self.steps
+
+def per_step(chosen: Sequence[Case]) -> list[float]:
+    """Count all, on all cores: how busy they are changes no count."""
+    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+        more = pool.map(count_instructions, [case.long for case in chosen])
+        fewer = pool.map(count_instructions, [case.short for case in chosen])
+        counts = zip(chosen, fewer, more, strict=True)
+        return [(long - short) / case.steps for case, short, long in counts]
 
 
 def of_job(name: str, what: str, job: Job, short: int = 2_000, long: int = 22_000) -> Case:
@@ -197,8 +201,8 @@ def figures(counted: dict[str, float] | None = None) -> list[Figure]:
     last = last_values()
     found = []
     with cases() as chosen:
-        for case in chosen:
-            value = None if missing else case.per_step()
+        values = [None] * len(chosen) if missing else per_step(chosen)
+        for case, value in zip(chosen, values, strict=True):
             if value is not None and counted is not None:
                 counted[case.name] = value
             before = last.get(case.name)
