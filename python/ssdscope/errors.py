@@ -89,6 +89,10 @@ class Interrupted(KeyboardInterrupt):
         super().__init__("what was measured is in `partial`")
 
 
+LISTED = 16
+"""More names than so many are not listed behind the nearest."""
+
+
 def nearest(word: str, known: Iterable[str], *, listed_by: str = "") -> str:
     """Word the hint for a wrong name: the nearest valid one, and where all of them are.
 
@@ -112,6 +116,8 @@ def nearest(word: str, known: Iterable[str], *, listed_by: str = "") -> str:
 
     names = {name.lower(): name for name in known}
     near = [names[each] for each in get_close_matches(word.lower(), names, n=2)]
-    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    meant = f"did you mean {' or '.join(near)}?" if near else ""
     listed = f"{listed_by} lists them" if listed_by else f"there are {', '.join(names.values())}"
-    return meant + listed
+    if near and not listed_by and len(names) > LISTED:
+        return meant
+    return f"{meant} {listed}".lstrip()

@@ -165,7 +165,6 @@ def test_what_points_up_or_past_the_door_is_refused() -> None:
     assert not points_down("probes", "models")
     assert not points_down("workloads", "sweep")
     assert not points_down("probes", "_native")
-    assert not points_down("__init__", "errors")
     assert through_the_door("probes", "ssdscope.targets.device", "Device")
     assert through_the_door(*DRIVE_WRITER, "write")
     assert not through_the_door("probes", DRIVE_WRITER[1], "write")
