@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import get_type_hints
 
 import pytest
+from tests.unit.made_up_runs import HEADER, collection
 
 import ssdscope
 import ssdscope as s
 from ssdscope.api.running import WorkloadOptions
 from ssdscope.errors import Interrupted, SsdscopeError, UsageError
+from ssdscope.models.table import Table
 from ssdscope.report import sustaining
 from ssdscope.workloads.options import OPTIONS
 
@@ -348,3 +350,22 @@ def test_a_sweep_is_that_of_the_command_and_goes_on(cli, tmp_path: Path) -> None
         s.run_sweep(plan, jobs=0)
     with pytest.raises(UsageError, match="the command reads it"):
         s.run_sweep(plan, out=plan)
+
+
+def test_a_model_is_that_of_the_command(cli, tmp_path: Path) -> None:
+    data = tmp_path / "runs.parquet"
+    with Table(data, HEADER) as table:
+        for row in collection(96, repeats=8):
+            table.append(row)
+    names = {"model": "ols", "features": "basic", "seed": 4}
+    words = [word for name, value in names.items() for word in (f"--{name}", str(value))]
+    assert cli("model", "fit", str(data), *words, "-O", str(tmp_path / "told.json")).status == 0
+    model = s.fit(data, **names)
+    model.save(tmp_path / "made.json")
+    assert (tmp_path / "made.json").read_bytes() == (tmp_path / "told.json").read_bytes()
+    assert re.fullmatch(
+        r"ols on basic features, \d+ runs; latency is [\d.]+% off on unseen runs", repr(model)
+    )
+    assert model.predict(q_dep=4, rd_size="4k")["iops"]["value"] > 0
+    with pytest.raises(UsageError, match="no set of features 'none'"):
+        s.fit(data, features="none")
