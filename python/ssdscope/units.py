@@ -195,6 +195,20 @@ def format_size(size_bytes: int) -> str:
     return str(size_bytes)
 
 
+def format_binary(size_bytes: float) -> str:
+    """Write bytes for people in powers of 1024, with three digits: ``16 KiB``."""
+    for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size_bytes >= scale:
+            return f"{significant(size_bytes / scale)} {unit}"
+    return f"{size_bytes:g} B"
+
+
+def significant(number: float, digits: int = 3) -> str:
+    """Write so many digits, without an exponent where a reader would not write one."""
+    text = f"{number:.{digits}g}"
+    return f"{number:,.0f}" if "e" in text and 1 <= abs(number) < 1e15 else text
+
+
 def format_duration(duration_ns: float) -> str:
     """Write a time for people, in the largest unit that keeps it at or above one."""
     if abs(duration_ns) >= 1e12:
@@ -221,16 +235,6 @@ def format_number(value: float | str) -> str:
         return value
     whole = abs(value) < _WHOLE_BELOW and float(value).is_integer()
     return f"{value:,.0f}" if whole else f"{value:,.6g}"
-
-
-def format_binary(size_bytes: int) -> str:
-    """Write a size as memory is counted, in powers of 1024: ``8 GiB``."""
-    value = float(size_bytes)
-    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB"):
-        if value < 1024:
-            return f"{value:.4g} {unit}"
-        value /= 1024
-    return f"{value:.4g} PiB"
 
 
 def _split(text: str, what: str, hint: str) -> tuple[Fraction, str]:

@@ -302,7 +302,7 @@ def test_holes_of_a_file_are_warned_of(tmp_path: Path) -> None:
 
 
 def test_a_target_shows_itself() -> None:
-    assert repr(s.open("sim:ryu-b")) == "sim:ryu-b, 14.94 GiB, sequential"
+    assert repr(s.open("sim:ryu-b")) == "sim:ryu-b, 14.9 GiB, sequential"
     assert repr(s.open("sim:msr-4gb", state="steady:64m")).endswith("steady:64m")
     assert repr(s.open("null:1g")) == "null:1g, 1 GiB, null"
 

@@ -149,7 +149,13 @@ def test_numbers_for_people() -> None:
 
 @pytest.mark.parametrize(
     ("size_bytes", "text"),
-    [(0, "0 bytes"), (1023, "1023 bytes"), (2**33, "8 GiB"), (7_988_633_600, "7.44 GiB")],
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (2**33, "8 GiB"),
+        (7_988_633_600, "7.44 GiB"),
+        (2**40, "1,024 GiB"),
+    ],
 )
 def test_sizes_for_people_are_binary(size_bytes: int, text: str) -> None:
     assert format_binary(size_bytes) == text

@@ -75,7 +75,7 @@ def open(  # noqa: A001 (as gzip.open: it is used as ssdscope.open)
     --------
     >>> import ssdscope as s
     >>> s.open("sim:msr-4gb", state="random", sets={"gc.policy": "greedy"})
-    sim:msr-4gb, 3.353 GiB, random
+    sim:msr-4gb, 3.35 GiB, random
     """
     opened = open_target(
         os.fspath(target),

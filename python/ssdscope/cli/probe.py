@@ -12,7 +12,8 @@ from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
 from ssdscope.cli.terminal import paragraph
 from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, UsageError
-from ssdscope.units import format_capacity, format_number, parse_size
+from ssdscope.units import format_capacity, parse_size
+from ssdscope.units import format_number as _number
 
 if TYPE_CHECKING:
     from ssdscope.probes import ProbeInfo
@@ -223,13 +224,13 @@ def _described(probe: "ProbeInfo", info: "DeviceInfo | None") -> dict[str, Any]:
 def _value(finding: dict[str, Any]) -> str:
     match finding["outcome"]:
         case "detected":
-            return format_number(finding["value"])
+            return _number(finding["value"])
         case "absent":
             return "none"
         case "ambiguous":
-            return " or ".join(format_number(each) for each in finding["candidates"])
+            return " or ".join(_number(each) for each in finding["candidates"])
     return "-"
 
 
 def _interval(interval: list[float] | None) -> str:
-    return "-" if interval is None else " to ".join(format_number(each) for each in interval)
+    return "-" if interval is None else f"{_number(interval[0])} to {_number(interval[1])}"
