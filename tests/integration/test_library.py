@@ -254,6 +254,20 @@ def test_a_wrong_value_is_refused_in_the_words_of_the_command(cli, option: str, 
     assert f"error: {words}\n" in f"{told.err}\n"
 
 
+def test_an_error_names_the_keyword_wherever_it_stands() -> None:
+    with pytest.raises(UsageError) as refusal:
+        s.open("null:", state="fresh")
+    assert refusal.value.message == "target 'null:' is not simulated: state does not apply"
+    with pytest.raises(UsageError, match=r"^read_cache=True: the read cache cannot be switched on"):
+        s.open("sim:mqsim-8g", read_cache=True)
+
+
+def test_caches_are_switched() -> None:
+    buffer = {"write_buffer.bytes": "1m", "write_buffer.drain": "full"}
+    drive = s.open("sim:mqsim-8g", state="fresh", sets=buffer, write_cache=False)
+    assert not drive.device.info.write_cache.on
+
+
 def test_an_error_hides_what_it_was_translated_from() -> None:
     with pytest.raises(SsdscopeError) as refusal:
         s.run("sim:ryu-b", bs=100)

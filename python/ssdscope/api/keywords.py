@@ -13,7 +13,7 @@ from ssdscope.errors import SsdscopeError, UsageError, nearest
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_OPTION = re.compile(r"^--([a-z][a-z0-9-]*)", re.MULTILINE)
+_OPTION = re.compile(r"(?<!\S)--([a-z][a-z0-9-]*)")
 
 
 def keyworded(*, also: Collection[str] = ()) -> Callable[[Callable[P, T]], Callable[P, T]]:
