@@ -11,6 +11,7 @@ SCRIPT = ROOT / "scripts" / "docs_outputs.py"
 MOVED = ["title", "a  1", "b  2", "c  3", "d  4", "end"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_a_page_shows_what_its_commands_print(page: Path) -> None:
     done = subprocess.run(
