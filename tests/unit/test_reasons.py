@@ -55,7 +55,7 @@ def test_every_reason_is_met_and_every_one_met_has_words() -> None:
 
 def test_the_table_in_the_docs_is_the_one_in_the_code() -> None:
     text = (ROOT / "docs" / "probes.md").read_text(encoding="utf-8")
-    text = text.partition("## Why a property cannot be told")[2].partition("\n## ")[0]
+    text = text.partition("## Why a probe refuses")[2].partition("\n## ")[0]
     rows = dict(re.findall(r"^\| `([a-z_]+)` \| (.*) \|$", text, re.MULTILINE))
     assert set(rows) == set(map(str, Reason))
     for reason, told in WORDS.items():
