@@ -53,3 +53,17 @@ def test_links_lead_somewhere() -> None:
     for page in (*PAGES, *ROOT.glob("*.md")):
         for link in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Names that headings have as targets of links, by the rule of GitHub."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_into_a_page_name_a_heading_of_it() -> None:
+    for page in (*PAGES, *ROOT.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        for link, anchor in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", text):
+            aim = page.parent / link if link else page
+            assert anchor in anchors(aim), f"{page.name}: {link}#{anchor}"
