@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ssdscope.plots import PAGE, findings, inline_svg
+from ssdscope.plots import PAGE, charts, findings, inline_svg
 from ssdscope.probes.finding import UNITS
 from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.report import words
@@ -36,6 +36,13 @@ def test_every_look_is_drawn_with_its_marks_and_names(look: str, log: bool) -> N
 def test_a_picture_of_one_value_is_drawn() -> None:
     one = Picture("t", "c", Axis("n"), Axis("rate", "iops", log=True), [series("a", [1], [5.0])])
     assert "svg" in inline_svg(findings.picture(one.to_json(), PAGE), "x", "a picture")
+
+
+def test_a_trace_of_too_few_requests_for_any_window_is_drawn_empty() -> None:
+    few = {"start_s": [0.0], "requests": [9], "p50_ns": [None]}
+    tail = {"start_s": [0.0], "requests": [9], "p99_ns": [None]}
+    figure = charts.timeline({"width_s": 1.0, "read": few | {"tail": tail}}, PAGE)
+    assert "time in the trace" in inline_svg(figure, "trace", "a trace")
 
 
 def test_every_property_has_a_name_on_the_page() -> None:

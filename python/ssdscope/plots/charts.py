@@ -227,5 +227,6 @@ def timeline(windows: Mapping[str, Any], palette: Palette) -> "Figure":
     style.log_times(axes.yaxis)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axes.set_xlabel("time in the trace (s)")
-    style.legend(axes, palette, loc="lower left", bbox_to_anchor=(-0.02, 0.995), ncols=4)
+    if axes.lines:  # a trace that was cut off early may have too few requests for any
+        style.legend(axes, palette, loc="lower left", bbox_to_anchor=(-0.02, 0.995), ncols=4)
     return figure
