@@ -1,6 +1,6 @@
 """``ssdscope characterize``: the main job, one page about one drive."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,12 +18,16 @@ from ssdscope.cli.probe import (
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError
+from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError, UsageError
+
+if TYPE_CHECKING:
+    from ssdscope.report import Disclosure
 
 EXAMPLES = """\b
 Examples:
   ssdscope characterize sim:mqsim-8g -O report.html
   ssdscope characterize big.bin -O report.html --json report.json --trace mine.spc.gz
+  ssdscope characterize /dev/nvme0n1 -O report.html --anonymous
 """
 
 
@@ -39,6 +43,17 @@ def _growing(page: str, given: Given) -> list[str]:
     from pathlib import Path
 
     return [] if given["json_out"] else [str(Path(page).with_suffix(".partial.json"))]
+
+
+def _disclosure(*, anonymous: bool, whole: bool) -> "Disclosure":
+    """Take how much the page may say of whose drive it is about."""
+    from ssdscope.report import Disclosure
+
+    if anonymous and whole:
+        raise UsageError("--anonymous and --with-identity exclude each other")
+    if anonymous:
+        return Disclosure.ANONYMOUS
+    return Disclosure.WHOLE if whole else Disclosure.MASKED
 
 
 def characterize(
@@ -64,6 +79,16 @@ def characterize(
         typer.Option("--format", metavar="FORMAT", help="Of the trace: spc, disksim, mqsim."),
     ] = None,
     columns: options.Columns = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option(
+            "--anonymous", help="Leave out host, kernel build, paths, and serials but for 4 digits."
+        ),
+    ] = False,
+    with_identity: Annotated[
+        bool,
+        typer.Option("--with-identity", help="Show the host's name and whole serial numbers."),
+    ] = False,
     force: options.Force = False,
     budget: BudgetOption = "default",
     dry_run: DryRun = False,
@@ -78,7 +103,8 @@ def characterize(
 ) -> int:
     """Measure a drive, detect what is inside, and write one self-contained page about it.
 
-    The page opens offline. A real drive is only read, unless --destroy-data allows more.
+    The page opens offline. A real drive is only read, unless --destroy-data allows more. Of a
+    serial number the page and its JSON hold the last four digits, and they do not name the host.
     """
     import time
     from pathlib import Path
@@ -89,6 +115,7 @@ def characterize(
     from ssdscope.report.spending import in_words
 
     session: Session = context.obj
+    disclosure = _disclosure(anonymous=anonymous, whole=with_identity)
     spend = probes.Budget.parse(budget)
     page, data = Path(out), None if json_out is None else Path(json_out)
     guard(context, force=force)
@@ -115,6 +142,7 @@ def characterize(
                 progress=stage,
                 rated_bytes=rated_bytes,
                 begun_s=begun_s,
+                disclosure=disclosure,
             )
         except OutputError as failure:
             if failure.partial is None:

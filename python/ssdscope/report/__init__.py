@@ -8,6 +8,8 @@
     A trace replayed, and its latency over time.
 `probing`
     Probes alone, within a plan.
+`identity`
+    Whose drive the page is about: how much it says of that.
 `spending`
     What a budget allows, and what was used of it.
 `words`
@@ -21,6 +23,7 @@ The page is made from the document alone, so it can be made again from a saved J
 """
 
 from ssdscope.report.characterize import Characterization, characterize, planned
+from ssdscope.report.identity import Disclosure
 from ssdscope.report.page import render
 
-__all__ = ["Characterization", "characterize", "planned", "render"]
+__all__ = ["Characterization", "Disclosure", "characterize", "planned", "render"]

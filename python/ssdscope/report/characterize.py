@@ -1,7 +1,6 @@
 """The main job: measure a drive, detect, model, twin, advise, and write it down as it goes."""
 
 import contextlib
-import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -11,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope import advise, probes, twin
-from ssdscope.errors import OutputError, SsdscopeError, UsageError
+from ssdscope.errors import OutputError, UsageError
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.report import modelling, performance, replay, spending, survey, sustaining
+from ssdscope.report.identity import Disclosure, Masked
 from ssdscope.report.page import render
 from ssdscope.results import envelope
 from ssdscope.results.files import destination, is_special, write_text
@@ -22,7 +22,7 @@ from ssdscope.seeds import stream
 from ssdscope.targets import Target
 from ssdscope.targets.metered import Limits, MeteredDevice
 from ssdscope.targets.names import shell_words
-from ssdscope.targets.opening import identify
+from ssdscope.targets.native_build import native_build
 from ssdscope.targets.spare import spare_bytes
 
 STAGES: tuple[tuple[str, float], ...] = (
@@ -76,11 +76,12 @@ class _Job:
 
 
 class _Files:
-    """The page, and the document while it grows."""
+    """The page, and the document while it grows; nothing gets there that is not masked."""
 
-    def __init__(self, page: Path, data: Path | None) -> None:
+    def __init__(self, page: Path, data: Path | None, masked: Masked) -> None:
         self.page = page
         self.data = data
+        self._masked = masked
         beside = data or page.with_suffix(".partial.json")
         # What is no plain file, as /dev/null, is written once, and nothing is put beside it.
         self._growing = None if is_special(destination(data or page)) else beside
@@ -88,10 +89,11 @@ class _Files:
 
     def keep(self, document: dict[str, Any]) -> None:
         if self._growing is not None:
-            write_text(self._growing, _json(document))
+            write_text(self._growing, _json(self._masked.document(document)))
 
     def finish(self, document: dict[str, Any]) -> None:
         self.keep(document)
+        document = self._masked.document(document)
         write_text(self.page, render(document))
         if self.data is None and self._growing is not None:
             self._growing.unlink()
@@ -111,6 +113,7 @@ def characterize(
     progress: StageProgress = silent,
     rated_bytes: int | None = None,
     begun_s: float | None = None,
+    disclosure: Disclosure = Disclosure.MASKED,
 ) -> Characterization:
     """Characterise a drive and write the page.
 
@@ -138,6 +141,8 @@ def characterize(
         What the drive is rated to take in its life, if its data sheet says so.
     begun_s
         When the budget's time began, by `time.monotonic`; now if absent.
+    disclosure
+        How much the page and the document say of whose drive it is.
 
     Raises
     ------
@@ -160,10 +165,16 @@ def characterize(
     plan.require_asked()
     account = spending.Account(plan)
     account.begun_s = begun_s or account.begun_s
-    command = _command(target, budget, seed, trace, sets)
-    document = _empty_document(target, budget, seed, command, sets)
+    # From here on nothing knows the target by a name that the page may not hold.
+    masked = Masked(target, trace, disclosure)
+    sets, declared = [masked.text(each) for each in sets], masked.declared(target)
+    target, trace = masked.target(target), masked.trace(trace)
+    document = _empty_document(target, budget, seed, sets)
+    document["target"]["declared"] = declared
+    document["provenance"] |= masked.provenance()
+    document["provenance"]["command"] = _command(target, budget, seed, trace, sets, masked)
     job = _Job(target, budget, seed, trace, document)
-    files = _Files(out_html, out_json)
+    files = _Files(out_html, out_json, masked)
     interrupted = False
     done = 0.0
     files.keep(document)
@@ -182,7 +193,7 @@ def characterize(
         "spent": account.to_json(),
     }
     progress("writing the page", 1.0)
-    result = Characterization(document, interrupted)
+    result = Characterization(masked.document(document), interrupted)
     try:
         files.finish(document)
     except OutputError as error:
@@ -238,6 +249,7 @@ def _command(
     seed: int,
     trace: replay.TraceFile | None,
     sets: Sequence[str],
+    masked: Masked,
 ) -> str:
     """Give the command that measures the same again, quoted for a shell.
 
@@ -247,12 +259,13 @@ def _command(
     words += [] if target.state is None else ["--state", target.state]
     words += [word for change in sets for word in ("--set", change)]
     words += [] if trace is None else trace.words()
+    words += masked.options()
     written = target.kind == "file" and target.device.info.writable
     return shell_words(words) + (" --destroy-data TOKEN" if written else "")
 
 
 def _empty_document(
-    target: Target, budget: Budget, seed: int, command: str, sets: Sequence[str]
+    target: Target, budget: Budget, seed: int, sets: Sequence[str]
 ) -> dict[str, Any]:
     known = {"sets": list(sets), "info": asdict(target.device.info), "declared": None}
     return {
@@ -267,10 +280,7 @@ def _empty_document(
         "provenance": {
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
             "budget": budget.name,
-            "command": command,
-            "machine": platform.machine(),
-            "kernel": f"{platform.system()} {platform.release()}",
-            "python": platform.python_version(),
+            "build": asdict(native_build()),
             "stages_done": [],
             "stage_seconds": {},
             "spent": None,
@@ -279,8 +289,6 @@ def _empty_document(
 
 
 def _detect(job: _Job, progress: StageProgress) -> None:
-    if job.target.kind in ("block", "file"):
-        job.document["target"]["declared"] = _identity(job.target.uri)
     found: list[probes.Finding] = []
     try:
         for finding in probes.each(["all"], job.target.device, job.budget, job.seed, progress):
@@ -288,14 +296,6 @@ def _detect(job: _Job, progress: StageProgress) -> None:
     finally:
         told = probes.reconciled(found)
         job.document["findings"] = [each.to_json() for each in told]
-
-
-def _identity(path: str) -> dict[str, Any] | None:
-    """Give what the kernel declares; a hint, and nothing to fail over."""
-    try:
-        return identify(path)
-    except SsdscopeError:
-        return None
 
 
 def _measure(job: _Job, progress: StageProgress) -> None:

@@ -14,6 +14,13 @@ from ssdscope.report import (
     writes,
 )
 
+IDENTITY = {
+    "anonymous": "left out: host, kernel build, paths, and serial numbers but for four digits",
+    "masked": "left out: the host's name, and serial numbers but for four digits",
+    "whole": "shown in full",
+}
+"""How much the page says of whose drive it is about."""
+
 
 def render(document: Mapping[str, Any]) -> str:
     """Make the page of a document.
@@ -80,7 +87,7 @@ def _identity(document: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _declared(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Give what the kernel says of a real target."""
-    return [row for row in sections.flat(document["target"]["declared"]) if row[0] != "token"]
+    return sections.flat(document["target"]["declared"])
 
 
 def _budget(document: Mapping[str, Any]) -> str:
@@ -89,17 +96,23 @@ def _budget(document: Mapping[str, Any]) -> str:
     return name if used is None else f"{name}: {spending.in_words(used)}"
 
 
+def _build(build: Mapping[str, str] | None) -> str:
+    return "" if build is None else f" (commit {build['commit']}, {build['compiler']})"
+
+
 def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     given = document["provenance"]
     tool = document["tool"]
     seconds = given.get("seconds")
+    host = f"{given['host']}, " if "host" in given else ""
     return [
-        ("Tool", f"{tool['name']} {tool['version']}"),
+        ("Tool", f"{tool['name']} {tool['version']}{_build(given.get('build'))}"),
         ("Command", str(given["command"])),
         ("Seed", str(document["seed"])),
         ("Budget", _budget(document)),
         ("Started", str(given["started"])),
         ("Took", words.NOTHING if seconds is None else f"{seconds:.1f} s"),
-        ("Machine", f"{given['machine']}, {given['kernel']}, Python {given['python']}"),
+        ("Machine", f"{host}{given['machine']}, {given['kernel']}, Python {given['python']}"),
+        *([("Identity", IDENTITY[given["identity"]])] if "identity" in given else []),
         ("Stages done", ", ".join(given["stages_done"]) or "none"),
     ]

@@ -29,11 +29,19 @@ class TraceFile:
         The file.
     format, columns
         As `--format` and `--columns` have them.
+    shown
+        What a page calls its path, if not by that.
     """
 
     path: Path
     format: str | None = None
     columns: str | None = None
+    shown: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name without folders, as a page has it."""
+        return Path(self.shown or self.path).name
 
     def require_readable(self) -> None:
         """Refuse what cannot be read as a trace.
@@ -49,7 +57,7 @@ class TraceFile:
         """Give the words of a command that name it."""
         given = (("--format", self.format), ("--columns", self.columns))
         told = [word for name, each in given if each is not None for word in (name, each)]
-        return ["--trace", str(self.path), *told]
+        return ["--trace", self.shown or str(self.path), *told]
 
 
 def replay_trace(
@@ -68,7 +76,7 @@ def replay_trace(
 
     def tell(report: Progress) -> None:
         nonlocal spent
-        progress(f"replaying {trace.path.name}", report.fraction or 0.0)
+        progress(f"replaying {trace.name}", report.fraction or 0.0)
         if cut is not None and cut.left_s == 0:
             spent = True
             raise KeyboardInterrupt  # as Ctrl-C does: what was served is kept
@@ -78,12 +86,12 @@ def replay_trace(
     try:
         result = alone.replay(str(trace.path), options, progress=tell, chunk=keep)
     except SsdscopeError as error:
-        return {"name": trace.path.name, "failure": error.message}
+        return {"name": trace.name, "failure": error.message}
     if result.interrupted and not spent:
         raise KeyboardInterrupt
     summary = result.summary
     return {
-        "name": trace.path.name,
+        "name": trace.name,
         "options": options.to_dict(),
         "trace": summary.get("trace"),
         "cut_off": result.interrupted,

@@ -12,6 +12,7 @@
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -115,6 +116,35 @@ def parse_target(text: str, *, depth: int = 0) -> Spec:
         f"target {text!r}: unknown kind {scheme.group()!r}",
         hint=f"{_FORMS_HINT}; write ./{text} for a file of that name",
     )
+
+
+def write_target(spec: Spec, named: Callable[[str], str] = str) -> str:
+    """Write a target as text.
+
+    Parameters
+    ----------
+    spec
+        The parsed target.
+    named
+        What to call a path in it, as it is if absent.
+
+    Examples
+    --------
+    >>> write_target(parse_target("raid0:a.bin,sim:mqsim-8g"), str.upper)
+    'raid0:(A.BIN),(sim:mqsim-8g)?chunk=65536'
+    """
+    match spec:
+        case Preset(name):
+            return f"sim:{name}"
+        case DriveFile(path) | Path(path):
+            return named(path)
+        case Null(capacity_bytes):
+            return f"null:{capacity_bytes}"
+        case Nbd(uri):
+            return uri
+        case Raid0(members, chunk_bytes):
+            inner = ",".join(f"({write_target(member, named)})" for member in members)
+            return f"raid0:{inner}?chunk={chunk_bytes}"
 
 
 def _name(rest: str, text: str) -> str:

@@ -237,7 +237,7 @@ def array_behind(uri: str) -> Array | None:
 
 def members_of(array: Array) -> list[str]:
     """List the targets that an array is made of."""
-    return [_uri_of(leaf) for leaf in _leaves(grammar.parse_target(array.target))]
+    return [grammar.write_target(leaf) for leaf in _leaves(grammar.parse_target(array.target))]
 
 
 def resolve_drive(uri: str, sets: Sequence[str] = ()) -> dict[str, Any]:
@@ -372,7 +372,7 @@ def _open_raid0(uri: str, spec: grammar.Raid0, options: _Options) -> Target:
     for index, member in enumerate(spec.members):
         sets = options.sets if _is_simulated(member) or isinstance(member, grammar.Raid0) else ()
         member_options = replace(options, sets=sets, seed=_member_seed(options.seed, index))
-        members.append(_open(_uri_of(member), member, member_options))
+        members.append(_open(grammar.write_target(member), member, member_options))
     with translated_errors():
         native = _native.open_raid0(
             native_of([member.device for member in members]), spec.chunk_bytes
@@ -384,21 +384,6 @@ def _member_seed(seed: int, index: int) -> int:
     """Give each member its own randomness; the same for the same run."""
     digest = hashlib.blake2b(f"{seed}/raid0/{index}".encode(), digest_size=7).digest()
     return int.from_bytes(digest, "big")
-
-
-def _uri_of(spec: grammar.Spec) -> str:
-    match spec:
-        case grammar.Preset(name):
-            return f"sim:{name}"
-        case grammar.DriveFile(path) | grammar.Path(path):
-            return path
-        case grammar.Null(capacity_bytes):
-            return f"null:{capacity_bytes}"
-        case grammar.Nbd(uri):
-            return uri
-        case grammar.Raid0(members, chunk_bytes):
-            inner = ",".join(f"({_uri_of(member)})" for member in members)
-            return f"raid0:{inner}?chunk={chunk_bytes}"
 
 
 def _target(uri: str, device: Device) -> Target:
