@@ -13,6 +13,7 @@ from ssdscope.report import (
     words,
     writes,
 )
+from ssdscope.report.tried import TRIED
 
 IDENTITY = {
     "anonymous": "left out: host, kernel build, paths, and serial numbers but for four digits",
@@ -58,6 +59,7 @@ def render(document: Mapping[str, Any]) -> str:
         drive=sections.flat(document["target"]["drive"]),
         provenance=_provenance(document),
         stages=sections.stages(document),
+        tried=TRIED.items(),
     )
 
 

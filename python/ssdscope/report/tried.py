@@ -1,0 +1,22 @@
+"""On what kinds of targets the statements of a page were tried, one sentence each.
+
+A unit test holds each sentence to the tests that it rests on. Who adds such a test changes the
+sentence, and who removes one has to.
+"""
+
+TRIED: dict[str, str] = {
+    "Simulated drives": (
+        "Every probe was tried on drives drawn at random whose inside is known; how often it was "
+        "right is in docs/recovery.md."
+    ),
+    "Files": (
+        "Reading, writing with a token, traces, and all probes that only read were tried; what is "
+        "inside the drive below was not known, so no answer was checked."
+    ),
+    "Loop devices": (
+        "The kernel counted the reads that a run reported, and a write was refused; no probe was "
+        "tried."
+    ),
+    "NBD exports": "This version does not open them, so nothing was tried.",
+    "Hardware": "No statement was checked on a drive of hardware yet, neither SATA nor NVMe.",
+}
