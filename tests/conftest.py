@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from tests import always
 
 from ssdscope.cli.app import run_cli
 
@@ -17,6 +18,11 @@ settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.load_profile("repeatable")
 
 COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    always.mark_others(items)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,19 +8,28 @@ from typing import Any
 
 import pytest
 
+from ssdscope.cli.app import run_cli
+
 pytestmark = pytest.mark.e2e
 
 CHROMIUM = shutil.which("chromium")
 ZSTD = shutil.which("zstd")
 
 
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page by the command line, of few runs."""
+    out = tmp_path_factory.mktemp("page") / "page.html"
+    words = ("characterize", "sim:msr-4gb", "--budget", "4s", "-O", str(out), "--seed", "1")
+    assert run_cli(words) == 0
+    return out
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 @pytest.mark.parametrize("width", [360, 1200])
 def test_the_page_opens_in_a_browser_without_complaints(
-    cli: Callable[..., Any], tmp_path: Path, width: int
+    page: Path, tmp_path: Path, width: int
 ) -> None:
-    page = tmp_path / "page.html"
-    assert cli("characterize", "sim:msr-4gb", "-O", str(page), "--seed", "1").status == 0
     done = subprocess.run(
         [
             str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu",

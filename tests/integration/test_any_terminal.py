@@ -31,7 +31,7 @@ ALL_SHOWN = [
     ("drives", "keys"),
     ("doctor",),
     ("probe", "list"),
-    ("probe", "latency", "sim:mqsim-8g", "--seed", "1"),
+    ("probe", "latency", "sim:mqsim-8g", "--budget", "2s", "--seed", "1"),
     ("model", "collect", "sim:mqsim-8g", "--dry-run", "--seed", "1"),
     ("config", "show", "sim:nvme-tlc"),
 ]

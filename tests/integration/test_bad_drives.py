@@ -111,6 +111,7 @@ def test_the_sound_drives_have_answers(sound: dict[str, Answers]) -> None:
         assert sum(isinstance(each, Detected) for each in found.values()) >= 13
 
 
+@pytest.mark.always(3)
 @pytest.mark.parametrize("drive", DRIVES)
 @pytest.mark.parametrize(
     ("offset", "size"), [(0, 32 * MIB), (77 * MIB, 64 << 10), (100 * MIB, 4096), (200 * MIB, MIB)]
@@ -145,6 +146,7 @@ def test_a_drive_that_goes_away(sound: dict[str, Answers], probe: str, tmp_path:
     assert ended >= (0 if probe in IDLE else 1)
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize("drive", DRIVES)
 @pytest.mark.parametrize("flush", ["refused", "ignored"])
 def test_a_drive_without_flush(

@@ -69,6 +69,7 @@ def test_lines_are_measured_in_order() -> None:
     assert all(row.requests > 0 for row in rows[short])
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize("name", ["3", "4", "5", "6"])
 def test_the_drives_behave_as_the_paper_s(name: str) -> None:
     """Figure 7 is of the same runs as figure 6."""

@@ -176,7 +176,7 @@ def test_a_study_is_reproduced(cli, tmp_path: Path) -> None:
 def test_a_page_is_written(cli, tmp_path: Path) -> None:
     page, data = tmp_path / "page.html", tmp_path / "page.json"
     words = ("characterize", "sim:msr-4gb", "-O", str(page), "--json", str(data), "--seed", "1")
-    said = cli(*words, "-o", "json")
+    said = cli(*words, "--budget", "4s", "-o", "json")
     assert said.status == 0, said.err
     assert said.document["findings"]
     html = page.read_text(encoding="utf-8")

@@ -97,7 +97,7 @@ def test_a_page_that_cannot_be_written_does_not_lose_the_findings(
 
     monkeypatch.setattr(Path, "replace", full)
     said = cli(
-        "characterize", "null:1m", "-O", str(page), "--json", str(data),
+        "characterize", "null:1m", "-O", str(page), "--json", str(data), "--budget", "2s",
         "--seed", "1", "-o", "json",
     )  # fmt: skip
     assert said.status == 1

@@ -43,6 +43,7 @@ def counted(bench: Any) -> float:
     return float((after[0] - before[0]) / (after[1] - before[1]))
 
 
+@pytest.mark.always(4)
 @pytest.mark.parametrize("noise", ["", NOISE])
 @pytest.mark.parametrize("policy", ["greedy", "fifo", "cost-benefit", "random"])
 @pytest.mark.parametrize("allocation", ["address", "order"])

@@ -41,7 +41,7 @@ def test_a_file_that_is_only_read_is_left_to_the_bit(cli, tmp_path: Path) -> Non
     file = tmp_path / "drive.bin"
     file.write_bytes(bytes(range(256)) * 8192)
     before = hashlib.sha256(file.read_bytes()).hexdigest()
-    said = cli("probe", "all", str(file), "--seed", "1", "-o", "json")
+    said = cli("probe", "all", str(file), "--budget", "5s", "--seed", "1", "-o", "json")
     assert said.status == 0
     assert hashlib.sha256(file.read_bytes()).hexdigest() == before
     assert all(each["bytes_written"] == 0 for each in said.document["findings"])
@@ -51,7 +51,7 @@ def test_a_file_that_is_only_read_is_left_to_the_bit(cli, tmp_path: Path) -> Non
 def test_a_tiny_target_is_refused_with_the_reason(cli, tmp_path: Path, size: int) -> None:
     file = tmp_path / "drive.bin"
     file.write_bytes(b"\1" * size)
-    said = cli("probe", "all", str(file), "--seed", "1", "-o", "json")
+    said = cli("probe", "all", str(file), "--budget", "5s", "--seed", "1", "-o", "json")
     assert said.status == 0
     found = properties(said.document)
     told = {name for name, each in found.items() if each["outcome"] == "detected"}

@@ -82,6 +82,7 @@ def values(device: Device) -> list[float | str | None]:
     return [each.value if isinstance(each, Detected) else None for each in both]
 
 
+@pytest.mark.always(3)
 @pytest.mark.parametrize(
     ("unit", "phase", "changes", "more"),
     [
@@ -199,6 +200,7 @@ def test_pairs_of_blocks_on_one_chip_are_no_unit(tmp_path: Path) -> None:
     assert not any(isinstance(each, Detected) for each in found.values())
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(("unit", "drain"), [(8192, "full"), (32_768, "full"), (16_384, "idle")])
 def test_a_full_protected_buffer_is_known_by_writing_again(
     tmp_path: Path, unit: int, drain: str
@@ -311,6 +313,7 @@ def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: P
     assert values(device) == [24_576, 13_312]
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize(
     ("seed", "index", "unit", "phase"),
     [
@@ -332,6 +335,7 @@ def test_units_that_links_and_rows_hide(seed: int, index: int, unit: int, phase:
     assert values(open_drive(draw(seed, index).toml(), "drawn", index)) == [unit, phase]
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(
     ("seed", "index"),
     [

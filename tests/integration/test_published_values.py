@@ -25,6 +25,7 @@ PROBED = {
 """How many of the published values no probe says, for a reason that is told."""
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("preset", PROBED)
 def test_the_probes_find_what_was_published(preset: str, tmp_path: Path) -> None:
     result = studies.run("presets", figures=[preset], out_dir=tmp_path, seed=1)

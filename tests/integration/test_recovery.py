@@ -1,4 +1,4 @@
-"""The recovery study as a whole: twelve of its drives, probed blind."""
+"""The recovery study as a whole, its drives probed blind: three of them always, or twelve."""
 
 import json
 import re
@@ -11,7 +11,14 @@ from ssdscope.studies import Verdict
 from ssdscope.studies.recovery.judge import Outcome
 from ssdscope.studies.recovery.truth import KINDS
 
-SEED, COUNT, FLAT = 7, 8, 4
+SEED = 7
+SIZES = [(2, 1), pytest.param((8, 4), marks=pytest.mark.calibration)]
+"""Drives of the first generator, and flat ones."""
+
+
+@pytest.fixture(scope="module", params=SIZES, ids="{0[0]}+{0[1]}".format)
+def sizes(request: pytest.FixtureRequest) -> tuple[int, int]:
+    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -20,12 +27,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def study(folder: Path) -> studies.StudyResult:
-    sizes = {"count": COUNT, "flat": FLAT}
-    return studies.run("recovery", out_dir=folder, seed=SEED, extras=sizes)
+def study(folder: Path, sizes: tuple[int, int]) -> studies.StudyResult:
+    extras = dict(zip(("count", "flat"), sizes, strict=True))
+    return studies.run("recovery", out_dir=folder, seed=SEED, extras=extras)
 
 
-@pytest.mark.slow
 def test_nothing_is_wrong(study: studies.StudyResult) -> None:
     wrong = {
         f"{drive} {name}"
@@ -38,8 +44,10 @@ def test_nothing_is_wrong(study: studies.StudyResult) -> None:
         assert "broke off" not in " ".join(row.what for row in figure.rows)
 
 
-def test_every_property_of_every_drive_is_judged(study: studies.StudyResult) -> None:
-    for figure, drives in zip(study.figures, (COUNT, FLAT), strict=True):
+def test_every_property_of_every_drive_is_judged(
+    study: studies.StudyResult, sizes: tuple[int, int]
+) -> None:
+    for figure, drives in zip(study.figures, sizes, strict=True):
         assert figure.table is not None
         names = [row[0] for row in figure.table.rows]
         assert names == [*KINDS, "all"]
@@ -55,19 +63,20 @@ def test_enough_of_what_is_there_is_observable(study: studies.StudyResult) -> No
 
 
 def test_a_finished_study_is_read_from_its_journal(
-    study: studies.StudyResult, folder: Path, cli
+    study: studies.StudyResult, folder: Path, sizes: tuple[int, int], cli
 ) -> None:
+    count, flat = sizes
     words = ("reproduce", "recovery", "--seed", str(SEED), "-O", str(folder), "-o", "json")
-    said = cli(*words, "--count", str(COUNT), "--flat", str(FLAT))
+    said = cli(*words, "--count", str(count), "--flat", str(flat))
     again = json.loads(said.out)
     assert again["figures"][0]["rows"] == study.to_json()["figures"][0]["rows"]
-    shorter = json.loads(cli(*words, "--count", "2", "--flat", "0").out)
+    shorter = json.loads(cli(*words, "--count", str(count - 1), "--flat", "0").out)
     assert len(shorter["figures"]) == 1
-    assert sum(shorter["figures"][0]["table"]["rows"][0][3:10]) == 2
+    assert sum(shorter["figures"][0]["table"]["rows"][0][3:10]) == count - 1
 
 
 def test_one_drive_is_drawn_again(cli) -> None:
-    name = f"{SEED}:{COUNT - 1}"
+    name = f"{SEED}:1"
     said = cli("reproduce", "recovery", "--only", name, "--seed", "1", "-o", "json")
     figure = json.loads(said.out)["figures"][0]
     assert name in figure["title"]

@@ -27,6 +27,7 @@ def test_what_discards_gain_does_not_hang_on_when_a_fifo_drive_is_asked() -> Non
     assert max(early, late) < 0.075
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(("seed", "index"), [(856441233, 16), (1470267960, 7)])
 def test_long_writes_to_shared_log_blocks_gain_more_by_discards(seed: int, index: int) -> None:
     """Writes of one unit gain 2.5 and 7 %: each log block holds units of nearly everywhere."""
@@ -60,6 +61,7 @@ def test_reads_between_writes_of_others_move_a_table_to_every_other_die() -> Non
     assert min(knee.also) < 7 < 9 < max(knee.also)
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(
     ("seed", "index", "times"), [(1694533168, 152, 2), (1694533168, 153, 2), (2357922838, 130, 1)]
 )

@@ -108,6 +108,7 @@ def test_reads_of_the_table_are_within_a_tenth(drive: str) -> None:
         assert cell.kib_per_s == pytest.approx(paper_of(drive, op, size_kib), rel=0.1), size_kib
 
 
+@pytest.mark.always(3)
 @pytest.mark.parametrize(("drive", "size_kib"), SUSTAINED)
 def test_writes_of_the_table_are_within_a_tenth_kept_up(drive: str, size_kib: int) -> None:
     cell = iozone.measure_cell(settled(drive), writes(size_kib, iozone.REQUESTS))

@@ -119,6 +119,7 @@ def overwrite(device: Device, small: Small, seed: int) -> tuple[float, float]:
     return rate, counters["waf"] if counters else 1.0
 
 
+@pytest.mark.always(6)
 @pytest.mark.parametrize("name", SMALL)
 def test_a_prepared_drive_is_where_writing_leads(name: str) -> None:
     small = SMALL[name]

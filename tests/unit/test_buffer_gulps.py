@@ -20,6 +20,7 @@ PROTECTED = "[write_buffer]\npower_loss_protected = true\nswitchable = false"
 KIB = 1024
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize("kib", [80, 112])
 def test_long_writes_fill_what_blocks_do_not(tmp_path: Path, kib: int) -> None:
     toml = BEHIND_SLOW_COMMANDS.replace("bytes = 114_688", f"bytes = {kib * KIB}")

@@ -94,6 +94,7 @@ def test_figure_6_fails_as_printed_and_succeeds_in_part_as_repaired(
     assert success(differences, cell, *noise) == pytest.approx(by_differences, abs=0.05)
 
 
+@pytest.mark.always(4)
 @pytest.mark.parametrize(("cell", "noise"), [each[:2] for each in CELLS])
 def test_folding_finds_the_block_in_every_cell(
     cell: tuple[int, int, int], noise: tuple[float, float]

@@ -32,6 +32,7 @@ def mapped(unit: int, phase: int = 0, **keys: str) -> str:
     return page_mapped(channels=4, blocks=300, pages=96, more=more, **keys)
 
 
+@pytest.mark.always(3)
 @pytest.mark.parametrize("noise", ["", NOISE])
 @pytest.mark.parametrize(("unit", "phase"), [(8192, 0), (12_288, 4096), (16_384, 1536)])
 def test_the_unit_and_its_phase(tmp_path: Path, unit: int, phase: int, noise: str) -> None:

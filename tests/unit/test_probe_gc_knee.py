@@ -121,6 +121,7 @@ def test_a_drive_without_collection_shows_none(tmp_path: Path) -> None:
         assert isinstance(finding, Undetectable)
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize("known_to_hold", [True, False])
 @pytest.mark.parametrize(("held", "drain"), [(64, "high-water"), (1000, "full"), (1000, "idle")])
 def test_what_a_buffer_holds_is_no_spare_space(

@@ -39,6 +39,7 @@ def idle(onset_ns: int) -> dict[str, Any]:
     return {"gc.background": True, "gc.idle_ns": onset_ns}
 
 
+@pytest.mark.always(3)
 @pytest.mark.parametrize("kind", [PAGE, LOG_BLOCK, REGION], ids=["page", "log-block", "region"])
 @pytest.mark.parametrize(("onset_ns", "noise"), [(20_000_000, NOISE), (700_000_000, {})])
 def test_the_onset_is_found(
@@ -159,6 +160,7 @@ def test_trials_are_made_shorter_where_bursts_of_others_leave_little_time(tmp_pa
     assert onset.value == pytest.approx(100_000_000, rel=0.08)
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize("kind", [PAGE, LOG_BLOCK, FLAT], ids=["page", "log-block", "flat"])
 @pytest.mark.parametrize("noise", [{}, NOISE], ids=["quiet", "noisy"])
 def test_drives_that_do_nothing_when_idle_have_none(

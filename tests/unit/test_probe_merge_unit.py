@@ -218,6 +218,7 @@ def test_few_log_blocks_that_are_merged_in_idle_time_are_not_absent(
     assert not isinstance(found[merge_unit.UNIT], Absent)
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
 @pytest.mark.parametrize("logs", [3, 40])
 def test_merges_are_not_taken_for_loads_of_the_mapping_table(

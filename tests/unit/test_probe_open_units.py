@@ -145,6 +145,7 @@ def test_others_may_have_taken_what_two_streams_left_free(
         assert streams.pair_over_one() is dearer
 
 
+@pytest.mark.calibration
 def test_streams_that_merge_each_other_after_others_wrote_are_not_too_many() -> None:
     """Of 21 log blocks the oldest goes first: 19 streams did so for two rounds, not for one."""
     drawn = draw(2980922379, 1)

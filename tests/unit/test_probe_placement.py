@@ -83,6 +83,7 @@ def values(found: dict[str, Finding]) -> tuple[object, object]:
     return way.value, pages.value
 
 
+@pytest.mark.always(3)
 @pytest.mark.parametrize("pages", [3, 4, 8])
 @pytest.mark.parametrize("phase", [0, 1536])
 def test_pages_in_a_row_are_counted(pages: int, phase: int) -> None:

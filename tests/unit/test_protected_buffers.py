@@ -41,6 +41,7 @@ def unknown(bench: Bench) -> Bench:
     return bench
 
 
+@pytest.mark.always(2)
 @pytest.mark.parametrize("noise", ["", NOISE])
 @pytest.mark.parametrize("unit", [4096, 16_384])
 def test_the_spare_space_without_its_padding(tmp_path: Path, unit: int, noise: str) -> None:

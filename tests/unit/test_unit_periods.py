@@ -40,6 +40,7 @@ def test_halves_are_alike_where_units_begin_at_one_place(
     assert alike(both, answers) is same
 
 
+@pytest.mark.calibration
 def test_a_unit_that_explains_little_is_not_absent() -> None:
     """Both halves show 1 % of the variance, of a unit of 64 KiB that begins at the same place."""
     device = open_drive(draw(1470267960, 43).toml(), "drawn", 43)
@@ -47,6 +48,7 @@ def test_a_unit_that_explains_little_is_not_absent() -> None:
     assert isinstance(found[rmw_unit.UNIT], Undetectable)
 
 
+@pytest.mark.calibration
 def test_units_need_not_lie_in_a_part_of_what_repeats() -> None:
     """Three units of 48 KiB repeat, of which half is the largest candidate that shows it."""
     device = open_drive(draw(3629088426, 128).toml(), "drawn", 128)
