@@ -55,16 +55,21 @@ test-rust:
 	cargo test --release --quiet -p ssdscope-sim --test determinism --test theory --test mqsim_gc
 	cargo test --release --quiet -p ssdscope-sim --lib ten_million
 
-# Side by side on all cores; a core that has none left takes tests over from another.
+# Side by side on all cores; a core that has none left takes tests over from another. Each core is
+# busy with its own then, and threads of BLAS would only wait for each other.
+SIDE_BY_SIDE := -n auto --dist worksteal
+test-python calibration decisions: export OMP_NUM_THREADS = 1
+test-python calibration decisions: export OPENBLAS_NUM_THREADS = 1
+
 test-python:
-	$(RUN) pytest -n auto --dist worksteal
+	$(RUN) pytest $(SIDE_BY_SIDE)
 
 calibration: setup ## Try what only many drives or repetitions decide (minutes)
-	$(RUN) pytest -n auto --dist worksteal -m calibration
+	$(RUN) pytest $(SIDE_BY_SIDE) -m calibration
 
 # The hook that counts is compiled into the tests, so they get a cache of bytecode of their own.
 decisions: setup ## Count what the tests decide, and what each takes of a processor
-	PYTHONPYCACHEPREFIX=$(OUT)/pycache $(RUN) python -m pytest -q -n auto --dist worksteal \
+	PYTHONPYCACHEPREFIX=$(OUT)/pycache $(RUN) python -m pytest -q $(SIDE_BY_SIDE) \
 	  -p tests.decisions -o enable_assertion_pass_hook=true
 
 lint: setup ## Formatting, clippy, ruff, mypy; warnings are errors
