@@ -9,17 +9,6 @@ import pytest
 
 from ssdscope.targets.presets import preset_names
 
-COMMANDS = ("run", "replay", "probe", "characterize", "reproduce", "sweep", "doctor",
-            "drives", "config")  # fmt: skip
-
-
-@pytest.mark.parametrize("words", [(), *((command,) for command in COMMANDS)])
-def test_every_command_has_help(cli, words: tuple[str, ...]) -> None:
-    said = cli(*words, "--help")
-    assert said.status == 0
-    assert said.out.startswith("Usage: ssdscope")
-    assert said.err == ""
-
 
 def test_the_version_is_printed(cli) -> None:
     commit = r"commit (unknown|[0-9a-f]{7,}( with changes)?)"
@@ -30,7 +19,7 @@ def test_the_version_is_printed(cli) -> None:
 def test_an_unknown_command_names_the_nearest(cli) -> None:
     said = cli("rnu")
     assert said.status == 2
-    assert "Did you mean 'run'?" in said.err
+    assert "did you mean run?" in said.err
 
 
 def test_drives_are_listed(cli) -> None:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from ssdscope import __version__
 from ssdscope.cli import (
     characterize,
+    completion,
     config,
     doctor,
     drives,
@@ -23,14 +23,16 @@ from ssdscope.cli import (
     run,
     sweep,
     trace,
+    usage,
 )
+from ssdscope.cli.help import LEARN, MANAGE, HelpGroup
 from ssdscope.cli.output import close_stdout, emit, error, note
 from ssdscope.cli.session import Session
 from ssdscope.cli.terminal import take_any_text
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, SsdscopeError
 
 
-class _Commands(TyperGroup):
+class _Commands(HelpGroup):
     """The commands; typer would end an interrupted one without a word."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -41,10 +43,22 @@ class _Commands(TyperGroup):
             return EXIT_INTERRUPTED
 
 
+EXAMPLES = """
+The drives that ship, and one of them read at random:
+  ssdscope drives list
+  ssdscope run sim:mqsim-8g --rw randread --iodepth 8 --number-ios 100000
+Everything about it on one page:
+  ssdscope characterize sim:mqsim-8g -O report.html
+More examples of a command:
+  ssdscope run --help
+"""
+
 app = typer.Typer(
     name="ssdscope",
     cls=_Commands,
+    epilog=EXAMPLES,
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={
@@ -53,12 +67,12 @@ app = typer.Typer(
         "token_normalize_func": lambda token: token.replace("_", "-"),
     },
 )
-for module in (characterize, probe, run, replay, reproduce, sweep, doctor):
+for module in (characterize, probe, run, replay, sweep, reproduce):
     module.register(app)
-app.add_typer(drives.app)
-app.add_typer(trace.app)
-app.add_typer(config.app)
-app.add_typer(model.app)
+app.add_typer(model.app, rich_help_panel=LEARN)
+for module in (drives, trace, config):
+    app.add_typer(module.app, rich_help_panel=MANAGE)
+doctor.register(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -81,6 +95,24 @@ def root(
         ),
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks of errors.")] = False,
+    install_completion: Annotated[
+        bool,
+        typer.Option(
+            "--install-completion",
+            callback=completion.install_if,
+            is_eager=True,
+            help="Install completion for this shell: bash, zsh or fish.",
+        ),
+    ] = False,
+    show_completion: Annotated[
+        bool,
+        typer.Option(
+            "--show-completion",
+            callback=completion.show_if,
+            is_eager=True,
+            help="Print the script that does it.",
+        ),
+    ] = False,
 ) -> None:
     """Look inside a solid-state drive from the outside.
 
@@ -88,7 +120,8 @@ def root(
     configuration, 3 finished but not to be trusted, 130 interrupted with what was measured
     so far kept.
     """
-    del version, debug  # told by its callback; taken before parsing, so it works anywhere
+    del version, install_completion, show_completion  # done by their callbacks
+    del debug  # taken before parsing, so that it works anywhere
 
 
 def run_cli(argv: Sequence[str]) -> int:
@@ -103,10 +136,11 @@ def run_cli(argv: Sequence[str]) -> int:
     words = [word for word in argv if word != "--debug"]
     take_any_text()
     session = Session(tuple(words), debug)
+    command = typer.main.get_command(app)
+    if instruction := os.environ.get(completion.ASKED):
+        return completion.answer(command, instruction)
     try:
-        status = typer.main.get_command(app).main(
-            words, prog_name="ssdscope", standalone_mode=False, obj=session
-        )
+        status = command.main(words, prog_name="ssdscope", standalone_mode=False, obj=session)
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -115,18 +149,18 @@ def run_cli(argv: Sequence[str]) -> int:
     except Exception as failure:  # noqa: BLE001 (the last stop: nothing may escape as a traceback)
         if debug:
             traceback.print_exc()
-        return _explain(failure)
+        return _explain(failure, command, words)
     return status if isinstance(status, int) else EXIT_DONE
 
 
-def _explain(failure: Exception) -> int:
+def _explain(failure: Exception, command: Any, words: Sequence[str]) -> int:
     """Tell the user of an error, and give the exit code."""
     match failure:
         case SsdscopeError():
             error(failure.message, failure.hint)
             return failure.exit_code
         case TyperException():
-            _explain_usage(failure)
+            _explain_usage(failure, command, words)
             return EXIT_USAGE
         case OSError() if failure.errno is not None:
             where = f"{failure.filename}: " if failure.filename else ""
@@ -143,11 +177,8 @@ def _explain(failure: Exception) -> int:
     return EXIT_FAILED
 
 
-def _explain_usage(failure: TyperException) -> None:
-    message = failure.format_message().rstrip(".")
-    context = getattr(failure, "ctx", None)
+def _explain_usage(failure: TyperException, command: Any, words: Sequence[str]) -> None:
     if type(failure).__name__ == "NoArgsIsHelpError":
         note(failure.format_message())
-        return
-    path = context.command_path if context is not None else "ssdscope"
-    error(message[:1].lower() + message[1:], f"{path} --help shows the options")
+    else:
+        error(*usage.explain(failure, command, words))

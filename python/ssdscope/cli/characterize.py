@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.probe import (
@@ -23,19 +24,22 @@ from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError, UsageError
 if TYPE_CHECKING:
     from ssdscope.report import Disclosure
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+The page about a simulated drive:
   ssdscope characterize sim:mqsim-8g -O report.html
+A real file, only read, with all numbers as JSON and a trace replayed:
   ssdscope characterize big.bin -O report.html --json report.json --trace mine.spc.gz
+A page to show to others:
   ssdscope characterize /dev/nvme0n1 -O report.html --anonymous
+What it would spend and write:
+  ssdscope characterize sim:nvme-tlc --budget full --dry-run
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Write one page about a drive: the main job.", epilog=EXAMPLES)(
-        characterize
-    )
+    short = "Measure a drive and write a page about it: the main job."
+    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(characterize)
 
 
 def _growing(page: str, given: Given) -> list[str]:
@@ -61,23 +65,22 @@ def characterize(
     target: options.TargetArgument,
     out: Annotated[
         str,
-        typer.Option("--out", "-O", metavar="PAGE.html", help="Where to write the page."),
+        typer.Option("--out", "-O", metavar="PAGE.html", help="Where the page goes."),
         Output(beside=_growing),
     ] = "report.html",
     json_out: Annotated[
         str | None,
-        typer.Option("--json", metavar="FILE.json", help="Write everything on the page here too."),
+        typer.Option(
+            "--json", metavar="FILE.json", help="Where everything on the page goes as JSON."
+        ),
         Output(),
     ] = None,
     trace: Annotated[
         str | None,
-        typer.Option("--trace", metavar="FILE", help="Replay this trace as well."),
+        typer.Option("--trace", metavar="FILE", help="A trace to replay as well."),
         Input(),
     ] = None,
-    trace_format: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORMAT", help="Of the trace: spc, disksim, mqsim."),
-    ] = None,
+    trace_format: options.TraceFormat = None,
     columns: options.Columns = None,
     anonymous: Annotated[
         bool,

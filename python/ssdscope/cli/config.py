@@ -5,32 +5,45 @@ from typing import Annotated
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.help import command, group
 from ssdscope.cli.output import emit, emit_json
+from ssdscope.cli.target_names import complete_target
 from ssdscope.errors import EXIT_DONE
 
-app = typer.Typer(name="config", help="Show resolved settings.", no_args_is_help=True)
+EXAMPLES = """
+The defaults of a workload:
+  ssdscope config show
+A drive with all its defaults, and a key changed:
+  ssdscope config show sim:mqsim-8g --set nand.read_ns=50000
+"""
+ABOUT = "Show the settings in force."
+
+app = group("config", ABOUT, EXAMPLES)
 
 
 @app.callback()
-def group() -> None:
-    """Show resolved settings."""
+def only_with_a_command() -> None:
+    """Show the settings in force."""
 
 
-@app.command()
+@command(app, short="Show every setting of a drive, or of a workload.", examples=EXAMPLES)
 def show(
     target: Annotated[
         str | None,
         typer.Argument(
-            metavar="[TARGET]", help="A simulated drive; without it, the defaults of workloads."
+            metavar="TARGET",
+            help="A simulated drive; without it, the defaults of workloads.",
+            autocompletion=complete_target,
         ),
     ] = None,
     sets: options.Sets = None,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Print the settings in force, in a form that can be fed back.
+    """Show the settings in force, in a form that can be read again.
 
-    For a simulated drive: its file with every default and every --set applied. Without a
-    target: the defaults of a workload, as the [workload] table of a sweep file has them.
+    For a simulated drive these are all keys of its file, with its defaults and every --set.
+    Without a target they are the defaults of a workload, as the table [workload] of a sweep
+    takes them.
     """
     from ssdscope.results.record import envelope
 

@@ -4,7 +4,6 @@ import os
 import platform
 import shutil
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +11,17 @@ import typer
 
 from ssdscope import __version__
 from ssdscope.cli import options
+from ssdscope.cli.help import MANAGE, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json
 from ssdscope.errors import EXIT_DONE
 
+EXAMPLES = """
+Versions, kernel, io_uring, optional tools:
+  ssdscope doctor
+What a file is, and the token that --destroy-data takes:
+  ssdscope doctor --identify scratch.bin
+"""
 OPTIONAL_TOOLS = {
     "fio": "comparison of run with fio",
     "chromium": "rendering of the page in tests",
@@ -32,7 +38,8 @@ _IO_URING_SETTINGS = {
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Show the environment; identify a target.")(doctor)
+    short = "Show the environment, or what a file or device is."
+    command(app, short=short, examples=EXAMPLES, panel=MANAGE)(doctor)
 
 
 def doctor(
@@ -40,13 +47,13 @@ def doctor(
         str | None,
         typer.Option(
             "--identify",
-            metavar="TARGET",
-            help="Say what a file or device is, and the token for --destroy-data.",
+            metavar="FILE",
+            help="Show what a file or device is, and the token that --destroy-data takes.",
         ),
     ] = None,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Print versions, kernel, io_uring and optional tools; or identify a target."""
+    """Show versions, kernel, io_uring and optional tools, or what a file or device is."""
     from ssdscope.results.record import envelope
 
     if identify is None:
@@ -96,6 +103,8 @@ def _io_uring() -> str:
 
 
 def _library(name: str) -> str:
+    from importlib import metadata
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

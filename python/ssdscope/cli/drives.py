@@ -6,23 +6,62 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.help import command, group
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json
+from ssdscope.cli.target_names import complete_drive
 from ssdscope.errors import EXIT_DONE, EXIT_USAGE, UsageError
 
 if TYPE_CHECKING:
     from ssdscope.targets.provenance import Comments
 
-app = typer.Typer(
-    name="drives", help="List, show and check simulated drives.", no_args_is_help=True
-)
+LIST_EXAMPLES = """
+The drives, with what each stands for:
+  ssdscope drives list
+Their names, for a script:
+  ssdscope drives list -o json
+"""
+SHOW_EXAMPLES = """
+A drawing of the inside, with every value and its source:
+  ssdscope drives show mqsim-8g
+A copy to edit, which is a target then:
+  ssdscope drives show mqsim-8g --toml > mine.toml
+"""
+CHECK_EXAMPLES = """
+A drive file of your own:
+  ssdscope drives check mine.toml
+A drive that ships with ssdscope:
+  ssdscope drives check sim:mqsim-8g -o json
+"""
+KEYS_EXAMPLES = """
+Every key, with its unit, default and meaning:
+  ssdscope drives keys
+For a script:
+  ssdscope drives keys -o json
+"""
+EXAMPLES = """
+The drives that ship with ssdscope:
+  ssdscope drives list
+The inside of one:
+  ssdscope drives show mqsim-8g
+A copy to edit, and whether it works:
+  ssdscope drives show mqsim-8g --toml > mine.toml
+  ssdscope drives check mine.toml
+"""
+
+app = group("drives", "List, show and check simulated drives.", EXAMPLES)
 
 DriveArgument = Annotated[
-    str, typer.Argument(metavar="DRIVE", help="A name from `drives list`, or a path to a .toml.")
+    str,
+    typer.Argument(
+        metavar="DRIVE",
+        help="A name that `ssdscope drives list` shows, or a drive .toml.",
+        autocompletion=complete_drive,
+    ),
 ]
 
 
-@app.command("list")
+@command(app, "list", short="List the drives that ship with ssdscope.", examples=LIST_EXAMPLES)
 def list_drives(output_format: options.OutputFormat = "normal") -> int:
     """List the drives that ship with ssdscope."""
     from ssdscope.results.record import envelope
@@ -39,15 +78,15 @@ def list_drives(output_format: options.OutputFormat = "normal") -> int:
     return EXIT_DONE
 
 
-@app.command()
+@command(app, short="Draw the inside of a drive, with all its values.", examples=SHOW_EXAMPLES)
 def show(
     drive: DriveArgument,
     toml: Annotated[
-        bool, typer.Option("--toml", help="Print the file; an edited copy is a target.")
+        bool, typer.Option("--toml", help="Print the drive file. An edited copy is a target.")
     ] = False,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Draw a drive's inside, and say of every value where it comes from."""
+    """Draw the inside of a drive, with every value and where it comes from."""
     import shutil
 
     from ssdscope.cli.drawing import draw
@@ -72,9 +111,9 @@ def show(
     return EXIT_DONE
 
 
-@app.command()
+@command(app, short="Find every fault of a drive file.", examples=CHECK_EXAMPLES)
 def check(drive: DriveArgument, output_format: options.OutputFormat = "normal") -> int:
-    """Check a drive file and tell every fault in it."""
+    """Find every fault of a drive file; the exit code is 2 if there is one."""
     from ssdscope.results.record import envelope
     from ssdscope.targets.opening import check_drive
 
@@ -86,9 +125,9 @@ def check(drive: DriveArgument, output_format: options.OutputFormat = "normal") 
     return EXIT_USAGE if faults else EXIT_DONE
 
 
-@app.command()
+@command(app, short="List every key of a drive file.", examples=KEYS_EXAMPLES)
 def keys(output_format: options.OutputFormat = "normal") -> int:
-    """List every key of a drive file with its unit, default and meaning."""
+    """List every key of a drive file, with its type, unit, default and meaning."""
     from ssdscope.results.record import envelope
     from ssdscope.targets.opening import drive_keys
 

@@ -4,7 +4,11 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
+from ssdscope.cli import choices
+from ssdscope.cli.help import OUTPUT, READING
+from ssdscope.cli.help import TARGET as TARGET_GROUP
 from ssdscope.cli.outputs import Given, Input, Output
+from ssdscope.cli.target_names import complete_target
 
 
 def _files_of(uri: str) -> list[str]:
@@ -19,104 +23,196 @@ def _beside_log(path: str, _given: Given) -> list[str]:
 
 TARGET = Input(_files_of)
 """The mark of an option that names a target."""
+TARGET_HELP = (
+    "The drive: sim:NAME (`ssdscope drives list` lists them), a drive .toml, a file, /dev/..., "
+    "raid0:A,B?chunk=64k, or null: (completes at once)."
+)
 
 OutputFormat: TypeAlias = Annotated[
     Literal["normal", "json"],
-    typer.Option("--output-format", "-o", help="Tables for people, or JSON for scripts."),
+    typer.Option(
+        "--output-format",
+        "-o",
+        metavar="FORMAT",
+        help="Form of the results",
+        rich_help_panel=OUTPUT,
+        autocompletion=choices.OUTPUT_FORMATS.complete,
+    ),
+    choices.OUTPUT_FORMATS,
 ]
 ProgressMode: TypeAlias = Annotated[
     Literal["auto", "always", "never"],
-    typer.Option("--progress", help="Progress on stderr; auto: on a terminal only."),
+    typer.Option(
+        "--progress",
+        metavar="WHEN",
+        help="Show progress on stderr",
+        rich_help_panel=OUTPUT,
+        autocompletion=choices.PROGRESS.complete,
+    ),
+    choices.PROGRESS,
 ]
 TargetArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
-        metavar="TARGET",
-        help="sim:NAME, a drive .toml, /dev/..., a file, raid0:A,B?chunk=64k or null:.",
-        show_default=False,
+        metavar="TARGET", help=TARGET_HELP, show_default=False, autocompletion=complete_target
     ),
     TARGET,
 ]
 Force: TypeAlias = Annotated[
     bool,
-    typer.Option("--force", help="Also replace files that ssdscope did not write."),
+    typer.Option(
+        "--force", help="Replace files that ssdscope did not write.", rich_help_panel=OUTPUT
+    ),
 ]
 TraceArgument: TypeAlias = Annotated[
     str,
-    typer.Argument(metavar="TRACE", help="The file, plain or compressed (gzip, zstd)."),
+    typer.Argument(metavar="TRACE", help="The trace, a file: plain, gzip or zstd."),
     Input(),
 ]
 Seed: TypeAlias = Annotated[
     int | None,
-    typer.Option("--seed", metavar="N", help="Of everything random; drawn and told if absent."),
+    typer.Option(
+        "--seed",
+        metavar="N",
+        help="Random seed: the same one repeats a run.",
+        show_default="drawn, and printed",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 State: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--state",
         metavar="STATE",
-        help="Of a simulated drive: fresh, sequential, random, steady or steady:SIZE.",
+        help="How a simulated drive was used before.",
+        show_default="what its file says",
+        rich_help_panel=TARGET_GROUP,
+        autocompletion=choices.STATES.complete,
     ),
+    choices.STATES,
 ]
 Sets: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="Change a key of a simulated drive; repeatable."
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change a key of a simulated drive; repeatable. `ssdscope drives keys` lists them.",
+        rich_help_panel=TARGET_GROUP,
+        autocompletion=choices.DRIVE_KEYS.complete,
     ),
+    choices.DRIVE_KEYS,
 ]
 WriteCache: TypeAlias = Annotated[
     Literal["on", "off"] | None,
-    typer.Option("--write-cache", help="Switch the drive's write cache, where it can be."),
+    typer.Option(
+        "--write-cache",
+        metavar="on|off",
+        help="Switch the drive's write cache.",
+        show_default="as it is",
+        rich_help_panel=TARGET_GROUP,
+    ),
 ]
 ReadCache: TypeAlias = Annotated[
     Literal["on", "off"] | None,
-    typer.Option("--read-cache", help="Switch the drive's read cache, where it can be."),
+    typer.Option(
+        "--read-cache",
+        metavar="on|off",
+        help="Switch the drive's read cache.",
+        show_default="as it is",
+        rich_help_panel=TARGET_GROUP,
+    ),
 ]
 DestroyData: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--destroy-data",
         metavar="TOKEN",
-        help="Allow writing to a real file; `doctor --identify TARGET` prints the token.",
+        help="Allow writing to a real file. `ssdscope doctor --identify FILE` prints its token.",
+        rich_help_panel=TARGET_GROUP,
     ),
 ]
 OverwriteExisting: TypeAlias = Annotated[
     bool,
-    typer.Option("--overwrite-existing", help="Also where the file holds data that is not ours."),
+    typer.Option(
+        "--overwrite-existing",
+        help="Allow it even if the file holds data that ssdscope did not write.",
+        rich_help_panel=TARGET_GROUP,
+    ),
 ]
 Log: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--log", metavar="FILE.parquet", help="Keep every request, and the JSON next to it."
+        "--log",
+        metavar="FILE.parquet",
+        help="Write a row per request here, and the results beside it as JSON.",
+        rich_help_panel=OUTPUT,
     ),
     Output((".parquet",), _beside_log),
 ]
 TraceFormat: TypeAlias = Annotated[
     str | None,
-    typer.Option("--format", metavar="NAME", help="Format, if the content leaves a doubt."),
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Format of the trace, if its content allows several.",
+        show_default="recognised by the content",
+        rich_help_panel=READING,
+        autocompletion=choices.TRACE_FORMATS.complete,
+    ),
+    choices.TRACE_FORMATS,
 ]
 Columns: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--columns",
-        metavar="WHAT=UNIT:WHERE,...",
-        help="Of a table, as in time=us:1,op:2,offset=bytes:3,size=bytes:4.",
+        metavar="LIST",
+        help="Columns of a table, by name or number: time=us:1,op:2,offset=bytes:3,size=bytes:4.",
+        rich_help_panel=READING,
     ),
 ]
 Volume: TypeAlias = Annotated[
     int | None,
-    typer.Option("--volume", min=0, help="Only this volume (ASU, device) of the trace."),
+    typer.Option(
+        "--volume",
+        metavar="N",
+        min=0,
+        help="Use only this volume (ASU, device) of the trace.",
+        show_default="all of them",
+        rich_help_panel=READING,
+    ),
 ]
 ReadsOnly: TypeAlias = Annotated[
-    bool, typer.Option("--reads-only", help="Leave out all that is no read; nothing is written.")
+    bool,
+    typer.Option(
+        "--reads-only",
+        help="Leave out everything but reads: nothing is written.",
+        rich_help_panel=READING,
+    ),
 ]
 SkipBad: TypeAlias = Annotated[
-    bool, typer.Option("--skip-bad", help="Count malformed lines instead of stopping.")
+    bool,
+    typer.Option(
+        "--skip-bad",
+        help="Count malformed lines instead of stopping at the first.",
+        rich_help_panel=READING,
+    ),
 ]
 Limit: TypeAlias = Annotated[
-    int | None, typer.Option("--limit", min=1, help="Use so many requests only.")
+    int | None,
+    typer.Option(
+        "--limit",
+        metavar="N",
+        min=1,
+        help="Use the first N requests only.",
+        show_default="all of them",
+        rich_help_panel=READING,
+    ),
 ]
 SpreadTies: TypeAlias = Annotated[
     bool,
-    typer.Option("--spread-ties", help="Spread requests of one instant evenly until the next."),
+    typer.Option(
+        "--spread-ties",
+        help="Spread requests of one instant evenly until the next.",
+        rich_help_panel=READING,
+    ),
 ]

@@ -7,7 +7,7 @@ marked hands all of them to the one rule in `results.guard` with a line.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -16,6 +16,7 @@ from ssdscope.errors import UsageError
 if TYPE_CHECKING:
     from ssdscope.results.guard import Place
 
+_Mark = TypeVar("_Mark")
 Given = Mapping[str, Any]
 """The options of a command, by the names of its parameters."""
 
@@ -100,13 +101,21 @@ class Input:
 
 
 def marks(command: Any) -> dict[str, Output | OutputFolder | Input]:
-    """Give the marked parameters of a command."""
-    hints = get_type_hints(command, include_extras=True)
+    """Give the parameters of a command that name what it writes or reads."""
+    return {
+        **marks_of(command, Output),
+        **marks_of(command, OutputFolder),
+        **marks_of(command, Input),
+    }
+
+
+def marks_of(command: Any, kind: type[_Mark]) -> dict[str, _Mark]:
+    """Give the parameters of a command that have a mark of a kind, with the mark."""
     return {
         name: mark
-        for name, hint in hints.items()
+        for name, hint in get_type_hints(command, include_extras=True).items()
         for mark in getattr(hint, "__metadata__", ())
-        if isinstance(mark, Output | OutputFolder | Input)
+        if isinstance(mark, kind)
     }
 
 

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import choices, options
+from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions
 from ssdscope.cli.session import Session
+from ssdscope.cli.target_names import complete_target
 from ssdscope.cli.terminal import paragraph
 from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, UsageError
 from ssdscope.units import format_capacity, parse_size
@@ -20,45 +22,63 @@ if TYPE_CHECKING:
     from ssdscope.report.spending import Plan
     from ssdscope.targets import DeviceInfo
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+Which probes there are:
   ssdscope probe list
+One of them:
   ssdscope probe latency sim:mqsim-8g --seed 1 -o json
+All of them, on a real file, which is only read:
   ssdscope probe all big.bin --budget 10m
+What they would write, before that:
+  ssdscope probe all sim:nvme-tlc --budget full --dry-run
 """
 
 BudgetOption = Annotated[
     str,
     typer.Option(
-        "--budget", metavar="TIME", help="Time to spend: 90s, 5m, 2h; default, full or full:2h."
+        "--budget",
+        metavar="TIME",
+        help="Time to spend: 90s, 5m, 2h. With full (15 minutes) or full:2h probes that write "
+        "more than the capacity run, too.",
+        show_default="1 minute",
+        autocompletion=choices.BUDGETS.complete,
     ),
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Say what would be spent and written, and stop."),
+    typer.Option("--dry-run", help="Show what would be spent and written, and stop."),
 ]
 RatedWrites = Annotated[
     str | None,
     typer.Option(
         "--rated-writes",
         metavar="SIZE",
-        help="What the drive takes in its life, of its data sheet: 600t.",
+        help="Bytes that the data sheet allows to be written in the drive's life: 600t.",
+        show_default="unknown",
     ),
 ]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Detect properties of a drive.", epilog=EXAMPLES)(probe)
+    short = "Detect properties of a drive."
+    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(probe)
 
 
 def probe(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A probe, `all`, or `list` to see them.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="Which probe; `ssdscope probe list` says what each writes and costs.",
+            autocompletion=choices.PROBES.complete,
+        ),
+        choices.PROBES,
     ],
     target: Annotated[
-        str | None, typer.Argument(metavar="TARGET", help="Where to probe; as for run.")
+        str | None,
+        typer.Argument(metavar="TARGET", help=options.TARGET_HELP, autocompletion=complete_target),
     ] = None,
     budget: BudgetOption = "default",
     dry_run: DryRun = False,
@@ -73,8 +93,8 @@ def probe(
 ) -> int:
     """Detect properties of a drive from the outside.
 
-    Every answer is detected with an interval, absent with a bound, ambiguous with candidates,
-    or undetectable with the reason; each of them is a success.
+    Every property is detected with an interval, absent with a bound, ambiguous with candidates,
+    or undetectable with the reason. Each of these answers ends with exit code 0.
     """
     from ssdscope import probes
     from ssdscope.report import spending

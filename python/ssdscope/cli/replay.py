@@ -5,63 +5,114 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import choices, options
+from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.outputs import guard
 from ssdscope.cli.running import Presentation, TargetOptions, execute
 from ssdscope.cli.session import Session
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+At the times of the trace:
   ssdscope replay sim:mqsim-512g trace.ssdsim.zst --mode open
+A trace of a larger drive, with requests that are no whole pages:
   ssdscope replay sim:msr-32gb Financial1.spc.gz --align expand --fit compact -o json
+As fast as the drive takes it, 8 requests in flight:
+  ssdscope replay sim:nvme-tlc hm_0.csv.gz --mode asap --iodepth 8 --fit wrap
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Replay a trace.", epilog=EXAMPLES)(replay)
+    short = "Replay a trace of requests on a drive."
+    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(replay)
 
 
 def replay(
     context: typer.Context,
     target: options.TargetArgument,
     trace: options.TraceArgument,
-    trace_format: options.TraceFormat = None,
-    columns: options.Columns = None,
     mode: Annotated[
-        str, typer.Option("--mode", metavar="MODE", help="open (timestamps), closed or asap.")
+        str,
+        typer.Option(
+            "--mode",
+            metavar="MODE",
+            help="When requests come.",
+            autocompletion=choices.MODES.complete,
+        ),
+        choices.MODES,
     ] = "open",
     iodepth: Annotated[
-        int, typer.Option("--iodepth", min=1, help="Requests in flight, in the closed modes.")
+        int,
+        typer.Option(
+            "--iodepth",
+            metavar="N",
+            min=1,
+            help="Requests in flight in the modes closed and asap.",
+            show_default="1 request",
+        ),
     ] = 1,
     thinktime: Annotated[
         str | None,
         typer.Option(
-            "--thinktime", metavar="TIME", help="Pause after each request, in the closed modes."
+            "--thinktime",
+            metavar="TIME",
+            help="Pause after each request in these modes: 80us.",
+            show_default="0 us",
         ),
     ] = None,
     time_scale: Annotated[
-        float, typer.Option("--time-scale", help="Arrival times are multiplied by it.")
+        float,
+        typer.Option(
+            "--time-scale",
+            metavar="FACTOR",
+            help="Multiply the times of the trace; 0.5 is twice as fast.",
+        ),
     ] = 1.0,
     align: Annotated[
         str,
-        typer.Option("--align", metavar="HOW", help="Off the drive's grid: refuse or expand."),
+        typer.Option(
+            "--align",
+            metavar="HOW",
+            help="Requests that are no whole sectors or pages of the drive.",
+            autocompletion=choices.ALIGNMENTS.complete,
+        ),
+        choices.ALIGNMENTS,
     ] = "refuse",
     fit: Annotated[
         str,
-        typer.Option("--fit", metavar="HOW", help="Past the end: refuse, wrap or compact."),
+        typer.Option(
+            "--fit",
+            metavar="HOW",
+            help="Requests beyond the end of the drive.",
+            autocompletion=choices.FITS.complete,
+        ),
+        choices.FITS,
     ] = "refuse",
+    size: Annotated[
+        str | None,
+        typer.Option(
+            "--size",
+            metavar="SIZE",
+            help="Size of the region that stands for the whole drive.",
+            show_default="up to its end",
+        ),
+    ] = None,
+    offset: Annotated[
+        str,
+        typer.Option(
+            "--offset",
+            metavar="SIZE",
+            help="Where this region starts.",
+            show_default="0 bytes",
+        ),
+    ] = "0",
+    trace_format: options.TraceFormat = None,
+    columns: options.Columns = None,
     volume: options.Volume = None,
     reads_only: options.ReadsOnly = False,
     skip_bad: options.SkipBad = False,
     limit: options.Limit = None,
     spread_ties: options.SpreadTies = False,
-    offset: Annotated[
-        str, typer.Option("--offset", metavar="SIZE", help="Where the region starts.")
-    ] = "0",
-    size: Annotated[
-        str | None, typer.Option("--size", metavar="SIZE", help="Size of the region.")
-    ] = None,
     log: options.Log = None,
     force: options.Force = False,
     state: options.State = None,
@@ -74,10 +125,10 @@ def replay(
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
 ) -> int:
-    """Replay a trace and print its statistics.
+    """Replay a trace on a drive, and print the statistics of its requests.
 
-    Volumes of a trace are laid end to end. What does not fit the drive is refused with a
-    count; --align and --fit say what to do instead.
+    Volumes of a trace are laid end to end, in the order of their numbers. Requests that the
+    drive cannot take are refused with their number; --align and --fit say what to do instead.
     """
     from ssdscope.targets.sources import require_file
     from ssdscope.workloads.replaying import replay_options

@@ -5,13 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdscope.cli import book, options
+from ssdscope.cli import book, choices, options
 from ssdscope.cli.book import FolderOrBook
+from ssdscope.cli.help import LEARN, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
+from ssdscope.cli.target_names import complete_target
 from ssdscope.cli.terminal import paragraph, width
 from ssdscope.errors import (
     EXIT_DONE,
@@ -20,21 +22,17 @@ from ssdscope.errors import (
     OutputError,
 )
 
-EXAMPLES = """\b
-Examples:
-  ssdscope reproduce machado2015 --seed 1
-  ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
-  ssdscope reproduce machado2015 --drive page
-  ssdscope reproduce kuo2009 --figure 25-28
-  ssdscope reproduce huang2011 --figure traces --trace financial1=Financial1.spc.gz
-  ssdscope reproduce huang2011 --figure II,III,8-10 --only SSD_I --count 600
-  ssdscope reproduce uflip --target big.bin --destroy-data FILE:big.bin
-  ssdscope reproduce forecasts --trace mine=trace.csv.gz
-  ssdscope reproduce recovery --count 20 --flat 10 --seed 7
-  ssdscope reproduce recovery --only 7:3
+EXAMPLES = """
+Which studies there are, and their figures:
   ssdscope reproduce list
+Some figures of a paper:
+  ssdscope reproduce kuo2009 --figure 25-28 --seed 1
+The procedure of a study on a drive of your own:
+  ssdscope reproduce machado2015 --figure 1 --target big.bin -o json
+All papers on one page, in minutes rather than hours:
   ssdscope reproduce all --quick -O book.html --seed 1
 """
+OF_SOME = "Options of some studies"
 
 _VERDICT_WIDTH = 11
 _LINE_WIDTH = 96
@@ -44,7 +42,8 @@ _LEAST_BESIDE = 60
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Reproduce a paper's study.", epilog=EXAMPLES)(reproduce)
+    short = "Reproduce the studies of papers, and show paper, ours and verdict."
+    command(app, short=short, examples=EXAMPLES, panel=LEARN)(reproduce)
 
 
 def _written(given: Given) -> list[str]:
@@ -60,17 +59,21 @@ def reproduce(
         str,
         typer.Argument(
             metavar="KEY",
-            help="The study; `list` tells them; `all` makes the book of the papers.",
+            help="Which study; `ssdscope reproduce list` shows the figures of each.",
+            autocompletion=choices.STUDIES.complete,
         ),
+        choices.STUDIES,
     ],
     figure: Annotated[
         str | None,
-        typer.Option("--figure", metavar="LIST", help="Only these figures: 1, 3-7,9, wear."),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", metavar="TARGET", help="Its procedure on this drive instead."),
-        options.TARGET,
+        typer.Option(
+            "--figure",
+            metavar="LIST",
+            help="Which figures, by number or name: 1, 3-7,9, wear.",
+            show_default="all of them",
+            autocompletion=choices.FIGURES.complete,
+        ),
+        choices.FIGURES,
     ] = None,
     out: Annotated[
         str,
@@ -78,35 +81,69 @@ def reproduce(
             "--out",
             "-O",
             metavar="FOLDER",
-            help="Where figures are written; all: the page, or a folder for its book.html.",
+            help="Where pictures and data go. Of all: the page, or a folder for its book.html.",
         ),
         FolderOrBook(_written),
     ] = "out",
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="TARGET",
+            help="Run the procedure of the study on this drive instead of the paper's drives.",
+            autocompletion=complete_target,
+        ),
+        options.TARGET,
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="End with exit code 1 if a verdict is `differs`.")
+    ] = False,
+    quick: Annotated[
+        bool,
+        typer.Option(
+            "--quick", help="all: shorten the figures that take long.", rich_help_panel=OF_SOME
+        ),
+    ] = False,
     count: Annotated[
         int | None,
         typer.Option(
             "--count",
             metavar="N",
             min=0,
-            help="recovery: how many drives; huang2011: a part of the grid, for a quick look.",
+            help="recovery: number of drives. huang2011: number of workloads of the grid.",
+            show_default="those of the study",
+            rich_help_panel=OF_SOME,
         ),
     ] = None,
     flat: Annotated[
         int | None,
-        typer.Option("--flat", metavar="N", min=0, help="recovery: how many flat drives."),
+        typer.Option(
+            "--flat",
+            metavar="N",
+            min=0,
+            help="recovery: number of drives without any mechanism.",
+            show_default="those of the study",
+            rich_help_panel=OF_SOME,
+        ),
     ] = None,
     only: Annotated[
         str | None,
         typer.Option(
             "--only",
             metavar="WHICH",
-            help="recovery: one drive, SEED:INDEX; huang2011: models of these devices, SSD_I,...",
+            help="recovery: one drive, SEED:INDEX. huang2011: models of these devices, SSD_I,...",
+            rich_help_panel=OF_SOME,
         ),
     ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
-            "--jobs", metavar="N", min=1, help="recovery, huang2011: drives or runs at a time."
+            "--jobs",
+            metavar="N",
+            min=1,
+            help="recovery, huang2011: drives or runs at the same time.",
+            show_default="all cores",
+            rich_help_panel=OF_SOME,
         ),
     ] = None,
     trace: Annotated[
@@ -114,7 +151,8 @@ def reproduce(
         typer.Option(
             "--trace",
             metavar="NAME=FILE",
-            help="forecasts, huang2011 (figure traces): a trace; may be repeated.",
+            help="forecasts, huang2011 (figure traces): a trace; repeatable.",
+            rich_help_panel=OF_SOME,
         ),
         Input(lambda named: [named.partition("=")[2]]),
     ] = None,
@@ -123,15 +161,12 @@ def reproduce(
         typer.Option(
             "--drive",
             metavar="FIRMWARE",
-            help="machado2015: its configurations with this firmware, page or log-block.",
+            help="machado2015: run its configurations with another firmware",
+            rich_help_panel=OF_SOME,
+            autocompletion=choices.FIRMWARES.complete,
         ),
+        choices.FIRMWARES,
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="all: cut the figures that take long.")
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with 1 if a verdict is `differs`.")
-    ] = False,
     force: options.Force = False,
     state: options.State = None,
     sets: options.Sets = None,
@@ -141,7 +176,11 @@ def reproduce(
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
 ) -> int:
-    """Reproduce a study: its data, its pictures, and a table of paper, ours and verdict."""
+    """Reproduce a study of a paper: its data, its pictures, and a table of claims.
+
+    Each row of the table has the figure of the paper, ours, and a verdict: agrees, explained
+    (with the reason) or differs.
+    """
     from ssdscope import studies
     from ssdscope.cli.running import TargetOptions
     from ssdscope.studies.choosing import parse_figures

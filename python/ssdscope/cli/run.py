@@ -4,112 +4,208 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import choices, options
+from ssdscope.cli.choices import Choices
+from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.output import note
 from ssdscope.cli.outputs import Input, guard
 from ssdscope.cli.running import Presentation, TargetOptions, execute
 from ssdscope.cli.session import Session
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+Random reads of 4 KiB, 32 in flight:
   ssdscope run sim:mqsim-8g --rw randread --bs 4k --iodepth 32 --number_ios 100000
-  ssdscope run sim:msr-4gb --rw randwrite --bs 8k --until-ci 5% -o json
+Random writes in a full drive, until the mean is known within 5 %:
+  ssdscope run sim:msr-4gb --rw randwrite --bs 8k --state random --until-ci 5% -o json
+A reader beside a writer:
   ssdscope run sim:mqsim-8g --runtime 50ms --flow rw=randread --flow "rw=write bs=128k"
-  ssdscope run sim:ryu-b --rw write --bs 32k --stride -64k --size 1g --number-ios 1000
-  ssdscope run sim:ryu-b --rw write --bs 32k --partitions 8 --size 1g --number-ios 1000
-  ssdscope run sim:ryu-b --rw randwrite --thinktime 100ms --thinktime-blocks 10 --number-ios 500
-  ssdscope run sim:ryu-b --number-ios 90 --flow "rw=randread turn=8" --flow rw=write
+A real file, only read, with a row per request:
   ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
 """
 
+WORKLOAD, END = "Workload", "Start and end of the run"
+PLACES, PACE = "Where requests go", "Pace and durability"
+FLOWS = "Several workloads at once"
 
-def _option(name: str, metavar: str, text: str) -> Any:
-    return typer.Option(f"--{name}", metavar=metavar, help=text)
+
+def _option(
+    group: str, names: str, metavar: str, text: str, default: str = "", of: Choices | None = None
+) -> Any:
+    """Describe an option that takes a value."""
+    return typer.Option(
+        *names.split(),
+        metavar=metavar,
+        help=text,
+        show_default=default or False,
+        rich_help_panel=group,
+        autocompletion=of.complete if of else None,
+    )
+
+
+def _flag(group: str, name: str, text: str) -> Any:
+    return typer.Option(name, help=text, rich_help_panel=group)
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Run one workload, with fio's options.", epilog=EXAMPLES)(run)
+    short = "Run a workload, with fio's options."
+    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(run)
 
 
 def run(
     context: typer.Context,
     target: options.TargetArgument,
     rw: Annotated[
-        str, _option("rw", "PATTERN", "read, write, randread, randwrite, rw or randrw.")
+        str,
+        _option(
+            WORKLOAD, "--rw --readwrite", "PATTERN", "Access pattern.", "read", choices.PATTERNS
+        ),
+        choices.PATTERNS,
     ] = "read",
-    bs: Annotated[str, _option("bs", "SIZE[,SIZE]", "Request size; or of reads, writes.")] = "4k",
-    rwmixread: Annotated[
-        str | None, _option("rwmixread", "PERCENT", "Share of reads in a mix. [50]")
-    ] = None,
-    iodepth: Annotated[str | None, _option("iodepth", "N", "Requests in flight, per job.")] = None,
-    numjobs: Annotated[str | None, _option("numjobs", "N", "Jobs.")] = None,
-    offset: Annotated[str | None, _option("offset", "SIZE", "Where the region starts.")] = None,
-    offset_increment: Annotated[
+    bs: Annotated[
+        str,
+        _option(
+            WORKLOAD,
+            "--bs --blocksize",
+            "SIZE[,SIZE]",
+            "Size of a request; two sizes: of reads, of writes.",
+            "4k, 4096 bytes",
+        ),
+    ] = "4k",
+    iodepth: Annotated[
         str | None,
-        _option("offset-increment", "SIZE", "How far each job's region is behind the last one's."),
+        _option(WORKLOAD, "--iodepth", "N", "Requests in flight, per job.", "1 request"),
     ] = None,
-    size: Annotated[str | None, _option("size", "SIZE", "Size of the region.")] = None,
-    io_size: Annotated[str | None, _option("io-size", "SIZE", "Stop after this much.")] = None,
+    numjobs: Annotated[
+        str | None, _option(WORKLOAD, "--numjobs", "N", "Jobs at the same time.", "1 job")
+    ] = None,
+    rwmixread: Annotated[
+        str | None, _option(WORKLOAD, "--rwmixread", "PERCENT", "Share of reads in a mix.", "50%")
+    ] = None,
+    size: Annotated[
+        str | None,
+        _option(WORKLOAD, "--size", "SIZE", "Size of the region.", "up to the end of the target"),
+    ] = None,
+    offset: Annotated[
+        str | None, _option(WORKLOAD, "--offset", "SIZE", "Where the region starts.", "0 bytes")
+    ] = None,
     number_ios: Annotated[
-        str | None, _option("number-ios", "N", "Stop after so many requests.")
+        str | None, _option(END, "--number-ios", "N", "End after N requests, per job.")
     ] = None,
-    runtime: Annotated[str | None, _option("runtime", "TIME", "Stop after this time: 10s.")] = None,
+    runtime: Annotated[
+        str | None,
+        _option(
+            END, "--runtime --timeout", "TIME", "End after this time, with its unit: 10s, 500ms."
+        ),
+    ] = None,
+    io_size: Annotated[
+        str | None,
+        _option(END, "--io-size --io-limit", "SIZE", "End after so many bytes, per job."),
+    ] = None,
     until_ci: Annotated[
         str | None,
-        _option("until-ci", "PERCENT", "Stop when the 95 % interval of the mean is this narrow."),
+        _option(
+            END,
+            "--until-ci",
+            "PERCENT",
+            "End when the 95 % interval of the mean latency is within this share of it.",
+        ),
     ] = None,
-    thinktime: Annotated[
-        str | None, _option("thinktime", "TIME", "Pause after each request: 80us.")
-    ] = None,
-    thinktime_blocks: Annotated[
-        str | None, _option("thinktime-blocks", "N", "Pause after every N requests only.")
-    ] = None,
-    rate_iops: Annotated[
-        str | None, _option("rate-iops", "N", "At most so many requests a second.")
-    ] = None,
-    arrival: Annotated[
+    until_steady: Annotated[
+        bool,
+        _flag(
+            END,
+            "--until-steady",
+            "First run the workload until its rate no longer changes. Reads need no settling.",
+        ),
+    ] = False,
+    ramp_ios: Annotated[
         str | None,
-        _option("arrival", "PROCESS", "closed, fixed or poisson: requests come at --rate-iops."),
+        _option(END, "--ramp-ios", "N", "Requests at the start that do not count.", "0 requests"),
     ] = None,
-    fsync: Annotated[str | None, _option("fsync", "N", "A flush after so many writes.")] = None,
-    fua: Annotated[bool, typer.Option("--fua", help="Writes are durable when served.")] = False,
+    ramp_time: Annotated[
+        str | None,
+        _option(END, "--ramp-time", "TIME", "Time at the start that does not count.", "0 s"),
+    ] = None,
     percentage_random: Annotated[
         str | None,
-        _option("percentage-random", "PERCENT[,PERCENT]", "Share of random offsets."),
+        _option(
+            PLACES,
+            "--percentage-random",
+            "PERCENT[,PERCENT]",
+            "Share of random offsets; two shares: of reads, of writes.",
+            "100% in rand*, 0% in others",
+        ),
     ] = None,
     stride: Annotated[
         str | None,
-        _option("stride", "SIZE[,SIZE]", "Gap between one request and the next; may be negative."),
+        _option(
+            PLACES,
+            "--stride",
+            "SIZE[,SIZE]",
+            "Gap from the end of a request to the start of the next; may be negative.",
+            "0 bytes",
+        ),
     ] = None,
     partitions: Annotated[
         str | None,
-        _option("partitions", "N", "Parts of the region that take requests in turn, in order."),
+        _option(
+            PLACES,
+            "--partitions",
+            "N",
+            "Equal parts of the region that take requests in turn, each in order.",
+            "1 part",
+        ),
     ] = None,
     random_start: Annotated[
-        bool, typer.Option("--random-start", help="Sequential requests begin anywhere.")
+        bool, _flag(PLACES, "--random-start", "Sequential requests begin at a random offset.")
     ] = False,
-    ramp_ios: Annotated[
-        str | None, _option("ramp-ios", "N", "Requests before measuring begins.")
+    offset_increment: Annotated[
+        str | None,
+        _option(
+            PLACES,
+            "--offset-increment",
+            "SIZE",
+            "From the start of each job's region to the next job's.",
+            "0 bytes, one region for all",
+        ),
     ] = None,
-    ramp_time: Annotated[
-        str | None, _option("ramp-time", "TIME", "How long nothing is measured, at first.")
+    thinktime: Annotated[
+        str | None, _option(PACE, "--thinktime", "TIME", "Pause after each request.", "0 us")
     ] = None,
+    thinktime_blocks: Annotated[
+        str | None,
+        _option(PACE, "--thinktime-blocks", "N", "Requests between two pauses.", "1 request"),
+    ] = None,
+    rate_iops: Annotated[
+        str | None,
+        _option(PACE, "--rate-iops", "N", "Requests per second at most, per job.", "no limit"),
+    ] = None,
+    arrival: Annotated[
+        str | None,
+        _option(PACE, "--arrival", "PROCESS", "When a request comes.", "closed", choices.ARRIVALS),
+        choices.ARRIVALS,
+    ] = None,
+    fsync: Annotated[
+        str | None, _option(PACE, "--fsync", "N", "Flush after every N writes.", "0, never")
+    ] = None,
+    fua: Annotated[bool, _flag(PACE, "--fua", "Each write is durable when it is served.")] = False,
     flow: Annotated[
         list[str] | None,
-        _option("flow", "WORDS", "One of several workloads at once, as option=value; repeatable."),
+        _option(
+            FLOWS,
+            "--flow",
+            "WORDS",
+            'A workload as words: "name=web rw=randread iodepth=8"; repeatable.',
+        ),
     ] = None,
     jobs: Annotated[
         str | None,
-        _option("jobs", "FILE.toml", "Several workloads at once, a table each."),
+        _option(FLOWS, "--jobs", "FILE.toml", "A file with a table for each workload."),
         Input(),
     ] = None,
     exitall: Annotated[
-        bool, typer.Option("--exitall", help="The first flow that ends stops the others.")
-    ] = False,
-    until_steady: Annotated[
-        bool,
-        typer.Option("--until-steady", help="First run the workload until its rate rests."),
+        bool, _flag(FLOWS, "--exitall", "End the run when the first workload ends.")
     ] = False,
     log: options.Log = None,
     force: options.Force = False,
@@ -123,19 +219,17 @@ def run(
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
 ) -> int:
-    """Run one workload, with fio's options, and print its statistics.
+    """Run a workload, with fio's options, and print its statistics.
 
-    Sizes are binary (4k = 4096 bytes), times carry a unit (80us). The run stops at whichever
-    of --io-size, --number-ios, --runtime and --until-ci comes first, and without any of them
-    after one pass over the region. With --until-steady what writes is run until its rate rests, and
-    then measured; exit code 3 if it still changes when the region was written four times.
+    Sizes are binary (4k is 4096 bytes). Times carry a unit (80us, 10s). fio's underscores are
+    taken, too: --number_ios. Options of fio that have no equal are refused with what to write.
 
-    With --flow or --jobs several workloads run at the same time, each with its own
-    statistics; the other options then hold for every flow that does not say otherwise.
-    Flows with turn=N alternate instead, N requests of one and then of the next.
+    The run ends at the first limit that it reaches. Without any limit it ends after one pass
+    over the region. With --until-steady the exit code is 3 if the rate still changes after four
+    times the region was written.
 
-    --stride is the gap from the end of one request to the start of the next: minus the request
-    size stays in one place, minus twice that goes backwards.
+    With --flow or --jobs several workloads run at the same time, each with its own statistics.
+    The options beside them hold for every workload that does not say otherwise.
     """
     from ssdscope.workloads.execution import bring_to_rest, perform, require_writable
     from ssdscope.workloads.flow_options import read_flows

@@ -1,6 +1,5 @@
 """What one invocation knows about itself: its words, and how to say them again."""
 
-import secrets
 from dataclasses import dataclass
 
 from ssdscope.cli.output import note
@@ -26,6 +25,8 @@ class Session:
         """
         if given is not None:
             return require_seed(given)
+        import secrets
+
         drawn = secrets.randbits(_DRAWN_BITS)
         note(f"seed {drawn} (drawn)")
         return drawn

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
@@ -17,16 +18,18 @@ from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 if TYPE_CHECKING:
     from ssdscope.sweep.plan import Point
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+What would be run:
+  ssdscope sweep examples/block-sizes.toml --dry-run
+All of it on all cores; the same command again runs what is missing:
   ssdscope sweep examples/block-sizes.toml -O sizes.jsonl
-  ssdscope sweep examples/block-sizes.toml -O sizes.jsonl    (again: only what is missing)
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Run many workloads, resumable.", epilog=EXAMPLES)(sweep)
+    short = "Run every combination of workloads and drives in a plan."
+    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(sweep)
 
 
 def _read_by(plan: str) -> list[str]:
@@ -46,25 +49,39 @@ def sweep(
     context: typer.Context,
     plan: Annotated[
         str,
-        typer.Argument(metavar="FILE.toml", help="The plan of the sweep."),
+        typer.Argument(
+            metavar="FILE.toml",
+            help="The plan: targets, options of run under fio's names, lists to combine. "
+            "docs/running.md has one.",
+        ),
         Input(_read_by),
     ],
     out: Annotated[
         str,
-        typer.Option("--out", "-O", metavar="FILE.jsonl", help="One JSON document per run."),
+        typer.Option(
+            "--out", "-O", metavar="FILE.jsonl", help="Where the results go, a line per run."
+        ),
         Output((".jsonl",), _table_beside, resumed=True, judged=True),
     ] = "sweep.jsonl",
-    jobs: Annotated[int, typer.Option("--jobs", help="Runs at a time; -1 for all cores.")] = -1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the runs and stop.")] = False,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            help="Runs at the same time; -1 for all cores.",
+            show_default="all cores",
+        ),
+    ] = -1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the runs, and stop.")] = False,
     force: options.Force = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
 ) -> int:
-    """Run every combination of a plan; results are appended as they come.
+    """Run every combination of a plan, and keep each result as it comes.
 
-    Runs that the output already holds are skipped, so an interrupted sweep goes on where it
-    stopped. At the end a table with one row per run stands next to it, as Parquet.
+    Runs that the output already holds are skipped: the same command goes on where it was
+    interrupted. At the end a table with a row per run stands beside the output, as Parquet.
     """
     from ssdscope.sweep import Journal, points_of, read_plan
     from ssdscope.sweep.running import missing, require_jobs, run_missing

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import choices, options
+from ssdscope.cli.help import command, group
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, Output, guard
@@ -17,23 +18,39 @@ if TYPE_CHECKING:
     from ssdscope.targets.traces import Trace
     from ssdscope.workloads.windows import Table
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+What a trace is:
   ssdscope trace show Financial1.spc.gz
+A row for each minute:
   ssdscope trace windows hm_0.csv.gz -O hm_0.parquet
-  ssdscope trace make financial1 -O synthetic-financial1.spc.gz --span 3h
-  ssdscope trace make bursts --span 2h --seed 1
+A trace made up after the published statistics of Financial1:
+  ssdscope trace make financial1 -O synthetic-financial1.spc.gz --span 10m
+"""
+SHOW_EXAMPLES = """
+Its format, requests, span and volumes:
+  ssdscope trace show Financial1.spc.gz
+A table of your own, by the numbers of its columns:
+  ssdscope trace show mine.csv --columns time=us:1,op:2,offset=bytes:3,size=bytes:4
+"""
+WINDOWS_EXAMPLES = """
+A row for each minute:
+  ssdscope trace windows hm_0.csv.gz -O hm_0.parquet
+One for every ten seconds of one volume:
+  ssdscope trace windows hm_0.csv.gz -O hm_0.parquet --window 10s --volume 0
+"""
+MAKE_EXAMPLES = """
+After the published statistics of Financial1:
+  ssdscope trace make financial1 --span 20m --seed 1
+After a pattern, under a name of your own:
+  ssdscope trace make bursts --span 2h -O synthetic-bursts.spc.gz --seed 1
 """
 
-app = typer.Typer(
-    name="trace",
-    help="Show a trace, describe its minutes, make one up after published statistics.",
-    no_args_is_help=True,
-    epilog=EXAMPLES,
+app = group(
+    "trace", "Show a trace, describe its minutes, or make one up after statistics.", EXAMPLES
 )
 
 
-@app.command()
+@command(app, short="Show what a trace is.", examples=SHOW_EXAMPLES)
 def show(
     trace: options.TraceArgument,
     trace_format: options.TraceFormat = None,
@@ -43,7 +60,7 @@ def show(
     limit: options.Limit = None,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Say what a trace is: format, requests, span, volumes, and what is wrong with it."""
+    """Show the format of a trace, its requests, span and volumes, and what is wrong with it."""
     from ssdscope.results.record import envelope
     from ssdscope.targets.sources import require_file
     from ssdscope.targets.told import told_trace
@@ -87,17 +104,25 @@ def _about_text(about: dict[str, Any]) -> str:
     return text
 
 
-@app.command()
+@command(app, short="Describe every minute of a trace.", examples=WINDOWS_EXAMPLES)
 def windows(
     context: typer.Context,
     trace: options.TraceArgument,
     out: Annotated[
         str,
-        typer.Option("--out", "-O", metavar="FILE.parquet", help="A row per window."),
+        typer.Option(
+            "--out", "-O", metavar="FILE.parquet", help="Where the table goes, a row per window."
+        ),
         Output((".parquet",)),
     ],
     length: Annotated[
-        str, typer.Option("--window", metavar="SPAN", help="Length of a window: whole seconds.")
+        str,
+        typer.Option(
+            "--window",
+            metavar="SPAN",
+            help="Length of a window, in whole seconds: 10s, 5m.",
+            show_default="1m, one minute",
+        ),
     ] = "1m",
     trace_format: options.TraceFormat = None,
     columns: options.Columns = None,
@@ -108,7 +133,7 @@ def windows(
     force: options.Force = False,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Describe every minute of a trace by more than sixty features: docs/traces.md lists them."""
+    """Describe every minute of a trace by more than sixty features; docs/traces.md lists them."""
     from ssdscope.results.record import envelope
     from ssdscope.targets.sources import require_file
     from ssdscope.targets.traces import TraceOptions, read_trace
@@ -149,16 +174,17 @@ def _made_name(given: Given) -> str:
     return f"synthetic-{given['profile'].lower()}.spc.gz"
 
 
-@app.command()
+@command(app, short="Make up a trace after statistics.", examples=MAKE_EXAMPLES)
 def make(
     context: typer.Context,
     profile: Annotated[
         str,
         typer.Argument(
             metavar="PROFILE",
-            help="Published: financial1, financial2, websearch1, websearch2, websearch3. "
-            "Patterns: steady, daily, bursts, batch, moving, mix.",
+            help="What it is made up after.",
+            autocompletion=choices.RECIPES.complete,
         ),
+        choices.RECIPES,
     ],
     out: Annotated[
         str | None,
@@ -166,24 +192,28 @@ def make(
             "--out",
             "-O",
             metavar="FILE",
-            help="In SPC's form; its name says `synthetic`.  [default: synthetic-PROFILE.spc.gz]",
+            help="Where the trace goes, in the format spc. Its name has to hold `synthetic`.",
+            show_default="synthetic-PROFILE.spc.gz",
         ),
         Output(unnamed=_made_name),
     ] = None,
     span: Annotated[
         str | None,
         typer.Option(
-            "--span", metavar="SPAN", help="How long.  [default: 3h, or the real one's if shorter]"
+            "--span",
+            metavar="SPAN",
+            help="How long it is: 10m, 2h.",
+            show_default="3h, or as long as the real one",
         ),
     ] = None,
     force: options.Force = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Make up a trace, after published statistics of a real one or a pattern, and label it so.
+    """Make up a trace, after the published statistics of a real one or after a pattern.
 
-    It is no real trace, and results on it are not results on one. Those with published statistics
-    are at the UMass trace repository; `replay` reads them as they are.
+    It is labelled as made up: results on it are not results on a real trace. The real ones with
+    published statistics are in the UMass trace repository, and `replay` reads them.
     """
     import gzip
     from pathlib import Path

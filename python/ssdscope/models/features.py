@@ -168,6 +168,14 @@ SETS: dict[str, tuple[str, ...]] = {
     "service": (*PHYSICS, *TERMS),
     "times": (*EXTENDED, *TERMS),
 }
+SETS_ABOUT = {
+    "basic": "share of writes, depth, one size and one randomness for reads and writes",
+    "extended": "the eight characteristics of huang2011",
+    "physics": "those, and sums and products that times grow with",
+    "service": "those, and the parts of service times; the model service alone takes them",
+    "times": "extended, and the parts of service times; service-guide alone takes them",
+}
+"""What each set holds."""
 
 WORKLOADS: dict[str, str] = {
     "all": "every workload",

@@ -132,7 +132,7 @@ FAMILIES: dict[str, Family] = {
     ),
     "service-guide": Family(
         _service_guide,
-        "times that add up, and a GUIDE tree of what they miss, told the share of each",
+        "times that add up, and a GUIDE tree of what they miss, which knows the share of each",
         chosen_from=False,
         own_features="times",
     ),

@@ -22,6 +22,13 @@ TARGETS: dict[str, tuple[str, Callable[[Row], float | None]]] = {
     "write_p99": ("write_p99_ns", lambda row: row.write_p99_ns),
 }
 """What can be predicted: its name with the unit, and where it stands in a row."""
+TARGETS_ABOUT = {
+    "latency": "mean latency; rate and bandwidth follow from it",
+    "iops": "requests per second",
+    "bandwidth": "bytes per second",
+    "read_p99": "latency that 99 % of reads stay below",
+    "write_p99": "latency that 99 % of writes stay below",
+}
 BESIDE = "beside"
 """The split of `Sample.beside`."""
 LEAST_ROWS = 30

@@ -227,6 +227,16 @@ PATTERNS: dict[str, Callable[[np.random.Generator, int], list[Source]]] = {
     "moving": lambda rng, minutes: [_moving(rng, minutes)],
     "mix": _mixed,
 }
+ABOUT = {
+    **{key: f"after what is published of {each.name}" for key, each in PROFILES.items()},
+    "steady": "nothing changes",
+    "daily": "the rate goes up and down",
+    "bursts": "in one minute of six the rate is several times as high",
+    "batch": "a job of large requests in order starts in the second half",
+    "moving": "the working set moves through the drive",
+    "mix": "a part of each of them",
+}
+"""What a trace can be made up after, in a few words."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import choices, options
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, Output, guard
@@ -23,10 +24,13 @@ from ssdscope.errors import (
 if TYPE_CHECKING:
     from ssdscope.models.table import Table
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+256 workloads, spread evenly:
   ssdscope model collect sim:huang-ssd-i --design sobol --points 256 -O ssd-i.parquet
-  ssdscope model collect big.bin --points 64 --runtime 1s -O big.parquet    (reads only)
+How long that may take:
+  ssdscope model collect sim:mqsim-8g --points 256 --dry-run
+A real file, only read, a second for each workload:
+  ssdscope model collect big.bin --points 64 --runtime 1s -O big.parquet
 """
 DOUBTFUL_SHARE_MAX = 0.20
 LARGEST = 1 << 20
@@ -34,7 +38,8 @@ LARGEST = 1 << 20
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Run workloads for a model to learn from.", epilog=EXAMPLES)(collect)
+    short = "Run workloads on a drive, for a model to learn from."
+    command(app, short=short, examples=EXAMPLES)(collect)
 
 
 def _journal_beside(path: str, _given: Given) -> list[str]:
@@ -46,40 +51,86 @@ def collect(
     target: options.TargetArgument,
     design: Annotated[
         str,
-        typer.Option("--design", metavar="NAME", help="sobol, grid (huang2011's) or adaptive."),
+        typer.Option(
+            "--design",
+            metavar="NAME",
+            help="How workloads are chosen.",
+            autocompletion=choices.DESIGNS.complete,
+        ),
+        choices.DESIGNS,
     ] = "sobol",
     points: Annotated[
         int | None,
-        typer.Option("--points", metavar="N", help="Runs to learn from. [1024; grid: 12000]"),
+        typer.Option(
+            "--points",
+            metavar="N",
+            help="Workloads to learn from.",
+            show_default="1024 runs; grid: 12000",
+        ),
     ] = None,
     test: Annotated[
         int | None,
-        typer.Option("--test", metavar="N", help="Runs to be held to. [a quarter of --points]"),
+        typer.Option(
+            "--test",
+            metavar="N",
+            help="More workloads, to test models with.",
+            show_default="a quarter of --points",
+        ),
     ] = None,
     repeats: Annotated[
         int | None,
-        typer.Option("--repeats", metavar="N", help="Runs made twice, for the noise. [a 16th]"),
-    ] = None,
-    until_ci: Annotated[
-        str,
-        typer.Option("--until-ci", metavar="PERCENT", help="End a run when its mean is known."),
-    ] = "1%",
-    runtime: Annotated[
-        str, typer.Option("--runtime", metavar="TIME", help="End a run after this at the latest.")
-    ] = "60s",
-    size: Annotated[
-        str | None,
-        typer.Option("--size", metavar="SIZE", help="Requests fall into the first so many bytes."),
+        typer.Option(
+            "--repeats",
+            metavar="N",
+            help="Workloads that run twice, to measure the noise.",
+            show_default="a 16th of --points",
+        ),
     ] = None,
     out: Annotated[
         str,
-        typer.Option("--out", "-O", metavar="FILE.parquet", help="Where the runs go."),
+        typer.Option(
+            "--out", "-O", metavar="FILE.parquet", help="Where the runs go, a row for each."
+        ),
         Output((".parquet",), _journal_beside, resumed=True),
     ] = "runs.parquet",
+    until_ci: Annotated[
+        str,
+        typer.Option(
+            "--until-ci",
+            metavar="PERCENT",
+            help="End a run when the 95 % interval of the mean latency is within this share of it.",
+        ),
+    ] = "1%",
+    runtime: Annotated[
+        str,
+        typer.Option(
+            "--runtime",
+            metavar="TIME",
+            help="End a run after this time at the latest.",
+            show_default="60s of the drive's time",
+        ),
+    ] = "60s",
+    size: Annotated[
+        str | None,
+        typer.Option(
+            "--size",
+            metavar="SIZE",
+            help="Use only the first so many bytes of the drive.",
+            show_default="all of it",
+        ),
+    ] = None,
     jobs: Annotated[
-        int, typer.Option("--jobs", help="Runs at a time on a simulated drive; -1 for all cores.")
+        int,
+        typer.Option(
+            "--jobs",
+            metavar="N",
+            help="Runs at the same time on a simulated drive; -1 for all cores.",
+            show_default="all cores",
+        ),
     ] = -1,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what is to do and stop.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show how many runs there are, and stop.")
+    ] = False,
     force: options.Force = False,
     state: options.State = None,
     sets: options.Sets = None,
@@ -91,9 +142,9 @@ def collect(
 ) -> int:
     """Run workloads of all kinds on a drive, each from the same state, in random order.
 
-    Rows are on disk as soon as they are there. The same command goes on where it was
-    interrupted, and with more --points where it had ended. A drive that may not be written is
-    asked for reads only.
+    Each run is on disk as soon as it ends. The same command goes on where it was interrupted,
+    and with more --points where it had ended. Of a drive that may not be written, only reads
+    are measured.
     """
     from ssdscope.models import collecting, designs
     from ssdscope.models.table import Table, begun

@@ -4,7 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import choices, options
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.model.fit import DataArgument, TargetOption, WorkloadOption
 from ssdscope.cli.output import emit, emit_json
@@ -12,26 +13,41 @@ from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+Three kinds of models, on the features that times grow with:
   ssdscope model evaluate ssd-i.parquet --model gp,guide,ols --features physics
+How well all kinds predict the rate:
   ssdscope model evaluate ssd-i.parquet --target iops -o json
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Say how good models are.", epilog=EXAMPLES)(evaluate)
+    command(app, short="Show how good models are.", examples=EXAMPLES)(evaluate)
 
 
 def evaluate(
     context: typer.Context,
     data: DataArgument,
     model: Annotated[
-        str, typer.Option("--model", metavar="NAME,...", help="Names as of model fit, or all.")
+        str,
+        typer.Option(
+            "--model",
+            metavar="NAME,...",
+            help="Which kinds of models, separated by commas.",
+            autocompletion=choices.SEVERAL_MODELS.complete,
+        ),
+        choices.SEVERAL_MODELS,
     ] = "all",
     features: Annotated[
-        str, typer.Option("--features", metavar="SET,...", help="basic, extended, physics.")
+        str,
+        typer.Option(
+            "--features",
+            metavar="SET,...",
+            help="What models know of a workload; sets separated by commas.",
+            autocompletion=choices.SEVERAL_FEATURES.complete,
+        ),
+        choices.SEVERAL_FEATURES,
     ] = "extended,physics",
     target: TargetOption = "latency",
     workload: WorkloadOption = "all",
@@ -41,8 +57,8 @@ def evaluate(
 ) -> int:
     """Evaluate kinds of models in-sample, on unseen folds, and off the grid.
 
-    The noise floor, from runs made twice, and naive baselines stand in the same table. Of iops
-    and bandwidth there are rows for what follows from a model of the latency, too.
+    The same table has the noise floor, from workloads that ran twice, and naive baselines. For
+    iops and bandwidth it also has rows for what follows from a model of the latency.
     """
     from ssdscope.models import evaluation, fitting, registry
     from ssdscope.models.table import load

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json
 from ssdscope.cli.outputs import Input, Output, guard
@@ -14,9 +15,10 @@ from ssdscope.errors import EXIT_DONE
 if TYPE_CHECKING:
     from ssdscope.models.fitted import FittedModel
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+As text:
   ssdscope model explain ssd-i.json
+And as a picture:
   ssdscope model explain ssd-i.json -O ssd-i.svg
 """
 ENDINGS = (".svg", ".png", ".pdf")
@@ -24,23 +26,27 @@ ENDINGS = (".svg", ".png", ".pdf")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Say what a model has learnt.", epilog=EXAMPLES)(explain)
+    command(app, short="Show what a model has learnt.", examples=EXAMPLES)(explain)
 
 
 def explain(
     context: typer.Context,
-    model: Annotated[str, typer.Argument(metavar="MODEL.json", help="From model fit."), Input()],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL.json", help="A model that model fit wrote."), Input()
+    ],
     out: Annotated[
         str | None,
-        typer.Option("--out", "-O", metavar="FILE.svg", help="Draw it here: .svg, .png or .pdf."),
+        typer.Option(
+            "--out", "-O", metavar="FILE.svg", help="Where a picture goes: .svg, .png or .pdf."
+        ),
         Output(ENDINGS),
     ] = None,
     force: options.Force = False,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Say which characteristics matter, how predictions depend on them, and give a tree to read.
+    """Show which characteristics matter, how predictions depend on them, and a tree to read.
 
-    The tree is small, and less exact than the model; both errors are told.
+    The tree is small, and less exact than the model; the errors of both are shown.
     """
     from ssdscope.models import explaining
     from ssdscope.models.fitted import FittedModel

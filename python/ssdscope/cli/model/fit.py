@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import choices, options
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json
 from ssdscope.cli.outputs import Input, Output, guard
@@ -15,66 +16,81 @@ from ssdscope.errors import EXIT_DONE
 if TYPE_CHECKING:
     from ssdscope.models.fitted import FittedModel
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+The kind of model that predicts best:
   ssdscope model fit ssd-i.parquet -O ssd-i.json
+A tree after GUIDE, as in huang2011:
   ssdscope model fit ssd-i.parquet --model guide --features extended -O tree.json
 """
 DataArgument: TypeAlias = Annotated[
-    str, typer.Argument(metavar="DATA.parquet", help="Runs, from model collect."), Input()
+    str, typer.Argument(metavar="DATA.parquet", help="Runs that model collect wrote."), Input()
 ]
 TargetOption: TypeAlias = Annotated[
     str,
     typer.Option(
-        "--target", metavar="NAME", help="latency, iops, bandwidth, read_p99 or write_p99."
+        "--target",
+        metavar="NAME",
+        help="What is predicted.",
+        autocompletion=choices.QUANTITIES.complete,
     ),
+    choices.QUANTITIES,
 ]
 WorkloadOption: TypeAlias = Annotated[
     str,
     typer.Option(
         "--workload",
         metavar="KIND",
-        help="all, rd_only, wr_only, rand_only, seq_only, rand_rd, rand_wr, seq_rd or seq_wr.",
+        help="Which workloads.",
+        autocompletion=choices.KINDS.complete,
     ),
+    choices.KINDS,
 ]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Fit a model to collected runs.", epilog=EXAMPLES)(fit)
+    command(app, short="Fit a model to collected runs.", examples=EXAMPLES)(fit)
 
 
 def fit(
     context: typer.Context,
     data: DataArgument,
-    model: Annotated[
-        str,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help="guide, guide-bagged, cart, lightgbm, gp, service, ols, ... ; or best.",
-        ),
-    ] = "best",
-    features: Annotated[
-        str,
-        typer.Option("--features", metavar="SET", help="basic, extended, physics; or best."),
-    ] = "best",
-    target: TargetOption = "latency",
-    workload: WorkloadOption = "all",
     out: Annotated[
         str,
         typer.Option("--out", "-O", metavar="FILE.json", help="Where the model goes."),
         Output(),
     ] = "model.json",
+    model: Annotated[
+        str,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Which kind of model.",
+            autocompletion=choices.MODEL.complete,
+        ),
+        choices.MODEL,
+    ] = "best",
+    features: Annotated[
+        str,
+        typer.Option(
+            "--features",
+            metavar="SET",
+            help="What a model knows of a workload.",
+            autocompletion=choices.FEATURES.complete,
+        ),
+        choices.FEATURES,
+    ] = "best",
+    target: TargetOption = "latency",
+    workload: WorkloadOption = "all",
     force: options.Force = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
 ) -> int:
-    """Fit a model, by default the kind that predicts unseen runs best.
+    """Fit a model to collected runs, by default the kind that predicts unseen runs best.
 
-    Which that is is found by cross-validation of the runs to learn from, in which no workload is
-    on both sides. Its 90 % interval comes from the same. Runs of the split test are not touched.
+    Cross-validation of the runs to learn from finds the best kind and the 90 % interval; no
+    workload is on both sides. The runs to test with are not touched.
     """
     from ssdscope.models import fitting
     from ssdscope.models.table import load

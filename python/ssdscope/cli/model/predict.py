@@ -5,47 +5,56 @@ from typing import Annotated, Any
 import typer
 
 from ssdscope.cli import options
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Input
 from ssdscope.errors import EXIT_DONE, EXIT_NOT_TRUSTWORTHY
 
-EXAMPLES = """\b
-Examples:
+EXAMPLES = """
+A mix of small writes and larger reads:
   ssdscope model predict ssd-i.json --wr-ratio 0.3 --q-dep 16 --wr-size 4k --rd-size 64k
+Random reads, as JSON:
   ssdscope model predict ssd-i.json --q-dep 32 --rd-size 4k --rd-rand 100% -o json
 """
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command(short_help="Predict a workload.", epilog=EXAMPLES)(predict)
+    short = "Predict what a drive does with a workload."
+    command(app, short=short, examples=EXAMPLES)(predict)
 
 
 def _share(name: str, text: str) -> Any:
-    return typer.Option(f"--{name}", metavar="SHARE", help=f"{text}: 0.3 or 30%.")
+    text = f"{text}: 0.3 or 30%."
+    return typer.Option(f"--{name}", metavar="SHARE", help=text, show_default="0, none")
 
 
-def _size(name: str, text: str) -> Any:
-    return typer.Option(f"--{name}", metavar="SIZE", help=text)
+def _size(name: str, text: str, default: str) -> Any:
+    return typer.Option(f"--{name}", metavar="SIZE", help=text, show_default=default)
 
 
 def predict(
-    model: Annotated[str, typer.Argument(metavar="MODEL.json", help="From model fit."), Input()],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL.json", help="A model that model fit wrote."), Input()
+    ],
     wr_ratio: Annotated[str, _share("wr-ratio", "Writes among requests")] = "0",
-    q_dep: Annotated[int, typer.Option("--q-dep", metavar="N", help="Requests in flight.")] = 1,
-    wr_size: Annotated[str, _size("wr-size", "Bytes of a write.")] = "4k",
-    rd_size: Annotated[str, _size("rd-size", "Bytes of a read.")] = "4k",
-    wr_rand: Annotated[str, _share("wr-rand", "Writes at random places")] = "0",
-    rd_rand: Annotated[str, _share("rd-rand", "Reads at random places")] = "0",
-    wr_stride: Annotated[str, _size("wr-stride", "Gap from write to write.")] = "0",
-    rd_stride: Annotated[str, _size("rd-stride", "Gap from read to read.")] = "0",
+    q_dep: Annotated[
+        int,
+        typer.Option("--q-dep", metavar="N", help="Requests in flight.", show_default="1 request"),
+    ] = 1,
+    wr_size: Annotated[str, _size("wr-size", "Size of a write.", "4k, 4096 bytes")] = "4k",
+    rd_size: Annotated[str, _size("rd-size", "Size of a read.", "4k, 4096 bytes")] = "4k",
+    wr_rand: Annotated[str, _share("wr-rand", "Writes at random offsets")] = "0",
+    rd_rand: Annotated[str, _share("rd-rand", "Reads at random offsets")] = "0",
+    wr_stride: Annotated[str, _size("wr-stride", "Gap from write to write.", "0 bytes")] = "0",
+    rd_stride: Annotated[str, _size("rd-stride", "Gap from read to read.", "0 bytes")] = "0",
     output_format: options.OutputFormat = "normal",
 ) -> int:
     """Predict latency, rate, bandwidth and tails of a workload, with intervals.
 
-    The interval holds the answer for nine workloads in ten like those that were measured.
-    Outside of what was measured there is a warning, no interval to be trusted, and exit code 3.
+    The interval holds the answer for nine in ten workloads like those that were measured. A
+    workload beyond those gets a warning and exit code 3: its interval cannot be trusted.
     """
     from ssdscope.models import asking
     from ssdscope.models.fitted import FittedModel
