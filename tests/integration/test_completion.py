@@ -105,11 +105,13 @@ def test_figures_go_on_after_a_comma(ask: Ask) -> None:
 def test_each_shell_is_answered_in_its_own_form(ask: Ask) -> None:
     text = preset_description("mqsim-8g")
     assert ask("ssdscope run sim:mqsim-8", "fish") == [f"sim:mqsim-8g\t{text}"]
-    assert ask("ssdscope run sim:mqsim-8", "zsh") == [f"sim\\:mqsim-8g:{text}"]
+    assert ask("ssdscope run sim:mqsim-8", "zsh") == [f"1sim\\:mqsim-8g:{text}"]
+    assert ask("ssdscope run nul", "zsh") == ["0null\\::completes everything at once"]
     assert ask("ssdscope run sim:mqsim-8", "bash") == ["mqsim-8g"]
     assert ask("ssdscope run sim:mqsim-8", "bash", " \t\n") == ["sim:mqsim-8g"]
     assert ask("ssdscope run null: --rw=randw", "bash") == ["randwrite"]
     assert ask("ssdscope run null: ", "bash") == []
+    assert ask("ssdscope run 'sim:mqsim-8", "bash") == ["sim:mqsim-8g"]
 
 
 def test_a_drive_file_that_cannot_be_read_ends_nothing(

@@ -7,6 +7,7 @@ completes names of files.
 
 import contextlib
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -34,16 +35,24 @@ complete -o default -o nosort -F _ssdscope_completion ssdscope
     "zsh": """\
 #compdef ssdscope
 _ssdscope_completion() {
-    local -a found
+    local -a found whole begun
     found=(${(f)"$(env _SSDSCOPE_COMPLETE=complete_zsh \\
         _SSDSCOPE_LINE="${words[1,$CURRENT]}" ssdscope 2>/dev/null)"})
-    if (( $#found )); then
-        _describe -V ssdscope found
-    else
+    whole=(${${(M)found:#1*}#1})
+    begun=(${${(M)found:#0*}#0})
+    if (( ! $#found )); then
         _files
+        return
     fi
+    (( $#whole )) && _describe -V ssdscope whole
+    (( $#begun )) && _describe -V ssdscope begun -S ''
+    return 0
 }
-compdef _ssdscope_completion ssdscope
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _ssdscope_completion "$@"
+else
+    compdef _ssdscope_completion ssdscope
+fi
 """,
     "fish": """\
 function __ssdscope_completion
@@ -60,6 +69,8 @@ complete --command ssdscope --no-files --keep-order --arguments '(__ssdscope_com
 """,
 }
 """What each shell reads once, at its start."""
+_GO_ON = (":", "/", "=", ",")
+"""What ends like this goes on: no space follows."""
 _QUOTES_AND_SPACE = " \t\n\"'"
 
 
@@ -115,7 +126,14 @@ def _words(line: str) -> tuple[list[str], str]:
 
 
 def _cut(line: str, breaks: str) -> int:
-    """Say how much of the last word bash keeps: up to the last character that breaks words."""
+    """Say how much of the last word bash keeps: up to the last character that breaks words.
+
+    In a quote that is still open, none does.
+    """
+    try:
+        shlex.split(line)
+    except ValueError:
+        return 0
     last = _words(line)[1]
     return max(
         (last.rfind(each) + 1 for each in breaks if each not in _QUOTES_AND_SPACE), default=0
@@ -126,10 +144,11 @@ def _written(shell: str, value: str, text: str) -> str:
     """Write a value with what it means, as a shell takes it."""
     if shell == "bash":
         return value
-    mark = "\t"
-    if shell == "zsh":
-        value, mark = value.replace(":", r"\:"), ":"
-    return f"{value}{mark}{text}" if text else value
+    if shell == "fish":
+        return f"{value}\t{text}" if text else value
+    whole = "0" if value.endswith(_GO_ON) else "1"
+    escaped = value.replace(":", r"\:")
+    return f"{whole}{escaped}:{text}" if text else f"{whole}{escaped}"
 
 
 def install_if(wanted: bool) -> None:
