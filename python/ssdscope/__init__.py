@@ -19,6 +19,8 @@ The package, from the bottom up; each line may import only what stands above it 
     ``"sim:NAME"``, a drive file, ``/dev/...``, a file, ``raid0:...``  ->  a `Device`.
 `stats`
     Pure functions on arrays.
+`findings`
+    What is known of a drive, typed: answers, their evidence, and what was fitted to it.
 `workloads`, `results`, `sweep`
     What we do to a drive, what comes back, and many of them on all cores.
 `plots`

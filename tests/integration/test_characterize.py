@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 
 from ssdscope.errors import DeviceError, TraceError
+from ssdscope.findings import Findings
 from ssdscope.probes import Budget, choose, silent
 from ssdscope.report import Characterization, characterize, render, sustaining, words
 from ssdscope.report.figures import trace_chart
 from ssdscope.report.replay import TraceFile, replay_trace
+from ssdscope.results.record import strict_json
 from ssdscope.targets import open_target
 
 DEFAULT = Budget.parse("default")
@@ -87,6 +89,19 @@ def test_the_document_has_every_key_of_the_contract(done: tuple[Characterization
     assert {each["property"] for each in document["findings"]} == answered
     patterns = {point["rw"] for point in document["performance"]["points"]}
     assert patterns == {"read", "randread", "write", "randwrite"}
+
+
+def test_what_was_found_is_read_back_from_json_and_drawn(
+    done: tuple[Characterization, Path],
+) -> None:
+    document = json.loads(done[1].with_suffix(".json").read_text(encoding="utf-8"))
+    found = Findings.from_json(document["findings"])
+    assert json.loads(strict_json(found.to_json())) == document["findings"]
+    assert found.keys() == done[0].findings.keys()
+    ids = Page(done[1].read_text(encoding="utf-8")).ids
+    shown = {each.name for finding in found.values() for each in finding.evidence.exhibits}
+    assert {"size-sweep", "depth-sweep"} <= shown
+    assert {f"evidence-{name}" for name in shown} <= set(ids)
 
 
 def test_the_page_stands_alone(done: tuple[Characterization, Path]) -> None:

@@ -51,4 +51,4 @@ def test_a_probe_measures_it_like_any_other(cli) -> None:
     alpha = found["read_latency_alpha_ns"]
     assert alpha["outcome"] == "detected"
     assert 0.02 < alpha["evidence"]["typical_relative_error"] < 0.1
-    assert alpha["value"] < alpha["evidence"]["latency_ns"][0]
+    assert alpha["value"] < alpha["evidence"]["exhibits"][0]["series"][0]["y"][0]

@@ -64,7 +64,7 @@ def test_whether_victims_are_drawn_blindly_is_seen(tmp_path: Path) -> None:
     for policy in ("greedy", "random"):
         found = found_on(bench_of(tmp_path, page_mapped(policy=policy, blocks=160)))
         assert isinstance(found, Detected)
-        shares[policy] = found.evidence["drawn_share"]
+        shares[policy] = found.evidence.figures["drawn_share"]
     assert shares["greedy"] < amplification.CHOOSES
     assert shares["random"] > amplification.DRAWS
 
@@ -86,7 +86,7 @@ def test_blind_draws_are_told_only_where_programs_take_most_of_the_time(tmp_path
     assert isinstance(amplification._judge(bench, fit, [fit.pieces], 0.3), Detected)
     hidden = amplification._judge(bench, replace(fit, cost=6e4), [fit.pieces], 0.3)
     assert isinstance(hidden, Undetectable)
-    assert "draws its victims" in hidden.evidence["detail"]
+    assert "draws its victims" in (hidden.evidence.detail or "")
 
 
 def test_what_is_not_known_to_a_tenth_is_not_told(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_blocks_hold_no_more_than_what_is_collected_as_one(tmp_path: Path) -> No
     block = 48 * PAGE
     told_of = found_on(bench_of(tmp_path, page_mapped(), gc_period_bytes=2 * block))
     assert isinstance(told_of, Detected)
-    assert told_of.evidence["pages_in_block"] <= 96
+    assert told_of.evidence.figures["pages_in_block"] <= 96
     too_small = found_on(bench_of(tmp_path, page_mapped(), gc_period_bytes=4 * PAGE))
     assert isinstance(too_small, Undetectable)
 

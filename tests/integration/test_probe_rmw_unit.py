@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ssdscope import probes
+from ssdscope.findings import Period
 from ssdscope.probes import (
     Absent,
     Ambiguous,
@@ -161,8 +162,9 @@ def test_more_is_written_where_places_differ_by_noise(
 
 def test_the_picture_shows_where_units_begin(tmp_path: Path) -> None:
     device = drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16384\nphase_bytes = 4096')
-    picture = told(device)[rmw_unit.UNIT].evidence["picture"]
-    assert [mark[0] for mark in picture["marks"]] == [12_288, 12_288 + 16_384]
+    begins = told(device)[rmw_unit.UNIT].evidence.fit(Period)
+    assert begins is not None
+    assert (begins.phase, begins.period) == (12_288, 16_384)
 
 
 def test_a_small_drive_is_refused(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from ssdscope import probes
 from ssdscope.errors import DeviceError
+from ssdscope.findings import Axis, Evidence, Exhibit, Partition, series
 from ssdscope.probes import (
     Absent,
     Ambiguous,
@@ -63,6 +64,22 @@ def probe(detect: Any, **changes: Any) -> ProbeInfo:
 def found(value: float, **changes: Any) -> Detected:
     plain = Detected(name="rmw_unit_bytes", probe="test", value=value, interval=None, effect=1.0)
     return replace(plain, **changes)
+
+
+def sorted_places(places: list[list[int]]) -> Evidence:
+    """Places of each die, of a drive that was looked at in part."""
+    members = tuple(tuple(map(float, each)) for each in places)
+    names = tuple(f"unit {number}" for number in range(len(places)))
+    shown = Exhibit(
+        name="places-by-die",
+        title="t",
+        caption="c",
+        x=Axis("place", "bytes"),
+        y=Axis("unit"),
+        series=(series("places", members[0], members[0]),),
+        fitted=(Partition(names=names, members=members),),
+    )
+    return Evidence(exhibits=(shown,), figures={"part_only": True})
 
 
 def test_no_probe_writes_more_than_it_declared(
@@ -192,7 +209,7 @@ def test_dies_must_be_gone_round_to_twice(units_of_dies: list[list[int]], told: 
         for turn, units in enumerate(units_of_dies)
     ]
     number = found(len(places), name="interleave_degree")
-    dies = replace(number, evidence={"class_places_bytes": places})
+    dies = replace(number, evidence=sorted_places(places))
     merge = found(unit, name="merge_unit_bytes")
     assert [each.outcome for each in probes.reconciled([dies, merge])] == [told, "detected"]
     assert probes.reconciled([dies]) == [dies]

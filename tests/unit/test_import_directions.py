@@ -19,6 +19,7 @@ FLOORS = [
     {"units", "seeds"},
     {"targets"},
     {"stats"},
+    {"findings"},
     {"workloads", "results", "sweep"},
     {"plots"},
     {"probes", "models"},

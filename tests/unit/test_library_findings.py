@@ -4,7 +4,7 @@ import pytest
 
 from ssdscope.api.findings import Findings
 from ssdscope.errors import UsageError
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Reason, Undetectable
+from ssdscope.findings import Absent, Ambiguous, Detected, Reason, Undetectable
 
 EVERY = (
     Detected(

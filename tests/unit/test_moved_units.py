@@ -41,7 +41,7 @@ def test_the_unit_and_its_phase(tmp_path: Path, unit: int, phase: int, noise: st
         finding = findings[name]
         assert isinstance(finding, Detected)
         assert finding.value == value
-        assert finding.evidence["by"] == "reads"
+        assert finding.evidence.figures["by"] == "reads"
 
 
 def test_common_log_blocks(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ssdscope.findings import Evidence
 from ssdscope.probes import Absent, Budget, Detected, Reason, Undetectable, order_regions
 from ssdscope.probes import allocation as allocation_probe
 from ssdscope.probes.bench import Bench
@@ -40,7 +41,7 @@ switchable = false
 
 
 def known(name: str, value: int) -> Detected:
-    return Detected(name=name, probe=name, value=value, interval=None, effect=1.0, evidence={})
+    return Detected(name=name, probe=name, value=value, interval=None, effect=1.0)
 
 
 @pytest.mark.parametrize("allocation", ["order", "address"])
@@ -78,7 +79,7 @@ def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -
     elif region == "perhaps full":
         bench.known["pslc_bytes"] = Undetectable(reason=Reason.MASKED, **about)
     elif region in ("uneven", "faint"):
-        evidence = {"only_faint": region == "faint"}
+        evidence = Evidence(figures={"only_faint": region == "faint"})
         unclear = Undetectable(reason=Reason.EFFECT_BELOW_NOISE, evidence=evidence, **about)
         bench.known["pslc_bytes"] = unclear
     elif region == "no flush":
@@ -200,7 +201,7 @@ def test_what_lies_behind_a_protected_buffer_may_be_in_a_region(
         name="pslc_bytes",
         probe="pslc",
         reason=Reason.MASKED,
-        evidence={"buffer_bytes": buffer_bytes},
+        evidence=Evidence(figures={"buffer_bytes": buffer_bytes}),
     )
     logs = np.random.default_rng(1).normal(0.09, 0.03, (2, 12))
     contrasts = allocation_probe._contrasts(logs)

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
+from ssdscope.findings import Evidence
 from ssdscope.probes import Absent, Ambiguous, Detected, Finding, Reason, Undetectable, gc_knee
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.knees_agree import (
@@ -151,7 +152,7 @@ def test_padding_is_not_counted_as_data(tmp_path: Path, unit: int) -> None:
     assert isinstance(share, Detected)
     kept = 0.02 * blocks + OPEN_BLOCKS
     assert share.value == pytest.approx(1.3 * (1 - kept / blocks) - 1, rel=0.1)
-    assert share.evidence["padding_bytes"] == unit - 512
+    assert share.evidence.figures["padding_bytes"] == unit - 512
 
 
 def test_without_the_unit_a_region_must_be_ruled_out(tmp_path: Path) -> None:
@@ -191,7 +192,7 @@ def test_two_beginnings_must_show_the_same(
     assert first is not None
     if second is not None and second == third:
         third = second
-    found = judged(first, second, third, capacity, {})
+    found = judged(first, second, third, capacity, Evidence())
     if value is None:
         assert isinstance(found, Undetectable)
     else:
@@ -202,7 +203,7 @@ def test_two_beginnings_must_show_the_same(
 def test_a_knee_that_only_the_first_beginning_shows_may_be_where_collection_begins() -> None:
     """It is sooner by no more than is kept free."""
     first, afresh, again = (Knee(*[share] * 3, 4.0) for share in (0.112, 0.135, 0.139))
-    found = judged(first, afresh, again, 1, {})
+    found = judged(first, afresh, again, 1, Evidence())
     assert isinstance(found, Ambiguous)
     assert found.candidates == (0.112, pytest.approx(0.137))
 
@@ -333,8 +334,8 @@ def test_a_drive_that_never_rests_shows_its_knee_as_found(afresh: float | None) 
         None if share is None else Knee(*[share] * 3, 1.2) for share in (0.2, afresh, 0.2)
     )
     assert first is not None
-    assert isinstance(judged(first, second, again, 1, {}, restless=True), Detected)
-    assert not isinstance(judged(first, second, again, 1, {}), Detected)
+    assert isinstance(judged(first, second, again, 1, Evidence(), restless=True), Detected)
+    assert not isinstance(judged(first, second, again, 1, Evidence()), Detected)
 
 
 def test_log_blocks_that_were_overlooked_are_no_spare_space(tmp_path: Path) -> None:
@@ -347,7 +348,7 @@ def test_log_blocks_that_were_overlooked_are_no_spare_space(tmp_path: Path) -> N
     )
     found = told("gc_knee", bench)["over_provisioning_ratio"]
     assert isinstance(found, Undetectable), found
-    assert "log blocks" in found.evidence["detail"]
+    assert "log blocks" in (found.evidence.detail or "")
 
 
 def test_collection_that_begins_before_it_must_is_no_padding(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope import stats
+from ssdscope.findings import Evidence
 from ssdscope.probes import (
     Ambiguous,
     Detected,
@@ -243,7 +244,7 @@ def test_what_few_planes_fill_that_have_a_block_to_spare_is_no_period(tmp_path: 
     toml = draw(3_786_344_460, 46).toml()
     found = period_of(tmp_path, toml, rmw_unit_bytes=16_384, seed=46)
     assert isinstance(found, Undetectable)
-    assert "again" in found.evidence["detail"]
+    assert "again" in (found.evidence.detail or "")
 
 
 def test_larger_requests_whose_units_go_by_address_are_no_longer_periods(tmp_path: Path) -> None:
@@ -255,7 +256,7 @@ def test_larger_requests_whose_units_go_by_address_are_no_longer_periods(tmp_pat
     found = period_of(tmp_path, toml, rmw_unit_bytes=16_384, allocation="order")
     assert isinstance(found, Undetectable)
     assert found.reason is Reason.MODEL_MISFIT
-    assert found.evidence["periods_writes"] == [144, 144]
+    assert found.evidence.figures["periods_writes"] == (144, 144)
 
 
 def test_a_region_whose_size_is_not_known_is_filled_as_well(tmp_path: Path) -> None:
@@ -264,7 +265,7 @@ def test_a_region_whose_size_is_not_known_is_filled_as_well(tmp_path: Path) -> N
     seen = {"flushed_over_rested": 2.8, "paused_over_rested": 1.0, "buffer_bytes": 0.0}
     why = Reason.INTERFERENCE
     bench.known["pslc_bytes"] = Undetectable(
-        name="pslc_bytes", probe="pslc", reason=why, evidence=seen
+        name="pslc_bytes", probe="pslc", reason=why, evidence=Evidence(figures=seen)
     )
     found = told("gc_period", bench)[gc_period.PERIOD]
     assert isinstance(found, Undetectable)
@@ -275,7 +276,7 @@ def test_what_may_be_a_region_that_is_always_full_is_filled_as_well(tmp_path: Pa
     bench = bench_with(tmp_path, page_mapped(allocation="address"), rmw_unit_bytes=PAGE)
     full: dict[str, Any] = {"paused_over_rested": 1.5, "buffer_bytes": 0.0}
     bench.known["pslc_bytes"] = Undetectable(
-        name="pslc_bytes", probe="pslc", reason=Reason.MASKED, evidence=full
+        name="pslc_bytes", probe="pslc", reason=Reason.MASKED, evidence=Evidence(figures=full)
     )
     found = told("gc_period", bench)[gc_period.PERIOD]
     assert isinstance(found, Undetectable)
@@ -287,7 +288,10 @@ def test_where_a_drive_merges_log_blocks_are_full(tmp_path: Path) -> None:
     known = {"rmw_unit_bytes": PAGE, "merge_unit_bytes": merge}
     bench = bench_with(tmp_path, log_block(merge=merge), **known)
     bench.known["pslc_bytes"] = Undetectable(
-        name="pslc_bytes", probe="pslc", reason=Reason.MASKED, evidence={"buffer_bytes": 0.0}
+        name="pslc_bytes",
+        probe="pslc",
+        reason=Reason.MASKED,
+        evidence=Evidence(figures={"buffer_bytes": 0.0}),
     )
     found = told("gc_period", bench)[gc_period.PERIOD]
     assert isinstance(found, Detected), found

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.small_drives import FLAT, LOG_BLOCK, MIB, NOISE, opened, probed
 
 from ssdscope import probes
+from ssdscope.findings import Evidence
 from ssdscope.probes import (
     Absent,
     Bench,
@@ -185,7 +186,7 @@ def test_room_for_more_writes_than_are_timed_is_no_absence(tmp_path: Path) -> No
         rested_ns = float(rested.writes_ns.mean()) * rested.read_ns
         for as_slow, stays in ((1, False), (20, True)):
             gained = idle_gc._Gained(0.0, 1.0, as_slow * rested_ns)
-            assert idle_gc._stays_fast(trials, gained, {"evidence": {}}) is stays
+            assert idle_gc._stays_fast(trials, gained, {"evidence": Evidence()}) is stays
 
 
 def test_a_buffer_that_is_emptied_when_idle_is_no_collection(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_a_shared_channel_is_no_shared_die() -> None:
     found = told(drive(nand__ways=3, nand__read_ns=25_000, **slow))
     assert isinstance(found, Detected)
     assert found.value == 6
-    assert len(found.evidence["levels"]) == 3
+    assert len(found.evidence.figures["levels"]) == 3
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_what_short_runs_load_of_the_mapping_table_is_no_merge(tmp_path: Path) -
     found = told(device, "map_cache", "rmw_unit", "merge_unit")
     none = found[merge_unit.UNIT]
     assert isinstance(none, Absent)
-    assert none.evidence["short_runs"] > merge_runs.COLLAPSES
+    assert none.evidence.figures["short_runs"] > merge_runs.COLLAPSES
 
 
 def test_runs_that_others_disturbed_as_a_whole_do_not_count() -> None:

@@ -152,7 +152,7 @@ def test_streams_that_merge_each_other_after_others_wrote_are_not_too_many() -> 
     names = ["write_buffer", "rmw_unit", "merge_unit", "open_units"]
     device = open_drive(drawn.toml(), "drawn", 1)
     found = {each.name: each for each in probes.run(names, device, Budget.parse("full"), 1)}
-    assert getattr(found[open_units.OPEN], "value", 21) == 21
+    assert found[open_units.OPEN].value in (None, 21)
 
 
 def test_parts_of_the_table_that_are_loaded_are_no_merges(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def told_of_page_mapped(device: Device, *more: Finding) -> Finding:
 def test_runs_of_pages_make_reads_in_order_slower(tmp_path: Path) -> None:
     ftl = BY_ORDER + "\nplacement_pages = 8\nmap_unit_bytes = 4096"
     found = told_of_page_mapped(drive(tmp_path, ftl, channels=8))
-    assert found.evidence["time_ratio"][0] < 0.9
+    assert found.evidence.figures["time_ratio"][0] < 0.9
 
 
 @pytest.mark.parametrize(("log_blocks", "spare"), [(8, "0.25"), (60, "0.25"), (130, "0.6")])
@@ -181,7 +181,7 @@ def test_a_trace_of_an_order_is_an_address_only_where_the_drive_is_known_to_merg
     )
     assert isinstance(trace, Undetectable), trace
     assert trace.reason is Reason.EFFECT_BELOW_NOISE
-    assert min(trace.evidence["p_value"]) < 0.01
+    assert min(trace.evidence.figures["p_value"]) < 0.01
     assert isinstance(known, Detected), known
     assert known.value == "address"
 

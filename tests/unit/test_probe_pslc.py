@@ -22,6 +22,7 @@ from ssdscope.probes import (
     pslc_stretches,
     run,
 )
+from ssdscope.probes.notes import Notes
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets.drive_writer import open_drive
 
@@ -199,7 +200,7 @@ def test_slow_parts_that_erases_may_make_are_told_from_lost_ones(index: int, reg
     (found,) = run(["pslc"], device, Budget.parse("full"), index)
     assert isinstance(found, Undetectable)
     assert found.reason is Reason.EFFECT_BELOW_NOISE
-    assert found.evidence["only_faint"] is not region
+    assert found.evidence.figures["only_faint"] is not region
 
 
 @pytest.mark.parametrize("kind", [{}, LOG_BLOCK, FLAT])
@@ -251,9 +252,9 @@ def test_what_erases_alone_make_slower_is_no_full_region() -> None:
     """A drive that collects in pauses is spared them for as much as it has freed."""
     none = np.empty(0)
     fine = pslc_stretches.Stretch(np.array([790.0]), 98_304, 2.0e6, 2.58e6, none)
-    evidence: dict[str, Any] = {}
-    assert not pslc._is_region(cast("pslc_stretches.Streams", None), fine, evidence)
-    assert "erases" in evidence["detail"]
+    notes = Notes()
+    assert not pslc._is_region(cast("pslc_stretches.Streams", None), fine, notes)
+    assert "erases" in (notes.detail or "")
 
 
 def test_a_region_that_folds_seldom_is_not_absent() -> None:

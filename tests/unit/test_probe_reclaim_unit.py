@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
 
+from ssdscope.findings import Evidence
 from ssdscope.probes import (
     Absent,
     Detected,
@@ -146,7 +147,9 @@ def test_a_region_masks_it_even_one_that_may_always_be_full(tmp_path: Path, full
     if full:
         never = {"paused_over_rested": 1.5}
         why = Reason.MASKED
-        hidden = Undetectable(name="pslc_bytes", probe="pslc", reason=why, evidence=never)
+        hidden = Undetectable(
+            name="pslc_bytes", probe="pslc", reason=why, evidence=Evidence(figures=never)
+        )
         bench.known["pslc_bytes"] = hidden
     refused = told("reclaim_unit", bench)[reclaim_unit.RECLAIM]
     assert isinstance(refused, Undetectable)
@@ -265,7 +268,7 @@ def test_a_buffer_that_cuts_units_leaves_it_open(tmp_path: Path, probe: str) -> 
         value=32_768,
         interval=None,
         effect=1.0,
-        evidence={"by": "reads"},
+        evidence=Evidence(figures={"by": "reads"}),
     )
     (found,) = told(probe, bench).values()
     assert isinstance(found, Undetectable), found

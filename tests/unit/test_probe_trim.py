@@ -10,6 +10,7 @@ import pytest
 from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, MIB, NOISE, opened, probed
 
 from ssdscope import probes
+from ssdscope.findings import Evidence
 from ssdscope.probes import (
     Absent,
     Bench,
@@ -60,8 +61,8 @@ def test_discards_make_settled_drives_faster(
     assert isinstance(found, Detected), found
     assert isinstance(found.value, float)
     assert found.value > 1.2
-    assert found.evidence["settled"]
-    assert found.evidence["discarded_share"] == pytest.approx(0.5, abs=0.01)
+    assert found.evidence.figures["settled"]
+    assert found.evidence.figures["discarded_share"] == pytest.approx(0.5, abs=0.01)
 
 
 @pytest.mark.parametrize(("kind", "outcome"), [(LOG_BLOCK, Detected), (FLAT, Undetectable)])
@@ -73,7 +74,7 @@ def test_rounds_tell_what_one_capacity_does_not(
     device = opened(tmp_path, kind, NOISE, logs if kind is LOG_BLOCK else {})
     found = probed("trim_rounds", device)["trim_effect"]
     assert isinstance(found, outcome), found
-    assert found.evidence["rounds"] < trim_rounds.ROUNDS
+    assert found.evidence.figures["rounds"] < trim_rounds.ROUNDS
 
 
 def test_writes_to_one_half_alone_are_no_effect_of_discards(
@@ -89,7 +90,7 @@ def test_writes_to_one_half_alone_are_no_effect_of_discards(
     monkeypatch.setattr(trim_rounds, "discard_first", lambda *_: None)
     found = probed("trim_rounds", opened(tmp_path, LOG_BLOCK, logs), budget="full")["trim_effect"]
     assert isinstance(found, Undetectable), found
-    assert found.evidence["ratio"] == pytest.approx(1.0, abs=0.03)
+    assert found.evidence.figures["ratio"] == pytest.approx(1.0, abs=0.03)
 
 
 def test_logs_that_hold_one_half_alone_are_no_effect_of_discards_in_one_capacity() -> None:
@@ -98,7 +99,7 @@ def test_logs_that_hold_one_half_alone_are_no_effect_of_discards_in_one_capacity
     names = ["write_buffer", "rmw_unit", "merge_unit", "trim"]
     findings = probes.run(names, device, Budget.parse("full"), 146)
     found = {each.name: each for each in findings}["trim_effect"]
-    assert found.evidence["surely"] > trim.NOTHING
+    assert found.evidence.figures["surely"] > trim.NOTHING
     assert isinstance(found, Undetectable), found
 
 
@@ -107,8 +108,8 @@ def test_a_little_may_be_what_reads_in_between_make_of_less(
     ratio: float, outcome: type[Finding]
 ) -> None:
     """What writes alone gained was 2.9 %, where 7 % was told of such with reads between them."""
-    evidence = {"ratio": ratio, "interval": [ratio - 0.01, ratio + 0.01], "surely": 1.05}
-    assert isinstance(trim._judged(evidence, trim.NOTHING, enough=False), outcome)
+    gain = trim.Gain(ratio, (ratio - 0.01, ratio + 0.01), 1.05)
+    assert isinstance(trim._judged(gain, trim.NOTHING, enough=False), outcome)
 
 
 def test_shared_logs_settle_when_all_of_them_were_merged(tmp_path: Path) -> None:
@@ -187,7 +188,7 @@ def test_a_small_region_that_is_folded_again_and_again_is_no_merging_that_settle
         name="pslc_bytes",
         probe="test",
         reason=Reason.MASKED,
-        evidence={"flushed_over_rested": 3.4, "paused_over_rested": 3.0},
+        evidence=Evidence(figures={"flushed_over_rested": 3.4, "paused_over_rested": 3.0}),
     )
     with bench.allowance(device.info.capacity_bytes):
         (found,) = trim.detect(bench)
@@ -212,7 +213,7 @@ def test_nothing_is_absent_before_as_much_was_written_as_was_discarded() -> None
     drawn = draw(856441233, 56)
     found = probed("trim", open_drive(drawn.toml(), "drawn", 56), 56)["trim_effect"]
     assert isinstance(found, Undetectable), found
-    assert found.evidence["interval"][1] < trim.NOTHING
+    assert found.evidence.figures["interval"][1] < trim.NOTHING
 
 
 def test_writes_are_no_longer_where_the_unit_is_not_known(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def test_a_protected_buffer_is_counted_and_not_told(tmp_path: Path, drain: str) 
     for finding in probed("write_buffer", opened(tmp_path, keys)).values():
         assert isinstance(finding, Undetectable)
         assert finding.reason is Reason.PLP_NO_FLUSH_EFFECT
-        assert finding.evidence["about_bytes"] == pytest.approx(512 << 10, rel=0.1)
+        assert finding.evidence.figures["about_bytes"] == pytest.approx(512 << 10, rel=0.1)
 
 
 def test_what_others_wrote_meanwhile_takes_no_room(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def assert_drawn(seed: int, index: int, size_bytes: int, unit_bytes: int) -> Non
 
 def test_the_ata_request_limit_is_a_caution(tmp_path: Path) -> None:
     found = probed("write_buffer", opened(tmp_path, buffer(128, 16, "idle")))
-    cautions = found["write_buffer_bytes"].evidence["cautions"]
+    cautions = found["write_buffer_bytes"].evidence.cautions
     assert any("ATA request limit" in each for each in cautions)
 
 

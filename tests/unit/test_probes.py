@@ -148,7 +148,7 @@ def test_a_linear_drive_is_recovered_everywhere() -> None:
         answer = found[name]
         assert isinstance(answer, Detected)
         assert answer.value == pytest.approx(truth, rel=1e-3)
-    assert found[ALPHA].evidence["linear_everywhere"]
+    assert found[ALPHA].evidence.figures["linear_everywhere"]
 
 
 @pytest.mark.always(3)
@@ -170,8 +170,8 @@ def test_a_striping_drive_is_linear_only_where_it_is() -> None:
     alpha = found[ALPHA]
     assert isinstance(alpha, Detected)
     assert alpha.value == pytest.approx(130_600, rel=1e-3)
-    assert alpha.evidence["linear_region_bytes"] == [4096, 32 << 10]
-    assert not alpha.evidence["linear_everywhere"]
+    assert alpha.evidence.figures["linear_region_bytes"] == (4096, 32 << 10)
+    assert not alpha.evidence.figures["linear_everywhere"]
 
 
 def test_a_latency_without_a_cost_per_byte() -> None:
@@ -214,7 +214,7 @@ def test_disturbed_blocks_are_dropped_and_the_value_stands() -> None:
     drive.slow_from, drive.slow_until = 40, 90
     alpha = line(drive)[ALPHA]
     assert isinstance(alpha, Detected)
-    assert alpha.evidence["blocks_dropped"] >= 1
+    assert alpha.evidence.figures["blocks_dropped"] >= 1
     assert alpha.value == pytest.approx(80_000, rel=0.03)
 
 
@@ -232,8 +232,8 @@ def test_two_classes_of_reads_have_one_line(seed: int) -> None:
     """Medians would jump between the classes; no four sizes would be on a line."""
     alpha = line(TwoClassDrive(sigma=0.05, seed=seed), seed)[ALPHA]
     assert isinstance(alpha, Detected | Undetectable)
-    assert alpha.evidence["linear_everywhere"]
-    assert alpha.evidence["alpha_ns"] == pytest.approx(80_000 + 150_000, rel=0.1)
+    assert alpha.evidence.figures["linear_everywhere"]
+    assert alpha.evidence.figures["alpha_ns"] == pytest.approx(80_000 + 150_000, rel=0.1)
 
 
 def test_what_the_first_reads_warm_is_not_measured() -> None:
@@ -295,7 +295,9 @@ def test_a_queue_that_is_still_evenly_spread_does_not_count(evenly: Callable[[in
     spread.evenly = evenly
     usual, found = (shallow(drive)[KNEE] for drive in (plain, spread))
     assert isinstance(found, Detected)
-    assert found.evidence["plateau_iops"] == pytest.approx(usual.evidence["plateau_iops"], rel=0.02)
+    assert found.evidence.figures["plateau_iops"] == pytest.approx(
+        usual.evidence.figures["plateau_iops"], rel=0.02
+    )
 
 
 def test_a_knee_beyond_the_range_is_ambiguous() -> None:
@@ -315,8 +317,8 @@ def test_a_second_step_is_a_caution_and_the_knee_is_that_of_the_plateau() -> Non
     knee = findings(TwoStepDrive(servers=8, sigma=0.05))[KNEE]
     assert isinstance(knee, Detected)
     assert knee.value > 128  # type: ignore[operator]
-    assert 8 < knee.evidence["shelf_depth"] < 128
-    assert any("rises again" in caution for caution in knee.evidence["cautions"])
+    assert 8 < knee.evidence.figures["shelf_depth"] < 128
+    assert any("rises again" in caution for caution in knee.evidence.cautions)
 
 
 def test_a_shelf_too_short_to_saturate_is_seen() -> None:
@@ -327,7 +329,7 @@ def test_a_shelf_too_short_to_saturate_is_seen() -> None:
     knee = depth_sweep.judge(FakeDrive().info, depths, rates, requests=1, seed=1)
     assert isinstance(knee, Ambiguous)
     assert all(64 < float(each) <= 96 for each in knee.candidates)
-    assert 12 <= knee.evidence["shelf_depth"] <= 48
+    assert 12 <= knee.evidence.figures["shelf_depth"] <= 48
 
 
 def test_a_knee_that_may_lie_at_depth_one_is_not_told() -> None:
@@ -384,7 +386,7 @@ def test_a_knee_that_moves_while_it_is_measured_is_not_told() -> None:
 def test_noise_is_no_second_step(seed: int) -> None:
     knee = findings(FakeDrive(servers=8, sigma=0.15, spike_share=0.02, seed=seed), seed)[KNEE]
     assert isinstance(knee, Detected | Undetectable)
-    assert "shelf_depth" not in knee.evidence
+    assert "shelf_depth" not in knee.evidence.figures
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:

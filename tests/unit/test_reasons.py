@@ -7,14 +7,11 @@ from pathlib import Path
 import pytest
 
 from ssdscope.cli.probe import findings_text
-from ssdscope.probes import Undetectable
-from ssdscope.probes.finding import UNITS
-from ssdscope.probes.reasons import (
-    SIGNS,
+from ssdscope.findings import PROPERTIES, Findings, Undetectable
+from ssdscope.findings.reasons import (
     WORDS,
     Reason,
     Where,
-    in_words,
     what_was_seen,
     what_would_help,
 )
@@ -50,7 +47,6 @@ def emitted() -> set[Reason]:
 
 def test_every_reason_is_met_and_every_one_met_has_words() -> None:
     assert emitted() == set(Reason) == set(WORDS)
-    assert set(SIGNS) == set(UNITS)
 
 
 def test_the_table_in_the_docs_is_the_one_in_the_code() -> None:
@@ -71,9 +67,9 @@ def test_nobody_is_told_what_cannot_help_there(reason: Reason) -> None:
     assert "drive behind it" in what_would_help(reason, NULL)
     for where in (FILE, SIMULATED, Where()):
         assert what_would_help(reason, where)
-    for name in UNITS:
-        assert "mapping table" not in what_was_seen(reason, name)
-        assert "{" not in what_was_seen(reason, name)
+    for each in PROPERTIES.values():
+        assert "mapping table" not in what_was_seen(reason, each.sign)
+        assert "{" not in what_was_seen(reason, each.sign)
 
 
 def test_a_probe_that_was_left_out_is_named() -> None:
@@ -86,11 +82,11 @@ def test_a_probe_that_was_left_out_is_named() -> None:
 
 def test_the_command_line_says_what_the_page_says() -> None:
     refused = [
-        Undetectable(name=name, probe="pslc", reason=Reason.NOT_WRITABLE, where=FILE).to_json()
+        Undetectable(name=name, probe="pslc", reason=Reason.NOT_WRITABLE, where=FILE)
         for name in ("pslc_bytes", "trim_effect")
     ]
-    text = " ".join(findings_text(refused).split())
-    assert words.remark(refused[0]) == in_words(refused[0])
-    assert f"pslc_bytes, trim_effect: {in_words(refused[0])}" in text
+    text = " ".join(findings_text(Findings(refused)).split())
+    assert words.remark(refused[0]) == refused[0].in_words()
+    assert f"pslc_bytes, trim_effect: {refused[0].in_words()}" in text
     assert "not_writable" not in text
     assert "--destroy-data" in text

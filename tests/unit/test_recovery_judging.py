@@ -9,6 +9,7 @@ import pytest
 
 from ssdscope import probes
 from ssdscope.errors import UsageError
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.studies import run
 from ssdscope.studies.record import Verdict
 from ssdscope.studies.recovery import tally
@@ -24,9 +25,16 @@ MASKED = Visibility(("protected",), None)
 FAINT = Visibility((), 0.02)
 
 
-def finding(outcome: str, **keys: Any) -> dict[str, Any]:
-    empty = {"value": None, "interval": None, "candidates": None, "reason": "link_bound"}
-    return {"outcome": outcome, "probe": "a probe", **empty, **keys}
+def finding(outcome: str, **keys: Any) -> Finding:
+    common: dict[str, Any] = {"name": "rmw_unit_bytes", "probe": "a probe"}
+    match outcome:
+        case "detected":
+            return Detected(**common, **{"interval": None, "effect": 1.0, **keys})
+        case "ambiguous":
+            return Ambiguous(reason="two looks disagree", **common, **keys)
+        case "absent":
+            return Absent(bound=0.0, reason="nothing shows", **common)
+    return Undetectable(reason=Reason.LINK_BOUND, **common)
 
 
 DETECTED = finding("detected", value=4096.0)
@@ -50,7 +58,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "truth", "visible", "said", "outcome"), CASES)
 def test_an_answer_is_judged_by_the_book(
-    name: str, truth: Truth, visible: Visibility, said: dict[str, Any], outcome: Outcome
+    name: str, truth: Truth, visible: Visibility, said: Finding, outcome: Outcome
 ) -> None:
     judged = judge(name, truth, visible, said)
     assert judged.outcome == outcome
@@ -74,9 +82,11 @@ def test_candidates_without_the_truth_are_wrong(
 
 
 @pytest.mark.parametrize(
-    ("interval", "covered"), [([90.0, 110.0], True), ([111.0, 120.0], False), (None, False)]
+    ("interval", "covered"), [((90.0, 110.0), True), ((111.0, 120.0), False), (None, False)]
 )
-def test_intervals_of_numbers_are_judged(interval: list[float] | None, covered: bool) -> None:
+def test_intervals_of_numbers_are_judged(
+    interval: tuple[float, float] | None, covered: bool
+) -> None:
     said = finding("detected", value=100.0, interval=interval)
     judged = judge("write_buffer_bytes", Truth(104), SEEN, said)
     assert (judged.outcome, judged.covered) == (Outcome.RIGHT, covered)

@@ -1,17 +1,29 @@
 """Numbers and findings as a reader wants them."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
+from ssdscope.findings import (
+    Absent,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Line,
+    Reason,
+    Undetectable,
+    series,
+)
 from ssdscope.plots import PAGE, css_variables, inline_svg, style
 from ssdscope.report import words
 
 
-def finding(**values: Any) -> dict[str, Any]:
-    common = {"unit": "ns", "interval": None, "reason": None, "evidence": {}, "value": None}
-    return common | values
+def detected(name: str, value: float, **values: Any) -> Detected:
+    return Detected(
+        name=name, probe="p", value=value, **{"interval": None, "effect": 1.0, **values}
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,28 +43,36 @@ def test_sizes_and_rates() -> None:
 
 
 def test_findings_in_words() -> None:
-    detected = finding(outcome="detected", value=130_600.0, interval=[130_000.0, 131_000.0])
-    assert words.value(detected) == "130.6 µs"
-    assert words.interval(detected) == "130 … 131 µs"
+    alpha = detected("read_latency_alpha_ns", 130_600.0, interval=(130_000.0, 131_000.0))
+    assert words.value(alpha) == "130.6 µs"
+    assert words.interval(alpha) == "130 … 131 µs"
     for pages, text in ((1, "1 page"), (4, "4 pages")):
-        assert words.value(finding(outcome="detected", value=pages, unit="pages")) == text
-    absent = finding(outcome="absent", bound=0.02, unit="ns/byte", reason="flat")
-    assert words.value(absent) == "none"
-    refused = finding(
-        outcome="undetectable",
-        reason="interference",
-        what_was_seen="others moved 7 bytes",
-        what_would_help="stop the others",
+        assert words.value(detected("placement_pages", pages)) == text
+    beta = "read_latency_beta_ns_per_byte"
+    assert words.value(Absent(name=beta, probe="p", bound=0.02, reason="flat")) == "none"
+    refused = Undetectable(name=beta, probe="p", reason=Reason.INTERFERENCE)
+    assert words.value(refused) == words.NOTHING
+    assert words.remark(refused) == refused.in_words()
+    assert words.written(refused) == words.NOTHING
+    assert words.written(replace(refused, bytes_written=32_110_000_000)) == "32.11 GB"
+
+
+def test_a_line_that_ends_says_where() -> None:
+    line = Line(intercept=1.0, slope=1.0, first=4096, last=32768, error=0.02)
+    shown = Exhibit(
+        name="size-sweep",
+        title="t",
+        caption="c",
+        x=Axis("size", "bytes"),
+        y=Axis("latency", "ns"),
+        series=(series("reads", [4096, 32768, 65536], [1, 2, 3]),),
+        fitted=(line,),
     )
-    assert words.remark(refused) == "others moved 7 bytes. Would help: stop the others."
-    assert words.written(refused | {"bytes_written": 0}) == words.NOTHING
-    assert words.written(refused | {"bytes_written": 32_110_000_000}) == "32.11 GB"
-    partly = finding(
-        outcome="detected",
-        value=1.0,
-        evidence={"linear_everywhere": False, "linear_region_bytes": [4096, 32768]},
-    )
+    alpha = "read_latency_alpha_ns"
+    partly = detected(alpha, 1.0, evidence=Evidence(exhibits=(shown,)))
     assert "from 4 KiB to 32 KiB" in words.remark(partly)
+    whole = replace(shown, fitted=(replace(line, last=65536),))
+    assert words.remark(detected(alpha, 1.0, evidence=Evidence(exhibits=(whole,)))) == ""
 
 
 def test_a_picture_follows_the_page_and_names_itself() -> None:

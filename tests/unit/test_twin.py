@@ -1,11 +1,20 @@
 """The twin: a known staircase is recovered, and what cannot be fitted is refused with a reason."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from ssdscope.errors import ConfigError
+from ssdscope.findings import (
+    DEPTH_SWEEP,
+    SIZE_SWEEP,
+    Axis,
+    Evidence,
+    Exhibit,
+    Findings,
+    Reason,
+    Undetectable,
+    series,
+)
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.twin import Staircase, build, fit_staircase
@@ -33,18 +42,37 @@ def test_a_known_staircase_is_recovered(truth: Staircase) -> None:
     assert fit.error < 0.01
 
 
-def findings(truth: Staircase) -> list[dict[str, Any]]:
-    latency = truth.latency_ns(SIZES, PAGE).tolist()
-    return [
-        {
-            "property": "read_latency_alpha_ns",
-            "evidence": {"sizes_bytes": SIZES.tolist(), "latency_ns": latency},
-        },
-        {
-            "property": "queue_depth_knee",
-            "evidence": {"mean_iops": [1e4, truth.plateau_iops(PAGE)]},
-        },
-    ]
+def findings(truth: Staircase) -> Findings:
+    """What the probe `latency` measures, though it could tell nothing from it."""
+    rates = [1e4, truth.plateau_iops(PAGE)]
+    swept = (
+        (
+            "read_latency_alpha_ns",
+            SIZE_SWEEP,
+            series("reads", SIZES, truth.latency_ns(SIZES, PAGE)),
+        ),
+        ("queue_depth_knee", DEPTH_SWEEP, series("rate", [1, 256], rates)),
+    )
+    return Findings(
+        Undetectable(
+            name=name,
+            probe="latency",
+            reason=Reason.MODEL_MISFIT,
+            evidence=Evidence(
+                exhibits=(
+                    Exhibit(
+                        name=exhibit,
+                        title="t",
+                        caption="c",
+                        x=Axis("x"),
+                        y=Axis("y"),
+                        series=(measured,),
+                    ),
+                )
+            ),
+        )
+        for name, exhibit, measured in swept
+    )
 
 
 def test_the_twin_answers_as_fitted() -> None:
@@ -83,7 +111,7 @@ def test_what_is_nothing_like_flash_gets_no_twin() -> None:
 
 
 def test_no_twin_without_measurements() -> None:
-    reason = build([], INFO, [], name="x", seed=1)
+    reason = build(Findings(), INFO, [], name="x", seed=1)
     assert reason == "the latency of reads could not be measured"
 
 

@@ -1,11 +1,12 @@
 """The knobs applied to the findings of one drive."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ssdscope.advise.knobs import ALPHA, BETA, KNOBS, Facts, Knob, n90_from, n90_measured
 from ssdscope.errors import UsageError
+from ssdscope.findings import SIZE_SWEEP, Detected, Evidence, Findings, Line
 
 PLACEHOLDER = "/dev/DEVICE"
 
@@ -44,15 +45,13 @@ def tools() -> list[str]:
     return sorted({knob.tool for knob in KNOBS})
 
 
-def advise(
-    findings: Sequence[Mapping[str, Any]], uri: str, only: Sequence[str] = ()
-) -> list[Advice]:
+def advise(findings: Findings, uri: str, only: Sequence[str] = ()) -> list[Advice]:
     """Compute settings from findings.
 
     Parameters
     ----------
     findings
-        As in a report's JSON.
+        Of the drive.
     uri
         The target; a block device's path is put into the commands.
     only
@@ -70,28 +69,36 @@ def advise(
             )
     facts = _facts(findings, uri)
     chosen = [knob for knob in KNOBS if not only or knob.tool in only]
-    outcomes = {str(each["property"]): str(each["outcome"]) for each in findings}
-    return [_advice(knob, facts, outcomes) for knob in chosen]
+    return [_advice(knob, facts, findings) for knob in chosen]
 
 
-def _facts(findings: Sequence[Mapping[str, Any]], uri: str) -> Facts:
-    detected = {each["property"]: each for each in findings if each["outcome"] == "detected"}
-    values = {name: each["value"] for name, each in detected.items()}
+def _facts(findings: Findings, uri: str) -> Facts:
+    values = {
+        name: each.value
+        for name, each in findings.items()
+        if isinstance(each, Detected) and not isinstance(each.value, str)
+    }
     size, text = None, ""
     if ALPHA in values and BETA in values:
-        evidence = detected[ALPHA]["evidence"]
-        if evidence.get("linear_everywhere", True):
+        evidence = findings[ALPHA].evidence
+        if _one_line(evidence):
             size, text = n90_from(values[ALPHA], values[BETA])
         else:
-            size, text = n90_measured(evidence["n90_bytes"])
+            size, text = n90_measured(int(evidence.figures["n90_bytes"]))
     device = uri if uri.startswith("/dev/") else PLACEHOLDER
     return Facts(values, size, text, device)
 
 
-def _advice(knob: Knob, facts: Facts, outcomes: Mapping[str, str]) -> Advice:
+def _one_line(evidence: Evidence) -> bool:
+    """Say whether one line holds for all sizes that were read."""
+    line, swept = evidence.fit(Line), evidence.exhibit(SIZE_SWEEP)
+    return line is None or swept is None or line.last >= swept.span[1]
+
+
+def _advice(knob: Knob, facts: Facts, findings: Findings) -> Advice:
     missing = [name for name in knob.needs if name not in facts.values]
     if missing or knob.setting is None or knob.command is None:
-        told = ", ".join(f"{name} is {outcomes.get(name, 'not probed')}" for name in missing)
+        told = ", ".join(f"{name} is {_outcome(findings, name)}" for name in missing)
         reason = f"tool default, because {told}"
         return Advice(knob.tool, knob.name, None, None, knob.formula, reason)
     value = knob.setting(facts)
@@ -101,3 +108,7 @@ def _advice(knob: Knob, facts: Facts, outcomes: Mapping[str, str]) -> Advice:
     return Advice(
         knob.tool, knob.name, value, knob.command(facts, value), knob.formula, "; ".join(parts)
     )
+
+
+def _outcome(findings: Findings, name: str) -> str:
+    return findings[name].outcome if name in findings else "not probed"

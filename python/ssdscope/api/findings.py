@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
+from ssdscope import findings
 from ssdscope.api.frames import frame
 from ssdscope.errors import UsageError, nearest
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding
 from ssdscope.units import format_number
 
 if TYPE_CHECKING:
@@ -43,12 +44,12 @@ class NoFindingError(UsageError, KeyError):
         return self.message
 
 
-class Findings(Mapping[str, Finding]):
+class Findings(findings.Findings):
     """Findings by property, in the order of the probes.
 
     Parameters
     ----------
-    findings
+    found
         One per property.
     seed
         Of everything that was drawn.
@@ -57,26 +58,20 @@ class Findings(Mapping[str, Finding]):
     """
 
     def __init__(
-        self, findings: Iterable[Finding], *, seed: int, spent: dict[str, Any] | None = None
+        self, found: Iterable[Finding] = (), *, seed: int = 0, spent: dict[str, Any] | None = None
     ) -> None:
-        self._found = {finding.name: finding for finding in findings}
+        super().__init__(found)
         self.seed = seed
         self.spent = spent or {}
 
     def __getitem__(self, name: str) -> Finding:
         """Give the finding of a property."""
-        if name not in self._found:
-            raise NoFindingError(name, self._found)
-        return self._found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
-
-    def __len__(self) -> int:
-        return len(self._found)
+        if name not in self:
+            raise NoFindingError(name, list(self))
+        return super().__getitem__(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._found
+        return name in list(self)
 
     def __repr__(self) -> str:
         """Show a line per property."""

@@ -85,7 +85,7 @@ def probe(
     used_seed = seed_of(opened, seed)
     plan = spending.of_probes(opened, spend, chosen, rated)
     probed = run_probes(opened, wanted, plan, seed=used_seed, progress=progress or silent)
-    findings = Findings(probed.findings, seed=used_seed, spent=probed.spent)
+    findings = Findings(probed.findings.values(), seed=used_seed, spent=probed.spent)
     if probed.failure is not None:
         probed.failure.partial = findings
         raise probed.failure

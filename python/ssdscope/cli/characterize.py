@@ -156,7 +156,7 @@ def characterize(
         emit_json(document)
     else:
         where = "" if unwritten else f"\n\npage: {page}"
-        emit(f"{findings_text(document['findings'])}{where}")
+        emit(f"{findings_text(result.findings)}{where}")
         note(f"used {in_words(document['provenance']['spent'])}")
     session.repeat(used_seed)
     if unwritten is not None:

@@ -18,6 +18,7 @@ from ssdscope.units import format_capacity, parse_size
 from ssdscope.units import format_number as _number
 
 if TYPE_CHECKING:
+    from ssdscope.findings import Finding, Findings
     from ssdscope.probes import ProbeInfo
     from ssdscope.report.spending import Plan
     from ssdscope.targets import DeviceInfo
@@ -121,15 +122,15 @@ def probe(
         note(spending.plan_in_words(plan))
     with stage_progress(progress) as stage:
         probed = run_probes(opened, [name], plan, seed=used_seed, progress=stage)
-    findings = [finding.to_json() for finding in probed.findings]
-    used = probed.spent
+    findings, used = probed.findings, probed.spent
     if output_format == "json":
         from ssdscope.results.record import envelope
 
         head = {**envelope(seed=used_seed), "target": opened.describe()}
         # What is measured on a simulated drive is the same each time, and holds no time of ours.
         spent = used | ({"used_seconds": None, "stages": []} if plan.simulated else {})
-        emit_json({**head, "findings": findings, "spent": spent, "interrupted": probed.interrupted})
+        told = findings.to_json()
+        emit_json({**head, "findings": told, "spent": spent, "interrupted": probed.interrupted})
     else:
         emit(findings_text(findings))
         note(f"used {spending.in_words(used)}")
@@ -144,33 +145,33 @@ def probe(
     return EXIT_DONE
 
 
-def findings_text(findings: list[dict[str, Any]]) -> str:
+def findings_text(findings: "Findings") -> str:
     """Lay out findings, one per line, and below them why some could not be told."""
     rows = table(
         ("property", "outcome", "value", "95 % interval", "unit"),
         [
             (
-                finding["property"],
-                finding["outcome"],
+                finding.name,
+                finding.outcome,
                 _value(finding),
-                _interval(finding["interval"]),
-                finding["unit"],
+                _interval(finding.interval),
+                finding.unit,
             )
-            for finding in findings
+            for finding in findings.values()
         ],
         left=2,
     )
     return "\n\n".join([rows, *_refusals(findings)])
 
 
-def _refusals(findings: list[dict[str, Any]]) -> list[str]:
+def _refusals(findings: "Findings") -> list[str]:
     """Say what was seen where nothing can be told, and what would help; once for equal words."""
-    from ssdscope.probes.reasons import in_words
+    from ssdscope.findings import Undetectable
 
     alike: dict[str, list[str]] = {}
-    for finding in findings:
-        if finding["outcome"] == "undetectable":
-            alike.setdefault(in_words(finding), []).append(finding["property"])
+    for finding in findings.values():
+        if isinstance(finding, Undetectable):
+            alike.setdefault(finding.in_words(), []).append(finding.name)
     return [paragraph(f"{', '.join(names)}: {words}") for words, names in alike.items()]
 
 
@@ -241,16 +242,13 @@ def _described(probe: "ProbeInfo", info: "DeviceInfo | None") -> dict[str, Any]:
     }
 
 
-def _value(finding: dict[str, Any]) -> str:
-    match finding["outcome"]:
-        case "detected":
-            return _number(finding["value"])
-        case "absent":
-            return "none"
-        case "ambiguous":
-            return " or ".join(_number(each) for each in finding["candidates"])
-    return "-"
+def _value(finding: "Finding") -> str:
+    if finding.value is not None:
+        return _number(finding.value)
+    if finding.candidates is not None:
+        return " or ".join(_number(each) for each in finding.candidates)
+    return "none" if finding.outcome == "absent" else "-"
 
 
-def _interval(interval: list[float] | None) -> str:
+def _interval(interval: tuple[float, float] | None) -> str:
     return "-" if interval is None else f"{_number(interval[0])} to {_number(interval[1])}"

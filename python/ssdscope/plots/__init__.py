@@ -7,7 +7,7 @@
 `models`
     What a model has learnt: its tree, its dependences, a map of its predictions.
 `findings`
-    The picture that a probe describes, whichever probe it is.
+    The evidence of a finding: what was fitted is drawn by its kind, whichever probe it is from.
 `export`
     A figure as an inline SVG that follows the page's theme, or as a file.
 

@@ -10,85 +10,11 @@ from ssdscope.plots import style
 from ssdscope.plots.style import PATTERN_LOOK, Palette
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SORTS = ("burst", "read", "sustained")
 BURST_DASH = (0, (3, 1.6))
 Records = Sequence[Mapping[str, Any]]
-
-
-def latency_by_size(
-    evidence: Mapping[str, Any], palette: Palette, *, with_line: bool = True
-) -> "Figure":
-    """Draw the size sweep of the latency probe, and the line where it holds."""
-    figure, axes = style.new_figure(palette)
-    sizes = np.array(evidence["sizes_bytes"], dtype=float)
-    middle, low, high = (
-        np.array(evidence[key]) for key in ("latency_ns", "latency_low_ns", "latency_high_ns")
-    )
-    axes.set_yscale("log")
-    if with_line and "alpha_ns" in evidence:
-        first, last = evidence["linear_region_bytes"]
-        alpha, beta = evidence["alpha_ns"], evidence["beta_ns_per_byte"]
-        inside = np.geomspace(first, last, 60)
-        axes.plot(
-            inside,
-            alpha + beta * inside,
-            color=palette.s2,
-            linewidth=1.6,
-            label="alpha + beta·size",
-        )
-        if last < sizes[-1]:
-            beyond = np.geomspace(last, sizes[-1], 60)
-            axes.plot(
-                beyond, alpha + beta * beyond, color=palette.s2, linewidth=1, linestyle=(0, (2, 2))
-            )
-    axes.errorbar(
-        sizes,
-        middle,
-        yerr=[np.maximum(middle - low, 0), np.maximum(high - middle, 0)],
-        fmt="o",
-        color=palette.s1,
-        markersize=3.6,
-        linewidth=1,
-        label="middle half, 95 % interval",
-    )
-    if high.max() < 2 * low.min():
-        axes.set_ylim(low.min() / 2, 2 * high.max())
-    style.log_sizes(axes, sizes)
-    style.log_times(axes.yaxis)
-    axes.set_xlabel("read size (bytes)")
-    style.legend(axes, palette)
-    return figure
-
-
-def rate_by_depth(
-    evidence: Mapping[str, Any], knee: Mapping[str, Any], palette: Palette
-) -> "Figure":
-    """Draw the depth sweep of the latency probe, and the knee if there is one."""
-    figure, axes = style.new_figure(palette)
-    depths = np.array(evidence["depths"], dtype=float)
-    low, high = np.array(evidence["mean_low_iops"]), np.array(evidence["mean_high_iops"])
-    axes.fill_between(depths, low, high, color=palette.s1, alpha=0.25, linewidth=0)
-    axes.plot(depths, evidence["mean_iops"], "o-", color=palette.s1, markersize=3.4, linewidth=1.5)
-    if knee["outcome"] == "detected":
-        axes.axvspan(*knee["interval"], color=palette.s2, alpha=0.2, linewidth=0)
-        _mark_depth(axes, knee["value"], f"knee {knee['value']:.3g}", "-", palette)
-    for candidate in knee["candidates"] or ():
-        _mark_depth(axes, candidate, f"{candidate:.3g}?", (0, (2, 2)), palette)
-    if "shelf_depth" in evidence:
-        _mark_depth(axes, evidence["shelf_depth"], "levels off", (0, (2, 2)), palette)
-    style.log_depths(axes, depths)
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(lambda value, _: style.count_label(value) if value else "0")
-    axes.set_xlabel("queue depth")
-    return figure
-
-
-def _mark_depth(axes: "Axes", depth: float, label: str, dash: Any, palette: Palette) -> None:
-    """Mark a depth, with its label on the side where there is room."""
-    style.mark(axes, depth, label, palette, dash=dash, right=depth < 0.5 * axes.get_xlim()[1])
 
 
 def by_pattern(

@@ -2,10 +2,9 @@
 
 Reading order:
 
-`finding`
-    The four answers: detected, absent, ambiguous, undetectable.
-`reasons`
-    The closed list of reasons why something is undetectable, and their words.
+`notes`
+    What a probe notes while it measures, until it is the evidence of an answer
+    (`ssdscope.findings` has the answers and the kinds of evidence).
 `budget`, `states`, `bench`
     What may be spent; what a drive is prepared to; the drive on the bench, with its ledger.
 `discipline`
@@ -32,6 +31,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError, nearest
+from ssdscope.findings import (
+    Absent,
+    Ambiguous,
+    Detected,
+    Evidence,
+    Finding,
+    Findings,
+    Reason,
+    Undetectable,
+    Where,
+)
 from ssdscope.probes import (
     allocation,
     amplification,
@@ -55,15 +65,6 @@ from ssdscope.probes import (
 )
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
-from ssdscope.probes.finding import (
-    Absent,
-    Ambiguous,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-    Where,
-)
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
@@ -80,6 +81,7 @@ __all__ = [
     "Deadline",
     "Detected",
     "Finding",
+    "Findings",
     "ProbeInfo",
     "Reason",
     "StageProgress",
@@ -219,7 +221,7 @@ def _of_one(
                 missing.pop(finding.name)
                 yield with_cost(finding)
     except Stopped as stop:
-        evidence = {"detail": stop.detail} if stop.detail else {}
+        evidence = Evidence(detail=stop.detail or None)
         for name in missing:
             refused = Undetectable(
                 name=name, probe=probe.name, reason=stop.reason, evidence=evidence

@@ -48,7 +48,7 @@ Cost. Some 40 MiB, or five times that; with what is written beside and elsewhere
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -56,10 +56,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import (
+    Axis,
+    Contrast,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Reason,
+    Undetectable,
+    series,
+)
 from ssdscope.probes import pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.order_regions import (
     BATCHES,
@@ -75,7 +85,6 @@ from ssdscope.probes.order_regions import (
     write_cache_stays_on,
     write_elsewhere,
 )
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import without_read_cache
 from ssdscope.probes.states import SETTLE_NS, State
 from ssdscope.probes.together import Together, cached_units
@@ -296,34 +305,31 @@ def _contrast(logs: NDArray[Any], margin: float) -> _Contrast:
     return _Contrast(mean, mean - half, mean + half, p_value, nothing)
 
 
-def _finding(
-    bench: Bench,
-    logs: NDArray[Any],
-    contrasts: list[_Contrast],
-    fate: _Fate,
-) -> Finding:
+def _finding(bench: Bench, logs: NDArray[Any], contrasts: list[_Contrast], fate: _Fate) -> Finding:
     strongest = max(contrasts, key=lambda each: each.mean)
-    common: dict[str, Any] = {"probe": NAME, "evidence": _evidence(logs, contrasts)}
+    evidence = _evidence(logs, contrasts)
+    common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
     effect = float(np.expm1(strongest.mean))
     if merges(bench):
-        common["evidence"]["cautions"] = ["data blocks hold every page at its own place"]
+        said = "data blocks hold every page at its own place"
+        common["evidence"] = replace(evidence, cautions=(said,))
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
     if _any_shows(contrasts):
         if fate is _Fate.GONE:
             said = "the order shows until as much was written elsewhere as logs hold"
-            common["evidence"]["detail"] = said
+            common["evidence"] = evidence.saying(said)
             return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
         hidden = _why_no_order(bench, contrasts)
         if fate is _Fate.LASTS and contrasts[0].shows and hidden is None:
             return Detected(name=PROPERTY, value="order", interval=None, effect=effect, **common)
-        common["evidence"]["detail"] = hidden or "an order shows, but it does not last"
+        common["evidence"] = evidence.saying(hidden or "an order shows, but it does not last")
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if not _interleaves(bench):
-        common["evidence"]["detail"] = "without dies that read side by side no order shows"
+        common["evidence"] = evidence.saying("without dies that read side by side no order shows")
         return Undetectable(name=PROPERTY, reason=Reason.LINK_BOUND, **common)
     if pslc.may_be_there(bench):
         said = "what was written last may lie in a region of one bit per cell"
-        common["evidence"]["detail"] = said
+        common["evidence"] = evidence.saying(said)
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     if all(each.equivalent for each in contrasts):
         return Detected(name=PROPERTY, value="address", interval=None, effect=effect, **common)
@@ -344,24 +350,39 @@ def _why_no_order(bench: Bench, contrasts: list[_Contrast]) -> str | None:
     return None
 
 
-def _evidence(logs: NDArray[Any], contrasts: list[_Contrast]) -> dict[str, Any]:
-    picture = Picture(
+def _evidence(logs: NDArray[Any], contrasts: list[_Contrast]) -> Evidence:
+    exhibit = Exhibit(
+        name="random-over-in-order",
         title="Reading what was written at random, over what was written in order",
         caption="Each point is a pair of regions of the same age.",
         x=Axis("pair of regions"),
         y=Axis("ratio of reading times"),
-        series=[
+        series=tuple(
             series(f"depth {depth}", np.arange(each.size), np.exp(each), "points")
             for depth, each in zip(DEPTHS, logs, strict=True)
-        ],
+        ),
+        fitted=tuple(
+            Contrast(
+                one=f"depth {depth}",
+                other="in order",
+                one_at=float(np.exp(each.mean)),
+                other_at=1.0,
+                ratio=float(np.exp(each.mean)),
+                low=float(np.exp(each.low)),
+                high=float(np.exp(each.high)),
+                p_value=each.p_value,
+            )
+            for depth, each in zip(DEPTHS, contrasts, strict=True)
+        ),
     )
-    return {
-        "depths": list(DEPTHS),
-        "time_ratio": [float(np.exp(each.mean)) for each in contrasts],
-        "interval": [[float(np.exp(each.low)), float(np.exp(each.high))] for each in contrasts],
-        "p_value": [each.p_value for each in contrasts],
-        "picture": picture.to_json(),
-    }
+    return Evidence(
+        exhibits=(exhibit,),
+        figures={
+            "depths": DEPTHS,
+            "time_ratio": [float(np.exp(each.mean)) for each in contrasts],
+            "p_value": [each.p_value for each in contrasts],
+        },
+    )
 
 
 PROBE = ProbeInfo(

@@ -45,16 +45,16 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Absent, Ambiguous, Detected, Evidence, Finding, Reason, Undetectable
 from ssdscope.probes import pslc, table_writes, write_buffer
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.collection_fit import CourseFit, Times, fit_course, picture_of_course
+from ssdscope.probes.collection_fit import CourseFit, Times, exhibit_of_course, fit_course
 from ssdscope.probes.collection_times import PIECES, held_share, return_to_full, starts_of, timed
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import (
     Granule,
@@ -341,7 +341,7 @@ def _judge(bench: Bench, fit: CourseFit, courses: list[Times], blind: float) -> 
         value=value,
         interval=(low, high),
         effect=fit.slowdown - 1,
-        evidence=_evidence(fit, courses) | {"drawn_share": blind},
+        evidence=_evidence(fit, courses).noting(drawn_share=blind),
     )
 
 
@@ -363,22 +363,22 @@ def _may_fold(bench: Bench, fit: CourseFit, times: Times, in_order: float) -> bo
 
 
 def _refused(fit: CourseFit, courses: list[Times], reason: Reason, detail: str) -> Undetectable:
-    evidence = _evidence(fit, courses) | {"detail": detail}
+    evidence = _evidence(fit, courses).saying(detail)
     return Undetectable(name=AMPLIFICATION, probe=NAME, reason=reason, evidence=evidence)
 
 
-def _evidence(fit: CourseFit, courses: list[Times]) -> dict[str, Any]:
-    return {
+def _evidence(fit: CourseFit, courses: list[Times]) -> Evidence:
+    figures = {
         "course": fit.amplification,
-        "from_to": [fit.low, fit.high],
+        "from_to": (fit.low, fit.high),
         "spare": fit.spare,
         "pages_in_block": fit.pages,
         "plain_ns": fit.plain,
         "cost_of_one_more_ns": fit.cost,
         "misfit": fit.misfit,
         "written": [float(each.edges[-1, 1]) for each in courses],
-        "picture": picture_of_course(fit).to_json(),
     }
+    return Evidence(exhibits=(exhibit_of_course(fit),), figures=figures)
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:

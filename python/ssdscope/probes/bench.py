@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ssdscope.errors import DeviceError
+from ssdscope.findings import SIZE_SWEEP, Detected, Finding, Reason
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, Work, silent
-from ssdscope.probes.finding import Detected, Finding, Reason
 from ssdscope.probes.states import State, Window, prepare
 from ssdscope.seeds import stream
 from ssdscope.targets.metered import Watch
@@ -147,9 +147,8 @@ class Bench:
     def _read_ns_per_byte(self) -> float:
         """Give what a byte takes in small reads, as far as the probe `latency` has measured it."""
         told = self.known.get("read_latency_alpha_ns")
-        if told is None or "latency_ns" not in told.evidence:
-            return math.inf
-        return float(told.evidence["latency_ns"][0] / told.evidence["sizes_bytes"][0])
+        swept = None if told is None else told.evidence.exhibit(SIZE_SWEEP)
+        return math.inf if swept is None else swept.series[0].y[0] / swept.series[0].x[0]
 
     def rng(self, name: str) -> np.random.Generator:
         """Give the random numbers of a part of a probe; the same for the same seed and name."""

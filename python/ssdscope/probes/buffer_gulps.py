@@ -16,12 +16,15 @@ table 5; PROBING 1.6.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Line
+from ssdscope.probes.buffer_exhibits import long_writes
 from ssdscope.probes.bursts import SPAN_BYTES, Bursts
 from ssdscope.probes.discipline import in_peace
+from ssdscope.probes.notes import Notes
 from ssdscope.targets.records import OP_FLUSH, OP_WRITE
 
 if TYPE_CHECKING:
@@ -94,7 +97,7 @@ class _Gulps:
         return [start, start + lengths[0]][: len(lengths)]
 
 
-def measure(bench: Bench, evidence: dict[str, Any]) -> int | None:
+def measure(bench: Bench, notes: Notes) -> int | None:
     """Give what the buffer holds in bytes; None if no long write shows it."""
     block = bench.info.logical_block_bytes
     if bench.window.size_bytes < 4 * MOST_BYTES or block >= LEAST_UNIT_BYTES:
@@ -136,14 +139,24 @@ def measure(bench: Bench, evidence: dict[str, Any]) -> int | None:
         fits = longer(most, cut, CONFIRMED) < SURELY_FITS
         if not fits or longer(most + block, cut, CONFIRMED) < SURELY_WAITED:
             return None
-    evidence |= {
-        "long_writes_ns": dict(zip(map(str, sizes), times, strict=True)),
+    line = _line_of(sizes, times, slope, command_ns)
+    notes.show(long_writes(sizes, times, line, held))
+    notes.figures |= {
         "filled_ns": float(filled_ns),
         "service_ns": within_ns,
         "fast_ns": float(slope * held + command_ns),
         "slow_ns": gulps.took_ns(held + block),
     }
     return held
+
+
+def _line_of(sizes: list[int], times: list[float], slope: float, command_ns: float) -> Line:
+    fits_ns = command_ns + slope * np.array(sizes)
+    error = float(np.sqrt(np.mean((np.array(times) / fits_ns - 1) ** 2)))
+    return Line(
+        intercept=command_ns, slope=slope, first=sizes[0], last=sizes[-1],
+        error=error, word="command + link",
+    )  # fmt: skip
 
 
 def _most(waits: Callable[[int], bool], fits: int, slow: int, block: int) -> int:

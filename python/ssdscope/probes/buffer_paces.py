@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import Reason
+from ssdscope.probes.buffer_exhibits import TAKEN_IN, burst_profile, taken_in
 from ssdscope.probes.buffer_unit import Filled
 from ssdscope.probes.bursts import FLUSHES, GREW, SPAN_BYTES, Bursts
-from ssdscope.probes.finding import Reason
+from ssdscope.probes.notes import Notes
 from ssdscope.stats.stalls import SLOW
 
 if TYPE_CHECKING:
@@ -39,38 +41,40 @@ DOUBTFUL = (1.2, 1.8)
 """Neither one unit nor two: weighed twice more."""
 
 
-def measure(bench: Bench, evidence: dict[str, Any]) -> Filled | Reason:
+def measure(bench: Bench, notes: Notes) -> Filled | Reason:
     """Measure room in writes of a unit each, or say why it cannot be told."""
-    bursts, room = _emptied(bench, evidence)
+    bursts, room = _emptied(bench, notes)
     if room is None:
-        works = evidence["flush_works"]
+        works = notes.figures["flush_works"]
         return Reason.EFFECT_BELOW_NOISE if works else Reason.PLP_NO_FLUSH_EFFECT
-    fastest = float(np.median([each[0] for each in evidence["accepted_requests"]]))
-    evidence["drained_share"] = 1 - room.requests / fastest
-    if evidence["drained_share"] > MUCH_DRAINED and len(evidence["paces_ns"]) < CHECKED_PACES:
+    figures = notes.figures
+    accepted = np.column_stack([each.y for each in notes.exhibit(TAKEN_IN).series])
+    fastest = float(np.median(accepted[:, 0]))
+    figures["drained_share"] = 1 - room.requests / fastest
+    if figures["drained_share"] > MUCH_DRAINED and len(figures["paces_ns"]) < CHECKED_PACES:
         # Through two paces goes a line for any way of draining, from a mark on too.
-        evidence["detail"] = "much leaves it while it is filled, and two paces do not tell how much"
+        notes.detail = "much leaves it while it is filled, and two paces do not tell how much"
         return Reason.MODEL_MISFIT
     # Bursts that agree may all end early, or late, by what drains in steps: as far as others do.
-    few, many = np.quantile(evidence["accepted_requests"], (0.1, 0.9))
+    few, many = np.quantile(accepted, (0.1, 0.9))
     slack = min((many - few) / (many + few), MOST_SLACK) * room.requests
     low, high = room.interval
-    weighing = Weighing(bursts, room, evidence["fast_ns"])
+    weighing = Weighing(bursts, room, figures["fast_ns"])
     return Filled(room.requests, (low - slack, high + slack), weighing.units)
 
 
-def _emptied(bench: Bench, evidence: dict[str, Any]) -> tuple[Bursts, stats.Room | None]:
+def _emptied(bench: Bench, notes: Notes) -> tuple[Bursts, stats.Room | None]:
     """Measure with flushes and pauses between bursts, and, where they leave data, with more."""
     plain = Bursts(bench)
     stall = plain.adapt(SEARCH_BURSTS)
     flushes = float(np.median(plain.flush_ns[1:]))
     fast_ns = plain.write_ns if stall is None else stall.fast_ns
-    evidence |= {"flush_ns": flushes, "flush_works": flushes > FLUSHES * fast_ns}
+    notes.figures |= {"flush_ns": flushes, "flush_works": flushes > FLUSHES * fast_ns}
     room = None
-    if stall is not None and (evidence["flush_works"] or plain.can_forget):
-        room = _room(bench, plain, stall, evidence)
-    if evidence["flush_works"] or not plain.can_forget:
-        evidence |= {"fast_ns": fast_ns, "idle_ns": plain.idle_ns}
+    if stall is not None and (notes.figures["flush_works"] or plain.can_forget):
+        room = _room(bench, plain, stall, notes)
+    if notes.figures["flush_works"] or not plain.can_forget:
+        notes.figures |= {"fast_ns": fast_ns, "idle_ns": plain.idle_ns}
         return plain, room
     thorough = Bursts(bench, thorough=True, reached=plain.reached)
     later = thorough.adapt(SEARCH_BURSTS)
@@ -80,15 +84,13 @@ def _emptied(bench: Bench, evidence: dict[str, Any]) -> tuple[Bursts, stats.Room
         room = None  # The plain bursts waited from their first write on.
     elif stall is not None and later.requests <= stall.requests * (1 + GREW):
         return plain, room
-    emptied = _room(bench, thorough, later, evidence)
+    emptied = _room(bench, thorough, later, notes)
     if room is not None and emptied is not None and emptied.requests < LEFT * room.requests:
         return plain, room
     return thorough, emptied
 
 
-def _room(
-    bench: Bench, bursts: Bursts, stall: stats.Stall, evidence: dict[str, Any]
-) -> stats.Room | None:
+def _room(bench: Bench, bursts: Bursts, stall: stats.Stall, notes: Notes) -> stats.Room | None:
     """Measure what is taken in at several paces, in blocks of one burst at each pace."""
     thinks, lengths = _paces(bursts, stall)
     if len(thinks) == 1:
@@ -106,19 +108,19 @@ def _room(
                 profiles.append(latencies[0])
     whole = accepted[~np.isnan(accepted).any(axis=1)]
     paces = stall.fast_ns + np.array(thinks)
-    service = bursts.service_ns(SEARCH_BURSTS) if evidence["flush_works"] else 0.0
-    evidence |= {
+    service = bursts.service_ns(SEARCH_BURSTS) if notes.figures["flush_works"] else 0.0
+    notes.figures |= {
         "emptied_by": "switching or discarding" if bursts.thorough else "flushing and waiting",
         "idle_ns": bursts.idle_ns,
         "paces_ns": paces.tolist(),
-        "accepted_requests": whole.tolist(),
         "bursts_dropped": SIZE_BURSTS - len(whole),
         "fast_ns": stall.fast_ns,
         "slow_ns": stall.slow_ns,
         "service_ns": service,
-        "profile_ns": np.median(profiles, axis=0),
         "full_at": stall.requests,
     }
+    notes.show(burst_profile(np.median(profiles, axis=0), stall.requests))
+    notes.show(taken_in(whole, paces))
     if len(whole) < FEWEST_BURSTS:
         return None
     return stats.room(whole, paces, service, bench.seed)

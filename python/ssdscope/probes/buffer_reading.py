@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import Reason
+from ssdscope.probes.buffer_exhibits import burst_profile
 from ssdscope.probes.buffer_held import Counts, Full, Held
 from ssdscope.probes.buffer_unit import Filled
 from ssdscope.probes.bursts import FLUSHES, SPAN_BYTES, Bursts
-from ssdscope.probes.finding import Reason
+from ssdscope.probes.notes import Notes
 from ssdscope.probes.write_through import FASTEST_PROGRAM_NS
 from ssdscope.stats.stalls import SLOW
 
@@ -67,7 +69,7 @@ ONE_FROM, LEAST_HELD = 0.75, 0.25
 """Of what the buffer holds: of single units more is held, and of two or three not less."""
 
 
-def measure(bench: Bench, evidence: dict[str, Any]) -> Filled | Reason | None:
+def measure(bench: Bench, notes: Notes) -> Filled | Reason | None:
     """Measure room in writes of a unit each; None where reads do not tell what is held."""
     full: Full | None = None
     for idle_ns, thorough in WAYS[1:] if bench.virtual else WAYS:
@@ -82,7 +84,7 @@ def measure(bench: Bench, evidence: dict[str, Any]) -> Filled | Reason | None:
         if not thorough and bursts.can_forget and not bursts.flush_works(full.spans, held.alone_ns):
             continue  # What others write may stay for good.
         if not held.left_behind(full.spans):
-            return _bounds(held, full.held, evidence)
+            return _bounds(held, full.held, notes)
     return None if full is None else Reason.PLP_NO_FLUSH_EFFECT
 
 
@@ -91,13 +93,13 @@ def _full(held: Held) -> Full | None:
     return next((each for each in found if each is not None), None)
 
 
-def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reason:
+def _bounds(held: Held, count: float, notes: Notes) -> Filled | Reason:
     """Find both bounds, and how writes are weighed in units."""
     bursts = held.bursts
     latency_ns, waits = _accepted(bursts, count)
     flush_ns = float(np.median(bursts.flush_ns[2:]))
     fast_ns = float(np.median(latency_ns[:, : max(int(SURE * count), 1)]))
-    evidence |= {
+    notes.figures |= {
         "emptied_by": "switching or discarding" if bursts.thorough else "flushing and waiting",
         "idle_ns": bursts.idle_ns,
         "writes_at_once": bursts.depth,
@@ -109,20 +111,20 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
         return Reason.EFFECT_BELOW_NOISE
     accepted = _agreed(waits.accepted)
     behind_ns = latency_ns[:, int(accepted) :]
-    evidence |= {
+    notes.figures |= {
         "slow_ns": float(behind_ns.mean()),
         "accepted_requests": waits.accepted.tolist(),
         "released_requests": waits.released.tolist(),
-        "profile_ns": np.median(latency_ns, axis=0),
         "full_at": accepted,
     }
+    notes.show(burst_profile(np.median(latency_ns, axis=0), accepted))
     held.leaves_ns = _leaves_ns(behind_ns, fast_ns)
     counts = held.counts(_ends(bursts, accepted, count > MANY), count)
     if counts is None:
         return Reason.EFFECT_BELOW_NOISE
     pace_ns = float(behind_ns.mean()) if counts.in_order else held.leaves_ns
     low, high = _between(counts, accepted, waits, counts.reading_ns / pace_ns)
-    evidence |= {"held_requests": counts.spans.tolist(), "at_least": low, "at_most": high}
+    notes.figures |= {"held_requests": counts.spans.tolist(), "at_least": low, "at_most": high}
     usual = float(np.quantile(counts.spans, 0.75))
     too_many = usual > (1 + APART / 2) * accepted or counts.spans.max() > MOST_OVER * accepted
     nothing_left = (accepted > low or too_many) and _nothing_left(
@@ -134,7 +136,7 @@ def _bounds(held: Held, count: float, evidence: dict[str, Any]) -> Filled | Reas
         too_many = float(np.median(counts.spans)) > (1 + APART / 2) * accepted
     if too_many or high > low * (1 + APART):
         said = f"reads find {usual:g} writes in it, and {accepted:g} end before one waits"
-        evidence["detail"] = said
+        notes.detail = said
         return Reason.MODEL_MISFIT
     value = (low + high) / 2
     slack = SLACK if counts.in_order or nothing_left else max(UNORDERED_SLACK, counts.error)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from ssdscope.findings import Reason
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import WAITS_NS, base_request_bytes, in_peace, random_offsets
-from ssdscope.probes.finding import Reason
 
 if TYPE_CHECKING:
     from ssdscope.probes.bench import Bench

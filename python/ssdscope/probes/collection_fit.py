@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.findings import Axis, Course, Exhibit, series
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -233,16 +233,15 @@ def _fits(pieces: Times, spares: Numbers, pages: int, *, blind: bool) -> _Fits:
     return _Fits(np.array(squares_of), settled, np.array(plains), np.array(costs), np.array(fitted))
 
 
-def picture_of_course(fit: CourseFit) -> Picture:
-    """Draw what was measured, and what was fitted."""
+def exhibit_of_course(fit: CourseFit) -> Exhibit:
+    """Show what was measured, and what was fitted."""
     at = fit.pieces.edges.mean(axis=1)
-    return Picture(
+    return Exhibit(
+        name="uniform-overwrites",
         title="Uniform overwrites of a full drive",
         caption="Mean time of a write, and what the course of write amplification comes to.",
         x=Axis("overwritten, as a share of the capacity"),
         y=Axis("time of a write", "ns"),
-        series=[
-            series("measured", at, fit.pieces.times, "points"),
-            series("theory", at, fit.fitted, "line"),
-        ],
+        series=(series("measured", at, fit.pieces.times, "points"),),
+        fitted=(Course(word="theory", x=tuple(at.tolist()), y=tuple(fit.fitted.tolist())),),
     )

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Reason
 from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Reason
 from ssdscope.probes.overwriting import Granule, completions_ns, fill_afresh
 from ssdscope.probes.states import State
 

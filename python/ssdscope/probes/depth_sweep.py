@@ -20,12 +20,27 @@ Cost: 1,000,000 to 4,000,000 reads on a simulated drive with the full budget. So
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import (
+    DEPTH_SWEEP,
+    Absent,
+    Ambiguous,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Reason,
+    Step,
+    Undetectable,
+    series,
+)
 from ssdscope.probes.calm import Calm
 from ssdscope.probes.discipline import (
     PATIENCE_NS,
@@ -35,8 +50,8 @@ from ssdscope.probes.discipline import (
     looks,
     random_offsets,
 )
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.states import State
+from ssdscope.units import format_binary
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +94,7 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     plan = _plan(bench, base, rng)
     depths = np.array([depth for depth, _ in plan])
     if len(plan) < 4:
-        slow = {"detail": "reads take so long that only a few depths can be tried"}
+        slow = Evidence(detail="reads take so long that only a few depths can be tried")
         reason = Reason.BUDGET_EXHAUSTED
         return [Undetectable(name=KNEE, probe=PROBE_NAME, reason=reason, evidence=slow)]
     per_block = sum(count for _, count in plan)
@@ -177,7 +192,7 @@ def judge(
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     typical = _typical(rates)
     draws = stats.block_bootstrap(rates, _typical, replicates=REPLICATES, seed=seed)
-    common["evidence"] = _evidence(info, depths, typical, draws, len(rates))
+    common["evidence"] = evidence = _evidence(info, depths, typical, draws, len(rates))
     best = int(np.argmax(typical))
     flat = stats.tost(np.log(rates[:, best] / rates[:, 0]), np.log1p(FLAT_WITHIN))
     if flat.holds():
@@ -191,8 +206,11 @@ def judge(
     span = stats.percentile_interval(knees)
     low, high = min(float(span[0]), knee), max(float(span[1]), knee)
     if high > depths[-2]:
+        candidates = knee, float(depths[-1])
+        either = (Step(at=each, word="knee?") for each in candidates)
+        common["evidence"] = evidence.fitting(DEPTH_SWEEP, *either)
         return Ambiguous(
-            candidates=(knee, float(depths[-1])),
+            candidates=candidates,
             reason=f"throughput still rises at depth {depths[-1]}: the knee is deeper",
             **common,
         )
@@ -201,6 +219,8 @@ def judge(
     if _moved(depths, rates) or (others_write and _rises_late(depths, typical, knee)):
         return Undetectable(reason=Reason.INTERFERENCE, **common)
     gain = float(typical.max() / typical[0]) - 1
+    step = Step(at=knee, low=low, high=high, word="knee")
+    common["evidence"] = evidence.fitting(DEPTH_SWEEP, step)
     return Detected(value=knee, interval=(low, high), effect=gain, **common)
 
 
@@ -231,25 +251,37 @@ def _evidence(
     typical: NDArray[Any],
     draws: NDArray[Any],
     blocks: int,
-) -> dict[str, Any]:
-    """Gather what a plot needs, and where the curve levels off before its plateau."""
+) -> Evidence:
+    """Gather rates with intervals, and where the curve levels off before its plateau."""
     low, high = stats.percentile_interval(draws)
-    evidence: dict[str, Any] = {
-        "depths": depths.tolist(),
-        "mean_iops": typical.tolist(),
-        "mean_low_iops": low.tolist(),
-        "mean_high_iops": high.tolist(),
-        "request_bytes": base_request_bytes(info),
-        "blocks": blocks,
-        "plateau_share": PLATEAU_SHARE,
-        "plateau_iops": float(stats.isotonic(typical)[-1]),
-        "cautions": cautions(info),
-    }
+    base = base_request_bytes(info)
+    share = f"{100 * PLATEAU_SHARE:.0f} %"
+    exhibit = Exhibit(
+        name=DEPTH_SWEEP,
+        title="Reads per second against queue depth",
+        caption=f"Random reads of {format_binary(base)}; the band is the 95 % interval of the "
+        f"mean. A knee gives {share} of the plateau.",
+        x=Axis("queue depth", "depth", log=True),
+        y=Axis("reads per second", "iops"),
+        series=(series("mean rate", depths, typical, low=low, high=high),),
+    )
+    evidence = Evidence(
+        exhibits=(exhibit,),
+        figures={
+            "request_bytes": base,
+            "blocks": blocks,
+            "plateau_share": PLATEAU_SHARE,
+            "plateau_iops": float(stats.isotonic(typical)[-1]),
+        },
+        cautions=tuple(cautions(info)),
+    )
     shelf = _shelf(depths, typical, draws)
-    if shelf is not None:
-        said = f"throughput levels off near depth {shelf:g} and rises again beyond"
-        evidence |= {"shelf_depth": shelf, "cautions": [*evidence["cautions"], said]}
-    return evidence
+    if shelf is None:
+        return evidence
+    said = f"throughput levels off near depth {shelf:g} and rises again beyond"
+    levels = Step(at=shelf, word="levels off")
+    noted = evidence.fitting(DEPTH_SWEEP, levels).noting(shelf_depth=shelf)
+    return replace(noted, cautions=(*noted.cautions, said))
 
 
 def _shelf(depths: NDArray[Any], typical: NDArray[Any], draws: NDArray[Any]) -> float | None:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import Reason
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Reason
 from ssdscope.targets.records import OP_READ
 
 if TYPE_CHECKING:

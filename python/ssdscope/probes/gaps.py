@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Reason
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import MAX_DROPPED_SHARE
-from ssdscope.probes.finding import Reason
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

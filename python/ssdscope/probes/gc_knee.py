@@ -33,16 +33,16 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Absent, Ambiguous, Detected, Evidence, Finding, Reason, Undetectable
 from ssdscope.probes import pslc, table_writes, write_buffer
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.hidden_unit import stays_on
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.knee_picture import picture_of_knee
+from ssdscope.probes.knee_exhibit import with_knee
 from ssdscope.probes.knees_agree import (
     NAME,
     SAME,
@@ -104,7 +104,7 @@ NOTHING, SHARED_UNSURE = 0.01, 0.03
 """Less spare space than this share of the capacity is none; and by how much of it the count of
 log blocks may be off that are of one write each, or shared with others: it is exact else."""
 MAY_FOLD = (Reason.MASKED, Reason.EFFECT_BELOW_NOISE)
-BESIDE = {"detail": "all writes are slower from there on, as where collection begins beside them"}
+BESIDE = "all writes are slower from there on, as where collection begins beside them"
 TURNS = 3
 """Entries that changed are written back with all of their page, and none has to be until as many
 have changed again: such bursts can be told apart for so many turns."""
@@ -181,12 +181,12 @@ def _unless_written_back(bench: Bench, finding: Finding) -> Finding:
 def _repeated(bench: Bench, unit: Granule) -> Finding:
     """Overwrite as found and filled afresh, and once more if the two do not agree."""
     capacity = bench.info.capacity_bytes
-    evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": True}
+    evidence = Evidence(figures={"granule_bytes": unit.size_bytes, "units_known": True})
     below = Reason.EFFECT_BELOW_NOISE
     first, latencies = as_found = _overwrite_alone(bench, unit)
     if first is None or first.spare_bytes < EARLIEST * capacity:
         return Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
-    evidence |= picture_of_knee(first.spare_bytes, latencies, unit.size_bytes, capacity)
+    evidence = with_knee(evidence, first.spare_bytes, latencies, unit.size_bytes, capacity)
     bench.enter(State.AS_FOUND)
     afresh, _ = filled = _afresh(bench, unit, 1)
     courses = [as_found, filled]
@@ -194,7 +194,8 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
         once_more = _after_a_pause if bench.renew(State.AS_FOUND) else _afresh
         courses.append(once_more(bench, unit, number=2))
     again = courses[-1][0]
-    evidence["knees_bytes"] = [each and each.spare_bytes for each in (first, afresh, again)]
+    knees = (first, afresh, again)
+    evidence = evidence.noting(knees_bytes=[each and each.spare_bytes for each in knees])
     size, skipped = unit.size_bytes, _buffered(bench, unit)
     restless = never_rests(as_found, filled, size, skipped)
     erases = slow_as_found(first, filled, size)
@@ -206,7 +207,7 @@ def _repeated(bench: Bench, unit: Granule) -> Finding:
     if _folds(bench, unit, first):
         raise Stopped(Reason.MASKED, "writes in order become as slow, as where blocks are folded")
     begun = begun_before(courses, first, size, max(skipped, int(EARLIEST * capacity / size)))
-    return finding if begun is None else detected_spare(begun, capacity, evidence | BESIDE)
+    return finding if begun is None else detected_spare(begun, capacity, evidence.saying(BESIDE))
 
 
 def _after_a_pause(bench: Bench, unit: Granule, number: int) -> Course:
@@ -238,13 +239,14 @@ def _of_padded(bench: Bench) -> Finding:
         found = unaligned_knee(bench, partial(_overwrite_alone, bench))
     else:
         raise Stopped(Reason.MASKED, "a region of one bit per cell is not ruled out")
-    evidence: dict[str, Any] = {"units_known": False}
+    evidence = Evidence(figures={"units_known": False})
     if found is None or found.knee.spare_bytes < EARLIEST * capacity:
-        evidence["detail"] = "the RMW unit is not known, and padding may count as data"
+        evidence = evidence.saying("the RMW unit is not known, and padding may count as data")
         return Undetectable(name=SPARE, probe=NAME, reason=why, evidence=evidence)
     spare = found.knee.spare_bytes
-    evidence |= {"granule_bytes": found.size_bytes, "padding_bytes": found.padding_bytes}
-    evidence |= picture_of_knee(spare, found.latencies_ns, found.size_bytes, capacity)
+    size = found.size_bytes
+    evidence = evidence.noting(granule_bytes=size, padding_bytes=found.padding_bytes)
+    evidence = with_knee(evidence, spare, found.latencies_ns, size, capacity)
     return detected_spare(found.knee, capacity, evidence)
 
 
@@ -334,17 +336,17 @@ def _of_merges(bench: Bench, merge_bytes: int) -> Iterator[Finding]:
     unit = unit_or_base(bench)
     capacity = bench.info.capacity_bytes
     room = log_room(bench, unit, merge_bytes)
-    evidence: dict[str, Any] = {"granule_bytes": unit.size_bytes, "units_known": unit.exact}
+    evidence = Evidence(figures={"granule_bytes": unit.size_bytes, "units_known": unit.exact})
     below = Reason.EFFECT_BELOW_NOISE
     if room is None:
         yield Undetectable(name=SPARE, probe=NAME, reason=below, evidence=evidence)
         return
     taken = float(room.writes * unit.size_bytes)
     unsure = SHARED_UNSURE if room.each or room.others else 0.0
-    evidence |= picture_of_knee(taken, room.latencies_ns, unit.size_bytes, capacity)
+    evidence = with_knee(evidence, taken, room.latencies_ns, unit.size_bytes, capacity)
     if room.each and not isinstance(bench.known.get("map_cache_bytes"), (Absent, Detected)):
-        evidence["detail"] = "each write waits, be it for a merge or for what it has to look up"
-        yield Undetectable(name=SPARE, probe=NAME, reason=Reason.MASKED, evidence=evidence)
+        said = evidence.saying("each write waits, be it for a merge or for what it has to look up")
+        yield Undetectable(name=SPARE, probe=NAME, reason=Reason.MASKED, evidence=said)
     elif taken < (1 - unsure) * NOTHING * capacity:
         reason = "less than 1 % can be overwritten before the drive merges"
         yield Absent(name=SPARE, probe=NAME, bound=NOTHING, reason=reason, evidence=evidence)

@@ -44,9 +44,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import Finding, Reason
 from ssdscope.probes import pslc
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Finding, Reason
 from ssdscope.probes.folding import folds, writes_bytes
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.info import ProbeInfo

@@ -12,8 +12,8 @@ from ssdscope.probes import moved_units, sustained_unit
 from ssdscope.probes.write_buffer import about_unit_bytes
 
 if TYPE_CHECKING:
+    from ssdscope.findings import Finding
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.finding import Finding
     from ssdscope.targets.records import DeviceInfo
 
 

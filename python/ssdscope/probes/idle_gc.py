@@ -37,12 +37,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import (
+    Absent,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Reason,
+    Step,
+    Undetectable,
+    series,
+)
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.idle_steps import LEAST_GAIN, LEAST_SCATTER, Steps
 from ssdscope.probes.idle_trials import AWAKE_NS, FEWEST_WRITES, Trials
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.settling import MERGING_NS, Overwriter, Settled
 from ssdscope.targets.records import OP_FLUSH
 
@@ -51,9 +60,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ssdscope.findings import Finding
     from ssdscope.probes.bench import Bench
     from ssdscope.probes.budget import Deadline
-    from ssdscope.probes.finding import Finding
     from ssdscope.targets.records import DeviceInfo
 
 ONSET = "idle_gc_onset_ns"
@@ -113,10 +122,12 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
     flushed = buffered and _flush_works(overwriter, settled)
     trials = Trials(overwriter, flushed=flushed)
     if buffered and not flushed and trials.empties_when_idle():
-        common["evidence"] = {"detail": "a buffer that stays on empties in pauses, too"}
+        common["evidence"] = Evidence(detail="a buffer that stays on empties in pauses, too")
         return Undetectable(reason=Reason.MASKED, **common)
     bench.progress("long pauses", 0.2)
-    common["evidence"] = {"settled": settled.slowed, "settled_ns": settled.mean_ns}
+    common["evidence"] = Evidence(
+        figures={"settled": settled.slowed, "settled_ns": settled.mean_ns}
+    )
     steps, gained = _steps(trials)
     if steps is not None:
         bench.progress("pauses", 0.4)
@@ -133,7 +144,7 @@ def _answer(bench: Bench, *, buffered: bool) -> Finding:
         bench.progress("pauses, again", 0.7)
         again, _ = _steps(trials)
         return found if again is None else _narrowed(again, common)
-    common["evidence"] |= {"most_gained": gained.at_most}
+    common["evidence"] = common["evidence"].noting(most_gained=gained.at_most)
     # Into a buffer that no flush empties writes may go as fast with and without room behind it.
     seen = gained.waited > MUCH_WAITED and (flushed or not buffered)
     if settled.slowed and seen and gained.at_most < NOTHING and _stays_fast(trials, gained, common):
@@ -174,7 +185,9 @@ def _stays_fast(trials: Trials, gained: _Gained, common: dict[str, Any]) -> bool
     )
     count = int(min(most, SUSTAINED_NS / gained.rested_ns))
     latency = trials.sustained(LONG_NS[-1], count)
-    common["evidence"] |= {"sustained_ns": latency.mean(), "rested_ns": gained.rested_ns}
+    common["evidence"] = common["evidence"].noting(
+        sustained_ns=latency.mean(), rested_ns=gained.rested_ns
+    )
     return float(latency.mean()) < AS_FAST * gained.rested_ns
 
 
@@ -246,7 +259,9 @@ def _narrowed(steps: Steps, common: dict[str, Any]) -> Finding:
             low = middle
     below, beyond, by_chance = steps.around(round(low / BEYOND), round(high * BEYOND))
     served_ns = float(np.median(steps.reads_ns))
-    common["evidence"] |= _evidence(steps, high) | {"beyond": beyond, "below": below}
+    common["evidence"] = _with_pauses(common["evidence"], steps, high).noting(
+        beyond=beyond, below=below
+    )
     steep = beyond > below + GAINED and by_chance < BY_CHANCE
     if low == AWAKE_NS or below > GAINED_NOTHING or not steep:
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
@@ -257,25 +272,23 @@ def _narrowed(steps: Steps, common: dict[str, Any]) -> Finding:
     return Detected(value=value, interval=interval, effect=effect, **common)
 
 
-def _evidence(steps: Steps, onset: int) -> dict[str, Any]:
+def _with_pauses(evidence: Evidence, steps: Steps, onset: int) -> Evidence:
     tried = sorted(steps.gains)
     gains = [float(np.mean(steps.gains[each])) for each in tried]
-    picture = Picture(
+    exhibit = Exhibit(
+        name="pauses",
         title="Writes after a hundred pauses",
         caption="What pauses of one length, with a read behind each, gain the next writes.",
         x=Axis("pause", "ns", log=True),
         y=Axis("share of what long pauses gain"),
-        series=[series("gained", tried, gains, "points")],
-        marks=[(float(onset), "onset")],
+        series=(series("gained", tried, gains, "points"),),
+        fitted=(Step(at=float(onset), word="onset"),),
     )
-    return {
-        "pauses_ns": tried,
-        "gains": gains,
-        "trials": sum(map(len, steps.gains.values())),
-        "writes_timed": steps.writes,
-        "errors_of_one": steps.errors_of_one,
-        "picture": picture.to_json(),
-    }
+    return evidence.showing(exhibit).noting(
+        trials=sum(map(len, steps.gains.values())),
+        writes_timed=steps.writes,
+        errors_of_one=steps.errors_of_one,
+    )
 
 
 def _declared(info: DeviceInfo) -> int:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import Reason
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Reason
 from ssdscope.probes.idle_trials import AWAKE_NS
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from ssdscope.probes.states import State, Window
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ssdscope.findings import Finding
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.finding import Finding
     from ssdscope.targets.records import DeviceInfo
 
 

@@ -41,11 +41,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import (
+    Axis,
+    Detected,
+    Exhibit,
+    Finding,
+    Partition,
+    Reason,
+    Undetectable,
+    series,
+)
 from ssdscope.probes.conflicts import Conflicts, Tournament, alike
 from ssdscope.probes.discipline import cautions
-from ssdscope.probes.finding import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.notes import Notes
 from ssdscope.probes.rows import random_blocks, without_read_cache
 from ssdscope.probes.together import Together, cached_units
 
@@ -57,8 +66,10 @@ if TYPE_CHECKING:
 
 DEGREE = "interleave_degree"
 PROBE_NAME = "interleave"
-PLACES_SEEN = "class_places_bytes"
-"""In the evidence, where only a part of the drive was looked at: the places of each class."""
+PLACES = "places-by-die"
+"""The exhibit of places sorted by which of them wait for each other."""
+PART_ONLY = "part_only"
+"""In the evidence, where only a part of the drive was looked at."""
 RANDOM_PAIRS = 600
 TIMES = 5
 MOST_TIMES = 50
@@ -68,7 +79,7 @@ LEVELS_APART = 0.04
 ALL_WAIT_FROM = 0.4
 """If the pairs that wait least are slower by so much, in the logarithm, all wait."""
 PLACES_PER_CLASS, MORE = 11, 1.25
-PLACES = (400, 800)
+MOST_PLACES = (400, 800)
 """So many at least and at most: the share of data on a die may be as low as a hundredth."""
 PAIRED_PLACES = (60, 400)
 """Where each is paired with each other."""
@@ -83,7 +94,7 @@ ROUNDS_SEEN = 2
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer how many reads are served side by side."""
     rng = bench.rng(PROBE_NAME)
-    evidence: dict[str, Any] = {"cautions": cautions(bench.info)}
+    notes = Notes(cautions=cautions(bench.info))
     with without_read_cache(bench) as cached:
         together = Together(bench, rng, cached_units(bench) if cached else 0)
         low, high = _range(bench, rng)
@@ -96,32 +107,32 @@ def detect(bench: Bench) -> Iterator[Finding]:
             found = _levels(seen, LEAST_SHARE)
             if len(found) > 1 and _on_levels(seen, found):
                 break
-        _draw(evidence, seen.slower)
+        notes.show(_pairs(seen.slower))
         bench.progress("random pairs", 0.2)
-        evidence["levels"] = np.exp(found).tolist()
+        notes.figures["levels"] = np.exp(found).tolist()
         if found[0] > ALL_WAIT_FROM:
-            evidence["detail"] = "any two reads wait for each other"
-            yield _refused(Reason.MASKED, evidence)
+            notes.detail = "any two reads wait for each other"
+            yield _refused(Reason.MASKED, notes)
             return
         if len(found) == 1 or not _on_levels(seen, found):
-            yield _refused(Reason.EFFECT_BELOW_NOISE, evidence)
+            yield _refused(Reason.EFFECT_BELOW_NOISE, notes)
             return
         source = _Places(bench, together, (low, high), rng)
         once = seen.deviation * math.sqrt(times)
-        yield _answer(source, _gaps(seen, found), once, evidence)
+        yield _answer(source, _gaps(seen, found), once, notes)
 
 
-def _answer(source: _Places, gaps: list[_Gap], once: float, evidence: dict[str, Any]) -> Finding:
+def _answer(source: _Places, gaps: list[_Gap], once: float, notes: Notes) -> Finding:
     """Sort places by the highest level, or by a lower one where that of few pairs is chance."""
     for gap in gaps:
-        told = _sorted_out(source, gap, once, evidence)
+        told = _sorted_out(source, gap, once, notes)
         if isinstance(told, Detected) or (told is not None and gap is gaps[0]):
             return told
-    return _refused(Reason.EFFECT_BELOW_NOISE, evidence)
+    return _refused(Reason.EFFECT_BELOW_NOISE, notes)
 
 
-def _refused(reason: Reason, evidence: dict[str, Any]) -> Finding:
-    return Undetectable(name=DEGREE, probe=PROBE_NAME, reason=reason, evidence=evidence)
+def _refused(reason: Reason, notes: Notes) -> Finding:
+    return Undetectable(name=DEGREE, probe=PROBE_NAME, reason=reason, evidence=notes.evidence())
 
 
 def _range(bench: Bench, rng: np.random.Generator) -> tuple[float, float]:
@@ -204,15 +215,13 @@ class _Places:
         return Conflicts(self.together, places, self.rng)
 
 
-def _sorted_out(
-    source: _Places, gap: _Gap, once: float, evidence: dict[str, Any]
-) -> Finding | None:
+def _sorted_out(source: _Places, gap: _Gap, once: float, notes: Notes) -> Finding | None:
     """Sort places into classes, and hold fresh ones against them; None if they do not fit.
 
     Of a pair that is read once, `once` is the deviation.
     """
     share = gap.share
-    least, most = PAIRED_PLACES if source.together.cached_units else PLACES
+    least, most = PAIRED_PLACES if source.together.cached_units else MOST_PLACES
     for _ in range(3):
         times = _times(once, gap.top - gap.below)
         count = min(max(round(MORE * PLACES_PER_CLASS / share), least), most)
@@ -232,8 +241,8 @@ def _sorted_out(
             share *= float(np.mean(inside.slower > gap.middle))
             continue
         if classes == 1:
-            evidence["detail"] = "any two reads wait for each other"
-            return _refused(Reason.MASKED, evidence)
+            notes.detail = "any two reads wait for each other"
+            return _refused(Reason.MASKED, notes)
         if len(places) < PLACES_PER_CLASS * (classes - 1):
             if count == most:
                 break
@@ -241,14 +250,13 @@ def _sorted_out(
             continue
         if np.bincount(class_of[class_of >= 0]).min() == 1:  # waits for nothing: in memory, perhaps
             continue
-        evidence |= {"classes": classes, "places": len(places), "repetitions": times}
+        notes.figures |= {"classes": classes, "places": len(places), "repetitions": times}
+        notes.show(_sorted(drive.places, class_of, classes))
         if source.narrow:
             if not _in_turn(drive.places, class_of):
-                evidence["detail"] = "what the drive has at hand does not lie on all dies in turn"
-                return _refused(Reason.RANGE_TOO_SMALL, evidence)
-            evidence[PLACES_SEEN] = [
-                drive.places[class_of == one].tolist() for one in range(classes)
-            ]
+                notes.detail = "what the drive has at hand does not lie on all dies in turn"
+                return _refused(Reason.RANGE_TOO_SMALL, notes)
+            notes.figures[PART_ONLY] = True
         if not _fits(source, drive, class_of, gap.middle, times):
             break
         return Detected(
@@ -257,7 +265,7 @@ def _sorted_out(
             value=classes,
             interval=None,
             effect=math.expm1(gap.top - max(gap.lowest, 0.0)),
-            evidence=evidence,
+            evidence=notes.evidence(),
         )
     return None
 
@@ -332,17 +340,32 @@ def _examples(
     return [drive.places[surely & (class_of == each)] for each in classes]
 
 
-def _draw(evidence: dict[str, Any], slower: NDArray[Any]) -> None:
+def _sorted(places: NDArray[Any], class_of: NDArray[np.int64], classes: int) -> Exhibit:
+    """Show which places belong together."""
+    members = tuple(tuple(map(float, np.sort(places[class_of == one]))) for one in range(classes))
+    names = tuple(f"unit {one + 1}" for one in range(classes))
+    return Exhibit(
+        name=PLACES,
+        title="Places that wait for each other",
+        caption="Reads of one unit wait for each other, and for no other; each point is a place.",
+        x=Axis("place", "bytes"),
+        y=Axis("unit"),
+        series=(series("places", places, class_of + 1, "points"),),
+        fitted=(Partition(names=names, members=members),),
+    )
+
+
+def _pairs(slower: NDArray[Any]) -> Exhibit:
     ratio = np.sort(np.exp(slower))
     shares = np.arange(1, ratio.size + 1) / ratio.size
-    chart = Picture(
+    return Exhibit(
+        name="random-pairs",
         title="Two random reads at once",
         caption="The slower of two over what one takes alone; the highest step is sharing a die.",
         x=Axis("relative latency"),
         y=Axis("share of pairs"),
         series=(series("pairs", ratio, shares, "steps"),),
     )
-    evidence |= {"relative_latency": ratio.tolist(), "picture": chart.to_json()}
 
 
 PROBE = ProbeInfo(

@@ -36,10 +36,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import (
+    Absent,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Partition,
+    Reason,
+    Undetectable,
+    series,
+)
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import random_blocks, without_read_cache
 from ssdscope.probes.runs import survey
 from ssdscope.probes.together import Together, cached_units
@@ -52,7 +62,7 @@ if TYPE_CHECKING:
     from ssdscope.probes.bench import Bench
     from ssdscope.probes.runs import Survey
 
-NAME, PROPERTY = "internal_volumes", "internal_volume_bits"
+NAME, PROPERTY, BITS = "internal_volumes", "internal_volume_bits", "waiting-by-bit"
 
 SMALLEST_PAGE_BYTES = 2048
 PAIRS, MOST_PAIRS = 400, 20_000
@@ -196,11 +206,13 @@ def _finding(told: _Bits, seen: Survey, apart: bool, *, all_told: bool) -> Findi
     if chosen.any():
         value = ",".join(map(str, told.bits[chosen]))
         effect = float(np.expm1(seen.effect))
+        common["evidence"] = common["evidence"].fitting(BITS, _chosen(told, chosen))
         return Detected(name=PROPERTY, value=value, interval=None, effect=effect, **common)
     if told.expected.min() < EXPECTED_FOR_NOTHING:
         return Undetectable(name=PROPERTY, reason=Reason.EFFECT_BELOW_NOISE, **common)
     if not all_told or (told.share - 2 * told.error).min() < NOTHING_ABOVE:
-        common["evidence"]["detail"] = "no bit shows, and not each that chooses would"
+        said = "no bit shows, and not each that chooses would"
+        common["evidence"] = common["evidence"].saying(said)
         return Undetectable(name=PROPERTY, reason=Reason.MASKED, **common)
     return Absent(
         name=PROPERTY,
@@ -210,13 +222,22 @@ def _finding(told: _Bits, seen: Survey, apart: bool, *, all_told: bool) -> Findi
     )
 
 
-def _evidence(told: _Bits) -> dict[str, Any]:
-    picture = Picture(
+def _chosen(told: _Bits, chosen: NDArray[np.bool_]) -> Partition:
+    """Part bits that choose between volumes from others."""
+    parts = (told.bits[chosen], told.bits[~chosen])
+    return Partition(
+        names=("choose", "do not"), members=tuple(tuple(map(float, each)) for each in parts)
+    )
+
+
+def _evidence(told: _Bits) -> Evidence:
+    exhibit = Exhibit(
+        name=BITS,
         title="Pairs of blocks that wait for each other",
         caption="Where a bit chooses between two halves of the dies, those that differ never wait.",
         x=Axis("bit of the byte address"),
         y=Axis("how often they differ, over all pairs"),
-        series=[
+        series=(
             series(
                 "waiting pairs",
                 told.bits,
@@ -224,15 +245,10 @@ def _evidence(told: _Bits) -> dict[str, Any]:
                 "points",
                 low=told.share - 2 * told.error,
                 high=told.share + 2 * told.error,
-            )
-        ],
+            ),
+        ),
     )
-    return {
-        "bits_tried": told.bits.tolist(),
-        "share_of_waiting": told.share.tolist(),
-        "error": told.error.tolist(),
-        "picture": picture.to_json(),
-    }
+    return Evidence(exhibits=(exhibit,))
 
 
 PROBE = ProbeInfo(

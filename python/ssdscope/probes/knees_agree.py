@@ -21,12 +21,12 @@ collect beside the writes.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ssdscope.findings import Ambiguous, Detected, Evidence, Finding, Reason, Undetectable
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.slow_writes import (
     EARLIEST,
     LEAST_REQUESTS,
@@ -73,7 +73,7 @@ def judged(
     afresh: Knee | None,
     again: Knee | None,
     capacity: int,
-    evidence: dict[str, Any],
+    evidence: Evidence,
     *,
     restless: bool = False,
     erases: bool = False,
@@ -103,7 +103,7 @@ def judged(
         if share > SURELY_FULL or not (restless or both.slowdown >= UNMISTAKABLE):
             return refused
         caution = "filled again the drive never rests: that it was full as found is assumed"
-        return detected_spare(both, capacity, evidence | {"cautions": [caution]})
+        return detected_spare(both, capacity, replace(evidence, cautions=(caution,)))
     other = afresh.spare_bytes / capacity
     kept_free = abs(share - other) < _most_kept_free(share)
     if agree(first, afresh) or erases or kept_free:
@@ -119,11 +119,11 @@ def _most_kept_free(share: float) -> float:
     return min(KEPT_FREE * (1 + share), LESS * share)
 
 
-def _either(candidates: tuple[float, float], why: str, evidence: dict[str, Any]) -> Finding:
+def _either(candidates: tuple[float, float], why: str, evidence: Evidence) -> Finding:
     return Ambiguous(name=SPARE, probe=NAME, candidates=candidates, reason=why, evidence=evidence)
 
 
-def _unless_sooner(first: Knee, later: Knee, capacity: int, evidence: dict[str, Any]) -> Finding:
+def _unless_sooner(first: Knee, later: Knee, capacity: int, evidence: Evidence) -> Finding:
     """Answer with a knee seen twice, unless one as found is sooner by no more than is kept free.
 
     A drive may begin to collect there beside the writes, which need not show each time.
@@ -242,7 +242,7 @@ def _mean(one: Knee, other: Knee) -> Knee:
     )
 
 
-def detected_spare(alone: Knee, capacity: int, evidence: dict[str, Any]) -> Finding:
+def detected_spare(alone: Knee, capacity: int, evidence: Evidence) -> Finding:
     """Answer with a knee, unless it may be anywhere in a wide range."""
     share = alone.spare_bytes / capacity
     low = min(alone.low_bytes / capacity, share * (1 - SPARE_ERROR))

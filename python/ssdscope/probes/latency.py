@@ -13,8 +13,8 @@ from ssdscope.probes.info import ProbeInfo
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ssdscope.findings import Finding
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.finding import Finding
 
 
 def detect(bench: Bench) -> Iterator[Finding]:

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Reason
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Reason
 from ssdscope.probes.overwriting import Granule, write_through
 from ssdscope.probes.slow_writes import relative
 

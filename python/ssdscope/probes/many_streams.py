@@ -26,8 +26,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Undetectable
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Undetectable
 from ssdscope.probes.overwriting import (
     HIDDEN,
     Granule,

@@ -31,15 +31,26 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import (
+    Absent,
+    Ambiguous,
+    Axis,
+    Detected,
+    Exhibit,
+    Finding,
+    Reason,
+    Step,
+    Undetectable,
+    series,
+)
 from ssdscope.probes import edges, reuse, segments
 from ssdscope.probes.discipline import cautions
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.notes import Notes
 from ssdscope.probes.rows import without_read_cache
 
 if TYPE_CHECKING:
@@ -77,17 +88,17 @@ PROBE_NAME = "map_cache"
 class _Told:
     """What goes into every finding of this probe."""
 
-    evidence: dict[str, Any]
+    notes: Notes
 
     def refused(self, reason: Reason, *names: str) -> Iterator[Finding]:
         for name in names or (ZONE, CACHE):
-            yield Undetectable(name=name, probe=PROBE_NAME, reason=reason, evidence=self.evidence)
+            evidence = self.notes.evidence()
+            yield Undetectable(name=name, probe=PROBE_NAME, reason=reason, evidence=evidence)
 
     def absent(self, bound: float, why: str, *names: str) -> Iterator[Finding]:
         for name in names or (ZONE, CACHE):
-            yield Absent(
-                name=name, probe=PROBE_NAME, bound=bound, reason=why, evidence=self.evidence
-            )
+            evidence = self.notes.evidence()
+            yield Absent(name=name, probe=PROBE_NAME, bound=bound, reason=why, evidence=evidence)
 
     def detected(
         self, name: str, value: float, interval: tuple[float, float] | None, effect: float
@@ -98,7 +109,7 @@ class _Told:
             value=value,
             interval=interval,
             effect=effect,
-            evidence=self.evidence,
+            evidence=self.notes.evidence(),
         )
 
 
@@ -107,7 +118,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     with without_read_cache(bench) as cached:
         reach = segments.survey(bench, bench.rng("map_cache.survey"))
         bench.progress("reads at a distance of each other", 0.2)
-        told = _Told(_evidence(bench, reach, cached=cached))
+        told = _Told(_notes(bench, reach, cached=cached))
         if reach.shows:
             yield from _of_pieces(bench, reach, told, cached=cached)
         elif cached and bench.info.logical_block_bytes > SMALL_ENTRY_BYTES:
@@ -126,7 +137,7 @@ def _of_pieces(bench: Bench, reach: Survey, told: _Told, *, cached: bool) -> Ite
     """Answer for pieces of several blocks."""
     rng = bench.rng("map_cache.fold")
     about = segments.fold(bench, reach.size_bytes, reach, rng)
-    told.evidence["explained_share"] = about.explained
+    told.notes.figures["explained_share"] = about.explained
     if about.explained < EXPLAINED_FROM:
         yield from told.refused(Reason.EFFECT_BELOW_NOISE)
         return
@@ -138,9 +149,9 @@ def _of_pieces(bench: Bench, reach: Survey, told: _Told, *, cached: bool) -> Ite
     if kept is None:
         yield from told.refused(Reason.RANGE_TOO_SMALL)
         return
-    _draw_kept(told.evidence, kept)
+    told.notes.show(_read_backwards(kept))
     if cached and _is_read_cache(bench, kept):
-        told.evidence["detail"] = "as many are kept as the read cache holds, which stays on"
+        told.notes.detail = "as many are kept as the read cache holds, which stays on"
         yield from told.refused(Reason.CACHE_NOT_CONTROLLABLE)
         return
     size = _exact_size(bench, about, kept, reach, cached=cached)
@@ -154,7 +165,7 @@ def _of_pieces(bench: Bench, reach: Survey, told: _Told, *, cached: bool) -> Ite
                 probe=PROBE_NAME,
                 candidates=tuple(each * times for each in size),
                 reason="two looks at the edges of pieces disagree",
-                evidence=told.evidence,
+                evidence=told.notes.evidence(),
             )
         return
     effect = math.expm1(about.contrast)
@@ -173,7 +184,7 @@ def _of_single_blocks(bench: Bench, reach: Survey, told: _Told) -> Iterator[Find
     if kept is None:
         yield from told.refused(Reason.RANGE_TOO_SMALL, CACHE)
         return
-    _draw_kept(told.evidence, kept)
+    told.notes.show(_read_backwards(kept))
     effect = math.expm1(reach.again_contrast)
     yield from _of_kept(told, kept, block, effect)
 
@@ -261,31 +272,36 @@ def _exact_size(
     return None
 
 
-def _evidence(bench: Bench, reach: Survey, *, cached: bool) -> dict[str, Any]:
-    """Gather what a plot needs."""
-    notes = cautions(bench.info)
+def _notes(bench: Bench, reach: Survey, *, cached: bool) -> Notes:
+    """Begin with how far a piece reaches."""
+    notes = Notes(cautions=cautions(bench.info))
     if cached:
-        notes.append("read_cache_on: the read cache cannot be switched off")
+        notes.cautions.append("read_cache_on: the read cache cannot be switched off")
     ratio = np.exp(reach.slower)
-    chart = Picture(
+    exhibit = Exhibit(
+        name="reads-at-a-distance",
         title="A read after another one at a distance",
         caption="Latency over that of reads with no relation; it rises until no piece is shared.",
         x=Axis("distance", "bytes", log=True),
         y=Axis("relative latency"),
         series=(series("second read", reach.distances_bytes[1:], ratio[1:], "points"),),
-        marks=((reach.size_bytes, "about a piece"),) if reach.shows else (),
+        fitted=(Step(at=float(reach.size_bytes), word="about a piece"),) if reach.shows else (),
     )
-    return {
-        "distances_bytes": reach.distances_bytes.tolist(),
-        "relative_latency": ratio.tolist(),
-        "cautions": notes,
-        "picture": chart.to_json(),
-    }
+    notes.show(exhibit)
+    return notes
 
 
-def _draw_kept(evidence: dict[str, Any], kept: Kept) -> None:
-    evidence["read_backwards"] = kept.back.tolist()
-    evidence["read_backwards_relative_latency"] = np.exp(kept.slower).tolist()
+def _read_backwards(kept: Kept) -> Exhibit:
+    """Show how many pieces stay."""
+    return Exhibit(
+        name="pieces-read-backwards",
+        title="Pieces of the mapping table, read again backwards",
+        caption="Fast as long as their entries are in memory.",
+        x=Axis("pieces back", log=True),
+        y=Axis("relative latency"),
+        series=(series("read again", kept.back, np.exp(kept.slower), "points"),),
+        fitted=(Step(at=kept.count, low=kept.low, high=kept.high, word="pieces kept"),),
+    )
 
 
 PROBE = ProbeInfo(

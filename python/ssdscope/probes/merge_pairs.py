@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Absent, Detected
 from ssdscope.probes import merge_runs, write_through
-from ssdscope.probes.finding import Absent, Detected
 from ssdscope.probes.merge_begins import (
     FEWEST,
     MOST_LOST,

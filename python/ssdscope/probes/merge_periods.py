@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Absent, Detected, Reason
 from ssdscope.probes import merge_runs, write_through
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import base_request_bytes
-from ssdscope.probes.finding import Absent, Detected, Reason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

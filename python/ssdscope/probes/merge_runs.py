@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from ssdscope.findings import Axis, Contrast, Exhibit, Reason, series
 from ssdscope.probes import write_through
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import WAITS_NS
-from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
+from ssdscope.probes.notes import Notes
 from ssdscope.probes.states import State
 from ssdscope.seeds import stream
 
@@ -132,16 +133,38 @@ class Collapse:
         longer_ns = float(self.across_ns.mean() - self.aligned_ns.mean())
         return self.apart.logs > 0 or longer_ns > LOADS * self.apart.first_ns
 
-    @property
-    def evidence(self) -> dict[str, Any]:
-        """All of it."""
-        return {
+    def note(self, notes: Notes) -> None:
+        """Note all of it."""
+        notes.figures |= {
             "period_bytes": self.size_bytes,
-            "aligned_ns": self.aligned_ns.tolist(),
-            "across_ns": self.across_ns.tolist(),
             "contrast": self.contrast,
             "p_value": self.p_value,
         }
+        notes.show(self._exhibit())
+
+    def _exhibit(self) -> Exhibit:
+        aligned, across = self.aligned_ns, self.across_ns
+        return Exhibit(
+            name="aligned-and-across",
+            title="Units written aligned, and across two",
+            caption="Time of a run of one unit's bytes; across two, both have to be merged.",
+            x=Axis("run"),
+            y=Axis("time of a run", "ns"),
+            series=(
+                series("across", np.arange(1, across.size + 1), across, "points"),
+                series("aligned", np.arange(1, aligned.size + 1), aligned, "points"),
+            ),
+            fitted=(
+                Contrast(
+                    one="across",
+                    other="aligned",
+                    one_at=float(across.mean()),
+                    other_at=float(aligned.mean()),
+                    ratio=1 + self.contrast,
+                    p_value=self.p_value,
+                ),
+            ),
+        )
 
 
 @dataclass(frozen=True)

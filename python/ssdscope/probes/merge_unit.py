@@ -40,11 +40,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import (
+    Absent,
+    Ambiguous,
+    Axis,
+    Detected,
+    Exhibit,
+    Finding,
+    Period,
+    Reason,
+    Undetectable,
+    series,
+)
 from ssdscope.probes import merge_begins, merge_pairs, merge_runs, write_through
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.merge_periods import PHASE, Period, Repeating, Stream, repeating, unit_is_known
-from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.merge_periods import PHASE, Repeating, Stream, repeating, unit_is_known
+from ssdscope.probes.notes import Notes
 from ssdscope.probes.states import State
 from ssdscope.probes.unit_periods import LARGEST_UNIT_BYTES
 
@@ -95,34 +106,34 @@ def _answers(bench: Bench) -> Iterator[Finding]:
     begun = bench.bytes_written
     stream: Stream | None = None
     unclear: Reason | None = None
-    evidence: dict[str, Any] = {}
+    notes = Notes()
     refuted = 0
     for found in repeating(bench):
         stream = found.stream
         if found.period is None or found.size_bytes == refuted:
-            evidence = evidence or _evidence(stream, None)
+            notes = notes if notes.figures else _notes(stream, None)
             unclear = unclear if found.clear else Reason.MODEL_MISFIT
             continue
-        evidence = _evidence(stream, found.period)
-        told = _of_period(bench, found, begun, evidence)
+        notes = _notes(stream, found)
+        told = _of_period(bench, found, begun, notes)
         if isinstance(told, list):
             yield from told
             return
         unclear, refuted = told or unclear, found.size_bytes
-    common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
     if stream is not None and unclear is None and unit_is_known(bench):
-        yield from _none(bench, stream, common)
+        yield from _none(bench, stream, notes)
         return
     if stream is not None and unclear is None:
         unclear = Reason.EFFECT_BELOW_NOISE  # A log block that is full too soon hides all others.
     if unclear is Reason.MODEL_MISFIT:
-        evidence["detail"] = "slow writes return after several distances, and none explains all"
+        notes.detail = "slow writes return after several distances, and none explains all"
+    why, evidence = unclear or Reason.RANGE_TOO_SMALL, notes.evidence()
     for name in (UNIT, PHASE):
-        yield Undetectable(name=name, reason=unclear or Reason.RANGE_TOO_SMALL, **common)
+        yield Undetectable(name=name, probe=NAME, reason=why, evidence=evidence)
 
 
 def _of_period(
-    bench: Bench, found: Repeating, begun_bytes: int, evidence: dict[str, Any]
+    bench: Bench, found: Repeating, begun_bytes: int, notes: Notes
 ) -> list[Finding] | Reason | None:
     """Answer if a period is a merge unit; else why it may be one, or None if it is not.
 
@@ -130,25 +141,26 @@ def _of_period(
     """
     one, begins = merge_begins.of_one(bench, found)
     if begins is not None and begins.alone:
-        evidence |= _evidence(one.stream, one.period) | {"begins_slower": begins.contrast}
+        notes.join(_notes(one.stream, one))
+        notes.figures["begins_slower"] = begins.contrast
         known = unit_is_known(bench)
         first = (None, None) if known else merge_begins.first_unit(bench, one, begins)
-        return list(_detected(bench, one, begins.contrast, evidence, first))
+        return list(_detected(bench, one, begins.contrast, notes, first))
     pairs = merge_pairs.measure(bench, found)
     if pairs is not None:
-        evidence["across_slower"] = pairs.contrast
+        notes.figures["across_slower"] = pairs.contrast
         known = unit_is_known(bench)
         first = (None, None) if known else merge_pairs.first_unit(bench, found, pairs)
-        return list(_detected(bench, found, pairs.contrast, evidence, first))
+        return list(_detected(bench, found, pairs.contrast, notes, first))
     left = int(bench.info.capacity_bytes * RUNS_SHARE) - (bench.bytes_written - begun_bytes)
     collapse = _collapse(bench, found, left)
     if collapse is None:
         return Reason.RANGE_TOO_SMALL
-    evidence |= collapse.evidence
+    collapse.note(notes)
     if _may_be_rmw_unit(bench, found) or collapse.halves:
         return Reason.EFFECT_BELOW_NOISE
     if collapse.sure and (collapse.merges or not _is_zone(bench, found)):
-        return list(_detected(bench, found, collapse.contrast, evidence))
+        return list(_detected(bench, found, collapse.contrast, notes))
     waits = begins is not None and begins.wait_at_all(collapse.apart.first_ns)
     half_collapses = collapse.contrast >= merge_runs.COLLAPSES / 2
     if half_collapses or waits or _suspect(bench, found, collapse):
@@ -160,11 +172,11 @@ def _detected(
     bench: Bench,
     found: Repeating,
     effect: float,
-    evidence: dict[str, Any],
+    notes: Notes,
     first: tuple[int | None, int | None] = (None, None),
 ) -> Iterator[Finding]:
     """Answer; also the RMW unit and its phase, if merge units were seen to begin with one."""
-    common: dict[str, Any] = {"probe": NAME, "evidence": evidence}
+    common: dict[str, Any] = {"probe": NAME, "evidence": notes.evidence()}
     told = common | {"effect": effect, "interval": None}
     yield Detected(name=UNIT, value=found.size_bytes, **told)
     if unit_is_known(bench):  # Less than an RMW unit does not show in whole merge units.
@@ -242,13 +254,14 @@ def _suspect(bench: Bench, found: Repeating, collapse: merge_runs.Collapse) -> b
     return collapse.p_value <= SUSPECT and (collapse.merges or not _is_zone(bench, found))
 
 
-def _none(bench: Bench, stream: Stream, common: dict[str, Any]) -> Iterator[Finding]:
+def _none(bench: Bench, stream: Stream, notes: Notes) -> Iterator[Finding]:
     """Say that nothing is merged, if an erase would have shown and no scattered write is slow."""
     spread = float(np.subtract(*np.nanpercentile(stream.latency_ns, [75, 25])))
     singles = merge_runs.far_apart(bench, stream.unit_bytes, -stream.phase_bytes)
     apart, in_order_ns = singles.slower, float(np.nanmedian(stream.latency_ns))
     runs, longer_ns = _short_runs(bench, stream)
-    common["evidence"] |= {"spread_ns": spread, "short_runs": runs, "far_apart": apart}
+    notes.figures |= {"spread_ns": spread, "short_runs": runs, "far_apart": apart}
+    common: dict[str, Any] = {"probe": NAME, "evidence": notes.evidence()}
     told = not write_through.too_fast(stream.known_ns()) and spread < ERASE_NS
     # First ones that take longer than the last wait for merges that were due before.
     alike = 1 / merge_runs.MERGES < 1 + apart < merge_runs.MERGES
@@ -260,7 +273,7 @@ def _none(bench: Bench, stream: Stream, common: dict[str, Any]) -> Iterator[Find
         yield Absent(name=UNIT, bound=max(runs, 0.0), reason=why, **common)
     else:
         yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
-    common["evidence"] = common["evidence"] | {"detail": "no unit was found that begins anywhere"}
+    common["evidence"] = common["evidence"].saying("no unit was found that begins anywhere")
     yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
@@ -291,31 +304,38 @@ def _typical_run_ns(latency: NDArray[np.float64]) -> float:
     return float(np.nanmedian(np.nanmean(known, axis=1)))
 
 
-def _evidence(stream: Stream, period: Period | None) -> dict[str, Any]:
-    evidence: dict[str, Any] = {
-        "written_in_order": int(stream.latency_ns.size),
-        "step_bytes": stream.unit_bytes,
-        "median_latency_ns": float(np.nanmedian(stream.latency_ns)),
-    }
-    if period is None:
-        return evidence
+def _notes(stream: Stream, found: Repeating | None) -> Notes:
+    notes = Notes(
+        {
+            "written_in_order": int(stream.latency_ns.size),
+            "step_bytes": stream.unit_bytes,
+            "median_latency_ns": float(np.nanmedian(stream.latency_ns)),
+        }
+    )
+    period = None if found is None else found.period
+    if found is None or period is None:
+        return notes
     on = stream.ranks()[period.units :: period.units]
     folded = np.concatenate([[np.nan], stream.latency_ns])
     folded = folded[: folded.size // period.units * period.units].reshape(-1, period.units)
     medians = np.nanmedian(folded[1:], axis=0)
-    picture = Picture(
+    places = np.arange(period.units) * stream.unit_bytes
+    exhibit = Exhibit(
+        name="in-order-folded",
         title="Latency of a write in order, folded at the merge unit",
         caption="The first write of a unit waits until the unit before is erased.",
         x=Axis("offset within a merge unit", "bytes"),
         y=Axis("median latency", "ns"),
-        series=[series("in order", np.arange(period.units) * stream.unit_bytes, medians, "steps")],
+        series=(series("in order", places, medians, "steps"),),
+        fitted=(Period(period=float(found.size_bytes), word="unit begins"),),
     )
-    return evidence | {
+    notes.show(exhibit)
+    notes.figures |= {
         "periods": int(on.size),
         "mean_rank": period.height,
         "standard_errors": period.sure,
-        "picture": picture.to_json(),
     }
+    return notes
 
 
 PROBE = ProbeInfo(

@@ -39,9 +39,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Axis, Detected, Evidence, Exhibit, Finding, Period, series
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Detected, Finding
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -318,7 +317,7 @@ def _ends(
     return left, left + blocks, 2 * at >= blocks
 
 
-def _evidence(places: Places, found: Unit, block: int) -> dict[str, Any]:
+def _evidence(places: Places, found: Unit, block: int) -> Evidence:
     threshold = _threshold(places)
     left, _, _ = _ends(places, found.blocks, found.phase)
     reads = np.arange(-found.blocks, 2 * found.blocks + 1)
@@ -326,19 +325,22 @@ def _evidence(places: Places, found: Unit, block: int) -> dict[str, Any]:
     inside = (column >= 0) & (column < places.change.shape[1])
     seen = np.abs(np.take_along_axis(places.change, np.where(inside, column, 0), axis=1))
     share = (seen > threshold).sum(axis=0, where=inside) / np.maximum(inside.sum(axis=0), 1)
-    picture = Picture(
+    exhibit = Exhibit(
+        name="moved-with-a-block",
         title="What moves with a block that is written",
         caption="Share of reads of two blocks that take another time afterwards.",
         x=Axis("where the two blocks meet, from the beginning of the unit", "bytes"),
         y=Axis("share of reads that changed"),
-        series=[series("reads", reads * block, share, "points")],
-        marks=[(0.0, "unit begins"), (float(found.blocks * block), "unit ends")],
+        series=(series("reads", reads * block, share, "points"),),
+        fitted=(Period(period=float(found.blocks * block), word="unit begins"),),
     )
-    return {
-        "by": "reads",
-        "written_blocks": len(places.written),
-        "changed_at_ends": found.share,
-        "changed_by_chance": float((np.abs(places.control) > threshold).mean()),
-        "least_change": threshold,
-        "picture": picture.to_json(),
-    }
+    return Evidence(
+        exhibits=(exhibit,),
+        figures={
+            "by": "reads",
+            "written_blocks": len(places.written),
+            "changed_at_ends": found.share,
+            "changed_by_chance": float((np.abs(places.control) > threshold).mean()),
+            "least_change": threshold,
+        },
+    )

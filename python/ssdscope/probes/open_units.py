@@ -35,12 +35,22 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import (
+    Absent,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Reason,
+    Step,
+    Undetectable,
+    series,
+)
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.overwriting import unit_or_base
 from ssdscope.probes.page_mapped import merges_for_each
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.states import State
 from ssdscope.probes.unit_streams import DEARER, Streams
 
@@ -144,20 +154,16 @@ def _table_holds(streams: Streams) -> bool:
 
 def _detected(streams: Streams, value: int, ratio: float) -> Detected:
     counts = sorted(streams.costs)
-    picture = Picture(
+    exhibit = Exhibit(
+        name="streams",
         title="Merge units written in order, in turn",
         caption="With more streams than log blocks each write waits for a merge.",
         x=Axis("streams", log=True),
         y=Axis("mean latency", "ns", log=True),
-        series=[series("writes", counts, [streams.costs[each] for each in counts], "points")],
-        marks=[(float(value), "open units")],
+        series=(series("writes", counts, [streams.costs[each] for each in counts], "points"),),
+        fitted=(Step(at=float(value), word="open units"),),
     )
-    evidence = {
-        "streams": counts,
-        "mean_latency_ns": [streams.costs[each] for each in counts],
-        "write_bytes": streams.part_bytes,
-        "picture": picture.to_json(),
-    }
+    evidence = Evidence(exhibits=(exhibit,), figures={"write_bytes": streams.part_bytes})
     return Detected(
         name=OPEN, probe=NAME, value=value, interval=None, effect=ratio - 1, evidence=evidence
     )

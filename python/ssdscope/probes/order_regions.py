@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Absent, Ambiguous, Detected, Reason
 from ssdscope.probes import pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import base_request_bytes
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Reason
 from ssdscope.probes.states import SETTLE_NS
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 

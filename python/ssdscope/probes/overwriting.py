@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.discipline import MAX_FOREIGN_SHARE, base_request_bytes
-from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def why_inexact(bench: Bench) -> Reason:
 def buffered(bench: Bench) -> bool:
     """Whether a buffer hides what writes take, and the unit was seen otherwise."""
     known = bench.known.get("rmw_unit_bytes")
-    return isinstance(known, Detected) and "by" in known.evidence
+    return isinstance(known, Detected) and "by" in known.evidence.figures
 
 
 def may_be_cut(bench: Bench) -> bool:

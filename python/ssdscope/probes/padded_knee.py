@@ -30,10 +30,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Absent, Reason
 from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Absent, Reason
 from ssdscope.probes.knees_agree import agree
 from ssdscope.probes.overwriting import Granule, fill_afresh, granule, latencies_ns
 from ssdscope.probes.slow_writes import Knee, slower_before

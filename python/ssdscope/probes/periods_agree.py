@@ -16,9 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import (
+    Ambiguous,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Reason,
+    Recurrence,
+    Undetectable,
+    series,
+)
 from ssdscope.probes.discipline import cautions
-from ssdscope.probes.finding import Ambiguous, Detected, Finding, Reason, Undetectable
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.slow_periods import SHORT, folded, taking_turns
 from ssdscope.probes.slow_writes import relative
 
@@ -77,21 +87,16 @@ def judged(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     """Answer from what both places show, or from the first if no period shows there."""
     periods = [each.period for each in found if each.period is not None]
     common: dict[str, Any] = {"name": PERIOD, "probe": NAME}
-    common["evidence"] = {
-        "unit_bytes": unit.size_bytes,
-        "periods_writes": [each.period for each in periods],
-        "returning_share": [each.share for each in periods],
-        "p_values": [each.p_value for each in periods],
-        "writes": sum(each.latencies_ns.size for each in found),
-        "cautions": cautions(bench.info),
-    }
+    common["evidence"] = evidence = _evidence(bench, unit, found, periods)
     if any(each.period is None for each in found):
         buffered = bench.info.write_cache.control not in ("absent", "switchable")
-        common["evidence"]["detail"] = "slow writes do not come back regularly at both places"
+        common["evidence"] = evidence.saying(
+            "slow writes do not come back regularly at both places"
+        )
         why = Reason.WRITE_ACKED_FROM_BUFFER if buffered else Reason.EFFECT_BELOW_NOISE
         return Undetectable(reason=why, **common)
     sizes = [each.period_bytes for each in found if each.period_bytes is not None]
-    common["evidence"]["picture"] = _picture(found[0].slow, periods[0].period, unit).to_json()
+    common["evidence"] = evidence = evidence.showing(_folded(found[0].slow, periods[0], unit))
     step = float(found[0].size_bytes)
     apart = abs(sizes[1] - sizes[0]) > max(AGREE * min(sizes), float(found[1].size_bytes))
     merge = float(bench.found("merge_unit_bytes") or 0)
@@ -105,7 +110,8 @@ def judged(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     if apart and merge and not unit.exact and padded_to(sizes, merge, unit):
         sizes, apart = [merge, merge], False
     if apart and not unit.exact:
-        common["evidence"]["detail"] = "the RMW unit is not known, and padding would count as data"
+        said = "the RMW unit is not known, and padding would count as data"
+        common["evidence"] = evidence.saying(said)
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     if apart and missed:
         return Ambiguous(
@@ -114,12 +120,13 @@ def judged(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
             **common,
         )
     if apart:
-        common["evidence"]["detail"] = "two places have different periods"
+        common["evidence"] = evidence.saying("two places have different periods")
         return Undetectable(reason=Reason.MODEL_MISFIT, **common)
     value = sum(sizes) / len(sizes)
     shallow = any(_shallow(each) for each in found)
     if (value < LEAST_FITS * step or shallow) and value != merge:
-        common["evidence"]["detail"] = "so few writes in turn are slow for other reasons, too"
+        said = "so few writes in turn are slow for other reasons, too"
+        common["evidence"] = evidence.saying(said)
         return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
     turns = max(taking_turns(each.slow, each.period.period) for each in found if each.period)
     if turns > 1 and value != merge:
@@ -131,6 +138,21 @@ def judged(bench: Bench, unit: Granule, found: list[Measured]) -> Finding:
     effect = _effect(found[0].slow, periods[0].period)
     return Detected(
         value=value, interval=(min(sizes) - step, max(sizes) + step), effect=effect, **common
+    )
+
+
+def _evidence(
+    bench: Bench, unit: Granule, found: list[Measured], periods: list[stats.Recurrence]
+) -> Evidence:
+    return Evidence(
+        figures={
+            "unit_bytes": unit.size_bytes,
+            "periods_writes": [each.period for each in periods],
+            "returning_share": [each.share for each in periods],
+            "p_values": [each.p_value for each in periods],
+            "writes": sum(each.latencies_ns.size for each in found),
+        },
+        cautions=tuple(cautions(bench.info)),
     )
 
 
@@ -163,14 +185,18 @@ def _effect(slow: NDArray[np.float64], period: int) -> float:
     return float(folded(slow, period).max() - 1)
 
 
-def _picture(slow: NDArray[np.float64], period: int, unit: Granule) -> Picture:
+def _folded(slow: NDArray[np.float64], found: stats.Recurrence, unit: Granule) -> Exhibit:
+    period = found.period
     profile = folded(slow, period)
     step = max(1, period // 500)
     kept = profile[: period // step * step].reshape(-1, step).max(axis=1)
-    return Picture(
+    every = float(period * unit.size_bytes)
+    return Exhibit(
+        name="one-place-folded",
         title="One place written again and again, laid over itself at the period",
         caption=f"Of each write in {period}, the median of ten rounds, over the usual latency.",
         x=Axis("written since the period began", "bytes"),
         y=Axis("times the usual latency"),
-        series=[series("writes", np.arange(kept.size) * step * unit.size_bytes, kept, "steps")],
+        series=(series("writes", np.arange(kept.size) * step * unit.size_bytes, kept, "steps"),),
+        fitted=(Recurrence(every=every, word="again", share=found.share, p_value=found.p_value),),
     )

@@ -31,13 +31,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ssdscope.findings import (
+    Absent,
+    Ambiguous,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Step,
+    series,
+)
 from ssdscope.probes.discipline import cautions
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.notes import Notes
 from ssdscope.probes.page_edges import page_bytes
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rows import without_read_cache
 from ssdscope.probes.runs import alone, find
 from ssdscope.probes.together import Together, cached_units
@@ -56,16 +66,17 @@ LONG_RUN = 40
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer how pages are placed."""
     rng = bench.rng(PROBE_NAME)
-    evidence: dict[str, Any] = {"cautions": cautions(bench.info)}
+    notes = Notes(cautions=cautions(bench.info))
     with without_read_cache(bench) as cached:
         together = Together(bench, rng, cached_units(bench) if cached else 0)
         runs = find(bench, together, rng)
-        evidence["picture"] = _picture(runs)
+        notes.show(_exhibit(runs))
         bench.progress("runs", 0.5)
         block = bench.info.logical_block_bytes
         rows = alone(together, runs, block)
         page = page_bytes(bench, together, runs, rows[0], rng) if rows else None
-        evidence |= {"run_bytes": runs.bytes, "alone_bytes": rows, "page_bytes": page}
+        notes.figures |= {"run_bytes": runs.bytes, "alone_bytes": rows, "page_bytes": page}
+        evidence = notes.evidence()
         effect = math.expm1(runs.survey.effect)
         if page is None:
             why = "requests of two blocks do not tell where pages end"
@@ -93,7 +104,7 @@ def _divisors(pages: int) -> tuple[int, ...]:
 
 
 def _answers(
-    bench: Bench, page: int, rows: tuple[int, ...], effect: float, evidence: dict[str, Any]
+    bench: Bench, page: int, rows: tuple[int, ...], effect: float, evidence: Evidence
 ) -> Iterator[Finding]:
     """Answer for runs that are known."""
     merged = bench.found("merge_unit_bytes")
@@ -138,29 +149,31 @@ def _units(bench: Bench, page: int, row: int) -> list[float]:
     return [page, row]
 
 
-def _detected(name: str, value: float | str, effect: float, evidence: dict[str, Any]) -> Finding:
+def _detected(name: str, value: float | str, effect: float, evidence: Evidence) -> Finding:
     return Detected(
         name=name, probe=PROBE_NAME, value=value, interval=None, effect=effect, evidence=evidence
     )
 
 
 def _ambiguous(
-    name: str, candidates: tuple[float | str, ...], why: str, evidence: dict[str, Any]
+    name: str, candidates: tuple[float | str, ...], why: str, evidence: Evidence
 ) -> Finding:
     return Ambiguous(
         name=name, probe=PROBE_NAME, candidates=candidates, reason=why, evidence=evidence
     )
 
 
-def _picture(runs: Runs) -> dict[str, Any]:
+def _exhibit(runs: Runs) -> Exhibit:
     waits = (runs.survey.slower > runs.survey.waits_from).mean(axis=0)
-    return Picture(
+    return Exhibit(
+        name="two-blocks-at-once",
         title="Two blocks read at once",
         caption="How often one waits for the other; the fall ends where runs of pages do.",
         x=Axis("distance", "bytes", log=True),
         y=Axis("share that waits"),
         series=(series("pairs", runs.distances[1:], waits[1:], "points"),),
-    ).to_json()
+        fitted=(Step(at=float(runs.bytes), word="run ends"),),
+    )
 
 
 PROBE = ProbeInfo(

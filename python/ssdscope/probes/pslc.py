@@ -34,12 +34,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import (
+    Absent,
+    Ambiguous,
+    Axis,
+    Detected,
+    Exhibit,
+    Reason,
+    Step,
+    Undetectable,
+    series,
+)
 from ssdscope.probes import write_buffer
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.notes import Notes
 from ssdscope.probes.pslc_stretches import (
     FIRST_REQUESTS,
     LEAST_SLOWER,
@@ -56,8 +66,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ssdscope.findings import Finding
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.finding import Finding
     from ssdscope.targets.records import DeviceInfo
 
 SIZE = "pslc_bytes"
@@ -113,60 +123,65 @@ def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Findi
     if found is not None and buffer_bytes and _fills_a_buffer(found, buffer_bytes):
         streams.skipped_bytes = int(FULL * max(buffer_bytes, found.bytes))
         found = _adapted(streams)
-    evidence: dict[str, Any] = {"idle_ns": streams.idle_ns, "buffer_bytes": buffer_bytes}
-    common: dict[str, Any] = {"name": SIZE, "probe": PROBE_NAME, "evidence": evidence}
+    notes = Notes({"idle_ns": streams.idle_ns, "buffer_bytes": buffer_bytes})
     if found is None and streams.uneven and not bench.info.discard:
-        evidence["detail"] = "many writes wait from the first on, as where a region is always full"
-        evidence["slow_from_the_first"] = True
-        return Undetectable(reason=Reason.MASKED, **common)
+        notes.detail = "many writes wait from the first on, as where a region is always full"
+        notes.figures["slow_from_the_first"] = True
+        return _refused(Reason.MASKED, notes)
     if found is None and streams.doubtful:
-        evidence["detail"] = "some stretches slow down, and others do not"
-        evidence["only_faint"] = streams.faint
-        return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)
+        notes.detail = "some stretches slow down, and others do not"
+        notes.figures["only_faint"] = streams.faint
+        return _refused(Reason.EFFECT_BELOW_NOISE, notes)
     if found is None:
-        return _nothing(streams, common)
+        return _nothing(streams, notes)
     if bench.found("merge_unit_bytes") is not None:
-        evidence["detail"] = "the drive merges, and log blocks that are full show as a region does"
-        return Undetectable(reason=Reason.MASKED, **common)
+        notes.detail = "the drive merges, and log blocks that are full show as a region does"
+        return _refused(Reason.MASKED, notes)
     if streams.forced and not streams.aligned:
-        evidence["detail"] = "forced writes that cut units of an unknown size fill it sooner"
-        return Undetectable(reason=Reason.MASKED, **common)
+        notes.detail = "forced writes that cut units of an unknown size fill it sooner"
+        return _refused(Reason.MASKED, notes)
     bench.progress("stretches behind pauses", 0.5)
-    told = _sized(streams, found, buffer_bytes, evidence)
+    told = _sized(streams, found, buffer_bytes, notes)
     if isinstance(told, Reason):
-        return Undetectable(reason=told, **common)
+        return _refused(told, notes)
     value, interval = told
-    effect = evidence["slow_ns"] / evidence["fast_ns"] - 1
+    effect = notes.figures["slow_ns"] / notes.figures["fast_ns"] - 1
+    common: dict[str, Any] = {"name": SIZE, "probe": PROBE_NAME, "evidence": notes.evidence()}
     return Detected(value=value, interval=interval, effect=effect, **common)
 
 
-def _nothing(streams: Streams, common: dict[str, Any]) -> Finding:
+def _refused(reason: Reason, notes: Notes) -> Finding:
+    return Undetectable(name=SIZE, probe=PROBE_NAME, reason=reason, evidence=notes.evidence())
+
+
+def _nothing(streams: Streams, notes: Notes) -> Finding:
     """Say that there is no region, if one as large as all that is free may become would show.
 
     A drive without discards never has much that is free.
     """
-    evidence = common["evidence"]
     if streams.shortened:
         first = format_capacity(streams.longest_bytes)
-        evidence["detail"] = f"the first {first} are written evenly, and a region may be larger"
-        return Undetectable(reason=Reason.BUDGET_EXHAUSTED, **common)
+        notes.detail = f"the first {first} are written evenly, and a region may be larger"
+        return _refused(Reason.BUDGET_EXHAUSTED, notes)
     if streams.skipped_bytes:
-        evidence["detail"] = "a buffer that stays on is full first, and may hide a small region"
-        return Undetectable(reason=Reason.MASKED, **common)
+        notes.detail = "a buffer that stays on is full first, and may hide a small region"
+        return _refused(Reason.MASKED, notes)
     late = streams.last() if streams.bench.info.discard else None
     if late is not None:
-        evidence |= _evidence(late)
-        evidence["detail"] = "it slows down too late for another stretch to confirm it"
-        return Undetectable(reason=Reason.BUDGET_EXHAUSTED, **common)
+        _note(notes, late)
+        notes.detail = "it slows down too late for another stretch to confirm it"
+        return _refused(Reason.BUDGET_EXHAUSTED, notes)
     return Absent(
+        name=SIZE,
+        probe=PROBE_NAME,
         bound=float(streams.longest_bytes),
         reason="writes in order are as fast at the end of a long stretch as behind a pause",
-        **common,
+        evidence=notes.evidence(),
     )
 
 
 def _sized(
-    streams: Streams, found: Stretch, buffer_bytes: float | None, evidence: dict[str, Any]
+    streams: Streams, found: Stretch, buffer_bytes: float | None, notes: Notes
 ) -> tuple[float, tuple[float, float]] | Reason:
     """Measure the stretch in requests of several sizes; give value and interval."""
     region_bytes = found.usual * found.length
@@ -185,19 +200,19 @@ def _sized(
         fine = streams.measure(requests, length, runs)
     if fine is None or fine.usual < FEWEST_REQUESTS:
         return Reason.EFFECT_BELOW_NOISE
-    evidence |= _evidence(fine)
-    if not _is_region(streams, fine, evidence):
+    _note(notes, fine)
+    if not _is_region(streams, fine, notes):
         return Reason.MASKED
     if buffer_bytes is None or buffer_bytes > MASKED_SHARE * fine.bytes:
-        evidence["detail"] = "a buffer of unknown size, or nearly as large, is filled before it"
+        notes.detail = "a buffer of unknown size, or nearly as large, is filled before it"
         return Reason.MASKED
     if streams.others and share <= ONE_RUN_SHARE:
         alone = streams.alone(requests, length, runs)
         if alone is None or alone.usual < (1 - NO_WASTE) * fine.usual:
-            evidence["detail"] = "what others write in the pauses may lie in the region, too"
+            notes.detail = "what others write in the pauses may lie in the region, too"
             return Reason.INTERFERENCE
         fine = alone
-        evidence |= _evidence(fine)
+        _note(notes, fine)
     stretches = [fine]
     for times in (2,) if streams.aligned else (2, 4):
         coarser = streams.measure(requests // times + 4, times * length, runs)
@@ -205,31 +220,31 @@ def _sized(
             return Reason.EFFECT_BELOW_NOISE
         stretches.append(coarser)
     judged = _judged(stretches, buffer_bytes, aligned=streams.aligned)
-    evidence["told_by_request_size_bytes"] = judged["told"]
+    notes.figures["told_by_request_size_bytes"] = judged["told"]
     value, (low, high) = judged["value"], judged["interval"]
     if not judged["agree"]:
-        evidence["detail"] = "requests of several sizes do not fill it with the same bytes"
+        notes.detail = "requests of several sizes do not fill it with the same bytes"
         return Reason.EFFECT_BELOW_NOISE
     if high - low > USELESS_WIDTH * value:
         return Reason.EFFECT_BELOW_NOISE
     return value, (low, high)
 
 
-def _is_region(streams: Streams, fine: Stretch, evidence: dict[str, Any]) -> bool:
+def _is_region(streams: Streams, fine: Stretch, notes: Notes) -> bool:
     """Whether a full one is slow behind a flush, and fast behind a pause.
 
     By more than erases alone make it, which a drive that collects in pauses is then spared.
     """
     if fine.slow_ns < LEAST_SLOWER * fine.fast_ns:
-        evidence["detail"] = "erases alone may make it so much slower behind what pauses have freed"
+        notes.detail = "erases alone may make it so much slower behind what pauses have freed"
         return False
-    evidence["flushed_over_rested"] = _against_rested(streams, fine, 0)
-    if evidence["flushed_over_rested"] < STILL_SLOW:
-        evidence["detail"] = "what is fast again after a flush is a buffer, which may hide a region"
+    notes.figures["flushed_over_rested"] = _against_rested(streams, fine, 0)
+    if notes.figures["flushed_over_rested"] < STILL_SLOW:
+        notes.detail = "what is fast again after a flush is a buffer, which may hide a region"
         return False
-    evidence["paused_over_rested"] = _against_rested(streams, fine, streams.idle_ns)
-    if evidence["paused_over_rested"] > STILL_SLOW:
-        evidence["detail"] = "a pause does not make it fast again, as where a region stays full"
+    notes.figures["paused_over_rested"] = _against_rested(streams, fine, streams.idle_ns)
+    if notes.figures["paused_over_rested"] > STILL_SLOW:
+        notes.detail = "a pause does not make it fast again, as where a region stays full"
         return False
     return True
 
@@ -239,8 +254,8 @@ def may_be_full(bench: Bench) -> bool:
     known = bench.known.get(SIZE)
     if not isinstance(known, Undetectable) or known.reason is not Reason.MASKED:
         return False
-    never_fast = known.evidence.get("paused_over_rested", 0.0) > STILL_SLOW
-    return never_fast or bool(known.evidence.get("slow_from_the_first", False))
+    never_fast = known.evidence.figures.get("paused_over_rested", 0.0) > STILL_SLOW
+    return never_fast or bool(known.evidence.figures.get("slow_from_the_first", False))
 
 
 def may_be_there(bench: Bench) -> bool:
@@ -250,7 +265,7 @@ def may_be_there(bench: Bench) -> bool:
     """
     known = bench.known.get(SIZE)
     if isinstance(known, Undetectable):
-        return known.reason in NOT_RULED_OUT and not known.evidence.get("only_faint", False)
+        return known.reason in NOT_RULED_OUT and not known.evidence.figures.get("only_faint", False)
     return isinstance(known, Ambiguous | Detected)
 
 
@@ -259,7 +274,7 @@ def may_be_behind_a_buffer(bench: Bench) -> bool:
     known = bench.known.get(SIZE)
     if not isinstance(known, Undetectable) or known.reason is not Reason.MASKED:
         return False
-    return bool(known.evidence.get("buffer_bytes", 0.0) != 0.0)
+    return bool(known.evidence.figures.get("buffer_bytes", 0.0) != 0.0)
 
 
 def seen(bench: Bench) -> bool:
@@ -270,8 +285,8 @@ def seen(bench: Bench) -> bool:
     known = bench.known.get(SIZE)
     if not isinstance(known, Undetectable):
         return isinstance(known, Detected)
-    emptied = known.evidence.get("paused_over_rested", np.inf) <= STILL_SLOW
-    return bool(emptied and known.evidence["buffer_bytes"] == 0)
+    emptied = known.evidence.figures.get("paused_over_rested", np.inf) <= STILL_SLOW
+    return bool(emptied and known.evidence.figures["buffer_bytes"] == 0)
 
 
 def _adapted(streams: Streams) -> Stretch | None:
@@ -347,24 +362,25 @@ def _judged(stretches: list[Stretch], buffer_bytes: float, *, aligned: bool) -> 
     }
 
 
-def _evidence(fine: Stretch) -> dict[str, Any]:
-    """Gather the runs, and what a sceptic looks at."""
+def _note(notes: Notes, fine: Stretch) -> None:
+    """Note the runs, and what a sceptic looks at."""
     places = np.arange(fine.latency_ns.shape[1]) * fine.length
     rates = fine.length / np.median(fine.latency_ns, axis=0) * 1e9
-    picture = Picture(
+    exhibit = Exhibit(
+        name="in-order-behind-a-pause",
         title="Writing in order behind a pause",
         caption="Rate of each request, median over equal stretches; behind the mark it drops.",
         x=Axis("written", "bytes"),
         y=Axis("rate", "bytes/s", log=True),
-        series=[series("written in order", places, rates, "points")],
-        marks=[(fine.bytes, "full")],
+        series=(series("written in order", places, rates, "points"),),
+        fitted=(Step(at=fine.bytes, word="full"),),
     )
-    return {
+    notes.show(exhibit)
+    notes.figures |= {
         "request_bytes": fine.length,
         "requests_before_drop": fine.requests.tolist(),
         "fast_ns": fine.fast_ns,
         "slow_ns": fine.slow_ns,
-        "picture": picture.to_json(),
     }
 
 

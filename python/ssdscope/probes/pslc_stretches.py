@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import Absent, Detected
 from ssdscope.probes.discipline import base_request_bytes, in_peace
-from ssdscope.probes.finding import Absent, Detected
 from ssdscope.stats.stalls import LEAST_SLOW_BEHIND, SLOW
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE, OP_WRITE_FUA
 

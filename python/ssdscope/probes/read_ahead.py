@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Axis, Exhibit, Step, series
 from ssdscope.probes.rows import patient_read, random_blocks
 
 if TYPE_CHECKING:
@@ -64,9 +65,17 @@ class Ahead:
     distances: NDArray[Any]
     fast: NDArray[Any]
 
-    def evidence(self) -> dict[str, Any]:
-        """Give what a plot needs."""
-        return {"distances_bytes": self.distances.tolist(), "fast": self.fast.tolist()}
+    def exhibit(self) -> Exhibit:
+        """Show which reads behind a row were fast."""
+        return Exhibit(
+            name="reads-behind-a-row",
+            title="Reads behind a row of reads",
+            caption="Whether one so far behind the row comes from memory (1) or not (0).",
+            x=Axis("distance", "bytes"),
+            y=Axis("fast"),
+            series=(series("reads", self.distances, self.fast, "points"),),
+            fitted=(Step(at=self.bytes, low=self.low, high=self.high, word="read ahead"),),
+        )
 
 
 def measure(bench: Bench, memory: float, gain: float, rng: np.random.Generator) -> Ahead | None:

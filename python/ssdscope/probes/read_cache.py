@@ -27,16 +27,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import (
+    Absent,
+    Axis,
+    Detected,
+    Exhibit,
+    Finding,
+    Reason,
+    Step,
+    Undetectable,
+    series,
+)
 from ssdscope.probes import read_ahead
 from ssdscope.probes.cache_units import CacheUnits
 from ssdscope.probes.discipline import cautions
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.notes import Notes
 from ssdscope.probes.rows import random_blocks, read_rows, slow_changes
 
 if TYPE_CHECKING:
@@ -57,19 +67,19 @@ OTHERS_SHARE = 0.01
 
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer size, unit and reading ahead."""
-    evidence: dict[str, Any] = {"cautions": cautions(bench.info)}
+    notes = Notes(cautions=cautions(bench.info))
     again, beside, memory = _gains(bench)
-    evidence |= {"again_faster": math.expm1(again), "beside_faster": math.expm1(beside)}
+    notes.figures |= {"again_faster": math.expm1(again), "beside_faster": math.expm1(beside)}
     gain = again - beside
     if gain < SHOWS_FROM or bench.info.read_cache.control == "absent":
-        yield from _absent(bench, again, evidence)
+        yield from _absent(bench, again, notes)
         return
     bench.progress("blocks read again", 0.1)
     units = CacheUnits(bench, gain, bench.rng("read_cache.units")).measure()
     bench.progress("units", 0.7)
-    yield from _sizes(bench, units, gain, evidence)
+    yield from _sizes(bench, units, gain, notes)
     ahead = read_ahead.measure(bench, memory, gain, bench.rng("read_cache.ahead"))
-    yield _of_ahead(ahead, gain, evidence)
+    yield _of_ahead(ahead, gain, notes)
 
 
 def _gains(bench: Bench) -> tuple[float, float, float]:
@@ -84,7 +94,7 @@ def _gains(bench: Bench) -> tuple[float, float, float]:
     return same, other, float(np.median(logs[::2, 1]))
 
 
-def _absent(bench: Bench, again: float, evidence: dict[str, Any]) -> Iterator[Finding]:
+def _absent(bench: Bench, again: float, notes: Notes) -> Iterator[Finding]:
     why = "a block read again is no faster"
     if again >= SHOWS_FROM:
         why = "blocks nearby are as fast the second time: it is not the block that is kept"
@@ -96,33 +106,35 @@ def _absent(bench: Bench, again: float, evidence: dict[str, Any]) -> Iterator[Fi
             probe=PROBE_NAME,
             bound=abs(math.expm1(again)),
             reason=why,
-            evidence=evidence,
+            evidence=notes.evidence(),
         )
 
 
-def _sizes(
-    bench: Bench, units: Units | None, gain: float, evidence: dict[str, Any]
-) -> Iterator[Finding]:
+def _sizes(bench: Bench, units: Units | None, gain: float, notes: Notes) -> Iterator[Finding]:
     if units is None or units.unit_bytes is None:
         for name in (SIZE, UNIT):
             yield Undetectable(
-                name=name, probe=PROBE_NAME, reason=Reason.EFFECT_BELOW_NOISE, evidence=evidence
+                name=name,
+                probe=PROBE_NAME,
+                reason=Reason.EFFECT_BELOW_NOISE,
+                evidence=notes.evidence(),
             )
         return
     kept, unit = units.count, units.unit_bytes
     lost = OTHERS_SHARE * kept.count if kept.count > MANY_UNITS else 0.0
-    evidence |= {"units": kept.count, "picture": _picture(units)}
+    notes.figures["units"] = kept.count
+    notes.show(_read_backwards(units))
     yield Detected(
         name=SIZE,
         probe=PROBE_NAME,
         value=kept.count * unit,
         interval=((kept.low - lost) * unit, (kept.high + lost) * unit),
         effect=math.expm1(gain),
-        evidence=evidence,
+        evidence=notes.evidence(),
     )
     if unit == bench.info.logical_block_bytes:
         why = "every logical block takes room of its own"
-        yield Absent(name=UNIT, probe=PROBE_NAME, bound=0.0, reason=why, evidence=evidence)
+        yield Absent(name=UNIT, probe=PROBE_NAME, bound=0.0, reason=why, evidence=notes.evidence())
         return
     yield Detected(
         name=UNIT,
@@ -130,14 +142,22 @@ def _sizes(
         value=unit,
         interval=None,
         effect=math.expm1(gain),
-        evidence=evidence,
+        evidence=notes.evidence(),
     )
 
 
-def _of_ahead(ahead: Ahead | None, gain: float, evidence: dict[str, Any]) -> Finding:
+def _refused(name: str, notes: Notes) -> Finding:
+    below, evidence = Reason.EFFECT_BELOW_NOISE, notes.evidence()
+    return Undetectable(name=name, probe=PROBE_NAME, reason=below, evidence=evidence)
+
+
+def _of_ahead(ahead: Ahead | None, gain: float, notes: Notes) -> Finding:
     if ahead is None:
         return Undetectable(
-            name=AHEAD, probe=PROBE_NAME, reason=Reason.EFFECT_BELOW_NOISE, evidence=evidence
+            name=AHEAD,
+            probe=PROBE_NAME,
+            reason=Reason.EFFECT_BELOW_NOISE,
+            evidence=notes.evidence(),
         )
     if ahead.bytes == 0:
         return Absent(
@@ -145,7 +165,7 @@ def _of_ahead(ahead: Ahead | None, gain: float, evidence: dict[str, Any]) -> Fin
             probe=PROBE_NAME,
             bound=0.1,
             reason="what follows reads in a row is no faster than other blocks",
-            evidence=evidence,
+            evidence=notes.evidence(),
         )
     return Detected(
         name=AHEAD,
@@ -153,20 +173,22 @@ def _of_ahead(ahead: Ahead | None, gain: float, evidence: dict[str, Any]) -> Fin
         value=ahead.bytes,
         interval=(ahead.low, ahead.high),
         effect=math.expm1(gain),
-        evidence=evidence | ahead.evidence(),
+        evidence=notes.evidence().showing(ahead.exhibit()),
     )
 
 
-def _picture(units: Units) -> dict[str, Any]:
+def _read_backwards(units: Units) -> Exhibit:
     ratio = np.exp(units.count.slower)
-    return Picture(
+    kept = units.count
+    return Exhibit(
+        name="blocks-read-backwards",
         title="Blocks far apart, read again backwards",
         caption="Fast as long as they are in the read cache; each takes one of its units.",
         x=Axis("blocks back"),
         y=Axis("relative latency"),
         series=(series("read again", units.count.back, ratio, "points"),),
-        marks=((float(units.count.count), "units"),),
-    ).to_json()
+        fitted=(Step(at=kept.count, low=kept.low, high=kept.high, word="units"),),
+    )
 
 
 PROBE = ProbeInfo(

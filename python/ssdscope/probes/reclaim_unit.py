@@ -48,13 +48,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import (
+    Absent,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Reason,
+    Recurrence,
+    Undetectable,
+    series,
+)
 from ssdscope.probes import many_streams, pslc
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.knees_agree import SPARE
 from ssdscope.probes.overwriting import FILL_BYTES, Granule, fill_afresh, may_be_cut, unit_or_base
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.rounds import WARM_SHARE, Rounds, Written, power_of_two
 from ssdscope.probes.slow_periods import LEAST_BLOCK_BYTES, folded, uneven_parts
 from ssdscope.probes.states import State
@@ -121,7 +131,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
         if found is not None:
             yield found
             return
-    evidence = {"passes": rounds.periods}
+    evidence = Evidence(figures=_passes(rounds.periods))
     below = Reason.EFFECT_BELOW_NOISE
     yield Undetectable(name=RECLAIM, probe=NAME, reason=below, evidence=evidence)
 
@@ -251,12 +261,14 @@ def _detected(
     margin = max(AGREE * value, step / parts)
     rounds, each = folded(shown.slow, period), max(1, period // 500)
     kept = rounds[: period // each * each].reshape(-1, each).max(axis=1)
-    picture = Picture(
+    exhibit = Exhibit(
+        name="in-streams-folded",
         title="Overwrites in order, in three streams, laid over themselves at the period",
         caption=f"Of each write in {period}, the median of ten rounds, over the usual one.",
         x=Axis("written since the period began", "bytes"),
         y=Axis("times the usual latency"),
-        series=[series("writes", np.arange(kept.size) * each * size, kept, "steps")],
+        series=(series("writes", np.arange(kept.size) * each * size, kept, "steps"),),
+        fitted=(Recurrence(every=value, share=shown.share, word="again"),),
     )
     return Detected(
         name=RECLAIM,
@@ -264,8 +276,14 @@ def _detected(
         value=value,
         interval=(value - margin, value + margin),
         effect=float(rounds.max() - 1),
-        evidence={"passes": periods, "picture": picture.to_json()},
+        evidence=Evidence(exhibits=(exhibit,), figures=_passes(periods)),
     )
+
+
+def _passes(periods: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Give what each pass was, and what it showed, a list for each key."""
+    keys = periods[0] if periods else ()
+    return {f"pass_{key}": [each[key] for each in periods] for key in keys}
 
 
 def declared_writes_bytes(info: DeviceInfo) -> int:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
-from ssdscope.probes.interleave import PLACES_SEEN
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Partition, Reason, Undetectable
+from ssdscope.probes.interleave import PART_ONLY
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,16 +99,19 @@ def dies_of_a_whole_round(told: Mapping[str, Finding]) -> Iterable[Finding]:
     Merge units go round the planes of all dies: one die comes again only behind all others.
     """
     found, merge = told.get("interleave_degree"), _value(told, "merge_unit_bytes")
-    if not isinstance(found, Detected) or merge is None or PLACES_SEEN not in found.evidence:
+    if not isinstance(found, Detected) or merge is None:
+        return
+    sorted_places = found.evidence.fit(Partition)
+    if sorted_places is None or not found.evidence.figures.get(PART_ONLY):
         return
     phase = _value(told, "alignment_phase_bytes") or 0
-    units = [(np.array(each) + phase) // merge for each in found.evidence[PLACES_SEEN]]
+    units = [(np.array(each) + phase) // merge for each in sorted_places.members]
     if not any(_comes_again(each, np.sort(np.concatenate(units))) for each in units):
         yield Undetectable(
             name=found.name,
             probe=found.probe,
             reason=Reason.RANGE_TOO_SMALL,
-            evidence=found.evidence | {"detail": "no die was seen to come again in a part of it"},
+            evidence=found.evidence.saying("no die was seen to come again in a part of it"),
             bytes_written=found.bytes_written,
             requests=found.requests,
             where=found.where,

@@ -34,9 +34,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import (
+    Absent,
+    Ambiguous,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Reason,
+    Undetectable,
+    series,
+)
 from ssdscope.probes import hidden_unit, inner_units, shifted_writes, write_through
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.shifted_writes import Samples
 from ssdscope.probes.states import State
@@ -261,7 +272,7 @@ def _nothing_found(
         yield Absent(name=UNIT, bound=float(block), reason=why, **common)
     else:
         yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
-    common["evidence"] = common["evidence"] | {"detail": "no unit was found that begins anywhere"}
+    common["evidence"] = common["evidence"].saying("no unit was found that begins anywhere")
     yield Undetectable(name=PHASE, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
@@ -281,25 +292,39 @@ def _differ(info: DeviceInfo, samples: Samples) -> float:
     return shifted_writes.held_out(_halves(samples), small, depth, NO_EFFECT)
 
 
-def _evidence(info: DeviceInfo, samples: Samples, halves: list[Answer]) -> dict[str, Any]:
+def _evidence(info: DeviceInfo, samples: Samples, halves: list[Answer]) -> Evidence:
     """Gather the scan of both halves and, of a unit found, the folded profile."""
     block = info.logical_block_bytes
-    scan = halves[0].scan
-    evidence: dict[str, Any] = {
-        "write_sizes_bytes": [size * block for size in shifted_writes.sizes_blocks(info)],
-        "depths": list(shifted_writes.DEPTHS),
-        "candidates_bytes": (scan.periods * block).tolist(),
-        "explained_share": [each.scan.explained.tolist() for each in halves],
-        "explained_by_chance": [each.scan.by_chance for each in halves],
-        "p_value": [each.scan.p_value for each in halves],
-        "median_latency_ns": float(np.median(samples.latency_ns)),
-    }
+    evidence = Evidence(
+        exhibits=(_scanned(halves, block),),
+        figures={
+            "write_sizes_bytes": [size * block for size in shifted_writes.sizes_blocks(info)],
+            "depths": shifted_writes.DEPTHS,
+            "explained_by_chance": [each.scan.by_chance for each in halves],
+            "p_value": [each.scan.p_value for each in halves],
+            "median_latency_ns": float(np.median(samples.latency_ns)),
+        },
+    )
     unit = halves[0].unit
-    if unit is not None and agreed(halves):
-        evidence["picture"] = shifted_writes.picture(
-            samples, unit, halves[0].boundary or 0, block
-        ).to_json()
-    return evidence
+    if unit is None or not agreed(halves):
+        return evidence
+    return evidence.showing(shifted_writes.folded(samples, unit, halves[0].boundary or 0, block))
+
+
+def _scanned(halves: list[Answer], block: int) -> Exhibit:
+    """Show how much each unit would explain, by either half of the writes."""
+    names = ("first half", "second half")
+    return Exhibit(
+        name="units-tried",
+        title="How much each unit would explain",
+        caption="Of what writes at different places take, by either half of the writes.",
+        x=Axis("unit", "bytes", log=True),
+        y=Axis("share explained"),
+        series=tuple(
+            series(name, each.scan.periods * block, each.scan.explained, "points")
+            for name, each in zip(names, halves, strict=True)
+        ),
+    )
 
 
 PROBE = ProbeInfo(

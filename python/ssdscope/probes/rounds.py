@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Absent, Detected
 from ssdscope.probes import write_buffer
-from ssdscope.probes.finding import Absent, Detected
 from ssdscope.probes.overwriting import FILL_BYTES, Granule, latencies_ns, write_through
 from ssdscope.probes.slow_periods import folded, period_of
 from ssdscope.probes.slow_writes import relative

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Reason
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import Reason
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Reason
 from ssdscope.probes.rows import random_blocks
 from ssdscope.probes.together import ASIDE_BLOCKS, Together
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Reason
 from ssdscope.probes import pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import base_request_bytes, in_peace
-from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.overwriting import Granule, granule, latencies_ns, write_through
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Axis, Exhibit, Period, series
 from ssdscope.probes.gaps import between_bursts
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.seeds import stream
 
 if TYPE_CHECKING:
@@ -182,8 +182,8 @@ def _apart(halves: list[Samples], size: int, unit: int, depth: int) -> float:
     return float(np.expm1(slower / 2))
 
 
-def picture(samples: Samples, unit: int, boundary: int, block: int) -> Picture:
-    """Draw two periods of the folded latency."""
+def folded(samples: Samples, unit: int, boundary: int, block: int) -> Exhibit:
+    """Show two periods of the folded latency."""
     lines = []
     for depth in DEPTHS:
         for size in np.unique(samples.size):
@@ -194,11 +194,13 @@ def picture(samples: Samples, unit: int, boundary: int, block: int) -> Picture:
             x = np.concatenate([np.unique(places), np.unique(places) + unit]) * block
             name = f"{size * block} bytes at depth {depth}"
             lines.append(series(name, x, medians + medians, "steps"))
-    return Picture(
+    begins = Period(period=unit * block, phase=boundary * block, word="unit begins")
+    return Exhibit(
+        name="write-folded",
         title="Latency of a write, folded",
         caption="A write that straddles a boundary rewrites one unit more.",
         x=Axis("offset within two units", "bytes"),
         y=Axis("median latency", "ns"),
-        series=lines,
-        marks=[((boundary + turn * unit) * block, "unit begins") for turn in (0, 1)],
+        series=tuple(lines),
+        fitted=(begins,),
     )

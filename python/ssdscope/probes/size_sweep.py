@@ -24,6 +24,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import (
+    SIZE_SWEEP,
+    Absent,
+    Axis,
+    Detected,
+    Evidence,
+    Exhibit,
+    Finding,
+    Line,
+    Reason,
+    Undetectable,
+    series,
+)
 from ssdscope.probes.calm import Calm
 from ssdscope.probes.discipline import (
     MAX_DROPPED_SHARE,
@@ -33,7 +46,6 @@ from ssdscope.probes.discipline import (
     looks,
     read_blocks,
 )
-from ssdscope.probes.finding import Absent, Detected, Finding, Reason, Undetectable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,6 +146,7 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     reason = _refusal(measured, kept)
     if reason is not None or line is None:
         reason = reason or Reason.EFFECT_BELOW_NOISE
+        common["evidence"] = common["evidence"].unfitted()
         return [Undetectable(name=name, reason=reason, **common) for name in (ALPHA, BETA)]
     if line.stretch is None:
         detail = f"no line meets the first {MIN_SIZES} sizes"
@@ -237,7 +250,7 @@ def _answer(
     if high * share_of_one < NO_EFFECT:
         what = "a cost per request" if name == ALPHA else "a cost per byte"
         # A clock of whole nanoseconds cannot tell less than one over the largest request.
-        resolution = 1.0 if name == ALPHA else 1.0 / max(common["evidence"]["sizes_bytes"])
+        resolution = 1.0 if name == ALPHA else 1.0 / _largest_bytes(common["evidence"])
         return Absent(
             name=name,
             bound=max(high, resolution),
@@ -252,7 +265,7 @@ def _answer(
 
 def _no_line(name: str, detail: str, common: dict[str, Any]) -> Finding:
     """Refuse: no line, or none that hangs not on the limit, is the drive's."""
-    told = common | {"evidence": common["evidence"] | {"detail": detail}}
+    told = common | {"evidence": common["evidence"].unfitted().saying(detail)}
     return Undetectable(name=name, reason=Reason.MODEL_MISFIT, **told)
 
 
@@ -262,31 +275,55 @@ def _evidence(
     measured: Blocks,
     kept: NDArray[Any],
     line: LineEstimate | None,
-) -> dict[str, Any]:
-    """Gather what a plot needs: latencies with intervals, the line, and where it holds."""
-    evidence: dict[str, Any] = {
-        "sizes_bytes": sizes.tolist(),
-        "blocks": len(measured.latency_ns),
-        "blocks_dropped": len(measured.latency_ns) - len(kept),
-        "cautions": cautions(info),
-    }
+) -> Evidence:
+    """Gather latencies with intervals, the line, and where it holds."""
+    blocks = len(measured.latency_ns)
+    evidence = Evidence(
+        figures={"blocks": blocks, "blocks_dropped": blocks - len(kept)},
+        cautions=tuple(cautions(info)),
+    )
     if line is None:
         return evidence
     low, typical, high = line.latency_ns
     bandwidth = sizes / typical
-    evidence |= {
-        "latency_ns": typical.tolist(),
-        "latency_low_ns": low.tolist(),
-        "latency_high_ns": high.tolist(),
-        "n90_bytes": int(sizes[int(np.argmax(bandwidth >= 0.9 * bandwidth.max()))]),
-    }
-    if line.stretch is not None:
-        evidence |= {
-            "linear_region_bytes": [int(sizes[0]), int(sizes[line.stretch.stop - 1])],
-            "linear_everywhere": line.stretch.stop == len(sizes),
-            "alpha_ns": line.alpha_ns[1],
-            "beta_ns_per_byte": line.beta_ns_per_byte[1],
-            "max_relative_error": line.max_relative_error,
-            "typical_relative_error": line.typical_relative_error,
-        }
-    return evidence
+    exhibit = Exhibit(
+        name=SIZE_SWEEP,
+        title="Read latency against size",
+        caption=f"Mean of the middle half of {len(kept)} randomised blocks, less those that warmed "
+        "the drive; depth 1, random offsets.",
+        x=Axis("read size", "bytes", log=True),
+        y=Axis("latency", "ns", log=True),
+        series=(series("reads, 95 % interval", sizes, typical, "points", low=low, high=high),),
+    )
+    evidence = evidence.showing(exhibit).noting(
+        n90_bytes=int(sizes[int(np.argmax(bandwidth >= 0.9 * bandwidth.max()))])
+    )
+    return evidence if line.stretch is None else _with_line(evidence, sizes, line, line.stretch)
+
+
+def _with_line(
+    evidence: Evidence, sizes: NDArray[np.uint64], line: LineEstimate, stretch: slice
+) -> Evidence:
+    """Add the line, and how far it may be relied on."""
+    first, last = int(sizes[0]), int(sizes[stretch.stop - 1])
+    fitted = Line(
+        intercept=line.alpha_ns[1],
+        slope=line.beta_ns_per_byte[1],
+        first=first,
+        last=last,
+        error=line.typical_relative_error,
+        word="alpha + beta·size",
+    )
+    return evidence.fitting(SIZE_SWEEP, fitted).noting(
+        linear_region_bytes=(first, last),
+        linear_everywhere=stretch.stop == len(sizes),
+        alpha_ns=line.alpha_ns[1],
+        beta_ns_per_byte=line.beta_ns_per_byte[1],
+        max_relative_error=line.max_relative_error,
+        typical_relative_error=line.typical_relative_error,
+    )
+
+
+def _largest_bytes(evidence: Evidence) -> float:
+    swept = evidence.exhibit(SIZE_SWEEP)
+    return max(swept.series[0].x) if swept else 1.0

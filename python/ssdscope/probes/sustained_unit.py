@@ -31,9 +31,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Axis, Contrast, Detected, Evidence, Exhibit, Finding, Period, series
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Detected, Finding
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
@@ -168,25 +167,25 @@ def _whole(times: dict[Kind, NDArray[Any]], size: int, half: int) -> bool:
     )
 
 
-def _evidence(means_ns: dict[Kind, float], size: int) -> dict[str, Any]:
+def _evidence(means_ns: dict[Kind, float], size: int) -> Evidence:
     aligned = [kind[0] for kind in means_ns if not kind[1]]
     took = [means_ns[kind] for kind in means_ns if not kind[1]]
     across = means_ns[size, size // 2, size]
-    picture = Picture(
+    whole = means_ns[size, 0, size]
+    shifted = Contrast(
+        one="shifted by half", other="within units",
+        one_at=across, other_at=whole, ratio=across / whole,
+    )  # fmt: skip
+    exhibit = Exhibit(
+        name="sustained-writes",
         title="What a write takes while the buffer is full",
         caption="Whole units are not read before; less, or more, or across two takes longer.",
         x=Axis("bytes of a write", "bytes", log=True),
         y=Axis("time per write", "ns", log=True),
-        series=[
+        series=(
             series("within units", aligned, took, "points"),
             series("shifted by half", [size], [across], "points"),
-        ],
-        marks=[(float(size), "unit")],
+        ),
+        fitted=(Period(period=float(size), word="unit"), shifted),
     )
-    return {
-        "by": "sustained writes",
-        "write_bytes": aligned,
-        "aligned_ns": took,
-        "shifted_ns": across,
-        "picture": picture.to_json(),
-    }
+    return Evidence(exhibits=(exhibit,), figures={"by": "sustained writes", "shifted_ns": across})

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from ssdscope.probes.finding import Absent
+from ssdscope.findings import Absent
 from ssdscope.probes.overwriting import unit_or_base
 
 if TYPE_CHECKING:

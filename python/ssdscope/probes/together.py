@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import Absent, Reason
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.finding import Absent, Reason
 from ssdscope.probes.rows import patient_read, slow_changes
 
 if TYPE_CHECKING:

@@ -21,17 +21,27 @@ stalls of drives with shared log blocks of a third of their size. Source: PROBIN
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope import stats
+from ssdscope.findings import (
+    Absent,
+    Axis,
+    Contrast,
+    Detected,
+    Evidence,
+    Exhibit,
+    Reason,
+    Undetectable,
+    series,
+)
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import base_request_bytes, in_peace, random_offsets
-from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.picture import Axis, Picture, series
 from ssdscope.probes.settling import Overwriter
 from ssdscope.targets.records import OP_DISCARD, OP_READ, OP_WRITE
 
@@ -40,8 +50,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ssdscope.findings import Finding
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.finding import Finding
     from ssdscope.targets.records import DeviceInfo
 
 EFFECT = "trim_effect"
@@ -99,16 +109,18 @@ def _answer(bench: Bench) -> Finding:
     reads = _reads(bench, half)
     bench.progress("half of it discarded", 0.7)
     after = measured(overwriter, half, after_count)
-    evidence = compared(before, after) | {
-        "settled": settled.slowed,
-        "discarded_share": float(pieces[-1]) / capacity,
-        "discard_bytes": int(np.diff(pieces)[0]),
-        "discard_ns": float(np.median(discards)),
-        "read_discarded_ns": reads[0],
-        "read_written_ns": reads[1],
-    }
+    seen = compared(before, after)
+    evidence = seen.evidence.noting(
+        settled=settled.slowed,
+        discarded_share=float(pieces[-1]) / capacity,
+        discard_bytes=int(np.diff(pieces)[0]),
+        discard_ns=float(np.median(discards)),
+        read_discarded_ns=reads[0],
+        read_written_ns=reads[1],
+    )
     nothing = NOTHING * NARROWED if _shares_logs(bench, before[0]) else NOTHING
-    return _judged(evidence, nothing, settled.slowed and after_count * size >= half)
+    enough = settled.slowed and after_count * size >= half
+    return _judged(replace(seen, evidence=evidence), nothing, enough)
 
 
 def _shares_logs(bench: Bench, write_ns: NDArray[Any]) -> bool:
@@ -167,12 +179,30 @@ def _reads(bench: Bench, half: int) -> tuple[float, float]:
     return median_ns(discarded), median_ns(written)
 
 
+@dataclass(frozen=True)
+class Gain:
+    """What discards gain.
+
+    Attributes
+    ----------
+    ratio, interval
+        Of the mean before over that after, without drift.
+    surely
+        The ratio that it surely is.
+    """
+
+    ratio: float
+    interval: tuple[float, float]
+    surely: float
+    evidence: Evidence = field(default_factory=Evidence)
+
+
 def compared(
     before: tuple[NDArray[Any], NDArray[Any]],
     after: tuple[NDArray[Any], NDArray[Any]],
     rounds: int = 1,
     sure_errors: float = SURE_ERRORS,
-) -> dict[str, Any]:
+) -> Gain:
     """Give the ratio of means without drift, its interval, and both distributions.
 
     Parameters
@@ -195,37 +225,47 @@ def compared(
     ratios = draws[0] / draws[1] / drift
     low, high = stats.percentile_interval(ratios)
     shares = np.linspace(0.01, 0.99, 99)
-    picture = Picture(
+    one, other = (float(each.mean()) for each in means)
+    ratio = one / other / drift
+    gain = Contrast(
+        one="before", other="after", one_at=one, other_at=other, axis="x",
+        ratio=ratio, low=float(low), high=float(high),
+    )  # fmt: skip
+    exhibit = Exhibit(
+        name="before-and-after-discards",
         title="Random writes before and after half of the drive was discarded",
         caption="How many of the writes to that half take at most so long.",
         x=Axis("latency", "ns", log=True),
         y=Axis("share of writes"),
-        series=[
+        series=(
             series("before", np.quantile(before[0], shares), shares, "steps"),
             series("after", np.quantile(after[0], shares), shares, "steps"),
-        ],
+        ),
+        fitted=(gain,),
     )
-    return {
-        "before_ns": float(means[0].mean()),
-        "after_ns": float(means[1].mean()),
+    surely = float(np.exp(np.log(ratios).mean() - sure_errors * np.log(ratios).std()))
+    figures = {
+        "before_ns": one,
+        "after_ns": other,
         "drift": drift,
-        "ratio": float(means[0].mean() / means[1].mean() / drift),
-        "interval": [float(low), float(high)],
-        "surely": float(np.exp(np.log(ratios).mean() - sure_errors * np.log(ratios).std())),
-        "picture": picture.to_json(),
+        "ratio": ratio,
+        "interval": (float(low), float(high)),
+        "surely": surely,
     }
+    evidence = Evidence(exhibits=(exhibit,), figures=figures)
+    return Gain(ratio, (float(low), float(high)), surely, evidence)
 
 
-def shows(evidence: dict[str, Any], nothing: float = NOTHING) -> bool:
+def shows(seen: Gain, nothing: float = NOTHING) -> bool:
     """Whether there is an effect: surely more than nothing, and as much as writes alone show."""
-    return bool(evidence["surely"] > nothing and evidence["ratio"] >= CLEAR)
+    return seen.surely > nothing and seen.ratio >= CLEAR
 
 
-def _judged(evidence: dict[str, Any], nothing: float, enough: bool) -> Finding:
-    common: dict[str, Any] = {"name": EFFECT, "probe": PROBE_NAME, "evidence": evidence}
-    ratio, (low, high) = evidence["ratio"], evidence["interval"]
-    if shows(evidence, nothing):
-        return Detected(value=ratio, interval=(low, high), effect=ratio - 1, **common)
+def _judged(seen: Gain, nothing: float, enough: bool) -> Finding:
+    common: dict[str, Any] = {"name": EFFECT, "probe": PROBE_NAME, "evidence": seen.evidence}
+    low, high = seen.interval
+    if shows(seen, nothing):
+        return Detected(value=seen.ratio, interval=(low, high), effect=seen.ratio - 1, **common)
     if enough and high < NOTHING and low > 1 / NOTHING:
         reason = "random writes are as fast as before half of the drive was discarded"
         return Absent(bound=high, reason=reason, **common)

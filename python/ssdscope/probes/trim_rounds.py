@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
-from ssdscope.probes.finding import Detected, Finding, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.settling import Overwriter
 from ssdscope.probes.trim import (
@@ -72,7 +72,7 @@ Latencies = list[tuple["NDArray[Any]", "NDArray[Any]"]]
 def detect(bench: Bench) -> Iterator[Finding]:
     """Answer the effect; what was answered before is left at that."""
     earlier = bench.known.get(EFFECT)
-    if earlier is not None and getattr(earlier, "reason", None) not in WORTH_ROUNDS:
+    if earlier is not None and earlier.reason not in WORTH_ROUNDS:
         yield replace(earlier, probe=PROBE_NAME)
         return
     if not bench.info.writable:
@@ -100,13 +100,14 @@ def _answer(bench: Bench) -> Finding:
         discard_first(bench, half)
         after.append(measured(overwriter, half, count))
         bench.progress("rounds", number / ROUNDS)
-        evidence = compared(_joined(before), _joined(after), number, SURE_ERRORS)
+        seen = compared(_joined(before), _joined(after), number, SURE_ERRORS)
         common: dict[str, Any] = {"name": EFFECT, "probe": PROBE_NAME}
-        common["evidence"] = evidence | {"settled": settled.slowed, "rounds": number}
-        ratio, (low, high) = evidence["ratio"], evidence["interval"]
-        if shows(evidence):
-            return Detected(value=ratio, interval=(low, high), effect=ratio - 1, **common)
-        if number == ROUNDS or high < NOTHING:
+        common["evidence"] = seen.evidence.noting(settled=settled.slowed, rounds=number)
+        if shows(seen):
+            return Detected(
+                value=seen.ratio, interval=seen.interval, effect=seen.ratio - 1, **common
+            )
+        if number == ROUNDS or seen.interval[1] < NOTHING:
             break
         _fill(bench, half)
     return Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **common)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Reason
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import WAITS_NS
-from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.overwriting import write_through
 from ssdscope.probes.states import State

@@ -32,19 +32,18 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from ssdscope.findings import Absent, Detected, Reason, Undetectable
 from ssdscope.probes import buffer_gulps, buffer_paces, buffer_reading
+from ssdscope.probes.buffer_exhibits import room_per_write
 from ssdscope.probes.buffer_unit import Filled, Unit, find_unit
-from ssdscope.probes.finding import Absent, Detected, Reason, Undetectable
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.picture import Axis, Picture, series
+from ssdscope.probes.notes import Notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ssdscope.findings import Finding
     from ssdscope.probes.bench import Bench
-    from ssdscope.probes.finding import Finding
     from ssdscope.targets.records import DeviceInfo
 
 SIZE, UNIT = "write_buffer_bytes", "write_buffer_unit_bytes"
@@ -76,89 +75,73 @@ def detect(bench: Bench) -> Iterator[Finding]:
 
 
 def _measure(bench: Bench) -> Iterator[Finding]:
-    evidence: dict[str, Any] = {"cautions": []}
+    notes = Notes()
     with bench.without_caches(write=False):
-        filled = buffer_reading.measure(bench, evidence)
+        filled = buffer_reading.measure(bench, notes)
         if filled is None:
-            filled = buffer_paces.measure(bench, evidence)
-        profile = evidence.pop("profile_ns", None)
-        if profile is not None:
-            evidence["picture"] = _picture(profile, evidence["full_at"])
+            filled = buffer_paces.measure(bench, notes)
         if isinstance(filled, Reason):
             short = filled in (Reason.EFFECT_BELOW_NOISE, Reason.MODEL_MISFIT)
-            held_bytes = buffer_gulps.measure(bench, evidence) if short else None
+            held_bytes = buffer_gulps.measure(bench, notes) if short else None
             if held_bytes is None:
-                yield from _refused(filled, evidence)
+                yield from _refused(filled, notes)
             else:
-                yield from _by_long_writes(held_bytes, bench.info.logical_block_bytes, evidence)
+                yield from _by_long_writes(held_bytes, bench.info.logical_block_bytes, notes)
             return
         bench.progress("lengths of a write that take one unit", 0.6)
         unit = find_unit(filled.units, bench.info.logical_block_bytes)
-    evidence["units_per_write"] = unit.units_per_write
-    if not evidence["flush_works"] and bench.info.write_cache.control != "switchable":
+    notes.show(room_per_write(unit.units_per_write, unit.bytes))
+    if not notes.figures["flush_works"] and bench.info.write_cache.control != "switchable":
         told = unit.bytes if unit.confirmed else None
-        evidence |= {ABOUT: told and filled.writes * told, ABOUT_UNIT: told}
-        yield from _refused(Reason.PLP_NO_FLUSH_EFFECT, evidence)
+        notes.figures |= {ABOUT: told and filled.writes * told, ABOUT_UNIT: told}
+        yield from _refused(Reason.PLP_NO_FLUSH_EFFECT, notes)
         return
-    yield _size(filled, unit, evidence)
-    yield _unit(bench, unit, evidence)
+    yield _size(filled, unit, notes)
+    yield _unit(bench, unit, notes)
 
 
-def _picture(profile: np.ndarray, full_at: float) -> dict[str, Any]:
-    """Show a burst running into the full buffer."""
-    places = np.arange(0, len(profile), -(-len(profile) // PROFILE_POINTS))
-    return Picture(
-        title="A burst fills the write buffer",
-        caption="Median over equal bursts into the emptied buffer; one write in each of its units.",
-        x=Axis("write of the burst"),
-        y=Axis("latency", "ns", log=True),
-        series=[series("write", places, profile[places], "points")],
-        marks=[(full_at, "full")],
-    ).to_json()
-
-
-def _size(filled: Filled, unit: Unit, evidence: dict[str, Any]) -> Finding:
+def _size(filled: Filled, unit: Unit, notes: Notes) -> Finding:
     if unit.bytes is None or not unit.confirmed:
-        evidence["detail"] = f"it takes {filled.writes:g} writes, but in what units is not certain"
+        notes.detail = f"it takes {filled.writes:g} writes, but in what units is not certain"
         return Undetectable(
-            name=SIZE, probe=PROBE_NAME, evidence=evidence, reason=Reason.EFFECT_BELOW_NOISE
+            name=SIZE, probe=PROBE_NAME, evidence=notes.evidence(), reason=Reason.EFFECT_BELOW_NOISE
         )
     low, high = (each * unit.bytes for each in filled.interval)
     value = filled.writes * unit.bytes
     if high - low > USELESS_WIDTH * value:
         return Undetectable(
-            name=SIZE, probe=PROBE_NAME, evidence=evidence, reason=Reason.EFFECT_BELOW_NOISE
+            name=SIZE, probe=PROBE_NAME, evidence=notes.evidence(), reason=Reason.EFFECT_BELOW_NOISE
         )
     if low <= ATA_REQUEST_BYTES <= high:
-        evidence["cautions"].append(
+        notes.cautions.append(
             "equals the ATA request limit of 128 KiB: here it was found by small writes, elsewhere "
             "a single growing write shows the limit"
         )
-    effect = evidence["slow_ns"] / evidence["fast_ns"] - 1
+    effect = notes.figures["slow_ns"] / notes.figures["fast_ns"] - 1
     return Detected(
         name=SIZE,
         probe=PROBE_NAME,
-        evidence=evidence,
+        evidence=notes.evidence(),
         value=value,
         interval=(low, high),
         effect=effect,
     )
 
 
-def _by_long_writes(held_bytes: int, block: int, evidence: dict[str, Any]) -> Iterator[Finding]:
+def _by_long_writes(held_bytes: int, block: int, notes: Notes) -> Iterator[Finding]:
     """Tell a size that long writes filled; they do not show in what units room is taken."""
     value = float(held_bytes)
-    effect = evidence["slow_ns"] / evidence["fast_ns"] - 1
-    common: dict[str, Any] = {"probe": PROBE_NAME, "evidence": evidence}
+    effect = notes.figures["slow_ns"] / notes.figures["fast_ns"] - 1
+    common: dict[str, Any] = {"probe": PROBE_NAME, "evidence": notes.evidence()}
     yield Detected(
         name=SIZE, value=value, interval=(value - block, value + block), effect=effect, **common
     )
     yield Undetectable(name=UNIT, reason=Reason.EFFECT_BELOW_NOISE, **common)
 
 
-def _unit(bench: Bench, unit: Unit, evidence: dict[str, Any]) -> Finding:
+def _unit(bench: Bench, unit: Unit, notes: Notes) -> Finding:
     block = bench.info.logical_block_bytes
-    common: dict[str, Any] = {"name": UNIT, "probe": PROBE_NAME, "evidence": evidence}
+    common: dict[str, Any] = {"name": UNIT, "probe": PROBE_NAME, "evidence": notes.evidence()}
     if unit.bytes is None:
         return Undetectable(reason=Reason.RANGE_TOO_SMALL, **common)
     if not unit.confirmed:
@@ -169,16 +152,16 @@ def _unit(bench: Bench, unit: Unit, evidence: dict[str, Any]) -> Finding:
     return Detected(value=unit.bytes, interval=None, effect=1.0, **common)
 
 
-def _refused(reason: Reason, evidence: dict[str, Any]) -> Iterator[Finding]:
+def _refused(reason: Reason, notes: Notes) -> Iterator[Finding]:
     for name in (SIZE, UNIT):
-        yield Undetectable(name=name, probe=PROBE_NAME, evidence=evidence, reason=reason)
+        yield Undetectable(name=name, probe=PROBE_NAME, evidence=notes.evidence(), reason=reason)
 
 
 def about_bytes(bench: Bench) -> float | None:
     """Give what the buffer holds, also where it is not sure enough to be told; None if unknown."""
     size = bench.found(SIZE)
     if size is None and SIZE in bench.known:
-        size = bench.known[SIZE].evidence.get(ABOUT)
+        size = bench.known[SIZE].evidence.figures.get(ABOUT)
     return None if size is None else float(size)
 
 
@@ -186,7 +169,7 @@ def about_unit_bytes(bench: Bench) -> int | None:
     """Give what the buffer takes room in, likewise."""
     unit = bench.found(UNIT)
     if unit is None and UNIT in bench.known:
-        unit = bench.known[UNIT].evidence.get(ABOUT_UNIT)
+        unit = bench.known[UNIT].evidence.figures.get(ABOUT_UNIT)
     return None if unit is None else int(unit)
 
 

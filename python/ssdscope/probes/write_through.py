@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.findings import Reason
 from ssdscope.probes.bench import Bench, Stopped
-from ssdscope.probes.finding import Reason
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.states import State
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA

@@ -11,6 +11,7 @@ from typing import Any
 
 from ssdscope import advise, probes, twin
 from ssdscope.errors import OutputError, UsageError
+from ssdscope.findings import Findings
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.report import modelling, performance, replay, spending, survey, sustaining
 from ssdscope.report.identity import Disclosure, Masked
@@ -57,6 +58,11 @@ class Characterization:
     document: dict[str, Any]
     interrupted: bool = False
 
+    @property
+    def findings(self) -> Findings:
+        """What was found, typed."""
+        return Findings.from_json(self.document["findings"])
+
     def to_json(self) -> dict[str, Any]:
         """Give the whole document."""
         return self.document
@@ -71,6 +77,7 @@ class _Job:
     seed: int
     trace: replay.TraceFile | None
     document: dict[str, Any]
+    findings: Findings = field(default_factory=Findings)
     held_out: list[survey.Measurement] = field(default_factory=list)
     settled: sustaining.Settled = field(default_factory=sustaining.Settled)
 
@@ -294,8 +301,8 @@ def _detect(job: _Job, progress: StageProgress) -> None:
         for finding in probes.each(["all"], job.target.device, job.budget, job.seed, progress):
             found.append(finding)  # noqa: PERF402 - an interrupt keeps what is known
     finally:
-        told = probes.reconciled(found)
-        job.document["findings"] = [each.to_json() for each in told]
+        job.findings = Findings(probes.reconciled(found))
+        job.document["findings"] = job.findings.to_json()
 
 
 def _measure(job: _Job, progress: StageProgress) -> None:
@@ -351,7 +358,7 @@ def _twin(job: _Job, progress: StageProgress) -> None:
         job.document["twin"] = {"reason": "there is no drive behind it"}
         return
     built = twin.build(
-        job.document["findings"],
+        job.findings,
         job.target.device.info,
         [row.to_json() for row in job.held_out],
         name=job.target.uri,
@@ -365,7 +372,7 @@ def _advise(job: _Job, progress: StageProgress) -> None:
     progress("advice", 0.0)
     if job.target.kind == "null":
         return
-    given = advise.advise(job.document["findings"], job.target.uri)
+    given = advise.advise(job.findings, job.target.uri)
     job.document["advice"] = [each.to_json() for each in given]
 
 

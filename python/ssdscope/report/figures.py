@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ssdscope.findings import Exhibit, Findings
 from ssdscope.plots import PAGE, charts, findings, inline_svg
 from ssdscope.report import words
-from ssdscope.report.parts import Chart, Document, Table, finding, measured
+from ssdscope.report.parts import Chart, Document, Table, measured
 from ssdscope.targets.traces import is_synthetic
 
 if TYPE_CHECKING:
@@ -28,118 +29,45 @@ def chart(
     return Chart(name, title, caption, inline_svg(figure, name, f"{title}. {caption}"), table, wide)
 
 
-def evidence_charts(document: Document) -> list[Chart]:
-    """Draw the sweeps behind the findings."""
-    shown = []
-    alpha = finding(document, "read_latency_alpha_ns")
-    if alpha is not None and "latency_ns" in alpha["evidence"]:
-        answered = alpha["outcome"] in ("detected", "absent")
-        shown.append(_size_chart(alpha["evidence"], with_line=answered))
-    knee = finding(document, "queue_depth_knee")
-    if knee is not None and "mean_iops" in knee["evidence"]:
-        shown.append(_depth_chart(knee))
-    return shown + _pictures(document)
-
-
-def _pictures(document: Document) -> list[Chart]:
-    """Draw what the probes describe; findings that rest on one measurement share its picture."""
-    described = {
-        each["evidence"]["picture"]["title"]: each["evidence"]["picture"]
-        for each in document["findings"]
-        if "picture" in each["evidence"]
+def evidence_charts(found: Findings) -> list[Chart]:
+    """Draw what findings rest on; those that rest on one measurement share its exhibit."""
+    shown = {
+        each.name: each
+        for finding in found.values()
+        for each in finding.evidence.exhibits
+        if any(series.x for series in each.series)
     }
     return [
         chart(
-            f"picture-{number}",
-            picture["title"],
-            picture["caption"],
-            findings.picture(picture, PAGE),
-            _numbers(picture),
+            f"evidence-{each.name}",
+            each.title,
+            f"{each.caption} {words.fitted(each)}".strip(),
+            findings.exhibit(each, PAGE),
+            _numbers(each),
         )
-        for number, picture in enumerate(described.values(), start=1)
+        for each in shown.values()
     ]
 
 
-def _numbers(picture: Mapping[str, Any]) -> Table:
-    """Give the points of a picture as a table; of a long series as many as one can read."""
+def _numbers(shown: Exhibit) -> Table:
+    """Give the points of an exhibit as a table; of a long series as many as one can read."""
     rows = []
-    for each in picture["series"]:
-        step = max(1, len(each["x"]) // MOST_ROWS)
-        ends = each["low"] or [None] * len(each["x"]), each["high"] or [None] * len(each["x"])
-        points = list(zip(each["x"], each["y"], *ends, strict=True))
+    for each in shown.series:
+        step = max(1, len(each.x) // MOST_ROWS)
+        nothing = (None,) * len(each.x)
+        points = list(zip(each.x, each.y, each.low or nothing, each.high or nothing, strict=True))
         rows += [
             (
-                each["name"],
-                words.of_unit(x, picture["x"]["unit"]),
-                words.of_unit(y, picture["y"]["unit"]),
+                each.name,
+                words.of_unit(x, shown.x.unit),
+                words.of_unit(y, shown.y.unit),
                 words.NOTHING
-                if low is None
-                else " … ".join(words.of_unit(end, picture["y"]["unit"]) for end in (low, high)),
+                if low is None or high is None
+                else " … ".join(words.of_unit(end, shown.y.unit) for end in (low, high)),
             )
             for x, y, low, high in points[::step]
         ]
-    head = ("series", picture["x"]["label"], picture["y"]["label"], "95 % interval")
-    return Table(head, rows)
-
-
-def _size_chart(evidence: Mapping[str, Any], *, with_line: bool) -> Chart:
-    rows = [
-        (words.size(size), words.time(middle), f"{words.time(low)} … {words.time(high)}")
-        for size, middle, low, high in zip(
-            evidence["sizes_bytes"],
-            evidence["latency_ns"],
-            evidence["latency_low_ns"],
-            evidence["latency_high_ns"],
-            strict=True,
-        )
-    ]
-    caption = (
-        f"Mean of the middle half of {evidence['blocks'] - evidence['blocks_dropped']} randomised "
-        "blocks, less those that warmed the drive; depth 1, random offsets. "
-    )
-    with_line = with_line and "alpha_ns" in evidence
-    if with_line:
-        missed = words.percent(evidence["typical_relative_error"])
-        caption += f"The line misses them by {missed} (root mean square). "
-    if with_line and not evidence["linear_everywhere"]:
-        first, last = map(words.size, evidence["linear_region_bytes"])
-        caption += f"The line holds from {first} to {last}; dashed beyond."
-    return chart(
-        "size-sweep",
-        "Read latency against size",
-        caption,
-        charts.latency_by_size(evidence, PAGE, with_line=with_line),
-        Table(("size", "latency", "95 % interval"), rows),
-    )
-
-
-def _depth_chart(knee: Mapping[str, Any]) -> Chart:
-    evidence = knee["evidence"]
-    rows = [
-        (str(depth), words.iops(rate), f"{words.iops(low)} … {words.iops(high)}")
-        for depth, rate, low, high in zip(
-            evidence["depths"],
-            evidence["mean_iops"],
-            evidence["mean_low_iops"],
-            evidence["mean_high_iops"],
-            strict=True,
-        )
-    ]
-    return chart(
-        "depth-sweep",
-        "Reads per second against queue depth",
-        f"Random reads of {words.size(evidence['request_bytes'])}. {_about_knee(knee)}",
-        charts.rate_by_depth(evidence, knee, PAGE),
-        Table(("depth", "IOPS", "95 % interval"), rows),
-    )
-
-
-def _about_knee(knee: Mapping[str, Any]) -> str:
-    evidence = knee["evidence"]
-    if knee["outcome"] != "detected":
-        return "Band: 95 % interval of the mean."
-    share, top = words.percent(evidence["plateau_share"]), words.iops(evidence["plateau_iops"])
-    return f"The knee gives {share} of the plateau, which is {top} reads a second."
+    return Table(("series", shown.x.label, shown.y.label, "95 % interval"), rows)
 
 
 def performance_charts(document: Document) -> list[Chart]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ssdscope.findings import Findings
 from ssdscope.report import (
     breakdown,
     figures,
@@ -36,13 +37,14 @@ def render(document: Mapping[str, Any]) -> str:
     str
         HTML.
     """
+    found = Findings.from_json(document["findings"])
     return templating.fill(
         "page.html.j2",
         document=document,
-        tiles=sections.tiles(document),
-        findings=sections.findings(document),
-        cautions=sections.cautions(document),
-        evidence=figures.evidence_charts(document),
+        tiles=sections.tiles(document, found),
+        findings=sections.findings(found),
+        cautions=sections.cautions(found),
+        evidence=figures.evidence_charts(found),
         performance=figures.performance_charts(document),
         writes=writes.table(document),
         writes_lead=writes.lead(document),

@@ -64,8 +64,3 @@ def best_known(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def _workload(point: Mapping[str, Any]) -> tuple[Any, ...]:
     return point["rw"], point["block_bytes"], point["iodepth"]
-
-
-def finding(document: Document, name: str) -> Mapping[str, Any] | None:
-    """Give the finding on a property, if it was probed."""
-    return next((each for each in document["findings"] if each["property"] == name), None)

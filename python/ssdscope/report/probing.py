@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdscope import probes
 from ssdscope.errors import DeviceError
+from ssdscope.findings import Finding, Findings
 from ssdscope.probes.budget import StageProgress, silent
 from ssdscope.report.spending import Account, Plan
 from ssdscope.targets.metered import MeteredDevice
@@ -32,7 +33,7 @@ class Probed:
         What became of a drive that failed on the way.
     """
 
-    findings: list[probes.Finding]
+    findings: Findings
     spent: dict[str, Any]
     interrupted: bool = False
     failure: DeviceError | None = None
@@ -67,7 +68,7 @@ def run_probes(
     plan.require_asked()
     account = Account(plan)
     device = MeteredDevice(target.device)
-    found: list[probes.Finding] = []
+    found: list[Finding] = []
     interrupted, failure = False, None
     try:
         found.extend(probes.each(names, device, plan.budget, seed, progress))
@@ -75,6 +76,6 @@ def run_probes(
         interrupted = True
     except DeviceError as broken:
         failure = broken
-    findings = probes.reconciled(found)
+    findings = Findings(probes.reconciled(found))
     account.add("findings", account.used_s, plan.budget.wall_s, device.spent)
     return Probed(findings, account.to_json(), interrupted, failure)

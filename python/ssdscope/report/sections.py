@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ssdscope.findings import DEPTH_SWEEP, Detected, Findings
 from ssdscope.report import words
-from ssdscope.report.parts import Document, Table, Tile, best_known, finding, measured
+from ssdscope.report.parts import Document, Table, Tile, best_known, measured
 
 
-def tiles(document: Document) -> list[Tile]:
+def tiles(document: Document, found: Findings) -> list[Tile]:
     """Give the numbers a reader looks for first."""
     shown = [Tile("Capacity", words.capacity(document["target"]["capacity_bytes"]), "exported")]
     small = measured(document, rw="randread", block_bytes=4096, iodepth=1)
@@ -17,7 +18,7 @@ def tiles(document: Document) -> list[Tile]:
     if written:
         note = f"{written[0]['sort']} · {_behind(written[0])}"
         shown.append(Tile("4 KiB random write", words.time(written[0]["mean_ns"]), note))
-    rates = _read_rates(document)
+    rates = _read_rates(document, found)
     if rates:
         depth = max(rates, key=lambda each: rates[each])
         note = f"4 KiB random reads, depth {depth}"
@@ -27,10 +28,10 @@ def tiles(document: Document) -> list[Tile]:
         best = max(everything, key=lambda point: float(point["bandwidth_bytes_per_s"]))
         where = f"{words.size(best['block_bytes'])}, depth {best['iodepth']}"
         shown.append(Tile("Read bandwidth", words.bandwidth(best["bandwidth_bytes_per_s"]), where))
-    knee = finding(document, "queue_depth_knee")
-    if knee is not None and knee["outcome"] == "detected":
+    knee = found.get("queue_depth_knee")
+    if isinstance(knee, Detected):
         note = f"95 %: {words.interval(knee)}"
-        shown.append(Tile("Queue-depth knee", f"{knee['value']:.3g}", note))
+        shown.append(Tile("Queue-depth knee", f"{knee.value:.3g}", note))
     return shown
 
 
@@ -40,42 +41,38 @@ def _behind(point: Mapping[str, Any]) -> str:
     return f"mean of {point['requests']:,}{tail}"
 
 
-def _read_rates(document: Document) -> dict[int, float]:
+def _read_rates(document: Document, found: Findings) -> dict[int, float]:
     """Give 4 KiB reads per second by depth: of the grid, and of the deeper sweep of the probe."""
     reads = measured(document, rw="randread", block_bytes=4096)
     rates = {int(point["iodepth"]): float(point["iops"]) for point in reads}
-    knee = finding(document, "queue_depth_knee")
-    swept = {} if knee is None else knee["evidence"]
-    if swept.get("request_bytes") == 4096 and "mean_iops" in swept:
-        rates |= dict(zip(swept["depths"], swept["mean_iops"], strict=True))
+    knee = found.get("queue_depth_knee")
+    swept = None if knee is None else knee.evidence.exhibit(DEPTH_SWEEP)
+    if knee and swept and knee.evidence.figures.get("request_bytes") == 4096:
+        rates |= dict(zip(map(int, swept.series[0].x), swept.series[0].y, strict=True))
     return rates
 
 
-def findings(document: Document) -> list[dict[str, str]]:
+def findings(found: Findings) -> list[dict[str, str]]:
     """Give the rows of the table of findings."""
-    rows = []
-    for each in document["findings"]:
-        key = str(each["property"])
-        name, note = words.PROPERTY_NAMES.get(key, (key, ""))
-        rows.append(
-            {
-                "key": key,
-                "name": name,
-                "note": note,
-                "outcome": str(each["outcome"]),
-                "mark": words.OUTCOME_MARKS[each["outcome"]],
-                "value": words.value(each),
-                "interval": words.interval(each),
-                "written": words.written(each),
-                "remark": words.remark(each),
-            }
-        )
-    return rows
+    return [
+        {
+            "key": each.name,
+            "name": each.about.name,
+            "note": each.about.note,
+            "outcome": each.outcome,
+            "mark": words.OUTCOME_MARKS[each.outcome],
+            "value": words.value(each),
+            "interval": words.interval(each),
+            "written": words.written(each),
+            "remark": words.remark(each),
+        }
+        for each in found.values()
+    ]
 
 
-def cautions(document: Document) -> list[str]:
+def cautions(found: Findings) -> list[str]:
     """Give the cautions of all findings, each once, their key as words."""
-    every = [text for each in document["findings"] for text in each["evidence"].get("cautions", [])]
+    every = [text for each in found.values() for text in each.evidence.cautions]
     told = []
     for text in dict.fromkeys(every):
         key, colon, rest = str(text).partition(": ")

@@ -7,6 +7,7 @@ from typing import Any
 
 from ssdscope import stats
 from ssdscope.errors import SsdscopeError
+from ssdscope.findings import DEPTH_SWEEP, SIZE_SWEEP, Findings, Series
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.targets.records import DeviceInfo
@@ -18,7 +19,8 @@ NOT_MODELLED = (
     "caches, read-ahead and mapping: none were detected yet",
     "noise: the twin answers the same request in the same time",
 )
-NEEDED = ("read_latency_alpha_ns", "queue_depth_knee")
+NEEDED = (("read_latency_alpha_ns", SIZE_SWEEP), ("queue_depth_knee", DEPTH_SWEEP))
+"""Properties, and the exhibits of their evidence."""
 PAGES_PER_BLOCK = 256
 MANY_BLOCKS = 1 << 18
 """Of a unit; a larger drive gets larger blocks instead of more."""
@@ -73,7 +75,7 @@ class Twin:
 
 
 def build(
-    findings: Sequence[Mapping[str, Any]],
+    findings: Findings,
     info: DeviceInfo,
     held_out: Sequence[Mapping[str, Any]],
     *,
@@ -85,7 +87,7 @@ def build(
     Parameters
     ----------
     findings
-        As in a report's JSON.
+        Of the measured drive; the sweeps of its read latency are what is fitted.
     info
         Of the measured drive.
     held_out
@@ -101,19 +103,17 @@ def build(
     Twin or str
         The twin, or why there is none.
     """
-    by_name = {each["property"]: each for each in findings}
-    alpha, knee = (by_name.get(needed) for needed in NEEDED)
-    if alpha is None or "latency_ns" not in alpha["evidence"]:
+    by_size, by_depth = (_swept(findings, *each) for each in NEEDED)
+    if by_size is None:
         return "the latency of reads could not be measured"
-    if knee is None or "mean_iops" not in knee["evidence"]:
+    if by_depth is None:
         return "the throughput at depth could not be measured"
-    sweep = alpha["evidence"]
     page_bytes = max(4096, info.logical_block_bytes)
     one_line = " ".join(name.split())
     fit = fit_staircase(
-        sweep["sizes_bytes"],
-        sweep["latency_ns"],
-        max(knee["evidence"]["mean_iops"]),
+        by_size.x,
+        by_size.y,
+        max(by_depth.y),
         page_bytes,
     )
     try:
@@ -128,6 +128,13 @@ def build(
             "average; reads of a drive with moving parts or read-ahead depend on where the last was"
         )
     return twin
+
+
+def _swept(findings: Findings, name: str, exhibit: str) -> Series | None:
+    """Give what was measured for a property, if it was."""
+    finding = findings.get(name)
+    shown = None if finding is None else finding.evidence.exhibit(exhibit)
+    return None if shown is None else shown.series[0]
 
 
 def _values(

@@ -8,13 +8,12 @@ every answer against what follows from the preset's file.
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from ssdscope import probes
 from ssdscope.errors import UsageError
+from ssdscope.findings import PROPERTIES, Ambiguous, Detected, Undetectable
 from ssdscope.probes import Budget, Finding, Reason
 from ssdscope.probes.budget import StageProgress
-from ssdscope.probes.finding import UNITS
 from ssdscope.results.files import creating
 from ssdscope.studies.detectors import truths_of_file
 from ssdscope.studies.making import make_figures
@@ -81,16 +80,15 @@ def judgements(name: str, found: Mapping[str, Finding]) -> list[Judgement]:
     """Hold what was found against what follows from the preset's file."""
     truths = truths_of_file(f"sim:{name}", SUBJECTS[name].sets)
     asked = [each for each in KINDS if each in truths and each in found]
-    return [judge(each, truths[each], None, found[each].to_json()) for each in asked]
+    return [judge(each, truths[each], None, found[each]) for each in asked]
 
 
 def _claim(published: Published, finding: Finding) -> Claim:
     """Hold what was found against what was published."""
-    said = finding.to_json()
     if isinstance(published.value, Reason):
-        same = said["reason"] == published.value
+        same = finding.reason == published.value
     else:
-        value = said["value"]
+        value = finding.value
         same = value is not None and judged_right(
             KINDS[published.name], Truth(published.value), value
         )
@@ -99,7 +97,7 @@ def _claim(published: Published, finding: Finding) -> Claim:
     return Claim(
         f"{published.name} ({published.where})",
         _shown(published.name, published.value),
-        _found(said),
+        _found(finding),
         "",
         Verdict.AGREES if same else explained,
         why,
@@ -119,14 +117,15 @@ def _others(judged: Sequence[Judgement]) -> Claim:
     )
 
 
-def _found(said: Mapping[str, Any]) -> str:
-    if said["outcome"] == "detected":
-        return _shown(said["property"], said["value"])
-    if said["outcome"] == "ambiguous":
-        return " or ".join(_shown(said["property"], each) for each in said["candidates"])
-    if said["outcome"] == "absent":
-        return "absent"
-    return _shown(said["property"], Reason(said["reason"]))
+def _found(finding: Finding) -> str:
+    match finding:
+        case Detected():
+            return _shown(finding.name, finding.value)
+        case Ambiguous():
+            return " or ".join(_shown(finding.name, each) for each in finding.candidates)
+        case Undetectable():
+            return _shown(finding.name, finding.reason)
+    return "absent"
 
 
 def _shown(name: str, value: float | str | Reason) -> str:
@@ -134,7 +133,7 @@ def _shown(name: str, value: float | str | Reason) -> str:
         return f"cannot be told: {value.replace('_', ' ')}"
     if isinstance(value, str):
         return value
-    if UNITS[name] == "bytes":
+    if PROPERTIES[name].unit == "bytes":
         for step, unit in _STEPS:
             if value >= step:
                 return f"{value / step:.4g} {unit}"

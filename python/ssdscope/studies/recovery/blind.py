@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from ssdscope import probes
 from ssdscope.errors import SsdscopeError
+from ssdscope.findings import Detected, Finding, Findings
 from ssdscope.studies.recovery.generator import Drawn, draw, draw_flat
 from ssdscope.studies.recovery.judge import Judgement, judge
 from ssdscope.studies.recovery.measured import Case
@@ -62,7 +63,7 @@ def probe_drawn(seed: int, index: int, *, flat: bool) -> Probed:
     started = time.monotonic()
     drawn = draw_flat(seed, index) if flat else draw(seed, index)
     findings, error = _findings(drawn)
-    by_name = {each["property"]: each for each in findings}
+    by_name = Findings(findings)
     if flat:
         judgements = [_judged_flat(name, by_name.get(name)) for name in KINDS]
     else:
@@ -75,7 +76,7 @@ def probe_drawn(seed: int, index: int, *, flat: bool) -> Probed:
     return Probed(drawn.label, flat, tuple(judgements), drawn.redraws, took, error)
 
 
-def _findings(drawn: Drawn) -> tuple[list[dict[str, Any]], str | None]:
+def _findings(drawn: Drawn) -> tuple[list[Finding], str | None]:
     """Run all probes on a drive of which they see the device alone."""
     device = open_drive(drawn.toml(), "drawn", drawn.index)
     full = probes.Budget.parse("full")
@@ -85,11 +86,11 @@ def _findings(drawn: Drawn) -> tuple[list[dict[str, Any]], str | None]:
         return [], error.message
     except Exception as error:  # noqa: BLE001  a defect on one drive is told beside the others
         return [], f"a defect: {type(error).__name__}: {error}"
-    return [each.to_json() for each in found], None
+    return found, None
 
 
-def _judged_flat(name: str, finding: Mapping[str, Any] | None) -> Judgement:
+def _judged_flat(name: str, finding: Finding | None) -> Judgement:
     """On a flat drive nothing may be detected but what every drive has, whatever its value."""
-    if finding is not None and finding["outcome"] == "detected" and name in ALWAYS_THERE:
-        return judge(name, Truth(finding["value"]), None, finding)
+    if isinstance(finding, Detected) and name in ALWAYS_THERE:
+        return judge(name, Truth(finding.value), None, finding)
     return judge(name, ABSENT, None, finding)

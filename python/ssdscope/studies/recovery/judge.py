@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Self
 
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding
 from ssdscope.studies.recovery.observability import Visibility
 from ssdscope.studies.recovery.truth import KINDS, Kind, Truth, judged_right
 
@@ -66,7 +67,7 @@ class Judgement:
 
 
 def judge(
-    name: str, truth: Truth, visible: Visibility | None, finding: Mapping[str, Any] | None
+    name: str, truth: Truth, visible: Visibility | None, finding: Finding | None
 ) -> Judgement:
     """Judge one property.
 
@@ -75,7 +76,7 @@ def judge(
     visible
         None where the drive does not have it.
     finding
-        As the contract writes it; None where no probe answered.
+        None where no probe answered.
     """
     observable = visible is not None and visible.observable
     common: dict[str, Any] = {
@@ -83,28 +84,28 @@ def judge(
         "truth": _truth_in_words(truth),
         "present": truth.present,
         "observable": observable,
-        "probe": "-" if finding is None else finding["probe"],
+        "probe": "-" if finding is None else finding.probe,
     }
     unknown = Outcome.MISSED if observable else Outcome.UNDETECTABLE
     if finding is None:
         return Judgement(outcome=unknown, said="no answer", **common)
-    match finding["outcome"]:
-        case "detected":
-            right = judged_right(KINDS[name], truth, finding["value"])
+    match finding:
+        case Detected():
+            right = judged_right(KINDS[name], truth, finding.value)
             outcome = Outcome.RIGHT if right else Outcome.WRONG
             spread = _interval(KINDS[name], truth, finding)
             return Judgement(outcome=outcome, said=_said(finding), **spread, **common)
-        case "ambiguous":
-            among = any(judged_right(KINDS[name], truth, each) for each in finding["candidates"])
+        case Ambiguous():
+            among = any(judged_right(KINDS[name], truth, each) for each in finding.candidates)
             fair = among or not truth.present
             outcome = Outcome.AMBIGUOUS if fair else Outcome.WRONG
-            said = " or ".join(_number(each) for each in finding["candidates"])
-        case "absent":
+            said = " or ".join(_number(each) for each in finding.candidates)
+        case Absent():
             nothing = not truth.present or _unnoticed(visible)
             outcome = Outcome.ABSENT_RIGHT if nothing else Outcome.ABSENT_WRONG
             said = "absent"
         case _:
-            outcome, said = unknown, f"undetectable: {finding['reason']}"
+            outcome, said = unknown, f"undetectable: {finding.reason}"
     return Judgement(outcome=outcome, said=said, **common)
 
 
@@ -112,23 +113,23 @@ def _unnoticed(visible: Visibility | None) -> bool:
     return visible is not None and visible.contrast is not None and visible.contrast < UNNOTICED
 
 
-def _interval(kind: Kind, truth: Truth, finding: Mapping[str, Any]) -> dict[str, Any]:
+def _interval(kind: Kind, truth: Truth, finding: Detected) -> dict[str, Any]:
     """Judge the interval of a numeric answer on something that is there."""
     if kind != Kind.NUMERIC or not truth.present:
         return {}
-    if finding["interval"] is None:
+    if finding.interval is None:
         return {"covered": False, "relative_width": None}
-    low, high = finding["interval"]
+    low, high = finding.interval
     true = [float(each) for each in (truth.value, *truth.also) if each is not None]
     return {
         "covered": bool(low <= max(true) and min(true) <= high),
-        "relative_width": float((high - low) / abs(finding["value"])),
+        "relative_width": float((high - low) / abs(float(finding.value))),
     }
 
 
-def _said(finding: Mapping[str, Any]) -> str:
-    interval = finding["interval"]
-    value = _number(finding["value"])
+def _said(finding: Detected) -> str:
+    interval = finding.interval
+    value = _number(finding.value)
     return value if interval is None else f"{value} ({' to '.join(map(_number, interval))})"
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from ssdscope.findings.properties import TOLERANCE
 from ssdscope.studies.recovery.addresses import (
     in_words,
     pages_in_a_row,
@@ -29,9 +30,6 @@ class Kind(StrEnum):
     PRESENCE = "presence"
     """That there is something; its size is not judged."""
 
-
-TOLERANCE = 0.10
-"""Of every numeric property, as a share of the truth."""
 
 KINDS: dict[str, Kind] = {
     "rmw_unit_bytes": Kind.EXACT,

@@ -7,10 +7,11 @@ table in docs/probes.md holds the same reasons; a test compares the two.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
+
+from ssdscope.findings import reading
 
 
 class Reason(StrEnum):
@@ -52,6 +53,17 @@ class Where:
     virtual: bool = False
     full: bool = False
     left_out: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        return asdict(self) | {"left_out": list(self.left_out)}
+
+    @classmethod
+    def from_json(cls, value: Any, where: str) -> Self:
+        """Read it; what is not there is as of a block device."""
+        found = reading.chosen(value, where, (), (each.name for each in fields(cls)))
+        left = reading.listed(found.pop("left_out", []), f"{where}.left_out")
+        return cls(**found, left_out=tuple(reading.text(each, where) for each in left))
 
 
 @dataclass(frozen=True)
@@ -156,50 +168,20 @@ WORDS: dict[Reason, Words] = {
 }
 """Every reason in words."""
 
-SIGNS: dict[str, str] = {
-    "read_latency_alpha_ns": "what a read takes besides its bytes",
-    "read_latency_beta_ns_per_byte": "what each byte of a read takes",
-    "queue_depth_knee": "the depth from which on deeper queues gain nothing",
-    "read_ahead_bytes": "a block that was fetched before it was asked for",
-    "read_cache_bytes": "the block that no longer comes from a cache",
-    "read_cache_unit_bytes": "the edge of what one miss brings in",
-    "map_zone_bytes": "an edge between blocks that are read faster one behind the other",
-    "map_cache_bytes": "the number of places that stay fast",
-    "interleave_degree": "which reads wait for each other",
-    "placement": "where runs of blocks that wait for each other end",
-    "placement_pages": "where runs of blocks that wait for each other end",
-    "rmw_unit_bytes": "a place at which short writes take longer",
-    "alignment_phase_bytes": "the place where units begin",
-    "merge_unit_bytes": "a span after which slow writes return",
-    "write_buffer_bytes": "the write that finds a buffer full",
-    "write_buffer_unit_bytes": "the room that a short write takes in a buffer",
-    "allocation": "how blocks that were written one behind the other are read",
-    "internal_volume_bits": "an address bit that decides which reads wait",
-    "pslc_bytes": "the end of a fast region",
-    "trim_effect": "a gain by discards",
-    "over_provisioning_ratio": "the write from which on overwriting is slower",
-    "gc_write_amplification": "how overwriting slows down",
-    "gc_period_bytes": "a number of bytes after which waits return",
-    "idle_gc_onset_ns": "a pause that makes the next writes faster",
-    "reclaim_unit_bytes": "a number of bytes after which waits return",
-    "open_units": "the number of streams from which on each costs more",
-}
-"""What each property shows by: the subject of a sentence."""
 
-
-def what_was_seen(reason: Reason, name: str, detail: str | None = None) -> str:
+def what_was_seen(reason: Reason, sign: str, detail: str | None = None) -> str:
     """Say what a probe saw that refuses to answer.
 
     Parameters
     ----------
     reason
         Of the refusal.
-    name
-        The property.
+    sign
+        What the property shows by.
     detail
         What the probe has to add.
     """
-    seen = WORDS[reason].seen.format(sign=SIGNS[name])
+    seen = WORDS[reason].seen.format(sign=sign)
     return f"{seen}: {detail}" if detail else seen
 
 
@@ -213,8 +195,3 @@ def what_would_help(reason: Reason, where: Where) -> str:
     if where.left_out and reason in (Reason.EFFECT_BELOW_NOISE, Reason.BUDGET_EXHAUSTED):
         return f"--budget full, which also runs {' and '.join(where.left_out)}"
     return helps
-
-
-def in_words(finding: Mapping[str, Any]) -> str:
-    """Say of a refusal, as `Finding.to_json` gives it, what was seen and what would help."""
-    return f"{finding['what_was_seen']}. Would help: {finding['what_would_help']}."
