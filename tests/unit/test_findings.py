@@ -63,7 +63,7 @@ FITS: dict[str, tuple[Fit, str, str]] = {
     "partition": (
         Partition(names=("odd", "even"), members=((4096.0,), (8192.0, 65536.0))),
         "odd",
-        "2 classes, of 1, 2",
+        "Odd: 1, even: 2.",
     ),
 }  # fmt: skip
 """Of each kind one, a word that its drawing has, and a part of what is said of it."""
@@ -149,6 +149,14 @@ def test_every_look_is_drawn_with_its_names(look: str, log: bool) -> None:
     for text in ("reads", "writes", "working set"):
         assert text in svg
     assert "beyond" not in svg, "a mark outside of the view is left out"
+
+
+def test_many_classes_are_counted_and_not_named() -> None:
+    members = tuple((float(place),) * (1 + place % 3) for place in range(50))
+    many = Partition(names=tuple(f"unit {each}" for each in range(50)), members=members)
+    shown = exhibit(fitted=(many,))
+    assert words.fitted(shown) == "50 classes of 1 to 3 each."
+    assert "unit 7" not in inline_svg(findings.exhibit(shown, PAGE), "x", "an exhibit")
 
 
 def test_one_value_is_drawn() -> None:

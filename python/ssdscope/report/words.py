@@ -28,6 +28,8 @@ KINDS = {
 _TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
 DIGITS_OF_FINDINGS = 4
 """Of values and intervals alike, so that the one lies in the other as written."""
+FEW_CLASSES = 4
+"""That a sentence names one by one."""
 NOTHING = "\N{EN DASH}"
 OUTCOME_MARKS = {"detected": "✓", "absent": "○", "ambiguous": "?", "undetectable": "∅"}
 
@@ -184,9 +186,17 @@ def _of_fit(fit: Fit, shown: Exhibit) -> str:
             )  # fmt: skip
             return f"Ratio of {fit.one} to {fit.other}: {fit.ratio:.3g}{ends}."
         case Partition():
-            counts = ", ".join(str(len(each)) for each in fit.members)
-            return f"{len(fit.members)} classes, of {counts}."
+            return _classes(fit)
     return ""
+
+
+def _classes(fit: Partition) -> str:
+    """Say how many belong to each class; of many classes, between what counts."""
+    counts = [len(each) for each in fit.members]
+    if len(counts) > FEW_CLASSES:
+        return f"{len(counts)} classes of {min(counts)} to {max(counts)} each."
+    told = ", ".join(f"{name}: {count}" for name, count in zip(fit.names, counts, strict=True))
+    return f"{told[0].upper()}{told[1:]}."
 
 
 def _with_unit(number: float | str, unit: str) -> str:
