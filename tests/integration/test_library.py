@@ -191,6 +191,13 @@ def test_a_run_shows_itself_and_its_figures() -> None:
         s.run("null:", number_ios=10).log_frame()
 
 
+def test_a_run_keeps_both_seeds_where_they_differ() -> None:
+    drive = s.open("sim:ryu-b", seed=3)
+    same, other = (s.run(drive, rw="randread", number_ios=5, seed=each) for each in (None, 4))
+    assert (same.seed, same.to_dict()["target"].get("seed")) == (3, None)
+    assert (other.seed, other.to_dict()["target"]["seed"]) == (4, 3)
+
+
 def test_few_requests_have_no_99th_percentile() -> None:
     ran = s.run("sim:ryu-b", rw="randread", number_ios=100)
     assert ran.p99_latency_ns is None

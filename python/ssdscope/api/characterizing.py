@@ -88,7 +88,7 @@ def characterize(
     seed
         Of everything drawn; that of the target if absent.
     progress
-        Told the stage and the share that is done.
+        Called with the stage and the share that is done.
 
     Returns
     -------

@@ -44,7 +44,7 @@ def fit(
     seed
         Of everything drawn.
     progress
-        Told the stage and the share that is done.
+        Called with the stage and the share that is done.
 
     Returns
     -------

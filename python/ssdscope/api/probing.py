@@ -16,7 +16,7 @@ from ssdscope.report.probing import run_probes
 from ssdscope.units import parse_size
 
 OnStage: TypeAlias = "Callable[[str, float], None] | None"
-"""Told the stage, and the share of the whole that is done."""
+"""Called with the stage and the share of the whole that is done."""
 
 
 @keyworded()
@@ -49,7 +49,7 @@ def probe(
     seed
         Of everything drawn; that of the target if absent.
     progress
-        Told the stage and the share that is done.
+        Called with the stage and the share that is done.
 
     Returns
     -------

@@ -116,7 +116,7 @@ def reproduce(
     seed
         Of everything drawn.
     progress
-        Told the stage and the share that is done.
+        Called with the stage and the share that is done.
 
     Returns
     -------

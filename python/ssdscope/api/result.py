@@ -115,11 +115,14 @@ class Run:
         from ssdscope.results import run_record
 
         rest = None if steady is None else steady.to_json()
-        return cls(run_record(target, workload, result, seed=seed, steady_state=rest), log)
+        document = run_record(target, workload, result, seed=seed, steady_state=rest)
+        if target.seed != seed:  # a command has one for both
+            document["target"]["seed"] = target.seed
+        return cls(document, log)
 
     @property
     def seed(self) -> int:
-        """Seed of everything that was drawn."""
+        """Seed of what the run drew; the drive's own stands in the document if it is another."""
         return int(self.document["seed"])
 
     @property
@@ -163,7 +166,7 @@ class Run:
     def p99_latency_ns(self) -> int | None:
         """Nearest-rank, of reads or of writes; None where fewer than ten requests lie beyond it.
 
-        It is also None where both ran, of which it cannot be calculated: see `read` and `write`.
+        It is also None where both ran: see `read` and `write`.
         """
         return self._ran[0].p99_ns if len(self._ran) == 1 else None
 

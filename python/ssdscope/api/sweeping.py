@@ -70,7 +70,7 @@ def run_sweep(
     seed
         Of everything drawn; if absent the plan's, or that which the journal began with.
     progress
-        Told the stage and the share that is done.
+        Called with the stage and the share that is done.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def run_probes(
     seed
         Of everything drawn.
     progress
-        Told the stage and the share that is done.
+        Called with the stage and the share that is done.
 
     Raises
     ------

@@ -67,7 +67,7 @@ def run_missing(
     jobs
         Runs at a time; -1 for all cores.
     progress
-        Told the stage and the share that is done.
+        Called with the stage and the share that is done.
 
     Raises
     ------
