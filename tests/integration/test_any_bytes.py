@@ -126,7 +126,7 @@ def test_two_names_are_told_apart_by_their_tokens(cli, place: Path) -> None:
         (("model", "predict", odd("none")), r"cannot read none\xfe: No such file"),
         (("trace", "show", SPC, "--format", odd("spc")), r"spc\xfe"),
         (("replay", BIN, SPC, "--columns", odd("x")), r"x\xfe"),
-        ((odd("comm"),), r"no such command 'comm\xfe'"),
+        ((odd("comm"),), r"there is no command 'comm\xfe'"),
     ],
 )
 def test_messages_name_what_was_meant(cli, place: Path, words: tuple[str, ...], told: str) -> None:

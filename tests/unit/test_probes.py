@@ -406,7 +406,7 @@ def test_json_has_every_key_of_the_contract() -> None:
 def test_an_unknown_probe_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError) as caught:
         probes.run(["latncy"], FakeDrive(), DEFAULT, 1)  # type: ignore[arg-type]
-    assert caught.value.hint == "did you mean latency?"
+    assert caught.value.hint == "did you mean latency? ssdscope probe list lists them"
 
 
 def test_an_unknown_budget_is_refused() -> None:

@@ -109,14 +109,14 @@ def _bad_value(failure: Any, text: str, page: str) -> tuple[str, str]:
     name = _name(failure.param) if failure.param is not None else "a value"
     if known := re.match(r"'(.*)' is not one of (.*)", text):
         names = re.findall(r"'(.*?)'", known[2])
-        return f"{name}: {known[1]!r} is not one of its values", nearest(known[1], names)
+        return f"{name}: '{known[1]}' is not one of its values", nearest(known[1], names)
     for theirs, ours in _PLAINER:
         text = re.sub(theirs, ours, text)
     return f"{name}: {text}", f"{page} says what it is"
 
 
 def _no_command(name: str, path: str, command: Any, root: Any) -> tuple[str, str]:
-    wrong = f"there is no command {name!r}"
+    wrong = f"there is no command '{name}'"  # as the parser quoted it
     found = [where for where, _ in _every(root, "ssdscope") if where.split()[-1] == name]
     if found:
         return wrong, f"did you mean {' or '.join(found)}? ssdscope --help lists the commands"
