@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -142,12 +143,13 @@ def test_the_list_tells_every_study_and_its_figures(cli) -> None:
 
 def test_ctrl_c_writes_the_page_of_what_there_is(spawn, tmp_path: Path) -> None:
     page = tmp_path / "book.html"
-    process = spawn("reproduce", "all", "-O", str(page), "--seed", "1", "-o", "json")
+    process = spawn(*ALL, "-O", str(page), "--seed", "1", "-o", "json")
     journal = tmp_path / "book.html.parts" / "book.jsonl"
     try:
         while process.poll() is None:
             if journal.exists() and journal.read_text(encoding="utf-8").count("\n") >= 2:
                 break
+            time.sleep(0.02)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     finally:
