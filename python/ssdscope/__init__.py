@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ssdscope import (
         advise,
         errors,
+        findings,
         models,
         plots,
         probes,
@@ -74,6 +75,7 @@ __all__ = [
     "advise",
     "characterize",
     "errors",
+    "findings",
     "fit",
     "models",
     "open",
