@@ -69,7 +69,7 @@ FITS: dict[str, tuple[Fit, str, str]] = {
 """Of each kind one, a word that its drawing has, and a part of what is said of it."""
 
 
-def exhibit(look: str = "points", *, log: bool = True, fitted: tuple[Fit, ...] = ()) -> Exhibit:
+def exhibit(look: Any = "points", *, log: bool = True, fitted: tuple[Fit, ...] = ()) -> Exhibit:
     return Exhibit(
         name="made-up",
         title="Latency against size",
@@ -77,7 +77,7 @@ def exhibit(look: str = "points", *, log: bool = True, fitted: tuple[Fit, ...] =
         x=Axis("working set", "bytes", log=log),
         y=Axis("latency", "ns", log=log),
         series=(
-            series("reads", PLACES, TIMES, look, low=TIMES * 0.9, high=TIMES * 1.1),  # type: ignore[arg-type]
+            series("reads", PLACES, TIMES, look, low=TIMES * 0.9, high=TIMES * 1.1),
             series("writes", PLACES, 2 * TIMES),
         ),
         fitted=fitted,
@@ -191,7 +191,8 @@ def test_a_refusal_read_back_has_the_words_of_where_it_was_met() -> None:
 
 
 def test_numbers_of_arrays_are_plain_in_json() -> None:
-    step = Step(at=np.int64(8), word="w", low=np.float64(7), high=np.int64(9))  # type: ignore[arg-type]
+    ends: dict[str, Any] = {"low": np.float64(7), "high": np.int64(9)}
+    step = Step(at=8.0, word="w", **ends)
     finding = Detected(
         name="open_units",
         probe="p",
