@@ -176,7 +176,7 @@ def test_the_same_seed_gives_the_same_document(tmp_path: Path) -> None:
     for name in ("a", "b"):
         result = characterize(
             open_target("sim:msr-4gb", seed=1),
-            budget=Budget("default", wall_s=15, repetitions=1),
+            budget=Budget("default", wall_s=10, repetitions=1),
             seed=5,
             out_html=tmp_path / f"{name}.html",
         )

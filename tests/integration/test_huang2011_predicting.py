@@ -40,12 +40,14 @@ QUICK = Stop(until_ci=0.2, runtime_ns=200_000_000)
 COUNT = 360
 
 
-def made_up(folder: Path, devices: tuple[str, ...], sigma: float = 0.02) -> Accuracy:
+def made_up(
+    folder: Path, devices: tuple[str, ...], sigma: float = 0.02, count: int = COUNT
+) -> Accuracy:
     """Runs of a drive that is a formula in place of the grid's."""
-    accuracy = Accuracy(Part(folder, 1, COUNT, devices))
+    accuracy = Accuracy(Part(folder, 1, count, devices))
     rng = np.random.default_rng(1)
     info = made_up_runs.info()
-    vectors = designs.of_grid(info, COUNT, 1)[0]
+    vectors = designs.of_grid(info, count, 1)[0]
     rows = [made_up_runs.run("train", vector, rng, sigma) for vector in vectors]
     rows += [made_up_runs.run("repeat", vector, rng, sigma) for vector in vectors[:80]]
     held = designs.off_grid(info, 100, 2)
@@ -195,7 +197,7 @@ def test_nothing_is_judged_by_few_runs(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_both_readings_of_basic_models_stand_beside_the_paper(tmp_path: Path) -> None:
-    accuracy = made_up(tmp_path, ("SSD_I",))
+    accuracy = made_up(tmp_path, ("SSD_I",), count=120)
     made = readings.make(accuracy, silent)
     assert made.table is not None
     assert [row[:2] for row in made.table.rows] == [

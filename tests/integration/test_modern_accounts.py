@@ -57,7 +57,6 @@ class Account:
         }
 
 
-@pytest.mark.always(3)
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("state", ["fresh", "sequential"])
 def test_pauses_between_small_writes_cost_nothing(preset: str, state: str) -> None:
@@ -68,7 +67,6 @@ def test_pauses_between_small_writes_cost_nothing(preset: str, state: str) -> No
     assert found["erased"] == found["folded"] == found["moved"] == 0
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize("preset", PRESETS[1:])
 def test_pauses_fold_what_is_full_once(preset: str) -> None:
     account = Account(preset, "fresh")
@@ -85,7 +83,6 @@ def test_pauses_fold_what_is_full_once(preset: str) -> None:
     assert found["erased"] == bits * found["folded"]
 
 
-@pytest.mark.always(2)
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(("rw", "block_bytes"), [("write", 131_072), ("randwrite", PAGE)])
 def test_a_fresh_drive_programs_what_is_written(preset: str, rw: str, block_bytes: int) -> None:
@@ -97,7 +94,6 @@ def test_a_fresh_drive_programs_what_is_written(preset: str, rw: str, block_byte
     assert 0 <= buffered <= account.keys["write_buffer"]["bytes"]
 
 
-@pytest.mark.always(2)
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(("rw", "block_bytes"), [("write", 131_072), ("randwrite", PAGE)])
 def test_no_more_is_erased_than_was_written(preset: str, rw: str, block_bytes: int) -> None:

@@ -112,7 +112,6 @@ def _write(target: Target, offset_bytes: int) -> float:
     return MIB / rate
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize("drive", CONSUMER, ids=lambda drive: drive.preset)
 def test_a_consumer_drive_is_fast_for_as_long_as_was_published(drive: Consumer) -> None:
     target = open_target(f"sim:{drive.preset}", state="fresh", sets=smaller(drive), seed=3)
@@ -131,7 +130,6 @@ def test_a_consumer_drive_is_fast_for_as_long_as_was_published(drive: Consumer) 
     assert len(slow) * MIB / sum(slow) / GB == pytest.approx(drive.slow_rate, rel=0.1)
 
 
-@pytest.mark.always(2)
 @pytest.mark.parametrize("drive", CONSUMER, ids=lambda drive: drive.preset)
 def test_the_probe_tells_how_much_is_fast_or_that_it_cannot(drive: Consumer) -> None:
     """A third of a drive is more than can be confirmed within one capacity; it is not absent."""
@@ -147,7 +145,6 @@ def test_the_probe_tells_how_much_is_fast_or_that_it_cannot(drive: Consumer) -> 
         assert found.value == pytest.approx(published, rel=0.1)
 
 
-@pytest.mark.always(1)
 @pytest.mark.parametrize("drive", CONSUMER, ids=lambda drive: drive.preset)
 def test_a_consumer_drive_reads_in_the_time_of_its_class(drive: Consumer) -> None:
     """Of a part that even the smallest map cache holds, on a full drive: all bits per cell."""
