@@ -19,6 +19,7 @@ def test_an_arm_is_not_counted(name: str) -> None:
     assert isinstance(found, Undetectable)
 
 
+@pytest.mark.always(1)
 @pytest.mark.parametrize(("seed", "index"), [(2_404_294_828, 44), (2_357_922_838, 194)])
 def test_blocks_that_a_read_cache_still_holds_do_not_make_a_table_larger(
     seed: int, index: int
