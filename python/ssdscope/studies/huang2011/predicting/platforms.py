@@ -23,7 +23,7 @@ from ssdscope.workloads import filling
 
 KEY = "platforms"
 TITLE = "The second host: models of SSD_I behind the desktop machine and behind the Atom"
-SHARE = 1 / 10
+SHARE = 1 / 3
 """Of the grid's workloads, on each host."""
 HOSTS = ("desktop", "Atom")
 _Cells = dict[tuple[str, str], Cell]
