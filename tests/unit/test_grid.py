@@ -1,5 +1,7 @@
 """The grid of huang2011: its 12,000 workloads, subsets, and what the driver makes of one."""
 
+from collections import Counter
+
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -127,5 +129,6 @@ def test_one_pattern_of_each_kind_is_drawn() -> None:
     assert set(drawn) <= set(grid.grid())
     kinds = {(each.wr_ratio, each.q_dep, each.wr_size, each.rd_size) for each in drawn}
     assert len(kinds) == len(drawn) == 500
-    patterns = {(each.wr_rand, each.rd_rand, each.wr_stride, each.rd_stride) for each in drawn}
+    patterns = Counter((v.wr_rand, v.rd_rand, v.wr_stride, v.rd_stride) for v in drawn)
     assert len(patterns) == grid.PATTERNS
+    assert set(patterns.values()) == {20, 21}
