@@ -13,9 +13,9 @@ from ssdscope.api.opening import TargetLike, files_behind, seed_of, target_of
 from ssdscope.api.probing import OnStage
 from ssdscope.errors import Interrupted, OutputError
 from ssdscope.probes.budget import Budget, silent
+from ssdscope.report import spending
 from ssdscope.report.replay import TraceFile
 from ssdscope.results.guard import Place, require_places
-from ssdscope.units import parse_size
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,7 +114,7 @@ def characterize(
     (True, False)
     """
     spend = Budget.parse(budget)
-    rated = None if rated_writes is None else parse_size(str(rated_writes))
+    rated = spending.rated(rated_writes)
     page, data = Path(out), None if json is None else Path(json)
     _guard(page, data, [*files_behind(target), *([] if trace is None else [trace])], force)
     opened = target_of(target, seed)

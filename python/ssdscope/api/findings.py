@@ -66,12 +66,10 @@ class Findings(findings.Findings):
 
     def __getitem__(self, name: str) -> Finding:
         """Give the finding of a property."""
-        if name not in self:
-            raise NoFindingError(name, list(self))
-        return super().__getitem__(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in list(self)
+        try:
+            return super().__getitem__(name)
+        except KeyError:
+            raise NoFindingError(name, list(self)) from None
 
     def __repr__(self) -> str:
         """Show a line per property."""

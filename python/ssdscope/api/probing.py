@@ -13,7 +13,6 @@ from ssdscope.errors import Interrupted
 from ssdscope.probes.budget import silent
 from ssdscope.report import spending
 from ssdscope.report.probing import run_probes
-from ssdscope.units import parse_size
 
 OnStage: TypeAlias = "Callable[[str, float], None] | None"
 """Called with the stage and the share of the whole that is done."""
@@ -80,7 +79,7 @@ def probe(
     spend = probes.Budget.parse(budget)
     wanted = names or ("all",)
     chosen = list(dict.fromkeys(each for name in wanted for each in probes.choose(name, spend)))
-    rated = None if rated_writes is None else parse_size(str(rated_writes))
+    rated = spending.rated(rated_writes)
     opened = target_of(target, seed)
     used_seed = seed_of(opened, seed)
     plan = spending.of_probes(opened, spend, chosen, rated)

@@ -13,7 +13,6 @@ from ssdscope.cli.probe import (
     DryRun,
     RatedWrites,
     findings_text,
-    rated,
     tell_plan,
 )
 from ssdscope.cli.progress import stage_progress
@@ -115,7 +114,7 @@ def characterize(
     begun_s = time.monotonic()  # before what takes seconds to import
     from ssdscope import probes, report
     from ssdscope.report.replay import TraceFile
-    from ssdscope.report.spending import in_words
+    from ssdscope.report.spending import in_words, rated
 
     session: Session = context.obj
     disclosure = _disclosure(anonymous=anonymous, whole=with_identity)

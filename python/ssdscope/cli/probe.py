@@ -14,7 +14,7 @@ from ssdscope.cli.session import Session
 from ssdscope.cli.target_names import complete_target
 from ssdscope.cli.terminal import paragraph
 from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, UsageError
-from ssdscope.units import format_capacity, parse_size
+from ssdscope.units import format_capacity
 from ssdscope.units import format_number as _number
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def probe(
     opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
         used_seed
     )
-    plan = spending.of_probes(opened, spend, chosen, rated(rated_writes))
+    plan = spending.of_probes(opened, spend, chosen, spending.rated(rated_writes))
     if dry_run:
         return tell_plan(plan, output_format)
     plan.require_asked()
@@ -173,11 +173,6 @@ def _refusals(findings: "Findings") -> list[str]:
         if isinstance(finding, Undetectable):
             alike.setdefault(finding.in_words(), []).append(finding.name)
     return [paragraph(f"{', '.join(names)}: {words}") for words, names in alike.items()]
-
-
-def rated(text: str | None) -> int | None:
-    """Read what a drive is rated for."""
-    return None if text is None else parse_size(text)
 
 
 def tell_plan(plan: "Plan", output_format: str) -> int:

@@ -12,7 +12,7 @@ from ssdscope.probes import ProbeInfo, choose, planned_writes_bytes
 from ssdscope.probes.budget import Budget
 from ssdscope.targets.endurance import disk_bytes, rated_bytes
 from ssdscope.targets.metered import Spent
-from ssdscope.units import format_capacity
+from ssdscope.units import format_capacity, parse_size
 
 if TYPE_CHECKING:
     from ssdscope.targets import Target
@@ -126,6 +126,17 @@ def unasked_bytes(rated: int | None, drive: int | None) -> int | None:
     if drive is None:
         return None
     return int(UNASKED_LIFE * rated if rated else UNASKED_DRIVE * drive)
+
+
+def rated(given: int | str | None) -> int | None:
+    """Read what a drive is rated for in its life: bytes, or a size as people write it.
+
+    Raises
+    ------
+    UsageError
+        If it is no size.
+    """
+    return None if given is None else parse_size(str(given))
 
 
 def of_probes(
