@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ssdscope.errors import DeviceError, UsageError
-from ssdscope.probes.budget import Budget, StageProgress
+from ssdscope.probes.budget import DEFAULT_S, Budget, StageProgress
 from ssdscope.report import survey
 from ssdscope.report.survey import Measurement, Point
 from ssdscope.targets import Device
@@ -23,7 +23,7 @@ DEPTHS = (16, 1, 64)
 PATTERNS = ("randwrite", "write")
 MOST_COST = 24e6
 """Requests and operations of the flash for a pattern and size on a simulated drive; some ten
-seconds of a core. More repetitions take as many times as much."""
+seconds of a core. That is the default budget's; others get their part of it."""
 WALL_SIZES_BYTES, WALL_DEPTHS = (4096, 262_144), (16, 1)
 SEED = 0x5057
 
@@ -151,7 +151,7 @@ def settle(
 def _most_cost(info: DeviceInfo, budget: Budget, chains: int) -> float:
     if info.clock == "wall":
         return budget.wall_s * 1e9 / max(chains, 1)
-    return MOST_COST * budget.repetitions
+    return MOST_COST * budget.wall_s / DEFAULT_S
 
 
 def _chain(
