@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.collecting_drives import NOISE, bench_with, page_mapped, told
+from tests.integration.collecting_drives import NOISE, bench_with, page_mapped, told
 
 from ssdscope.probes import Ambiguous, Detected, Finding, Reason, Undetectable, amplification
 from ssdscope.probes.collection_fit import CourseFit, Times

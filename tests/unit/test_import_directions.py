@@ -6,9 +6,9 @@ TYPE_CHECKING count like all others.
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
+from tests.syntax import nodes_of
 from tests.violations import Violations
 
 import ssdscope
@@ -61,14 +61,9 @@ def part_of(module: str) -> str | None:
     return words[1] if words[0] == "ssdscope" and len(words) > 1 else None
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def imports(path: Path) -> Iterator[tuple[int, str, str | None]]:
     """Line, module and name imported from it; plain imports have no name."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name, None
@@ -136,7 +131,7 @@ def test_probes_and_models_never_see_the_inside_of_a_drive() -> None:
         for line, module, name in imports(path):
             what = f"imports {module}, {name}"
             rule.check(through_the_door(own, module, name), f"{path}:{line}", what)
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Attribute):
                 inside = node.attr in ("drive", "_native")
                 rule.check(not inside, f"{path}:{node.lineno}", f"sees .{node.attr}")

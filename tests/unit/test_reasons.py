@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.syntax import nodes_of
 
 from ssdscope.cli.probe import findings_text
 from ssdscope.findings import PROPERTIES, Findings, Undetectable
@@ -26,16 +27,13 @@ def emitted() -> set[Reason]:
     """Reasons that a probe names elsewhere than in a comparison."""
     found = set()
     for path in PROBES.glob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        nodes = nodes_of(path)
         compared = {
-            id(inner)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Compare)
-            for inner in ast.walk(node)
+            id(inner) for node in nodes if isinstance(node, ast.Compare) for inner in ast.walk(node)
         }
         found |= {
             Reason[node.attr]
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)
             and node.value.id == "Reason"

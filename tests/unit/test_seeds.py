@@ -1,10 +1,12 @@
 """Named streams: one place makes generators, and draws that others rest on stay as they are."""
 
 import ast
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.syntax import nodes_of
 
 import ssdscope
 from ssdscope import seeds
@@ -52,10 +54,6 @@ def sources() -> list[Path]:
     return [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "seeds.py"]
 
 
-def trees() -> list[tuple[Path, ast.Module]]:
-    return [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in sources()]
-
-
 def makes(node: ast.AST) -> bool:
     """Whether a generator is made here, or drawn from that nobody named."""
     match node:
@@ -70,14 +68,14 @@ def makes(node: ast.AST) -> bool:
     return False
 
 
-def makers(tree: ast.AST) -> list[int]:
+def makers(nodes: Iterable[ast.AST]) -> list[int]:
     """Lines on which one is."""
-    return [node.lineno for node in ast.walk(tree) if makes(node)]
+    return [node.lineno for node in nodes if makes(node)]
 
 
-def names_of(tree: ast.AST) -> list[str]:
+def names_of(nodes: Iterable[ast.AST]) -> list[str]:
     """Names that are given to `stream` as they are."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
     called = [
         each
         for each in calls
@@ -92,8 +90,8 @@ def names_of(tree: ast.AST) -> list[str]:
 
 
 def test_nobody_else_makes_a_generator() -> None:
-    for path, tree in trees():
-        assert makers(tree) == [], f"{path}: use ssdscope.seeds.stream"
+    for path in sources():
+        assert makers(nodes_of(path)) == [], f"{path}: use ssdscope.seeds.stream"
 
 
 @pytest.mark.parametrize(
@@ -107,7 +105,7 @@ def test_nobody_else_makes_a_generator() -> None:
     ],
 )
 def test_the_walk_sees_a_generator(source: str) -> None:
-    assert makers(ast.parse(source))
+    assert makers(ast.walk(ast.parse(source)))
 
 
 @pytest.mark.parametrize("name", BEFORE)
@@ -120,7 +118,7 @@ def test_draws_are_those_from_before_there_were_names(name: str) -> None:
 def test_every_kept_stream_is_held_to_its_draws_and_used() -> None:
     families = {name for name in BEFORE if name.startswith(seeds._KEPT_LETTERS)}
     assert BEFORE.keys() - families == seeds._KEPT.keys()
-    used = {name for _, tree in trees() for name in names_of(tree)}
+    used = {name for path in sources() for name in names_of(nodes_of(path))}
     assert used >= seeds._KEPT.keys(), "what nobody draws from any more leaves the list"
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.syntax import nodes_of, text_of, tree_of
 from tests.violations import Violations
 
 ROOT = Path(__file__).parents[2]
@@ -37,22 +38,14 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@cache
-def text_of(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(text_of(path))
-
-
 def functions(path: Path) -> Iterator[tuple[str, int, int]]:
     """Names of functions with their line, and how many lines from the body's first to its last."""
     if path.suffix == ".py":
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+                body = (
+                    node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+                )
                 yield (
                     node.name,
                     node.lineno,
@@ -127,7 +120,7 @@ def test_only_the_command_line_prints() -> None:
     package = ROOT / "python"
     for path in sources(".py"):
         if path.is_relative_to(package) and not path.is_relative_to(package / "ssdscope/cli"):
-            for node in ast.walk(tree_of(path)):
+            for node in nodes_of(path):
                 if isinstance(node, ast.Call | ast.Attribute):
                     rule.check(not prints(node), f"{name_of(path)}:{node.lineno}", "prints")
     rule.none(least=1000)

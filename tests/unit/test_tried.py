@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from tests.syntax import tree_of
 
 from ssdscope.errors import UsageError
 from ssdscope.report.tried import TRIED
@@ -39,7 +40,7 @@ def test_every_sentence_is_held_to_something() -> None:
 @pytest.mark.parametrize("test", [each for tests in RESTS_ON.values() for each in tests])
 def test_what_a_sentence_rests_on_is_there(test: str) -> None:
     path, _, name = test.partition("::")
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    tree = tree_of(ROOT / path)
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     assert name in functions
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
+from tests.integration.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Detected, Finding, State, moved_units
 

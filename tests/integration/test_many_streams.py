@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
+from tests.integration.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import Detected, Reason, Undetectable, many_streams, reclaim_unit
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.small_drives import KIB, LOG_BLOCK, NOISE, opened, probed
+from tests.integration.small_drives import KIB, LOG_BLOCK, NOISE, opened, probed
 
 from ssdscope.probes import Absent, Detected, Finding, Reason, Undetectable
 from ssdscope.probes.buffer_unit import find_unit

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.collecting_drives import bench_with, told
+from tests.integration.collecting_drives import bench_with, told
 
 from ssdscope.probes import Detected, Undetectable
 from ssdscope.probes.write_buffer import SIZE

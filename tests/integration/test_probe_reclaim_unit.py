@@ -9,7 +9,14 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
+from tests.integration.collecting_drives import (
+    FLAT,
+    NOISE,
+    bench_with,
+    log_block,
+    page_mapped,
+    told,
+)
 
 from ssdscope.findings import Evidence
 from ssdscope.probes import (

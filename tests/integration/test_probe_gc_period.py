@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
+from tests.integration.collecting_drives import (
+    FLAT,
+    NOISE,
+    bench_with,
+    log_block,
+    page_mapped,
+    told,
+)
 
 from ssdscope import stats
 from ssdscope.findings import Evidence

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.unit import reading_drives
+from tests.integration import reading_drives
 
 from ssdscope import probes
 from ssdscope.probes import (

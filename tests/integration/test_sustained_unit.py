@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.unit.collecting_drives import NOISE, bench_with, page_mapped
+from tests.integration.collecting_drives import NOISE, bench_with, page_mapped
 
 from ssdscope.probes import Detected, Finding, State, sustained_unit
 

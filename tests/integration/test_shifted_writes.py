@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.unit.small_drives import probed
+from tests.integration.small_drives import probed
 
 from ssdscope.probes import Absent
 from ssdscope.probes.shifted_writes import Samples, held_out

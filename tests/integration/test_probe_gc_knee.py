@@ -7,7 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.unit.collecting_drives import FLAT, NOISE, bench_with, log_block, page_mapped, told
+from tests.integration.collecting_drives import (
+    FLAT,
+    NOISE,
+    bench_with,
+    log_block,
+    page_mapped,
+    told,
+)
 
 from ssdscope.findings import Evidence
 from ssdscope.probes import Absent, Ambiguous, Detected, Finding, Reason, Undetectable, gc_knee

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.unit.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
+from tests.integration.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
 
 from ssdscope.probes import (
     Absent,

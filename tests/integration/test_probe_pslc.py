@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
+from tests.integration.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
 
 from ssdscope.probes import (
     Absent,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.small_drives import FLAT, KIB, LOG_BLOCK, MIB, NOISE, opened, probed
+from tests.integration.small_drives import FLAT, KIB, LOG_BLOCK, MIB, NOISE, opened, probed
 
 from ssdscope import probes
 from ssdscope.findings import Evidence

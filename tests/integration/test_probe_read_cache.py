@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit import reading_drives
+from tests.integration import reading_drives
 
 from ssdscope.probes import Absent, Budget, Detected, Finding, read_cache
 from ssdscope.targets import Device, open_target

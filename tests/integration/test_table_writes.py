@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.collecting_drives import bench_with, page_mapped
+from tests.integration.collecting_drives import bench_with, page_mapped
 
 from ssdscope.probes import Detected, Reason, gc_knee, table_writes
 from ssdscope.probes.bench import Stopped

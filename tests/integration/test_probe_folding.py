@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.small_drives import NOISE, opened
+from tests.integration.small_drives import NOISE, opened
 
 from ssdscope.probes import Bench, Budget, State
 from ssdscope.probes.folding import folds, writes_bytes
