@@ -9,21 +9,18 @@ from __future__ import annotations
 import hashlib
 import math
 import os
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.small_drives import LOG_BLOCK, MIB, opened
 
 from ssdscope import probes
 from ssdscope.errors import DeviceError
 from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "unit"))
-from small_drives import LOG_BLOCK, MIB, opened
 
 FULL = Budget.parse("full")
 PAGE = {"ftl.map_unit_bytes": 8192, "over_provisioning_ratio": 0.25}
