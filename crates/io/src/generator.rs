@@ -8,13 +8,15 @@
 //! of their size, counted from the start of the region, and so does the first
 //! sequential one of each direction if the start is to be random.
 
+mod skew;
 mod track;
 
+use self::skew::Skew;
 use self::track::Track;
 use crate::request::Op;
 use crate::rng::Stream;
 use crate::units::{Bytes, Lba, Sectors};
-use crate::workload::{JobLimits, Plan, Region};
+use crate::workload::{JobLimits, Plan, Region, Shape};
 
 /// Why a job made its last request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +46,44 @@ pub struct Generator {
     reads: Track,
     writes: Track,
     read_percent: u64,
+    /// Whether anything but a plain request may be next: a flush, or one of several sizes.
+    unusual: bool,
+    splits: Option<Box<Splits>>,
     fsync_every: u64,
     writes_since_flush: u64,
     left: JobLimits,
     directions: Stream,
     places: Stream,
     offsets: Stream,
+}
+
+/// Several sizes of requests, with their shares.
+#[derive(Clone, Debug)]
+struct Splits {
+    reads: Vec<(Sectors, u64)>,
+    writes: Vec<(Sectors, u64)>,
+    sizes: Stream,
+}
+
+impl Splits {
+    fn of(plan: &Plan, sizes: Stream) -> Option<Box<Self>> {
+        let (reads, writes) = (plan.read_split.clone(), plan.write_split.clone());
+        let any = !reads.is_empty() || !writes.is_empty();
+        any.then(|| Box::new(Self { reads, writes, sizes }))
+    }
+}
+
+/// One of several sizes, by their shares of a hundred; `None` where there is only one.
+fn draw_size(split: &[(Sectors, u64)], sizes: &mut Stream) -> Option<Sectors> {
+    let &(last, _) = split.last()?;
+    let mut drawn = sizes.below(100);
+    for &(sectors, percent) in split {
+        if drawn < percent {
+            return Some(sectors);
+        }
+        drawn -= percent;
+    }
+    Some(last)
 }
 
 impl Generator {
@@ -62,14 +96,27 @@ impl Generator {
         let region =
             Region { start: plan.region.start + ahead.unwrap_or(Sectors::ZERO), ..plan.region };
         let mut starts = stream("starts");
-        let mut track = |shape| {
+        let shifts = stream("shifts");
+        let mut track = |shape: Shape, split: &[(Sectors, u64)]| {
             let start = full.random_start.then_some(&mut starts);
-            Track::new(region, shape, full.partitions, start)
+            let mut track = Track::new(region, shape, full.partitions, start);
+            let unit = split.iter().map(|&(sectors, _)| sectors).min().unwrap_or(shape.sectors);
+            let blocks = region.sectors.0 / unit.0.max(1);
+            let distribution = full.random_distribution.as_ref();
+            let skew = distribution
+                .and_then(|each| Skew::new(each, blocks, unit.bytes().0, &mut shifts.clone()));
+            if skew.is_some() || !split.is_empty() {
+                track.draws(unit, region, skew);
+            }
+            track
         };
+        let splits = Splits::of(plan, stream("sizes"));
         Self {
-            reads: track(plan.reads),
-            writes: track(plan.writes),
+            reads: track(plan.reads, &plan.read_split),
+            writes: track(plan.writes, &plan.write_split),
             read_percent: plan.read_percent,
+            unusual: full.fsync_every > 0 || splits.is_some(),
+            splits,
             fsync_every: full.fsync_every,
             writes_since_flush: 0,
             left: plan.limits,
@@ -85,8 +132,11 @@ impl Generator {
     /// Which limit the job has reached.
     #[inline(always)]
     pub fn next_request(&mut self) -> Result<Generated, Exhausted> {
-        if self.fsync_every > 0 && self.writes_since_flush == self.fsync_every {
-            return Ok(self.flush());
+        if self.unusual {
+            if self.fsync_every > 0 && self.writes_since_flush == self.fsync_every {
+                return Ok(self.flush());
+            }
+            self.draw_sizes();
         }
         let is_read = percent(&mut self.directions, self.read_percent);
         let track = if is_read { &mut self.reads } else { &mut self.writes };
@@ -106,6 +156,19 @@ impl Generator {
     #[inline]
     pub fn end_ramp(&mut self) {
         self.left.ramp_requests = 0;
+    }
+
+    /// Gives the next request of each direction its size.
+    #[inline(never)]
+    fn draw_sizes(&mut self) {
+        let Some(splits) = &mut self.splits else { return };
+        let Splits { reads, writes, sizes } = &mut **splits;
+        if let Some(sectors) = draw_size(reads, sizes) {
+            self.reads.resize(sectors);
+        }
+        if let Some(sectors) = draw_size(writes, sizes) {
+            self.writes.resize(sectors);
+        }
     }
 
     #[cold]

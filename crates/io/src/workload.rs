@@ -7,9 +7,11 @@
 
 mod check;
 mod plan;
+mod shapes;
 
 pub(crate) use check::{LONGEST_SPAN, MOST_IN_FLIGHT};
 pub use plan::{JobLimits, Plan, Region, Shape};
+pub use shapes::{BlockShare, Distribution, Zone};
 
 use crate::arrivals::Arrival;
 use serde::{Deserialize, Serialize};
@@ -78,6 +80,15 @@ pub struct Workload {
     /// Bytes per write, where different.
     #[serde(default)]
     pub write_block_bytes: Option<u64>,
+    /// Several sizes with their shares, instead of one.
+    #[serde(default)]
+    pub block_split: Option<Vec<BlockShare>>,
+    /// The same of the reads, where different.
+    #[serde(default)]
+    pub read_block_split: Option<Vec<BlockShare>>,
+    /// The same of the writes, where different.
+    #[serde(default)]
+    pub write_block_split: Option<Vec<BlockShare>>,
     /// Reads in a hundred requests of a mixed pattern.
     #[serde(default = "default_read_percent")]
     pub read_percent: u64,
@@ -117,6 +128,15 @@ pub struct Workload {
     /// Most requests per second of each job; with arrivals of their own, how many.
     #[serde(default)]
     pub rate_iops: Option<u64>,
+    /// Most bytes per second of each job, of reads and of writes apart.
+    #[serde(default)]
+    pub rate_bytes: Option<u64>,
+    /// The same of the reads, where different.
+    #[serde(default)]
+    pub read_rate_bytes: Option<u64>,
+    /// The same of the writes, where different.
+    #[serde(default)]
+    pub write_rate_bytes: Option<u64>,
     /// What makes a job ask.
     #[serde(default)]
     pub arrival: Arrival,
@@ -135,6 +155,9 @@ pub struct Workload {
     /// The same of the writes, where different.
     #[serde(default)]
     pub write_percentage_random: Option<u64>,
+    /// Where random requests fall; default: anywhere alike.
+    #[serde(default)]
+    pub random_distribution: Option<Distribution>,
     /// Gap from the end of a sequential request to the start of the next of its direction; minus
     /// its size for requests in one place, less than that for requests that go backwards.
     #[serde(default)]
@@ -183,6 +206,9 @@ impl Workload {
             block_bytes: default_block_bytes(),
             read_block_bytes: None,
             write_block_bytes: None,
+            block_split: None,
+            read_block_split: None,
+            write_block_split: None,
             read_percent: default_read_percent(),
             iodepth: one(),
             numjobs: one(),
@@ -196,12 +222,16 @@ impl Workload {
             thinktime_ns: 0,
             thinktime_every: one(),
             rate_iops: None,
+            rate_bytes: None,
+            read_rate_bytes: None,
+            write_rate_bytes: None,
             arrival: Arrival::Closed,
             fsync_every: 0,
             fua: false,
             percentage_random: None,
             read_percentage_random: None,
             write_percentage_random: None,
+            random_distribution: None,
             stride_bytes: 0,
             read_stride_bytes: None,
             write_stride_bytes: None,

@@ -12,8 +12,8 @@ use crate::pauses::Pauses;
 use crate::request::Op;
 use crate::rng::Stream;
 use crate::summary::{RunSummary, StopReason};
-use crate::units::Nanos;
-use crate::workload::{Plan, Workload};
+use crate::units::{Nanos, SECTOR_BYTES};
+use crate::workload::{LONGEST_SPAN, Plan, Workload};
 
 /// Runs a workload to its end.
 ///
@@ -80,6 +80,33 @@ struct Job {
     generator: Generator,
     pauses: Option<Pauses>,
     arrivals: Option<Arrivals>,
+    budgets: Option<Budgets>,
+}
+
+/// Bytes per second of reads and of writes, each at its own pace, as fio's `rate`.
+#[derive(Clone, Copy)]
+struct Budgets {
+    /// Of reads, then of writes; `None` = no limit.
+    rates: [Option<u64>; 2],
+    /// Bytes so far.
+    bytes: [u64; 2],
+}
+
+impl Budgets {
+    fn of(full: &Workload) -> Option<Self> {
+        let rates = [full.read_rate_bytes, full.write_rate_bytes];
+        rates.iter().any(Option::is_some).then_some(Self { rates, bytes: [0; 2] })
+    }
+
+    /// When the next request of a direction may start: once all before it have had their time.
+    fn next_time(&mut self, op: Op, bytes: u64) -> Nanos {
+        let direction = usize::from(op == Op::Write);
+        let Some(rate) = self.rates[direction] else { return Nanos::ZERO };
+        let before = self.bytes[direction];
+        self.bytes[direction] = before.saturating_add(bytes);
+        let wait = u128::from(before) * 1_000_000_000 / u128::from(rate);
+        Nanos(u64::try_from(wait).unwrap_or(LONGEST_SPAN.0).min(LONGEST_SPAN.0))
+    }
 }
 
 impl Job {
@@ -92,7 +119,8 @@ impl Job {
                 Arrivals::poisson(rate_iops, stream)
             }
         });
-        Self { generator: Generator::new(plan, number), pauses: Pauses::of(full), arrivals }
+        let (pauses, budgets) = (Pauses::of(full), Budgets::of(full));
+        Self { generator: Generator::new(plan, number), pauses, arrivals, budgets }
     }
 }
 
@@ -137,6 +165,12 @@ impl Source for Jobs {
             && request.op != Op::Flush
         {
             due = due.max(self.start + arrivals.next_time());
+        }
+        if let Some(budgets) = &mut job.budgets
+            && request.op != Op::Flush
+        {
+            let bytes = request.sectors.0 * SECTOR_BYTES;
+            due = due.max(self.start + budgets.next_time(request.op, bytes));
         }
         Next::Request(Planned {
             due,

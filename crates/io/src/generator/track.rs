@@ -1,5 +1,6 @@
 //! Where the requests of one direction fall: in order, over partitions in turn, or at random.
 
+use super::skew::Skew;
 use crate::rng::Stream;
 use crate::units::{Lba, Sectors};
 use crate::workload::{Region, Shape};
@@ -12,7 +13,7 @@ use crate::workload::{Region, Shape};
 pub(super) struct Track {
     start: Lba,
     pub shape: Shape,
-    /// Whole requests in the region.
+    /// Whole requests in the region; 0 where places are drawn in another way.
     blocks: u64,
     /// From the start of one request in order to that of the next.
     step: u64,
@@ -22,6 +23,16 @@ pub(super) struct Track {
     last: u64,
     next: u64,
     partitions: Partitions,
+    drawn: Option<Box<Drawn>>,
+}
+
+/// How places are drawn where requests are of several sizes, or not all blocks alike.
+#[derive(Clone, Debug)]
+struct Drawn {
+    /// Places are multiples of it: the smallest size.
+    unit: u64,
+    region: u64,
+    skew: Option<Skew>,
 }
 
 /// Parts of a region that take requests in turn, each in order.
@@ -57,14 +68,46 @@ impl Track {
             last: share.saturating_sub(length),
             next,
             partitions: Partitions { count: partitions, sectors: share, turn: 0 },
+            drawn: None,
         }
+    }
+
+    /// Draws random places as multiples of `unit`, after a distribution where there is one.
+    pub fn draws(&mut self, unit: Sectors, region: Region, skew: Option<Skew>) {
+        self.blocks = 0;
+        self.drawn = Some(Box::new(Drawn { unit: unit.0.max(1), region: region.sectors.0, skew }));
+    }
+
+    /// Lets the next request have another length.
+    pub fn resize(&mut self, sectors: Sectors) {
+        let Some(drawn) = &self.drawn else { return };
+        self.last = drawn.region.saturating_sub(sectors.0);
+        self.step = sectors.0.wrapping_add_signed(self.shape.stride);
+        self.shape.sectors = sectors;
     }
 
     /// A request anywhere in the region.
     #[inline]
     pub fn random(&mut self, offsets: &mut Stream) -> Lba {
+        if self.blocks == 0 {
+            let place = self.drawn_place(offsets);
+            return self.step_from(place);
+        }
         let block = offsets.below(self.blocks);
         self.step_from(block * self.shape.sectors.0)
+    }
+
+    /// A place after the distribution; a request that would cross the end is moved back to
+    /// finish before it.
+    #[inline(never)]
+    fn drawn_place(&self, offsets: &mut Stream) -> u64 {
+        let Some(drawn) = &self.drawn else { return 0 };
+        let length = self.shape.sectors.0;
+        let fitting = drawn.region.saturating_sub(length) / drawn.unit;
+        match &drawn.skew {
+            None => offsets.below(fitting + 1) * drawn.unit,
+            Some(skew) => skew.draw(offsets).min(fitting) * drawn.unit,
+        }
     }
 
     /// The request after the last one.

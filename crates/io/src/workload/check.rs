@@ -1,6 +1,7 @@
 //! What is wrong with a workload, all of it, before anything is issued.
 
-use super::{Workload, WorkloadFault};
+use super::shapes::sum_to_100;
+use super::{BlockShare, Workload, WorkloadFault};
 use crate::arrivals::Arrival;
 use crate::device::DeviceInfo;
 use crate::units::{Bytes, Nanos};
@@ -34,6 +35,8 @@ impl Check {
             ("runtime_ns", full.runtime_ns),
             ("ramp_ns", full.ramp_ns),
             ("rate_iops", full.rate_iops),
+            ("read_rate_bytes", full.read_rate_bytes),
+            ("write_rate_bytes", full.write_rate_bytes),
         ] {
             self.require(value != Some(0), field, || {
                 "must be more than 0; leave it out for no limit".to_owned()
@@ -74,6 +77,7 @@ impl Check {
             within(field, share.unwrap_or(0), 0, 100);
         }
         self.arrivals(full);
+        self.drawn(full);
         self.require(full.thinktime_every <= 1 || full.thinktime_ns > 0, "thinktime_every", || {
             "there is no pause to make after so many requests: say how long (thinktime_ns)"
                 .to_owned()
@@ -97,6 +101,26 @@ impl Check {
             self.require(!set, field, || {
                 "means nothing where requests arrive by themselves (arrival)".to_owned()
             });
+        }
+    }
+
+    /// What is drawn for each request: sizes and skewed places.
+    fn drawn(&mut self, full: &Workload) {
+        for (field, split) in [
+            ("read_block_split", &full.read_block_split),
+            ("write_block_split", &full.write_block_split),
+        ] {
+            let Some(split) = split else { continue };
+            if let Some(message) = sum_to_100(split.iter().map(|share| share.percent), "sizes") {
+                self.faults.push(WorkloadFault { field, message });
+            }
+            let plain = full.partitions <= 1 && !full.random_start;
+            self.require(plain, field, || {
+                "partitions and a random start are for requests of one size".to_owned()
+            });
+        }
+        if let Some(message) = full.random_distribution.as_ref().and_then(|each| each.fault()) {
+            self.faults.push(WorkloadFault { field: "random_distribution", message });
         }
     }
 
@@ -132,6 +156,16 @@ impl Check {
             self.require(bytes.is_multiple_of(unit_bytes), field, || {
                 format!("{bytes} is not a multiple of the drive's {unit_bytes}-byte blocks")
             });
+        }
+        for (field, split) in [
+            ("read_block_split", &full.read_block_split),
+            ("write_block_split", &full.write_block_split),
+        ] {
+            for BlockShare { bytes, .. } in split.iter().flatten() {
+                self.require(*bytes > 0 && bytes.is_multiple_of(unit_bytes), field, || {
+                    format!("{bytes} is not a multiple of the drive's {unit_bytes}-byte blocks")
+                });
+            }
         }
         self.partitions(full);
         self.require(smallest_block(full) > 0, "block_bytes", || "must be more than 0".to_owned());

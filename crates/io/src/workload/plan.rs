@@ -1,7 +1,7 @@
 //! A workload checked against a drive, with every gap filled.
 
 use super::check::{Check, last_offset};
-use super::{MOST_REQUESTS_UNTIL_CI, Workload, WorkloadError};
+use super::{BlockShare, MOST_REQUESTS_UNTIL_CI, Workload, WorkloadError};
 use crate::device::DeviceInfo;
 use crate::units::{Bytes, Lba, Nanos, SECTOR_BYTES, Sectors};
 
@@ -17,7 +17,7 @@ pub struct Region {
 /// What the requests of one direction are like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Their length.
+    /// Their length; of several sizes the largest.
     pub sectors: Sectors,
     /// Random places in a hundred requests.
     pub random_percent: u64,
@@ -47,6 +47,10 @@ pub struct Plan {
     pub reads: Shape,
     /// What writes are like.
     pub writes: Shape,
+    /// Sizes of reads with their shares, where there are several.
+    pub read_split: Vec<(Sectors, u64)>,
+    /// Sizes of writes with their shares, where there are several.
+    pub write_split: Vec<(Sectors, u64)>,
     /// Reads in a hundred requests.
     pub read_percent: u64,
     /// How long no request counts, if the ramp's requests last so long.
@@ -62,8 +66,16 @@ impl Workload {
     #[must_use]
     pub fn resolve(&self, info: &DeviceInfo) -> Self {
         let mut full = self.clone();
-        full.read_block_bytes.get_or_insert(self.block_bytes);
-        full.write_block_bytes.get_or_insert(self.block_bytes);
+        full.read_block_split = self.read_block_split.clone().or_else(|| self.block_split.clone());
+        full.write_block_split =
+            self.write_block_split.clone().or_else(|| self.block_split.clone());
+        let largest =
+            |split: &Option<Vec<BlockShare>>| split.iter().flatten().map(|share| share.bytes).max();
+        let (reads, writes) = (largest(&full.read_block_split), largest(&full.write_block_split));
+        full.read_block_bytes = reads.or(full.read_block_bytes).or(Some(self.block_bytes));
+        full.write_block_bytes = writes.or(full.write_block_bytes).or(Some(self.block_bytes));
+        full.read_rate_bytes = self.read_rate_bytes.or(self.rate_bytes);
+        full.write_rate_bytes = self.write_rate_bytes.or(self.rate_bytes);
         let random_percent =
             *full.percentage_random.get_or_insert(if self.rw.is_random() { 100 } else { 0 });
         full.read_percentage_random.get_or_insert(random_percent);
@@ -99,6 +111,9 @@ impl Workload {
             return Err(WorkloadError { faults: check.faults });
         }
         let sectors = |bytes: u64| Sectors(bytes / SECTOR_BYTES);
+        let split = |split: &Option<Vec<BlockShare>>| -> Vec<(Sectors, u64)> {
+            split.iter().flatten().map(|share| (sectors(share.bytes), share.percent)).collect()
+        };
         let shape = |block: Option<u64>, random: Option<u64>, stride: Option<i64>| Shape {
             sectors: sectors(block.unwrap_or(0)),
             random_percent: random.unwrap_or(0),
@@ -119,6 +134,8 @@ impl Workload {
                 full.write_percentage_random,
                 full.write_stride_bytes,
             ),
+            read_split: split(&full.read_block_split),
+            write_split: split(&full.write_block_split),
             read_percent: full.read_percent,
             ramp: full.ramp_ns.map_or(Nanos::MAX, Nanos),
             limits: JobLimits {
