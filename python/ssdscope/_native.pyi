@@ -185,6 +185,28 @@ def drive_keys() -> str:
 def identify(path: str) -> str:
     """Say what a device or file is, as JSON."""
 
+def read_fio_logs(
+    paths: Sequence[str],
+    options_json: str,
+    chunk: Callable[[dict[str, npt.NDArray[Any]]], None],
+) -> str:
+    """Read fio's logs, merged by time; what they hold, as JSON.
+
+    Parameters
+    ----------
+    paths
+        One file of each job.
+    options_json
+        ``unit_ns`` (of a latency of 1, or null), ``skip_bad``.
+    chunk
+        Called with up to 65,536 rows, columns as in `Device.run`.
+
+    Raises
+    ------
+    TraceError
+        If one cannot be read.
+    """
+
 def read_trace(
     path: str,
     options_json: str,

@@ -46,5 +46,5 @@ mod _native {
         resolve_drive, version,
     };
     #[pymodule_export]
-    use crate::trace::{read_trace, sniff_trace};
+    use crate::trace::{read_fio_logs, read_trace, sniff_trace};
 }

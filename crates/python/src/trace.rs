@@ -1,10 +1,10 @@
 //! Traces without a drive: what a file is, and its requests as columns.
 
-use crate::columns::trace_dict;
+use crate::columns::{log_dict, trace_dict};
 use crate::error::{OrPy, UsageError, json};
 use crate::signals::Signals;
 use pyo3::prelude::*;
-use ssdscope_io::trace::{CHUNK_ROWS, TraceColumns, TraceOptions, open_records, sniff};
+use ssdscope_io::trace::{self, CHUNK_ROWS, TraceColumns, TraceOptions, open_records, sniff};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -53,5 +53,34 @@ pub fn read_trace(
             give(&columns)?;
         }
         json(records.stats())
+    })
+}
+
+/// Read fio's logs, merged by time, some rows at a time; what they hold, as JSON.
+#[pyfunction]
+pub fn read_fio_logs(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options_json: &str,
+    chunk: Py<PyAny>,
+) -> PyResult<String> {
+    let options = serde_json::from_str(options_json)
+        .map_err(|error| UsageError::new_err(format!("fio log options: {error}")))?;
+    py.detach(|| {
+        let mut signals = Signals::new();
+        let mut watch = |_lines| match signals.keep_going(|_, _| Ok(())) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        };
+        let mut failed = None;
+        let mut give = |rows: &_| {
+            let given = Python::attach(|py| chunk.call1(py, (log_dict(py, rows)?,)).map(drop));
+            failed = given.err();
+            if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let told = trace::read_fio_logs(&paths, &options, &mut give, &mut watch);
+        failed.map_or(Ok(()), Err)?;
+        signals.take()?;
+        json(&told.or_py()?)
     })
 }

@@ -16,6 +16,7 @@ from ssdscope.cli import (
     config,
     doctor,
     drives,
+    import_fio_log,
     model,
     probe,
     replay,
@@ -67,7 +68,7 @@ app = typer.Typer(
         "token_normalize_func": lambda token: token.replace("_", "-"),
     },
 )
-for module in (characterize, probe, run, replay, sweep, reproduce):
+for module in (characterize, probe, run, replay, import_fio_log, sweep, reproduce):
     module.register(app)
 app.add_typer(model.app, rich_help_panel=LEARN)
 for module in (drives, trace, config):

@@ -52,6 +52,18 @@ def _patterns(_words: Words) -> Names:
     return PATTERNS
 
 
+def _distributions(_words: Words) -> Names:
+    from ssdscope.workloads.drawn import DISTRIBUTIONS
+
+    return DISTRIBUTIONS
+
+
+def _fio_logs(_words: Words) -> Names:
+    from ssdscope.results.fio_logs import KINDS
+
+    return KINDS
+
+
 def _arrivals(_words: Words) -> Names:
     from ssdscope.workloads.workload import ARRIVALS
 
@@ -165,6 +177,8 @@ def _kinds(_words: Words) -> Names:
 
 PATTERNS = Choices(_patterns)
 ARRIVALS = Choices(_arrivals)
+DISTRIBUTIONS = Choices(_distributions)
+FIO_LOGS = Choices(_fio_logs)
 MODES = Choices(_modes)
 ALIGNMENTS = Choices(_alignments)
 FITS = Choices(_fits)

@@ -6,11 +6,13 @@ import typer
 
 from ssdscope.cli import choices, options
 from ssdscope.cli.choices import Choices
+from ssdscope.cli.fio_job import require_alone, run_job_file
 from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.output import note
 from ssdscope.cli.outputs import Input, guard
 from ssdscope.cli.running import Presentation, TargetOptions, execute
 from ssdscope.cli.session import Session
+from ssdscope.errors import UsageError
 
 EXAMPLES = """
 Random reads of 4 KiB, 32 in flight:
@@ -21,6 +23,11 @@ A reader beside a writer:
   ssdscope run sim:mqsim-8g --runtime 50ms --flow rw=randread --flow "rw=write bs=128k"
 A real file, only read, with a row per request:
   ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
+Hot blocks, two sizes, on half of the drive:
+  ssdscope run sim:mqsim-8g --rw randwrite --bssplit 4k/60:64k/40 \
+      --random_distribution zipf:1.2 --size 50% --number_ios 10000
+A job file of fio:
+  ssdscope run sim:mqsim-8g --fio-job mix.fio
 """
 
 WORKLOAD, END = "Workload", "Start and end of the run"
@@ -72,6 +79,15 @@ def run(
             "4k, 4096 bytes",
         ),
     ] = "4k",
+    bssplit: Annotated[
+        str | None,
+        _option(
+            WORKLOAD,
+            "--bssplit",
+            "SIZE/PERCENT:...",
+            "Several sizes with their shares: 4k/60:64k/40; behind a comma those of writes.",
+        ),
+    ] = None,
     iodepth: Annotated[
         str | None,
         _option(WORKLOAD, "--iodepth", "N", "Requests in flight, per job.", "1 request"),
@@ -84,10 +100,13 @@ def run(
     ] = None,
     size: Annotated[
         str | None,
-        _option(WORKLOAD, "--size", "SIZE", "Size of the region.", "up to the end of the target"),
+        _option(
+            WORKLOAD, "--size", "SIZE|PERCENT", "Size of the region.", "up to the end of the target"
+        ),
     ] = None,
     offset: Annotated[
-        str | None, _option(WORKLOAD, "--offset", "SIZE", "Where the region starts.", "0 bytes")
+        str | None,
+        _option(WORKLOAD, "--offset", "SIZE|PERCENT", "Where the region starts.", "0 bytes"),
     ] = None,
     number_ios: Annotated[
         str | None, _option(END, "--number-ios", "N", "End after N requests, per job.")
@@ -100,7 +119,7 @@ def run(
     ] = None,
     io_size: Annotated[
         str | None,
-        _option(END, "--io-size --io-limit", "SIZE", "End after so many bytes, per job."),
+        _option(END, "--io-size --io-limit", "SIZE|PERCENT", "End after so many bytes, per job."),
     ] = None,
     until_ci: Annotated[
         str | None,
@@ -136,6 +155,18 @@ def run(
             "Share of random offsets; two shares: of reads, of writes.",
             "100% in rand*, 0% in others",
         ),
+    ] = None,
+    random_distribution: Annotated[
+        str | None,
+        _option(
+            PLACES,
+            "--random-distribution",
+            "NAME[:NUMBER]",
+            "Where random requests fall.",
+            "random",
+            choices.DISTRIBUTIONS,
+        ),
+        choices.DISTRIBUTIONS,
     ] = None,
     stride: Annotated[
         str | None,
@@ -189,7 +220,16 @@ def run(
     fsync: Annotated[
         str | None, _option(PACE, "--fsync", "N", "Flush after every N writes.", "0, never")
     ] = None,
+    rate: Annotated[
+        str | None,
+        _option(
+            PACE, "--rate", "SIZE[,SIZE]", "Bytes per second at most, per job: of reads, of writes."
+        ),
+    ] = None,
     fua: Annotated[bool, _flag(PACE, "--fua", "Each write is durable when it is served.")] = False,
+    direct: Annotated[
+        str | None, _option(PACE, "--direct", "1", "Always on, and taken as fio writes it.")
+    ] = None,
     flow: Annotated[
         list[str] | None,
         _option(
@@ -203,6 +243,14 @@ def run(
         str | None,
         _option(FLOWS, "--jobs", "FILE.toml", "A file with a table for each workload."),
         Input(),
+    ] = None,
+    fio_job: Annotated[
+        str | None,
+        _option(FLOWS, "--fio-job", "FILE", "Run a job file of fio."),
+        Input(),
+    ] = None,
+    section: Annotated[
+        str | None, _option(FLOWS, "--section", "NAME", "Run only this section of it.")
     ] = None,
     exitall: Annotated[
         bool, _flag(FLOWS, "--exitall", "End the run when the first workload ends.")
@@ -228,6 +276,8 @@ def run(
     over the region. With --until-steady the exit code is 3 if the rate still changes after four
     times the region was written.
 
+    Shares are of the target (--size, --offset) or of the region (--io-size): --size 50%.
+
     With --flow or --jobs several workloads run at the same time, each with its own statistics.
     The options beside them hold for every workload that does not say otherwise.
     """
@@ -237,14 +287,22 @@ def run(
 
     session: Session = context.obj
     guard(context, force=force)
+    goal = TargetOptions(
+        target, state, sets or (), destroy_data, overwrite_existing, write_cache, read_cache
+    )
+    if fio_job is not None:
+        require_alone(_typed(context))
+        show = Presentation(fio_job, output_format, progress, log)
+        return run_job_file(session, fio_job, section, goal, show, seed)
+    if section is not None:
+        raise UsageError("--section: there is no job file", hint="name one with --fio-job FILE")
     typed = {name: context.params[name] for name in OPTIONS}
     several = read_flows(flow or (), jobs, typed, exit_all=exitall)
     plan = several or workload_from_options(typed, seed=0)
     used_seed = session.seed(seed)
     plan = plan.seeded(used_seed)
-    opened = TargetOptions(
-        target, state, sets or (), destroy_data, overwrite_existing, write_cache, read_cache
-    ).open(used_seed)
+    opened = goal.open(used_seed)
+    plan = plan.within(opened.device.info.capacity_bytes)
     if plan.writes:
         require_writable(opened)
     steady = bring_to_rest(opened, plan) if until_steady else None
@@ -257,3 +315,15 @@ def run(
         return perform(opened, plan, progress=on_progress, chunk=on_chunk)
 
     return execute(session, opened, plan.to_dict(), used_seed, show, runner, steady)
+
+
+def _typed(context: typer.Context) -> list[str]:
+    """List the options of a workload that stand on the command line."""
+    from ssdscope.workloads.options import OPTIONS
+
+    names = (*OPTIONS, "until_steady", "flow", "jobs", "exitall")
+    return [
+        f"--{name.replace('_', '-')}"
+        for name in names
+        if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"
+    ]

@@ -109,18 +109,18 @@ def execute(
                 )
             )
         with run_progress(show.progress, show.title) as progress:
-            result, failure = _run(runner, progress, log)
+            result, failure = run_kept(runner, progress, log)
         rest = None if steady is None else steady.to_json()
         record = run_record(target, workload, result, seed=seed, steady_state=rest)
         failure = _keep(log, record) or failure
-        _tell(show, record)
+        tell(show, record)
     session.repeat(seed)
     for remark in remarks(record):
         note(remark)
     if failure is not None:
         error(failure.message, failure.hint)
         return failure.exit_code
-    return _exit_code(record)
+    return exit_code(record)
 
 
 def _keep(log: "LogWriter | None", record: dict[str, Any]) -> SsdscopeError | None:
@@ -133,7 +133,7 @@ def _keep(log: "LogWriter | None", record: dict[str, Any]) -> SsdscopeError | No
     return None
 
 
-def _run(
+def run_kept(
     runner: Runner, progress: "Callable[[Progress], None] | None", log: "LogWriter | None"
 ) -> "tuple[RunResult, SsdscopeError | None]":
     """Run; where the drive or the log breaks on the way, give what there is, and the reason."""
@@ -157,7 +157,8 @@ def _run(
     return result, broken[0] if broken else None
 
 
-def _tell(show: Presentation, record: dict[str, Any]) -> None:
+def tell(show: Presentation, record: dict[str, Any]) -> None:
+    """Show the document of a run, as asked for."""
     if show.output_format == "json":
         emit_json(record)
     else:
@@ -166,7 +167,7 @@ def _tell(show: Presentation, record: dict[str, Any]) -> None:
         emit(run_text(show.title, record))
 
 
-def _exit_code(record: dict[str, Any]) -> int:
+def exit_code(record: dict[str, Any]) -> int:
     """Say by the exit code whether the answer may be trusted, and on stderr why not."""
     from ssdscope.results.remarks import doubts, trustworthy
 

@@ -15,9 +15,10 @@ def run_text(title: str, record: dict[str, Any]) -> str:
     target = record["target"]
     state = f", {target['state']}" if target["state"] else ""
     elapsed = format_duration(record["elapsed_ns"])
-    capacity = format_capacity(target["capacity_bytes"])
+    bytes_ = target["capacity_bytes"]  # of an imported log nobody knows it
+    capacity = "" if bytes_ is None else f", {format_capacity(bytes_)}"
     parts = [
-        paragraph(f"{target['uri']}  {target['kind']}, {capacity}{state}"),
+        paragraph(f"{target['uri']}  {target['kind']}{capacity}{state}"),
         paragraph(f"{title}: {record['requests']:,} requests in {elapsed}{_trace(record)}"),
         "",
         _directions(record),

@@ -65,6 +65,7 @@ def bring_to_rest(
     """
     from ssdscope.workloads.rounds import write_until_steady
 
+    plan = plan.within(target.device.info.capacity_bytes)
     if not plan.writes:
         return None
     option = where("until_steady")
@@ -101,6 +102,7 @@ def perform(
     DeviceError
         If the drive fails or can make no progress.
     """
+    plan = plan.within(target.device.info.capacity_bytes)
     if isinstance(plan, Flows):
         try:
             return target.device.run_flows(plan, progress=progress, chunk=chunk)

@@ -62,6 +62,13 @@ class Flows:
         """Whether any of them writes."""
         return any(flow.workload.writes for flow in self.flows)
 
+    def within(self, capacity_bytes: int) -> Self:
+        """Make bytes of shares, on a drive of this size."""
+        flows = (
+            replace(flow, workload=flow.workload.within(capacity_bytes)) for flow in self.flows
+        )
+        return replace(self, flows=tuple(flows))
+
     def seeded(self, seed: int) -> Self:
         """Give each flow a seed of its own: the first this one, the next the next."""
         flows = (

@@ -12,6 +12,7 @@ from ssdscope.units import (
     parse_size,
     parse_whole_percent,
 )
+from ssdscope.workloads.drawn import parse_direct, parse_distribution, parse_rate, parse_split
 from ssdscope.workloads.workload import PATTERNS, Workload
 
 
@@ -48,6 +49,7 @@ def _switch(text: str) -> bool:
 OPTIONS = {
     "rw": Option("rw", _pattern),
     "bs": Option("block_bytes", parse_size),
+    "bssplit": Option("block_split", parse_split),
     "rwmixread": Option("read_percent", parse_whole_percent),
     "iodepth": Option("iodepth", parse_count),
     "numjobs": Option("numjobs", parse_count),
@@ -61,13 +63,16 @@ OPTIONS = {
     "thinktime": Option("thinktime_ns", parse_duration),
     "thinktime_blocks": Option("thinktime_every", parse_count),
     "rate_iops": Option("rate_iops", parse_count),
+    "rate": Option("rate_bytes", parse_rate),
     "arrival": Option("arrival", str),
     "fsync": Option("fsync_every", _whole_number),
     "fua": Option("fua", _switch),
     "percentage_random": Option("percentage_random", parse_whole_percent),
+    "random_distribution": Option("random_distribution", parse_distribution),
     "stride": Option("stride_bytes", _gap),
     "partitions": Option("partitions", parse_count),
     "random_start": Option("random_start", _switch),
+    "direct": Option("direct", parse_direct),
     "ramp_ios": Option("ramp_requests", _whole_number),
     "ramp_time": Option("ramp_ns", parse_duration),
 }
@@ -83,7 +88,7 @@ ALIASES = {
 
 _ALWAYS = "leave it out: it is always so"
 _STEADY = "--until-steady waits for a steady rate, by a rule of its own"
-_SIZES = "several sizes are several flows: --flow bs=4k --flow bs=64k"
+_SIZES = "--bssplit 4k/50:64k/50 draws sizes by their shares"
 _LOG = "--log FILE.parquet keeps every request, with its latency"
 ELSEWHERE = {
     "allow_file_create": "make the file first, as with dd if=/dev/urandom",
@@ -92,9 +97,7 @@ ELSEWHERE = {
     "blockalign": "random offsets are multiples of --bs; --offset shifts all of them",
     "bandwidth_log": _LOG,
     "bsrange": _SIZES,
-    "bssplit": _SIZES,
     "buffered": "leave it out: requests never go through the page cache",
-    "direct": _ALWAYS,
     "eta": "--progress shows how far the run is",
     "fdatasync": "--fsync N flushes the drive after N writes",
     "filename": "the target is the first word: run TARGET",
@@ -109,7 +112,6 @@ ELSEWHERE = {
     "output_format": "-o json writes JSON",
     "randrepeat": "--seed N repeats a run; without it a seed is drawn",
     "randseed": "--seed N is the seed",
-    "rate": "--rate-iops limits requests per second",
     "rate_process": "--arrival fixed or poisson says how requests come",
     "readonly": "leave it out: nothing real is written without --destroy-data",
     "rwmixwrite": "--rwmixread takes the other share: 100 minus it",
@@ -121,12 +123,19 @@ ELSEWHERE = {
     "time_based": "leave it out: a run with --runtime alone lasts as long",
     "write_bw_log": _LOG,
     "write_iops_log": _LOG,
+    "verify": (
+        "what is written is not read back: a simulated drive stores no data, and the door to a "
+        "drive carries none; fio --verify on the same file does"
+    ),
     "write_lat_log": _LOG,
 }
 """Options of fio that are called or done otherwise here: what to write instead."""
 
-PAIRS = ("bs", "percentage_random", "stride")
+PAIRS = ("bs", "bssplit", "percentage_random", "rate", "stride")
 """Options that may differ between reads and writes: ``READ,WRITE``, as fio has it."""
+
+_SHARES = {"offset": "offset_share", "size": "size_share", "io_size": "io_share"}
+"""Options that may be a share, ``50%``: of the drive, and of the region."""
 
 
 def on_command_line(name: str) -> str:
@@ -219,6 +228,11 @@ def instead(name: str, *others: str) -> str:
 
 def _fields(name: str, text: str) -> dict[str, Any]:
     option = OPTIONS[name]
+    if name in _SHARES and text.strip().endswith("%"):
+        return {_SHARES[name]: _share(name, text)}
+    if name == "direct":
+        parse_direct(text)
+        return {}
     if name in PAIRS and "," in text:
         read, _, write = text.partition(",")
         return {
@@ -228,11 +242,20 @@ def _fields(name: str, text: str) -> dict[str, Any]:
     return {option.field: option.parse(text)}
 
 
+def _share(name: str, text: str) -> float:
+    """Read a share; one of the drive is at most the whole."""
+    share = parse_percent(text)
+    whole = name == "io_size" or share <= 1
+    if not whole or (share == 0 and name != "offset"):
+        raise UsageError(f"{text!r} is not a part of the drive", hint="write it as 50%")
+    return share
+
+
 def default_options() -> dict[str, Any]:
     """Give the defaults under the names of the options; what has none is left out."""
     fields = Workload(rw="read").to_dict()
     return {
         name: fields[option.field]
         for name, option in OPTIONS.items()
-        if fields[option.field] is not None
+        if fields.get(option.field) is not None
     }

@@ -1,6 +1,7 @@
 """One synthetic workload, mirrored to the JSON that the drivers in Rust take."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
@@ -22,6 +23,16 @@ ARRIVALS = {
     "poisson": "at random, --rate-iops on average",
 }
 """When a request comes."""
+SHARES = ("offset_share", "size_share", "io_share")
+"""Fields that a drive's size makes bytes of."""
+
+
+@dataclass(frozen=True)
+class BlockShare:
+    """One of several sizes, and how many requests in a hundred have it."""
+
+    bytes: int
+    percent: int
 
 
 @dataclass(frozen=True)
@@ -40,12 +51,17 @@ class Workload:
         Size of a request.
     read_block_bytes, write_block_bytes
         Sizes where reads and writes differ; None for `block_bytes`.
+    block_split, read_block_split, write_block_split
+        Several sizes with their shares instead of one; None for `block_bytes`.
     read_percent
         Share of reads in a mix.
     iodepth, numjobs
         Requests each job keeps in flight, and jobs.
     offset_bytes, size_bytes
         The region; a size of None is up to the end of the drive.
+    offset_share, size_share, io_share
+        The region, and what is transferred, as shares: the first two of the drive, the last of
+        the region. `within` makes bytes of them.
     offset_increment_bytes
         How far the region of each job begins behind that of the one before; 0 for one region.
     io_bytes, requests, runtime_ns
@@ -59,6 +75,8 @@ class Workload:
         Requests between two pauses: with more than 1, bursts.
     rate_iops
         Upper bound on requests per second of each job; with arrivals of their own, how many.
+    rate_bytes, read_rate_bytes, write_rate_bytes
+        Upper bound on bytes per second of each job, of reads and of writes apart.
     arrival
         ``closed``: a request takes the place of one that was served. ``fixed``, ``poisson``:
         requests arrive evenly, or as a Poisson process, at `rate_iops`, whatever has been
@@ -71,6 +89,9 @@ class Workload:
         Share of random offsets; None for 100 in ``rand*`` patterns and 0 in the others.
     read_percentage_random, write_percentage_random
         Shares where reads and writes differ; None for `percentage_random`.
+    random_distribution
+        Where random requests fall, as the driver takes it: ``{"zipf": 1.2}``; None for anywhere
+        alike.
     stride_bytes
         Gap from the end of a sequential request to the start of the next of its direction;
         minus its size for requests in one place, less for requests that go backwards.
@@ -92,12 +113,18 @@ class Workload:
     block_bytes: int = 4096
     read_block_bytes: int | None = None
     write_block_bytes: int | None = None
+    block_split: tuple[BlockShare, ...] | None = None
+    read_block_split: tuple[BlockShare, ...] | None = None
+    write_block_split: tuple[BlockShare, ...] | None = None
     read_percent: int = 50
     iodepth: int = 1
     numjobs: int = 1
     offset_bytes: int = 0
     offset_increment_bytes: int = 0
     size_bytes: int | None = None
+    offset_share: float | None = None
+    size_share: float | None = None
+    io_share: float | None = None
     io_bytes: int | None = None
     requests: int | None = None
     runtime_ns: int | None = None
@@ -105,12 +132,16 @@ class Workload:
     thinktime_ns: int = 0
     thinktime_every: int = 1
     rate_iops: int | None = None
+    rate_bytes: int | None = None
+    read_rate_bytes: int | None = None
+    write_rate_bytes: int | None = None
     arrival: str = "closed"
     fsync_every: int = 0
     fua: bool = False
     percentage_random: int | None = None
     read_percentage_random: int | None = None
     write_percentage_random: int | None = None
+    random_distribution: Mapping[str, Any] | None = None
     stride_bytes: int = 0
     read_stride_bytes: int | None = None
     write_stride_bytes: int | None = None
@@ -147,9 +178,35 @@ class Workload:
         """Give the same plan with another seed."""
         return replace(self, seed=seed)
 
+    def within(self, capacity_bytes: int) -> Self:
+        """Make bytes of shares, on a drive of this size: whole requests, as fio cuts them."""
+        unit = min(self._sizes())
+
+        def part(share: float, of: int) -> int:
+            return int(share * of) // unit * unit
+
+        plan = self
+        if self.offset_share is not None:
+            plan = replace(plan, offset_bytes=part(self.offset_share, capacity_bytes))
+        if self.size_share is not None:
+            plan = replace(plan, size_bytes=part(self.size_share, capacity_bytes))
+        if self.io_share is not None:
+            last = plan.offset_bytes + plan.offset_increment_bytes * (plan.numjobs - 1)
+            region = capacity_bytes - last if plan.size_bytes is None else plan.size_bytes
+            plan = replace(plan, io_bytes=part(self.io_share, region))
+        return replace(plan, offset_share=None, size_share=None, io_share=None)
+
+    def _sizes(self) -> list[int]:
+        """List the sizes of its requests."""
+        splits = (self.block_split, self.read_block_split, self.write_block_split)
+        drawn = [share.bytes for split in splits for share in split or ()]
+        plain = [self.read_block_bytes, self.write_block_bytes]
+        sizes = [size for size in (*drawn, *plain) if size]
+        return sizes or [self.block_bytes or 1]
+
     def to_dict(self) -> dict[str, Any]:
         """Give the keys of the JSON form, every one of them."""
-        return asdict(self)
+        return {name: each for name, each in asdict(self).items() if name not in SHARES}
 
     def to_json(self) -> str:
         """Write the plan for the driver."""

@@ -18,6 +18,7 @@
 //! * `reader`: [`open_trace`], which combines all of it into an iterator, and
 //!   [`open_records`] for the requests as the trace has them, without a drive;
 //! * `columns`: those as columns;
+//! * `fio_log`: the logs of a run of fio, latency by latency, as rows of our log;
 //! * `error`: everything that can be wrong, said for people.
 //!
 //! A trace is read twice: once to learn its volumes, its span and its problems,
@@ -33,6 +34,7 @@ mod csv;
 mod disksim;
 mod error;
 mod fio;
+mod fio_log;
 mod fit;
 mod fiu;
 mod format;
@@ -64,6 +66,7 @@ mod vscsi;
 
 pub use columns::{CHUNK_ROWS, TraceColumns};
 pub use error::TraceError;
+pub use fio_log::{FioLogFile, FioLogOptions, FioLogs, read_fio_logs};
 pub use format::{FORMATS, Fault, Format, Framing, Noted, Parser, Record};
 pub use options::{Align, Fit, Target, TraceOptions, TraceStats, TracedLatency, VolumeStats};
 pub use plausible::InSectors;
