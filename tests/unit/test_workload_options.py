@@ -15,12 +15,17 @@ from ssdscope.workloads.options import (
     standard,
     workload_from_options,
 )
+from ssdscope.workloads.workload import BlockShare
 
 
 def test_every_option_sets_its_field() -> None:
     typed = {
         "rw": "randrw",
         "bs": "8k",
+        "bssplit": "4k/60:64k/40",
+        "rate": "1m",
+        "random_distribution": "zipf:1.2",
+        "direct": "1",
         "rwmixread": "70",
         "iodepth": "4",
         "numjobs": "2",
@@ -48,6 +53,9 @@ def test_every_option_sets_its_field() -> None:
     assert workload_from_options(typed, seed=9) == Workload(
         rw="randrw",
         block_bytes=8192,
+        block_split=(BlockShare(4096, 60), BlockShare(65536, 40)),
+        rate_bytes=2**20,
+        random_distribution={"zipf": 1.2},
         read_percent=70,
         iodepth=4,
         numjobs=2,
@@ -80,6 +88,24 @@ def test_reads_and_writes_may_differ() -> None:
     assert (workload.read_block_bytes, workload.write_block_bytes) == (4096, 16384)
     assert (workload.read_percentage_random, workload.write_percentage_random) == (100, 0)
     assert (workload.read_stride_bytes, workload.write_stride_bytes) == (0, 65536)
+
+
+def test_direct_is_always_on_and_shares_are_of_the_drive() -> None:
+    for option, text, words in (
+        ("direct", "0", "0 asks for the page cache"),
+        ("direct", "2", "'2' is neither 0 nor 1"),
+        ("size", "0%", "'0%' is not a part of the drive"),
+        ("size", "101%", "'101%' is not a part of the drive"),
+        ("verify", "crc32c", "there is no such option"),
+        ("random_distribution", "zipf:1.2:0.5", "'zipf:1.2:0.5': '1.2:0.5' is not a number"),
+    ):
+        with pytest.raises(UsageError, match=f"^--{option.replace('_', '-')}: {words}") as refusal:
+            workload_from_options({option: text}, seed=1)
+        assert refusal.value.hint
+    half = workload_from_options({"size": "50%", "offset": "25%", "io_size": "200%"}, seed=1)
+    fitted = half.within(2**30 + 8192)
+    assert (fitted.size_bytes, fitted.offset_bytes) == (2**29 + 4096, 2**28)
+    assert fitted.io_bytes == 2 * (2**29 + 4096)
 
 
 def test_a_gap_may_be_negative() -> None:

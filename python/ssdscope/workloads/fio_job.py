@@ -131,7 +131,6 @@ def parse_fio_job(text: str, path: str, section: str | None = None) -> FioJob:
     """Read the text of a job file; messages call it `path`. As `read_fio_job`."""
     faults = _Faults(path)
     sections = _sections(text, faults)
-    faults.stop()
     if section is not None:
         names = [each.name for each in sections]
         if section not in names:
@@ -140,6 +139,7 @@ def parse_fio_job(text: str, path: str, section: str | None = None) -> FioJob:
             )
         sections = [each for each in sections if each.name == section]
     if not sections:
+        faults.stop()
         raise UsageError(f"{path}: there is no job", hint="a job is a section: [name], rw=randread")
     if len(sections) > JOBS_MAX:
         raise UsageError(f"{path}: {len(sections)} jobs, more than {JOBS_MAX}")
