@@ -86,9 +86,10 @@ def test_jobs_of_one_name_are_told_apart_and_keep_their_seeds() -> None:
 
 def test_what_means_nothing_is_told_once() -> None:
     job = parse_fio_job("[global]\nthread\ngroup_reporting\ndirect=1\n[a]\n[b]\n", "a.fio")
-    assert job.notes == (
+    (note,) = job.notes
+    assert note == (
         "ignored, as they change nothing here: thread (there are no processes to share); "
-        "group_reporting (jobs of a section are reported together)",
+        "group_reporting (jobs of a section are reported together)"
     )
 
 

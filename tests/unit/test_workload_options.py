@@ -22,10 +22,6 @@ def test_every_option_sets_its_field() -> None:
     typed = {
         "rw": "randrw",
         "bs": "8k",
-        "bssplit": "4k/60:64k/40",
-        "rate": "1m",
-        "random_distribution": "zipf:1.2",
-        "direct": "1",
         "rwmixread": "70",
         "iodepth": "4",
         "numjobs": "2",
@@ -49,13 +45,10 @@ def test_every_option_sets_its_field() -> None:
         "ramp_ios": "10",
         "ramp_time": "1s",
     }
-    assert typed.keys() == OPTIONS.keys()
+    assert typed.keys() | DRAWN.keys() == OPTIONS.keys()
     assert workload_from_options(typed, seed=9) == Workload(
         rw="randrw",
         block_bytes=8192,
-        block_split=(BlockShare(4096, 60), BlockShare(65536, 40)),
-        rate_bytes=2**20,
-        random_distribution={"zipf": 1.2},
         read_percent=70,
         iodepth=4,
         numjobs=2,
@@ -78,6 +71,19 @@ def test_every_option_sets_its_field() -> None:
         random_start=True,
         ramp_requests=10,
         ramp_ns=10**9,
+        seed=9,
+    )
+
+
+DRAWN = {"bssplit": "4k/60:64k/40", "rate": "1m", "random_distribution": "zipf:1.2", "direct": "1"}
+
+
+def test_what_is_drawn_and_what_is_always_so() -> None:
+    assert workload_from_options(DRAWN, seed=9) == Workload(
+        rw="read",
+        block_split=(BlockShare(4096, 60), BlockShare(65536, 40)),
+        rate_bytes=2**20,
+        random_distribution={"zipf": 1.2},
         seed=9,
     )
 
