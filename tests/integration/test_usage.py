@@ -32,7 +32,7 @@ LISTS_RUN = "ssdscope run --help lists them"
         (("replay", "null:", "x", "--time-scale", "x"), "--time-scale: 'x' is not a number", "ssd"),
         ((*RUN, "--rw", "randrd"), "--rw: 'randrd' is not an access", "did you mean randread or "),
         ((*RUN, "--state", "stead"), "'stead' is not a state", "did you mean steady? there are"),
-        ((*RUN, "--flow", "bss=4k"), "bss: there is no such option", "did you mean bs?"),
+        ((*RUN, "--flow", "bss=4k"), "bss: there is no such option", "did you mean bs or bssplit?"),
         (("run", "sim:mqsm"), "there is no drive named 'mqsm'", "ssdscope drives list lists them"),
         (("reproduce", "huang"), "there is no study 'huang'", "did you mean huang2011? ssdscope"),
         (("probe", "latncy", "null:"), "there is no probe 'latncy'", "did you mean latency? ssds"),

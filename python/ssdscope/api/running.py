@@ -27,6 +27,7 @@ class WorkloadOptions(TypedDict, total=False):
 
     rw: str
     bs: _SizePair
+    bssplit: str
     rwmixread: int
     iodepth: int
     numjobs: int
@@ -40,10 +41,13 @@ class WorkloadOptions(TypedDict, total=False):
     thinktime: str
     thinktime_blocks: int
     rate_iops: int
+    rate: _SizePair
     arrival: str
     fsync: int
     fua: bool
     percentage_random: int | tuple[int, int]
+    random_distribution: str
+    direct: int
     stride: _SizePair
     partitions: int
     random_start: bool

@@ -23,11 +23,6 @@ A reader beside a writer:
   ssdscope run sim:mqsim-8g --runtime 50ms --flow rw=randread --flow "rw=write bs=128k"
 A real file, only read, with a row per request:
   ssdscope run big.bin --rw randread --bs 4k --runtime 10s --log big.parquet
-Hot blocks, two sizes, on half of the drive:
-  ssdscope run sim:mqsim-8g --rw randwrite --bssplit 4k/60:64k/40 \
-      --random_distribution zipf:1.2 --size 50% --number_ios 10000
-A job file of fio:
-  ssdscope run sim:mqsim-8g --fio-job mix.fio
 """
 
 WORKLOAD, END = "Workload", "Start and end of the run"
@@ -277,6 +272,8 @@ def run(
     times the region was written.
 
     Shares are of the target (--size, --offset) or of the region (--io-size): --size 50%.
+
+    A job file of fio runs with --fio-job FILE, which says all of the workload.
 
     With --flow or --jobs several workloads run at the same time, each with its own statistics.
     The options beside them hold for every workload that does not say otherwise.

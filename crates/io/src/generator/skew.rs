@@ -46,7 +46,7 @@ impl Skew {
             Distribution::Zipf(theta) => Law::Zipf(Zipf::new(blocks, *theta)),
             Distribution::Pareto(share) => Law::Pareto(ln(*share) / ln(1.0 - share)),
             Distribution::Normal(percent) => {
-                let spread = (blocks as f64 * percent / 100.0).ceil() as u64;
+                let spread = whole((blocks as f64 * percent / 100.0).ceil());
                 Law::Normal(spread.min(blocks / 2))
             }
             Distribution::Zoned(zones) => {
@@ -66,7 +66,7 @@ impl Skew {
             Law::Zones(zones) => return in_zone(zones, stream),
             Law::Zipf(zipf) => zipf.rank(stream.unit()),
             Law::Pareto(exponent) => {
-                (self.blocks.saturating_sub(1) as f64 * power(stream.unit(), *exponent)) as u64
+                whole(self.blocks.saturating_sub(1) as f64 * power(stream.unit(), *exponent))
             }
             Law::Normal(spread) => self.bell(*spread, stream),
         };
@@ -80,6 +80,12 @@ impl Skew {
         let moved = sum.div_ceil(NORMAL_DRAWS) + stream.below(spread.max(1));
         moved.saturating_sub(spread / 2).min(self.blocks - 1)
     }
+}
+
+/// A number that is not negative, without its fraction.
+#[expect(clippy::cast_sign_loss, reason = "a place or a length is not negative")]
+const fn whole(value: f64) -> u64 {
+    value as u64
 }
 
 /// `percent` of the blocks, at least one.
@@ -155,7 +161,7 @@ impl Zipf {
         } else if weight < self.first_two {
             1
         } else {
-            (self.ranks * power(self.eta * uniform - self.eta + 1.0, self.alpha)) as u64
+            whole(self.ranks * power(self.eta * uniform - self.eta + 1.0, self.alpha))
         }
     }
 }
