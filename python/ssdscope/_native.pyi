@@ -124,6 +124,41 @@ class Device:
             On Ctrl-C before the first request. Later the summary says ``interrupted``.
         """
 
+    def serve(
+        self,
+        socket: str | None,
+        port: int | None,
+        backing: str | None,
+        options_json: str,
+        listening: Callable[[int | None], None],
+        asked: Callable[[], bool],
+        statistics: Callable[[str], None],
+    ) -> tuple[str, str | None]:
+        """Serve over NBD until a signal comes; the statistics as JSON, and why it broke if it did.
+
+        Parameters
+        ----------
+        socket, port
+            Where to listen: a Unix socket, a port of 127.0.0.1 (0 = any), or both.
+        backing
+            A file for the data; None keeps them in memory.
+        options_json
+            ``export``, ``description``, ``slow_down``, ``read_only``, ``memory_bytes_max``.
+        listening
+            Called when clients may come, with the port.
+        asked
+            Asked about every 50 ms whether the statistics so far are wanted.
+        statistics
+            Called with them, as JSON.
+
+        Raises
+        ------
+        UsageError
+            If the device cannot be served like that.
+        DeviceError
+            If the kernel refuses.
+        """
+
     def idle(self, ns: int) -> None:
         """Let time pass without requests."""
 

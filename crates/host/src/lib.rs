@@ -12,6 +12,7 @@
 //! * `sys`: the system calls that the standard library lacks;
 //! * `neighbours`: what others do on the same disk;
 //! * [`error`]: why not, with a hint.
+//! * [`nbd`]: drives served to other programs, and served drives as targets.
 //!
 //! Block devices are only ever opened for reading here. `unsafe` stays in `sys`,
 //! `buffer` and `engine::uring`, each block with the reason why it is sound.
@@ -22,6 +23,7 @@ pub mod engine;
 pub mod error;
 pub mod file;
 pub mod identity;
+pub mod nbd;
 mod neighbours;
 pub mod open;
 pub mod payload;

@@ -4,6 +4,7 @@ use crate::columns::log_dict;
 use crate::error::{DeviceError, OrPy, UsageError, json};
 use crate::observer::{KeepingObserver, PyObserver};
 use crate::replay::{Options, replay};
+use crate::serving::{Callbacks, Places, serve_device};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -164,6 +165,25 @@ impl PyDevice {
         let summary = self.with(py, |device| replay(device, &path, &options, &mut observer))?;
         observer.into_result(py)?;
         summary
+    }
+
+    /// Serve over NBD until a signal comes; the statistics as JSON, and why it broke if it did.
+    #[expect(clippy::too_many_arguments, reason = "paths cross the border as they are")]
+    fn serve(
+        &self,
+        py: Python<'_>,
+        socket: Option<PathBuf>,
+        port: Option<u16>,
+        backing: Option<PathBuf>,
+        options_json: &str,
+        listening: Py<PyAny>,
+        asked: Py<PyAny>,
+        statistics: Py<PyAny>,
+    ) -> PyResult<(String, Option<String>)> {
+        let mut held = self.hold()?;
+        let device = present(&mut held)?.as_mut();
+        let callbacks = Callbacks { listening, asked, statistics };
+        serve_device(py, device, Places { socket, port, backing }, options_json, callbacks)
     }
 
     /// Let time pass without requests.

@@ -7,6 +7,7 @@
 //! * [`opening`]: functions that open devices, and describe paths and drive files;
 //! * [`keys`]: the keys of a drive file as records;
 //! * [`replay`]: a replay's options and summary as JSON;
+//! * [`serving`]: a device served over NBD;
 //! * [`trace`]: the requests of a trace, without a drive;
 //! * [`observer`]: progress and log during a run;
 //! * [`signals`]: Ctrl-C while Rust works;
@@ -22,6 +23,7 @@ mod keys;
 mod observer;
 mod opening;
 mod replay;
+mod serving;
 mod signals;
 mod trace;
 

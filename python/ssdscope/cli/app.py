@@ -22,6 +22,7 @@ from ssdscope.cli import (
     replay,
     reproduce,
     run,
+    serve,
     sweep,
     trace,
     usage,
@@ -68,7 +69,7 @@ app = typer.Typer(
         "token_normalize_func": lambda token: token.replace("_", "-"),
     },
 )
-for module in (characterize, probe, run, replay, import_fio_log, sweep, reproduce):
+for module in (characterize, probe, run, replay, import_fio_log, serve, sweep, reproduce):
     module.register(app)
 app.add_typer(model.app, rich_help_panel=LEARN)
 for module in (drives, trace, config):

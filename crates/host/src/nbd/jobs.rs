@@ -1,0 +1,71 @@
+//! What a server has under way: each job waits for the drive, and a write for its data, and what
+//! must be durable for the backing file.
+
+use super::session::Command;
+use ssdscope_io::Nanos;
+
+/// Which connection a job belongs to: a place, and the number of the client that had it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub(crate) place: usize,
+    pub(crate) client: u64,
+}
+
+/// A command that is being served.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub(crate) owner: Owner,
+    pub(crate) command: Command,
+    /// When its header was read, on the wall's clock.
+    pub(crate) arrival: Nanos,
+    /// When the reply may leave.
+    pub(crate) due: Nanos,
+    /// The protocol's error; 0 = none.
+    pub(crate) error: u32,
+    /// How many of drive, data and durability are still to come.
+    pub(crate) waits: u8,
+}
+
+/// All of them, by number.
+#[derive(Default)]
+pub(crate) struct Jobs {
+    slots: Vec<Option<Job>>,
+    free: Vec<usize>,
+}
+
+impl Jobs {
+    pub(crate) fn add(&mut self, job: Job) -> u64 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.slots[slot] = Some(job);
+        slot as u64
+    }
+
+    pub(crate) fn get(&mut self, id: u64) -> Option<&mut Job> {
+        self.slots.get_mut(usize::try_from(id).ok()?)?.as_mut()
+    }
+
+    /// One thing that the job waits for has come, with an error or 0. Returns the job if it was
+    /// the last one.
+    pub(crate) fn came(&mut self, id: u64, error: u32) -> Option<Job> {
+        let slot = usize::try_from(id).ok()?;
+        let job = self.slots.get_mut(slot)?.as_mut()?;
+        if job.error == 0 {
+            job.error = error;
+        }
+        job.waits -= 1;
+        if job.waits > 0 {
+            return None;
+        }
+        self.free.push(slot);
+        self.slots[slot].take()
+    }
+
+    /// Everything that is under way, given up.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Job> + '_ {
+        self.free.clear();
+        self.slots.drain(..).flatten()
+    }
+}

@@ -1,0 +1,205 @@
+"""``ssdscope serve``: a simulated drive as a network block device, for any program."""
+
+import signal
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ssdscope.cli import options
+from ssdscope.cli.help import MEASURE, OUTPUT, command
+from ssdscope.cli.output import emit, emit_json, error, note
+from ssdscope.cli.outputs import Input, Output, guard
+from ssdscope.cli.running import TargetOptions
+from ssdscope.cli.session import Session
+from ssdscope.errors import EXIT_DONE, EXIT_FAILED
+from ssdscope.units import parse_size
+
+if TYPE_CHECKING:
+    from ssdscope.targets import Target
+    from ssdscope.targets.serving import Served
+
+EXAMPLES = """
+A drive of 2007 for fio, nbdcopy, qemu and whatever else speaks NBD:
+  ssdscope serve sim:kuo-samsung-slc --socket /tmp/ssd.sock
+Twenty times slower, so that the machine's own noise is small beside the drive's times:
+  ssdscope serve sim:nvme-tlc --socket /tmp/ssd.sock --slow-down 20
+With the data in a file, and the statistics in another when it ends:
+  ssdscope serve sim:sata-tlc --socket /tmp/ssd.sock --backing disk.img --stats seen.json
+"""
+
+SERVER = "Server"
+
+
+def _option(name: str, metavar: str, text: str, default: str | bool = False) -> Any:
+    return typer.Option(
+        name, metavar=metavar, help=text, show_default=default, rich_help_panel=SERVER
+    )
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    short = "Serve a simulated drive to other programs, over NBD."
+    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(serve)
+
+
+def serve(
+    context: typer.Context,
+    target: options.TargetArgument,
+    socket: Annotated[
+        str | None,
+        _option("--socket", "PATH", "Unix socket to listen on. Only its owner may connect."),
+        Input(lambda _path: ()),  # the server itself refuses what is not a dead server's socket
+    ] = None,
+    port: Annotated[
+        int | None,
+        _option(
+            "--port",
+            "N",
+            "Port of 127.0.0.1 to listen on, for every user of this machine; 0: any free one.",
+        ),
+    ] = None,
+    export: Annotated[
+        str, _option("--export", "NAME", "Name of the export.", "none, which is a name, too")
+    ] = "",
+    slow_down: Annotated[
+        float, _option("--slow-down", "X", "Answer X times slower than the drive.", "1")
+    ] = 1.0,
+    backing: Annotated[
+        str | None,
+        _option(
+            "--backing",
+            "FILE",
+            "Keep the data in this file, which is made if it is missing.",
+            "memory",
+        ),
+        Input(),
+    ] = None,
+    memory: Annotated[
+        str, _option("--memory", "SIZE", "Memory that data may take at most.", "2g")
+    ] = "2g",
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Refuse writes.", rich_help_panel=SERVER)
+    ] = False,
+    stats: Annotated[
+        str | None,
+        typer.Option(
+            "--stats",
+            metavar="FILE.json",
+            help="Write the statistics here as well.",
+            rich_help_panel=OUTPUT,
+        ),
+        Output((".json",)),
+    ] = None,
+    force: options.Force = False,
+    state: options.State = None,
+    sets: options.Sets = None,
+    seed: options.Seed = None,
+    output_format: options.OutputFormat = "normal",
+) -> int:
+    """Serve a simulated drive as a network block device, until Ctrl-C.
+
+    A reply leaves when the drive is done: its latency counts from the arrival of the request,
+    times the slow-down. Data are really stored: in memory that grows with what is written, or
+    in a file. Statistics are printed at the end, and whenever SIGUSR1 comes.
+    """
+    from ssdscope.targets.serving import Serving
+
+    session: Session = context.obj
+    guard(context, force=force)
+    how = Serving(socket, port, export, slow_down, backing, read_only, parse_size(memory))
+    used_seed = session.seed(seed)
+    opened = TargetOptions(target, state, sets or ()).open(used_seed)
+    status = _serve(opened, how, used_seed, output_format, stats)
+    session.repeat(used_seed)
+    return status
+
+
+def _serve(opened: "Target", how: Any, seed: int, output_format: str, stats: str | None) -> int:
+    from ssdscope.targets import serving
+
+    asked = _on_request()
+
+    def tell(served: "Served") -> None:
+        _tell(opened, how, seed, served, output_format, stats)
+
+    served = serving.serve(opened, how, listening=_introduce, asked=asked, statistics=tell)
+    tell(served)
+    if served.broken is not None:
+        error(f"the drive broke down: {served.broken}", None)
+        return EXIT_FAILED
+    return EXIT_DONE
+
+
+def _on_request() -> Any:
+    """Hear SIGUSR1; what is returned says whether it came since it was asked last."""
+    came = []
+
+    def hear(_number: int, _frame: FrameType | None) -> None:
+        came.append(True)
+
+    def asked() -> bool:
+        wanted = bool(came)
+        came.clear()
+        return wanted
+
+    signal.signal(signal.SIGUSR1, hear)
+    return asked
+
+
+def _introduce(uris: list[str]) -> None:
+    """Say what clients type."""
+    for uri in uris:
+        note(f"serving {uri}")
+    uri = uris[0]
+    note("clients, for example:")
+    note(
+        f"  fio --name=try --ioengine=nbd --uri='{uri}' --rw=randread --bs=4k --iodepth=8 "
+        "--runtime=10 --time_based"
+    )
+    note(f"  nbdinfo '{uri}'")
+    note(f"  mkdir ssd && nbdfuse ssd/disk '{uri}' &  # then: losetup --direct-io=on -f ssd/disk")
+    note("Ctrl-C ends it; kill -USR1 prints the statistics so far")
+
+
+def _tell(
+    opened: "Target", how: Any, seed: int, served: "Served", output_format: str, stats: str | None
+) -> None:
+    from ssdscope.results.files import write_text
+    from ssdscope.results.record import envelope, strict_json
+
+    workload = {"slow_down": how.slow_down, "export": how.export, "backing": how.backing}
+    record = {
+        **envelope(seed=seed),
+        "target": opened.describe(),
+        "served": workload,
+        **served.summary,
+    }
+    if stats is not None:
+        write_text(stats, strict_json(record) + "\n")
+    if output_format == "json":
+        emit_json(record)
+    else:
+        emit(_text(record))
+
+
+def _text(record: dict[str, Any]) -> str:
+    from ssdscope.cli.tables import run_text
+    from ssdscope.cli.terminal import paragraph
+    from ssdscope.units import format_duration, format_size
+
+    clients = record["clients"]
+    lines = [
+        run_text("served", record),
+        paragraph(
+            f"{clients['connections']:,} connections, {clients['most_at_once']:,} at once; "
+            f"{record['failed_requests']:,} requests failed, "
+            f"{record['refused_requests']:,} refused; data take "
+            f"{format_size(record['stored_bytes'])}"
+        ),
+    ]
+    late = record["lateness_ns"]
+    if late:
+        p50, p99, largest = (format_duration(late[key]) for key in ("p50", "p99", "max"))
+        lines.append(paragraph(f"replies left late by {p50} (p50), {p99} (p99), {largest} (max)"))
+    return "\n".join(lines)

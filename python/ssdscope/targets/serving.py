@@ -1,0 +1,137 @@
+"""A target served over NBD, to programs that know nothing of ssdscope."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from ssdscope.errors import UsageError
+from ssdscope.targets.device import native_of, translated_errors
+from ssdscope.targets.names import printable
+from ssdscope.targets.opening import Target
+from ssdscope.targets.told import told_summary
+from ssdscope.units import format_capacity
+
+MEMORY_BYTES_MAX = 2 * 2**30
+EXPORT_BYTES_MAX = 255
+PORT_MAX = 65_535
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How to serve a target.
+
+    Attributes
+    ----------
+    socket
+        Path of a Unix socket, which only its owner reaches.
+    port
+        Port of 127.0.0.1; 0 takes any that is free. Every user of the machine reaches it.
+    export
+        Name of the export; the empty name always means it, too.
+    slow_down
+        How many times slower than its clock says the drive answers.
+    backing
+        File that holds the data; in memory if absent.
+    read_only
+        Refuse writes.
+    memory_bytes_max
+        How much memory data may take; a write beyond it fails with ENOSPC.
+    """
+
+    socket: str | None = None
+    port: int | None = None
+    export: str = ""
+    slow_down: float = 1.0
+    backing: str | None = None
+    read_only: bool = False
+    memory_bytes_max: int = MEMORY_BYTES_MAX
+
+    def __post_init__(self) -> None:
+        if self.socket is None and self.port is None:
+            raise UsageError(
+                "nowhere to listen: expected a socket, a port, or both",
+                hint="add --socket PATH, as in --socket /tmp/ssd.sock",
+            )
+        if self.port is not None and not 0 <= self.port <= PORT_MAX:
+            raise UsageError(f"{self.port} is not a port: expected 0 to {PORT_MAX}")
+        if not 0.001 <= self.slow_down <= 1e6:
+            raise UsageError(
+                f"{self.slow_down} is not a slow-down: expected 0.001 to 1000000",
+                hint="20 makes the drive twenty times slower, 1 leaves it as it is",
+            )
+        if len(self.export.encode(errors="surrogateescape")) > EXPORT_BYTES_MAX:
+            raise UsageError(f"the name of an export has at most {EXPORT_BYTES_MAX} bytes")
+
+    def uris(self, port: int | None) -> list[str]:
+        """Give the addresses that clients use, with the port that the kernel chose."""
+        name = quote(printable(self.export), safe="")
+        found = []
+        if self.socket is not None:
+            found.append(f"nbd+unix:///{name}?socket={quote(self.socket)}")
+        if port is not None:
+            found.append(f"nbd://127.0.0.1:{port}/{name}")
+        return found
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a server has seen: the keys of a run, and why it broke if it did."""
+
+    summary: dict[str, Any]
+    broken: str | None = None
+
+
+def serve(
+    target: Target,
+    how: Serving,
+    *,
+    listening: Callable[[list[str]], None],
+    asked: Callable[[], bool],
+    statistics: Callable[[Served], None],
+) -> Served:
+    """Serve a target until Ctrl-C, SIGTERM or SIGHUP.
+
+    Parameters
+    ----------
+    target
+        A simulated drive, an array of such, or ``null:``, which stores nothing.
+    how
+        Where, under which name, how fast.
+    listening
+        Called with the addresses as soon as clients may come.
+    asked
+        Asked about every 50 ms whether the statistics so far are wanted.
+    statistics
+        Called with them.
+
+    Raises
+    ------
+    UsageError
+        If the target carries no data (real drives), or socket, port or file cannot be used.
+    DeviceError
+        If the kernel refuses.
+    """
+    options = {
+        "export": printable(how.export),
+        "description": f"{printable(target.uri)}, {format_capacity(target.capacity_bytes)}",
+        "slow_down": how.slow_down,
+        "read_only": how.read_only,
+        "memory_bytes_max": how.memory_bytes_max,
+    }
+    with translated_errors():
+        text, broken = native_of([target.device])[0].serve(
+            how.socket,
+            how.port,
+            how.backing,
+            json.dumps(options),
+            lambda port: listening(how.uris(port)),
+            asked,
+            lambda summary: statistics(_served(summary)),
+        )
+    return _served(text, broken)
+
+
+def _served(text: str, broken: str | None = None) -> Served:
+    return Served(told_summary(json.loads(text)), broken)
