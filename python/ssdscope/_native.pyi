@@ -198,6 +198,18 @@ def open_sim(toml: str, label: str, sets: Sequence[str], state: str | None, seed
 def open_file(path: str, destroy_token: str | None, overwrite_existing: bool) -> Device:
     """Open a block device or a file for reading, or with its token a file for writing."""
 
+def open_nbd(
+    socket: str | None,
+    port: int | None,
+    export: str,
+    slow_down: float,
+    destroy_token: str | None,
+) -> Device:
+    """Open an export of an NBD server for reading, or with its token for writing.
+
+    It listens on a Unix socket, or else on a port of 127.0.0.1. Times are divided by `slow_down`.
+    """
+
 def open_null(capacity_bytes: int) -> Device:
     """Open a device that completes everything at once: shows our own overhead."""
 

@@ -44,8 +44,8 @@ mod _native {
     use crate::error::{ConfigError, DeviceError, TraceError, UsageError};
     #[pymodule_export]
     use crate::opening::{
-        build, check_drive, drive_keys, identify, open_file, open_null, open_raid0, open_sim,
-        resolve_drive, version,
+        build, check_drive, drive_keys, identify, open_file, open_nbd, open_null, open_raid0,
+        open_sim, resolve_drive, version,
     };
     #[pymodule_export]
     use crate::trace::{read_fio_logs, read_trace, sniff_trace};

@@ -5,6 +5,8 @@ use crate::error::{OrPy, UsageError, json};
 use crate::keys::KeyRecord;
 use crate::signals::{Signals, watched};
 use pyo3::prelude::*;
+use serde::Serialize;
+use ssdscope_host::nbd::{NbdAddress, NbdClient, NbdTarget};
 use ssdscope_host::{Consent, EngineChoice, open_read, open_write};
 use ssdscope_io::{NullDevice, Raid0};
 use ssdscope_sim::config::keys::KEYS;
@@ -53,6 +55,57 @@ pub fn open_file(
 #[pyfunction]
 pub fn identify(py: Python<'_>, path: PathBuf) -> PyResult<String> {
     json(&py.detach(|| ssdscope_host::identify(&path)).or_py()?)
+}
+
+/// Open an export of an NBD server for reading, or with its token for writing.
+#[pyfunction]
+pub fn open_nbd(
+    py: Python<'_>,
+    socket: Option<PathBuf>,
+    port: Option<u16>,
+    export: String,
+    slow_down: f64,
+    destroy_token: Option<String>,
+) -> PyResult<PyDevice> {
+    let address = match (socket, port) {
+        (Some(path), _) => NbdAddress::Unix(path),
+        (None, Some(port)) => NbdAddress::Loopback(port),
+        (None, None) => return Err(UsageError::new_err("expected a socket or a port")),
+    };
+    let target = NbdTarget { address, export, slow_down, destroy_token };
+    let access = json(&NbdAccess::of(&target))?;
+    // A server that keeps silent takes seconds to give up, hence the watched thread.
+    let device = watched(py, move || NbdClient::open(&target))?.or_py()?;
+    Ok(PyDevice::new(Box::new(device), Some(access)))
+}
+
+/// How requests reach an export: the keys of a file's access.
+#[derive(Serialize)]
+struct NbdAccess {
+    engine: &'static str,
+    engine_note: Option<String>,
+    direct_io: bool,
+    direct_io_note: Option<String>,
+    memory_backed: bool,
+    holes_bytes: u64,
+    slow_down: f64,
+}
+
+impl NbdAccess {
+    fn of(target: &NbdTarget) -> Self {
+        Self {
+            engine: "nbd",
+            engine_note: Some(format!(
+                "through {}, times divided by {}",
+                target.address, target.slow_down
+            )),
+            direct_io: false,
+            direct_io_note: Some("the server decides".to_owned()),
+            memory_backed: false,
+            holes_bytes: 0,
+            slow_down: target.slow_down,
+        }
+    }
 }
 
 /// A device that completes everything at once: shows our own overhead.

@@ -104,9 +104,7 @@ fn prepare(
     let store = default_store(device, serving.memory_bytes_max)?;
     let store = match places.backing {
         None => store,
-        Some(path) => {
-            Store::backing_file(&path, device.info().capacity_bytes, serving.read_only)?
-        }
+        Some(path) => Store::backing_file(&path, device.info().capacity_bytes, serving.read_only)?,
     };
     let socket = places.socket.as_deref().map(NamedSocket::bind).transpose()?.map(Listener::Unix);
     let port = places.port.map(Listener::tcp).transpose()?;

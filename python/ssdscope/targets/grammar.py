@@ -7,7 +7,8 @@
 ``null:`` ``null:SIZE``                completes at once: measures our own overhead
 ``raid0:A,B?chunk=64k``                members are targets; parentheses around one that
                                        holds a comma
-``nbd+unix:///EXPORT?socket=PATH``     understood, served by a later version
+``nbd+unix:///EXPORT?socket=PATH``     an export of an NBD server; see `exports`
+``nbd://127.0.0.1:PORT/EXPORT``
 =====================================  =================================================
 """
 
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ssdscope.errors import UsageError
+from ssdscope.targets.exports import read_export
 from ssdscope.units import parse_size
 
 NULL_CAPACITY_BYTES = 2**40
@@ -27,7 +29,7 @@ NESTED_MAX = 8
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:")
 _FORMS_HINT = (
     "a target is sim:NAME, a drive file ending in .toml, /dev/..., a path to a regular file, "
-    "raid0:A,B?chunk=64k or null:"
+    "raid0:A,B?chunk=64k, nbd+unix:///EXPORT?socket=PATH or null:"
 )
 
 
@@ -61,7 +63,7 @@ class Null:
 
 @dataclass(frozen=True)
 class Nbd:
-    """``nbd+unix:``."""
+    """``nbd+unix:`` and ``nbd:``."""
 
     uri: str
 
@@ -110,7 +112,8 @@ def parse_target(text: str, *, depth: int = 0) -> Spec:
             return Null(_null_capacity(rest, text) if rest else NULL_CAPACITY_BYTES)
         case "raid0:":
             return _parse_raid0(rest, text, depth)
-        case "nbd+unix:":
+        case "nbd+unix:" | "nbd:":
+            read_export(text)
             return Nbd(text)
     raise UsageError(
         f"target {text!r}: unknown kind {scheme.group()!r}",

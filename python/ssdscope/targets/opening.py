@@ -13,6 +13,7 @@ from ssdscope.errors import ConfigError, SsdscopeError, UsageError, nearest
 from ssdscope.targets import grammar
 from ssdscope.targets.arrays import Array, read_array
 from ssdscope.targets.device import Device, native_of, translated_errors
+from ssdscope.targets.exports import read_export
 from ssdscope.targets.names import printable
 from ssdscope.targets.presets import preset_text
 from ssdscope.units import format_binary, format_size, parse_size
@@ -109,6 +110,7 @@ class _Options:
     seed: int
     destroy_token: str | None
     overwrite_existing: bool
+    allow_virtual: bool = False
 
 
 def open_target(
@@ -119,6 +121,7 @@ def open_target(
     seed: int = 0,
     destroy_token: str | None = None,
     overwrite_existing: bool = False,
+    allow_virtual: bool = False,
 ) -> Target:
     """Open a target.
 
@@ -138,6 +141,8 @@ def open_target(
         Without it everything real is opened for reading only.
     overwrite_existing
         Allow writing to a file that holds something that is not ours.
+    allow_virtual
+        Allow writing to what is no drive itself, as an NBD export.
 
     Raises
     ------
@@ -149,7 +154,9 @@ def open_target(
         If it cannot be opened.
     """
     spec = grammar.parse_target(uri)
-    options = _Options(canonical_state(state), tuple(sets), seed, destroy_token, overwrite_existing)
+    options = _Options(
+        canonical_state(state), tuple(sets), seed, destroy_token, overwrite_existing, allow_virtual
+    )
     if (state is not None or sets) and not any(_is_simulated(leaf) for leaf in _leaves(spec)):
         option = "--state" if state is not None else "--set"
         raise UsageError(
@@ -347,11 +354,21 @@ def _open(uri: str, spec: grammar.Spec, options: _Options) -> Target:
         case grammar.Raid0():
             return _open_raid0(uri, spec, options)
         case grammar.Nbd():
-            raise UsageError(
-                f"target {uri!r}: NBD exports come in a later version",
-                hint="until then attach the export to a block device, or probe its backing file",
-            )
+            native = _open_nbd(uri, options)
     return _target(uri, Device(native))
+
+
+def _open_nbd(uri: str, options: _Options) -> _native.Device:
+    """Connect to a server; whoever writes there writes to somebody else's drive."""
+    export = read_export(uri)
+    token = options.destroy_token and printable(options.destroy_token)
+    if token is not None and not options.allow_virtual:
+        raise UsageError(
+            f"target {uri!r}: what is behind an NBD export cannot be seen from here",
+            hint="add --allow-virtual to write to it all the same",
+        )
+    with translated_errors():
+        return _native.open_nbd(export.socket, export.port, export.name, export.slow_down, token)
 
 
 def _open_simulated(uri: str, options: _Options) -> Target:

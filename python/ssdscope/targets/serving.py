@@ -1,8 +1,12 @@
 """A target served over NBD, to programs that know nothing of ssdscope."""
 
 import json
-from collections.abc import Callable
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -131,6 +135,58 @@ def serve(
             lambda summary: statistics(_served(summary)),
         )
     return _served(text, broken)
+
+
+@contextmanager
+def exported(target: Target, how: Serving | None = None) -> Iterator[str]:
+    """Serve a target on a thread of this process; give the address of the export.
+
+    Parameters
+    ----------
+    target
+        As in `serve`. Nobody else may use it meanwhile.
+    how
+        How; on a socket of its own if absent.
+
+    Examples
+    --------
+    >>> from ssdscope.targets import open_target
+    >>> with exported(open_target("null:1m")) as uri:
+    ...     open_target(uri).capacity_bytes
+    1048576
+    """
+    over = threading.Event()
+    ready: queue.Queue[str | BaseException] = queue.Queue()
+
+    def asked() -> bool:
+        if over.is_set():
+            raise KeyboardInterrupt
+        return False
+
+    def work(how: Serving) -> None:
+        try:
+            serve(
+                target,
+                how,
+                listening=lambda uris: ready.put(uris[0]),
+                asked=asked,
+                statistics=lambda _: None,
+            )
+        except BaseException as failure:  # noqa: BLE001 (raised again where it is waited for)
+            ready.put(failure)
+
+    with TemporaryDirectory(prefix="ssdscope-") as folder:
+        how = how or Serving(socket=f"{folder}/socket")
+        worker = threading.Thread(target=work, args=(how,))
+        worker.start()
+        try:
+            said = ready.get()
+            if isinstance(said, BaseException):
+                raise said
+            yield said
+        finally:
+            over.set()
+            worker.join()
 
 
 def _served(text: str, broken: str | None = None) -> Served:

@@ -29,10 +29,7 @@ pub enum NbdError {
     #[error("{}: is not a regular file, so it cannot hold a drive's data", Shown(.0))]
     NotABackingFile(PathBuf),
     /// The backing file is another one's.
-    #[error(
-        "{}: holds {size_bytes} bytes, but the drive has {capacity_bytes} bytes",
-        Shown(path)
-    )]
+    #[error("{}: holds {size_bytes} bytes, but the drive has {capacity_bytes} bytes", Shown(path))]
     BackingSize {
         /// The path as given.
         path: PathBuf,
@@ -120,15 +117,15 @@ impl NbdError {
     /// Whether asking differently helps (as opposed to a machine or a server that fails).
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        match self {
+        !matches!(
+            self,
             Self::Os { .. }
-            | Self::System { .. }
-            | Self::Device(_)
-            | Self::Locked(_)
-            | Self::Unreachable { .. }
-            | Self::Protocol { .. } => false,
-            _ => true,
-        }
+                | Self::System { .. }
+                | Self::Device(_)
+                | Self::Locked(_)
+                | Self::Unreachable { .. }
+                | Self::Protocol { .. }
+        )
     }
 
     /// What would help, in one sentence, where that is known.
@@ -145,7 +142,9 @@ impl NbdError {
             Self::NoData(_) => {
                 "serve a simulated drive, with --backing FILE if its data shall be kept".into()
             }
-            Self::Unreachable { .. } => "start a server: ssdscope serve sim:NAME --socket PATH".into(),
+            Self::Unreachable { .. } => {
+                "start a server: ssdscope serve sim:NAME --socket PATH".into()
+            }
             Self::NoExport { .. } => "nbdinfo --list shows the names of a server's exports".into(),
             _ => return None,
         })

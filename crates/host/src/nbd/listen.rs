@@ -38,11 +38,12 @@ impl NamedSocket {
                 _ => return Err(NbdError::SocketInUse(path.to_owned())),
             }
         }
-        let listener = poll::listen_privately(path).map_err(|error| match error.raw_os_error() {
-            Some(libc::ENAMETOOLONG) => NbdError::SocketPath(path.to_owned()),
-            Some(libc::EADDRINUSE) => NbdError::SocketInUse(path.to_owned()),
-            _ => NbdError::os(path, "listen there", error),
-        })?;
+        let listener =
+            poll::listen_privately(path).map_err(|error| match error.raw_os_error() {
+                Some(libc::ENAMETOOLONG) => NbdError::SocketPath(path.to_owned()),
+                Some(libc::EADDRINUSE) => NbdError::SocketInUse(path.to_owned()),
+                _ => NbdError::os(path, "listen there", error),
+            })?;
         let stat = fs::symlink_metadata(path).map_err(os("describe it"))?;
         let identity = (stat.dev(), stat.ino());
         Ok(Self { listener, path: path.to_owned(), identity })

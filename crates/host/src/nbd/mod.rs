@@ -16,13 +16,13 @@
 //! * [`client`]: a served drive as a [`Device`](ssdscope_io::Device); `negotiate`: how it begins;
 //! * `poll`: the system calls behind all that.
 
-//pub mod client;
+pub mod client;
 mod connection;
 pub mod error;
 pub mod handshake;
 mod jobs;
 pub mod listen;
-//mod negotiate;
+mod negotiate;
 pub mod pace;
 mod poll;
 pub mod protocol;
@@ -32,10 +32,10 @@ pub mod statistics;
 pub mod store;
 mod sync;
 
-//#[cfg(test)]
-//mod fuzz;
+#[cfg(test)]
+mod fuzz;
 
-//pub use client::{NbdAddress, NbdClient, NbdTarget};
+pub use client::{NbdAddress, NbdClient, NbdTarget};
 pub use error::NbdError;
 pub use server::{ServeObserver, ServeOptions, serve};
 pub use statistics::ServeSummary;

@@ -63,7 +63,7 @@ impl Poll {
         };
         let found = match check(found) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
-            result => result? as usize,
+            result => usize::try_from(result?).unwrap_or(0),
         };
         ready.extend(events[..found].iter().map(|event| {
             // SAFETY: the kernel has filled so many.

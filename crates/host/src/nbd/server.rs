@@ -23,8 +23,8 @@ use super::store::Store;
 use super::sync::Syncer;
 use crate::sys;
 use ssdscope_io::{
-    ClockKind, Completion, Counters, Device, DeviceKind, Lba, Nanos, Op, Outcome, Request, SECTOR_BYTES,
-    Sectors,
+    ClockKind, Completion, Counters, Device, DeviceKind, Lba, Nanos, Op, Outcome, Request,
+    SECTOR_BYTES, Sectors,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -399,6 +399,7 @@ impl<'a> Server<'a> {
         }
         // The drive is not asked before this round ends, so the job still waits for it.
         if let Some(job) = self.jobs.came(id, 0) {
+            self.statistics.failed += u64::from(job.error != 0);
             Self::reply(&mut self.leaving, connection, &job);
         }
     }
@@ -458,11 +459,9 @@ impl<'a> Server<'a> {
         if let Some(connection) = &mut self.connections[place]
             && connection.client == client
         {
+            self.statistics.failed += u64::from(job.error != 0);
             Self::reply(&mut self.leaving, connection, &job);
             self.busy.push(place);
-        }
-        if job.error != 0 && error == 0 {
-            self.statistics.failed += 1;
         }
     }
 
@@ -500,8 +499,8 @@ impl<'a> Server<'a> {
     fn watch(&mut self, place: usize) {
         let Some(connection) = &mut self.connections[place] else { return };
         let read = !connection.stalled && connection.has_room();
-        let wanted = if read { READABLE } else { 0 }
-            | if connection.wants_to_send() { WRITABLE } else { 0 };
+        let wanted =
+            if read { READABLE } else { 0 } | if connection.wants_to_send() { WRITABLE } else { 0 };
         if wanted != connection.watched {
             connection.watched = wanted;
             // A socket that can no longer be watched is closed when it is used next.

@@ -240,7 +240,7 @@ fn check(export: &Export, request: &WireRequest, structured: bool) -> Result<Com
     }
     let end = offset_bytes.checked_add(u64::from(len_bytes));
     if end.is_none_or(|end| end > export.capacity_bytes) {
-        let grows = matches!(action, Action::Write | Action::Zero);
+        let grows = matches!(command, command::WRITE | command::WRITE_ZEROES);
         return Err(if grows { error::NOSPC } else { error::INVAL });
     }
     let block = u64::from(export.block_bytes);

@@ -98,7 +98,6 @@ impl Statistics {
         span.0 = span.0.min(completion.submitted);
         span.1 = span.1.max(completion.completed);
         if completion.outcome != Outcome::Done {
-            self.failed += 1;
             return;
         }
         let section = &mut self.sections[op as usize];

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ssdscope.errors import SsdscopeError, UsageError
+from ssdscope.errors import UsageError
 from ssdscope.studies.judging import SIMILAR_WITHIN
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives, flushed, read, write
 from ssdscope.studies.kuo2009.sheet import Binder, Columns, hand_in, stated
 from ssdscope.studies.record import Claim, FigureResult, Table
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.records import OP_FLUSH, CacheInfo
+from ssdscope.targets.serving import exported
 
 SIMULATED = (
     "transcend-slc",
@@ -29,7 +30,6 @@ SIMULATED = (
 )
 """The thesis's drives, table 2."""
 ARRAY = "raid0:sim:kuo-samsung-slc,sim:kuo-samsung-slc"
-EXPORT = "nbd+unix:///export?socket=drive.sock"
 COLUMNS = ("target", "kind", "write cache off", "read cache off", "flush", "discard", "smallest")
 BLOCK = (
     "the row of block devices is that of files, as which they are opened, for reading only; "
@@ -70,16 +70,9 @@ def by_kind(seed: int) -> list[tuple[str, ...]]:
         file = switches("a regular file", open_target(str(path)).device)
     rows += [file, ("/dev/...", "block", *file[2:])]
     rows.append(switches("null:", open_target("null:").device))
-    rows.append(_refused("nbd+unix:", EXPORT))
+    with exported(open_target("sim:mqsim-8g", seed=seed)) as uri:
+        rows.append(switches("nbd+unix: of a simulated drive", open_target(uri).device))
     return rows
-
-
-def _refused(name: str, uri: str) -> tuple[str, ...]:
-    """Give the row of a target that this version does not open: why not."""
-    try:
-        return switches(name, open_target(uri).device)
-    except SsdscopeError as error:
-        return (f"{name} {str(error).rpartition(': ')[2]}", "nbd", *["-"] * (len(COLUMNS) - 2))
 
 
 @dataclass(frozen=True)
