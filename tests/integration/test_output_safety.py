@@ -41,6 +41,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
         ("huang2011", "--figure", "VII", "--target", "data.bin", "--trace", "f=trace.spc"),
         {"out": "folder"},
     ),
+    "serve": (
+        ("sim:mqsim-8g", "--socket", "a.sock", "--backing", "data.bin"),
+        {"stats": "a.json"},
+    ),
     "trace windows": (("trace.spc",), {"out": "a.parquet"}),
     "trace make": (("financial1",), {"out": "synthetic.spc"}),
     "model collect": (("data.bin", "--points", "4"), {"out": "a.parquet"}),
@@ -54,6 +58,7 @@ READ = {
     "characterize": ("data.bin", "trace.spc"),
     "sweep": ("plan.toml", "data.bin", "array.toml"),
     "reproduce": ("data.bin", "trace.spc"),
+    "serve": ("data.bin",),
     "trace windows": ("trace.spc",),
     "trace make": (),
     "model collect": ("data.bin",),

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 from tests.syntax import tree_of
 
-from ssdscope.errors import UsageError
 from ssdscope.report.tried import TRIED
-from ssdscope.targets import open_target
 
 ROOT = Path(__file__).parents[2]
 
@@ -27,7 +25,10 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
         "tests/e2e/test_block_device.py::test_the_kernel_counts_the_reads_we_report",
         "tests/e2e/test_block_device.py::test_a_block_device_is_never_written",
     ),
-    "NBD exports": (),
+    "NBD exports": (
+        "tests/integration/test_serving.py::test_a_served_drive_is_the_drive",
+        "tests/integration/test_serving.py::test_writing_to_an_export_needs_its_token",
+    ),
     "Hardware": (),
 }
 
@@ -49,11 +50,6 @@ def test_no_probe_is_tried_on_a_loop_device() -> None:
     text = (ROOT / "tests" / "e2e" / "test_block_device.py").read_text(encoding="utf-8")
     assert '"probe"' not in text
     assert "characterize" not in text
-
-
-def test_an_nbd_export_is_not_opened() -> None:
-    with pytest.raises(UsageError, match="NBD exports"):
-        open_target("nbd+unix:///x?socket=s")
 
 
 def test_every_kind_has_one_sentence_in_the_documentation() -> None:

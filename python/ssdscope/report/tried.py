@@ -17,6 +17,9 @@ TRIED: dict[str, str] = {
         "The kernel counted the reads that a run reported, and a write was refused; no probe was "
         "tried."
     ),
-    "NBD exports": "This version does not open them, so nothing was tried.",
+    "NBD exports": (
+        "Reading, and writing with a token, were tried on drives that ssdscope serves itself; no "
+        "probe was."
+    ),
     "Hardware": "No statement was checked on a drive of hardware yet, neither SATA nor NVMe.",
 }

@@ -33,6 +33,8 @@ def require_writable(target: Target) -> None:
         return
     if target.kind == "file":
         hint = f"ssdscope doctor --identify {target.uri} prints the token that --destroy-data takes"
+    elif target.kind == "nbd":
+        hint = "add --destroy-data NBD:EXPORT --allow-virtual to write to the export"
     else:
         hint = "only simulated drives and regular files are written to in this version"
     raise UsageError(
