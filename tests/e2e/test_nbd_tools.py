@@ -95,7 +95,8 @@ def test_fio_verifies_what_four_jobs_write_at_depth_32(tmp_path: Path) -> None:
     options = (
         "--rw=randrw", "--bs=4k-64k", "--iodepth=32",
         "--numjobs=4", "--thread", "--size=8m", "--offset_increment=8m", "--verify=crc32c",
-        "--verify_fatal=1", "--verify_state_save=0", "--fsync=50", "--group_reporting", "--output-format=json",
+        "--verify_fatal=1", "--verify_state_save=0", "--fsync=50", "--group_reporting",
+        "--output-format=json",
     )  # fmt: skip
     with served(tmp_path) as uri:
         out = call("fio", "--name=verify", "--ioengine=nbd", f"--uri={uri}", *options)
