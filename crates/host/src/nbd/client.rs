@@ -128,7 +128,6 @@ impl NbdClient {
         if writable && offer.flags & export_flag::READ_ONLY != 0 {
             return Err(NbdError::ReadOnly { address: target.address.to_string() });
         }
-        sys::sharpen_timers();
         let now = sys::monotonic_now();
         Ok(Self {
             socket,
@@ -194,6 +193,7 @@ impl NbdClient {
     fn issue(&mut self, request: &Request, submitted: Nanos) {
         if self.free.len() == DEPTH_MAX {
             self.heard = sys::monotonic_now();
+            sys::sharpen_timers();
         }
         let slot = self.free.pop().expect("the caller has seen to room");
         self.serial += 1;

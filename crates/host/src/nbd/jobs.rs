@@ -24,6 +24,8 @@ pub(crate) struct Job {
     pub(crate) error: u32,
     /// How many of drive, data and durability are still to come.
     pub(crate) waits: u8,
+    /// How many of them begin with data that have not come.
+    pub(crate) waits_for_data: u8,
 }
 
 /// All of them, by number.
@@ -63,9 +65,57 @@ impl Jobs {
         self.slots[slot].take()
     }
 
+    /// The data of a write will not come, nor will anything be made durable for it: it only
+    /// waits for the drive, if the drive is not done.
+    pub(crate) fn break_off(&mut self, id: u64) {
+        if let Some(job) = self.get(id) {
+            job.waits -= job.waits_for_data;
+            job.waits_for_data = 0;
+            if job.waits == 0 {
+                job.waits = 1;
+                self.came(id, 0);
+            }
+        }
+    }
+
     /// Everything that is under way, given up.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = Job> + '_ {
         self.free.clear();
         self.slots.drain(..).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nbd::session::Action;
+
+    fn write(waits: u8, waits_for_data: u8) -> Job {
+        let action = Action::Write;
+        let command = Command { cookie: 0, action, offset_bytes: 0, len_bytes: 512, fua: true };
+        let owner = Owner { place: 0, client: 1 };
+        let (arrival, due) = (Nanos::ZERO, Nanos::ZERO);
+        Job { owner, command, arrival, due, error: 0, waits, waits_for_data }
+    }
+
+    /// A client that goes away in the middle of its data leaves nothing behind, whether the drive
+    /// is done before or after.
+    #[test]
+    fn a_write_that_is_broken_off_takes_no_room() {
+        for drive_first in [true, false] {
+            let mut jobs = Jobs::default();
+            for _ in 0..1_000 {
+                let id = jobs.add(write(3, 2));
+                if drive_first {
+                    assert!(jobs.came(id, 0).is_none());
+                    jobs.break_off(id);
+                } else {
+                    jobs.break_off(id);
+                    assert!(jobs.came(id, 0).is_some());
+                }
+                assert!(jobs.get(id).is_none());
+            }
+            assert_eq!(jobs.slots.len(), 1);
+        }
     }
 }

@@ -2,10 +2,9 @@
 #![allow(unsafe_code)]
 
 use ssdscope_io::Nanos;
-use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -124,14 +123,4 @@ pub(crate) fn listen_privately(path: &Path) -> io::Result<UnixListener> {
         check(libc::listen(socket.as_raw_fd(), 128))?;
     }
     Ok(UnixListener::from(socket))
-}
-
-/// Makes a file's data durable.
-pub(crate) fn sync_data(file: &File) -> io::Result<()> {
-    file.sync_data()
-}
-
-/// A second handle of an open file.
-pub(crate) fn duplicate(file: &File) -> io::Result<File> {
-    Ok(File::from(file.as_fd().try_clone_to_owned()?))
 }

@@ -350,8 +350,17 @@ impl<'a> Server<'a> {
         let has_data = command.action == Action::Write;
         let durable = self.syncer.is_some() && (command.fua || command.action == Action::Flush);
         let waits = 1 + u8::from(has_data) + u8::from(durable);
+        let waits_for_data = if has_data { waits - 1 } else { 0 };
         let owner = Owner { place, client: connection.client };
-        let id = self.jobs.add(Job { owner, command, arrival, due: arrival, error: 0, waits });
+        let id = self.jobs.add(Job {
+            owner,
+            command,
+            arrival,
+            due: arrival,
+            error: 0,
+            waits,
+            waits_for_data,
+        });
         connection.in_flight += 1;
         if has_data {
             connection.writing = Some(id);
@@ -394,10 +403,10 @@ impl<'a> Server<'a> {
         connection.writing = None;
         let durable = job.command.fua && self.syncer.is_some();
         job.due = job.due.max(sys::monotonic_now());
+        job.waits_for_data = 0;
         if durable {
             self.sync(id);
         }
-        // The drive is not asked before this round ends, so the job still waits for it.
         if let Some(job) = self.jobs.came(id, 0) {
             self.statistics.failed += u64::from(job.error != 0);
             Self::reply(&mut self.leaving, connection, &job);
@@ -509,8 +518,11 @@ impl<'a> Server<'a> {
     }
 
     fn close(&mut self, place: usize) {
-        if let Some(connection) = self.connections[place].take() {
-            self.statistics.refused += connection.refused();
+        let Some(connection) = self.connections[place].take() else { return };
+        self.statistics.refused += connection.refused();
+        if let Some(id) = connection.writing {
+            // Nobody waits for it any more, but the drive may still be at it.
+            self.jobs.break_off(id);
         }
     }
 

@@ -1,7 +1,6 @@
 //! Makes a backing file durable on a thread of its own: the disk below takes its time, and
 //! nobody else shall wait for it.
 
-use super::poll;
 use super::protocol::{be32, be64};
 use super::store::number;
 use std::fs::File;
@@ -26,7 +25,7 @@ pub(crate) struct Syncer {
 
 impl Syncer {
     pub(crate) fn new(file: &File) -> io::Result<Self> {
-        let file = poll::duplicate(file)?;
+        let file = file.try_clone()?;
         let (done, mut tell) = UnixStream::pair()?;
         done.set_nonblocking(true)?;
         let (jobs, waiting) = mpsc::channel::<u64>();
@@ -34,7 +33,7 @@ impl Syncer {
             while let Ok(first) = waiting.recv() {
                 // One call serves all that wait by now.
                 let all: Vec<u64> = [first].into_iter().chain(waiting.try_iter()).collect();
-                let result = poll::sync_data(&file).map_or_else(|error| number(&error), |()| 0);
+                let result = file.sync_data().map_or_else(|error| number(&error), |()| 0);
                 let words: Vec<u8> = all
                     .into_iter()
                     .flat_map(|job| [&job.to_be_bytes()[..], &result.to_be_bytes()].concat())
