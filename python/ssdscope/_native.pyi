@@ -195,8 +195,15 @@ def build() -> tuple[str, str, str]:
 def open_sim(toml: str, label: str, sets: Sequence[str], state: str | None, seed: int) -> Device:
     """Open a simulated drive from the text of a drive file, which messages call `label`."""
 
-def open_file(path: str, destroy_token: str | None, overwrite_existing: bool) -> Device:
-    """Open a block device or a file for reading, or with its token a file for writing."""
+def open_file(
+    path: str,
+    destroy_token: str | None,
+    overwrite_existing: bool,
+    allow_virtual: bool,
+    window: tuple[int, int | None] | None,
+    write_limit_bytes: int | None,
+) -> Device:
+    """Open a block device or a file for reading, or with its token for writing."""
 
 def open_nbd(
     socket: str | None,

@@ -61,7 +61,7 @@ def test_the_kernel_counts_the_reads_we_report(
     assert writes == 0
 
 
-def test_a_block_device_is_never_written(cli: Callable[..., Any], loop: str) -> None:
+def test_a_block_device_with_data_is_not_written(cli: Callable[..., Any], loop: str) -> None:
     for words in ((), ("--destroy-data", "LOOP:backing.bin")):
         said = cli("run", loop, "--rw", "randwrite", "--number-ios", "1", *words)
         assert said.status == 2

@@ -1,6 +1,7 @@
 """Real files: read by default, written to only with the token."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,20 @@ def test_a_file_with_data_needs_a_second_word(cli, tmp_path: Path) -> None:
     assert "--overwrite-existing" in refused.err
     assert path.read_bytes() == before
     assert cli(*words, "--overwrite-existing").status == 0
+
+
+@pytest.mark.parametrize("rw", ["randread", "randwrite"])
+def test_a_file_that_is_truncated_meanwhile_is_an_error(cli, zeros: Path, rw: str) -> None:
+    timer = threading.Timer(0.3, os.truncate, (zeros, MIB))
+    timer.start()
+    said = cli(
+        "run", str(zeros), "--rw", rw, "--runtime", "20s", "--seed", "1", "-o", "json",
+        "--destroy-data", "FILE:zeros.bin",
+    )  # fmt: skip
+    timer.join()
+    assert said.status == 1
+    assert f"its size was {8 * MIB} bytes, and is " in said.err
+    assert said.document[rw.removeprefix("rand")]["requests"] > 0, "what was measured is kept"
 
 
 def test_an_empty_file_is_refused(cli, tmp_path: Path) -> None:

@@ -38,6 +38,27 @@ pub struct Consent<'a> {
     pub token: &'a str,
     /// Whether data that is not ours may be lost too.
     pub overwrite_existing: bool,
+    /// Whether a partition, a loop device or another virtual one is meant.
+    pub allow_virtual: bool,
+    /// Offset and size, in bytes, of what may be written on a block device: without them the
+    /// last quarter, without a size up to the end. A file may be written everywhere.
+    pub window: Option<(u64, Option<u64>)>,
+    /// How many bytes may be written in all.
+    pub write_limit_bytes: Option<u64>,
+}
+
+impl<'a> Consent<'a> {
+    /// The token alone.
+    #[must_use]
+    pub const fn by_token(token: &'a str) -> Self {
+        Self {
+            token,
+            overwrite_existing: false,
+            allow_virtual: false,
+            window: None,
+            write_limit_bytes: None,
+        }
+    }
 }
 
 /// A file's token.
@@ -134,7 +155,8 @@ fn first_foreign_byte(
     Ok(Scan::Clean)
 }
 
-fn first_foreign_sector(data: &[u8]) -> Option<u64> {
+/// The first sector that is neither zero nor ours.
+pub(crate) fn first_foreign_sector(data: &[u8]) -> Option<u64> {
     const ZEROS: [u8; SECTOR_BYTES as usize] = [0; SECTOR_BYTES as usize];
     let foreign = |sector: &[u8]| *sector != ZEROS && !payload::is_ours(sector);
     data.chunks_exact(ZEROS.len()).position(foreign).map(|index| index as u64)

@@ -1,5 +1,6 @@
 //! Why a target was refused: what, where, and what to do instead.
 
+use crate::safety::refusal::Refusal;
 use ssdscope_io::shown::{Shown, quoted};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -41,9 +42,22 @@ pub enum HostError {
         /// Whether it is a block device.
         block: bool,
     },
-    /// Writing to a device is not offered.
-    #[error("{}: is a block device, and block devices are opened for reading only", Shown(.0))]
-    BlockDeviceWrite(PathBuf),
+    /// A check of [`crate::safety`] refuses to write to a block device.
+    #[error("{}: {why}", Shown(path))]
+    Refused {
+        /// The path as given.
+        path: PathBuf,
+        /// Which check, and what it found.
+        why: Refusal,
+    },
+    /// The file is a loop device's.
+    #[error("{}: is the file behind {}", Shown(path), loops.join(", "))]
+    Attached {
+        /// The path as given.
+        path: PathBuf,
+        /// The loop devices.
+        loops: Vec<String>,
+    },
     /// The token does not belong to this target.
     #[error(
         "{}: the token {given:?} is not this target's; a file's token is FILE: and its name",
@@ -109,6 +123,9 @@ impl HostError {
     /// Whether asking differently helps (as opposed to a machine that fails).
     #[must_use]
     pub fn is_usage(&self) -> bool {
+        if let Self::Refused { why, .. } = self {
+            return why.is_usage();
+        }
         !matches!(
             self,
             Self::Permission { .. }
@@ -139,9 +156,8 @@ impl HostError {
                 "run it as root, or as a member of the group that owns the device (often disk)"
                     .into()
             }
-            Self::BlockDeviceWrite(_) => {
-                "leave out the writes, or measure them on a file that lives on the device".into()
-            }
+            Self::Refused { path, why } => return why.hint(path),
+            Self::Attached { .. } => "losetup --detach it first, or write to the device".into(),
             Self::WrongToken { path, .. } => {
                 format!("ssdscope doctor --identify {} prints the token", quoted(path))
             }

@@ -5,6 +5,8 @@ use crate::engine::{self, Engine, EngineChoice, EngineKind, Finished, Transfer};
 use crate::error::HostError;
 use crate::neighbours::Neighbours;
 use crate::open::Opened;
+use crate::safety::presence::Presence;
+use crate::sysfs::SysBlock;
 use crate::{consent, payload, sys};
 use serde::Serialize;
 use ssdscope_io::device::check_request;
@@ -15,6 +17,7 @@ use ssdscope_io::{
 use std::collections::VecDeque;
 use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,9 +41,23 @@ pub struct Access {
     pub direct_io_note: Option<String>,
     /// Whether the file lives in memory only, so that no drive is measured.
     pub memory_backed: bool,
+    /// The file system, if it writes everything to a new place, so that offsets of the file
+    /// say nothing about places on the drive.
+    pub copy_on_write: Option<&'static str>,
+    /// First byte and size of the part of a block device that is seen, if it is opened for
+    /// writing and not whole: offsets count from there.
+    pub window: Option<(u64, u64)>,
     /// Bytes of the file that no drive stored when it was opened: reading them measures
     /// nothing.
     pub holes_bytes: u64,
+}
+
+/// What may be written.
+pub(crate) struct Writing {
+    /// All that is seen of the target, reads included: nothing outside can be touched.
+    pub(crate) window: Range<u64>,
+    /// How many bytes in all.
+    pub(crate) limit_bytes: Option<u64>,
 }
 
 /// A request that the kernel has.
@@ -53,7 +70,7 @@ struct InFlight {
     handed_over: Option<Nanos>,
 }
 
-/// A block device (for reading) or a regular file.
+/// A block device or a regular file, or the window of it that may be written.
 ///
 /// The submission time of a request is read from `CLOCK_MONOTONIC` right before the
 /// system call, so the `now` of [`Device::submit`] is not used. Requests beyond the
@@ -66,6 +83,11 @@ pub struct HostFile {
     info: DeviceInfo,
     access: Access,
     neighbours: Option<Neighbours>,
+    presence: Presence,
+    /// Where the window begins on the target.
+    base_bytes: u64,
+    /// How many more bytes may be written; discards do not count.
+    writes_left_bytes: Option<u64>,
     slots: Vec<Option<InFlight>>,
     free_slots: Vec<usize>,
     waiting: VecDeque<(Request, Nanos)>,
@@ -80,14 +102,18 @@ impl HostFile {
     pub(crate) fn new(
         path: &Path,
         opened: Opened,
-        writable: bool,
+        writing: Option<Writing>,
         choice: EngineChoice,
     ) -> Result<Self, HostError> {
         let os = |source| HostError::os(path, "describe it", source);
         let holes_bytes = if opened.is_block { 0 } else { opened.holes_bytes().map_err(os)? };
+        let writable = writing.is_some();
+        let whole = 0..opened.capacity_bytes();
+        let limit = writing.as_ref().and_then(|writing| writing.limit_bytes);
+        let window = writing.map_or_else(|| whole.clone(), |writing| writing.window);
         let info = DeviceInfo {
             kind: if opened.is_block { DeviceKind::Block } else { DeviceKind::File },
-            capacity_bytes: opened.capacity_bytes(),
+            capacity_bytes: window.end - window.start,
             logical_block_bytes: opened.logical_block_bytes,
             clock: ClockKind::Wall,
             writable,
@@ -98,6 +124,7 @@ impl HostFile {
         };
         let counted = opened.is_block && opened.buffered_because.is_none();
         let device = opened.file.metadata().map_err(os)?.rdev();
+        let presence = Presence::of(&opened.file, opened.is_block, opened.size_bytes);
         let file = Arc::new(opened.file);
         let (engine, engine_note) = engine::open(choice, Arc::clone(&file))?;
         let access = Access {
@@ -105,7 +132,9 @@ impl HostFile {
             engine_note,
             direct_io: opened.buffered_because.is_none(),
             direct_io_note: opened.buffered_because,
-            memory_backed: opened.memory_backed,
+            memory_backed: opened.file_system.memory_backed,
+            copy_on_write: opened.file_system.copies_on_write,
+            window: (window != whole).then_some((window.start, window.end - window.start)),
             holes_bytes,
         };
         let depth = engine.depth_max();
@@ -116,6 +145,9 @@ impl HostFile {
             info,
             access,
             neighbours: counted.then(|| Neighbours::of(device)).flatten(),
+            presence,
+            base_bytes: window.start,
+            writes_left_bytes: limit,
             slots: (0..depth).map(|_| None).collect(),
             free_slots: (0..depth).rev().collect(),
             waiting: VecDeque::new(),
@@ -151,6 +183,10 @@ impl HostFile {
             self.engine.prepare(&mut self.pool).map_err(|error| self.fail(&error))?;
             sys::sharpen_timers();
         }
+        if matches!(request.op, Op::Write | Op::Discard) {
+            let checked = self.presence.check(&self.file, self.now());
+            checked.inspect_err(|error| self.broken = Some(error.clone()))?;
+        }
         let buffer = self.buffer_for(&request);
         let slot = self.free_slots.pop().expect("the caller has seen to room");
         let bytes = buffer.as_ref().map_or(0, |_| request.bytes().0);
@@ -158,7 +194,7 @@ impl HostFile {
         self.flight_bytes += buffer.as_ref().map_or(0, AlignedBuffer::len);
         let transfer = Transfer {
             op: request.op,
-            offset_bytes: request.lba.byte_offset().0,
+            offset_bytes: self.base_bytes + request.lba.byte_offset().0,
             len_bytes: request.bytes().0 as usize,
             fua: request.fua,
             buffer,
@@ -211,6 +247,18 @@ impl HostFile {
         Ok(())
     }
 
+    /// Takes a write from what may still be written.
+    fn count_down(&mut self, request: &Request) -> Result<(), DeviceError> {
+        let Some(left) = self.writes_left_bytes.as_mut().filter(|_| request.op == Op::Write) else {
+            return Ok(());
+        };
+        *left = left.checked_sub(request.bytes().0).ok_or_else(|| DeviceError::Os {
+            context: format!("write of {}", request.bytes()),
+            reason: format!("--write-limit leaves {left} bytes to write"),
+        })?;
+        Ok(())
+    }
+
     fn fail(&mut self, error: &std::io::Error) -> DeviceError {
         let error = DeviceError::Os {
             context: format!("the {} engine failed", self.access.engine.name()),
@@ -235,6 +283,7 @@ impl Device for HostFile {
             return Err(error.clone());
         }
         check_request(&self.info, &request)?;
+        self.count_down(&request)?;
         let moves_data = matches!(request.op, Op::Read | Op::Write);
         if moves_data && request.bytes().0 > REQUEST_BYTES_MAX {
             return Err(DeviceError::Os {
@@ -266,7 +315,13 @@ impl Device for HostFile {
         }
         let mut finished = Vec::new();
         self.engine.wait(to, &mut finished).map_err(|error| self.fail(&error))?;
+        let failed = finished.iter().any(|end| end.result.is_err());
         completions.extend(finished.into_iter().map(|end| self.complete(end)));
+        if failed {
+            // A request past the end of what has shrunk is no fault of the drive.
+            let checked = self.presence.check_now(&self.file);
+            checked.inspect_err(|error| self.broken = Some(error.clone()))?;
+        }
         self.issue_waiting()
     }
 
@@ -283,7 +338,9 @@ impl Drop for HostFile {
     fn drop(&mut self) {
         // Only a file whose contents we may answer for: not one that is still being written.
         if self.info.writable && self.in_flight() == 0 {
-            consent::mark(&self.file);
+            if self.info.kind == DeviceKind::File {
+                consent::mark(&self.file);
+            }
             // The kernel takes a ring apart in the background, and with it the file.
             sys::unlock(&self.file);
         }
@@ -297,9 +354,15 @@ fn buffer_bytes(request: &Request) -> usize {
     }
 }
 
-/// Tries a discard where nothing is: past the end of the file, whose size stays.
+/// Of a file, tries a discard where nothing is: past its end, and its size stays. Of a block
+/// device the kernel says how much it can discard at once.
 fn understands_discard(opened: &Opened) -> bool {
     const BLOCK_BYTES: u64 = 4096;
+    if opened.is_block {
+        let block = opened.file.metadata().ok().and_then(|stat| SysBlock::find(stat.rdev()));
+        let most = block.and_then(|block| block.queue().remove("discard_max_bytes"));
+        return most.is_some_and(|bytes| bytes != "0");
+    }
     let end = opened.size_bytes.next_multiple_of(BLOCK_BYTES);
     sys::punch_hole(&opened.file, end, BLOCK_BYTES).is_ok()
 }

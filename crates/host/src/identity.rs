@@ -3,7 +3,10 @@
 use crate::consent::file_token;
 use crate::engine::{self, EngineKind};
 use crate::error::HostError;
-use crate::open::{self, Opened};
+use crate::health::Health;
+use crate::nvme::{self, Controller};
+use crate::open::{self, Opened, Purpose};
+use crate::safety::{self, token, usage};
 use crate::sys;
 use crate::sysfs::SysBlock;
 use serde::Serialize;
@@ -45,6 +48,14 @@ pub struct Identity {
     pub model: Option<String>,
     /// The drive's serial number.
     pub serial: Option<String>,
+    /// The drive's world wide name.
+    pub wwn: Option<String>,
+    /// The revision of its firmware.
+    pub firmware: Option<String>,
+    /// What an NVMe controller says of itself, where it may be asked.
+    pub nvme: Option<Controller>,
+    /// What the drive says of its health.
+    pub health: Option<Health>,
     /// Whether the kernel thinks that it spins.
     pub rotational: Option<bool>,
     /// The queue's attributes in `/sys`.
@@ -57,8 +68,12 @@ pub struct Identity {
     pub memory_backed: bool,
     /// What `--destroy-data` needs; `None` where nothing identifies the target.
     pub token: Option<String>,
-    /// Why it cannot be opened for writing, where it cannot.
+    /// Why it cannot be opened for writing, as far as a look shows, where it cannot.
     pub write_refusal: Option<String>,
+    /// Options that writing needs beside the token.
+    pub write_needs: Vec<&'static str>,
+    /// First byte and size of what is written without `--offset` and `--size`.
+    pub write_window: Option<(u64, u64)>,
     /// How requests would reach the kernel.
     pub engine: EngineKind,
     /// Why it is not `io_uring`, where it is not.
@@ -74,13 +89,17 @@ pub struct Identity {
 /// # Errors
 /// If it is neither a block device nor a regular file, or may not be opened.
 pub fn identify(path: &Path) -> Result<Identity, HostError> {
-    let opened = open::open_target(path, false)?;
+    let opened = open::open_target(path, Purpose::Reading)?;
     let os = |source| HostError::os(path, "describe it", source);
     let stat = opened.file.metadata().map_err(os)?;
     let block = SysBlock::find(if opened.is_block { stat.rdev() } else { stat.dev() });
     let queue = block.as_ref().map(SysBlock::queue).unwrap_or_default();
     let holes_bytes = if opened.is_block { 0 } else { opened.holes_bytes().map_err(os)? };
     let (engine, engine_note) = engine::available();
+    let device = block.as_ref().filter(|_| opened.is_block);
+    let (write_refusal, write_needs) =
+        device.map(|block| safety::outlook(&opened, block)).unwrap_or_default();
+    let window = device.and_then(|_| safety::limits::window(&opened, None).ok());
     Ok(Identity {
         path: Shown(path).to_string(),
         real_path: Shown(&opened.real_path).to_string(),
@@ -92,15 +111,25 @@ pub fn identify(path: &Path) -> Result<Identity, HostError> {
         device_type: block.as_ref().map(SysBlock::device_type),
         model: block.as_ref().and_then(SysBlock::model),
         serial: block.as_ref().and_then(SysBlock::serial),
+        wwn: block.as_ref().and_then(SysBlock::wwn),
+        firmware: block.as_ref().and_then(SysBlock::firmware),
+        nvme: device
+            .filter(|block| block.is_nvme())
+            .and_then(|_| nvme::controller(&opened.file).ok()),
+        health: device.map(|block| Health::of(&opened.file, block)),
         rotational: queue.get("rotational").map(|value| value == "1"),
-        in_use: block.as_ref().filter(|_| opened.is_block).map(SysBlock::users).unwrap_or_default(),
+        in_use: device.map(usage::users).unwrap_or_default(),
         queue,
         holes_bytes,
-        memory_backed: opened.memory_backed,
-        token: token(&opened, block.as_ref()),
-        write_refusal: opened
-            .is_block
-            .then(|| HostError::BlockDeviceWrite(path.to_owned()).to_string()),
+        memory_backed: opened.file_system.memory_backed,
+        token: if opened.is_block {
+            block.as_ref().and_then(token::of)
+        } else {
+            Some(file_token(&opened.real_path))
+        },
+        write_refusal: write_refusal.map(|why| why.to_string()),
+        write_needs,
+        write_window: window.map(|window| (window.start, window.end - window.start)),
         engine,
         engine_note,
         direct_io: opened.buffered_because.is_none(),
@@ -114,19 +143,4 @@ fn physical_block_bytes(opened: &Opened, queue: &BTreeMap<&str, String>) -> Opti
     } else {
         queue.get("physical_block_size")?.parse().ok()
     }
-}
-
-/// `FILE:<name>`, `LOOP:<name of the file behind it>`, or `SERIAL:<last four>` of a disk.
-fn token(opened: &Opened, block: Option<&SysBlock>) -> Option<String> {
-    if !opened.is_block {
-        return Some(file_token(&opened.real_path));
-    }
-    let block = block?;
-    if let Some(backing) = block.backing_file() {
-        let name = Shown(Path::new(Path::new(&backing).file_name()?)).to_string();
-        return Some(format!("LOOP:{name}"));
-    }
-    let serial: Vec<char> = block.serial()?.chars().collect();
-    let last = serial[serial.len().saturating_sub(4)..].iter().collect::<String>();
-    Some(format!("SERIAL:{last}"))
 }

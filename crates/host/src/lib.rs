@@ -5,6 +5,8 @@
 //! * [`identity`]: what a path is, before anything is sent to it (sysfs, mounts, token);
 //! * [`open`]: what may be opened, how, and every reason to refuse;
 //! * [`consent`]: when a file may be overwritten (token, contents, mark);
+//! * [`safety`]: when a block device may be: every check, in order;
+//! * [`health`], `nvme`: wear, temperature and spare, where the kernel gives them;
 //! * [`payload`]: what is written: incompressible, never twice the same, recognisable as ours;
 //! * [`mod@file`]: [`HostFile`], the device on the wall clock;
 //! * [`engine`]: how requests reach the kernel: `io_uring`, or threads where it is off;
@@ -14,19 +16,23 @@
 //! * [`error`]: why not, with a hint.
 //! * [`nbd`]: drives served to other programs, and served drives as targets.
 //!
-//! Block devices are only ever opened for reading here. `unsafe` stays in `sys`,
-//! `buffer` and `engine::uring`, each block with the reason why it is sound.
+//! Everything is opened for reading only, unless the user names the target by its token.
+//! `unsafe` stays in `sys`, `buffer`, `engine::uring` and `safety::blkid`, each block with
+//! the reason why it is sound.
 
 mod buffer;
 pub mod consent;
 pub mod engine;
 pub mod error;
 pub mod file;
+pub mod health;
 pub mod identity;
 pub mod nbd;
 mod neighbours;
+mod nvme;
 pub mod open;
 pub mod payload;
+pub mod safety;
 mod sys;
 mod sysfs;
 
@@ -34,5 +40,7 @@ pub use consent::Consent;
 pub use engine::{EngineChoice, EngineKind};
 pub use error::HostError;
 pub use file::{Access, HostFile};
+pub use health::Health;
 pub use identity::{Identity, IdentityKind, identify};
+pub use nvme::Controller;
 pub use open::{open_read, open_write};

@@ -4,8 +4,9 @@ use crate::buffer::BufferPool;
 use crate::consent::{self, Consent};
 use crate::engine::EngineChoice;
 use crate::error::HostError;
-use crate::file::HostFile;
-use crate::sys::{self, DirectAlignment};
+use crate::file::{HostFile, Writing};
+use crate::safety::{self, usage};
+use crate::sys::{self, DirectAlignment, FileSystem};
 use crate::sysfs::SysBlock;
 use ssdscope_io::SECTOR_BYTES;
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
@@ -23,7 +24,18 @@ pub(crate) struct Opened {
     pub(crate) logical_block_bytes: u64,
     /// Why the page cache is in between, where it is.
     pub(crate) buffered_because: Option<String>,
-    pub(crate) memory_backed: bool,
+    pub(crate) file_system: FileSystem,
+}
+
+/// What a target is opened for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Reading only.
+    Reading,
+    /// Reading and writing.
+    Writing,
+    /// Reading and writing, if the kernel gives it to us alone.
+    Alone,
 }
 
 impl Opened {
@@ -48,17 +60,18 @@ impl Opened {
 /// # Errors
 /// If it is something else, holds no whole block, or the kernel refuses.
 pub fn open_read(path: &Path, engine: EngineChoice) -> Result<HostFile, HostError> {
-    let opened = open_target(path, false)?;
+    let opened = open_target(path, Purpose::Reading)?;
     check_size(path, &opened)?;
-    HostFile::new(path, opened, false, engine)
+    HostFile::new(path, opened, None, engine)
 }
 
-/// Opens a regular file for reading and writing. `keep_going` is asked now and then
-/// while the file is searched for data that would be lost.
+/// Opens a block device or a regular file for reading and writing. `keep_going` is asked
+/// now and then while a file is searched for data that would be lost.
 ///
 /// # Errors
-/// As [`open_read`]; and for any block device, a wrong token, data that is not ours
-/// without the leave to lose it, or another writer. See [`crate::consent`].
+/// As [`open_read`]; and for a file a wrong token, data that is not ours without the leave
+/// to lose it, or another writer (see [`crate::consent`]); for a block device whatever
+/// [`crate::safety`] refuses.
 pub fn open_write(
     path: &Path,
     consent: &Consent<'_>,
@@ -67,16 +80,24 @@ pub fn open_write(
 ) -> Result<HostFile, HostError> {
     let (real_path, stat) = resolve(path)?;
     if stat.file_type().is_block_device() {
-        return Err(HostError::BlockDeviceWrite(path.to_owned()));
+        let (opened, window) = safety::admit(path, &stat, consent)?;
+        let writing = Writing { window, limit_bytes: consent.write_limit_bytes };
+        return HostFile::new(path, opened, Some(writing), engine);
+    }
+    let loops = usage::loops_of_file(&real_path);
+    if !loops.is_empty() {
+        return Err(HostError::Attached { path: path.to_owned(), loops });
     }
     consent::check_token(path, &real_path, consent.token)?;
-    let opened = open_target(path, true)?;
+    let opened = open_target(path, Purpose::Writing)?;
     check_size(path, &opened)?;
     if !sys::try_lock(&opened.file).map_err(|error| HostError::os(path, "lock it", error))? {
         return Err(HostError::Locked(path.to_owned()));
     }
     consent::check(&opened.file, path, opened.capacity_bytes(), consent, keep_going)?;
-    HostFile::new(path, opened, true, engine)
+    let window = 0..opened.capacity_bytes();
+    let writing = Writing { window, limit_bytes: consent.write_limit_bytes };
+    HostFile::new(path, opened, Some(writing), engine)
 }
 
 fn check_size(path: &Path, opened: &Opened) -> Result<(), HostError> {
@@ -126,12 +147,15 @@ fn refusal(path: &Path, access: &'static str, block: bool, error: io::Error) -> 
 }
 
 /// Opens and measures the target, around the page cache where the file system allows it.
-pub(crate) fn open_target(path: &Path, write: bool) -> Result<Opened, HostError> {
+pub(crate) fn open_target(path: &Path, purpose: Purpose) -> Result<Opened, HostError> {
     let (real_path, expected) = resolve(path)?;
     let is_block = expected.file_type().is_block_device();
+    let write = purpose != Purpose::Reading;
     let access = if write { "writing" } else { "reading" };
-    let open =
-        |flags| OpenOptions::new().read(true).write(write).custom_flags(flags).open(&real_path);
+    let alone = if purpose == Purpose::Alone { libc::O_EXCL } else { 0 };
+    let open = |flags| {
+        OpenOptions::new().read(true).write(write).custom_flags(flags | alone).open(&real_path)
+    };
     let refused = |error| refusal(path, access, is_block, error);
 
     let direct = match open(libc::O_DIRECT) {
@@ -157,7 +181,7 @@ pub(crate) fn open_target(path: &Path, write: bool) -> Result<Opened, HostError>
     }
     let size_bytes = if is_block { block_size(&file, &stat) } else { Ok(stat.size()) }
         .map_err(|error| HostError::os(path, "read its size", error))?;
-    let memory_backed = !is_block && sys::is_memory_backed(&file);
+    let file_system = if is_block { FileSystem::default() } else { sys::file_system(&file) };
     Ok(Opened {
         file,
         real_path,
@@ -165,7 +189,7 @@ pub(crate) fn open_target(path: &Path, write: bool) -> Result<Opened, HostError>
         size_bytes,
         logical_block_bytes,
         buffered_because,
-        memory_backed,
+        file_system,
     })
 }
 

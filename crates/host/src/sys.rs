@@ -65,16 +65,38 @@ pub(crate) fn direct_alignment(file: &File) -> DirectAlignment {
     }
 }
 
-/// Whether the file lives in memory only, so that no drive is behind it.
-pub(crate) fn is_memory_backed(file: &File) -> bool {
+/// What the file system of a file does that a measurement must know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FileSystem {
+    /// The file lives in memory only, so that no drive is behind it.
+    pub(crate) memory_backed: bool,
+    /// Its name, if every write goes to a new place, and may be compressed on the way.
+    pub(crate) copies_on_write: Option<&'static str>,
+}
+
+/// Asks the kernel for the file system's number (linux/magic.h, and those of ZFS and bcachefs).
+pub(crate) fn file_system(file: &File) -> FileSystem {
     const RAMFS_MAGIC: i64 = 0x8584_58f6;
     const HUGETLBFS_MAGIC: i64 = 0x9584_58f6;
+    const COPYING: [(i64, &str); 4] = [
+        (0x9123_683e, "btrfs"),
+        (0x2fc1_2fc1, "ZFS"),
+        (0xca45_1a4e, "bcachefs"),
+        (0x3434, "NILFS2"),
+    ];
     let mut stat = MaybeUninit::<libc::statfs>::zeroed();
     // SAFETY: `file` keeps the descriptor open, `stat` has room for the answer and
     // zero is valid for it.
     let (result, stat) =
         unsafe { (libc::fstatfs(file.as_raw_fd(), stat.as_mut_ptr()), stat.assume_init()) };
-    result == 0 && [libc::TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC].contains(&stat.f_type)
+    if result != 0 {
+        return FileSystem::default();
+    }
+    let copying = COPYING.iter().find(|(magic, _)| *magic == stat.f_type);
+    FileSystem {
+        memory_backed: [libc::TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC].contains(&stat.f_type),
+        copies_on_write: copying.map(|(_, name)| *name),
+    }
 }
 
 /// The logical block size of an open block device.
@@ -91,6 +113,84 @@ pub(crate) fn block_physical_bytes(file: &File) -> io::Result<u64> {
     // SAFETY: BLKPBSZGET writes one unsigned int, for which `bytes` has room.
     check(unsafe { libc::ioctl(file.as_raw_fd(), libc::BLKPBSZGET, &raw mut bytes) })?;
     Ok(u64::from(bytes))
+}
+
+/// The size of an open block device, as the kernel has it now.
+pub(crate) fn block_size_bytes(file: &File) -> io::Result<u64> {
+    const BLKGETSIZE64: u64 = 0x8008_1272;
+    let mut bytes = 0_u64;
+    // SAFETY: BLKGETSIZE64 writes one 64-bit number, for which `bytes` has room.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), BLKGETSIZE64 as _, &raw mut bytes) })?;
+    Ok(bytes)
+}
+
+/// Whether the kernel refuses writes to an open block device.
+pub(crate) fn is_read_only(file: &File) -> io::Result<bool> {
+    const BLKROGET: u64 = 0x125e;
+    let mut read_only: libc::c_int = 0;
+    // SAFETY: BLKROGET writes one int, for which `read_only` has room.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), BLKROGET as _, &raw mut read_only) })?;
+    Ok(read_only != 0)
+}
+
+/// The number of the medium that an open block device has now; a later one has another.
+pub(crate) fn disk_sequence(file: &File) -> io::Result<u64> {
+    const BLKGETDISKSEQ: u64 = 0x8008_1280;
+    let mut sequence = 0_u64;
+    // SAFETY: BLKGETDISKSEQ writes one 64-bit number, for which `sequence` has room.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), BLKGETDISKSEQ as _, &raw mut sequence) })?;
+    Ok(sequence)
+}
+
+/// Opens what a descriptor has open once more, for plain reading.
+pub(crate) fn reopen_for_reading(file: &File) -> io::Result<File> {
+    File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// `struct nvme_passthru_cmd` of linux/nvme_ioctl.h.
+#[repr(C)]
+#[derive(Default)]
+struct NvmeCommand {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    namespace: u32,
+    words_2_3: [u32; 2],
+    metadata: u64,
+    data: u64,
+    metadata_bytes: u32,
+    data_bytes: u32,
+    words_10_15: [u32; 6],
+    timeout_ms: u32,
+    result: u32,
+}
+
+/// Sends an NVMe admin command that only reads: Get Log Page (2) or Identify (6).
+pub(crate) fn nvme_admin(
+    file: &File,
+    opcode: u8,
+    namespace: u32,
+    word_10: u32,
+    answer: &mut [u8],
+) -> io::Result<()> {
+    const NVME_IOCTL_ADMIN_CMD: u64 = 0xc048_4e41;
+    const TIMEOUT_MS: u32 = 5000;
+    assert!(matches!(opcode, 2 | 6), "opcode {opcode} might change the drive");
+    let mut command = NvmeCommand {
+        opcode,
+        namespace,
+        data: answer.as_mut_ptr() as u64,
+        data_bytes: u32::try_from(answer.len()).map_err(io::Error::other)?,
+        words_10_15: [word_10, 0, 0, 0, 0, 0],
+        timeout_ms: TIMEOUT_MS,
+        ..NvmeCommand::default()
+    };
+    // SAFETY: the command has the kernel's layout (72 bytes, as the request number says) and
+    // names memory that `answer` owns, which the drive fills; the call waits for it.
+    let status = check(unsafe {
+        libc::ioctl(file.as_raw_fd(), NVME_IOCTL_ADMIN_CMD as _, &raw mut command)
+    })?;
+    if status == 0 { Ok(()) } else { Err(io::Error::other(format!("NVMe status {status:#x}"))) }
 }
 
 /// The next stretch of data at or after `from`: `None` where only a hole follows.

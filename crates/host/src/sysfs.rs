@@ -3,7 +3,6 @@
 use ssdscope_io::Moved;
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Queue attributes worth knowing: declared, hence hints and never truth.
@@ -56,10 +55,7 @@ impl SysBlock {
     /// The entry of a device number, if it is one of a block device.
     pub(crate) fn find(device: u64) -> Option<Self> {
         let (major, minor) = device_numbers(device);
-        let own = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
-        let disk =
-            if own.join("partition").exists() { own.parent()?.to_owned() } else { own.clone() };
-        Some(Self { own, disk })
+        Self::at(Path::new(&format!("/sys/dev/block/{major}:{minor}")))
     }
 
     /// The kernel's name, such as `nvme0n1p2`.
@@ -124,30 +120,101 @@ impl SysBlock {
         text(&self.disk.join("loop/backing_file"))
     }
 
-    /// Who uses the device or a part of it: mounts, swap, and devices on top.
-    pub(crate) fn users(&self) -> Vec<String> {
-        let mut users = Vec::new();
-        for device in self.family() {
-            let name = name_of(&device);
-            let numbers = text(&device.join("dev")).unwrap_or_default();
-            users.extend(
-                mount_points(&numbers).into_iter().map(|at| format!("{name} is mounted at {at}")),
-            );
-            if is_swap(&numbers) {
-                users.push(format!("{name} is swap space"));
-            }
-            users.extend(
-                entries(&device.join("holders"))
-                    .map(|holder| format!("{name} is held by {}", name_of(&holder))),
-            );
-        }
-        users
+    /// The major and minor number, as `major:minor`.
+    pub(crate) fn numbers(&self) -> String {
+        text(&self.own.join("dev")).unwrap_or_default()
     }
 
-    /// The device and, if it is a whole disk, its partitions.
-    fn family(&self) -> Vec<PathBuf> {
-        let partitions = entries(&self.own).filter(|path| path.join("partition").exists());
-        std::iter::once(self.own.clone()).chain(partitions).collect()
+    /// The whole disk of a partition; of a disk itself.
+    pub(crate) fn whole(&self) -> Self {
+        Self { own: self.disk.clone(), disk: self.disk.clone() }
+    }
+
+    /// The number of a partition.
+    pub(crate) fn partition_number(&self) -> Option<u32> {
+        text(&self.own.join("partition"))?.parse().ok()
+    }
+
+    /// Where a partition starts on its disk.
+    pub(crate) fn start_bytes(&self) -> Option<u64> {
+        Some(text(&self.own.join("start"))?.parse::<u64>().ok()? * ssdscope_io::SECTOR_BYTES)
+    }
+
+    /// Whether the kernel takes the device, or its disk, for read-only.
+    pub(crate) fn is_read_only(&self) -> bool {
+        [&self.own, &self.disk].iter().any(|path| text(&path.join("ro")).as_deref() == Some("1"))
+    }
+
+    /// The partitions of a whole disk; of a partition none.
+    pub(crate) fn partitions(&self) -> Vec<Self> {
+        let part = |own: PathBuf| {
+            own.join("partition").exists().then(|| Self { own, disk: self.disk.clone() })
+        };
+        entries(&self.own).filter_map(part).collect()
+    }
+
+    /// Devices on top of this one.
+    pub(crate) fn holders(&self) -> Vec<Self> {
+        self.others("holders")
+    }
+
+    /// Devices beneath this one.
+    pub(crate) fn slaves(&self) -> Vec<Self> {
+        self.others("slaves")
+    }
+
+    fn others(&self, folder: &str) -> Vec<Self> {
+        entries(&self.own.join(folder)).filter_map(|path| Self::at(&path)).collect()
+    }
+
+    fn at(path: &Path) -> Option<Self> {
+        let own = fs::canonicalize(path).ok()?;
+        let disk =
+            if own.join("partition").exists() { own.parent()?.to_owned() } else { own.clone() };
+        Some(Self { own, disk })
+    }
+
+    /// Every loop device with a file behind it.
+    pub(crate) fn all_loops() -> Vec<Self> {
+        entries(Path::new("/sys/block"))
+            .filter(|path| path.join("loop/backing_file").exists())
+            .filter_map(|path| Self::at(&path))
+            .collect()
+    }
+
+    /// The name of a device-mapper volume.
+    pub(crate) fn mapper_name(&self) -> Option<String> {
+        text(&self.disk.join("dm/name"))
+    }
+
+    /// The UUID of an md array.
+    pub(crate) fn array_uuid(&self) -> Option<String> {
+        text(&self.disk.join("md/uuid"))
+    }
+
+    /// The drive's world wide name.
+    pub(crate) fn wwn(&self) -> Option<String> {
+        ["wwid", "device/wwid"].iter().find_map(|name| text(&self.disk.join(name)))
+    }
+
+    /// The revision of the drive's firmware: NVMe, then SCSI.
+    pub(crate) fn firmware(&self) -> Option<String> {
+        ["device/firmware_rev", "device/rev"].iter().find_map(|name| text(&self.disk.join(name)))
+    }
+
+    /// Whether NVMe's admin commands can be sent to it.
+    pub(crate) fn is_nvme(&self) -> bool {
+        name_of(&self.disk).starts_with("nvme")
+    }
+
+    /// The drive's temperature from hwmon (`drivetemp` of ATA, or the driver of NVMe).
+    pub(crate) fn celsius(&self) -> Option<i32> {
+        let folders = [self.disk.join("device/hwmon"), self.disk.join("device")];
+        folders
+            .iter()
+            .flat_map(|folder| entries(folder))
+            .find_map(|path| text(&path.join("temp1_input"))?.parse::<i32>().ok())
+            .map(|millidegrees| millidegrees / 1000)
     }
 }
 
@@ -157,44 +224,4 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     paths.sort();
     paths.into_iter()
-}
-
-/// Where a device with these numbers (`major:minor`) is mounted.
-fn mount_points(numbers: &str) -> Vec<String> {
-    points_in(&fs::read_to_string("/proc/self/mountinfo").unwrap_or_default(), numbers)
-}
-
-/// By number, because a device has many names.
-fn points_in(table: &str, numbers: &str) -> Vec<String> {
-    let point = |line: &str| {
-        let mut fields = line.split(' ').skip(2);
-        let found = fields.next()? == numbers;
-        // The table writes a space inside a name as its octal code.
-        found.then(|| fields.nth(1).map(|point| point.replace(r"\040", " ")))?
-    };
-    table.lines().filter_map(point).collect()
-}
-
-fn is_swap(numbers: &str) -> bool {
-    let table = fs::read_to_string("/proc/swaps").unwrap_or_default();
-    table.lines().skip(1).filter_map(|line| line.split_whitespace().next()).any(|path| {
-        fs::metadata(path).is_ok_and(|stat| {
-            let (major, minor) = device_numbers(stat.rdev());
-            format!("{major}:{minor}") == numbers
-        })
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn mounts_are_found_by_number() {
-        let table = "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n\
-                     40 27 254:0 /srv /mnt/my\\040disk rw - ext4 /dev/vda rw\n\
-                     31 23 0:28 / /sys/fs/cgroup rw,relatime - cgroup cgroup rw\n";
-        assert_eq!(points_in(table, "254:0"), ["/", "/mnt/my disk"]);
-        assert_eq!(points_in(table, "54:0"), [""; 0]);
-    }
 }

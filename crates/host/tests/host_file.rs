@@ -34,7 +34,7 @@ impl Scratch {
 
     fn write_with(&self, engine: EngineChoice, overwrite: bool) -> Result<HostFile, HostError> {
         let token = self.token();
-        let consent = Consent { token: &token, overwrite_existing: overwrite };
+        let consent = Consent { overwrite_existing: overwrite, ..Consent::by_token(&token) };
         open_write(&self.0, &consent, engine, &mut || true)
     }
 
@@ -224,20 +224,24 @@ fn a_device_may_move_to_another_thread_between_runs() {
 }
 
 #[test]
-fn a_file_cut_short_under_us_fails_the_request_only() {
+fn a_file_cut_short_under_us_is_an_error() {
     for engine in ENGINES {
-        let file = Scratch::new("cut", &vec![3; MIB as usize]);
-        let mut device = open_read(&file.0, engine).expect("a plain file");
-        fs::File::options().write(true).open(&file.0).and_then(|f| f.set_len(4096)).expect("cut");
-        let past_end = Request::read(1, Lba(512), Sectors(8));
-        let across_end = Request::read(2, Lba(0), Sectors(16));
-        for request in [past_end, across_end, Request::read(3, Lba(0), Sectors(8))] {
-            device.submit(device.now(), request).expect("within what it was");
+        for past_the_end in
+            [Request::read(1, Lba(512), Sectors(8)), Request::read(2, Lba(0), Sectors(16))]
+        {
+            let file = Scratch::new("cut", &vec![3; MIB as usize]);
+            let mut device = open_read(&file.0, engine).expect("a plain file");
+            let writer = fs::File::options().write(true).open(&file.0).expect("ours");
+            writer.set_len(4096).expect("cut");
+            device.submit(device.now(), Request::read(3, Lba(0), Sectors(8))).expect("there");
+            assert_eq!(drain(&mut device)[0].outcome, Outcome::Done, "what is left can be read");
+            device.submit(device.now(), past_the_end).expect("within what it was");
+            let mut ends = Vec::new();
+            let changed = device.advance(Nanos::MAX, &mut ends).expect_err("it is another file");
+            assert!(changed.to_string().contains("its size was 1048576 bytes, and is 4096 now"));
+            assert_eq!(ends[0].outcome, Outcome::Failed(5));
+            assert_eq!(device.submit(device.now(), past_the_end), Err(changed), "for good");
         }
-        let mut ends = drain(&mut device);
-        ends.sort_by_key(|end| end.id);
-        let outcomes: Vec<_> = ends.iter().map(|end| end.outcome).collect();
-        assert_eq!(outcomes, [Outcome::Failed(5), Outcome::Failed(5), Outcome::Done]);
     }
 }
 
@@ -302,13 +306,13 @@ fn our_own_data_holes_and_zeros_are_recognised_without_the_mark() {
 fn tokens_locks_and_interruptions_stop_a_write() {
     let file = Scratch::new("token", &vec![0; MIB as usize]);
     for token in ["", "FILE:", "FILE:other.img", &file.token().to_lowercase()[1..]] {
-        let consent = Consent { token, overwrite_existing: true };
+        let consent = Consent { overwrite_existing: true, ..Consent::by_token(token) };
         let refused = open_write(&file.0, &consent, EngineChoice::Auto, &mut || true);
         let Err(error @ HostError::WrongToken { .. }) = refused else { panic!("{token:?}") };
         assert!(error.hint().expect("has one").contains("doctor --identify"));
     }
     let token = file.token();
-    let consent = Consent { token: &token, overwrite_existing: false };
+    let consent = Consent::by_token(&token);
     let stopped = open_write(&file.0, &consent, EngineChoice::Auto, &mut || false);
     assert!(matches!(stopped, Err(HostError::Interrupted(_))));
     let _first = file.write().expect("zeros may be overwritten");

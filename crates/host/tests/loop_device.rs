@@ -62,7 +62,9 @@ fn a_loop_device_is_read_and_described() {
     assert_eq!(identity.capacity_bytes, 1 << 20);
     let name = attached.file.file_name().expect("has a name").to_string_lossy();
     assert_eq!(identity.token, Some(format!("LOOP:{name}")));
-    assert!(identity.write_refusal.is_some());
+    let refusal = identity.write_refusal.expect("it is attached for reading only");
+    assert!(refusal.contains("read-only"), "{refusal}");
+    assert_eq!(identity.write_needs, ["--allow-virtual"]);
     assert!(identity.queue.contains_key("logical_block_size"));
 
     for engine in [EngineChoice::Auto, EngineChoice::Only(EngineKind::Threads)] {

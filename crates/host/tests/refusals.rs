@@ -91,16 +91,18 @@ fn some_block_device() -> Option<PathBuf> {
 }
 
 #[test]
-fn no_block_device_is_ever_written() {
+fn no_block_device_is_written_by_a_wrong_token() {
     let Some(path) = some_block_device() else {
         eprintln!("skipped: this machine has no block device");
         return;
     };
-    let consent = Consent { token: "SERIAL:0000", overwrite_existing: true };
-    let refused = open_write(&path, &consent, EngineChoice::Auto, &mut || true);
-    let Err(error @ HostError::BlockDeviceWrite(_)) = refused else {
-        panic!("{} was opened for writing", path.display());
+    let consent = Consent {
+        overwrite_existing: true,
+        allow_virtual: true,
+        ..Consent::by_token("NOBODY:0000")
     };
-    assert!(error.is_usage());
-    assert!(error.to_string().contains("reading only"), "{error}");
+    let refused = open_write(&path, &consent, EngineChoice::Auto, &mut || true);
+    // Which check it is depends on the machine: mounted, a signature, not ours to open.
+    let Err(error) = refused else { panic!("{} was opened for writing", path.display()) };
+    assert!(!matches!(error, HostError::Interrupted(_)), "{error}");
 }

@@ -28,19 +28,24 @@ pub fn build() -> (&'static str, &'static str, &'static str) {
     (env!("SSDSCOPE_COMMIT"), env!("SSDSCOPE_COMPILER"), INTERFACE)
 }
 
-/// Open a block device or a file for reading, or with its token a file for writing.
+/// Open a block device or a file for reading, or with its token for writing.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "keywords cross the border one by one")]
 pub fn open_file(
     py: Python<'_>,
     path: PathBuf,
     destroy_token: Option<&str>,
     overwrite_existing: bool,
+    allow_virtual: bool,
+    window: Option<(u64, Option<u64>)>,
+    write_limit_bytes: Option<u64>,
 ) -> PyResult<PyDevice> {
     let mut signals = Signals::new();
     let opened = py.detach(|| match destroy_token {
         None => open_read(&path, EngineChoice::Auto),
         Some(token) => {
-            let consent = Consent { token, overwrite_existing };
+            let consent =
+                Consent { token, overwrite_existing, allow_virtual, window, write_limit_bytes };
             let mut keep_going = || signals.keep_going(|_, _| Ok(()));
             open_write(&path, &consent, EngineChoice::Auto, &mut keep_going)
         }

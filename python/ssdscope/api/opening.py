@@ -32,6 +32,9 @@ def open(  # noqa: A001 (as gzip.open: it is used as ssdscope.open)
     read_cache: bool | None = None,
     destroy_data: str | None = None,
     overwrite_existing: bool = False,
+    allow_virtual: bool = False,
+    window: tuple[int, int | None] | None = None,
+    write_limit_bytes: int | None = None,
 ) -> Target:
     """Open a drive: a simulated one, a file, a block device, or several as a RAID-0.
 
@@ -53,9 +56,17 @@ def open(  # noqa: A001 (as gzip.open: it is used as ssdscope.open)
     write_cache, read_cache
         Switch a cache on or off, where the drive allows it.
     destroy_data
-        Allows writing to a real file: the token that ``ssdscope doctor --identify TARGET`` prints.
+        Allows writing to a real drive or file: the token that ``ssdscope doctor --identify
+        TARGET`` prints.
     overwrite_existing
-        Allow it also where the file holds data that is not ours.
+        Allow it also where data lies that is not ours.
+    allow_virtual
+        Allow it also on a partition, a loop device or another virtual device.
+    window
+        Offset and size of what is opened of a block device for writing; a size of None is up to
+        the end. Without it the last quarter.
+    write_limit_bytes
+        How many bytes may be written in all.
 
     Returns
     -------
@@ -84,6 +95,9 @@ def open(  # noqa: A001 (as gzip.open: it is used as ssdscope.open)
         seed=require_seed(seed),
         destroy_token=destroy_data,
         overwrite_existing=overwrite_existing,
+        allow_virtual=allow_virtual,
+        window=window,
+        write_limit_bytes=write_limit_bytes,
     )
     _switch("write_cache", write_cache, opened.device.set_write_cache)
     _switch("read_cache", read_cache, opened.device.set_read_cache)

@@ -16,7 +16,7 @@ from ssdscope.cli.probe import (
     tell_plan,
 )
 from ssdscope.cli.progress import stage_progress
-from ssdscope.cli.running import TargetOptions
+from ssdscope.cli.running import TargetOptions, window_of
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError, UsageError
 
@@ -99,6 +99,10 @@ def characterize(
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
+    allow_virtual: options.AllowVirtual = False,
+    offset: options.WindowOffset = None,
+    size: options.WindowSize = None,
+    write_limit: options.WriteLimit = None,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -122,9 +126,7 @@ def characterize(
     page, data = Path(out), None if json_out is None else Path(json_out)
     guard(context, force=force)
     used_seed = session.seed(seed)
-    opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
-        used_seed
-    )
+    opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     rated_bytes = rated(rated_writes)
     plan = report.planned(opened, spend, rated_bytes)
     if dry_run:

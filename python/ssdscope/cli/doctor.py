@@ -19,7 +19,7 @@ from ssdscope.errors import EXIT_DONE
 EXAMPLES = """
 Versions, kernel, io_uring, optional tools:
   ssdscope doctor
-What a file is, and the token that --destroy-data takes:
+What a drive or file is, and the token that --destroy-data takes:
   ssdscope doctor --identify scratch.bin
 """
 OPTIONAL_TOOLS = {
@@ -47,7 +47,7 @@ def doctor(
         str | None,
         typer.Option(
             "--identify",
-            metavar="FILE",
+            metavar="TARGET",
             help="Show what a file or device is, and the token that --destroy-data takes.",
         ),
     ] = None,

@@ -127,7 +127,8 @@ DestroyData: TypeAlias = Annotated[
     typer.Option(
         "--destroy-data",
         metavar="TOKEN",
-        help="Allow writing to a real file. `ssdscope doctor --identify FILE` prints its token.",
+        help="Allow writing to a real drive or file. `ssdscope doctor --identify TARGET` prints "
+        "its token.",
         rich_help_panel=TARGET_GROUP,
     ),
 ]
@@ -135,7 +136,45 @@ OverwriteExisting: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--overwrite-existing",
-        help="Allow it even if the file holds data that ssdscope did not write.",
+        help="Allow it even if data is lost that ssdscope did not write.",
+        rich_help_panel=TARGET_GROUP,
+    ),
+]
+AllowVirtual: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--allow-virtual",
+        help="Allow it on a partition, a loop device or another virtual device.",
+        rich_help_panel=TARGET_GROUP,
+    ),
+]
+WriteLimit: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--write-limit",
+        metavar="SIZE",
+        help="Stop before more than this is written to a real drive or file.",
+        show_default="no limit but that of the workload",
+        rich_help_panel=TARGET_GROUP,
+    ),
+]
+WindowOffset: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--offset",
+        metavar="SIZE",
+        help="Where the window starts that is measured of a block device open for writing.",
+        show_default="three quarters of it",
+        rich_help_panel=TARGET_GROUP,
+    ),
+]
+WindowSize: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--size",
+        metavar="SIZE",
+        help="Size of that window.",
+        show_default="up to the end",
         rich_help_panel=TARGET_GROUP,
     ),
 ]

@@ -9,7 +9,7 @@ from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.progress import stage_progress
-from ssdscope.cli.running import TargetOptions
+from ssdscope.cli.running import TargetOptions, window_of
 from ssdscope.cli.session import Session
 from ssdscope.cli.target_names import complete_target
 from ssdscope.cli.terminal import paragraph
@@ -88,6 +88,10 @@ def probe(
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
+    allow_virtual: options.AllowVirtual = False,
+    offset: options.WindowOffset = None,
+    size: options.WindowSize = None,
+    write_limit: options.WriteLimit = None,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -111,9 +115,7 @@ def probe(
     spend = probes.Budget.parse(budget)
     chosen = probes.choose(name, spend)
     used_seed = session.seed(seed)
-    opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
-        used_seed
-    )
+    opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     plan = spending.of_probes(opened, spend, chosen, spending.rated(rated_writes))
     if dry_run:
         return tell_plan(plan, output_format)

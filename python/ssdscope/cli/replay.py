@@ -121,6 +121,8 @@ def replay(
     read_cache: options.ReadCache = None,
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
+    allow_virtual: options.AllowVirtual = False,
+    write_limit: options.WriteLimit = None,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -154,9 +156,7 @@ def replay(
     require_file(trace)
     guard(context, force=force)
     used_seed = session.seed(seed)
-    opened = TargetOptions(
-        target, state, sets or (), destroy_data, overwrite_existing, write_cache, read_cache
-    ).open(used_seed)
+    opened = TargetOptions.typed(context.params).open(used_seed)
     workload: dict[str, Any] = {"replay": trace, **plan.to_dict()}
     return execute(
         session,

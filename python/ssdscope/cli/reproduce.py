@@ -172,6 +172,7 @@ def reproduce(
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
+    allow_virtual: options.AllowVirtual = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -195,8 +196,7 @@ def reproduce(
     used_seed = session.seed(seed)
     opened = None
     if target is not None:
-        chosen = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing)
-        opened = chosen.open(used_seed)
+        opened = TargetOptions.typed(context.params).open(used_seed)
     unwritten: OutputError | None = None
     with stage_progress(progress) as stage:
         try:

@@ -258,6 +258,8 @@ def run(
     read_cache: options.ReadCache = None,
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
+    allow_virtual: options.AllowVirtual = False,
+    write_limit: options.WriteLimit = None,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -284,9 +286,8 @@ def run(
 
     session: Session = context.obj
     guard(context, force=force)
-    goal = TargetOptions(
-        target, state, sets or (), destroy_data, overwrite_existing, write_cache, read_cache
-    )
+    whole = None if offset is None and size is None else (0, None)
+    goal = TargetOptions.typed(context.params, whole)
     if fio_job is not None:
         require_alone(_typed(context))
         show = Presentation(fio_job, output_format, progress, log)

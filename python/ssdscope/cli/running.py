@@ -1,6 +1,6 @@
 """What `run` and `replay` have in common: open, run under a progress bar, keep, tell."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -38,11 +38,42 @@ class TargetOptions:
     overwrite_existing: bool = False
     write_cache: str | None = None
     read_cache: str | None = None
+    allow_virtual: bool = False
+    window: tuple[int, int | None] | None = None
+    write_limit: str | None = None
+
+    @classmethod
+    def typed(
+        cls, params: Mapping[str, Any], window: tuple[int, int | None] | None = None
+    ) -> "TargetOptions":
+        """Take them from what was typed, by the names of the commands' parameters.
+
+        Parameters
+        ----------
+        window
+            Of a block device that is written; what ``--offset`` and ``--size`` mean differs.
+        """
+        return cls(
+            uri=params["target"],
+            state=params.get("state"),
+            sets=params.get("sets") or (),
+            destroy_token=params.get("destroy_data"),
+            overwrite_existing=params.get("overwrite_existing", False),
+            write_cache=params.get("write_cache"),
+            read_cache=params.get("read_cache"),
+            allow_virtual=params.get("allow_virtual", False),
+            window=window,
+            write_limit=params.get("write_limit"),
+        )
 
     def open(self, seed: int) -> "Target":
-        """Open it, and switch its caches as asked; say if parts of it are on no drive."""
+        """Open it, and switch its caches as asked; say what of it is not as it seems."""
         from ssdscope.targets import open_target
+        from ssdscope.targets.access_notes import access_notes
         from ssdscope.targets.holes import in_words
+        from ssdscope.units import parse_size
+
+        limit = None if self.write_limit is None else parse_size(self.write_limit)
 
         target = open_target(
             self.uri,
@@ -51,12 +82,26 @@ class TargetOptions:
             seed=seed,
             destroy_token=self.destroy_token,
             overwrite_existing=self.overwrite_existing,
+            allow_virtual=self.allow_virtual,
+            window=self.window,
+            write_limit_bytes=limit,
         )
         _switch("--write-cache", self.write_cache, target.device.set_write_cache)
         _switch("--read-cache", self.read_cache, target.device.set_read_cache)
         if holes := in_words(target):
             note(f"warning: {holes}")
+        for each in access_notes(target):
+            note(each)
         return target
+
+
+def window_of(offset: str | None, size: str | None) -> tuple[int, int | None] | None:
+    """Read the window that a user gives by ``--offset`` and ``--size``; None if by neither."""
+    from ssdscope.units import parse_size
+
+    if offset is None and size is None:
+        return None
+    return (parse_size(offset or "0"), None if size is None else parse_size(size))
 
 
 def _switch(option: str, wanted: str | None, switch: Callable[[bool], None]) -> None:

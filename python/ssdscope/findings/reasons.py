@@ -89,7 +89,7 @@ class Words:
         """Give what would help there."""
         if where.virtual and self.simulated is not None:
             return self.simulated
-        if where.kind == "file" and self.file is not None:
+        if where.kind in ("file", "block") and self.file is not None:
             return self.file
         return self.helps
 
@@ -143,7 +143,7 @@ WORDS: dict[Reason, Words] = {
     ),
     Reason.NOT_WRITABLE: Words(
         "the probe writes, and the target is open for reading only",
-        helps="a regular file on that drive as the target: in this version only files are written",
+        helps="a target that is open for writing",
         file="--destroy-data with the token that `ssdscope doctor --identify` prints",
     ),
     Reason.DEVICE_ERRORS: Words(

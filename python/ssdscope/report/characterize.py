@@ -267,7 +267,7 @@ def _command(
     words += [word for change in sets for word in ("--set", change)]
     words += [] if trace is None else trace.words()
     words += masked.options()
-    written = target.kind == "file" and target.device.info.writable
+    written = target.kind in ("file", "block") and target.device.info.writable
     return shell_words(words) + (" --destroy-data TOKEN" if written else "")
 
 

@@ -110,7 +110,9 @@ class _Options:
     seed: int
     destroy_token: str | None
     overwrite_existing: bool
-    allow_virtual: bool = False
+    allow_virtual: bool
+    window: tuple[int, int | None] | None
+    write_limit_bytes: int | None
 
 
 def open_target(
@@ -122,6 +124,8 @@ def open_target(
     destroy_token: str | None = None,
     overwrite_existing: bool = False,
     allow_virtual: bool = False,
+    window: tuple[int, int | None] | None = None,
+    write_limit_bytes: int | None = None,
 ) -> Target:
     """Open a target.
 
@@ -137,12 +141,17 @@ def open_target(
     seed
         Of a simulated drive's own randomness.
     destroy_token
-        For a real file that may be written: the token that ``doctor --identify`` prints.
-        Without it everything real is opened for reading only.
+        For a real drive or file that may be written: the token that ``doctor --identify``
+        prints. Without it everything real is opened for reading only.
     overwrite_existing
-        Allow writing to a file that holds something that is not ours.
+        Allow writing where something lies that is not ours.
     allow_virtual
-        Allow writing to what is no drive itself, as an NBD export.
+        Allow writing to a partition, a loop device, an NBD export or another virtual device.
+    window
+        Offset and size of what is opened of a block device for writing; a size of None is up to
+        the end. Without it the last quarter. Nothing outside is seen.
+    write_limit_bytes
+        How many bytes may be written in all.
 
     Raises
     ------
@@ -155,7 +164,14 @@ def open_target(
     """
     spec = grammar.parse_target(uri)
     options = _Options(
-        canonical_state(state), tuple(sets), seed, destroy_token, overwrite_existing, allow_virtual
+        canonical_state(state),
+        tuple(sets),
+        seed,
+        destroy_token,
+        overwrite_existing,
+        allow_virtual,
+        window,
+        write_limit_bytes,
     )
     if (state is not None or sets) and not any(_is_simulated(leaf) for leaf in _leaves(spec)):
         option = "--state" if state is not None else "--set"
@@ -347,7 +363,14 @@ def _open(uri: str, spec: grammar.Spec, options: _Options) -> Target:
         case grammar.Path(path):
             with translated_errors():
                 token = options.destroy_token and printable(options.destroy_token)
-                native = _native.open_file(path, token, options.overwrite_existing)
+                native = _native.open_file(
+                    path,
+                    token,
+                    options.overwrite_existing,
+                    options.allow_virtual,
+                    options.window,
+                    options.write_limit_bytes,
+                )
         case grammar.Null(capacity_bytes):
             with translated_errors():
                 native = _native.open_null(capacity_bytes)

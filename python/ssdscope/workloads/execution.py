@@ -31,12 +31,12 @@ def require_writable(target: Target) -> None:
     """
     if target.device.info.writable:
         return
-    if target.kind == "file":
+    if target.kind in ("file", "block"):
         hint = f"ssdscope doctor --identify {target.uri} prints the token that --destroy-data takes"
     elif target.kind == "nbd":
         hint = "add --destroy-data NBD:EXPORT --allow-virtual to write to the export"
     else:
-        hint = "only simulated drives and regular files are written to in this version"
+        hint = "only simulated drives, block devices and regular files are written to"
     raise UsageError(
         f"target {target.uri!r} is open for reading only, and this workload writes", hint=hint
     )

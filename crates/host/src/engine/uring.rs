@@ -287,6 +287,10 @@ impl Drop for Uring {
         }
         if self.in_flight > 0 {
             std::mem::forget(std::mem::take(&mut self.flights));
+        } else {
+            // The kernel takes a ring apart in the background, and the file with it: whoever
+            // opens the drive alone a moment later would find it busy.
+            let _ = self.ring.submitter().unregister_files();
         }
     }
 }

@@ -136,6 +136,7 @@ def collect(
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
+    allow_virtual: options.AllowVirtual = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -153,9 +154,7 @@ def collect(
     guard(context, force=force)
     given = _plan(design, points, test, repeats, until_ci, runtime, jobs)
     used_seed = session.seed(seed if seed is not None else (begun(out) or {}).get("seed"))
-    opened = TargetOptions(target, state, sets or (), destroy_data, overwrite_existing).open(
-        used_seed
-    )
+    opened = TargetOptions.typed(context.params).open(used_seed)
     designs.require(opened.device.info)
     plan = collecting.Plan(
         **given, seed=used_seed, size_bytes=_region(size, opened.device.info.capacity_bytes)

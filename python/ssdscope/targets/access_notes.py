@@ -1,0 +1,30 @@
+"""What stands between a real target and its drive, or is left out of it, in words."""
+
+from ssdscope.targets.opening import Target
+from ssdscope.units import format_size
+
+
+def access_notes(target: Target) -> list[str]:
+    """Say what a reader must know of how a target is opened; nothing of a simulated one.
+
+    Parameters
+    ----------
+    target
+        Open; of a RAID-0 it is what holds for its members.
+    """
+    if target.members:
+        return [each for member in target.members for each in access_notes(member)]
+    access = target.device.access() or {}
+    notes = []
+    if window := access.get("window"):
+        start, size = window
+        notes.append(
+            f"of {target.uri} only bytes {start:,} to {start + size - 1:,} ({format_size(size)}) "
+            "are read and written; offsets count from there"
+        )
+    if name := access.get("copy_on_write"):
+        notes.append(
+            f"warning: {target.uri} lies on {name}, which writes everything to a new place and "
+            "may compress it: offsets in the file say nothing about places on the drive"
+        )
+    return notes
