@@ -29,6 +29,8 @@ def identity(path: str) -> dict[str, Any]:
         "device": "nvme0n1",
         "model": "Samsung SSD",
         "serial": SERIAL,
+        "wwn": f"naa.{WWN}",
+        "nvme": {"serial": SERIAL, "model": "Samsung SSD"},
         "queue": {"discard_max_bytes": "18446744073709551615"},
         "in_use": ["nvme0n1p2 is mounted at /srv/alice"],
         "token": "SERIAL:3456",
@@ -95,6 +97,8 @@ def test_what_the_kernel_declares_is_masked(disclosure: Disclosure) -> None:
     told = Masked(target, None, disclosure).declared(target)
     assert told is not None
     assert told["serial"] == (SERIAL if disclosure is WHOLE else "…3456")
+    assert told["nvme"]["serial"] == told["serial"]
+    assert told["wwn"] == (f"naa.{WWN}" if disclosure is WHOLE else "…b1c2")
     assert "token" not in told
     assert told["model"] == "Samsung SSD"
     assert told["queue"] == identity("")["queue"], "a number is no WWN"

@@ -10,8 +10,6 @@ from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.probe import (
     BudgetOption,
-    DryRun,
-    RatedWrites,
     findings_text,
     tell_plan,
 )
@@ -93,8 +91,8 @@ def characterize(
     ] = False,
     force: options.Force = False,
     budget: BudgetOption = "default",
-    dry_run: DryRun = False,
-    rated_writes: RatedWrites = None,
+    dry_run: options.DryRun = False,
+    rated_writes: options.RatedWrites = None,
     state: options.State = None,
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,

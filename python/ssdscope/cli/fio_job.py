@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from ssdscope.cli.output import emit_json, error, note
 from ssdscope.cli.progress import run_progress
+from ssdscope.cli.run_plan import tell_run_plan
 from ssdscope.cli.running import Presentation, TargetOptions, execute, exit_code, run_kept, tell
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, UsageError
@@ -22,10 +23,16 @@ def run_job_file(
     target: TargetOptions,
     show: Presentation,
     seed: int | None,
+    dry_run: tuple[str | None, str] | None = None,
 ) -> int:
     """Run a job file, and give the exit code.
 
     One stage is a run like any other. Of several the document is a list ``stages`` of runs.
+
+    Parameters
+    ----------
+    dry_run
+        Rated writes and output format, where the plan is shown and nothing is run.
     """
     from ssdscope.workloads.execution import require_writable
     from ssdscope.workloads.fio_job import read_fio_job
@@ -36,7 +43,14 @@ def run_job_file(
         note(f"{path}: {text}")
     used_seed = session.seed(seed)
     job = seeded(job, used_seed)
+    if dry_run is not None and len(job.stages) > 1:
+        raise UsageError(
+            "--dry-run: this job file has several stages", hint="name one with --section"
+        )
     opened = target.open(used_seed)
+    if dry_run is not None:
+        plan = plan_of(job.stages[0], opened.device.info.capacity_bytes)
+        return tell_run_plan(opened, plan, *dry_run)
     if job.writes:
         require_writable(opened)
     if len(job.stages) > 1:

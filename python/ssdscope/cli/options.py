@@ -178,6 +178,19 @@ WindowSize: TypeAlias = Annotated[
         rich_help_panel=TARGET_GROUP,
     ),
 ]
+DryRun: TypeAlias = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Show what would be spent and written, and stop."),
+]
+RatedWrites: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--rated-writes",
+        metavar="SIZE",
+        help="Bytes that the data sheet allows to be written in the drive's life: 600t.",
+        show_default="unknown",
+    ),
+]
 Log: TypeAlias = Annotated[
     str | None,
     typer.Option(

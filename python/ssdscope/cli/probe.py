@@ -45,19 +45,6 @@ BudgetOption = Annotated[
         autocompletion=choices.BUDGETS.complete,
     ),
 ]
-DryRun = Annotated[
-    bool,
-    typer.Option("--dry-run", help="Show what would be spent and written, and stop."),
-]
-RatedWrites = Annotated[
-    str | None,
-    typer.Option(
-        "--rated-writes",
-        metavar="SIZE",
-        help="Bytes that the data sheet allows to be written in the drive's life: 600t.",
-        show_default="unknown",
-    ),
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -82,8 +69,8 @@ def probe(
         typer.Argument(metavar="TARGET", help=options.TARGET_HELP, autocompletion=complete_target),
     ] = None,
     budget: BudgetOption = "default",
-    dry_run: DryRun = False,
-    rated_writes: RatedWrites = None,
+    dry_run: options.DryRun = False,
+    rated_writes: options.RatedWrites = None,
     state: options.State = None,
     sets: options.Sets = None,
     destroy_data: options.DestroyData = None,

@@ -10,6 +10,7 @@ from ssdscope.cli.fio_job import require_alone, run_job_file
 from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.output import note
 from ssdscope.cli.outputs import Input, guard
+from ssdscope.cli.run_plan import tell_run_plan
 from ssdscope.cli.running import Presentation, TargetOptions, execute
 from ssdscope.cli.session import Session
 from ssdscope.errors import UsageError
@@ -260,6 +261,8 @@ def run(
     overwrite_existing: options.OverwriteExisting = False,
     allow_virtual: options.AllowVirtual = False,
     write_limit: options.WriteLimit = None,
+    dry_run: options.DryRun = False,
+    rated_writes: options.RatedWrites = None,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -291,7 +294,8 @@ def run(
     if fio_job is not None:
         require_alone(_typed(context))
         show = Presentation(fio_job, output_format, progress, log)
-        return run_job_file(session, fio_job, section, goal, show, seed)
+        told = (rated_writes, output_format) if dry_run else None
+        return run_job_file(session, fio_job, section, goal, show, seed, told)
     if section is not None:
         raise UsageError("--section: there is no job file", hint="name one with --fio-job FILE")
     typed = {name: context.params[name] for name in OPTIONS}
@@ -301,6 +305,8 @@ def run(
     plan = plan.seeded(used_seed)
     opened = goal.open(used_seed)
     plan = plan.within(opened.device.info.capacity_bytes)
+    if dry_run:
+        return tell_run_plan(opened, plan, rated_writes, output_format)
     if plan.writes:
         require_writable(opened)
     steady = bring_to_rest(opened, plan) if until_steady else None

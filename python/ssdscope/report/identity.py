@@ -109,8 +109,9 @@ class Masked:
             told = {key: told[key] for key in told if key not in _NAMES_OF_THE_TARGET}
             # "sda1 is mounted at ...": where is nobody's business.
             told["in_use"] = [each.partition(" at ")[0] for each in told["in_use"]]
-        if told["serial"]:
-            told["serial"] = last_digits(told["serial"])
+        for name in ("serial", "wwn"):
+            if told.get(name):
+                told[name] = last_digits(told[name])
         masked: dict[str, Any] = _each_text(told, self.text)
         return masked
 
@@ -207,7 +208,13 @@ def _is_drive_file(path: str) -> bool:
 
 def _serials(identities: Iterable[Mapping[str, Any]]) -> list[re.Pattern[str]]:
     """Give what finds whole serial numbers, also in the names of links, which have no spaces."""
-    given = {str(each["serial"]) for each in identities if each.get("serial")}
+    given = {
+        str(each[name])
+        for identity in identities
+        for each in (identity, identity.get("nvme") or {})
+        for name in ("serial", "wwn")
+        if each.get(name)
+    }
     found = []
     for serial in sorted(given, key=len, reverse=True):
         spelt = re.escape(serial).replace(r"\ ", "[ _]+")

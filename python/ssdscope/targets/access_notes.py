@@ -1,7 +1,7 @@
 """What stands between a real target and its drive, or is left out of it, in words."""
 
-from ssdscope.targets.opening import Target
-from ssdscope.units import format_size
+from ssdscope.targets.opening import Target, identify
+from ssdscope.units import format_capacity, format_size
 
 
 def access_notes(target: Target) -> list[str]:
@@ -15,7 +15,7 @@ def access_notes(target: Target) -> list[str]:
     if target.members:
         return [each for member in target.members for each in access_notes(member)]
     access = target.device.access() or {}
-    notes = []
+    notes = [_who(target.uri)] if target.kind == "block" and target.device.info.writable else []
     if window := access.get("window"):
         start, size = window
         notes.append(
@@ -28,3 +28,12 @@ def access_notes(target: Target) -> list[str]:
             "may compress it: offsets in the file say nothing about places on the drive"
         )
     return notes
+
+
+def _who(uri: str) -> str:
+    """Say which drive is written to, so that a user can still stop."""
+    known = identify(uri)
+    serial = f", serial {known['serial']}" if known["serial"] else ""
+    model = known["model"] or known["device_type"] or "a block device"
+    size = format_capacity(known["capacity_bytes"])
+    return f"writes to {uri}: {model}, {size}{serial}, token {known['token']}"

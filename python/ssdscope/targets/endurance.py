@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path as FilePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ssdscope.targets import grammar
+from ssdscope.targets.opening import identify
 
 if TYPE_CHECKING:
     from ssdscope.targets.opening import Target
@@ -19,16 +21,33 @@ def rated_bytes(target: Target) -> int | None:
     """Give what the flash of a simulated target takes in all its life; None where nobody says.
 
     All its blocks times ``nand.endurance_erases``: at a write amplification of 1 the host can write
-    so much. A hard disk has no such end, and no real drive is asked.
+    so much. A hard disk has no such end. A real drive says it by its wear: see `by_wear`.
     """
     if target.members:
         parts = [rated_bytes(member) for member in target.members]
         return sum(part or 0 for part in parts) if all(parts) else None
+    if target.kind == "block":
+        return by_wear(identify(target.uri).get("health") or {})
     nand = (target.drive or {}).get("nand")
     if nand is None:
         return None
     pages = prod(nand[key] for key in _PAGES)
     return int(pages * nand["page_bytes"] * nand["endurance_erases"])
+
+
+def by_wear(health: Mapping[str, Any]) -> int | None:
+    """Give what a drive takes in its life, by what it took for the share of it that is used.
+
+    None if it does not say, or if less than a percent is used. Steps of a percent make this good
+    to a factor of two at one percent, and to a tenth at ten.
+
+    Parameters
+    ----------
+    health
+        As `identify` gives it: ``used_percent`` and ``host_bytes_written``.
+    """
+    used, written = health.get("used_percent"), health.get("host_bytes_written")
+    return int(written * 100 / used) if used and written else None
 
 
 def disk_bytes(target: Target) -> int | None:

@@ -1,0 +1,84 @@
+"""What a workload is going to write, and how long it may take, as far as that is fixed before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ssdscope.workloads.flows import Flows
+from ssdscope.workloads.workload import MIXES
+
+if TYPE_CHECKING:
+    from ssdscope.workloads.workload import Workload
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The most that a workload writes and takes.
+
+    Attributes
+    ----------
+    writes_bytes
+        None where only time, or an interval, ends it.
+    duration_ns
+        None where nothing but the drive's speed decides.
+    """
+
+    writes_bytes: int | None
+    duration_ns: int | None
+
+
+def planned(plan: Workload | Flows, capacity_bytes: int) -> Planned:
+    """Say what a workload, or several side by side, will write and take at most.
+
+    Parameters
+    ----------
+    capacity_bytes
+        Of what is open: without a size a region reaches up to its end.
+    """
+    if not isinstance(plan, Flows):
+        return _planned(plan, capacity_bytes)
+    parts = [_planned(flow.workload, capacity_bytes) for flow in plan.flows]
+    writes = [part.writes_bytes for part in parts if part.writes_bytes is not None]
+    times = [part.duration_ns for part in parts if part.duration_ns is not None]
+    return Planned(
+        sum(writes) if len(writes) == len(parts) else None,
+        sum(times) if len(times) == len(parts) else None,
+    )
+
+
+def _planned(workload: Workload, capacity_bytes: int) -> Planned:
+    requests = _requests(workload, capacity_bytes)
+    share = _write_share(workload)
+    block = workload.write_block_bytes or workload.block_bytes
+    writes = None if requests is None else round(requests * share * block) * workload.numjobs
+    times = [] if workload.runtime_ns is None else [workload.runtime_ns]
+    if requests is not None and workload.rate_iops:
+        times.append(round(requests / workload.rate_iops * 1e9))
+    return Planned(0 if share == 0 else writes, min(times, default=None))
+
+
+def _requests(workload: Workload, capacity_bytes: int) -> float | None:
+    """Give the most requests of a job; with two sizes the mean of them counts bytes."""
+    share = _write_share(workload)
+    write = workload.write_block_bytes or workload.block_bytes
+    read = workload.read_block_bytes or workload.block_bytes
+    mean_bytes = share * write + (1 - share) * read
+    ends: list[float] = []
+    if workload.requests is not None:
+        ends.append(workload.requests + workload.ramp_requests)
+    if workload.io_bytes is not None:
+        ends.append(workload.io_bytes / mean_bytes)
+    if workload.runtime_ns is not None and workload.rate_iops:
+        ends.append(workload.runtime_ns / 1e9 * workload.rate_iops)
+    if not ends and workload.runtime_ns is None and workload.until_ci is None:
+        left = max(0, capacity_bytes - workload.offset_bytes)
+        size = left if workload.size_bytes is None else min(left, workload.size_bytes)
+        ends.append(size / mean_bytes)
+    return min(ends, default=None)
+
+
+def _write_share(workload: Workload) -> float:
+    if not workload.writes:
+        return 0.0
+    return 1 - workload.read_percent / 100 if workload.rw in MIXES else 1.0
