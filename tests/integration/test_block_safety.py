@@ -20,6 +20,8 @@ from typing import Any
 import pytest
 from tests.integration.loop_devices import NEEDS_LOOP_DEVICES, attached, done, mounted
 
+from ssdscope.errors import UsageError
+
 pytestmark = NEEDS_LOOP_DEVICES
 
 MIB = 2**20
@@ -378,20 +380,20 @@ def test_is_refused_and_unchanged(cli: Callable[..., Any], tmp_path: Path, name:
     assert after == before
 
 
-def test_a_drive_that_shrinks_is_an_error_and_what_was_measured_stays(
+def test_a_drive_of_another_size_is_an_error_and_what_was_measured_stays(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:
-    """The kernel would let go on with what is left, and a shorter drive is another drive."""
+    """The kernel would let us go on, on another drive. (A cut file would be extended by writes.)"""
     image = tmp_path / "scratch.img"
     with image.open("wb") as file:
         file.truncate(16 * MIB)
     with attached(image) as device:
 
-        def shrink() -> None:
-            os.truncate(image, 14 * MIB)
+        def grow() -> None:
+            os.truncate(image, 18 * MIB)
             done("losetup", "--set-capacity", device)
 
-        timer = threading.Timer(0.3, shrink)
+        timer = threading.Timer(0.3, grow)
         timer.start()
         said = cli(
             "run", device, "--rw", "randwrite", "--runtime", "20s", "--seed", "1", "-o", "json",
@@ -399,7 +401,7 @@ def test_a_drive_that_shrinks_is_an_error_and_what_was_measured_stays(
         )  # fmt: skip
         timer.join()
     assert said.status == 1
-    assert f"its size was {16 * MIB} bytes, and is " in said.err
+    assert f"its size was {16 * MIB} bytes, and is {18 * MIB} now" in said.err
     assert said.document["write"]["requests"] > 0
 
 
@@ -441,3 +443,73 @@ def test_a_scratch_device_is_written_in_its_last_quarter(
     assert any(content[MIB : 2 * MIB])
     assert not any(content[2 * MIB : 12 * MIB])
     assert all(content[at : at + 16] != bytes(16) for at in range(12 * MIB, 16 * MIB, 4096))
+
+
+def test_what_is_durable_and_what_is_discarded_stays_in_the_window(tmp_path: Path) -> None:
+    from ssdscope.targets import open_target
+    from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_WRITE_FUA
+
+    image = tmp_path / "scratch.img"
+    with image.open("wb") as file:
+        file.truncate(16 * MIB)
+    with attached(image) as device:
+        opened = open_target(device, destroy_token="LOOP:scratch.img", allow_virtual=True).device
+        assert opened.info.discard
+        assert opened.info.capacity_bytes == 4 * MIB
+        ops = [OP_WRITE_FUA] * 4 + [OP_FLUSH] + [OP_DISCARD] * 2
+        offsets = [k * MIB for k in range(4)] + [0, 0, 2 * MIB]
+        log = opened.run_list(ops, offsets, [MIB] * 4 + [0, MIB, MIB], iodepth=4)
+        assert len(log) == 7
+        assert not log.error.any()
+        with pytest.raises(UsageError, match="reaches past the end"):
+            opened.run_list([OP_WRITE_FUA], [4 * MIB], [4096])
+        del opened
+    content = image.read_bytes()
+    held = [any(content[at : at + MIB]) for at in range(0, 16 * MIB, MIB)]
+    assert held == [False] * 13 + [True, False, True]
+
+
+def test_a_file_behind_a_loop_device_is_not_written(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    image = tmp_path / "scratch.img"
+    image.write_bytes(bytes(MIB))
+    with attached(image):
+        said = cli(
+            "run", str(image), "--rw", "write", "--destroy-data", "FILE:scratch.img",
+            "--overwrite-existing",
+        )  # fmt: skip
+    assert said.status == 2
+    assert "is the file behind loop" in said.err
+    assert image.read_bytes() == bytes(MIB)
+
+
+def test_a_file_system_that_copies_on_write_is_named(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    image = tmp_path / "scratch.img"
+    with image.open("wb") as file:
+        file.truncate(128 * MIB)
+    done("mkfs.btrfs", "-q", image)
+    with attached(image) as device, mounted(device, tmp_path / "mnt") as folder:
+        (folder / "file").write_bytes(os.urandom(MIB))
+        said = cli("run", str(folder / "file"), "--rw", "randread", "--number-ios", "9")
+    assert said.status == 0, said.err
+    assert "lies on btrfs" in said.err
+
+
+def test_two_runs_on_one_device(cli: Callable[..., Any], tmp_path: Path) -> None:
+    """The second is refused as long as the first has it, and not a moment longer."""
+    from ssdscope.targets import open_target
+
+    image = tmp_path / "scratch.img"
+    with image.open("wb") as file:
+        file.truncate(16 * MIB)
+    words = ("--rw", "write", "--number-ios", "9", "--destroy-data", "LOOP:scratch.img")
+    with attached(image) as device:
+        first = open_target(device, destroy_token="LOOP:scratch.img", allow_virtual=True)
+        second = cli("run", device, *words, "--allow-virtual")
+        assert second.status == 2
+        assert "is in use by the kernel" in second.err
+        del first
+        assert cli("run", device, *words, "--allow-virtual").status == 0

@@ -222,6 +222,15 @@ pub(crate) fn punch_hole(file: &File, offset_bytes: u64, len_bytes: u64) -> io::
     Ok(())
 }
 
+/// Tells an open block device that it may forget the span.
+pub(crate) fn discard_block(file: &File, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
+    const BLKDISCARD: u64 = 0x1277;
+    let span = [offset_bytes, len_bytes];
+    // SAFETY: BLKDISCARD reads two 64-bit numbers, which `span` holds.
+    check(unsafe { libc::ioctl(file.as_raw_fd(), BLKDISCARD as _, span.as_ptr()) })?;
+    Ok(())
+}
+
 /// The `fallocate` mode of a discard: the size stays.
 pub(crate) const PUNCH_HOLE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
 

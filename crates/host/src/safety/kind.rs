@@ -9,13 +9,19 @@ pub(super) fn is_virtual(block: &SysBlock) -> bool {
 }
 
 pub(super) fn check(block: &SysBlock, allow_virtual: bool) -> Result<(), Refusal> {
-    if let Some(zoned) = block.queue().remove("zoned").filter(|zoned| zoned != "none") {
-        return Err(Refusal::Zoned(zoned));
-    }
+    check_zones(block.queue().remove("zoned"))?;
     if is_virtual(block) && !allow_virtual {
         return Err(Refusal::Virtual(in_words(block.device_type())));
     }
     Ok(())
+}
+
+/// A kernel that knows no zones says nothing of them.
+fn check_zones(zoned: Option<String>) -> Result<(), Refusal> {
+    match zoned.filter(|zoned| zoned != "none") {
+        Some(zoned) => Err(Refusal::Zoned(zoned)),
+        None => Ok(()),
+    }
 }
 
 fn in_words(device_type: &str) -> &'static str {
@@ -27,5 +33,20 @@ fn in_words(device_type: &str) -> &'static str {
         "nbd" => "a network block device",
         "zram" => "a zram device, which is memory",
         _ => "a virtual device",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_refused() {
+        assert_eq!(check_zones(None), Ok(()));
+        assert_eq!(check_zones(Some("none".to_owned())), Ok(()));
+        for zoned in ["host-managed", "host-aware"] {
+            let refused = check_zones(Some(zoned.to_owned())).expect_err("zoned");
+            assert!(refused.to_string().contains(zoned), "{refused}");
+        }
     }
 }
