@@ -232,3 +232,18 @@ def test_state_and_set_are_for_simulated_drives_only(cli) -> None:
         said = cli("run", "null:", "--number-ios", "1", *words)
         assert said.status == 2
         assert f"{words[0]} does not apply" in said.err
+
+
+def test_a_dry_run_says_what_would_be_written(cli, tmp_path: Path) -> None:
+    path = tmp_path / "zeros.bin"
+    path.write_bytes(bytes(2**20))
+    words = ("run", str(path), "--rw", "randwrite", "--dry-run", "-o", "json")
+    plan = cli(*words).document["plan"]
+    assert (plan["writes_bytes"], plan["writable"], plan["share_of_life"]) == (2**20, False, None)
+    allowed = ("--destroy-data", "FILE:zeros.bin", "--rated-writes", "100m")
+    plan = cli(*words, *allowed).document["plan"]
+    assert (plan["writable"], plan["share_of_life"]) == (True, 0.01)
+    timed = cli("run", str(path), "--rw", "write", "--dry-run", "--runtime", "10s")
+    assert "only time ends it" in timed.out
+    assert "10.0 s" in timed.out or "10 s" in timed.out
+    assert path.read_bytes() == bytes(2**20)

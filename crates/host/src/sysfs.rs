@@ -167,7 +167,8 @@ impl SysBlock {
         entries(&self.own.join(folder)).filter_map(|path| Self::at(&path)).collect()
     }
 
-    fn at(path: &Path) -> Option<Self> {
+    /// The entry at a path below `/sys`.
+    pub(crate) fn at(path: &Path) -> Option<Self> {
         let own = fs::canonicalize(path).ok()?;
         let disk =
             if own.join("partition").exists() { own.parent()?.to_owned() } else { own.clone() };

@@ -55,10 +55,14 @@ impl Drop for Probe<'_> {
 impl Library {
     /// Loads the library; it stays loaded.
     pub(super) fn load() -> Result<Self, String> {
+        Self::load_from(NAME)
+    }
+
+    fn load_from(name: &CStr) -> Result<Self, String> {
         // SAFETY: the name ends in zero. The library's start-up code is libblkid's own.
-        let library = unsafe { libc::dlopen(NAME.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() {
-            return Err(format!("{} is not installed", NAME.to_string_lossy()));
+            return Err(format!("{} is not installed", name.to_string_lossy()));
         }
         macro_rules! function {
             ($name:literal, $kind:ty) => {{
@@ -156,5 +160,17 @@ impl Probe<'_> {
         }
         // SAFETY: the library gave a text that ends in zero and lives until the next probe.
         Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().trim().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_that_is_missing_or_another_is_named() {
+        let refused = |name| Library::load_from(name).err().expect("not libblkid");
+        assert!(refused(c"libblkid.so.none").contains("libblkid.so.none is not installed"));
+        assert!(refused(c"libc.so.6").contains("it has no blkid_new_probe"));
     }
 }

@@ -157,4 +157,34 @@ mod tests {
         assert_eq!(points("8:16"), ["/mnt/tree"]);
         assert_eq!(points("54:0"), [""; 0]);
     }
+
+    /// No device-mapper needed: what the kernel would show of a disk with a volume on its first
+    /// partition.
+    #[test]
+    fn what_is_on_top_of_a_partition_uses_the_disk() {
+        let root = std::env::temp_dir().join(format!("ssdscope-usage-{}", std::process::id()));
+        let folder = |name: &str| {
+            fs::create_dir_all(root.join(name)).expect("the temporary folder is writable");
+            root.join(name)
+        };
+        let write = |name: &str, text: &str| fs::write(root.join(name), text).expect("ours");
+        let (disk, volume) = (folder("sdx"), folder("dm-0"));
+        let part = folder("sdx/sdx1");
+        let holders = folder("sdx/sdx1/holders");
+        let slaves = folder("dm-0/slaves");
+        write("sdx/dev", "4095:0");
+        write("sdx/sdx1/dev", "4095:1");
+        write("sdx/sdx1/partition", "1");
+        write("dm-0/dev", "4095:2");
+        std::os::unix::fs::symlink(&volume, holders.join("dm-0")).expect("a link");
+        std::os::unix::fs::symlink(&part, slaves.join("sdx1")).expect("a link");
+
+        for device in [&disk, &part, &volume] {
+            let block = SysBlock::at(device).expect("a folder");
+            assert_eq!(relatives(&block).len(), 3, "from {}", device.display());
+            let Err(Refusal::InUse(users)) = check(&block) else { panic!("a holder") };
+            assert_eq!(users, ["sdx1 is held by dm-0"]);
+        }
+        fs::remove_dir_all(root).expect("ours");
+    }
 }
