@@ -8,6 +8,7 @@ import hashlib
 import os
 import struct
 import subprocess
+import sys
 import threading
 import uuid
 import zlib
@@ -187,18 +188,49 @@ def twice_attached(place: Place) -> str:
     return place.loop()
 
 
+def opened_elsewhere(place: Place, device: str, how: str = "os.O_RDWR") -> None:
+    """Let another process open a device, until the case is done."""
+    program = f"import os, time; os.open({device!r}, {how}); print('open', flush=True); "
+    holder = subprocess.Popen(
+        [sys.executable, "-c", program + "time.sleep(60)"], stdout=subprocess.PIPE
+    )
+    place.undo.callback(holder.communicate)
+    place.undo.callback(holder.kill)
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == b"open\n"
+
+
 def second_opener(place: Place) -> str:
     device = place.loop()
-    reader, writer = os.pipe()
-    holder = subprocess.Popen(
-        ["sh", "-c", f"exec 3<>{device}; echo open; exec sleep 60"], stdout=writer
-    )
-    place.undo.callback(holder.wait)
-    place.undo.callback(holder.kill)
-    os.close(writer)
-    assert os.read(reader, 5) == b"open\n"
-    os.close(reader)
+    opened_elsewhere(place, device)
     return device
+
+
+def claimed_elsewhere(place: Place) -> str:
+    device = place.loop()
+    opened_elsewhere(place, device, "os.O_RDWR | os.O_EXCL")
+    return device
+
+
+def blank_partitions(place: Place) -> str:
+    """Partitions that only the kernel knows: no table lies on the device."""
+    device = place.loop()
+    for number, (start, count) in enumerate(PARTITIONS, start=1):
+        done("addpart", device, str(number), str(start), str(count))
+        place.undo.callback(done, "delpart", device, str(number))
+    return device
+
+
+def opener_of_a_partition(place: Place) -> str:
+    device = blank_partitions(place)
+    opened_elsewhere(place, f"{device}p1")
+    return device
+
+
+def opener_of_the_disk(place: Place) -> tuple[str, str]:
+    device = blank_partitions(place)
+    opened_elsewhere(place, device)
+    return f"{device}p2", "LOOP:scratch.img-part2"
 
 
 def locked(place: Place) -> str:
@@ -330,6 +362,15 @@ CASES = {
         header((2 * MIB, os.urandom(12 * MIB))), "holds data", ("--allow-virtual",)
     ),
     "open in another process": Case(second_opener, r"is open in process \d+ \(", status=1),
+    "claimed by another process": Case(
+        claimed_elsewhere, r"to anybody alone; it is open in process \d+ \(python", status=1
+    ),
+    "its partition open in another process": Case(
+        opener_of_a_partition, r"is open in process \d+ \(python.*\) as loop\d+p1", status=1
+    ),
+    "its disk open in another process": Case(
+        opener_of_the_disk, r"is open in process \d+ \(python.*\) as loop\d+\n", status=1
+    ),
     "wrong token": Case(
         lambda place: (place.loop(), "LOOP:other.img"), 'token "LOOP:other.img" is not this device'
     ),

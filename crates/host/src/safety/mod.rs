@@ -5,7 +5,7 @@
 //! 3. [`claim`]: the kernel gives it to us alone (`O_EXCL`);
 //! 4. [`signatures`]: libblkid finds nothing on it, nor on its partitions;
 //! 5. [`contents`]: what is sampled is zero or ours, or the user gives it up;
-//! 6. [`openers`]: no other process has it open;
+//! 6. [`openers`]: no other process has it open, nor its disk, nor a partition of it;
 //! 7. [`token`]: the user named this drive, not this path;
 //! 8. [`limits`]: the window fits, the drive is neither worn out nor hot;
 //! 9. the writer's lock, which udev and other runs of ours respect.
@@ -49,13 +49,13 @@ pub(crate) fn admit(
     kind::check(&block, consent.allow_virtual).map_err(refused)?;
     usage::check_read_only(path, &block).map_err(refused)?;
     usage::check(&block).map_err(refused)?;
-    let opened = claim::open(path)?;
+    let opened = claim::open(path, &block, stat.rdev())?;
     signatures::check(&opened, &block).map_err(refused)?;
     let window = limits::window(&opened, consent.window);
     if !consent.overwrite_existing {
         contents::check(&opened, window.as_ref().ok()).map_err(refused)?;
     }
-    openers::check(stat.rdev()).map_err(refused)?;
+    openers::check(&block).map_err(refused)?;
     token::check(&block, consent.token).map_err(refused)?;
     let window = window.map_err(refused)?;
     limits::check_health(&Health::of(&opened.file, &block)).map_err(refused)?;

@@ -1,34 +1,58 @@
-//! Check 6: no other process has the device open, as far as this user may look.
+//! Check 6: no other process has the device open, as far as this user may look; nor its disk,
+//! nor a partition of it, which share its blocks.
 
 use super::refusal::Refusal;
+use crate::sysfs::{SysBlock, device_numbers};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-pub(super) fn check(device: u64) -> Result<(), Refusal> {
-    let openers = openers(Path::new("/proc"), device);
+pub(super) fn check(block: &SysBlock) -> Result<(), Refusal> {
+    let openers = of(block);
     if openers.is_empty() { Ok(()) } else { Err(Refusal::OpenElsewhere(openers)) }
 }
 
-fn openers(processes: &Path, device: u64) -> Vec<String> {
-    let own = std::process::id();
-    let folders = fs::read_dir(processes).into_iter().flatten().flatten();
-    let mut found: Vec<(u32, String)> = folders
-        .filter_map(|entry| {
-            let process = entry.file_name().to_string_lossy().parse::<u32>().ok()?;
-            let has_it = process != own && has_open(&entry.path(), device);
-            has_it.then(|| (process, command(&entry.path())))
-        })
+/// Which other processes have blocks of the device open, and by which name if by another.
+pub(super) fn of(block: &SysBlock) -> Vec<String> {
+    let sharing: BTreeMap<_, _> = [block.clone(), block.whole()]
+        .into_iter()
+        .chain(block.partitions())
+        .map(|device| (device.numbers(), device.name()))
         .collect();
-    found.sort();
-    found.into_iter().map(|(process, name)| format!("process {process} ({name})")).collect()
+    openers(Path::new("/proc"), &sharing, &block.name())
 }
 
-fn has_open(process: &Path, device: u64) -> bool {
+fn openers(processes: &Path, sharing: &BTreeMap<String, String>, name: &str) -> Vec<String> {
+    let own = std::process::id();
+    let folders = fs::read_dir(processes).into_iter().flatten().flatten();
+    let mut found = BTreeSet::new();
+    for entry in folders {
+        let Ok(process) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
+        if process != own {
+            let opened = opened_by(&entry.path(), sharing);
+            found.extend(opened.into_iter().map(|device| (process, device)));
+        }
+    }
+    let in_words = |(process, device): (u32, String)| {
+        let command = command(&processes.join(process.to_string()));
+        let by = if device == name { String::new() } else { format!(" as {device}") };
+        format!("process {process} ({command}){by}")
+    };
+    found.into_iter().map(in_words).collect()
+}
+
+/// The names of the devices that a process has open.
+fn opened_by(process: &Path, sharing: &BTreeMap<String, String>) -> Vec<String> {
     let links = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
     links
         .filter_map(|link| fs::metadata(link.path()).ok())
-        .any(|stat| stat.file_type().is_block_device() && stat.rdev() == device)
+        .filter(|stat| stat.file_type().is_block_device())
+        .filter_map(|stat| {
+            let (major, minor) = device_numbers(stat.rdev());
+            sharing.get(&format!("{major}:{minor}")).cloned()
+        })
+        .collect()
 }
 
 fn command(process: &Path) -> String {

@@ -21,9 +21,9 @@ pub enum Refusal {
     /// Mounts, swap, devices on top.
     #[error("is in use: {}", .0.join("; "))]
     InUse(Vec<String>),
-    /// `O_EXCL` failed.
-    #[error("is in use by the kernel, which does not give it to anybody alone")]
-    Claimed,
+    /// `O_EXCL` failed; and which processes have it open.
+    #[error("is in use by the kernel, which does not give it to anybody alone{}", also_open(.0))]
+    Claimed(Vec<String>),
     /// The library that knows signatures is missing.
     #[error("libblkid cannot be used ({0}), so nobody can say what the device carries")]
     NoLibrary(String),
@@ -87,7 +87,7 @@ impl Refusal {
             Self::Zoned(_) | Self::Unknown => "it can be read: leave out --destroy-data".into(),
             Self::ReadOnly => format!("blockdev --setrw {path} makes it writable, if it can be"),
             Self::InUse(_) => "unmount it, swapoff, or stop what is on top of it".into(),
-            Self::Claimed => {
+            Self::Claimed(openers) if openers.is_empty() => {
                 format!("lsblk {path} shows what is on top of it; stop that first")
             }
             Self::NoLibrary(_) => {
@@ -99,7 +99,9 @@ impl Refusal {
                  (a disk's partitions first)"
             ),
             Self::HoldsData(_) => "add --overwrite-existing to lose the data".into(),
-            Self::OpenElsewhere(_) => "end that process first".into(),
+            Self::Claimed(_) | Self::OpenElsewhere(_) => {
+                "wait until that process is done, or end it".into()
+            }
             Self::NoIdentity => "only drives that say who they are can be written".into(),
             Self::WrongToken(_) => {
                 format!("ssdscope doctor --identify {path} prints the token")
@@ -116,9 +118,20 @@ impl Refusal {
     /// Whether asking differently helps, as opposed to another state of the machine.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
-        !matches!(
-            self,
-            Self::Unreadable(_) | Self::NoLibrary(_) | Self::OpenElsewhere(_) | Self::Hot(_)
-        )
+        match self {
+            Self::Claimed(openers) => openers.is_empty(),
+            Self::Unreadable(_) | Self::NoLibrary(_) | Self::OpenElsewhere(_) | Self::Hot(_) => {
+                false
+            }
+            _ => true,
+        }
+    }
+}
+
+fn also_open(openers: &[String]) -> String {
+    if openers.is_empty() {
+        String::new()
+    } else {
+        format!("; it is open in {}", openers.join(", "))
     }
 }
