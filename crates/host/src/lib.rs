@@ -13,13 +13,15 @@
 //! * `buffer`: aligned memory, lent to one request at a time;
 //! * `sys`: the system calls that the standard library lacks;
 //! * `neighbours`: what others do on the same disk;
+//! * [`attributes`]: what may be set on a disk for a measurement, and how it comes back;
 //! * [`error`]: why not, with a hint.
 //! * [`nbd`]: drives served to other programs, and served drives as targets.
 //!
 //! Everything is opened for reading only, unless the user names the target by its token.
-//! `unsafe` stays in `sys`, `buffer`, `engine::uring` and `safety::blkid`, each block with
-//! the reason why it is sound.
+//! `unsafe` stays in `sys`, `buffer`, `attributes::drive_cache`, `engine::uring` and
+//! `safety::blkid`, each block with the reason why it is sound.
 
+pub mod attributes;
 mod buffer;
 pub mod consent;
 pub mod engine;
