@@ -14,6 +14,7 @@
 //! * `sys`: the system calls that the standard library lacks;
 //! * `neighbours`: what others do on the same disk;
 //! * [`attributes`]: what may be set on a disk for a measurement, and how it comes back;
+//! * [`quiet`]: how quiet the machine was meanwhile;
 //! * [`error`]: why not, with a hint.
 //! * [`nbd`]: drives served to other programs, and served drives as targets.
 //!
@@ -34,6 +35,7 @@ mod neighbours;
 mod nvme;
 pub mod open;
 pub mod payload;
+pub mod quiet;
 pub mod safety;
 mod sys;
 mod sysfs;

@@ -279,3 +279,30 @@ pub(crate) fn set_xattr(file: &File, name: &CStr, value: &[u8]) -> io::Result<()
     check(unsafe { libc::fsetxattr(file.as_raw_fd(), name.as_ptr(), data, len, 0) })?;
     Ok(())
 }
+
+/// Nanoseconds of `CLOCK_REALTIME`, which somebody may set.
+pub(crate) fn realtime_now() -> Nanos {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec to write to.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut time) };
+    Nanos(time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs())
+}
+
+/// Nanoseconds of core time that this process has used.
+pub(crate) fn own_core_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec to write to.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+}
+
+/// How often the calling thread was made to give up its core.
+pub(crate) fn involuntary_switches() -> u64 {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: `usage` has room for the answer, and zero is valid for it.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    usage.ru_nivcsw.unsigned_abs()
+}

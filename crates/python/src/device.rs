@@ -2,12 +2,14 @@
 
 use crate::columns::log_dict;
 use crate::error::{DeviceError, OrPy, UsageError, json};
+use crate::machine::with_quiet;
 use crate::observer::{KeepingObserver, PyObserver};
 use crate::replay::{Options, replay};
 use crate::serving::{Callbacks, Places, serve_device};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use ssdscope_host::quiet::Watch;
 use ssdscope_io::driver::{self, RequestList};
 use ssdscope_io::flow::Flows;
 use ssdscope_io::log::LogChunk;
@@ -27,6 +29,8 @@ pub struct PyDevice {
     device: Mutex<Option<Box<dyn Device>>>,
     /// How requests reach a real drive, as JSON.
     access: Option<String>,
+    /// The disk beneath a real drive, whose counts the kernel keeps.
+    disk: Option<String>,
 }
 
 /// The state of a drive, readable only by it and its forks.
@@ -37,7 +41,18 @@ type Held<'a> = MutexGuard<'a, Option<Box<dyn Device>>>;
 
 impl PyDevice {
     pub fn new(device: Box<dyn Device>, access: Option<String>) -> Self {
-        Self { device: Mutex::new(Some(device)), access }
+        Self { device: Mutex::new(Some(device)), access, disk: None }
+    }
+
+    /// The same, on a disk of that name.
+    pub fn on_disk(self, disk: Option<String>) -> Self {
+        Self { disk, ..self }
+    }
+
+    /// Watches the machine, where it matters to what is measured.
+    fn watch(&self, py: Python<'_>) -> PyResult<Option<Watch>> {
+        let wall = self.with(py, |device| device.info().clock)? == ClockKind::Wall;
+        Ok(wall.then(|| Watch::start(self.disk.as_deref())))
     }
 
     /// Takes the devices out for good; none if one of them cannot be had.
@@ -97,10 +112,11 @@ impl PyDevice {
     ) -> PyResult<String> {
         let workload = Workload::from_json(workload_json).or_py()?;
         let mut observer = PyObserver::new(progress, chunk);
+        let watch = self.watch(py)?;
         let summary =
             self.with(py, |device| driver::run_workload(device, &workload, &mut observer))?;
         observer.into_result(py)?;
-        json(&summary.or_py()?)
+        with_quiet(&json(&summary.or_py()?)?, watch)
     }
 
     /// Run several workloads at the same time; the summary as JSON.
@@ -113,9 +129,10 @@ impl PyDevice {
     ) -> PyResult<String> {
         let flows = Flows::from_json(flows_json).or_py()?;
         let mut observer = PyObserver::new(progress, chunk);
+        let watch = self.watch(py)?;
         let summary = self.with(py, |device| driver::run_flows(device, &flows, &mut observer))?;
         observer.into_result(py)?;
-        json(&summary.or_py()?)
+        with_quiet(&json(&summary.or_py()?)?, watch)
     }
 
     /// Run explicit requests in order; the summary as JSON, and the log.
@@ -141,6 +158,7 @@ impl PyDevice {
         };
         let think = Nanos(thinktime_ns);
         let observer = PyObserver::new(progress, None);
+        let watch = self.watch(py)?;
         let (summary, observer, log) = self.with(py, |device| {
             let log = LogChunk::new(device.info().attribution);
             let mut keeper = KeepingObserver { observer, log };
@@ -148,7 +166,7 @@ impl PyDevice {
             (summary, keeper.observer, keeper.log)
         })?;
         observer.into_result(py)?;
-        Ok((json(&summary.or_py()?)?, log_dict(py, &log)?))
+        Ok((with_quiet(&json(&summary.or_py()?)?, watch)?, log_dict(py, &log)?))
     }
 
     /// Replay a trace; the summary as JSON.
@@ -162,9 +180,10 @@ impl PyDevice {
     ) -> PyResult<String> {
         let options = Options::from_json(options_json)?;
         let mut observer = PyObserver::new(progress, chunk);
+        let watch = self.watch(py)?;
         let summary = self.with(py, |device| replay(device, &path, &options, &mut observer))?;
         observer.into_result(py)?;
-        summary
+        with_quiet(&summary?, watch)
     }
 
     /// Serve over NBD until a signal comes; the statistics as JSON, and why it broke if it did.

@@ -7,6 +7,7 @@ use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use ssdscope_host::HostError;
+use ssdscope_host::attributes::AttributeError;
 use ssdscope_io::DeviceError as IoDeviceError;
 use ssdscope_io::driver::{Failure, RunError};
 use ssdscope_io::flow::FlowsError;
@@ -39,6 +40,21 @@ impl IntoPy for HostError {
             None => self.to_string(),
         };
         if self.is_usage() { UsageError::new_err(message) } else { DeviceError::new_err(message) }
+    }
+}
+
+impl IntoPy for AttributeError {
+    fn into_py(self) -> PyErr {
+        let message = match self.hint() {
+            Some(hint) => format!("{self}\n\nhint: {hint}"),
+            None => self.to_string(),
+        };
+        match self {
+            Self::Unknown(_) | Self::NotOffered { .. } | Self::Value { .. } => {
+                UsageError::new_err(message)
+            }
+            _ => DeviceError::new_err(message),
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! * [`replay`]: a replay's options and summary as JSON;
 //! * [`serving`]: a device served over NBD;
 //! * [`trace`]: the requests of a trace, without a drive;
+//! * [`machine`]: how quiet the machine was, and attributes of disks;
 //! * [`observer`]: progress and log during a run;
 //! * [`signals`]: Ctrl-C while Rust works;
 //! * [`columns`]: logs and traces as numpy arrays;
@@ -20,6 +21,7 @@ mod columns;
 mod device;
 mod error;
 mod keys;
+mod machine;
 mod observer;
 mod opening;
 mod replay;
@@ -42,6 +44,11 @@ mod _native {
     use crate::device::{PyDevice, PySnapshot};
     #[pymodule_export]
     use crate::error::{ConfigError, DeviceError, TraceError, UsageError};
+    #[pymodule_export]
+    use crate::machine::{
+        Attributes, attributes, clock_overhead_ns, disk_beneath, read_attributes,
+        restore_attributes,
+    };
     #[pymodule_export]
     use crate::opening::{
         build, check_drive, drive_keys, identify, open_file, open_nbd, open_null, open_raid0,

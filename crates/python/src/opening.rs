@@ -53,7 +53,8 @@ pub fn open_file(
     signals.take()?;
     let device = opened.or_py()?;
     let access = json(device.access())?;
-    Ok(PyDevice::new(Box::new(device), Some(access)))
+    let disk = ssdscope_host::quiet::disk_beneath(&path);
+    Ok(PyDevice::new(Box::new(device), Some(access)).on_disk(disk))
 }
 
 /// Say what a device or file is, as JSON.
