@@ -186,6 +186,31 @@ class Device:
     def foreign_bytes(self) -> tuple[int, int] | None:
         """Count what others read, and wrote, since it was opened; None where nobody counts."""
 
+@final
+class Attributes:
+    """Attributes of a disk, set for a while; set back when this goes."""
+
+    def set(self, name: str, value: str) -> str | None:
+        """Set one of the fixed list; what it was before, or None if nothing changed."""
+
+    def restore(self) -> str:
+        """Set all back; what became of each, as JSON."""
+
+def attributes(disk_name: str) -> Attributes:
+    """Take the journal of a disk, to set attributes of it."""
+
+def read_attributes(disk_name: str) -> str:
+    """Read the attributes of a disk that may be set and stand in sysfs, as JSON."""
+
+def restore_attributes() -> str:
+    """Set back what killed processes have left; what became of each, as JSON."""
+
+def disk_beneath(path: str) -> str | None:
+    """Give the name of the disk that a file lies on, or that a device is or is a part of."""
+
+def clock_overhead_ns() -> float:
+    """Measure what reading the clock takes, in nanoseconds."""
+
 def version() -> str:
     """Give the version of the native module."""
 

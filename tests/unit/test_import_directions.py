@@ -41,6 +41,7 @@ DOOR = {
     "ssdscope.targets",
     "ssdscope.targets.device",
     "ssdscope.targets.metered",
+    "ssdscope.targets.quiet",
     "ssdscope.targets.records",
 }
 """What black-box parts may import of `targets`."""

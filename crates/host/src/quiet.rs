@@ -259,8 +259,9 @@ impl Watch {
     /// Takes the last reading.
     #[must_use]
     pub fn end(mut self) -> Quiet {
-        let quiet = self.before.until(&Reading::take(self.stat.as_deref()));
+        // First, so that what the watching thread waited for a core is not counted.
         let (stalls, longest_stall_ns) = self.watcher.count();
+        let quiet = self.before.until(&Reading::take(self.stat.as_deref()));
         Quiet { stalls, longest_stall_ns, ..quiet }
     }
 }

@@ -14,7 +14,7 @@ from ssdscope.cli.probe import (
     tell_plan,
 )
 from ssdscope.cli.progress import stage_progress
-from ssdscope.cli.running import TargetOptions, window_of
+from ssdscope.cli.running import TargetOptions, set_quiet_queue, window_of
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError, UsageError
 
@@ -101,6 +101,7 @@ def characterize(
     offset: options.WindowOffset = None,
     size: options.WindowSize = None,
     write_limit: options.WriteLimit = None,
+    quiet_queue: options.QuietQueue = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -124,6 +125,7 @@ def characterize(
     page, data = Path(out), None if json_out is None else Path(json_out)
     guard(context, force=force)
     used_seed = session.seed(seed)
+    set_quiet_queue(context, target, asked=quiet_queue and not dry_run)
     opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     rated_bytes = rated(rated_writes)
     plan = report.planned(opened, spend, rated_bytes)
@@ -157,6 +159,8 @@ def characterize(
         where = "" if unwritten else f"\n\npage: {page}"
         emit(f"{findings_text(result.findings)}{where}")
         note(f"used {in_words(document['provenance']['spent'])}")
+    if look := document["provenance"].get("left_out"):
+        note(look["in_words"])
     session.repeat(used_seed)
     if unwritten is not None:
         error(unwritten.message, unwritten.hint)

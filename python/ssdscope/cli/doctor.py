@@ -14,13 +14,15 @@ from ssdscope.cli import options
 from ssdscope.cli.help import MANAGE, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json
-from ssdscope.errors import EXIT_DONE
+from ssdscope.errors import EXIT_DONE, EXIT_FAILED, UsageError
 
 EXAMPLES = """
 Versions, kernel, io_uring, optional tools:
   ssdscope doctor
 What a drive or file is, and the token that --destroy-data takes:
   ssdscope doctor --identify scratch.bin
+Set back what a killed run has left changed on a disk:
+  ssdscope doctor --restore
 """
 OPTIONAL_TOOLS = {
     "fio": "comparison of run with fio",
@@ -51,11 +53,21 @@ def doctor(
             help="Show what a file or device is, and the token that --destroy-data takes.",
         ),
     ] = None,
+    restore: Annotated[
+        bool,
+        typer.Option(
+            "--restore", help="Set back attributes of disks that a killed run has left changed."
+        ),
+    ] = False,
     output_format: options.OutputFormat = "normal",
 ) -> int:
     """Show versions, kernel, io_uring and optional tools, or what a file or device is."""
     from ssdscope.results.record import envelope
 
+    if restore:
+        if identify is not None:
+            raise UsageError("--restore and --identify exclude each other")
+        return _restore(output_format)
     if identify is None:
         report = _environment()
         title = "environment"
@@ -71,7 +83,22 @@ def doctor(
     return EXIT_DONE
 
 
+def _restore(output_format: str) -> int:
+    """Set back what is left, and say what became of it."""
+    from ssdscope.results.record import envelope
+    from ssdscope.targets.attributes import restore_left
+
+    done = restore_left()
+    if output_format == "json":
+        emit_json({**envelope(), "restored": [asdict(each) for each in done]})
+    else:
+        emit("\n".join(each.in_words() for each in done) or "nothing is left to set back")
+    stuck = any(each.outcome in ("failed", "refused") for each in done)
+    return EXIT_FAILED if stuck else EXIT_DONE
+
+
 def _environment() -> dict[str, Any]:
+    from ssdscope.targets.machine import machine_state
     from ssdscope.targets.native_build import native_build
     from ssdscope.targets.opening import native_version
 
@@ -85,12 +112,26 @@ def _environment() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)),
         "io_uring": _io_uring(),
         "root": os.geteuid() == 0,
+        "attributes of disks": _may_set(),
+        "measuring": {
+            key: ", ".join(value) if isinstance(value, list) else value
+            for key, value in machine_state().items()
+        },
         "libraries": {name: _library(name) for name in LIBRARIES},
         "tools": {
             name: shutil.which(name) or f"missing: needed for the {purpose}"
             for name, purpose in OPTIONAL_TOOLS.items()
         },
     }
+
+
+def _may_set() -> str:
+    """Say whether --quiet-queue works here."""
+    if os.geteuid() != 0:
+        return "cannot be set: root only"
+    if not os.access("/sys/block", os.R_OK) or os.statvfs("/sys").f_flag & os.ST_RDONLY:
+        return "cannot be set: /sys is read-only"
+    return "can be set for a measurement (--quiet-queue)"
 
 
 def _io_uring() -> str:

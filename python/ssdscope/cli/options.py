@@ -191,6 +191,15 @@ RatedWrites: TypeAlias = Annotated[
         show_default="unknown",
     ),
 ]
+QuietQueue: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--quiet-queue",
+        help="Set the disk's queue for measuring (no scheduler, merging or throttling), and set it "
+        "back at the end, or by `ssdscope doctor --restore`.",
+        rich_help_panel=TARGET_GROUP,
+    ),
+]
 Log: TypeAlias = Annotated[
     str | None,
     typer.Option(

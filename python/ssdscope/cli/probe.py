@@ -9,7 +9,7 @@ from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.progress import stage_progress
-from ssdscope.cli.running import TargetOptions, window_of
+from ssdscope.cli.running import TargetOptions, set_quiet_queue, window_of
 from ssdscope.cli.session import Session
 from ssdscope.cli.target_names import complete_target
 from ssdscope.cli.terminal import paragraph
@@ -79,6 +79,7 @@ def probe(
     offset: options.WindowOffset = None,
     size: options.WindowSize = None,
     write_limit: options.WriteLimit = None,
+    quiet_queue: options.QuietQueue = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -90,6 +91,7 @@ def probe(
     """
     from ssdscope import probes
     from ssdscope.report import spending
+    from ssdscope.report.looking import left_out
     from ssdscope.report.probing import run_probes
 
     if name == "list":
@@ -102,6 +104,7 @@ def probe(
     spend = probes.Budget.parse(budget)
     chosen = probes.choose(name, spend)
     used_seed = session.seed(seed)
+    set_quiet_queue(context, target, asked=quiet_queue and not dry_run)
     opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     plan = spending.of_probes(opened, spend, chosen, spending.rated(rated_writes))
     if dry_run:
@@ -112,6 +115,8 @@ def probe(
     with stage_progress(progress) as stage:
         probed = run_probes(opened, [name], plan, seed=used_seed, progress=stage)
     findings, used = probed.findings, probed.spent
+    looked = left_out(opened, spend, ["probe", "all"], spending.rated(rated_writes))
+    look = looked if name == "all" else None
     if output_format == "json":
         from ssdscope.results.record import envelope
 
@@ -119,10 +124,20 @@ def probe(
         # What is measured on a simulated drive is the same each time, and holds no time of ours.
         spent = used | ({"used_seconds": None, "stages": []} if plan.simulated else {})
         told = findings.to_json()
-        emit_json({**head, "findings": told, "spent": spent, "interrupted": probed.interrupted})
+        emit_json(
+            {
+                **head,
+                "findings": told,
+                "spent": spent,
+                "interrupted": probed.interrupted,
+                "left_out": None if look is None else look.to_json(),
+            }
+        )
     else:
         emit(findings_text(findings))
         note(f"used {spending.in_words(used)}")
+    if look is not None:
+        note(look.in_words())
     session.repeat(used_seed)
     if probed.failure is not None:
         error(probed.failure.message, probed.failure.hint)

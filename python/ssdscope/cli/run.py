@@ -11,7 +11,7 @@ from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.output import note
 from ssdscope.cli.outputs import Input, guard
 from ssdscope.cli.run_plan import tell_run_plan
-from ssdscope.cli.running import Presentation, TargetOptions, execute
+from ssdscope.cli.running import Presentation, TargetOptions, execute, set_quiet_queue
 from ssdscope.cli.session import Session
 from ssdscope.errors import UsageError
 
@@ -257,6 +257,7 @@ def run(
     sets: options.Sets = None,
     write_cache: options.WriteCache = None,
     read_cache: options.ReadCache = None,
+    quiet_queue: options.QuietQueue = False,
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
     allow_virtual: options.AllowVirtual = False,
@@ -291,6 +292,7 @@ def run(
     guard(context, force=force)
     whole = None if offset is None and size is None else (0, None)
     goal = TargetOptions.typed(context.params, whole)
+    set_quiet_queue(context, target, asked=quiet_queue and not dry_run)
     if fio_job is not None:
         require_alone(_typed(context))
         show = Presentation(fio_job, output_format, progress, log)

@@ -18,6 +18,8 @@ from ssdscope.errors import (
 )
 
 if TYPE_CHECKING:
+    import typer
+
     from ssdscope.results import LogWriter
     from ssdscope.targets import Log, Progress, RunResult, Target
     from ssdscope.workloads.steady import Steadiness
@@ -102,6 +104,18 @@ def window_of(offset: str | None, size: str | None) -> tuple[int, int | None] | 
     if offset is None and size is None:
         return None
     return (parse_size(offset or "0"), None if size is None else parse_size(size))
+
+
+def set_quiet_queue(context: "typer.Context", uri: str, *, asked: bool) -> None:
+    """Set the disk's queue for measuring, if asked, until the command ends, however it ends."""
+    if not asked:
+        return
+    from ssdscope.targets.attributes import QuietQueue
+
+    queue = QuietQueue(uri)
+    context.call_on_close(queue.restore)
+    changes = [f"{name} {before} -> {now}" for name, (before, now) in queue.changed.items()]
+    note(f"queue of {queue.disk}: {', '.join(changes) or 'is set for measuring already'}")
 
 
 def _switch(option: str, wanted: str | None, switch: Callable[[bool], None]) -> None:

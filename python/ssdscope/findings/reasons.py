@@ -22,6 +22,7 @@ class Reason(StrEnum):
     PLP_NO_FLUSH_EFFECT = "plp_no_flush_effect"
     EFFECT_BELOW_NOISE = "effect_below_noise"
     INTERFERENCE = "interference"
+    MACHINE_BUSY = "machine_busy"
     LINK_BOUND = "link_bound"
     BUDGET_EXHAUSTED = "budget_exhausted"
     RANGE_TOO_SMALL = "range_too_small"
@@ -122,6 +123,10 @@ WORDS: dict[Reason, Words] = {
         "something else kept the drive busy while it was measured",
         helps="stop whatever else uses the drive or the machine, then repeat",
         simulated="a drive file without others at work ([disturbance]), if it has any",
+    ),
+    Reason.MACHINE_BUSY: Words(
+        "the machine was busy",
+        helps="stop what else runs on this machine (docs/quiet.md), then repeat",
     ),
     Reason.LINK_BOUND: Words(
         "requests wait for each other wherever they are, and hide what works side by side",

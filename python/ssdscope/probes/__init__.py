@@ -66,6 +66,7 @@ from ssdscope.probes import (
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.machine import naming_machine
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
 
@@ -176,8 +177,11 @@ def each(
         for index, probe in enumerate(chosen):
             share = min(1.0, FAIR_SHARES / (len(chosen) - index))
             told = partial(_scaled, progress, index, len(chosen))
+            bench.take_quiet()
             for answer in _of_one(probe, bench, told, whole.left_s * share):
-                finding = replace(answer, where=_where(answer, bench, chosen))
+                finding = replace(
+                    naming_machine(answer, bench.quiet), where=_where(answer, bench, chosen)
+                )
                 if _says_more(finding, bench.known.get(finding.name)):
                     bench.known[finding.name] = finding
                 yield finding

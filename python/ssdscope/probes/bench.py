@@ -11,7 +11,7 @@ import errno
 import math
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ssdscope.targets.device import Device, Plan, Snapshot
+    from ssdscope.targets.quiet import Quiet
     from ssdscope.targets.records import DeviceInfo, Log, RunResult
 
 MAX_FOREIGN_SHARE = 0.1
@@ -115,6 +116,7 @@ class Bench:
         self.bytes_written = 0
         self._work = Work()
         self.requests = 0
+        self._quiet: Quiet | None = None
         self._allowed_bytes = 0
         self._deadline: Deadline | None = None
         self._progress: StageProgress = silent
@@ -266,6 +268,7 @@ class Bench:
         self._enter_work(planned)
         with self._on_time() as told:
             log = self._device.run_list(ops, offsets, lengths, **told, **pacing)
+        self._listen(log.quiet)
         theirs = self.foreign.since(before)
         _refuse_company(log, theirs, self._read_ns_per_byte(), most_foreign_share)
         failed = np.asarray(log.error)
@@ -300,11 +303,32 @@ class Bench:
         self._reserve(Work(bytes_written=writes_bytes))
         with self._on_time() as told:
             result = self._device.run(plan, **told).whole()
+        self._listen(result.quiet)
         written = 0 if result.write is None else result.write.bytes
         if written > writes_bytes:
             raise RuntimeError(f"a plan wrote {written} bytes and had declared {writes_bytes}")
         self._enter_work(Work.of(result))
         return result
+
+    @property
+    def quiet(self) -> Quiet | None:
+        """How quiet the machine was since `take_quiet`; None on a simulated drive."""
+        return self._quiet
+
+    def take_quiet(self) -> Quiet | None:
+        """Say how quiet the machine was since this was last asked; None on a simulated drive."""
+        quiet, self._quiet = self._quiet, None
+        return quiet
+
+    def hear(self, quiets: Iterable[Quiet | None]) -> None:
+        """Take stretches that were asked for one by one as one again."""
+        self._quiet = None
+        for quiet in quiets:
+            self._listen(quiet)
+
+    def _listen(self, quiet: Quiet | None) -> None:
+        if quiet is not None:
+            self._quiet = quiet.joined(self._quiet)
 
     def idle(self, duration_ns: int) -> None:
         """Leave the drive alone.

@@ -7,7 +7,8 @@ Statistic: random reads at depth 1 of sizes from 4 KiB to 1 MiB, in randomised b
 size the mean of the middle half, which spikes leave alone and which moves evenly where reads fall
 into two classes; and the line that makes relative errors small, over the longest stretch from
 the smallest size on that it misses by at most 10 % (root mean square). Intervals come from the
-scatter between stretches of time, so that drift counts.
+scatter between stretches of time, so that drift counts. On a real drive they are sittings that
+lie apart, and what differs between them counts in whole, since it differs from run to run.
 Decision: what is below 3 % of the shortest read is absent; what is not known to a few percent is
 told as below noise; where a somewhat tighter or looser limit would choose another line, the
 curve has none of its own (`model_misfit`).
@@ -18,7 +19,7 @@ Cost: 5,000 to 82,000 reads on a simulated drive with the full budget. Source: P
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,11 +47,13 @@ from ssdscope.probes.discipline import (
     looks,
     read_blocks,
 )
+from ssdscope.probes.machine import quiet_sittings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.bench import Bench
+    from ssdscope.targets.quiet import Quiet
     from ssdscope.targets.records import DeviceInfo
 
 ALPHA, BETA = "read_latency_alpha_ns", "read_latency_beta_ns_per_byte"
@@ -61,6 +64,10 @@ FIRST_BLOCKS = 64
 PIECE_BLOCKS = 16
 """Read in one go: short enough to fall between the visits of others."""
 MOST_LOOKS = 5
+SITTINGS, SITTING_BLOCKS = 16, 6
+"""A look at a real drive: so many sittings, with pauses between, of so many blocks."""
+PAUSES = 40
+"""So many pauses fill the time that this probe may take."""
 SHARE_OF_WALL = 1 / 6
 WARMING_SHARE = 0.25
 """Of the blocks: what was read before says which tables and caches the first of them meet."""
@@ -171,8 +178,10 @@ def _measure(
     bench: Bench, sizes: NDArray[np.uint64], rng: np.random.Generator
 ) -> tuple[Blocks, NDArray[Any], LineEstimate | None]:
     """Double the number of blocks until the intervals are narrow or the budget is spent."""
+    if not bench.virtual:
+        return _measure_apart(bench, sizes, rng)
     measured, calm = Blocks.none(len(sizes)), Calm(bench)
-    first = FIRST_BLOCKS * (min(bench.budget.repetitions, 4) if bench.virtual else 1)
+    first = FIRST_BLOCKS * min(bench.budget.repetitions, 4)
     for look, blocks in enumerate(looks(bench, first, SHARE_OF_WALL, MOST_LOOKS), start=1):
         for count in np.diff(np.append(np.arange(0, blocks, PIECE_BLOCKS), blocks)):
             read = partial(read_blocks, bench, sizes, int(count), rng)
@@ -182,6 +191,30 @@ def _measure(
         line = estimate_line(sizes, kept[int(WARMING_SHARE * len(kept)) :])
         if line is not None and line.narrow() and _refusal(measured, kept) is None:
             break
+    return measured, kept, line
+
+
+def _measure_apart(
+    bench: Bench, sizes: NDArray[np.uint64], rng: np.random.Generator
+) -> tuple[Blocks, NDArray[Any], LineEstimate | None]:
+    """Measure a real drive in sittings that lie apart, without those in which others worked."""
+    calm, sittings, quiets = Calm(bench), list[Blocks](), list["Quiet | None"]()
+    pause_ns = int(1e9 * bench.deadline(SHARE_OF_WALL).left_s / PAUSES)
+    for look, count in enumerate(looks(bench, SITTINGS, SHARE_OF_WALL, MOST_LOOKS), start=1):
+        for _ in range(count):
+            bench.take_quiet()
+            read = partial(read_blocks, bench, sizes, SITTING_BLOCKS, rng)
+            sittings.append(calm.measured(read))
+            quiets.append(bench.quiet)
+            bench.idle(pause_ns)
+        bench.progress("read latency against size", look / MOST_LOOKS / 2)
+        chosen = [sittings[index] for index in quiet_sittings(quiets)]
+        measured = reduce(Blocks.joined, chosen, Blocks.none(len(sizes)))
+        kept = measured.undisturbed()
+        line = estimate_line(sizes, kept[int(WARMING_SHARE * len(kept)) :], apart=True)
+        if line is not None and line.narrow() and _refusal(measured, kept) is None:
+            break
+    bench.hear(quiets)
     return measured, kept, line
 
 
@@ -200,35 +233,64 @@ def _short_reads_changed(sizes: NDArray[np.uint64], kept: NDArray[Any], line: Li
     )
 
 
-def estimate_line(sizes: NDArray[Any], kept: NDArray[Any]) -> LineEstimate | None:
-    """Fit the line to the latencies of blocks, shape (blocks, sizes); None if there are too few."""
+def estimate_line(
+    sizes: NDArray[Any], kept: NDArray[Any], *, apart: bool = False
+) -> LineEstimate | None:
+    """Fit the line to the latencies of blocks; None if there are too few.
+
+    Parameters
+    ----------
+    kept
+        Shape (blocks, sizes), in the order of time.
+    apart
+        Whether stretches lie apart, on a machine whose state differs from run to run.
+    """
     if len(kept) < 2 * BATCHES or (kept <= 0).any():
         return None
     xs = sizes.astype(float)
     typical = stats.middle_mean(kept)
-    batches = np.array([stats.middle_mean(batch) for batch in np.array_split(kept, BATCHES)])
-    latency = np.array([_around(*each) for each in zip(typical, batches.T, strict=True)]).T
+    stretches = np.array_split(kept, BATCHES)
+    batches = np.array([stats.middle_mean(batch) for batch in stretches])
+    halves = [[stats.middle_mean(batch[half::2]) for half in (0, 1)] for batch in stretches]
+    pairs = np.array(halves) if apart else None
+    latency = np.array(
+        [
+            _around(value, batches[:, size], None if pairs is None else pairs[:, :, size])
+            for size, value in enumerate(typical)
+        ]
+    ).T
     stretch = stats.initial_line(xs, typical, LINE_MISSES, MIN_SIZES)
     if stretch is None:
         return LineEstimate(latency)
     fit = stats.fit_line(xs[stretch], typical[stretch])
     lines = [stats.fit_line(xs[stretch], batch[stretch]) for batch in batches]
+    parts = None
+    if pairs is not None:
+        parts = [[stats.fit_line(xs[stretch], half[stretch]) for half in pair] for pair in pairs]
     others = (stats.initial_line(xs, typical, limit, MIN_SIZES) for limit in OTHER_LIMITS)
     fits = [stats.fit_line(xs[other], typical[other]) for other in others if other is not None]
     return LineEstimate(
         latency,
         stretch,
-        _around(fit.intercept, [line.intercept for line in lines]),
-        _around(fit.slope, [line.slope for line in lines]),
+        _around(
+            fit.intercept,
+            [line.intercept for line in lines],
+            parts and [[half.intercept for half in pair] for pair in parts],
+        ),
+        _around(
+            fit.slope,
+            [line.slope for line in lines],
+            parts and [[half.slope for half in pair] for pair in parts],
+        ),
         fit.max_relative_error,
         fit.typical_relative_error,
         tuple((other.intercept, other.slope) for other in fits),
     )
 
 
-def _around(value: float, batches: Any) -> tuple[float, float, float]:
-    """Give low, value and high, by the scatter of the batches."""
-    half = stats.student(batches).half_width
+def _around(value: float, batches: Any, halves: Any = None) -> tuple[float, float, float]:
+    """Give low, value and high, by the scatter of the batches; with halves as another run would."""
+    half = stats.student(batches).half_width if halves is None else stats.lasting(batches, halves)
     return value - half, value, value + half
 
 

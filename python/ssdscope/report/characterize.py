@@ -13,7 +13,7 @@ from ssdscope import advise, probes, twin
 from ssdscope.errors import OutputError, UsageError
 from ssdscope.findings import Findings
 from ssdscope.probes.budget import Budget, StageProgress, silent
-from ssdscope.report import modelling, performance, replay, spending, survey, sustaining
+from ssdscope.report import looking, modelling, performance, replay, spending, survey, sustaining
 from ssdscope.report.identity import Disclosure, Masked
 from ssdscope.report.page import render
 from ssdscope.results import envelope
@@ -172,6 +172,7 @@ def characterize(
     plan.require_asked()
     account = spending.Account(plan)
     account.begun_s = begun_s or account.begun_s
+    look = looking.left_out(target, budget, ["characterize"], rated_bytes)
     # From here on nothing knows the target by a name that the page may not hold.
     masked = Masked(target, trace, disclosure)
     sets, declared = [masked.text(each) for each in sets], masked.declared(target)
@@ -179,6 +180,7 @@ def characterize(
     document = _empty_document(target, budget, seed, sets)
     document["target"]["declared"] = declared
     document["provenance"] |= masked.provenance()
+    document["provenance"]["left_out"] = None if look is None else look.to_json()
     document["provenance"]["command"] = _command(target, budget, seed, trace, sets, masked)
     job = _Job(target, budget, seed, trace, document)
     files = _Files(out_html, out_json, masked)

@@ -119,4 +119,5 @@ def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Machine", f"{host}{given['machine']}, {given['kernel']}, Python {given['python']}"),
         *([("Identity", IDENTITY[given["identity"]])] if "identity" in given else []),
         ("Stages done", ", ".join(given["stages_done"]) or "none"),
+        *([("Left out", str(given["left_out"]["in_words"]))] if given.get("left_out") else []),
     ]

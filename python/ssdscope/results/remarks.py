@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ssdscope.results.unsettled import told
+from ssdscope.targets.quiet import Quiet
 
 DROPPED_SHARE_MAX = 0.20
 """More of a run's requests, or of a trace's lines, may not be left out."""
@@ -22,6 +23,7 @@ def remarks(record: dict[str, Any]) -> list[str]:
         *_end_of_life(record.get("counters") or {}),
         *([told(record["unsettled"])] if "unsettled" in record else []),
         *of_trace(record.get("trace") or {}),
+        *of_machine(record),
     ]
 
 
@@ -68,6 +70,21 @@ def of_trace(about: dict[str, Any]) -> list[str]:
     if about.get("truncated"):
         said.append(f"the file breaks off; the {about['requests']:,} requests before that are used")
     return said
+
+
+def of_machine(record: dict[str, Any]) -> list[str]:
+    """Say what of the machine, or of others on the disk, the times of a real drive hold."""
+    quiet = Quiet.from_dict(record.get("quiet"))
+    if quiet is None:
+        return []
+    said = [f"the machine was busy: {why}" for why in quiet.disturbances()]
+    access = record["target"].get("access") or {}
+    if record["target"].get("kind") != "block" or not access.get("direct_io"):
+        return said
+    sides = [record[name] for name in ("read", "write") if record.get(name)]
+    ramped = record["workload"].get("ramp_requests") or record["workload"].get("ramp_ns")
+    requests, moved = (sum(side[key] for side in sides) for key in ("requests", "bytes"))
+    return said if ramped else [*said, *quiet.on_disk(requests, moved)]
 
 
 def trace_is_whole(about: dict[str, Any]) -> bool:

@@ -72,6 +72,37 @@ def student(values: ArrayLike, confidence: float = 0.95) -> MeanInterval:
     return MeanInterval(mean, mean - half, mean + half)
 
 
+def lasting(sittings: ArrayLike, halves: ArrayLike, confidence: float = 0.95) -> float:
+    """Half the width of an interval that holds what another run would find.
+
+    What differs between sittings beyond the scatter within them stays through a run, and differs
+    in the next: it counts in whole. The scatter within averages out.
+
+    Parameters
+    ----------
+    sittings
+        A value of each of n >= 2 sittings, shape (n,).
+    halves
+        The same of two interleaved halves of each, shape (n, 2): their difference is the
+        scatter within.
+    confidence
+        Of the interval.
+
+    Examples
+    --------
+    >>> apart, alike = [1.0, 2.0, 3.0], [[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]
+    >>> round(lasting(apart, alike) / student(apart).half_width, 3)  # square root of 1 + 3
+    2.0
+    """
+    from scipy.special import stdtrit
+
+    values, pairs = np.asarray(sittings, dtype=float), np.asarray(halves, dtype=float)
+    total = float(values.var(ddof=1))
+    within = float(((pairs[:, 0] - pairs[:, 1]) ** 2).mean()) / 4
+    variance = max(0.0, total - within) + total / values.size
+    return float(stdtrit(values.size - 1, (1 + confidence) / 2)) * math.sqrt(variance)
+
+
 def batch_means(
     values: ArrayLike, batches: int = BATCHES, confidence: float = 0.95
 ) -> MeanInterval:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ssdscope import _native
 from ssdscope.errors import ConfigError, DeviceError, SsdscopeError, TraceError, UsageError
 from ssdscope.targets.names import printable
+from ssdscope.targets.quiet import Quiet
 from ssdscope.targets.records import DeviceInfo, Log, Moved, Progress, RunResult
 
 if TYPE_CHECKING:
@@ -198,9 +199,10 @@ class Device:
                 thinktime_ns,
                 _progress(progress),
             )
-        if json.loads(text).get("interrupted"):
+        summary = json.loads(text)
+        if summary.get("interrupted"):
             raise KeyboardInterrupt
-        return Log(columns)
+        return Log(columns, Quiet.from_dict(summary.get("quiet")))
 
     def replay(
         self,

@@ -88,6 +88,10 @@ class Target:
                 "read": asdict(self.device.info.read_cache),
             },
         }
+        if self.kind in ("block", "file"):
+            from ssdscope.targets.machine import state_beneath
+
+            description["machine"] = state_beneath(self.uri)
         if self.members:
             description["members"] = [member.describe() for member in self.members]
         return description

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias
 
 from ssdscope.errors import DeviceError
+from ssdscope.targets.quiet import Quiet
 from ssdscope.targets.told import told_summary
 
 if TYPE_CHECKING:
@@ -172,6 +173,8 @@ class RunResult:
     summary: dict[str, Any]
     """Everything the run reported, under the names of the JSON output; `told` says which
     percentiles, of which those of `read` and `write` are all there is to calculate with."""
+    quiet: Quiet | None = None
+    """How quiet the machine was meanwhile; None for simulated drives."""
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -187,6 +190,7 @@ class RunResult:
             counters=summary["counters"],
             interrupted=summary.get("interrupted", False),
             summary=told_summary(summary),
+            quiet=Quiet.from_dict(summary.get("quiet")),
             **directions,
         )
 
@@ -243,13 +247,16 @@ class Log:
     columns
         `LOG_COLUMNS`, of a run of several flows ``flow``, and, of a drive that attributes,
         ``attr_<cause>_ns`` for each of `ATTRIBUTION_CAUSES`. Shapes are (n,).
+    quiet
+        How quiet the machine was meanwhile, if these are all the requests of a call.
     """
 
-    def __init__(self, columns: Mapping[str, Column]) -> None:
+    def __init__(self, columns: Mapping[str, Column], quiet: Quiet | None = None) -> None:
         missing = [name for name in LOG_COLUMNS if name not in columns]
         if missing:
             raise ValueError(f"a log without the columns {', '.join(missing)}")
         self.columns: dict[str, Column] = dict(columns)
+        self.quiet = quiet
 
     def __len__(self) -> int:
         return len(self.columns["op"])

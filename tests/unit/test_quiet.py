@@ -1,0 +1,142 @@
+"""How quiet the machine was: sums, words, and what probes make of them. No real time."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ssdscope import stats
+from ssdscope.findings import Detected, Evidence, Reason, Undetectable
+from ssdscope.probes.machine import naming_machine, quiet_sittings
+from ssdscope.results.remarks import of_machine
+from ssdscope.targets.machine import machine_state
+from ssdscope.targets.quiet import DiskCounts, Quiet, machine_busy
+
+SECOND = 1_000_000_000
+STILL = Quiet(SECOND)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"waited_ns": SECOND // 10}, "waited for a core for 10 % of the time"),
+        ({"steal_ns": SECOND // 20}, "took 5 % of a core"),
+        ({"others_cpu_share": 0.5}, "used 50 % of all cores"),
+        ({"stalls": 2, "longest_stall_ns": 40_000_000}, "stood still 2 times, 40 ms"),
+        ({"clock_step_ns": 3_000_000}, "moved by 3 ms"),
+    ],
+)
+def test_each_disturbance_is_named(change: dict[str, Any], words: str) -> None:
+    assert machine_busy(STILL) == ""
+    assert words in machine_busy(replace(STILL, **change))
+
+
+def test_stretches_join_by_their_time() -> None:
+    busy = Quiet(3 * SECOND, waited_ns=7, others_cpu_share=0.8, stalls=1, longest_stall_ns=9)
+    both = STILL.joined(busy)
+    assert (both.wall_ns, both.waited_ns, both.stalls) == (4 * SECOND, 7, 1)
+    assert both.others_cpu_share == pytest.approx(0.6)
+    assert STILL.joined(None) == STILL
+    assert Quiet.from_dict(None) is None
+
+
+def test_the_disk_tells_split_requests_and_other_work() -> None:
+    ours = (100, 409_600)
+    alone = replace(STILL, disk=DiskCounts(100, 0, 0, 409_600, 0))
+    split = replace(STILL, disk=DiskCounts(200, 0, 0, 409_600, 0))
+    others = replace(STILL, disk=DiskCounts(150, 0, 0, 700_000, 0))
+    assert alone.on_disk(*ours) == ()
+    assert "2.00 requests of each" in split.on_disk(*ours)[0]
+    assert "others moved 290,400 bytes" in others.on_disk(*ours)[0]
+    assert STILL.on_disk(*ours) == ()
+
+
+def test_a_refusal_names_a_busy_machine_and_only_that() -> None:
+    busy = replace(STILL, others_cpu_share=0.9)
+    name, probe = "read_latency_alpha_ns", "latency"
+    noise = Undetectable(name=name, probe=probe, reason=Reason.EFFECT_BELOW_NOISE)
+    said = naming_machine(noise, busy)
+    assert isinstance(said, Undetectable)
+    assert said.what_was_seen.startswith("the machine was busy: other processes")
+    assert naming_machine(noise, STILL) is noise
+    assert naming_machine(noise, None) is noise
+    masked = replace(noise, reason=Reason.MASKED)
+    assert naming_machine(masked, busy) is masked
+    found = Detected(
+        name=name, probe=probe, value=1.0, interval=(0.9, 1.1), effect=1.0, evidence=Evidence()
+    )
+    assert naming_machine(found, busy) is found
+
+
+def test_disturbed_sittings_are_left_out_if_most_are_quiet() -> None:
+    busy = replace(STILL, stalls=1)
+    assert quiet_sittings([STILL, busy, STILL]) == [0, 2]
+    assert quiet_sittings([busy, busy, STILL]) == [0, 1, 2]
+
+
+def test_an_interval_holds_what_another_run_finds() -> None:
+    """Two runs, each with a state of the machine of its own that wanders through it."""
+    seed = 11
+    rng, sittings, blocks, met = np.random.default_rng(seed), 12, 20, 0
+    for _ in range(400):
+        lasting = 100 + rng.normal(0, 3, (2, sittings))
+        halves = lasting[:, :, None] + rng.normal(0, 1 / np.sqrt(blocks / 2), (2, sittings, 2))
+        values = halves.mean(axis=2)
+        widths = [stats.lasting(*each) for each in zip(values, halves, strict=True)]
+        other = 100 + rng.normal(0, 3)  # one state that a whole run keeps
+        met += abs(values[0].mean() - other) <= widths[0]
+    assert 0.92 <= met / 400 <= 0.99, f"seed {seed}: {met}"
+    alike = np.repeat(rng.normal(100, 1, (12, 1)), 2, axis=1) + rng.normal(0, 2, (12, 2))
+    assert stats.lasting(alike.mean(axis=1), alike) >= stats.student(alike.mean(axis=1)).half_width
+
+
+def test_remarks_of_a_run_name_the_machine() -> None:
+    quiet = {
+        "wall_ns": SECOND, "waited_ns": 0, "involuntary_switches": 0, "steal_ns": SECOND,
+        "others_cpu_share": 0.0, "clock_step_ns": 0, "stalls": 0, "longest_stall_ns": 0,
+        "disk": {"read_requests": 20, "write_requests": 0, "merges": 0,
+                 "read_bytes": 40_960, "written_bytes": 0},
+    }  # fmt: skip
+    record = {
+        "quiet": quiet, "target": {"kind": "block", "access": {"direct_io": True}},
+        "workload": {}, "read": {"requests": 10, "bytes": 40_960}, "write": None,
+    }  # fmt: skip
+    said = of_machine(record)
+    assert said[0].startswith("the machine was busy: the host of this virtual machine")
+    assert "2.00 requests of each" in said[1]
+    assert of_machine({"quiet": None}) == []
+
+
+def test_the_state_of_a_machine_is_read_from_plain_files(tmp_path: Path) -> None:
+    texts = {
+        "sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
+        "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor": "performance\n",
+        "sys/devices/system/cpu/cpu0/cpuidle/state0/name": "POLL\n",
+        "sys/devices/system/cpu/cpu0/cpuidle/state1/name": "C6\n",
+        "sys/devices/system/cpu/cpu0/cpuidle/state1/disable": "1\n",
+        "sys/module/pcie_aspm/parameters/policy": "default performance [powersave]\n",
+        "sys/module/nvme_core/parameters/default_ps_max_latency_us": "100000\n",
+        "sys/block/nvme0n1/device/power/control": "auto\n",
+        "proc/cpuinfo": "processor: 0\nflags : fpu hypervisor sse\n",
+    }
+    for name, text in texts.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    state = machine_state("nvme0n1", str(tmp_path))
+    assert state.pop("clock_overhead_ns") > 0
+    assert state == {
+        "clock_source": "tsc",
+        "governors": ["performance", "powersave"],
+        "idle_states": ["POLL"],
+        "aspm_policy": "powersave",
+        "nvme_power_states": "up to 100000 us to wake",
+        "virtual_machine": True,
+        "power": {"control": "auto", "link": None},
+    }
+    empty = machine_state(None, str(tmp_path / "nothing"))
+    assert empty["governors"] is None
+    assert empty["virtual_machine"] is False
