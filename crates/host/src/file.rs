@@ -1,5 +1,7 @@
 //! [`HostFile`]: a drive or a file as a [`Device`] on the wall clock.
 
+use crate::attributes::Places;
+use crate::attributes::caches::CacheSwitches;
 use crate::buffer::{AlignedBuffer, BufferPool};
 use crate::engine::{self, Engine, EngineChoice, EngineKind, Finished, Transfer};
 use crate::error::HostError;
@@ -11,8 +13,8 @@ use crate::{consent, payload, sys};
 use serde::Serialize;
 use ssdscope_io::device::check_request;
 use ssdscope_io::{
-    Attribution, Caches, ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind, Moved,
-    Nanos, Op, Outcome, Request,
+    Attribution, Cache, Caches, ClockKind, Completion, Device, DeviceError, DeviceInfo, DeviceKind,
+    Moved, Nanos, Op, Outcome, Request,
 };
 use std::collections::VecDeque;
 use std::fs::File;
@@ -88,6 +90,7 @@ pub struct HostFile {
     base_bytes: u64,
     /// How many more bytes may be written; discards do not count.
     writes_left_bytes: Option<u64>,
+    switches: Option<CacheSwitches>,
     slots: Vec<Option<InFlight>>,
     free_slots: Vec<usize>,
     waiting: VecDeque<(Request, Nanos)>,
@@ -113,6 +116,9 @@ impl HostFile {
         let whole = 0..opened.capacity_bytes();
         let limit = writing.as_ref().and_then(|writing| writing.limit_bytes);
         let window = writing.map_or_else(|| whole.clone(), |writing| writing.window);
+        let device = opened.file.metadata().map_err(os)?.rdev();
+        let places = opened.is_block.then(Places::system);
+        let switches = places.and_then(|places| CacheSwitches::of(places, device));
         let info = DeviceInfo {
             kind: if opened.is_block { DeviceKind::Block } else { DeviceKind::File },
             capacity_bytes: window.end - window.start,
@@ -122,10 +128,9 @@ impl HostFile {
             discard: writable && understands_discard(&opened),
             attribution: false,
             snapshot: false,
-            caches: Caches::UNKNOWN,
+            caches: switches.as_ref().map_or(Caches::UNKNOWN, CacheSwitches::caches),
         };
         let counted = opened.is_block && opened.buffered_because.is_none();
-        let device = opened.file.metadata().map_err(os)?.rdev();
         let presence = Presence::of(&opened.file, opened.is_block, opened.size_bytes);
         let file = Arc::new(opened.file);
         let (engine, engine_note) = engine::open(choice, Arc::clone(&file))?;
@@ -150,6 +155,7 @@ impl HostFile {
             presence,
             base_bytes: window.start,
             writes_left_bytes: limit,
+            switches,
             slots: (0..depth).map(|_| None).collect(),
             free_slots: (0..depth).rev().collect(),
             waiting: VecDeque::new(),
@@ -350,6 +356,19 @@ impl Device for HostFile {
             checked.inspect_err(|error| self.broken = Some(error.clone()))?;
         }
         self.issue_waiting()
+    }
+
+    fn set_cache(&mut self, cache: Cache, on: bool) -> Result<(), DeviceError> {
+        if self.in_flight() > 0 {
+            return Err(DeviceError::Busy(self.in_flight()));
+        }
+        if self.info.caches.would_change(cache, on)?
+            && let Some(switches) = &mut self.switches
+        {
+            switches.set(cache, on)?;
+            self.info.caches = switches.caches();
+        }
+        Ok(())
     }
 
     fn foreign_bytes(&self) -> Option<Moved> {

@@ -1,6 +1,8 @@
 //! Attributes that are set for a while: on trees made up here, and on a loop device where root
 //! may make one. A child that is killed while it sets them is this program, started again.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up fails")]
+
 use ssdscope_host::attributes::{
     AttributeError, Disk, Outcome, Places, Restored, Session, Setting, restore_all,
 };

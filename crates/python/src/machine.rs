@@ -2,20 +2,23 @@
 
 use crate::error::{OrPy, UsageError, json};
 use pyo3::prelude::*;
-use ssdscope_host::attributes::{AttributeError, Disk, Places, Session, Setting, restore_all};
+use ssdscope_host::attributes::{
+    AttributeError, Disk, Places, Restored, Setting, Shared, restore_all, share,
+};
 use ssdscope_host::quiet::{self, Watch};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Attributes of a disk, set for a while. They are set back when this goes.
 #[pyclass(frozen, module = "ssdscope._native")]
 pub struct Attributes {
-    session: Mutex<Session>,
+    /// `None` once they are set back.
+    session: Mutex<Option<Shared>>,
 }
 
 impl Attributes {
-    fn hold(&self) -> MutexGuard<'_, Session> {
+    fn hold(&self) -> MutexGuard<'_, Option<Shared>> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -26,12 +29,17 @@ impl Attributes {
     fn set(&self, name: &str, value: &str) -> PyResult<Option<String>> {
         let setting =
             Setting::named(name).ok_or_else(|| AttributeError::Unknown(name.into())).or_py()?;
-        self.hold().set(setting, value).or_py()
+        let held = self.hold();
+        let session = held.as_ref().ok_or_else(|| UsageError::new_err("is set back already"))?;
+        session.lock().unwrap_or_else(PoisonError::into_inner).set(setting, value).or_py()
     }
 
-    /// Set all back; what became of each, as JSON.
+    /// Set all back, unless a device still needs some; what became of each, as JSON.
     fn restore(&self) -> PyResult<String> {
-        json(&self.hold().restore().or_py()?)
+        let last = self.hold().take().and_then(Arc::into_inner);
+        let Some(session) = last else { return json(&Vec::<Restored>::new()) };
+        let mut session = session.into_inner().unwrap_or_else(PoisonError::into_inner);
+        json(&session.restore().or_py()?)
     }
 }
 
@@ -58,8 +66,8 @@ pub fn read_attributes(disk_name: &str) -> PyResult<String> {
 /// Take the journal of a disk, to set attributes of it.
 #[pyfunction]
 pub fn attributes(disk_name: &str) -> PyResult<Attributes> {
-    let session = Session::begin(Places::system(), disk(disk_name)?).or_py()?;
-    Ok(Attributes { session: Mutex::new(session) })
+    let session = share(&Places::system(), &disk(disk_name)?).or_py()?;
+    Ok(Attributes { session: Mutex::new(Some(session)) })
 }
 
 /// Set back what killed processes have left; what became of each, as JSON.

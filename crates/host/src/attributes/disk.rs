@@ -92,6 +92,11 @@ impl Disk {
         &self.name
     }
 
+    /// Whether it speaks SCSI, as SATA drives do through the kernel.
+    pub(crate) fn is_scsi(&self) -> bool {
+        self.folder.join("device/scsi_disk").exists()
+    }
+
     /// Major and minor number, and the disk's place in the order of arrival.
     pub(crate) fn identity(&self) -> (&str, &str) {
         (&self.number, &self.sequence)

@@ -7,12 +7,14 @@
 //! * `drive_cache`: the caches inside a drive, by ATA and NVMe commands;
 //! * [`journal`]: what is written down before the first change;
 //! * [`session`]: sets, and restores when it is dropped;
+//! * `caches`: those of them that switch a device's caches;
 //! * [`restore`]: sets back what a killed process has left.
 //!
 //! One process at a time sets attributes of a disk: it holds the lock of that disk's journal.
 //! Whoever takes over a dead one's journal first sets back what stands in it. So the value that
 //! was there before any of us is the one that returns.
 
+pub(crate) mod caches;
 pub mod disk;
 mod drive_cache;
 pub mod journal;
@@ -22,7 +24,7 @@ pub mod setting;
 
 pub use disk::{Disk, Places};
 pub use restore::{Outcome, Restored, restore_all};
-pub use session::Session;
+pub use session::{Session, Shared, share};
 pub use setting::Setting;
 
 use std::io;

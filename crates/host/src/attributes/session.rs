@@ -5,6 +5,8 @@ use super::disk::{Disk, Places};
 use super::journal::Journal;
 use super::restore::{self, Outcome, Restored};
 use super::setting::Setting;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Attributes that are set for a while. Dropping it sets them back.
 #[derive(Debug)]
@@ -97,4 +99,29 @@ impl Drop for Session {
         // What fails here stays in the journal, for `doctor --restore`.
         let _ = self.restore();
     }
+}
+
+/// A session that several parts of this process hold; it ends with the last of them.
+pub type Shared = Arc<Mutex<Session>>;
+
+/// Joins this process's session on a disk, or begins one.
+///
+/// # Errors
+/// As [`Session::begin`].
+pub fn share(places: &Places, disk: &Disk) -> Result<Shared, AttributeError> {
+    /// By the folder of journals and the disk's name.
+    type Held = Vec<(PathBuf, String, Weak<Mutex<Session>>)>;
+    static HELD: Mutex<Held> = Mutex::new(Vec::new());
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    held.retain(|(_, _, session)| session.strong_count() > 0);
+    let known = held
+        .iter()
+        .find(|(journals, name, _)| *journals == places.journals && name == disk.name())
+        .and_then(|(_, _, session)| session.upgrade());
+    if let Some(session) = known {
+        return Ok(session);
+    }
+    let session = Arc::new(Mutex::new(Session::begin(places.clone(), disk.clone())?));
+    held.push((places.journals.clone(), disk.name().to_owned(), Arc::downgrade(&session)));
+    Ok(session)
 }
