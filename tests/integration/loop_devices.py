@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,4 +53,9 @@ def mounted(device: str, at: Path) -> Iterator[Path]:
     try:
         yield at
     finally:
-        subprocess.run(["umount", str(at)], check=True, timeout=30)
+        for _ in range(10):
+            if subprocess.run(["umount", str(at)], timeout=30).returncode == 0:
+                break
+            time.sleep(0.1)  # whoever had a file open lets go of it in a moment
+        else:
+            raise RuntimeError(f"{at} stays mounted")

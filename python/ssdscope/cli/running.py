@@ -73,9 +73,8 @@ class TargetOptions:
         from ssdscope.targets import open_target
         from ssdscope.targets.access_notes import access_notes
         from ssdscope.targets.holes import in_words
-        from ssdscope.units import parse_size
 
-        limit = None if self.write_limit is None else parse_size(self.write_limit)
+        limit = _size("--write-limit", self.write_limit)
 
         target = open_target(
             self.uri,
@@ -99,11 +98,19 @@ class TargetOptions:
 
 def window_of(offset: str | None, size: str | None) -> tuple[int, int | None] | None:
     """Read the window that a user gives by ``--offset`` and ``--size``; None if by neither."""
-    from ssdscope.units import parse_size
-
     if offset is None and size is None:
         return None
-    return (parse_size(offset or "0"), None if size is None else parse_size(size))
+    return (_size("--offset", offset) or 0, _size("--size", size))
+
+
+def _size(option: str, text: str | None) -> int | None:
+    """Read a size if one is given; a refusal names the option."""
+    from ssdscope.units import parse_size
+
+    try:
+        return None if text is None else parse_size(text)
+    except UsageError as error:
+        raise UsageError(f"{option}: {error.message}", hint=error.hint) from error
 
 
 def set_quiet_queue(context: "typer.Context", uri: str, *, asked: bool) -> None:

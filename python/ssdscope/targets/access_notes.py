@@ -36,4 +36,4 @@ def _who(uri: str) -> str:
     serial = f", serial {known['serial']}" if known["serial"] else ""
     model = known["model"] or known["device_type"] or "a block device"
     size = format_capacity(known["capacity_bytes"])
-    return f"writes to {uri}: {model}, {size}{serial}, token {known['token']}"
+    return f"{uri} is open for writing: {model}, {size}{serial}, token {known['token']}"

@@ -1,5 +1,8 @@
 //! Check 6: no other process has the device open, as far as this user may look; nor its disk,
 //! nor a partition of it, which share its blocks.
+//!
+//! udev looks at a device for a moment after somebody has closed it: who is gone soon does
+//! not count.
 
 use super::refusal::Refusal;
 use crate::sysfs::{SysBlock, device_numbers};
@@ -7,9 +10,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+use std::time::Duration;
+
+const LOOKS: u32 = 10;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 pub(super) fn check(block: &SysBlock) -> Result<(), Refusal> {
-    let openers = of(block);
+    let mut openers = of(block);
+    for _ in 1..LOOKS {
+        if openers.is_empty() {
+            return Ok(());
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+        openers = of(block);
+    }
     if openers.is_empty() { Ok(()) } else { Err(Refusal::OpenElsewhere(openers)) }
 }
 
