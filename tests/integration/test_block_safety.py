@@ -554,3 +554,18 @@ def test_two_runs_on_one_device(cli: Callable[..., Any], tmp_path: Path) -> None
         assert "is in use by the kernel" in second.err
         del first
         assert cli("run", device, *words, "--allow-virtual").status == 0
+
+
+def test_a_page_says_which_part_was_measured(cli: Callable[..., Any], tmp_path: Path) -> None:
+    image, page = tmp_path / "scratch.img", tmp_path / "page.html"
+    with image.open("wb") as file:
+        file.truncate(32 * MIB)
+    with attached(image) as device:
+        said = cli(
+            "characterize", device, "-O", str(page), "--budget", "5s", "--seed", "1",
+            "--destroy-data", "LOOP:scratch.img", "--allow-virtual", "-o", "json",
+        )  # fmt: skip
+    assert said.status == 0, said.err
+    assert said.document["target"]["access"]["window"] == [24 * MIB, 8 * MIB]
+    assert f"bytes {24 * MIB:,} to {32 * MIB - 1:,}" in page.read_text(encoding="utf-8")
+    assert not any(image.read_bytes()[: 24 * MIB])

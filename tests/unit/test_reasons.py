@@ -54,7 +54,7 @@ def test_the_table_in_the_docs_is_the_one_in_the_code() -> None:
     assert set(rows) == set(map(str, Reason))
     for reason, told in WORDS.items():
         row = rows[str(reason)].replace("what the property shows by", "{sign}")
-        for said in (told.seen, told.helps, told.simulated, told.file):
+        for said in (told.seen, told.helps, told.simulated, told.file, told.block):
             assert said is None or said in row
 
 

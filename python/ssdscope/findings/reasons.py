@@ -77,24 +77,25 @@ class Words:
         What was seen; a detail may follow behind a colon.
     helps
         What would help on a real drive.
-    simulated, file
-        What would help on a simulated drive, and on a file, where that is something else.
+    simulated, file, block
+        What would help on a simulated drive, a file and a block device, where that is another.
     """
 
     seen: str
     helps: str
     simulated: str | None = None
     file: str | None = None
+    block: str | None = None
 
     def what_would_help(self, where: Where) -> str:
         """Give what would help there."""
         if where.virtual and self.simulated is not None:
             return self.simulated
-        if where.kind in ("file", "block") and self.file is not None:
-            return self.file
-        return self.helps
+        real = {"file": self.file, "block": self.block}
+        return real.get(where.kind) or self.helps
 
 
+_LEAVE = "--destroy-data with the token that `ssdscope doctor --identify` prints"
 _NO_SWITCH = "nothing in this version: it does not switch caches of real drives"
 _STAYS_ON = "nothing from outside: this drive lets nobody switch that cache off"
 _NOTHING = "nothing from outside"
@@ -141,6 +142,7 @@ WORDS: dict[Reason, Words] = {
         "the target holds too few units of what is looked for to tell them apart",
         helps="a larger drive",
         file="a larger file",
+        block="a larger drive, or by --offset and --size a larger window",
     ),
     Reason.NOT_A_RAW_DEVICE: Words(
         "there is no drive behind this target",
@@ -149,7 +151,8 @@ WORDS: dict[Reason, Words] = {
     Reason.NOT_WRITABLE: Words(
         "the probe writes, and the target is open for reading only",
         helps="a target that is open for writing",
-        file="--destroy-data with the token that `ssdscope doctor --identify` prints",
+        file=_LEAVE,
+        block=_LEAVE,
     ),
     Reason.DEVICE_ERRORS: Words(
         "requests failed while it was measured",

@@ -84,6 +84,9 @@ def _identity(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     if access:
         direct = "direct I/O" if access["direct_io"] else "through the page cache"
         rows.append(("Engine", f"{access['engine']}, {direct}"))
+    if access and access.get("window"):
+        start, size = access["window"]
+        rows.append(("Part measured", f"bytes {start:,} to {start + size - 1:,}"))
     if target["state"]:
         rows.append(("State at the start", str(target["state"])))
     return rows
