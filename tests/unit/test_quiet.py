@@ -33,6 +33,11 @@ def test_each_disturbance_is_named(change: dict[str, Any], words: str) -> None:
     assert words in machine_busy(replace(STILL, **change))
 
 
+def test_times_of_a_drowned_machine_are_known() -> None:
+    assert not replace(STILL, waited_ns=SECOND // 2).drowned
+    assert replace(STILL, waited_ns=SECOND // 2 + 1).drowned
+
+
 def test_stretches_join_by_their_time() -> None:
     busy = Quiet(3 * SECOND, waited_ns=7, others_cpu_share=0.8, stalls=1, longest_stall_ns=9)
     both = STILL.joined(busy)

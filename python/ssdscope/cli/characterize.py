@@ -116,6 +116,7 @@ def characterize(
 
     begun_s = time.monotonic()  # before what takes seconds to import
     from ssdscope import probes, report
+    from ssdscope.report.looking import left_out
     from ssdscope.report.replay import TraceFile
     from ssdscope.report.spending import in_words, rated
 
@@ -159,8 +160,8 @@ def characterize(
         where = "" if unwritten else f"\n\npage: {page}"
         emit(f"{findings_text(result.findings)}{where}")
         note(f"used {in_words(document['provenance']['spent'])}")
-    if look := document["provenance"].get("left_out"):
-        note(look["in_words"])
+    if look := left_out(opened, spend, ["characterize"], rated_bytes):
+        note(look.in_words())
     session.repeat(used_seed)
     if unwritten is not None:
         error(unwritten.message, unwritten.hint)

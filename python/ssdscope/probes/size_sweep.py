@@ -48,6 +48,7 @@ from ssdscope.probes.discipline import (
     read_blocks,
 )
 from ssdscope.probes.machine import quiet_sittings
+from ssdscope.targets.quiet import machine_busy
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -150,7 +151,14 @@ def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
         "evidence": _evidence(bench.info, sizes, measured, kept, line),
         "requests": measured.requests,
     }
-    reason = _refusal(measured, kept)
+    reason, quiet = _refusal(measured, kept), bench.quiet
+    if quiet is not None:
+        common["evidence"] = common["evidence"].noting(
+            waited_share=quiet.waited_share, others_cpu_share=quiet.others_cpu_share
+        )
+        if quiet.drowned:
+            reason = Reason.MACHINE_BUSY
+            common["evidence"] = common["evidence"].saying(machine_busy(quiet))
     if reason is not None or line is None:
         reason = reason or Reason.EFFECT_BELOW_NOISE
         common["evidence"] = common["evidence"].unfitted()

@@ -172,10 +172,11 @@ def characterize(
     plan.require_asked()
     account = spending.Account(plan)
     account.begun_s = begun_s or account.begun_s
-    look = looking.left_out(target, budget, ["characterize"], rated_bytes)
     # From here on nothing knows the target by a name that the page may not hold.
     masked = Masked(target, trace, disclosure)
     sets, declared = [masked.text(each) for each in sets], masked.declared(target)
+    named = masked.target(target).uri
+    look = looking.left_out(target, budget, ["characterize"], rated_bytes, named=named)
     target, trace = masked.target(target), masked.trace(trace)
     document = _empty_document(target, budget, seed, sets)
     document["target"]["declared"] = declared

@@ -77,7 +77,12 @@ class LeftOut:
 
 
 def left_out(
-    target: Target, budget: Budget, verb: Sequence[str], rated: int | None = None
+    target: Target,
+    budget: Budget,
+    verb: Sequence[str],
+    rated: int | None = None,
+    *,
+    named: str | None = None,
 ) -> LeftOut | None:
     """Say what a look at a target leaves out; None if it is written to, or is no real drive.
 
@@ -87,6 +92,9 @@ def left_out(
         The words of the command in front of the target, such as ``probe all``.
     rated
         Bytes that the user says the drive is rated for.
+    named
+        What a page calls the target. Then the token is left out: a page that is handed on must
+        not allow a drive to be written to.
     """
     info = target.device.info
     if info.writable or info.kind not in _REAL:
@@ -105,7 +113,7 @@ def left_out(
         budget.wall_s,
         writes / life if life else None,
         writes / info.capacity_bytes,
-        _command(target, budget, verb),
+        _command(target, budget, verb, named),
     )
 
 
@@ -123,16 +131,16 @@ def _only_of(writing: Sequence[ProbeInfo], chosen: Sequence[ProbeInfo]) -> tuple
     return tuple(name for name in names if name not in read)
 
 
-def _command(target: Target, budget: Budget, verb: Sequence[str]) -> str:
+def _command(target: Target, budget: Budget, verb: Sequence[str], named: str | None) -> str:
     """Write the command; the token is what `doctor --identify` prints."""
-    words = ["ssdscope", *verb, target.uri]
+    words = ["ssdscope", *verb, named or target.uri]
     if budget.name != "default":
         words += ["--budget", budget.name]
     try:
         identity = identify(target.uri)
     except SsdscopeError:
         identity = {}
-    words += ["--destroy-data", identity.get("token") or "TOKEN"]
+    words += ["--destroy-data", (None if named else identity.get("token")) or "TOKEN"]
     if identity.get("device_type") in _VIRTUAL:
         words.append("--allow-virtual")
     return shell_words(words)

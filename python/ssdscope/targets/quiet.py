@@ -12,6 +12,8 @@ from typing import Any, Self
 
 WAITED_SHARE_MAX = 0.05
 """Of a stretch, that our threads may wait for a core before its latencies are doubted."""
+WAITED_SHARE_DROWNS = 0.5
+"""Of a stretch, from which on times are those of the machine, however well they agree."""
 STEAL_SHARE_MAX = 0.02
 """Of a stretch, that the host of a virtual machine may give to others."""
 OTHERS_SHARE_MAX = 0.25
@@ -92,6 +94,16 @@ class Quiet:
         known = {each.name: values[each.name] for each in fields(cls)}
         disk = known.pop("disk")
         return cls(**known, disk=None if disk is None else DiskCounts(**disk))
+
+    @property
+    def waited_share(self) -> float:
+        """Waiting for a core, as a share of the time."""
+        return self.waited_ns / max(self.wall_ns, 1)
+
+    @property
+    def drowned(self) -> bool:
+        """Whether no time that was taken meanwhile may be told as the drive's."""
+        return self.waited_share > WAITED_SHARE_DROWNS
 
     def joined(self, other: Quiet | None) -> Quiet:
         """Take two stretches as one; shares by their time."""
