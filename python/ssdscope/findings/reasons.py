@@ -96,7 +96,10 @@ class Words:
 
 
 _LEAVE = "--destroy-data with the token that `ssdscope doctor --identify` prints"
-_NO_SWITCH = "nothing in this version: it does not switch caches of real drives"
+_NO_SWITCH = (
+    "nothing on a drive that takes no command to switch it; SCSI, SATA and NVMe disks, opened as "
+    "root, may take one"
+)
 _STAYS_ON = "nothing from outside: this drive lets nobody switch that cache off"
 _NOTHING = "nothing from outside"
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from ssdscope.errors import SsdscopeError
 from ssdscope.probes import ProbeInfo, choose, planned_writes_bytes
-from ssdscope.targets.endurance import rated_bytes
+from ssdscope.probes.budget import Budget
+from ssdscope.report.spending import unasked_bytes
+from ssdscope.targets.endurance import disk_bytes, rated_bytes
 from ssdscope.targets.names import shell_words
 from ssdscope.targets.opening import identify
 from ssdscope.units import format_capacity
 
 if TYPE_CHECKING:
-    from ssdscope.probes.budget import Budget
     from ssdscope.targets import DeviceInfo, Target
 
 WINDOW_SHARE = 0.25
@@ -107,6 +108,9 @@ def left_out(
         return None
     writes = planned_writes_bytes(chosen, as_written)
     life = rated or rated_bytes(target)
+    if writes > (unasked_bytes(life, disk_bytes(target)) or writes) and not budget.heavy:
+        # So much has to be asked for: then it is the full budget that would add them.
+        return left_out(target, Budget.parse("full"), verb, rated, named=named)
     return LeftOut(
         properties,
         writes,
@@ -141,6 +145,8 @@ def _command(target: Target, budget: Budget, verb: Sequence[str], named: str | N
     except SsdscopeError:
         identity = {}
     words += ["--destroy-data", (None if named else identity.get("token")) or "TOKEN"]
-    if identity.get("device_type") in _VIRTUAL:
+    if identity.get("kind") == "block" and identity.get("device_type") in _VIRTUAL:
         words.append("--allow-virtual")
+    elif identity.get("kind") == "file" and identity["holes_bytes"] < target.capacity_bytes:
+        words.append("--overwrite-existing")
     return shell_words(words)
