@@ -19,7 +19,9 @@ from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError, UsageError
 
 if TYPE_CHECKING:
+    from ssdscope.probes import Budget
     from ssdscope.report import Disclosure
+    from ssdscope.targets import Target
 
 EXAMPLES = """
 The page about a simulated drive:
@@ -55,6 +57,14 @@ def _disclosure(*, anonymous: bool, whole: bool) -> "Disclosure":
     if anonymous:
         return Disclosure.ANONYMOUS
     return Disclosure.WHOLE if whole else Disclosure.MASKED
+
+
+def _note_left_out(target: "Target", spend: "Budget", rated_bytes: int | None) -> None:
+    """Say what a look without writing left out, and the command that would find it."""
+    from ssdscope.report.looking import left_out
+
+    if look := left_out(target, spend, ["characterize"], rated_bytes):
+        note(look.in_words())
 
 
 def characterize(
@@ -116,7 +126,6 @@ def characterize(
 
     begun_s = time.monotonic()  # before what takes seconds to import
     from ssdscope import probes, report
-    from ssdscope.report.looking import left_out
     from ssdscope.report.replay import TraceFile
     from ssdscope.report.spending import in_words, rated
 
@@ -160,8 +169,7 @@ def characterize(
         where = "" if unwritten else f"\n\npage: {page}"
         emit(f"{findings_text(result.findings)}{where}")
         note(f"used {in_words(document['provenance']['spent'])}")
-    if look := left_out(opened, spend, ["characterize"], rated_bytes):
-        note(look.in_words())
+    _note_left_out(opened, spend, rated_bytes)
     session.repeat(used_seed)
     if unwritten is not None:
         error(unwritten.message, unwritten.hint)
