@@ -3,8 +3,9 @@
 //! One thread submits and reaps, so the ring is made for one issuer and completions are
 //! worked off only when that thread asks (`DEFER_TASKRUN`): no interrupt of ours between
 //! the drive's and the clock. What is started goes to the kernel with the call that waits for
-//! the next end, so a request costs one system call and not two. Such a ring belongs to the thread that made it; a device
-//! that moves to another thread between two runs gets a new ring.
+//! the next end, so a request costs one system call and not two. Such a ring
+//! belongs to the thread that made it; a device that moves to another thread between two runs
+//! gets a new ring.
 #![allow(unsafe_code)]
 
 use super::{Engine, EngineKind, Finished, Transfer};
