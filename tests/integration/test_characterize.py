@@ -1,6 +1,7 @@
 """The main job on simulated drives, a file and a hostile name; the page it leaves."""
 
 import json
+import os
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
@@ -368,3 +369,21 @@ def test_the_command_on_the_page_repeats_the_run(tmp_path: Path) -> None:
         *("ssdscope", "characterize", "sim:mqsim-8g", "--budget", "default", "--seed", "1"),
         *("--state", "random", "--set", change),
     ]
+
+
+def test_a_file_that_is_cut_off_meanwhile_leaves_a_page_and_an_error(tmp_path: Path) -> None:
+    file, page = tmp_path / "data.bin", tmp_path / "page.html"
+    file.write_bytes(bytes(range(256)) * 2**16)
+
+    def cut(stage: str, _done: float) -> None:
+        if "findings" not in stage and file.stat().st_size > 2**20:
+            os.truncate(file, 2**20)
+
+    with pytest.raises(DeviceError, match="changed while it was measured") as ended:
+        characterize(
+            open_target(str(file), seed=1), budget=BRIEF, seed=1, out_html=page, progress=cut
+        )
+    assert isinstance(ended.value.partial, Characterization)
+    assert ended.value.partial.to_json()["provenance"]["broken"] == ended.value.message
+    assert "twin" not in ended.value.partial.to_json()["provenance"]["stages_done"]
+    assert page.stat().st_size > 10_000

@@ -19,6 +19,9 @@ from ssdscope import _native
 
 MIB = 1 << 20
 SECOND_NS = 1_000_000_000
+WHOLE = (False, None, None)
+"""Nothing virtual, the whole file, as much as is asked."""
+READ_ONLY = (None, False, *WHOLE)
 ENDLESS = {"rw": "randread", "runtime_ns": 60 * SECOND_NS}
 
 DRIVE = """
@@ -142,8 +145,8 @@ def test_snapshots_forks_and_idle_time() -> None:
         (lambda: open_drive().replay("/nowhere", "{}", None, None), "TraceError", "/nowhere"),
         (lambda: open_drive().replay("/nowhere", '{"mod": 1}', None, None), "UsageError", "mod"),
         (lambda: _native.sniff_trace("/nowhere", "{}"), "TraceError", "/nowhere"),
-        (lambda: _native.open_file("/nowhere", None, False), "UsageError", "no such file"),
-        (lambda: _native.open_file("/dev/null", None, False), "UsageError", "character device"),
+        (lambda: _native.open_file("/nowhere", *READ_ONLY), "UsageError", "no such file"),
+        (lambda: _native.open_file("/dev/null", *READ_ONLY), "UsageError", "character device"),
         (lambda: _native.identify("/tmp"), "UsageError", "directory"),
         (lambda: _native.open_raid0([], 65_536), "UsageError", "at least one"),
     ],
@@ -157,7 +160,7 @@ def test_every_error_is_of_its_class(call: Callable[[], object], kind: str, mess
 
 
 def test_a_real_file_is_measured_and_protected(data_file: Path) -> None:
-    device = _native.open_file(str(data_file), None, False)
+    device = _native.open_file(str(data_file), *READ_ONLY)
     access = json.loads(device.access() or "null")
     assert access["engine"] in {"io_uring", "threads"}
     assert open_drive().access() is None
@@ -167,10 +170,10 @@ def test_a_real_file_is_measured_and_protected(data_file: Path) -> None:
     identity = json.loads(_native.identify(str(data_file)))
     assert identity["token"] == "FILE:data.img"
     with pytest.raises(_native.UsageError, match="did not write") as raised:
-        _native.open_file(str(data_file), identity["token"], False)
+        _native.open_file(str(data_file), identity["token"], False, *WHOLE)
     assert "\n\nhint: " in str(raised.value)
     before = data_file.read_bytes()
-    device = _native.open_file(str(data_file), identity["token"], True)
+    device = _native.open_file(str(data_file), identity["token"], True, *WHOLE)
     run(device, {"rw": "write", "block_bytes": 65_536})
     del device
     after = data_file.read_bytes()
@@ -206,7 +209,7 @@ def test_progress_is_told_now_and_then() -> None:
 def test_ctrl_c_ends_a_run_with_its_results(kind: str, data_file: Path) -> None:
     match kind:
         case "file":
-            device = _native.open_file(str(data_file), None, False)
+            device = _native.open_file(str(data_file), *READ_ONLY)
         case "null":
             device = _native.open_null(MIB)
         case _:
@@ -223,7 +226,7 @@ def test_ctrl_c_ends_a_run_with_its_results(kind: str, data_file: Path) -> None:
 
 
 def test_ctrl_c_ends_waiting_and_opening(data_file: Path) -> None:
-    device = _native.open_file(str(data_file), None, False)
+    device = _native.open_file(str(data_file), *READ_ONLY)
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt), interrupt_after(0.2):
         device.idle(60 * SECOND_NS)

@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
         ("sim:mqsim-8g", "--socket", "a.sock", "--backing", "data.bin"),
         {"stats": "a.json"},
     ),
+    "import-fio-log": (("j_lat.1.log",), {"output": "a.parquet"}),
     "trace windows": (("trace.spc",), {"out": "a.parquet"}),
     "trace make": (("financial1",), {"out": "synthetic.spc"}),
     "model collect": (("data.bin", "--points", "4"), {"out": "a.parquet"}),
@@ -59,6 +60,7 @@ READ = {
     "sweep": ("plan.toml", "data.bin", "array.toml"),
     "reproduce": ("data.bin", "trace.spc"),
     "serve": ("data.bin",),
+    "import-fio-log": ("j_lat.1.log",),
     "trace windows": ("trace.spc",),
     "trace make": (),
     "model collect": ("data.bin",),
@@ -104,6 +106,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("data.bin").write_bytes(b"precious" * 2**17)
     Path("jobs.toml").write_text('[a]\nrw = "randread"\nnumber_ios = 10\n', encoding="utf-8")
+    Path("j_lat.1.log").write_text("1, 10, 0, 4096, 0, 0\n", encoding="utf-8")
     Path("trace.spc").write_text(TRACE, encoding="utf-8")
     Path("array.toml").write_text('target = "raid0:data.bin,null:1m"\n', encoding="utf-8")
     Path("plan.toml").write_text(

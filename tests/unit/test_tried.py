@@ -23,7 +23,8 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     ),
     "Loop devices": (
         "tests/e2e/test_block_device.py::test_the_kernel_counts_the_reads_we_report",
-        "tests/e2e/test_block_device.py::test_a_block_device_is_never_written",
+        "tests/e2e/test_block_device.py::test_a_block_device_with_data_is_not_written",
+        "tests/integration/test_block_safety.py::test_is_refused_and_unchanged",
     ),
     "NBD exports": (
         "tests/integration/test_serving.py::test_a_served_drive_is_the_drive",

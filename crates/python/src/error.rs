@@ -106,6 +106,7 @@ impl IntoPy for RunError {
     fn into_py(self) -> PyErr {
         match self {
             Self::Workload(error) => error.into_py(),
+            Self::Device(error) => error.into_py(),
             Self::Broken { failure, partial } => {
                 let error = failure.into_py();
                 Python::attach(|py| {

@@ -16,7 +16,7 @@ from ssdscope.cli.probe import (
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.running import TargetOptions, set_quiet_queue, window_of
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, OutputError, UsageError
+from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, DeviceError, OutputError, UsageError
 
 if TYPE_CHECKING:
     from ssdscope.probes import Budget
@@ -142,7 +142,7 @@ def characterize(
     if dry_run:
         return tell_plan(plan, output_format)
     plan.require_asked()
-    unwritten: OutputError | None = None
+    ended: DeviceError | OutputError | None = None
     with stage_progress(progress) as stage:
         try:
             result = report.characterize(
@@ -158,22 +158,22 @@ def characterize(
                 begun_s=begun_s,
                 disclosure=disclosure,
             )
-        except OutputError as failure:
-            if failure.partial is None:
+        except (DeviceError, OutputError) as failure:
+            if not isinstance(failure.partial, report.Characterization):
                 raise
-            result, unwritten = failure.partial, failure
+            result, ended = failure.partial, failure
     document = result.to_json()
     if output_format == "json":
         emit_json(document)
     else:
-        where = "" if unwritten else f"\n\npage: {page}"
+        where = "" if isinstance(ended, OutputError) else f"\n\npage: {page}"
         emit(f"{findings_text(result.findings)}{where}")
         note(f"used {in_words(document['provenance']['spent'])}")
     _note_left_out(opened, spend, rated_bytes)
     session.repeat(used_seed)
-    if unwritten is not None:
-        error(unwritten.message, unwritten.hint)
-        return unwritten.exit_code
+    if ended is not None:
+        error(ended.message, ended.hint)
+        return ended.exit_code
     if result.interrupted:
         done = ", ".join(document["provenance"]["stages_done"]) or "none"
         note(f"interrupted; the page holds what was measured (stages done: {done})")

@@ -14,8 +14,8 @@ TRIED: dict[str, str] = {
         "inside the drive below was not known, so no answer was checked."
     ),
     "Loop devices": (
-        "The kernel counted the reads that a run reported, and a write was refused; no probe was "
-        "tried."
+        "The kernel counted the reads that a run reported, and every reason to refuse a write was "
+        "tried; no probe was."
     ),
     "NBD exports": (
         "Reading, and writing with a token, were tried on drives that ssdscope serves itself; no "

@@ -55,6 +55,9 @@ pub enum RunError {
     /// The device or the options do not allow a run; nothing was done.
     #[error("{0}")]
     Refused(String),
+    /// The device broke down before; nothing was done.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     /// The run broke; what was measured before is kept, and was logged.
     #[error("{failure}")]
     Broken {
@@ -71,7 +74,7 @@ impl RunError {
     pub fn partial(&self) -> Option<&RunSummary> {
         match self {
             Self::Broken { partial, .. } => Some(partial),
-            Self::Workload(_) | Self::Flows(_) | Self::Refused(_) => None,
+            Self::Workload(_) | Self::Flows(_) | Self::Refused(_) | Self::Device(_) => None,
         }
     }
 }

@@ -128,6 +128,8 @@ impl<'a> Session<'a> {
         goals: Goals,
     ) -> Result<Self, RunError> {
         if device.in_flight() > 0 {
+            // What a device holds since it broke down never comes back; it says why.
+            device.advance(device.now(), &mut Vec::new())?;
             let busy = crate::device::DeviceError::Busy(device.in_flight());
             return Err(RunError::Refused(busy.to_string()));
         }
