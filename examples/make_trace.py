@@ -39,7 +39,7 @@ def requests(rng: random.Random) -> list[tuple[float, int, int, str]]:
 
 def main() -> None:
     """Write the trace to the path given."""
-    rows = requests(random.Random(2015))  # noqa: S311 - the same trace every time
+    rows = requests(random.Random(2015))
     text = "".join(f"0,{lba},{size},{op},{second:.6f}\n" for second, lba, size, op in rows)
     Path(sys.argv[1]).write_text(text, encoding="utf-8")
 

@@ -68,11 +68,7 @@ impl SysBlock {
         if self.own != self.disk {
             return "partition";
         }
-        let name = self.name();
-        [("loop", "loop"), ("dm-", "dm"), ("md", "md"), ("nbd", "nbd"), ("zram", "zram")]
-            .into_iter()
-            .find(|(prefix, _)| name.starts_with(prefix))
-            .map_or("disk", |(_, kind)| kind)
+        sort_of(&self.name(), &self.disk)
     }
 
     /// The queue attributes that this kernel has.
@@ -219,10 +215,36 @@ impl SysBlock {
     }
 }
 
+/// A disk, or what the kernel makes of files, other drives, memory or the network: of those it
+/// keeps apart from hardware. Multipath drives of NVMe stand beside them, not among them.
+fn sort_of(name: &str, folder: &Path) -> &'static str {
+    let made = folder.to_string_lossy().contains("/devices/virtual/block/");
+    [("loop", "loop"), ("dm-", "dm"), ("md", "md"), ("nbd", "nbd"), ("zram", "zram")]
+        .into_iter()
+        .find(|(prefix, _)| name.starts_with(prefix))
+        .map_or(if made { "virtual" } else { "disk" }, |(_, kind)| kind)
+}
+
 /// The entries of a folder in the order of their names; none if there is no folder.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let mut paths: Vec<_> =
         fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     paths.sort();
     paths.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_makes_is_no_disk() {
+        let sort = |name: &str, under: &str| sort_of(name, &Path::new(under).join(name));
+        assert_eq!(sort("sda", "/sys/devices/pci0/ata1/host0/block"), "disk");
+        assert_eq!(sort("nvme0n1", "/sys/devices/virtual/nvme-subsystem/nvme-subsys0"), "disk");
+        assert_eq!(sort("loop0", "/sys/devices/virtual/block"), "loop");
+        for name in ["bcache0", "drbd1", "ram3", "zd16"] {
+            assert_eq!(sort(name, "/sys/devices/virtual/block"), "virtual");
+        }
+    }
 }

@@ -1,0 +1,38 @@
+"""The database of the tutorial on two served drives; everything is undone."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "examples" / "database.py"
+TOOLS = ("nbdfuse", "losetup", "mkfs.ext4")
+MISSING = [tool for tool in TOOLS if shutil.which(tool) is None]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(os.geteuid() != 0, reason="mounting a served drive needs root"),
+    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
+]
+
+
+def test_a_database_runs_on_both_drives_and_leaves_nothing(tmp_path: Path) -> None:
+    page = tmp_path / "database.html"
+    words = ("--rows", "20000", "--transactions", "40", "--page", str(page))
+    done = subprocess.run(
+        [sys.executable, SCRIPT, *words], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"(\d+)% spare: .* amplification ([\d.]+), mean write", done.stdout)
+    assert [ratio for ratio, _ in found] == ["7", "28"]
+    assert all(float(waf) >= 1 for _, waf in found)
+    text = page.read_text(encoding="utf-8")
+    assert "7% spare" in text
+    assert text.count("<rect") > 8
+    assert "ssdscope-database" not in Path("/proc/mounts").read_text(encoding="utf-8")
+    loops = subprocess.run(["losetup", "--all"], capture_output=True, text=True, check=True).stdout
+    assert "ssdscope-database" not in loops
