@@ -4,7 +4,8 @@
 
 Four small drives. In this process a drive's clock is virtual; through NBD it is the wall's, with
 the way there and back in every latency. On ``null:``, served the same, it takes longest, as the
-server sleeps in between; so a drive's alpha lies at most so far below what the client finds. What both find has to agree; what one refuses is refused. Exit code 1 if they differ.
+server sleeps in between; so a drive's alpha lies at most so far below what the client finds.
+What both find has to agree; what one refuses is refused. Exit code 1 if they differ.
 """
 
 import argparse
