@@ -123,6 +123,16 @@ class Server:
         self._out.close()
 
 
+def unmount(at: Path) -> None:
+    """Unmount; what still holds it has a moment to let go, and then loses it."""
+    for _ in range(20):
+        done = subprocess.run(["umount", str(at)], capture_output=True, text=True, check=False)
+        if done.returncode == 0 or "not mounted" in done.stderr:
+            return
+        time.sleep(0.1)
+    subprocess.run(["umount", "--lazy", str(at)], capture_output=True, check=False)
+
+
 @contextmanager
 def mounted(folder: Path, server: Server) -> Iterator[Path]:
     """Make an ext4 of the served drive; everything is undone at the end, however it comes."""
@@ -137,7 +147,7 @@ def mounted(folder: Path, server: Server) -> Iterator[Path]:
             text=True, start_new_session=True,
         )  # fmt: skip
         undo.callback(process.wait, timeout=PATIENCE_S)
-        undo.callback(subprocess.run, ["umount", str(export)], check=False)
+        undo.callback(unmount, export)
         end = time.monotonic() + PATIENCE_S
         while export.stat().st_size == 0:
             if process.poll() is not None or time.monotonic() > end:
@@ -148,7 +158,7 @@ def mounted(folder: Path, server: Server) -> Iterator[Path]:
         # The drive is full of old data, as one that was in use; mkfs would discard all of it.
         run("mkfs.ext4", "-q", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0", device)
         run("mount", device, str(at))
-        undo.callback(subprocess.run, ["umount", str(at)], check=False)
+        undo.callback(unmount, at)
         yield at
 
 
@@ -288,6 +298,8 @@ def main() -> int:
         lacks = f"these tools: {', '.join(missing)}" if missing else "root: mounting needs it"
         print(f"error: this needs {lacks}", file=sys.stderr)
         return 2
+    # Ended from outside, it undoes its mounts as after Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     found = []
     for ratio in RATIOS:
         try:

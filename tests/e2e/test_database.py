@@ -3,8 +3,10 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -20,12 +22,21 @@ pytestmark = [
 ]
 
 
+def own_mounts(folder: Path) -> list[str]:
+    """Mounts and loop devices below a folder; others on this machine are nobody's business here."""
+    mounts = Path("/proc/mounts").read_text(encoding="utf-8")
+    loops = subprocess.run(["losetup", "--all"], capture_output=True, text=True, check=True).stdout
+    return [line for line in (mounts + loops).splitlines() if str(folder) in line]
+
+
 def test_a_database_runs_on_both_drives_and_leaves_nothing(tmp_path: Path) -> None:
     page = tmp_path / "database.html"
     words = ("--rows", "20000", "--transactions", "40", "--page", str(page))
     done = subprocess.run(
-        [sys.executable, SCRIPT, *words], capture_output=True, text=True, timeout=120, check=False
-    )
+        [sys.executable, SCRIPT, *words],
+        capture_output=True, text=True, timeout=120, check=False,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = re.findall(r"(\d+)% spare: .* amplification ([\d.]+), mean write", done.stdout)
     assert [ratio for ratio, _ in found] == ["7", "28"]
@@ -33,6 +44,20 @@ def test_a_database_runs_on_both_drives_and_leaves_nothing(tmp_path: Path) -> No
     text = page.read_text(encoding="utf-8")
     assert "7% spare" in text
     assert text.count("<rect") > 8
-    assert "ssdscope-database" not in Path("/proc/mounts").read_text(encoding="utf-8")
-    loops = subprocess.run(["losetup", "--all"], capture_output=True, text=True, check=True).stdout
-    assert "ssdscope-database" not in loops
+    assert own_mounts(tmp_path) == []
+
+
+def test_ended_from_outside_it_undoes_its_mounts(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, SCRIPT, "--page", str(tmp_path / "database.html")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    end = time.monotonic() + 60
+    while not any(" ext4 " in line for line in own_mounts(tmp_path)):
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    process.terminate()
+    assert process.wait(timeout=60) == 128 + signal.SIGTERM
+    assert own_mounts(tmp_path) == []
