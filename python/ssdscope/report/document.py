@@ -1,0 +1,129 @@
+"""The document of `characterize`, read back: for the twin, for advice, to compare."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ssdscope.errors import UsageError
+from ssdscope.findings import Findings
+from ssdscope.results.record import SCHEMA_VERSION
+from ssdscope.targets.records import CacheInfo, DeviceInfo
+
+BYTES_MAX = 256 * 2**20
+HINT = "a report is what `ssdscope characterize TARGET --json FILE` writes"
+SECTIONS = {
+    "target": dict,
+    "findings": list,
+    "performance": dict,
+    "models": list,
+    "advice": list,
+    "provenance": dict,
+}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `characterize` found of a drive.
+
+    Attributes
+    ----------
+    uri
+        The drive, as it was named; of a page to show to others, with what names the host masked.
+    info
+        What a host knows of it.
+    findings
+        Its properties.
+    document
+        The whole document, as it stands in the file.
+    """
+
+    uri: str
+    info: DeviceInfo
+    findings: Findings
+    document: Mapping[str, Any]
+
+    @property
+    def performance(self) -> Mapping[str, Any]:
+        """What was measured: ``points``, ``sustained``, ``distributions``, ``trace``."""
+        told: Mapping[str, Any] = self.document["performance"]
+        return told
+
+    @property
+    def twin_toml(self) -> str | None:
+        """The drive file of the twin, if one was built."""
+        toml = (self.document.get("twin") or {}).get("toml")
+        return toml if isinstance(toml, str) else None
+
+
+def read(path: Path) -> Report:
+    """Read a report.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read, is none, is of another version, ends early, or holds what no report
+        has; the message has the place.
+    """
+    text = _text(path)
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
+        why = "it ends too early; was it written whole?" if cut else f"{error.msg}"
+        raise UsageError(f"{path}, line {error.lineno}: {why}", hint=HINT) from None
+    except RecursionError:
+        raise UsageError(f"{path}: nested too deeply for a report", hint=HINT) from None
+    return parsed(document, str(path))
+
+
+def parsed(document: Any, where: str) -> Report:
+    """Take a document apart, as `read` does."""
+    if not isinstance(document, dict) or not _ours(document):
+        raise UsageError(f"{where} is no report of ssdscope", hint=HINT)
+    if document.get("schema_version") != SCHEMA_VERSION:
+        raise UsageError(
+            f"{where} is of version {document.get('schema_version')}, and this program reads "
+            f"version {SCHEMA_VERSION}",
+            hint="measure again, or read it with the program that wrote it",
+        )
+    for key, kind in SECTIONS.items():
+        if not isinstance(document.get(key), kind):
+            what = "an object" if kind is dict else "a list"
+            raise UsageError(f"{where}: {key!r} is missing or not {what}", hint=HINT)
+    target = document["target"]
+    try:
+        uri, info = target["uri"], _info(target["info"])
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"{where}: target: {error} is missing or wrong", hint=HINT) from None
+    try:
+        findings = Findings.from_json(document["findings"])
+    except UsageError as error:
+        raise UsageError(f"{where}: {error.message}", hint=error.hint) from None
+    return Report(str(uri), info, findings, document)
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > BYTES_MAX:
+            raise UsageError(f"{path} is larger than any report", hint=HINT)
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is no text", hint=HINT) from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _ours(document: Mapping[str, Any]) -> bool:
+    tool = document.get("tool")
+    return isinstance(tool, dict) and tool.get("name") == "ssdscope"
+
+
+def _info(values: Mapping[str, Any]) -> DeviceInfo:
+    taken = {each.name: values[each.name] for each in fields(DeviceInfo)}
+    for name in ("write_cache", "read_cache"):
+        taken[name] = CacheInfo(**taken[name])
+    if not isinstance(taken["capacity_bytes"], int) or taken["capacity_bytes"] <= 0:
+        raise TypeError("'capacity_bytes'")
+    return DeviceInfo(**taken)
