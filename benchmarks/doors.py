@@ -1,19 +1,25 @@
 """The same drive through two doors: probed in this process, and as an export of our own server.
 
-    python benchmarks/doors.py [--drive NAME] [--budget 60s]
+    python benchmarks/doors.py [--drive NAME] [--budget 60s] [--loop]
 
 Four small drives. In this process a drive's clock is virtual; through NBD it is the wall's, with
 the way there and back in every latency. On ``null:``, served the same, it takes longest, as the
 server sleeps in between; so a drive's alpha lies at most so far below what the client finds.
-What both find has to agree; what one refuses is refused. Exit code 1 if they differ.
+What both find has to agree; what one refuses is refused. With ``--loop`` (as root) the export is
+a block device, ``/dev/loopN`` over nbdfuse, which answers few requests at a time: sizes only.
+Exit code 1 if they differ.
 """
 
 import argparse
+import gc
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ssdscope import probes
 from ssdscope.errors import DeviceError, UsageError
@@ -28,6 +34,7 @@ KNEE = "queue_depth_knee"
 """Not compared: requests on their way are in flight, too, so the knee is that of both."""
 SEED = 1
 WAY_RUNS, WAY_REQUESTS = 7, 2_000
+PATIENCE_S = 30
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,37 @@ def through_nbd(door: Door, budget: str) -> dict[str, Finding]:
         return found(client, door, budget)
 
 
+def through_loop(door: Door, budget: str) -> dict[str, Finding]:
+    """Ask them of a block device that the served drive has become, for sizes."""
+    with exported(door.open()) as uri, attached(uri) as device:
+        opened = open_target(device, seed=SEED, destroy_token="LOOP:disk", allow_virtual=True)
+        answers = found(opened, door, budget)
+        del opened
+        gc.collect()  # the device must be closed before it can be taken away
+    return {name: each for name, each in answers.items() if PROPERTIES[name].unit == "bytes"}
+
+
+@contextmanager
+def attached(uri: str) -> Iterator[str]:
+    """Make a block device of an export."""
+    with ExitStack() as undo:
+        export = Path(undo.enter_context(TemporaryDirectory())) / "disk"
+        export.touch()
+        socket = uri.partition("socket=")[2]
+        fuse = subprocess.Popen(["nbdfuse", str(export), f"nbd+unix:///?socket={socket}"])
+        undo.callback(fuse.wait, timeout=PATIENCE_S)
+        undo.callback(subprocess.run, ["umount", str(export)], check=True)
+        end = time.monotonic() + PATIENCE_S
+        while export.stat().st_size == 0:
+            if fuse.poll() is not None or time.monotonic() > end:
+                sys.exit("error: nbdfuse shows no disk")
+            time.sleep(0.05)
+        words = ["losetup", "--direct-io=on", "--find", "--show", str(export)]
+        device = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+        undo.callback(subprocess.run, ["losetup", "--detach", device], check=True)
+        yield device
+
+
 def way() -> tuple[float, float]:
     """Give the least and the most that the way there and back takes, ns."""
     with exported(open_target("null:256m")) as uri:
@@ -126,16 +164,16 @@ def shown(finding: Finding) -> str:
     return str(getattr(finding, "reason", "ambiguous"))
 
 
-def lines(names: list[str], budget: str) -> Iterator[tuple[str, ...]]:
+def lines(names: list[str], budget: str, *, loop: bool) -> Iterator[tuple[str, ...]]:
     """Compare drive by drive."""
-    on_the_way = way()
+    on_the_way, second = way(), through_loop if loop else through_nbd
     low, high = (each / 1e3 for each in on_the_way)
     print(f"the way there and back takes {low:.0f} to {high:.1f} us", flush=True)
     for name in names:
         door = DRIVES[name]
         here = found(door.open(), door, budget)
         try:
-            there = through_nbd(door, budget)
+            there = second(door, budget)
         except (DeviceError, UsageError) as error:
             yield name, "-", "-", error.message, "DIFFER"
             continue
@@ -149,10 +187,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--drive", choices=DRIVES, action="append")
     parser.add_argument("--budget", default="60s", help="of each drive and door")
+    parser.add_argument("--loop", action="store_true", help="as a block device, sizes only")
     given = parser.parse_args()
     begun, differ = time.monotonic(), 0
-    print(f"{'drive':28}{'property':32}{'in process':>18}{'through NBD':>24}  verdict")
-    for row in lines(given.drive or list(DRIVES), given.budget):
+    through = "through /dev/loopN" if given.loop else "through NBD"
+    print(f"{'drive':28}{'property':32}{'in process':>18}{through:>24}  verdict")
+    for row in lines(given.drive or list(DRIVES), given.budget, loop=given.loop):
         differ += row[-1] == "DIFFER"
         print(f"{row[0]:28}{row[1]:32}{row[2]:>18}{row[3]:>24}  {row[4]}", flush=True)
     print(f"{time.monotonic() - begun:.0f} s, {differ} differ")
