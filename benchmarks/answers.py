@@ -103,6 +103,7 @@ def main() -> int:
     """Probe, compare, and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--budget", default="60s", help="of each run")
     parser.add_argument("--load", action="store_true", help="with other programs beside it")
     parser.add_argument("--target", choices=KINDS, action="append")
     given = parser.parse_args()
@@ -115,7 +116,7 @@ def main() -> int:
         for kind, uri in places.items():
             runs = []
             for seed in range(1, given.runs + 1):
-                budget = probes.Budget.parse("60s")
+                budget = probes.Budget.parse(given.budget)
                 told = probes.run([PROBE], open_target(uri, seed=seed).device, budget, seed)
                 runs.append({each.name: each for each in told})
             for name in runs[0]:

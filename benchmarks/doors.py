@@ -147,7 +147,7 @@ def verdict(
     if exact or here.interval is None or there.interval is None:
         return "agree" if here.value == there.value else "DIFFER"
     low, high = there.interval
-    if name == ALPHA:
+    if name == ALPHA and on_the_way is not None:
         low, high = low - on_the_way[1], high - on_the_way[0]
     room = (PROPERTIES[name].tolerance or 0) * float(here.value)
     return (
