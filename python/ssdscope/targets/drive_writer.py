@@ -12,7 +12,9 @@ Value = str | int | float | bool
 
 
 def drive_toml(
-    values: Mapping[str, Value], header: Sequence[str], origins: Mapping[str, str] | None = None
+    values: Mapping[str, Value | list[int]],
+    header: Sequence[str],
+    origins: Mapping[str, str] | None = None,
 ) -> str:
     """Write a drive file.
 
