@@ -107,6 +107,7 @@ def test_a_wrapped_example_is_the_same_to_a_shell(words: str) -> None:
     assert wrapped == [shlex.split(line) for line in example_lines(ALL[words].epilog)]
 
 
+PEERS = Path(__file__).parents[1] / "data" / "peers"
 QUICK = ("run ", "replay ", "drives ", "config ", "doctor", "trace ")
 
 
@@ -130,6 +131,9 @@ def folder(tmp_path: Path, cli) -> Path:
     (tmp_path / "examples").mkdir()
     (tmp_path / "examples/block-sizes.toml").write_bytes(sweep.read_bytes())
     (tmp_path / "mine.toml").write_text(cli("drives", "show", "msr-4gb", "--toml").out)
+    peers = {"ssdconfig.xml": "device.xml", "workload.xml": "workload.xml", "ssd.parv": "ssd.parv"}
+    for name, kept in peers.items():
+        (tmp_path / name).write_bytes((PEERS / kept).read_bytes())
     (tmp_path / "trace.ssdsim.zst").write_text(
         "\n".join(f"{second}000000000 0 {second * 8} 8 1" for second in range(9_000))
     )

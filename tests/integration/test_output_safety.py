@@ -29,6 +29,7 @@ NAMES_A_FILE = re.compile(r"FILE|PAGE|FOLDER|PATH|DIR|TARGET|TRACE$|\.\w+$")
 QUICK = ("--rw", "randread", "--number-ios", "10", "--seed", "1")
 TRACE = "0,0,512,r,0.0\n0,8,512,r,0.5\n"
 
+PEERS = Path(__file__).parents[1] / "data" / "peers"
 COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "run": (("data.bin", "--jobs", "jobs.toml"), {"log": "a.parquet"}),
     "replay": (("data.bin", "trace.spc"), {"log": "a.parquet"}),
@@ -46,6 +47,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
         {"stats": "a.json"},
     ),
     "import-fio-log": (("j_lat.1.log",), {"output": "a.parquet"}),
+    "drives import": (("ssd.parv",), {"out": "a.toml"}),
     "trace windows": (("trace.spc",), {"out": "a.parquet"}),
     "trace make": (("financial1",), {"out": "synthetic.spc"}),
     "model collect": (("data.bin", "--points", "4"), {"out": "a.parquet"}),
@@ -61,6 +63,7 @@ READ = {
     "reproduce": ("data.bin", "trace.spc"),
     "serve": ("data.bin",),
     "import-fio-log": ("j_lat.1.log",),
+    "drives import": ("ssd.parv",),
     "trace windows": ("trace.spc",),
     "trace make": (),
     "model collect": ("data.bin",),
@@ -108,6 +111,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("jobs.toml").write_text('[a]\nrw = "randread"\nnumber_ios = 10\n', encoding="utf-8")
     Path("j_lat.1.log").write_text("1, 10, 0, 4096, 0, 0\n", encoding="utf-8")
     Path("trace.spc").write_text(TRACE, encoding="utf-8")
+    Path("ssd.parv").write_bytes((PEERS / "ssd.parv").read_bytes())
     Path("array.toml").write_text('target = "raid0:data.bin,null:1m"\n', encoding="utf-8")
     Path("plan.toml").write_text(
         'targets = ["array.toml"]\n[workload]\nrw = "randread"\nnumber_ios = 10\n', encoding="utf-8"

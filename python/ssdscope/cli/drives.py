@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import drives_import, options
 from ssdscope.cli.help import command, group
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json
@@ -50,6 +50,10 @@ A copy to edit, and whether it works:
 """
 
 app = group("drives", "List, show and check simulated drives.", EXAMPLES)
+
+command(app, "import", short=drives_import.SHORT, examples=drives_import.EXAMPLES)(
+    drives_import.import_drive
+)
 
 DriveArgument = Annotated[
     str,

@@ -197,6 +197,7 @@ def _mapping(device: Values, so_far: Keys) -> Keys:
         "ftl.kind": "page",
         "ftl.allocation": "address",
         "ftl.plane_order": order,
+        "map.read_places": True,
     }
     cache = device.take("CMT_Capacity", positive)
     if device.take("Ideal_Mapping_Table", truth):
@@ -211,7 +212,6 @@ def _mapping(device: Values, so_far: Keys) -> Keys:
         "map.cached_entry_bytes": math.ceil((2 * number_bits + sectors) / 8),
         "map.entry_bytes": math.ceil((number_bits + sectors) / 8),
         "map.load_bytes": SECTOR_BYTES,
-        "map.read_places": True,
         "map.program_map": False,
     }
 

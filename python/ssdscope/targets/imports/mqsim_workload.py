@@ -52,7 +52,20 @@ def jobs(root: Element, path: str, scenario: int, notes: list[str]) -> str:
         raise UsageError(
             f"{path}, scenario {scenario} has no synthetic flow", hint="; ".join(notes) or None
         )
+    _drop_same_class(flows, notes)
     return _toml(flows, [f"Imported from {path}, scenario {scenario}.", *dict.fromkeys(notes)])
+
+
+def _drop_same_class(flows: list[dict[str, Option]], notes: list[str]) -> None:
+    """Leave classes out where they make no difference: a drive needs queues for them."""
+    if len({flow["priority"] for flow in flows}) == 1:
+        for flow in flows:
+            del flow["priority"]
+        return
+    notes.append(
+        f"flows of several classes: --set host.queues={len(flows)} "
+        "--set host.arbitration=priority gives the drive queues for them"
+    )
 
 
 def _replayed(flow: Element) -> str:
