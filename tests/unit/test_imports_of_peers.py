@@ -65,7 +65,8 @@ def test_a_drive_of_disksim_is_the_preset() -> None:
             "mqsim-512g",
             {
                 "over_provisioning_ratio", "nand.bits_per_cell", "nand.endurance_erases",
-                "gc.policy", "gc.choices", "map.kind", "write_buffer.bytes", "write_buffer.ns_per_byte",
+                "gc.policy", "gc.choices", "map.kind", "write_buffer.bytes",
+                "write_buffer.ns_per_byte",
             },
         ),
     ],
