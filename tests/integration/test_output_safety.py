@@ -30,6 +30,11 @@ QUICK = ("--rw", "randread", "--number-ios", "10", "--seed", "1")
 TRACE = "0,0,512,r,0.0\n0,8,512,r,0.5\n"
 
 PEERS = Path(__file__).parents[1] / "data" / "peers"
+SWEPT = "".join(
+    f'{{"key": "{bs}", "point": {{"target": "null:", "varied": {{"bs": {bs}}}}}, '
+    f'"record": {{"read": {{"iops": {bs}}}}}, "error": null, "sweep_seed": 1}}\n'
+    for bs in (4096, 8192)
+)
 COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "run": (("data.bin", "--jobs", "jobs.toml"), {"log": "a.parquet"}),
     "replay": (("data.bin", "trace.spc"), {"log": "a.parquet"}),
@@ -37,7 +42,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
         ("data.bin", "--trace", "trace.spc"),
         {"out": "a.html", "json_out": "a.json"},
     ),
-    "sweep": (("plan.toml",), {"out": "a.jsonl"}),
+    "sweep run": (("plan.toml",), {"out": "a.jsonl"}),
+    "sweep plot": (("swept.jsonl",), {"out": "a.svg"}),
     "reproduce": (
         ("huang2011", "--figure", "VII", "--target", "data.bin", "--trace", "f=trace.spc"),
         {"out": "folder"},
@@ -59,7 +65,8 @@ READ = {
     "run": ("data.bin", "jobs.toml"),
     "replay": ("data.bin", "trace.spc"),
     "characterize": ("data.bin", "trace.spc"),
-    "sweep": ("plan.toml", "data.bin", "array.toml"),
+    "sweep run": ("plan.toml", "data.bin", "array.toml"),
+    "sweep plot": ("swept.jsonl",),
     "reproduce": ("data.bin", "trace.spc"),
     "serve": ("data.bin",),
     "import-fio-log": ("j_lat.1.log",),
@@ -116,6 +123,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("plan.toml").write_text(
         'targets = ["array.toml"]\n[workload]\nrw = "randread"\nnumber_ios = 10\n', encoding="utf-8"
     )
+    Path("swept.jsonl").write_text(SWEPT, encoding="utf-8")
     pq.write_table(pa.table({"a": [1]}), "data.parquet")
     Path("model.json").write_text("{}\n", encoding="utf-8")
     return tmp_path
@@ -235,7 +243,8 @@ def test_what_is_ours_is_replaced_without_a_word(cli, place: Path) -> None:
         assert (first.status, second.status) == (0, 0), second.err
     made = [each for each in place.rglob("*") if each.suffix in (".parquet", ".json", ".jsonl")]
     made += [each for each in place.rglob("*") if each.name.startswith(("ryu", "synth"))]
-    made = [each for each in made if each.name not in ("data.parquet", "model.json")]
+    inputs = ("data.parquet", "model.json", "swept.jsonl")
+    made = [each for each in made if each.name not in inputs]
     assert len(made) > 8
     assert [each for each in made if not written_by_us(each)] == []
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from scipy import stats as scipy_stats
 
 from ssdscope.sweep import Journal, points_of, read_plan, run_points
 
@@ -182,3 +183,58 @@ def test_the_example_plan_is_a_plan() -> None:
     folder = Path(__file__).parents[2] / "examples"
     for example in folder.glob("*.toml"):
         assert points_of(read_plan(str(example)), 1)
+
+
+def test_the_summary_is_the_mean_over_seeds(cli, plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    assert cli("sweep", str(plan), "-O", str(out), "--jobs", "1", "--seed", "1").status == 0
+    said = cli("sweep", "summary", str(out), "--metric", "write.iops", "-o", "json")
+    rows = said.document["combinations"]
+    assert [row["varied"]["bs"] for row in rows] == ["8k", "8k", "64k", "64k"]
+    for row in rows:
+        mine = [
+            each["record"]["write"]["iops"]
+            for each in lines(out)
+            if {"target": each["point"]["target"]} | each["point"]["varied"] == row["varied"]
+        ]
+        found = row["metrics"]["write.iops"]
+        half = scipy_stats.t.ppf(0.975, 1) * abs(mine[0] - mine[1]) / 2
+        assert row["runs"] == 2
+        assert found["mean"] == pytest.approx(sum(mine) / 2)
+        assert found["high"] - found["mean"] == pytest.approx(half, abs=1e-6)
+    text = cli("sweep", "summary", str(out)).out
+    assert "write.latency_us.mean" in text
+    assert "target" not in text, "it was not varied"
+
+
+def test_a_failed_run_is_told_with_its_reason(cli, plan: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    plan.write_text(PLAN.replace('"64k"', '"6k"'), encoding="utf-8")
+    said = cli("sweep", str(plan), "-O", str(out), "--jobs", "1", "--seed", "1")
+    assert said.status == 1
+    assert "4 failed: " in said.err
+    assert said.err.count("4 failed: ") == 1, "the same reason is told once"
+    told = cli("sweep", "summary", str(out))
+    assert told.status == 0
+    assert "bs=6k" in told.err
+    assert "2 failed: " in told.err
+
+
+def test_a_plot_has_a_line_per_combination(cli, plan: Path, tmp_path: Path) -> None:
+    out, picture = tmp_path / "out.jsonl", tmp_path / "out.svg"
+    assert cli("sweep", str(plan), "-O", str(out), "--jobs", "1", "--seed", "1").status == 0
+    assert cli("sweep", "plot", str(out), "-O", str(picture), "--x", "bs").status == 0
+    assert picture.read_text(encoding="utf-8").startswith("<?xml")
+    refused = cli("sweep", "plot", str(out), "-O", str(picture), "--x", "depth")
+    assert refused.status == 2
+    assert "'depth' was not varied" in refused.err
+    refused = cli("sweep", "summary", str(out), "--metric", "write.iop")
+    assert refused.status == 2
+    assert "write.iops" in refused.err
+
+
+def test_what_is_no_result_is_told_so(cli, plan: Path, tmp_path: Path) -> None:
+    for name, said in ((plan, "line 1 is not an outcome"), (tmp_path / "none", "No such file")):
+        told = cli("sweep", "summary", str(name))
+        assert told.status == 2
+        assert said in told.err

@@ -27,7 +27,7 @@ from ssdscope.cli import (
     trace,
     usage,
 )
-from ssdscope.cli.help import LEARN, MANAGE, HelpGroup
+from ssdscope.cli.help import LEARN, MANAGE, MEASURE, HelpGroup
 from ssdscope.cli.output import close_stdout, emit, error, note
 from ssdscope.cli.session import Session
 from ssdscope.cli.terminal import take_any_text
@@ -69,8 +69,10 @@ app = typer.Typer(
         "token_normalize_func": lambda token: token.replace("_", "-"),
     },
 )
-for module in (characterize, probe, run, replay, import_fio_log, serve, sweep, reproduce):
+for module in (characterize, probe, run, replay, import_fio_log, serve):
     module.register(app)
+app.add_typer(sweep.app, rich_help_panel=MEASURE)
+reproduce.register(app)
 app.add_typer(model.app, rich_help_panel=LEARN)
 for module in (drives, trace, config):
     app.add_typer(module.app, rich_help_panel=MANAGE)

@@ -2,12 +2,12 @@
 
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
-from ssdscope.cli.help import MEASURE, command
+from ssdscope.cli import options, sweep_results
+from ssdscope.cli.help import HelpGroup, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
@@ -19,17 +19,37 @@ if TYPE_CHECKING:
     from ssdscope.sweep.plan import Point
 
 EXAMPLES = """
-What would be run:
-  ssdscope sweep examples/block-sizes.toml --dry-run
-All of it on all cores; the same command again runs what is missing:
+All of a plan on all cores; the same command again runs what is missing:
   ssdscope sweep examples/block-sizes.toml -O sizes.jsonl
+What it came to:
+  ssdscope sweep summary sizes.jsonl
+  ssdscope sweep plot sizes.jsonl -O sizes.svg
+"""
+RUN_EXAMPLES = """
+What would be run:
+  ssdscope sweep run examples/block-sizes.toml --dry-run
+All of it on all cores; the same command again runs what is missing:
+  ssdscope sweep run examples/block-sizes.toml -O sizes.jsonl
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    short = "Run every combination of workloads and drives in a plan."
-    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(sweep)
+class _SweepGroup(HelpGroup):
+    """Takes ``sweep FILE.toml`` for ``sweep run FILE.toml``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the word in where a command is missing."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+app = typer.Typer(
+    name="sweep",
+    cls=_SweepGroup,
+    help="Run every combination of workloads and drives in a plan: `ssdscope sweep FILE.toml`.",
+    epilog=EXAMPLES,
+    no_args_is_help=True,
+)
 
 
 def _read_by(plan: str) -> list[str]:
@@ -45,6 +65,7 @@ def _table_beside(path: str, _given: Given) -> list[str]:
     return [table_beside(path)]
 
 
+@command(app, "run", short="Run every combination of a plan.", examples=RUN_EXAMPLES)
 def sweep(
     context: typer.Context,
     plan: Annotated[
@@ -111,6 +132,8 @@ def sweep(
         emit_json({**envelope(seed=used_seed), **summary})
     else:
         emit(table(("what", "value"), [(key, str(value)) for key, value in summary.items()]))
+    for reason, count in swept.reasons.items():
+        note(f"{count} failed: {reason}")
     session.repeat(used_seed)
     if swept.unsettled:
         note(
@@ -133,3 +156,6 @@ def _list(points: "list[Point]", seed: int, output_format: str) -> None:
         emit_json({**envelope(seed=seed), "points": [asdict(point) for point in points]})
     else:
         emit("\n".join(point.label for point in points))
+
+
+sweep_results.register(app)

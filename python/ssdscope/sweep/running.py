@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ssdscope.errors import UsageError
@@ -23,6 +24,8 @@ class Swept:
         How many the plan has, how many succeeded so far, how many failed now.
     out, table
         The journal, and the table of a row per run.
+    reasons
+        Why runs failed now, with how many of them.
     unsettled
         Runs of now that are not what their drive, opened steady, was settled for.
     interrupted
@@ -36,6 +39,7 @@ class Swept:
     table: str
     unsettled: int = 0
     interrupted: bool = False
+    reasons: Mapping[str, int] = field(default_factory=dict)
 
     def summary(self) -> dict[str, Any]:
         """Give what the command prints."""
@@ -75,18 +79,20 @@ def run_missing(
         If the journal or the table cannot be written.
     """
     wanted = missing(points, journal)
-    failed, unsettled, interrupted = 0, 0, False
+    failed, unsettled, interrupted = Counter[str](), 0, False
     try:
         for done, outcome in enumerate(run_points(wanted, jobs=jobs), start=1):
-            failed += journal.append(outcome, seed)
+            if journal.append(outcome, seed):
+                failed[outcome.error or "for no reason"] += 1
             unsettled += "unsettled" in (outcome.record or {})
             progress(f"{done} of {len(wanted)} runs", done / len(wanted))
     except KeyboardInterrupt:
         interrupted = True
     table = str(journal.write_table())
     return Swept(
-        len(points), len(journal.keys), failed, str(journal.path), table, unsettled, interrupted
-    )
+        len(points), len(journal.keys), failed.total(), str(journal.path), table, unsettled,
+        interrupted, failed,
+    )  # fmt: skip
 
 
 def require_jobs(jobs: int) -> None:
