@@ -11,9 +11,10 @@ use ssdscope_host::nbd::protocol::{
     self as nbd, INIT_MAGIC, OPTION_MAGIC, SIMPLE_REPLY_BYTES, WireRequest, command, option,
     option_reply, write_option, write_option_reply, write_simple_reply,
 };
+use ssdscope_host::nbd::server::HANDSHAKE;
 use ssdscope_host::nbd::store::{Memory, Store};
 use ssdscope_host::nbd::{
-    NbdAddress, NbdClient, NbdTarget, ServeObserver, ServeOptions, ServeSummary, serve,
+    NbdAddress, NbdClient, NbdTarget, Patience, ServeObserver, ServeOptions, ServeSummary, serve,
 };
 use ssdscope_io::device::check_request;
 use ssdscope_io::{
@@ -116,7 +117,16 @@ fn socket_path() -> PathBuf {
 }
 
 impl Server {
-    fn start(mut device: Box<dyn Device>, store: Store, slow_down: f64) -> Self {
+    fn start(device: Box<dyn Device>, store: Store, slow_down: f64) -> Self {
+        Self::start_with(device, store, slow_down, HANDSHAKE)
+    }
+
+    fn start_with(
+        mut device: Box<dyn Device>,
+        store: Store,
+        slow_down: f64,
+        handshake: Nanos,
+    ) -> Self {
         let path = socket_path();
         let listeners = vec![Listener::Unix(NamedSocket::bind(&path).unwrap())];
         let options = ServeOptions {
@@ -126,6 +136,7 @@ impl Server {
             read_only: false,
             store,
             listeners,
+            handshake,
         };
         let over = Arc::new(AtomicBool::new(false));
         let mut until = Until(Arc::clone(&over));
@@ -153,6 +164,7 @@ impl Server {
             export: "disk".into(),
             slow_down,
             destroy_token: write.then(|| "NBD:disk".to_owned()),
+            patience: Patience::default(),
         }
     }
 
@@ -318,6 +330,39 @@ fn who_stops_reading_or_never_negotiates_holds_up_nobody() {
 }
 
 #[test]
+fn who_negotiates_for_too_long_is_sent_away_and_counted() {
+    let limit = Duration::from_millis(120);
+    let device = Box::new(Timed::new(|_| 1_000));
+    let memory = Store::Memory(Memory::new(MIB));
+    let server = Server::start_with(device, memory, 1.0, Nanos(limit.as_nanos() as u64));
+    let mut done = server.raw();
+    let begun = Instant::now();
+    let mut silent = UnixStream::connect(&server.path).unwrap();
+    // One says nothing, the other keeps asking: the limit is for the whole negotiation.
+    let mut busy = UnixStream::connect(&server.path).unwrap();
+    busy.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    busy.write_all(&3_u32.to_be_bytes()).unwrap();
+    silent.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    for _ in 0..4 {
+        thread::sleep(Duration::from_millis(25));
+        let mut message = Vec::new();
+        write_option(&mut message, option::LIST, &[]);
+        busy.write_all(&message).unwrap();
+    }
+    for stream in [&mut silent, &mut busy] {
+        let mut heard = Vec::new();
+        stream.read_to_end(&mut heard).expect("the server closes it");
+        assert!(heard.len() >= 18, "it was greeted");
+    }
+    assert!(begun.elapsed() >= limit, "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    // Who has negotiated may be silent for longer.
+    ask(&mut done, command::READ, 1, 0, 512);
+    assert_eq!(reply(&mut done), (1, 0));
+    assert_eq!(server.stop().clients.timed_out, 2);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_with_the_protocols_own_number() {
     let server = Server::timed(|_| 1_000, 1.0);
     let mut stream = server.raw();
@@ -401,7 +446,10 @@ fn hostile(talk: impl FnOnce(&mut UnixStream) + Send + 'static) -> (NbdTarget, J
         talk(&mut stream);
         let _ = std::fs::remove_file(path);
     });
-    (NbdTarget { address, export: String::new(), slow_down: 1.0, destroy_token: None }, thread)
+    let patience = Patience::default();
+    let target =
+        NbdTarget { address, export: String::new(), slow_down: 1.0, destroy_token: None, patience };
+    (target, thread)
 }
 
 fn greet(stream: &mut UnixStream) {
@@ -511,6 +559,37 @@ fn a_client_believes_no_reply_that_nobody_asked_for() {
             Ok(()) => wait_for(&mut client, 1).unwrap_err().to_string(),
         };
         assert!(said.contains(wanted), "case {index}: {said}");
+        thread.join().unwrap();
+    }
+}
+
+#[test]
+fn a_client_waits_for_a_silent_server_as_long_as_it_was_told_to() {
+    let patience = Patience { negotiation: Nanos(80_000_000), silence: Nanos(150_000_000) };
+    let hang = |stream: &mut UnixStream| drop(stream.read_to_end(&mut Vec::new()));
+    let (target, thread) = hostile(hang);
+    let begun = Instant::now();
+    let said = NbdClient::open(&NbdTarget { patience, ..target }).err().unwrap().to_string();
+    assert!(said.contains("stopped answering"), "{said}");
+    assert!((80..4_000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+    thread.join().unwrap();
+
+    // A server that lives three times slower may be silent three times as long.
+    for (slow_down, least_ms) in [(1.0, 150), (3.0, 450)] {
+        let (target, thread) = hostile(move |stream| {
+            offer(stream, 1 << 20, 512);
+            hang(stream);
+        });
+        let mut client = NbdClient::open(&NbdTarget { patience, slow_down, ..target }).unwrap();
+        // Nothing under way, nothing to wait for.
+        thread::sleep(Duration::from_millis(20));
+        let begun = Instant::now();
+        client.submit(client.now(), Request::read(1, Lba(0), Sectors(8))).unwrap();
+        let said = wait_for(&mut client, 1).unwrap_err().to_string();
+        assert!(said.contains("has not answered for 0."), "{said}");
+        assert!(said.contains("1 requests in flight"), "{said}");
+        assert!((least_ms..4_000).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+        drop(client);
         thread.join().unwrap();
     }
 }

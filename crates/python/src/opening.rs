@@ -6,7 +6,7 @@ use crate::keys::KeyRecord;
 use crate::signals::{Signals, watched};
 use pyo3::prelude::*;
 use serde::Serialize;
-use ssdscope_host::nbd::{NbdAddress, NbdClient, NbdTarget};
+use ssdscope_host::nbd::{NbdAddress, NbdClient, NbdTarget, Patience};
 use ssdscope_host::{Consent, EngineChoice, open_read, open_write};
 use ssdscope_io::{NullDevice, Raid0};
 use ssdscope_sim::config::keys::KEYS;
@@ -78,7 +78,8 @@ pub fn open_nbd(
         (None, Some(port)) => NbdAddress::Loopback(port),
         (None, None) => return Err(UsageError::new_err("expected a socket or a port")),
     };
-    let target = NbdTarget { address, export, slow_down, destroy_token };
+    let patience = Patience::default();
+    let target = NbdTarget { address, export, slow_down, destroy_token, patience };
     let access = json(&NbdAccess::of(&target))?;
     // A server that keeps silent takes seconds to give up, hence the watched thread.
     let device = watched(py, move || NbdClient::open(&target))?.or_py()?;

@@ -5,7 +5,7 @@ use crate::signals::Signals;
 use pyo3::prelude::*;
 use serde::Deserialize;
 use ssdscope_host::nbd::listen::{Listener, NamedSocket};
-use ssdscope_host::nbd::server::default_store;
+use ssdscope_host::nbd::server::{HANDSHAKE, default_store};
 use ssdscope_host::nbd::store::Store;
 use ssdscope_host::nbd::{NbdError, ServeObserver, ServeOptions, ServeSummary, serve};
 use ssdscope_io::Device;
@@ -115,5 +115,6 @@ fn prepare(
         read_only: serving.read_only,
         store,
         listeners: socket.into_iter().chain(port).collect(),
+        handshake: HANDSHAKE,
     })
 }

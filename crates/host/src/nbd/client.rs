@@ -5,7 +5,7 @@
 //! is divided by twenty. Rates, pauses and time limits of a workload follow the same clock.
 //!
 //! A server is not trusted: lengths are checked, replies must answer what is under way, and a
-//! silence of [`SILENCE`] ends the device with a clear reason.
+//! silence longer than [`Patience`] allows ends the device with a clear reason.
 
 use super::connection::is_for_later;
 use super::error::NbdError;
@@ -34,8 +34,6 @@ use std::time::Duration;
 const DEPTH_MAX: usize = 1024;
 /// Data of all requests that the server has at once.
 const FLIGHT_BYTES_MAX: u64 = 64 << 20;
-/// How long a server may be silent with requests under way; longer in proportion to a slow-down.
-const SILENCE: Nanos = Nanos(30_000_000_000);
 /// How much is read at once.
 const INPUT_BYTES: usize = 256 << 10;
 
@@ -57,6 +55,21 @@ impl std::fmt::Display for NbdAddress {
     }
 }
 
+/// How long to wait for a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Until it has agreed on an export.
+    pub negotiation: Nanos,
+    /// Until it says something while requests are under way; longer in proportion to a slow-down.
+    pub silence: Nanos,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { negotiation: Nanos(10_000_000_000), silence: Nanos(30_000_000_000) }
+    }
+}
+
 /// Which export, and how its times are read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NbdTarget {
@@ -68,6 +81,8 @@ pub struct NbdTarget {
     pub slow_down: f64,
     /// Leave to write: `NBD:` and the export's name.
     pub destroy_token: Option<String>,
+    /// How long to wait for the server.
+    pub patience: Patience,
 }
 
 /// A request that the server has.
@@ -94,6 +109,7 @@ pub struct NbdClient {
     offer: Offer,
     info: DeviceInfo,
     pace: Pace,
+    patience: Patience,
     under_way: Vec<Option<UnderWay>>,
     free: Vec<usize>,
     waiting: VecDeque<(Request, Nanos)>,
@@ -123,7 +139,9 @@ impl NbdClient {
         {
             return Err(NbdError::WrongToken { given: given.clone() });
         }
-        let (socket, offer) = negotiate::begin(&target.address, &target.export)?;
+        let patience = target.patience;
+        let (socket, offer) =
+            negotiate::begin(&target.address, &target.export, patience.negotiation)?;
         let writable = target.destroy_token.is_some();
         if writable && offer.flags & export_flag::READ_ONLY != 0 {
             return Err(NbdError::ReadOnly { address: target.address.to_string() });
@@ -135,6 +153,7 @@ impl NbdClient {
             offer,
             info: describe(&offer, writable),
             pace: Pace::new(now, Nanos::ZERO, target.slow_down),
+            patience,
             under_way: (0..DEPTH_MAX).map(|_| None).collect(),
             free: (0..DEPTH_MAX).rev().collect(),
             waiting: VecDeque::new(),
@@ -356,8 +375,9 @@ impl NbdClient {
         error
     }
 
-    fn patience(&self) -> Nanos {
-        SILENCE.max(self.pace.span(SILENCE))
+    /// How long the server may be silent, on the wall's clock.
+    fn silence(&self) -> Nanos {
+        self.patience.silence.max(self.pace.span(self.patience.silence))
     }
 
     /// Waits for replies until an instant of the wall.
@@ -375,11 +395,10 @@ impl NbdClient {
                 return Ok(());
             }
             let silence = now.saturating_sub(self.heard);
-            let patience = self.patience();
+            let patience = self.silence();
             if silence >= patience {
-                let reason =
-                    format!("the server has not answered for {} s", silence.0 / 1_000_000_000);
-                return Err(self.fail(&reason));
+                let seconds = Duration::from_nanos(silence.0).as_secs_f64();
+                return Err(self.fail(&format!("the server has not answered for {seconds:.1} s")));
             }
             let span = (until - now).min(patience - silence);
             let room = self.sent < self.out.len();

@@ -22,7 +22,7 @@ fn export(stream: &mut Stream) -> Export {
 }
 
 /// A session as a good client might hold it, and where its requests begin.
-fn session(stream: &mut Stream) -> (Vec<u8>, usize) {
+pub(super) fn session(stream: &mut Stream) -> (Vec<u8>, usize) {
     let mut out = (stream.below(4) as u32).to_be_bytes().to_vec();
     for _ in 0..stream.below(3) {
         let known = [option::LIST, option::STRUCTURED_REPLY, option::INFO, 5, 10, option::ABORT];
@@ -51,7 +51,7 @@ fn session(stream: &mut Stream) -> (Vec<u8>, usize) {
 }
 
 /// Changes bytes behind `from`, where there are any.
-fn mutate(stream: &mut Stream, bytes: &mut Vec<u8>, from: usize) {
+pub(super) fn mutate(stream: &mut Stream, bytes: &mut Vec<u8>, from: usize) {
     for _ in 0..stream.below(6) {
         let from = from.min(bytes.len() - 1);
         let at = from + stream.below((bytes.len() - from) as u64) as usize;

@@ -34,8 +34,10 @@ mod sync;
 
 #[cfg(test)]
 mod fuzz;
+#[cfg(test)]
+mod fuzz_sockets;
 
-pub use client::{NbdAddress, NbdClient, NbdTarget};
+pub use client::{NbdAddress, NbdClient, NbdTarget, Patience};
 pub use error::NbdError;
 pub use server::{ServeObserver, ServeOptions, serve};
 pub use statistics::ServeSummary;

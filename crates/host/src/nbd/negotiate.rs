@@ -15,8 +15,6 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpStream};
 use std::os::unix::net::UnixStream;
 
-/// How long connecting and negotiating may take.
-const PATIENCE: Nanos = Nanos(10_000_000_000);
 /// How many answers a server may give to one option.
 const ANSWERS_MAX: usize = 64;
 /// The longest answer to an option that is read.
@@ -31,13 +29,17 @@ pub(crate) struct Offer {
     pub(crate) payload_bytes_max: u32,
 }
 
-/// Connects to a server and begins with an export.
-pub(crate) fn begin(address: &NbdAddress, export: &str) -> Result<(Socket, Offer), NbdError> {
+/// Connects to a server and begins with an export, within `patience`.
+pub(crate) fn begin(
+    address: &NbdAddress,
+    export: &str,
+    patience: Nanos,
+) -> Result<(Socket, Offer), NbdError> {
     let socket = connect(address).map_err(|error| NbdError::Unreachable {
         address: address.to_string(),
         reason: error.to_string(),
     })?;
-    let deadline = sys::monotonic_now() + PATIENCE;
+    let deadline = sys::monotonic_now() + patience;
     let mut wire = Wire { socket, deadline };
     let offer = negotiate(&mut wire, export).map_err(|fault| match fault {
         Fault::Lost(error) => {

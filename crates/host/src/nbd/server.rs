@@ -32,8 +32,8 @@ use std::os::fd::AsRawFd as _;
 
 /// Clients at a time; more are turned away.
 pub const CONNECTIONS_MAX: usize = 128;
-/// How long a client may negotiate.
-const HANDSHAKE: Nanos = Nanos(10_000_000_000);
+/// How long a client may negotiate, unless the options say otherwise.
+pub const HANDSHAKE: Nanos = Nanos(10_000_000_000);
 /// How long before something is due the loop no longer sleeps.
 const SPIN: Nanos = Nanos(60_000);
 /// How often to look whether to go on, and how long an idle drive's clock may stand.
@@ -59,6 +59,8 @@ pub struct ServeOptions {
     pub store: Store,
     /// Where clients come in.
     pub listeners: Vec<Listener>,
+    /// How long a client may negotiate; looked at about every 50 ms.
+    pub handshake: Nanos,
 }
 
 /// Whoever lets a drive be served.
@@ -115,6 +117,7 @@ struct Server<'a> {
     store: Store,
     syncer: Option<Syncer>,
     listeners: Vec<Listener>,
+    handshake: Nanos,
     poll: Poll,
     connections: Vec<Option<Connection>>,
     clients: u64,
@@ -169,6 +172,7 @@ impl<'a> Server<'a> {
             store: options.store,
             syncer,
             listeners: options.listeners,
+            handshake: options.handshake,
             poll,
             connections: (0..CONNECTIONS_MAX).map(|_| None).collect(),
             clients: 0,
@@ -266,7 +270,7 @@ impl<'a> Server<'a> {
     fn send_away_the_slow(&mut self, now: Nanos) {
         for place in 0..self.connections.len() {
             let slow = self.connections[place].as_ref().is_some_and(|connection| {
-                !connection.is_negotiated() && now.saturating_sub(connection.since) > HANDSHAKE
+                !connection.is_negotiated() && now.saturating_sub(connection.since) > self.handshake
             });
             if slow {
                 self.statistics.clients.timed_out += 1;
