@@ -1,7 +1,9 @@
 //! What a drive says of its health, where the kernel gives that without vendor tools.
 //!
-//! NVMe: the SMART log by an admin command (root). ATA: the temperature of `drivetemp`.
+//! NVMe: the SMART log by an admin command. ATA: SMART through `SG_IO`, or only the temperature of
+//! `drivetemp`. Both commands need root.
 
+use crate::ata::{self, Smart};
 use crate::nvme::{self, SmartLog};
 use crate::sysfs::SysBlock;
 use serde::Serialize;
@@ -21,17 +23,20 @@ pub struct Health {
     /// Hours powered on.
     pub power_on_hours: Option<u64>,
     /// Why the drive warns, where it does.
-    pub critical: Vec<&'static str>,
+    pub critical: Vec<String>,
 }
 
 impl Health {
     /// Asks an open drive, and `/sys` for what that does not say.
     pub(crate) fn of(file: &File, block: &SysBlock) -> Self {
-        let mut health = if block.is_nvme() {
-            nvme::smart_log(file).map_or_else(|_| Self::default(), |log| Self::from(&log))
+        let asked = if block.is_nvme() {
+            nvme::smart_log(file).ok().map(|log| Self::from(&log))
+        } else if block.is_ata() {
+            ata::smart(file).ok().map(|smart| Self::from(&smart))
         } else {
-            Self::default()
+            None
         };
+        let mut health = asked.unwrap_or_default();
         health.celsius = health.celsius.or_else(|| block.celsius());
         health
     }
@@ -45,7 +50,35 @@ impl From<&SmartLog> for Health {
             spare_percent: Some(log.spare_percent),
             host_bytes_written: Some(log.host_bytes_written),
             power_on_hours: Some(log.power_on_hours),
-            critical: log.critical.clone(),
+            critical: log.critical.iter().map(|&why| why.to_owned()).collect(),
         }
+    }
+}
+
+impl From<&Smart> for Health {
+    fn from(smart: &Smart) -> Self {
+        let failing = |id: &u8| format!("SMART attribute {id} is at its threshold of failure");
+        Self {
+            celsius: smart.celsius,
+            used_percent: smart.used_percent,
+            spare_percent: smart.spare_percent,
+            // Vendors count it in units of their own.
+            host_bytes_written: None,
+            power_on_hours: smart.power_on_hours,
+            critical: smart.failing.iter().map(failing).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ata_drive_that_foretells_a_failure_says_by_what() {
+        let smart = Smart { used_percent: Some(3), failing: vec![5], ..Smart::default() };
+        let health = Health::from(&smart);
+        assert_eq!(health.used_percent, Some(3));
+        assert_eq!(health.critical, ["SMART attribute 5 is at its threshold of failure"]);
     }
 }

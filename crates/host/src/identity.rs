@@ -4,7 +4,7 @@ use crate::consent::file_token;
 use crate::engine::{self, EngineKind};
 use crate::error::HostError;
 use crate::health::Health;
-use crate::nvme::{self, Controller};
+use crate::nvme::{self, Controller, Namespace};
 use crate::open::{self, Opened, Purpose};
 use crate::safety::{self, token, usage};
 use crate::sys;
@@ -54,6 +54,8 @@ pub struct Identity {
     pub firmware: Option<String>,
     /// What an NVMe controller says of itself, where it may be asked.
     pub nvme: Option<Controller>,
+    /// How much of an NVMe namespace is in use, where its controller may be asked.
+    pub namespace: Option<Namespace>,
     /// What the drive says of its health.
     pub health: Option<Health>,
     /// Whether the kernel thinks that it spins.
@@ -116,6 +118,9 @@ pub fn identify(path: &Path) -> Result<Identity, HostError> {
         nvme: device
             .filter(|block| block.is_nvme())
             .and_then(|_| nvme::controller(&opened.file).ok()),
+        namespace: device
+            .filter(|block| block.is_nvme())
+            .and_then(|_| nvme::namespace(&opened.file).ok()),
         health: device.map(|block| Health::of(&opened.file, block)),
         rotational: queue.get("rotational").map(|value| value == "1"),
         in_use: device.map(usage::users).unwrap_or_default(),

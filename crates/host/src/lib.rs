@@ -6,7 +6,7 @@
 //! * [`open`]: what may be opened, how, and every reason to refuse;
 //! * [`consent`]: when a file may be overwritten (token, contents, mark);
 //! * [`safety`]: when a block device may be: every check, in order;
-//! * [`health`], `nvme`: wear, temperature and spare, where the kernel gives them;
+//! * [`health`], `nvme`, `ata`: wear, temperature and spare, where the kernel gives them;
 //! * [`payload`]: what is written: incompressible, never twice the same, recognisable as ours;
 //! * [`mod@file`]: [`HostFile`], the device on the wall clock;
 //! * [`engine`]: how requests reach the kernel: `io_uring`, or threads where it is off;
@@ -22,6 +22,7 @@
 //! `unsafe` stays in `sys`, `buffer`, `attributes::drive_cache`, `engine::uring` and
 //! `safety::blkid`, each block with the reason why it is sound.
 
+mod ata;
 pub mod attributes;
 mod buffer;
 pub mod consent;
@@ -46,5 +47,5 @@ pub use error::HostError;
 pub use file::{Access, HostFile};
 pub use health::Health;
 pub use identity::{Identity, IdentityKind, identify};
-pub use nvme::Controller;
+pub use nvme::{Controller, Namespace};
 pub use open::{open_read, open_write};

@@ -1,7 +1,8 @@
-//! Two admin commands of NVMe: who the drive is, and how it is.
+//! Admin commands of NVMe: who the drive is, how it is, and how much of it is in use.
 //!
-//! The layouts are those of the NVM Express Base Specification 2.0: the Identify Controller
-//! data structure, and the SMART / Health Information log page. Parsing is pure; only the
+//! The layouts are those of the NVM Express Base Specification 2.0, the Identify Controller data
+//! structure and the SMART / Health Information log page, and of the NVM Command Set Specification
+//! 1.0, the Identify Namespace data structure. Parsing is pure; only the
 //! command itself needs a drive.
 
 use crate::sys;
@@ -42,6 +43,17 @@ pub struct Controller {
     pub warning_celsius: Option<i32>,
 }
 
+/// A namespace, as its controller describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Namespace {
+    /// Its addresses (NSZE).
+    pub size_bytes: u64,
+    /// How much may be allocated at a time (NCAP).
+    pub capacity_bytes: u64,
+    /// How much is allocated now (NUSE). A controller that does not count says the capacity.
+    pub used_bytes: u64,
+}
+
 /// The SMART log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SmartLog {
@@ -73,6 +85,31 @@ pub(crate) fn controller(file: &File) -> io::Result<Controller> {
     let mut page = [0_u8; IDENTIFY_BYTES];
     sys::nvme_admin(file, 0x06, 0, 0x01, &mut page)?;
     Ok(parse_controller(&page))
+}
+
+/// Asks an open NVMe drive how much of the namespace behind it is in use.
+pub(crate) fn namespace(file: &File) -> io::Result<Namespace> {
+    let mut page = [0_u8; IDENTIFY_BYTES];
+    sys::nvme_admin(file, 0x06, sys::nvme_namespace(file)?, 0x00, &mut page)?;
+    parse_namespace(&page).ok_or_else(|| io::Error::other("the namespace makes no sense"))
+}
+
+/// `None` if its blocks have no size.
+fn parse_namespace(page: &[u8; IDENTIFY_BYTES]) -> Option<Namespace> {
+    let quad =
+        |at: usize| page[at..at + 8].iter().rev().fold(0, |n, &byte| n << 8 | u64::from(byte));
+    // Which format is in use: four bits, and two more above them.
+    let format = usize::from(page[26] & 0x0F) | usize::from(page[26] >> 5 & 0x03) << 4;
+    let block_log2 = u32::from(page[128 + 4 * format + 2]);
+    let bytes = |blocks: u64| blocks.checked_mul(1_u64.checked_shl(block_log2)?);
+    if block_log2 < 9 {
+        return None;
+    }
+    Some(Namespace {
+        size_bytes: bytes(quad(0))?,
+        capacity_bytes: bytes(quad(8))?,
+        used_bytes: bytes(quad(16))?,
+    })
 }
 
 fn parse_controller(page: &[u8; IDENTIFY_BYTES]) -> Controller {
@@ -132,6 +169,23 @@ mod tests {
         page[48..64].fill(0xff);
         assert_eq!(parse_smart_log(&page).host_bytes_written, u64::MAX);
         assert_eq!(parse_smart_log(&[0; SMART_BYTES]).celsius, None);
+    }
+
+    #[test]
+    fn a_namespace_is_read() {
+        let mut page = [0_u8; IDENTIFY_BYTES];
+        page[..8].copy_from_slice(&1_000_u64.to_le_bytes());
+        page[8..16].copy_from_slice(&900_u64.to_le_bytes());
+        page[16..24].copy_from_slice(&250_u64.to_le_bytes());
+        page[26] = 0b0010_0001; // format 17, whose number does not fit into four bits
+        page[128 + 4 * 17 + 2] = 12;
+        let found = parse_namespace(&page).unwrap();
+        let (size_bytes, capacity_bytes, used_bytes) = (4_096_000, 3_686_400, 1_024_000);
+        assert_eq!(found, Namespace { size_bytes, capacity_bytes, used_bytes });
+        page[26] = 1;
+        assert_eq!(parse_namespace(&page), None, "no such format");
+        page[128 + 4 + 2] = 70;
+        assert_eq!(parse_namespace(&page), None, "no such block");
     }
 
     #[test]

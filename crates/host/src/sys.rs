@@ -193,6 +193,14 @@ pub(crate) fn nvme_admin(
     if status == 0 { Ok(()) } else { Err(io::Error::other(format!("NVMe status {status:#x}"))) }
 }
 
+/// The number of the namespace that an open NVMe device is.
+pub(crate) fn nvme_namespace(file: &File) -> io::Result<u32> {
+    const NVME_IOCTL_ID: u64 = 0x4e40;
+    // SAFETY: NVME_IOCTL_ID takes no argument and gives a number.
+    let number = check(unsafe { libc::ioctl(file.as_raw_fd(), NVME_IOCTL_ID as _) })?;
+    Ok(number.unsigned_abs())
+}
+
 /// The next stretch of data at or after `from`: `None` where only a hole follows.
 pub(crate) fn next_data(file: &File, from: u64) -> io::Result<Option<(u64, u64)>> {
     let seek = |offset: u64, whence| -> io::Result<u64> {

@@ -204,6 +204,11 @@ impl SysBlock {
         name_of(&self.disk).starts_with("nvme")
     }
 
+    /// Whether ATA commands can be sent to it: the kernel's libata gives such drives this vendor.
+    pub(crate) fn is_ata(&self) -> bool {
+        text(&self.disk.join("device/vendor")).as_deref() == Some("ATA")
+    }
+
     /// The drive's temperature from hwmon (`drivetemp` of ATA, or the driver of NVMe).
     pub(crate) fn celsius(&self) -> Option<i32> {
         let folders = [self.disk.join("device/hwmon"), self.disk.join("device")];

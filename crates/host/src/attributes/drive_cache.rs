@@ -47,6 +47,24 @@ pub(crate) fn write(node: &Path, setting: Setting, on: bool) -> io::Result<()> {
     }
 }
 
+/// Sends an ATA command that only reads one block of data: IDENTIFY DEVICE, or SMART with one of its
+/// features.
+pub(crate) fn ata_data_in(
+    file: &File,
+    command: u8,
+    feature: u8,
+    answer: &mut [u8; 512],
+) -> io::Result<()> {
+    let reads = matches!((command, feature), (0xEC, 0) | (0xB0, 0xD0 | 0xD1));
+    assert!(reads, "command {command:#x} {feature:#x} might change the drive");
+    let mut cdb = ata(command, feature, true);
+    if command == 0xB0 {
+        // Every SMART command carries this key in the middle and high bytes of the address.
+        (cdb[10], cdb[12]) = (0x4F, 0xC2);
+    }
+    sg_io(file, &mut cdb, answer)
+}
+
 fn open(node: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(node)
 }

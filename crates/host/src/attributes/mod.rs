@@ -23,6 +23,7 @@ pub mod session;
 pub mod setting;
 
 pub use disk::{Disk, Places};
+pub(crate) use drive_cache::ata_data_in;
 pub use restore::{Outcome, Restored, restore_all};
 pub use session::{Session, Shared, share};
 pub use setting::Setting;

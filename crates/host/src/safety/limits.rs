@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(check_health(&drive(89, 70)), Ok(()));
         assert_eq!(check_health(&drive(90, 30)), Err(Refusal::Worn(90)));
         assert_eq!(check_health(&drive(5, 71)), Err(Refusal::Hot(71)));
-        let failing = Health { critical: vec!["spare is low"], ..Health::default() };
+        let failing = Health { critical: vec!["spare is low".into()], ..Health::default() };
         assert!(matches!(check_health(&failing), Err(Refusal::Critical(_))));
     }
 }
