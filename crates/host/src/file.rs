@@ -5,8 +5,10 @@ use crate::attributes::caches::CacheSwitches;
 use crate::buffer::{AlignedBuffer, BufferPool};
 use crate::engine::{self, Engine, EngineChoice, EngineKind, Finished, Transfer};
 use crate::error::HostError;
+use crate::health::Health;
 use crate::neighbours::Neighbours;
 use crate::open::Opened;
+use crate::safety::fitness::{Ask, Fitness};
 use crate::safety::presence::Presence;
 use crate::sysfs::SysBlock;
 use crate::{consent, payload, sys};
@@ -86,6 +88,8 @@ pub struct HostFile {
     access: Access,
     neighbours: Option<Neighbours>,
     presence: Presence,
+    /// Of a block device that may be written.
+    fitness: Option<Fitness>,
     /// Where the window begins on the target.
     base_bytes: u64,
     /// How many more bytes may be written; discards do not count.
@@ -133,6 +137,7 @@ impl HostFile {
         let counted = opened.is_block && opened.buffered_because.is_none();
         let presence = Presence::of(&opened.file, opened.is_block, opened.size_bytes);
         let file = Arc::new(opened.file);
+        let fitness = health_of(&file, device).filter(|_| writable && opened.is_block);
         let (engine, engine_note) = engine::open(choice, Arc::clone(&file))?;
         let access = Access {
             engine: engine.kind(),
@@ -153,6 +158,7 @@ impl HostFile {
             access,
             neighbours: counted.then(|| Neighbours::of(device)).flatten(),
             presence,
+            fitness: fitness.map(Fitness::new),
             base_bytes: window.start,
             writes_left_bytes: limit,
             switches,
@@ -180,6 +186,17 @@ impl HostFile {
         self.payload_salt
     }
 
+    /// Another watch over the drive than its own.
+    #[cfg(test)]
+    pub(crate) fn watch_fitness(&mut self, fitness: Fitness) {
+        self.fitness = Some(fitness);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn fitness(&mut self) -> Option<&mut Fitness> {
+        self.fitness.as_mut()
+    }
+
     fn has_room_for(&self, request: &Request) -> bool {
         !self.free_slots.is_empty()
             && (self.flight_bytes == 0
@@ -193,8 +210,13 @@ impl HostFile {
             sys::sharpen_timers();
         }
         if matches!(request.op, Op::Write | Op::Discard) {
-            let checked = self.presence.check(&self.file, self.now());
-            checked.inspect_err(|error| self.broken = Some(error.clone()))?;
+            let now = self.now();
+            let present = self.presence.check(&self.file, now);
+            let fit = present.and_then(|()| match &mut self.fitness {
+                Some(fitness) => fitness.check(now),
+                None => Ok(()),
+            });
+            fit.inspect_err(|error| self.broken = Some(error.clone()))?;
         }
         if request.op == Op::Discard && self.info.kind == DeviceKind::Block {
             self.discard(request, handed_over);
@@ -391,6 +413,12 @@ impl Drop for HostFile {
             sys::unlock(&self.file);
         }
     }
+}
+
+/// How to ask a block device for its health; `None` if the kernel does not describe it.
+fn health_of(file: &Arc<File>, device: u64) -> Option<Ask> {
+    let (file, block) = (Arc::clone(file), SysBlock::find(device)?);
+    Some(Arc::new(move || Health::of(&file, &block)))
 }
 
 fn buffer_bytes(request: &Request) -> usize {

@@ -10,12 +10,13 @@
 //! 8. [`limits`]: the window fits, the drive is neither worn out nor hot;
 //! 9. the writer's lock, which udev and other runs of ours respect.
 //!
-//! Whatever refuses, nothing was written by then. [`presence`] asks again, while it is
-//! written, whether it is still the same drive.
+//! Whatever refuses, nothing was written by then. While it is written, [`presence`] asks again
+//! whether it is still the same drive, and [`fitness`] whether it is still fit.
 
 mod blkid;
 mod claim;
 mod contents;
+pub(crate) mod fitness;
 mod kind;
 pub(crate) mod limits;
 mod openers;

@@ -71,7 +71,7 @@ pub enum Refusal {
     #[error("is worn: it reports {0} % of its rated life as used, and 90 % is the most")]
     Worn(u8),
     /// The drive is too warm.
-    #[error("is hot: it reports {0} °C, and 70 °C is the most to begin at")]
+    #[error("is hot: it reports {0} °C, and 70 °C is the most to write at")]
     Hot(i32),
 }
 
