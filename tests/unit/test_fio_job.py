@@ -56,6 +56,19 @@ def test_times_have_the_unit_of_their_option() -> None:
         ("size=8m\nio_size=50%", {"io_bytes": 1 << 22}),
         ("runtime=10\ntime_based", {"runtime_ns": 10**10, "io_bytes": None}),
         ("runtime=10\nsize=8m", {"runtime_ns": 10**10, "io_bytes": 1 << 23}),
+        ("rw=randread\nloops=3\nnumber_ios=10", {"requests": 30}),
+        ("rw=randread\nsize=8m\nio_size=4m\nloops=3", {"io_bytes": 12 << 20}),
+        ("rw=randwrite\nrate_iops=1k", {"rate_iops": 1024, "arrival": "closed"}),
+        ("rw=randwrite\nrate_iops=100,200", {"rate_iops": 200}),
+        ("rw=randread\nrate_iops=0\nrate_process=linear", {"rate_iops": None}),
+        (
+            "rw=randrw\nbs=8k\nrate_iops=100,200",
+            {"rate_iops": None, "read_rate_bytes": 819200, "write_rate_bytes": 1638400},
+        ),
+        (
+            "rw=randread\niodepth=8\nrate_iops=500\nrate_process=poisson",
+            {"arrival": "poisson", "rate_iops": 500, "iodepth": 1},
+        ),
         ("thinktime=80", {"thinktime_ns": 80_000}),
         ("rate=1m,500k", {"read_rate_bytes": 1 << 20, "write_rate_bytes": 500 << 10}),
         ("rate=,500k", {"read_rate_bytes": None, "write_rate_bytes": 500 << 10}),
@@ -120,7 +133,14 @@ def test_what_means_nothing_is_told_once() -> None:
         ("random_distribution=zipf:a", 2, "'a' is not a number"),
         ("random_distribution=zoned:50/10", 2, "the shares sum to 50 %, not to 100"),
         ("time_based", 2, "there is no runtime"),
-        ("loops=2\nnumber_ios=5", 2, "it has several readings"),
+        ("loops=2\nnumber_ios=5", 2, "fio's begin at the start again"),
+        ("loops=2\nruntime=5\ntime_based", 2, "with time_based the runtime is the end"),
+        ("rate_process=fixed", 2, "'fixed' is neither linear nor poisson"),
+        ("rate_process=poisson", 2, "poisson needs rate_iops"),
+        ("rate_process=poisson\nrate_iops=9\nrate=1m", 2, "no rate in bytes beside it"),
+        ("rate_process=poisson\nrate_iops=9\nthinktime=5", 2, "have no pauses"),
+        ("rate_process=poisson\nrate_iops=9\nrw=randrw", 2, "in a mix each direction"),
+        ("rate_iops=9\nrw=randrw\nbssplit=4k/50:8k/50", 2, "in a mix it needs one size"),
         ("startdelay=1,2", 2, "a range to draw from is not taken"),
         ("kb_base=1023", 2, "neither 1000 nor 1024"),
         ("iodepth=0", 2, "0 is less than 1"),
@@ -161,6 +181,12 @@ def test_files_that_are_no_job_files_are_refused(tmp_path: Path) -> None:
         read_fio_job(str(tmp_path / "none.fio"))
     with pytest.raises(UsageError, match=r"there is no section \[b\]"):
         parse_fio_job("[a]\n", "a.fio", section="b")
+
+
+def test_what_is_otherwise_with_random_arrivals_is_told() -> None:
+    text = "[a]\ndirect=1\nrate_iops=500\nrate_process=poisson\n"
+    (note,) = parse_fio_job(text, "a.fio").notes
+    assert "iodepth does not hold them back" in note
 
 
 def test_delays_of_jobs_side_by_side_must_agree() -> None:

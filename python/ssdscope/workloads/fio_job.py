@@ -16,7 +16,7 @@ from ssdscope.workloads.drawn import parse_direct, parse_distribution
 from ssdscope.workloads.fio_numbers import fio_bytes, fio_flag, fio_time_ns
 from ssdscope.workloads.fio_options import ENGINES, IGNORED, REFUSED
 from ssdscope.workloads.flows import Flow, Flows
-from ssdscope.workloads.workload import PATTERNS, BlockShare, Workload
+from ssdscope.workloads.workload import MIXES, PATTERNS, BlockShare, Workload
 
 FILE_BYTES_MAX = 1 << 20
 JOBS_MAX = 256
@@ -230,6 +230,7 @@ class _Job:
             except UsageError as error:
                 self._faults.add(given.line, f"{given.name}: {error.message}", error.hint)
         self._ends()
+        self._paces()
         return self
 
     def _take(self, name: str, given: _Given) -> None:
@@ -290,12 +291,59 @@ class _Job:
             self._fault("time_based", "there is no runtime that it could last")
         if timed and sized:
             self._fault("time_based", "it goes on after io_size, so one of the two is too much")
-        if loops > 1 and (timed or sized or "requests" in self.fields):
-            self._fault("loops", "with io_size, number_ios or time_based it has several readings")
+        if loops > 1 and timed:
+            self._fault("loops", "with time_based the runtime is the end, so one is too much")
+        elif loops > 1 and (sized or "requests" in self.fields):
+            self._loop(loops)
         if not timed and not sized:
             self.fields["io_share"] = float(loops)
         if self.fields.get("thinktime_ns", 0) == 0:
             self.fields.pop("thinktime_every", None)
+
+    def _loop(self, loops: int) -> None:
+        """Transfer as much again in each loop, which begins where the one before began."""
+        if not self.fields["rw"].startswith("rand"):
+            message = "sequential requests go on here where fio's begin at the start again"
+            self._fault("loops", f"with io_size or number_ios {message}")
+        for name in ("io_bytes", "io_share", "requests"):
+            if name in self.fields:
+                self.fields[name] *= loops
+
+    def _paces(self) -> None:
+        """Bound requests per second as fio does: in a mix those of each direction."""
+        read, write = self.flags.get("rate_iops", (0, 0))
+        poisson = self.flags.get("rate_process") == "poisson"
+        rw = self.fields["rw"]
+        if rw not in MIXES:
+            rate = write if rw.endswith("write") else read
+            self.fields |= {"rate_iops": rate} if rate else {}
+        elif poisson:
+            self._fault("rate_process", "in a mix each direction would come by itself; make two")
+        elif read or write:
+            self._pace_mix(read, write)
+        if poisson:
+            self._arrive()
+
+    def _pace_mix(self, read: int, write: int) -> None:
+        """Bound each direction of a mix, by its bytes."""
+        split = any(name.endswith("block_split") for name in self.fields)
+        if split or any("rate_bytes" in name for name in self.fields):
+            self._fault(
+                "rate_iops", "in a mix it needs one size of requests, and no rate beside it"
+            )
+        for direction, rate in (("read", read), ("write", write)):
+            size = self.fields.get(f"{direction}_block_bytes", self.fields.get("block_bytes", 4096))
+            if rate:
+                self.fields[f"{direction}_rate_bytes"] = rate * size
+
+    def _arrive(self) -> None:
+        """Let requests arrive at random, on average at the rate."""
+        if any("rate_bytes" in name for name in self.fields) or "rate_iops" not in self.fields:
+            self._fault("rate_process", "poisson needs rate_iops, and no rate in bytes beside it")
+        if "thinktime_ns" in self.fields:
+            self._fault("rate_process", "requests that arrive by themselves have no pauses")
+        self.fields["arrival"] = "poisson"
+        self.fields.pop("iodepth", None)  # the drive gets them when they come
 
     def _fault(self, option: str, message: str) -> None:
         given = self.options[option]
@@ -314,7 +362,7 @@ def _number(target: str, least: int = 1) -> _Reader:
         value = job.size(text)
         if value < least:
             raise UsageError(f"{value} is less than {least}")
-        if value or target not in ("rate_iops", "requests"):
+        if value or target != "requests":
             job.fields[target] = value
 
     return read
@@ -395,6 +443,18 @@ def _seed(job: _Job, text: str, _given: _Given) -> None:
     job.flags["randseed"] = job.size(text)
 
 
+def _rate_iops(job: _Job, text: str, _given: _Given) -> None:
+    parts = [part.strip() for part in text.split(",")][:2]
+    rates = [job.size(part) if part else 0 for part in parts]
+    job.flags["rate_iops"] = (rates[0], rates[-1])
+
+
+def _rate_process(job: _Job, text: str, _given: _Given) -> None:
+    if text not in ("linear", "poisson"):
+        raise UsageError(f"{text!r} is neither linear nor poisson")
+    job.flags["rate_process"] = text
+
+
 def _loops(job: _Job, text: str, _given: _Given) -> None:
     job.flags["loops"] = max(job.size(text), 1)
 
@@ -421,7 +481,8 @@ _READERS: dict[str, _Reader] = {
     "ramp_time": _time("ramp_ns", _SECOND_NS),
     "thinktime": _time("thinktime_ns", _MICROSECOND_NS),
     "thinktime_blocks": _number("thinktime_every"),
-    "rate_iops": _number("rate_iops", 0),
+    "rate_iops": _rate_iops,
+    "rate_process": _rate_process,
     "rate": lambda job, text, _given: job.pair(text, "rate_bytes", job.size),
     "fsync": _number("fsync_every", 0),
     "fdatasync": _number("fsync_every", 0),
@@ -487,6 +548,11 @@ def _notes(jobs: Sequence[_Job]) -> list[str]:
         notes.append(f"ignored, as they change nothing here: {told}")
     if not all(job.direct for job in jobs):
         notes.append("requests are direct here, though the file does not say direct=1")
+    if any(job.flags.get("rate_process") == "poisson" for job in jobs):
+        notes.append(
+            "requests come at random whatever has been served: iodepth does not hold them back, "
+            "and latencies count from when each came"
+        )
     mapped = [
         job
         for job in jobs

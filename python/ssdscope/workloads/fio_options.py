@@ -43,7 +43,6 @@ REFUSED = {
     "rate_min": _SAMPLE,
     "rate_iops_min": _SAMPLE,
     "rate_cycle": _SAMPLE,
-    "rate_process": "--arrival poisson says so, with requests that wait for nobody",
     "rate_ignore_thinktime": "a pause comes first, then the rate",
     "thinktime_spin": "a pause costs no processor time",
     "thinktime_iotime": "pauses come after requests (thinktime_blocks)",
