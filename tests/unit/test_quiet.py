@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,14 @@ import pytest
 
 from ssdscope import stats
 from ssdscope.findings import Detected, Evidence, Reason, Undetectable
+from ssdscope.probes.bench import _refuse_split
+from ssdscope.probes.discipline import undivided
 from ssdscope.probes.machine import naming_machine, quiet_sittings
 from ssdscope.results.remarks import of_machine
+from ssdscope.seeds import stream
 from ssdscope.targets.machine import machine_state
 from ssdscope.targets.quiet import DiskCounts, Quiet, machine_busy
+from ssdscope.targets.records import LOG_TYPES, Log
 
 SECOND = 1_000_000_000
 STILL = Quiet(SECOND)
@@ -56,6 +61,46 @@ def test_the_disk_tells_split_requests_and_other_work() -> None:
     assert "2.00 requests of each" in split.on_disk(*ours)[0]
     assert "others moved 290,400 bytes" in others.on_disk(*ours)[0]
     assert STILL.on_disk(*ours) == ()
+
+
+class Splitting:
+    """Stands for a bench on a disk whose kernel splits requests above a size."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self.counts_requests = True
+        self.info = SimpleNamespace(capacity_bytes=1 << 30)
+        self.lists = 0
+
+    def read(self, offsets: Any, lengths: Any, *, undivided: bool) -> Log:
+        assert undivided
+        self.lists += 1
+        requests = int(sum(-(-int(each) // self.most_bytes) for each in lengths))
+        disk = DiskCounts(requests, 0, 0, int(lengths.sum()), 0)
+        columns = {name: np.zeros(len(lengths), kind) for name, kind in LOG_TYPES.items()}
+        columns |= {"offset_bytes": offsets, "bytes": lengths}
+        log = Log(columns, replace(STILL, disk=disk))
+        _refuse_split(log)
+        return log
+
+
+def test_sizes_that_the_kernel_splits_are_left_out() -> None:
+    rng, sizes = stream(1, "test"), np.array([4096, 65536, 131072, 1 << 20], np.uint64)
+    for most_bytes, kept in ((1 << 20, 4), (131072, 3), (100_000, 2), (512, 0)):
+        bench: Any = Splitting(most_bytes)
+        assert len(undivided(bench, sizes, rng)) == kept
+        assert bench.lists == min(5 - kept, 4)
+    bench.counts_requests = False
+    assert len(undivided(bench, sizes, rng)) == 4
+
+
+def test_whose_requests_were_split_is_not_told_if_others_were_at_work() -> None:
+    split = replace(STILL, disk=DiskCounts(200, 0, 0, 409_600, 0))
+    assert "2.00 requests of each" in split.split(100, 409_600)
+    others = replace(STILL, disk=DiskCounts(200, 0, 0, 500_000, 0))
+    assert others.split(100, 409_600) == ""
+    assert replace(STILL, disk=DiskCounts(104, 0, 0, 409_600, 0)).split(100, 409_600) == ""
+    assert STILL.split(100, 409_600) == ""
 
 
 def test_a_refusal_names_a_busy_machine_and_only_that() -> None:

@@ -23,6 +23,7 @@ class Reason(StrEnum):
     EFFECT_BELOW_NOISE = "effect_below_noise"
     INTERFERENCE = "interference"
     MACHINE_BUSY = "machine_busy"
+    REQUEST_SPLIT = "request_split"
     LINK_BOUND = "link_bound"
     BUDGET_EXHAUSTED = "budget_exhausted"
     RANGE_TOO_SMALL = "range_too_small"
@@ -131,6 +132,10 @@ WORDS: dict[Reason, Words] = {
     Reason.MACHINE_BUSY: Words(
         "the machine was busy",
         helps="stop what else runs on this machine (docs/quiet.md), then repeat",
+    ),
+    Reason.REQUEST_SPLIT: Words(
+        "requests did not reach the drive as they were made",
+        helps="a larger max_sectors_kb of the disk's queue, as far as max_hw_sectors_kb allows",
     ),
     Reason.LINK_BOUND: Words(
         "requests wait for each other wherever they are, and hide what works side by side",

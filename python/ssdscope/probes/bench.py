@@ -79,6 +79,18 @@ def _refuse_company(log: Log, theirs: Moved, read_ns_per_byte: float, most_share
         raise Stopped(Reason.INTERFERENCE, detail)
 
 
+def _refuse_split(log: Log) -> None:
+    """Stop if the kernel split requests of ours: two at a time are not one of twice the size.
+
+    The counts are of the whole disk, so the log must hold all that we asked of it.
+    """
+    moved = np.isin(log.op, (OP_READ, OP_WRITE)) & (log.error == 0)
+    if log.quiet is None or not moved.any():
+        return
+    if split := log.quiet.split(int(moved.sum()), int(log.bytes[moved].sum())):
+        raise Stopped(Reason.REQUEST_SPLIT, split)
+
+
 def _stop_for_errors(log: Log) -> NoReturn:
     """Stop because requests failed, or because the drive does not take such requests at all."""
     first, failed = int(np.argmax(log.error != 0)), np.count_nonzero(log.error)
@@ -135,6 +147,11 @@ class Bench:
     def virtual(self) -> bool:
         """Whether time is simulated, so that counts and not seconds limit a probe."""
         return self.info.clock == "virtual"
+
+    @property
+    def counts_requests(self) -> bool:
+        """Whether the kernel counts the requests that reach the drive, and all of ours do."""
+        return self.info.kind == "block" and bool((self._device.access() or {}).get("direct_io"))
 
     @property
     def window(self) -> Window:
@@ -231,6 +248,7 @@ class Bench:
         *,
         keep_errors: bool = False,
         most_foreign_share: float = MAX_FOREIGN_SHARE,
+        undivided: bool = False,
         **pacing: Any,
     ) -> Log:
         """Run explicit requests, in order; `Device.run_list` has the details.
@@ -243,6 +261,9 @@ class Bench:
             Give rows of failed requests back instead of stopping the probe.
         most_foreign_share
             Of the time that others may keep the drive busy.
+        undivided
+            Whether the time of each request counts by its size, so that one that the kernel has
+            split is not what was asked.
         pacing
             ``iodepth`` and the rest, as `Device.run_list` takes them.
 
@@ -271,6 +292,8 @@ class Bench:
         self._listen(log.quiet)
         theirs = self.foreign.since(before)
         _refuse_company(log, theirs, self._read_ns_per_byte(), most_foreign_share)
+        if undivided and self.counts_requests:
+            _refuse_split(log)
         failed = np.asarray(log.error)
         if np.isin(failed, _GONE).any():
             raise DeviceError(

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MIN_REQUEST_BYTES = 4096
 SENTINEL_EVERY = 4
+SPLIT_TRIES = 8
+"""Reads of a size that show whether the kernel splits it."""
 MAX_DROPPED_SHARE = 0.2
 MAX_FOREIGN_SHARE = 0.05
 """Of a measurement's time that others may keep the drive busy: values count here, not ranks, and
@@ -140,6 +142,7 @@ def measure_blocks(
         plan_lengths.ravel(),
         keep_errors=True,
         most_foreign_share=MAX_FOREIGN_SHARE,
+        undivided=True,
     )
     latency = log.latency_ns.reshape(plan_ops.shape).astype(float)
     by_treatment = np.empty(offsets.shape)
@@ -161,6 +164,27 @@ def read_blocks(
     lengths = np.tile(sizes, (blocks, 1))
     offsets = random_offsets(rng, bench.info.capacity_bytes, lengths)
     return measure_blocks(bench, OP_READ, offsets, lengths, rng, sentinel_bytes=int(sizes[0]))
+
+
+def undivided(
+    bench: Bench, sizes: NDArray[np.uint64], rng: np.random.Generator
+) -> NDArray[np.uint64]:
+    """Leave out the largest sizes, as long as the kernel splits reads of them.
+
+    Each is read a few times. Where nobody counts requests all sizes stay, and nothing is read.
+    """
+    while bench.counts_requests and len(sizes):
+        lengths = np.full(SPLIT_TRIES, sizes[-1], np.uint64)
+        try:
+            bench.read(
+                random_offsets(rng, bench.info.capacity_bytes, lengths), lengths, undivided=True
+            )
+            break
+        except Stopped as stop:
+            if stop.reason is not Reason.REQUEST_SPLIT:
+                raise
+            sizes = sizes[:-1]
+    return sizes
 
 
 def looks(bench: Bench, first: int, share_of_wall: float, most: int = MAX_LOOKS) -> Iterator[int]:

@@ -46,6 +46,7 @@ from ssdscope.probes.discipline import (
     cautions,
     looks,
     read_blocks,
+    undivided,
 )
 from ssdscope.probes.machine import quiet_sittings
 from ssdscope.targets.quiet import machine_busy
@@ -136,14 +137,24 @@ def test_sizes(info: DeviceInfo) -> NDArray[np.uint64]:
     return np.array(sizes[: len(sizes) // MIN_SIZES * MIN_SIZES], dtype=np.uint64)
 
 
+def whole_sizes(bench: Bench, sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Keep the sizes that reach the drive in one request, a multiple of four in number."""
+    whole = undivided(bench, sizes, bench.rng("undivided"))
+    return whole[: len(whole) // MIN_SIZES * MIN_SIZES]
+
+
+def _unanswered(reason: Reason) -> list[Finding]:
+    return [Undetectable(name=name, probe=PROBE_NAME, reason=reason) for name in (ALPHA, BETA)]
+
+
 def detect(bench: Bench, rng: np.random.Generator) -> list[Finding]:
     """Answer alpha and beta."""
     sizes = test_sizes(bench.info)
     if len(sizes) < MIN_SIZES:
-        return [
-            Undetectable(name=name, probe=PROBE_NAME, reason=Reason.RANGE_TOO_SMALL)
-            for name in (ALPHA, BETA)
-        ]
+        return _unanswered(Reason.RANGE_TOO_SMALL)
+    sizes = whole_sizes(bench, sizes)
+    if len(sizes) < MIN_SIZES:
+        return _unanswered(Reason.REQUEST_SPLIT)
     with bench.without_caches():
         measured, kept, line = _measure(bench, sizes, rng)
     common: dict[str, Any] = {

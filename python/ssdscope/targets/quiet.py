@@ -156,10 +156,24 @@ class Quiet:
         theirs = self.disk.read_bytes + self.disk.written_bytes - moved_bytes
         if theirs > FOREIGN_SHARE_MAX * moved_bytes:
             return (f"others moved {theirs:,} bytes on the disk while we moved {moved_bytes:,}",)
+        split = self.split(requests, moved_bytes)
+        return (split,) if split else ()
+
+    def split(self, requests: int, moved_bytes: int) -> str:
+        """Say that the disk served more requests than we made; nothing if it did not.
+
+        Parameters
+        ----------
+        requests, moved_bytes
+            As in `on_disk`. Where others moved much, nobody can tell whose requests were split.
+        """
+        if self.disk is None or not requests:
+            return ""
+        theirs = self.disk.read_bytes + self.disk.written_bytes - moved_bytes
         each = (self.disk.read_requests + self.disk.write_requests) / requests
-        if theirs >= 0 and each >= SPLIT_MIN:
-            return (f"the kernel made {each:.2f} requests of each (max_sectors_kb)",)
-        return ()
+        if not 0 <= theirs <= FOREIGN_SHARE_MAX * moved_bytes or each < SPLIT_MIN:
+            return ""
+        return f"the kernel made {each:.2f} requests of each (max_sectors_kb)"
 
 
 def machine_busy(quiet: Quiet | None) -> str:
