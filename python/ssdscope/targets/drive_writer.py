@@ -52,7 +52,27 @@ def drive_toml(
     return text
 
 
-def open_drive(text: str, label: str, seed: int) -> Device:
-    """Open a drive file that is not on disk yet, in its default state."""
+def open_drive(
+    text: str, label: str, seed: int, changes: Mapping[str, str] | None = None
+) -> Device:
+    """Open a drive file that is not on disk yet, in its default state.
+
+    Parameters
+    ----------
+    text
+        TOML.
+    label
+        What messages call the file.
+    seed
+        Of the drive.
+    changes
+        By dotted key, what takes the place of the file's value; written as after ``--set``.
+
+    Raises
+    ------
+    ConfigError
+        If it has faults, or a change names no key; all of them are told.
+    """
+    sets = [f"{key}={value}" for key, value in (changes or {}).items()]
     with translated_errors():
-        return Device(_native.open_sim(text, label, [], None, seed))
+        return Device(_native.open_sim(text, label, sets, None, seed))

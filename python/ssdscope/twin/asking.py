@@ -1,0 +1,159 @@
+"""A twin opened as it stands, and what would be otherwise if it were changed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope import stats
+from ssdscope.errors import UsageError
+from ssdscope.targets.drive_writer import open_drive
+from ssdscope.workloads.figures import counted, run_stretch
+from ssdscope.workloads.sustained import sustain
+
+if TYPE_CHECKING:
+    from ssdscope.targets import Device
+    from ssdscope.workloads import Workload
+
+LABEL = "twin"
+REPEATS = 5
+"""Runs of each, from the same state with the same seed on both; how far their ratios differ is
+the interval."""
+REQUESTS = 1000
+MOST_COST = 4e6
+"""Requests and operations of the flash until writes come to rest: some seconds of a core."""
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """One workload on a twin as it is, and on the changed one.
+
+    Attributes
+    ----------
+    workload
+        Its pattern, size, depth and, of a mix, share of reads.
+    sustained
+        Whether the writes were brought to rest first.
+    original_ns, changed_ns
+        Mean latencies.
+    ratio, low, high
+        Of the changed over the original, with its interval of 95 %; below 1 is faster.
+    """
+
+    workload: dict[str, Any]
+    sustained: bool
+    original_ns: float
+    changed_ns: float
+    ratio: float
+    low: float
+    high: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        return asdict(self)
+
+
+def open_twin(toml: str, seed: int, changes: Mapping[str, str] | None = None) -> Device:
+    """Open a twin in the state that the measured drive was in.
+
+    Parameters
+    ----------
+    toml
+        The twin's drive file.
+    seed
+        Of the drive.
+    changes
+        By dotted key, values in the place of the file's, written as after ``--set``.
+
+    Raises
+    ------
+    ConfigError
+        If the file or a change has faults.
+    """
+    return open_drive(toml, LABEL, seed, changes)
+
+
+def what_if(
+    toml: str,
+    changes: Mapping[str, str],
+    workloads: Sequence[Workload],
+    seed: int,
+    *,
+    sustained: bool = False,
+) -> list[WhatIf]:
+    """Run workloads on a twin as it is and as it would be, from the same state and seeds.
+
+    Parameters
+    ----------
+    toml
+        The twin's drive file.
+    changes
+        By dotted key, as in `open_twin`.
+    workloads
+        What to run; without a limit of its own a thousand requests count.
+    seed
+        Of the drives and the runs.
+    sustained
+        Bring workloads that write to rest first, on each of the two by itself.
+
+    Returns
+    -------
+    list of WhatIf
+        One for each workload, in their order.
+
+    Raises
+    ------
+    ConfigError
+        If the file or a change has faults.
+    UsageError
+        If nothing is changed.
+    DeviceError
+        If a drive fails.
+    """
+    if not changes:
+        raise UsageError(
+            "nothing to change", hint="give KEY=VALUE, as in over_provisioning_ratio=0.28"
+        )
+    before, after = open_twin(toml, seed), open_twin(toml, seed, changes)
+    return [_asked(before, after, each, seed, sustained) for each in workloads]
+
+
+def _asked(before: Device, after: Device, workload: Workload, seed: int, sustained: bool) -> WhatIf:
+    settled = sustained and workload.writes
+    original, changed = (
+        _means(_settled(device, workload, seed) if settled else device, workload, seed)
+        for device in (before, after)
+    )
+    ratios = stats.student(np.log(changed / original))
+    told = {key: getattr(workload, key) for key in ("rw", "block_bytes", "iodepth", "read_percent")}
+    return WhatIf(
+        workload=told,
+        sustained=settled,
+        original_ns=float(original.mean()),
+        changed_ns=float(changed.mean()),
+        ratio=math.exp(ratios.mean),
+        low=math.exp(ratios.low),
+        high=math.exp(ratios.high),
+    )
+
+
+def _settled(device: Device, workload: Workload, seed: int) -> Device:
+    """Give a copy that the workload has brought to rest, as far as its share of work goes."""
+    copy = device.fork()
+    sustain(copy, workload.seeded(seed), most_cost=MOST_COST)
+    return copy
+
+
+def _means(device: Device, workload: Workload, seed: int) -> np.ndarray:
+    limited = any((workload.requests, workload.io_bytes, workload.runtime_ns))
+    plan = workload if limited else counted(workload, REQUESTS)
+    means = []
+    for repeat in range(REPEATS):
+        stretch = run_stretch(device.fork(), plan.seeded(seed + repeat))
+        latencies = np.concatenate([part.latency_ns for part in stretch.parts.values()])
+        means.append(latencies.mean())
+    return np.array(means)
