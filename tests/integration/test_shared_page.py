@@ -14,7 +14,7 @@ import pytest
 
 from ssdscope.errors import DeviceError
 from ssdscope.probes import Budget
-from ssdscope.report import Disclosure, characterize
+from ssdscope.report import Disclosure, characterize, stages
 from ssdscope.report.replay import TraceFile
 from ssdscope.report.tried import TRIED
 from ssdscope.targets import open_target
@@ -88,9 +88,9 @@ def page(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
 
         monkeypatch.setattr(characterizing, "write_text", write)
         if only_replay:
-            left_out = dict.fromkeys(characterizing._RUN, nothing)
-            stages = left_out | {"trace": characterizing._RUN["trace"]}
-            monkeypatch.setattr(characterizing, "_RUN", stages)
+            left_out = dict.fromkeys(stages.RUN, nothing)
+            chosen = left_out | {"trace": stages.RUN["trace"]}
+            monkeypatch.setattr(stages, "RUN", chosen)
         try:
             target = open_target(str(owned / "telling-drive.bin"))
         except DeviceError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,7 +17,7 @@ from ssdscope.errors import UsageError
 from ssdscope.probes import Bench, Budget, Finding, ProbeInfo, Reason, State, Undetectable
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.budget import Work
-from ssdscope.report import spending
+from ssdscope.report import spending, stages
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.endurance import rated_bytes
 from ssdscope.targets.metered import ExhaustedError, Limits, MeteredDevice, Spent
@@ -26,7 +25,6 @@ from ssdscope.targets.records import Progress
 from ssdscope.workloads import Workload
 
 PAGE = 4096
-page = sys.modules["ssdscope.report.characterize"]
 
 
 @pytest.mark.parametrize(
@@ -157,8 +155,8 @@ def test_stages_share_what_is_left_and_end_with_the_budget(
         return run
 
     idle = {"trace": 0.0, "sustained": 0.0, "findings": 0.5}
-    shares = {name: idle.get(name, 1.0) for name, _ in page.STAGES}
-    monkeypatch.setattr(page, "_RUN", {name: spend(name, shares[name]) for name in shares})
+    shares = {name: idle.get(name, 1.0) for name, _ in stages.STAGES}
+    monkeypatch.setattr(stages, "RUN", {name: spend(name, shares[name]) for name in shares})
     out = tmp_path / "page.html"
     done = report.characterize(
         open_target("null:1m"), budget=Budget.parse("100s"), seed=1, out_html=out
@@ -166,8 +164,8 @@ def test_stages_share_what_is_left_and_end_with_the_budget(
     used = done.to_json()["provenance"]["spent"]
     assert used["used_seconds"] < 100
     assert sum(allowed[name] * shares[name] for name in shares) < 100
-    assert allowed["performance"] > 1.2 * 100 * dict(page.STAGES)["performance"]
-    assert [each["name"] for each in used["stages"]] == [name for name, _ in page.STAGES]
+    assert allowed["performance"] > 1.2 * 100 * dict(stages.STAGES)["performance"]
+    assert [each["name"] for each in used["stages"]] == [name for name, _ in stages.STAGES]
     assert "What was used of the budget" in out.read_text(encoding="utf-8")
 
 

@@ -2,6 +2,10 @@
 
 `characterize`
     The main job: measure, detect, model, twin, advise; each stage kept as soon as it is done.
+`stages`, `outcome`
+    What each stage does; what it came to, in a line, and what it left out.
+`resuming`, `document`
+    A document that is gone on with; any of them, read back.
 `performance`
     What is measured for the page beyond the probes.
 `replay`
@@ -22,8 +26,8 @@
 The page is made from the document alone, so it can be made again from a saved JSON.
 """
 
-from ssdscope.report.characterize import Characterization, characterize, planned
+from ssdscope.report.characterize import Characterization, Watch, characterize, planned
 from ssdscope.report.identity import Disclosure
 from ssdscope.report.page import render
 
-__all__ = ["Characterization", "Disclosure", "characterize", "planned", "render"]
+__all__ = ["Characterization", "Disclosure", "Watch", "characterize", "planned", "render"]

@@ -1,46 +1,30 @@
 """The main job: measure a drive, detect, model, twin, advise, and write it down as it goes."""
 
 import contextlib
+import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ssdscope import advise, probes, twin
 from ssdscope.errors import DeviceError, OutputError, UsageError
 from ssdscope.findings import Findings
 from ssdscope.probes.budget import Budget, StageProgress, silent
-from ssdscope.report import looking, modelling, performance, replay, spending, survey, sustaining
+from ssdscope.report import looking, outcome, replay, resuming, spending, stages, survey
 from ssdscope.report.identity import Disclosure, Masked
 from ssdscope.report.page import render
+from ssdscope.report.resuming import UNFINISHED
+from ssdscope.report.stages import Job
 from ssdscope.results import envelope
 from ssdscope.results.files import destination, is_special, write_text
 from ssdscope.results.record import strict_json
-from ssdscope.seeds import stream
 from ssdscope.targets import Device, Target
 from ssdscope.targets.metered import Limits, MeteredDevice
 from ssdscope.targets.names import shell_words
 from ssdscope.targets.native_build import native_build
-from ssdscope.targets.spare import spare_bytes
-
-STAGES: tuple[tuple[str, float], ...] = (
-    ("findings", 0.35),
-    ("performance", 0.08),
-    ("sustained", 0.25),
-    ("distribution", 0.04),
-    ("trace", 0.04),
-    ("models", 0.20),
-    ("twin", 0.03),
-    ("advice", 0.01),
-)
-"""Stages in order, with their share of the time; what one leaves is for those behind it."""
-PAGE_SHARE = 0.08
-"""Of the time, for making the page."""
-WRITING = ("performance", "sustained", "distribution", "models")
-"""Stages that write behind the probes; a trace writes what is in it, until its time is over."""
 
 
 @dataclass
@@ -53,10 +37,13 @@ class Characterization:
         What the JSON holds; keys of stages that were not reached hold nothing.
     interrupted
         Whether Ctrl-C ended it early.
+    unfinished
+        Where the document lies that can be gone on with; None if it is whole.
     """
 
     document: dict[str, Any]
     interrupted: bool = False
+    unfinished: Path | None = None
 
     @property
     def findings(self) -> Findings:
@@ -68,18 +55,23 @@ class Characterization:
         return self.document
 
 
-@dataclass
-class _Job:
-    """What the stages share."""
+@dataclass(frozen=True)
+class Watch:
+    """Who is told what comes out while a drive is measured.
 
-    target: Target
-    budget: Budget
-    seed: int
-    trace: replay.TraceFile | None
-    document: dict[str, Any]
-    findings: Findings = field(default_factory=Findings)
-    held_out: list[survey.Measurement] = field(default_factory=list)
-    settled: sustaining.Settled = field(default_factory=sustaining.Settled)
+    Attributes
+    ----------
+    found
+        Told in a few words what has been found so far, whenever it is more.
+    ended
+        Told the name of a stage when it has ended, and in a line what it came to.
+    """
+
+    found: Callable[[str], None] = lambda _found: None
+    ended: Callable[[str, str], None] = lambda _name, _said: None
+
+
+UNWATCHED = Watch()
 
 
 class _Files:
@@ -88,24 +80,43 @@ class _Files:
     def __init__(self, page: Path, data: Path | None, masked: Masked) -> None:
         self.page = page
         self.data = data
+        self.growing = growing_file(page, data)
         self._masked = masked
-        beside = data or page.with_suffix(".partial.json")
-        # What is no plain file, as /dev/null, is written once, and nothing is put beside it.
-        self._growing = None if is_special(destination(data or page)) else beside
         destination(page)
 
-    def keep(self, document: dict[str, Any]) -> None:
-        if self._growing is not None:
-            write_text(self._growing, _json(self._masked.document(document)))
+    def shown(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Give the document without names that it may not hold."""
+        return self._masked.document(document)
+
+    def keep(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Put the document away, and give it as it stands there."""
+        text = _json(self.shown(document))
+        if self.growing is not None:
+            with contextlib.suppress(OutputError):  # told at the end, if it is still so
+                write_text(self.growing, text)
+        kept: dict[str, Any] = json.loads(text)
+        return kept
 
     def finish(self, document: dict[str, Any]) -> None:
-        self.keep(document)
-        document = self._masked.document(document)
+        """Write the page; the document stays beside it if it can be gone on with."""
+        document = self.shown(document)
+        if self.growing is not None:
+            write_text(self.growing, _json(document))
         write_text(self.page, render(document))
-        if self.data is None and self._growing is not None:
-            self._growing.unlink()
-        elif self.data is not None and self._growing is None:
+        if self.data is not None and self.growing is None:
             write_text(self.data, _json(document))
+        elif self.data is None and self.growing is not None and UNFINISHED not in document:
+            self.growing.unlink()
+
+
+def growing_file(page: Path, data: Path | None) -> Path | None:
+    """Say where the document lies while it grows; None where nothing is put beside the page.
+
+    What is no plain file, as /dev/null, is written once, at the end.
+    """
+    if is_special(destination(data or page)):
+        return None
+    return data or page.with_suffix(".partial.json")
 
 
 def characterize(
@@ -118,14 +129,16 @@ def characterize(
     trace: replay.TraceFile | None = None,
     sets: Sequence[str] = (),
     progress: StageProgress = silent,
+    watch: Watch = UNWATCHED,
     rated_bytes: int | None = None,
     begun_s: float | None = None,
     disclosure: Disclosure = Disclosure.MASKED,
+    resume: bool = False,
 ) -> Characterization:
     """Characterise a drive and write the page.
 
     After each stage the JSON on disk holds what is known so far. Ctrl-C ends the measuring;
-    the page is then made of what there is.
+    the page is then made of what there is, and the JSON can be gone on with.
 
     Parameters
     ----------
@@ -143,19 +156,25 @@ def characterize(
     sets
         The changes to a drive file that `target` was opened with, for the record.
     progress
-        Told the stage and the share that is done.
+        Told what is being done, and the share of the whole that is done.
+    watch
+        Who is told what comes out.
     rated_bytes
         What the drive is rated to take in its life, if its data sheet says so.
     begun_s
         When the budget's time began, by `time.monotonic`; now if absent.
     disclosure
         How much the page and the document say of whose drive it is.
+    resume
+        Go on with the document that an interrupted run left there, at the first stage that it
+        has not; a stage that was cut off is measured anew.
 
     Raises
     ------
     UsageError
         If there can be no file where the page or the document shall be, the target is tiny, or
-        more would be written to a real drive than only a full budget allows.
+        more would be written to a real drive than only a full budget allows; if there is nothing
+        to go on with, or it was begun otherwise.
     TraceError
         If the trace is of no known format.
     OutputError
@@ -174,39 +193,125 @@ def characterize(
     account.begun_s = begun_s or account.begun_s
     # From here on nothing knows the target by a name that the page may not hold.
     masked = Masked(target, trace, disclosure)
+    files = _Files(out_html, out_json, masked)
+    job = _job(target, budget, seed, trace, sets, masked, rated_bytes, watch)
+    if resume:
+        _go_on(job, account, files.growing or out_json or out_html)
+    job.document["provenance"]["spent"] = account.to_json()
+    job.document = files.keep(job.document)
+    interrupted, broken = _run_stages(job, account, files, progress, watch)
+    progress("writing the page", 1.0)
+    return _finish(job, account, files, interrupted, broken)
+
+
+def planned(target: Target, budget: Budget, rated_bytes: int | None = None) -> spending.Plan:
+    """Say what a page about a drive may spend, before anything is measured."""
+    return spending.of_page(target, budget, stages.WRITING, rated_bytes)
+
+
+def _job(
+    target: Target,
+    budget: Budget,
+    seed: int,
+    trace: replay.TraceFile | None,
+    sets: Sequence[str],
+    masked: Masked,
+    rated_bytes: int | None,
+    watch: Watch,
+) -> Job:
+    """Compose the job, and the head of its document."""
     sets, declared = [masked.text(each) for each in sets], masked.declared(target)
     named = masked.target(target).uri
     look = looking.left_out(target, budget, ["characterize"], rated_bytes, named=named)
+    fingerprint = target.fingerprint()
     target, trace = masked.target(target), masked.trace(trace)
     document = _empty_document(target, budget, seed, sets)
     document["target"]["declared"] = declared
     document["provenance"] |= masked.provenance()
     document["provenance"]["left_out"] = None if look is None else look.to_json()
     document["provenance"]["command"] = _command(target, budget, seed, trace, sets, masked)
-    job = _Job(target, budget, seed, trace, document)
-    files = _Files(out_html, out_json, masked)
-    interrupted, broken = False, None
+    words = [] if trace is None else trace.words()
+    document[UNFINISHED] = resuming.begun(
+        document, fingerprint=fingerprint, trace=shell_words(words)
+    )
+    return Job(target, target.device, budget, seed, trace, document, watch.found)
+
+
+def _go_on(job: Job, account: spending.Account, path: Path) -> None:
+    """Take up a document that was put away, and what had been used of the budget by then."""
+    known = resuming.read_unfinished(path)
+    resuming.require_same(known, job.document, path)
+    job.document = known
+    known["provenance"]["resumed"].append(_now())
+    for name in ("interrupted", "broken", "seconds"):
+        known["provenance"].pop(name, None)
+    done = known["provenance"]["stages_done"]
+    for row in known["provenance"]["spent"]["stages"]:
+        # What a stage that was cut off wrote to a real drive wears it all the same.
+        if row["name"] in done or not account.plan.simulated:
+            account.take_up(row)
+
+
+def _run_stages(
+    job: Job,
+    account: spending.Account,
+    files: _Files,
+    progress: StageProgress,
+    watch: Watch,
+) -> tuple[bool, DeviceError | None]:
+    """Run what is left, and put each away; say how it ended."""
     done = 0.0
-    files.keep(document)
     try:
-        for name, share in STAGES:
-            _run_stage(name, job, account, partial(_scaled, progress, done, share))
-            document["provenance"]["stages_done"].append(name)
+        for name, share in stages.STAGES:
+            told = job.document["provenance"]
+            if name not in told["stages_done"]:
+                _run_stage(name, job, account, partial(_scaled, progress, done, share))
+                told["stages_done"].append(name)
+                told["stages_ended"][name] = _now()
+                _tell(name, job, files.shown(job.document), watch)
+                job.document = files.keep(job.document)
+            elif name == "findings":
+                job.found(outcome.found_so_far(job.findings))
             done += share
-            with contextlib.suppress(OutputError):  # told at the end, if it is still so
-                files.keep(document)
     except KeyboardInterrupt:
-        interrupted = True
+        return True, None
     except DeviceError as error:
-        broken = error
+        return False, error
+    return False, None
+
+
+def _tell(name: str, job: Job, shown: dict[str, Any], watch: Watch) -> None:
+    """Note what a stage came to and what it left out, and tell who waits.
+
+    It is said of the document as it is shown: what is quoted in it may name somebody.
+    """
+    said = outcome.line(name, shown)
+    missing = outcome.left_out(name, shown, job.budget)
+    job.document["provenance"]["outcomes"][name] = {"outcome": said, "left_out": missing}
+    told = [*([said] if said else []), *(f"left out {each}" for each in missing)]
+    if told:
+        watch.ended(name, "; ".join(told))
+
+
+def _finish(
+    job: Job,
+    account: spending.Account,
+    files: _Files,
+    interrupted: bool,
+    broken: DeviceError | None,
+) -> Characterization:
+    """Write the page and the document."""
+    document = job.document
     document["provenance"] |= {
         "broken": None if broken is None else broken.message,
         "interrupted": interrupted,
         "seconds": account.used_s,
         "spent": account.to_json(),
     }
-    progress("writing the page", 1.0)
-    result = Characterization(masked.document(document), interrupted)
+    if len(document["provenance"]["stages_done"]) == len(stages.STAGES):
+        del document[UNFINISHED]
+    shown = files.shown(document)
+    result = Characterization(shown, interrupted, files.growing if UNFINISHED in shown else None)
     try:
         files.finish(document)
     except OutputError as error:
@@ -218,37 +323,36 @@ def characterize(
     return result
 
 
-def planned(target: Target, budget: Budget, rated_bytes: int | None = None) -> spending.Plan:
-    """Say what a page about a drive may spend, before anything is measured."""
-    return spending.of_page(target, budget, WRITING, rated_bytes)
-
-
-def _run_stage(name: str, job: _Job, account: spending.Account, progress: StageProgress) -> None:
+def _run_stage(name: str, job: Job, account: spending.Account, progress: StageProgress) -> None:
     """Run a stage on a drive with a meter, in its share of the time that is left.
 
-    On a simulated drive counts decide, which are the budget's whatever the time.
+    On a simulated drive counts decide, which are the budget's whatever the time; each stage has a
+    copy of it as it was found, so that no stage hangs on what those before it did.
     """
     whole_target, whole_budget = job.target, job.budget
-    rest = dict(STAGES[[each for each, _ in STAGES].index(name) :])
-    idle = {"trace": job.trace is None, "sustained": not whole_budget.heavy}
-    rest = {each: share for each, share in rest.items() if each == name or not idle.get(each)}
-    whole = sum(rest.values()) + PAGE_SHARE
+    rest = dict(stages.STAGES[[each for each, _ in stages.STAGES].index(name) :])
+    idle = stages.left_idle(job)
+    rest = {each: share for each, share in rest.items() if each == name or each not in idle}
+    whole = sum(rest.values()) + stages.PAGE_SHARE
     allowed_s = None if account.plan.simulated else account.left_s * rest[name] / whole
     limits, begun = Limits(), time.monotonic()
     if allowed_s is not None:
         job.budget = replace(whole_budget, wall_s=allowed_s)
-        if name in WRITING:
+        if name in stages.WRITING:
             limits = Limits(begun + allowed_s, account.plan.writes_of(name))
-    device = MeteredDevice(whole_target.device, limits)
+    found = whole_target.device
+    device = MeteredDevice(found.fork() if found.info.snapshot else found, limits)
     job.target = replace(whole_target, device=device)
+    cut_off = True
     try:
-        _RUN[name](job, progress)
-        _require_there(whole_target.device)
+        stages.RUN[name](job, progress)
+        _require_there(found)
+        cut_off = False
     finally:
         job.target, job.budget = whole_target, whole_budget
         seconds = time.monotonic() - begun
         job.document["provenance"]["stage_seconds"][name] = seconds
-        account.add(name, seconds, allowed_s, device.spent)
+        account.add(name, seconds, allowed_s, device.spent, cut_off=cut_off)
         job.document["provenance"]["spent"] = account.to_json()
 
 
@@ -259,6 +363,10 @@ def _require_there(device: Device) -> None:
     """
     if device.info.clock == "wall":
         device.idle(1)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _json(document: dict[str, Any]) -> str:
@@ -304,104 +412,14 @@ def _empty_document(
         "advice": [],
         "studies": [],
         "provenance": {
-            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            "started": _now(),
+            "resumed": [],
             "budget": budget.name,
             "build": asdict(native_build()),
             "stages_done": [],
+            "stages_ended": {},
             "stage_seconds": {},
+            "outcomes": {},
             "spent": None,
         },
     }
-
-
-def _detect(job: _Job, progress: StageProgress) -> None:
-    found: list[probes.Finding] = []
-    try:
-        for finding in probes.each(["all"], job.target.device, job.budget, job.seed, progress):
-            found.append(finding)  # noqa: PERF402 - an interrupt keeps what is known
-    finally:
-        job.findings = Findings(probes.reconciled(found))
-        job.document["findings"] = job.findings.to_json()
-
-
-def _measure(job: _Job, progress: StageProgress) -> None:
-    rows = job.document["performance"]["points"]
-    info = job.target.device.info
-    rng = stream(job.seed, "report.characterize.held_out")
-    held_out = survey.off_grid(info, performance.HELD_OUT, rng)
-    # Held-out reads come before grid writes: on a real drive writes change what follows.
-    plan = [(point, "grid") for point in survey.grid(info)]
-    plan += [(point, "off-grid") for point in held_out]
-    plan.sort(key=lambda each: each[0].writes)
-    points = [point for point, _ in plan]
-    effort = performance.effort(job.budget, len(points))
-    measured = survey.collect(job.target.device, points, effort, seed=job.seed, progress=progress)
-    for (_, split), row in zip(plan, measured, strict=True):
-        if split == "off-grid":
-            job.held_out.append(row)
-        rows.append(row.to_json() | {"split": split})
-
-
-def _sustain(job: _Job, progress: StageProgress) -> None:
-    job.settled = sustaining.settle(
-        job.target.device, job.budget, seed=job.seed, progress=progress,
-        spare_bytes=spare_bytes(job.target),
-    )  # fmt: skip
-    job.document["performance"]["sustained"] = list(sustaining.rows(job.settled))
-
-
-def _distribute(job: _Job, progress: StageProgress) -> None:
-    job.document["performance"]["distributions"] = performance.distributions(
-        job.target.device, job.budget, job.seed, progress, job.settled
-    )
-
-
-def _replay(job: _Job, progress: StageProgress) -> None:
-    if job.trace is not None:
-        job.document["performance"]["trace"] = replay.replay_trace(
-            job.target.device, job.trace, job.budget, progress
-        )
-
-
-def _model(job: _Job, progress: StageProgress) -> None:
-    if job.target.kind != "null":
-        job.document["models"] = modelling.model(
-            job.target.device, job.target.uri, job.budget, job.seed, progress,
-            job.document["performance"], job.settled,
-        )  # fmt: skip
-
-
-def _twin(job: _Job, progress: StageProgress) -> None:
-    progress("building a twin", 0.0)
-    if job.target.kind == "null":
-        job.document["twin"] = {"reason": "there is no drive behind it"}
-        return
-    built = twin.build(
-        job.findings,
-        job.target.device.info,
-        [row.to_json() for row in job.held_out],
-        name=job.target.uri,
-        seed=job.seed,
-    )
-    absent = {"reason": built} if isinstance(built, str) else built.to_json()
-    job.document["twin"] = absent
-
-
-def _advise(job: _Job, progress: StageProgress) -> None:
-    progress("advice", 0.0)
-    if job.target.kind == "null":
-        return
-    given = advise.advise(job.findings, job.target.uri)
-    job.document["advice"] = [each.to_json() for each in given]
-
-
-_RUN: dict[str, Callable[[_Job, StageProgress], None]] = {
-    "findings": _detect,
-    "performance": _measure,
-    "sustained": _sustain,
-    "distribution": _distribute,
-    "trace": _replay,
-    "models": _model,
-    "twin": _twin,
-    "advice": _advise,
-}

@@ -1,5 +1,6 @@
 """What is measured for the page beyond the probes."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,31 +28,61 @@ def effort(budget: Budget, points: int) -> Effort:
     return Effort(REQUESTS * budget.repetitions, runtime_ns=round(per_point_s * 1e9))
 
 
+def settled_distributions(device: Device, settled: Settled) -> list[dict[str, Any]]:
+    """Describe the latencies of small random writes that came to rest, each with its depth."""
+    told = []
+    for rw, depth in _cases(device):
+        sustained = settled.of(rw, _block_bytes(device), depth) if rw in survey.WRITES else None
+        if sustained is not None and sustained.stretch is not None:
+            told.append({"rw": rw, "iodepth": depth} | _of_stretch(rw, sustained.stretch))
+    return told
+
+
 def distributions(
-    device: Device, budget: Budget, seed: int, progress: StageProgress, settled: Settled
+    device: Device,
+    budget: Budget,
+    seed: int,
+    progress: StageProgress,
+    sustained: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
     """Measure the whole distribution of small random requests, alone and with company.
 
     Of writes that came to rest it is what was measured there, of others that of a burst.
+
+    Parameters
+    ----------
+    sustained
+        What `settled_distributions` gave.
     """
-    cases = [("randread", 1), ("randread", DEEP)]
-    cases += [("randwrite", 1), ("randwrite", DEEP)] if device.info.writable else []
+    known = {(each["rw"], each["iodepth"]): each for each in sustained}
+    cases = _cases(device)
     found = []
     for done, (rw, depth) in enumerate(cases, start=1):
-        sustained = settled.of(rw, _block_bytes(device), depth)
-        sort = "sustained" if sustained else ("burst" if rw == "randwrite" else "read")
+        kept = dict(known.get((rw, depth), {}))
+        kept.pop("iodepth", None)
+        sort = "sustained" if kept else ("burst" if rw in survey.WRITES else "read")
         case = {"name": _name(rw, depth, sort), "rw": rw, "sort": sort}
         try:
-            stretch = sustained.stretch if sustained else None
-            stretch = stretch or _run(device, budget, rw, depth, seed)
+            found.append(case | (kept or _of_stretch(rw, _run(device, budget, rw, depth, seed))))
         except DeviceError as error:
             found.append(case | {"failure": error.message})
             continue
-        latency = stretch.latencies_ns("write" if rw == "randwrite" else "read")
-        if latency.size:
-            found.append(case | _describe(latency) | {"duration_ns": stretch.duration_ns})
         progress(f"distribution of {case['name']}", done / len(cases))
-    return found
+    return [each for each in found if "failure" in each or each["requests"]]
+
+
+def _cases(device: Device) -> list[tuple[str, int]]:
+    """List patterns and depths: reads, and writes where they may be."""
+    patterns = ("randread", "randwrite") if device.info.writable else ("randread",)
+    return [(rw, depth) for rw in patterns for depth in (1, DEEP)]
+
+
+def _of_stretch(rw: str, stretch: Stretch) -> dict[str, Any]:
+    """Describe the latencies of a stretch; of none there is their number only."""
+    latency = stretch.latencies_ns("write" if rw in survey.WRITES else "read")
+    if not latency.size:
+        return {"requests": 0}
+    return _describe(latency) | {"duration_ns": stretch.duration_ns}
 
 
 def _run(device: Device, budget: Budget, rw: str, depth: int, seed: int) -> Stretch:

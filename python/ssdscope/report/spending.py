@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -198,26 +198,49 @@ class Account:
     ----------
     plan
         What was allowed.
+    begun_s
+        When its time began, by `time.monotonic`.
+    earlier_s
+        Seconds of stages that ended before, in another process.
     """
 
     plan: Plan
     begun_s: float = field(default_factory=time.monotonic)
+    earlier_s: float = 0.0
     stages: list[tuple[dict[str, Any], Spent]] = field(default_factory=list)
 
     @property
     def used_s(self) -> float:
         """Seconds of the machine's clock that were used."""
-        return time.monotonic() - self.begun_s
+        return self.earlier_s + time.monotonic() - self.begun_s
 
     @property
     def left_s(self) -> float:
         """Seconds of the machine's clock that are left, never negative."""
         return max(0.0, self.plan.budget.wall_s - self.used_s)
 
-    def add(self, name: str, seconds: float, allowed_s: float | None, spent: Spent) -> None:
-        """Enter a stage that has ended; its meter runs on with copies that later stages use."""
-        row = {"name": name, "seconds": seconds, "allowed_seconds": allowed_s}
+    def add(
+        self,
+        name: str,
+        seconds: float,
+        allowed_s: float | None,
+        spent: Spent,
+        *,
+        cut_off: bool = False,
+    ) -> None:
+        """Enter a stage that has ended, or was cut off; its meter may run on with copies."""
+        row = {"name": name, "seconds": seconds, "allowed_seconds": allowed_s, "cut_off": cut_off}
         self.stages.append((row, spent))
+
+    def take_up(self, row: Mapping[str, Any]) -> None:
+        """Enter a stage of another process, as `to_json` wrote it.
+
+        The time of a stage that was cut off is not counted: it is measured anew.
+        """
+        counts = [row[name] for name in Spent().to_json()]
+        told = {key: row[key] for key in ("name", "seconds", "allowed_seconds", "cut_off")}
+        self.stages.append((told, Spent(*counts)))
+        self.earlier_s += 0.0 if row["cut_off"] else row["seconds"]
 
     def to_json(self) -> dict[str, Any]:
         """Give what was allowed and what was used, as plain data."""

@@ -4,9 +4,9 @@ Writes of one pattern and size share the drive that they have written through: t
 begins, and the others begin on forks of the drive it leaves.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from ssdscope.errors import DeviceError, UsageError
@@ -82,6 +82,11 @@ class Settled:
                 return each.found
         return None
 
+    def seen_through(self, wrap: Callable[[Device], Device]) -> "Settled":
+        """Give the same, with each drive behind a meter or the like."""
+        drives = {key: replace(kept, device=wrap(kept.device)) for key, kept in self.drives.items()}
+        return Settled(self.courses, drives)
+
 
 def chains(info: DeviceInfo, budget: Budget) -> list[list[Point]]:
     """List the workloads to bring to rest, those of one pattern and size together.
@@ -121,11 +126,56 @@ def settle(
     spare_bytes
         As in `rounds.write_until_steady`.
     """
+    every = chains(device.info, budget)
+    return _settled(
+        device, every, _most_cost(device.info, budget, len(every)), seed, progress, spare_bytes
+    )
+
+
+def settle_again(
+    device: Device,
+    budget: Budget,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    seed: int,
+    progress: StageProgress,
+    spare_bytes: int | None = None,
+) -> Settled:
+    """Make the settled drives again, by the same writes: a drive cannot be put into a file.
+
+    Only what is forked later is made: of each pattern and size the deep queue that began, if it
+    came to rest. Nothing is measured anew, and real drives have none.
+
+    Parameters
+    ----------
+    device, budget, seed, progress, spare_bytes
+        As they were for `settle`.
+    rows
+        What the document holds of it.
+    """
+    if not device.info.snapshot:
+        return Settled()
+    every = chains(device.info, budget)
+    most = _most_cost(device.info, budget, len(every))
+    reached = {
+        Point(each["rw"], each["block_bytes"], each["iodepth"]) for each in rows if each["reached"]
+    }
+    begun = [points[:1] for points in every if points[0] in reached]
+    return _settled(device, begun, most, seed, progress, spare_bytes)
+
+
+def _settled(
+    device: Device,
+    every: Sequence[Sequence[Point]],
+    most: float,
+    seed: int,
+    progress: StageProgress,
+    spare_bytes: int | None,
+) -> Settled:
+    """Bring chains of workloads to rest: on a drive that can be copied side by side."""
     from joblib import cpu_count
 
-    every = chains(device.info, budget)
     copies = device.info.snapshot
-    most = _most_cost(device.info, budget, len(every))
     settled = Settled()
     # A run is one call into Rust that lets go of Python, so threads are enough.
     with ThreadPoolExecutor(cpu_count() if copies else 1) as pool:

@@ -157,7 +157,11 @@ class MeteredDevice(Device):
 
     def fork(self) -> MeteredDevice:
         """Make an independent copy that counts with this one."""
-        return MeteredDevice(super().fork(), self.limits, self.spent)
+        return self.around(super().fork())
+
+    def around(self, device: Device) -> MeteredDevice:
+        """Put the same meter in front of another drive too."""
+        return MeteredDevice(device, self.limits, self.spent)
 
     def _watched(self, watch: Watch, told: ProgressCallback | None) -> ProgressCallback | None:
         return told if self.limits.ends_s is None else watch
