@@ -10,6 +10,7 @@ import pytest
 from tests.unit.quick_drive import SMALL
 
 from ssdscope import probes
+from ssdscope.cli.progress import watched_stages
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.probes import Budget, latency, rmw_unit
 from ssdscope.report import Characterization, Watch, characterize, performance, stages, sustaining
@@ -29,7 +30,8 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(performance, "DISTRIBUTION_REQUESTS", 2000)
     monkeypatch.setattr(probes, "_PROBES", (latency.PROBE, rmw_unit.PROBE))
     # Pages are drawn from the document alone, and tried elsewhere.
-    monkeypatch.setattr(sys.modules["ssdscope.report.characterize"], "render", str)
+    drawing = sys.modules["ssdscope.report.characterize"]
+    monkeypatch.setattr(drawing, "render", lambda _: '<meta name="generator" content="ssdscope">')
 
 
 def page(folder: Path, seed: int = 5, **more: Any) -> Characterization:
@@ -238,3 +240,60 @@ def test_what_a_cut_off_stage_wrote_to_a_real_drive_is_counted(
     assert last["performance"]["points"] == first["performance"]["points"]
     ended = last["provenance"]["stages_ended"]
     assert ended["findings"] <= last["provenance"]["resumed"][0] <= ended["distribution"]
+
+
+def nothing(*_: Any) -> None:
+    """A stage that measures nothing."""
+
+
+def interrupted(*_: Any) -> None:
+    raise KeyboardInterrupt
+
+
+def test_the_command_says_how_to_go_on(
+    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stages, "RUN", dict.fromkeys(NAMES, nothing) | {"models": interrupted})
+    words = ("characterize", "sim:mqsim-8g", "-O", str(tmp_path / "page.html"))
+    said = cli(*words)
+    assert said.status == 130
+    assert "plan: findings (2 probes), performance, sustained, " in said.err
+    assert "page.html --seed " in said.err
+    assert said.err.rpartition("go on with: ssdscope ")[2].splitlines()[0].endswith(" --resume")
+    assert "repeat:" not in said.err
+    again = cli(*words)
+    assert (again.status, again.out) == (2, "")
+    assert "page.partial.json holds what an interrupted run measured" in again.err
+    planned = cli(*words, "--resume", "--dry-run")
+    assert (planned.status, "latency" in planned.out) == (0, False), planned.err
+    monkeypatch.setitem(stages.RUN, "models", nothing)
+    last = cli(*words, "--resume", "-o", "json")
+    assert last.status == 0, last.err
+    assert "stages done: findings, performance, sustained, distribution, trace)" in last.err
+    assert "plan: models, twin, advice\n" in last.err
+    assert "--resume" not in last.err.rpartition("repeat: ")[2]
+    seed = said.err.partition("seed ")[2].split(" ", 1)[0]
+    assert last.document["seed"] == int(seed)
+    assert not (tmp_path / "page.partial.json").exists()
+
+
+@pytest.mark.parametrize("json_out", ["/dev/null", "missing.json"])
+def test_there_may_be_nothing_to_go_on_with(cli, tmp_path: Path, json_out: str) -> None:
+    words = ("characterize", "null:1m", "-O", str(tmp_path / "page.html"), "--json", json_out)
+    said = cli(*words, "--resume")
+    assert (said.status, said.out) == (2, "")
+    assert "to go on with" in said.err
+
+
+def test_a_bar_shows_what_was_found_so_far_and_other_streams_get_lines(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for mode in ("always", "never", "auto"):
+        with watched_stages(mode) as (progress, watch):
+            progress("latency", 0.5)
+            watch.found("write buffer 128 KiB")
+            progress("merge_unit", 0.6)
+            watch.ended("findings", "1 of 2 properties detected")
+        said = capsys.readouterr().err
+        assert ("write buffer 128 KiB" in said) == (mode == "always")
+        assert ("findings: 1 of 2 properties detected\n" in said) == (mode == "auto")

@@ -226,3 +226,11 @@ def test_stages_on_copies_are_not_said_to_write_nothing() -> None:
     plan = spending.of_page(drive, Budget.parse("default"), ("sustained",))
     assert plan.parts[-1] == spending.Part("sustained", None)
     assert "write to copies" in spending.plan_in_words(plan)
+
+
+def test_what_is_left_of_a_page_is_planned_alone() -> None:
+    drive = open_target("sim:mqsim-8g", seed=1)
+    rest = report.planned(drive, Budget.parse("default"), done=["findings", "performance"])
+    assert [part.name for part in rest.parts] == ["sustained", "distribution", "models"]
+    assert rest.writes_bytes == 0
+    assert spending.plan_in_words(rest).endswith("writes to copies of it only")

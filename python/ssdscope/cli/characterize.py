@@ -1,6 +1,6 @@
 """``ssdscope characterize``: the main job, one page about one drive."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,14 +13,17 @@ from ssdscope.cli.probe import (
     findings_text,
     tell_plan,
 )
-from ssdscope.cli.progress import stage_progress
+from ssdscope.cli.progress import wanted, watched_stages
 from ssdscope.cli.running import TargetOptions, set_quiet_queue, window_of
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, DeviceError, OutputError, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ssdscope.probes import Budget
-    from ssdscope.report import Disclosure
+    from ssdscope.report import Characterization, Disclosure
+    from ssdscope.report.spending import Plan
     from ssdscope.targets import Target
 
 EXAMPLES = """
@@ -33,6 +36,7 @@ A page to show to others:
 What it would spend and write:
   ssdscope characterize sim:nvme-tlc --budget full --dry-run
 """
+RESUME = "--resume"
 
 
 def register(app: typer.Typer) -> None:
@@ -65,6 +69,64 @@ def _note_left_out(target: "Target", spend: "Budget", rated_bytes: int | None) -
 
     if look := left_out(target, spend, ["characterize"], rated_bytes):
         note(look.in_words())
+
+
+def _note_plan(plan: "Plan", stages: list[str], known: "dict[str, Any] | None") -> None:
+    """Say what will be measured, how long that takes, and what it writes; and what there is."""
+    from ssdscope.report.spending import plan_in_words
+
+    if known is not None:
+        given = known["provenance"]
+        done = ", ".join(given["stages_done"]) or "none"
+        note(f"goes on with what was measured from {given['started']} on (stages done: {done})")
+    note(f"plan: {', '.join(stages)}")
+    note(f"plan: {plan.uri} {plan_in_words(plan, listed=False)}")
+
+
+def _note_missing(document: "dict[str, Any]") -> None:
+    """Say what each stage left out, and why."""
+    for name, told in document["provenance"]["outcomes"].items():
+        for each in told["left_out"]:
+            note(f"{name}: left out {each}")
+
+
+def _tell(
+    result: "Characterization",
+    ended: DeviceError | OutputError | None,
+    page: "Path",
+    output_format: str,
+) -> None:
+    """Show what was found, and what that took."""
+    from ssdscope.report.spending import in_words
+
+    document = result.to_json()
+    if output_format == "json":
+        emit_json(document)
+        return
+    where = "" if isinstance(ended, OutputError) else f"\n\npage: {page}"
+    emit(f"{findings_text(result.findings)}{where}")
+    note(f"used {in_words(document['provenance']['spent'])}")
+
+
+def _conclude(
+    session: Session,
+    seed: int,
+    result: "Characterization",
+    ended: DeviceError | OutputError | None,
+) -> int:
+    """Say how it ended and how to go on, and give the exit code."""
+    if result.unfinished is None:
+        session.repeat(seed, without=RESUME)
+    else:
+        session.go_on(seed, RESUME)
+    if ended is not None:
+        error(ended.message, ended.hint)
+        return ended.exit_code
+    if result.interrupted:
+        done = ", ".join(result.document["provenance"]["stages_done"]) or "none"
+        note(f"interrupted; the page holds what was measured (stages done: {done})")
+        return EXIT_INTERRUPTED
+    return EXIT_DONE
 
 
 def characterize(
@@ -102,6 +164,14 @@ def characterize(
     force: options.Force = False,
     budget: BudgetOption = "default",
     dry_run: options.DryRun = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            RESUME,
+            help="Go on with the page that was interrupted there, at the first stage not done. "
+            "All other options stay.",
+        ),
+    ] = False,
     rated_writes: options.RatedWrites = None,
     state: options.State = None,
     sets: options.Sets = None,
@@ -120,30 +190,40 @@ def characterize(
 
     The page opens offline. A real drive is only read, unless --destroy-data allows more. Of a
     serial number the page and its JSON hold the last four digits, and they do not name the host.
+
+    What each stage measured is put away when it ends. After Ctrl-C, or a power cut, the same
+    command with --resume measures the rest.
     """
     import time
     from pathlib import Path
 
     begun_s = time.monotonic()  # before what takes seconds to import
     from ssdscope import probes, report
+    from ssdscope.report import resuming
     from ssdscope.report.replay import TraceFile
-    from ssdscope.report.spending import in_words, rated
+    from ssdscope.report.spending import rated
 
     session: Session = context.obj
     disclosure = _disclosure(anonymous=anonymous, whole=with_identity)
     spend = probes.Budget.parse(budget)
     page, data = Path(out), None if json_out is None else Path(json_out)
     guard(context, force=force)
-    used_seed = session.seed(seed)
+    growing = report.growing_file(page, data)
+    known = resuming.read_unfinished(growing) if resume else None
+    if not (resume or force or dry_run):
+        resuming.require_nothing_lost(growing)
+    used_seed = session.seed(known["seed"] if known is not None and seed is None else seed)
     set_quiet_queue(context, target, asked=quiet_queue and not dry_run)
     opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     rated_bytes = rated(rated_writes)
-    plan = report.planned(opened, spend, rated_bytes)
+    done = [] if known is None else known["provenance"]["stages_done"]
+    plan = report.planned(opened, spend, rated_bytes, done)
     if dry_run:
         return tell_plan(plan, output_format)
     plan.require_asked()
+    _note_plan(plan, report.stages_left(spend, trace=trace is not None, done=done), known)
     ended: DeviceError | OutputError | None = None
-    with stage_progress(progress) as stage:
+    with watched_stages(progress) as (stage, watch):
         try:
             result = report.characterize(
                 opened,
@@ -154,28 +234,18 @@ def characterize(
                 out_html=page,
                 out_json=data,
                 progress=stage,
+                watch=watch,
                 rated_bytes=rated_bytes,
                 begun_s=begun_s,
                 disclosure=disclosure,
+                resume=resume,
             )
         except (DeviceError, OutputError) as failure:
             if not isinstance(failure.partial, report.Characterization):
                 raise
             result, ended = failure.partial, failure
-    document = result.to_json()
-    if output_format == "json":
-        emit_json(document)
-    else:
-        where = "" if isinstance(ended, OutputError) else f"\n\npage: {page}"
-        emit(f"{findings_text(result.findings)}{where}")
-        note(f"used {in_words(document['provenance']['spent'])}")
+    _tell(result, ended, page, output_format)
+    if wanted(progress):  # a bar is gone by now; without one each stage said so itself
+        _note_missing(result.document)
     _note_left_out(opened, spend, rated_bytes)
-    session.repeat(used_seed)
-    if ended is not None:
-        error(ended.message, ended.hint)
-        return ended.exit_code
-    if result.interrupted:
-        done = ", ".join(document["provenance"]["stages_done"]) or "none"
-        note(f"interrupted; the page holds what was measured (stages done: {done})")
-        return EXIT_INTERRUPTED
-    return EXIT_DONE
+    return _conclude(session, used_seed, result, ended)

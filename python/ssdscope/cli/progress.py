@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from ssdscope.cli.output import note
 from ssdscope.units import format_duration
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-
+    from ssdscope.cli.bars import Bar
+    from ssdscope.report import Watch
     from ssdscope.targets import Progress
 
 StageCallback = Callable[[str, float], None]
@@ -54,6 +55,30 @@ def stage_progress(mode: str) -> Iterator[StageCallback]:
         yield lambda stage, share: bar.update(task, description=stage, completed=share)
 
 
+@contextmanager
+def watched_stages(mode: str) -> "Iterator[tuple[StageCallback, Watch]]":
+    """Show a longer piece of work as `stage_progress` does, and below it what was found so far.
+
+    Where there is no bar each stage leaves a line when it has ended, unless nothing is wanted.
+    """
+    from ssdscope.report import Watch
+
+    if not wanted(mode):
+        lines = Watch(ended=lambda name, said: note(f"{name}: {said}"))
+        yield (lambda _stage, _share: None), (Watch() if mode == "never" else lines)
+        return
+    with _bar(mode) as bar:
+        task = bar.add_task("", total=1.0)
+
+        def found(text: str) -> None:
+            bar.below = text
+
+        yield (
+            lambda stage, share: bar.update(task, description=stage, completed=share),
+            Watch(found),
+        )
+
+
 def _estimate(progress: "Progress") -> str:
     text = f"{progress.requests:,} requests"
     if progress.requests:
@@ -84,11 +109,13 @@ class _Heedless:
 
 def _bar(mode: str) -> "Bar":
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+
+    from ssdscope.cli.bars import Bar
 
     stream = cast("TextIO", _Heedless(sys.stderr))
     console = Console(file=stream, force_terminal=True if mode == "always" else None)
-    return Progress(
+    return Bar(
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=24),
         TaskProgressColumn(),

@@ -31,15 +31,22 @@ class Session:
         note(f"seed {drawn} (drawn)")
         return drawn
 
-    def words(self, seed: int) -> list[str]:
-        """Give the words of the command line that does the same again."""
-        words = [*self.argv]
+    def words(self, seed: int, *, without: str = "") -> list[str]:
+        """Give the words of the command line that does the same again, without a flag of it."""
+        words = [word for word in self.argv if word != without]
         if not any(word == "--seed" or word.startswith("--seed=") for word in words):
             words += ["--seed", str(seed)]
         return words
 
-    def repeat(self, seed: int) -> None:
+    def repeat(self, seed: int, *, without: str = "") -> None:
         """Tell the command line that does the same again."""
         from ssdscope.targets.names import shell_words
 
-        note(f"repeat: ssdscope {shell_words(self.words(seed))}")
+        note(f"repeat: ssdscope {shell_words(self.words(seed, without=without))}")
+
+    def go_on(self, seed: int, flag: str) -> None:
+        """Tell the command line that goes on with what was interrupted."""
+        from ssdscope.targets.names import shell_words
+
+        words = [*self.words(seed, without=flag), flag]
+        note(f"go on with: ssdscope {shell_words(words)}")

@@ -26,8 +26,24 @@
 The page is made from the document alone, so it can be made again from a saved JSON.
 """
 
-from ssdscope.report.characterize import Characterization, Watch, characterize, planned
+from ssdscope.report.characterize import (
+    Characterization,
+    Watch,
+    characterize,
+    growing_file,
+    planned,
+    stages_left,
+)
 from ssdscope.report.identity import Disclosure
 from ssdscope.report.page import render
 
-__all__ = ["Characterization", "Disclosure", "Watch", "characterize", "planned", "render"]
+__all__ = [
+    "Characterization",
+    "Disclosure",
+    "Watch",
+    "characterize",
+    "growing_file",
+    "planned",
+    "render",
+    "stages_left",
+]

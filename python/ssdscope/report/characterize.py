@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,6 +12,7 @@ from typing import Any
 
 from ssdscope.errors import DeviceError, OutputError, UsageError
 from ssdscope.findings import Findings
+from ssdscope.probes import choose
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.report import looking, outcome, replay, resuming, spending, stages, survey
 from ssdscope.report.identity import Disclosure, Masked
@@ -196,7 +197,7 @@ def characterize(
     files = _Files(out_html, out_json, masked)
     job = _job(target, budget, seed, trace, sets, masked, rated_bytes, watch)
     if resume:
-        _go_on(job, account, files.growing or out_json or out_html)
+        _go_on(job, account, files.growing)
     job.document["provenance"]["spent"] = account.to_json()
     job.document = files.keep(job.document)
     interrupted, broken = _run_stages(job, account, files, progress, watch)
@@ -204,9 +205,38 @@ def characterize(
     return _finish(job, account, files, interrupted, broken)
 
 
-def planned(target: Target, budget: Budget, rated_bytes: int | None = None) -> spending.Plan:
-    """Say what a page about a drive may spend, before anything is measured."""
-    return spending.of_page(target, budget, stages.WRITING, rated_bytes)
+def planned(
+    target: Target, budget: Budget, rated_bytes: int | None = None, done: Collection[str] = ()
+) -> spending.Plan:
+    """Say what a page about a drive may spend, before anything is measured.
+
+    Parameters
+    ----------
+    target, budget, rated_bytes
+        As of `characterize`.
+    done
+        Stages that were done before.
+    """
+    left = [name for name in stages.WRITING if name not in done]
+    return spending.of_page(target, budget, left, rated_bytes, probed="findings" in done)
+
+
+def stages_left(budget: Budget, *, trace: bool, done: Collection[str] = ()) -> list[str]:
+    """Name the stages of a page that are to be measured, the probes among them with their number.
+
+    Parameters
+    ----------
+    budget
+        As of `characterize`.
+    trace
+        Whether one is replayed.
+    done
+        Stages that were done before.
+    """
+    count = len(choose("all", budget))
+    named = {name: name for name, _ in stages.STAGES} | {"findings": f"findings ({count} probes)"}
+    idle = set(done) if trace else {*done, "trace"}
+    return [told for name, told in named.items() if name not in idle]
 
 
 def _job(
@@ -237,10 +267,10 @@ def _job(
     return Job(target, target.device, budget, seed, trace, document, watch.found)
 
 
-def _go_on(job: Job, account: spending.Account, path: Path) -> None:
+def _go_on(job: Job, account: spending.Account, path: Path | None) -> None:
     """Take up a document that was put away, and what had been used of the budget by then."""
     known = resuming.read_unfinished(path)
-    resuming.require_same(known, job.document, path)
+    resuming.require_same(known, job.document, str(path))
     job.document = known
     known["provenance"]["resumed"].append(_now())
     for name in ("interrupted", "broken", "seconds"):

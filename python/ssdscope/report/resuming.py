@@ -67,17 +67,22 @@ def _window(target: Mapping[str, Any]) -> str:
     return "all" if not window else f"{window[1]:,} bytes from {window[0]:,} on"
 
 
-def read_unfinished(path: Path) -> dict[str, Any]:
+def read_unfinished(path: Path | None) -> dict[str, Any]:
     """Read a document that can be gone on with.
+
+    Parameters
+    ----------
+    path
+        Where it lies; None if it has no place of its own, as where it goes to /dev/null.
 
     Raises
     ------
     UsageError
         If there is none, it is whole already, or it is no report.
     """
-    if not path.exists():
+    if path is None or not path.exists():
         raise UsageError(
-            f"there is no {path} to go on with",
+            f"there is no {path or 'document'} to go on with",
             hint="--resume takes the -O and --json of the command that was interrupted; without "
             "--resume everything is measured",
         )
@@ -91,13 +96,15 @@ def read_unfinished(path: Path) -> dict[str, Any]:
     return known
 
 
-def require_same(known: Mapping[str, Any], now: Mapping[str, Any], path: Path) -> None:
+def require_same(known: Mapping[str, Any], now: Mapping[str, Any], where: str) -> None:
     """Refuse to go on with what was begun otherwise: half a page would be of something else.
 
     Parameters
     ----------
     known, now
         The document as it was put away, and as this command would begin it.
+    where
+        It was put away.
 
     Raises
     ------
@@ -112,12 +119,12 @@ def require_same(known: Mapping[str, Any], now: Mapping[str, Any], path: Path) -
     ]
     if differs:
         raise UsageError(
-            f"{path} was begun otherwise, and cannot be gone on with:\n" + "\n".join(differs),
+            f"{where} was begun otherwise, and cannot be gone on with:\n" + "\n".join(differs),
             hint="give what it was begun with; or begin anew, with --force instead of --resume",
         )
 
 
-def require_nothing_lost(path: Path) -> None:
+def require_nothing_lost(path: Path | None) -> None:
     """Refuse to begin anew where stages that were measured would be lost.
 
     Raises
@@ -140,7 +147,7 @@ def _require_sound(known: Mapping[str, Any], path: Path) -> None:
     """Refuse what no command of ours wrote: the stages behind would stumble over it."""
     kept, given = known[UNFINISHED], known["provenance"]
     try:
-        sound = _is_sound(kept, given)
+        sound = isinstance(known["seed"], int) and _is_sound(kept, given)
     except (AttributeError, KeyError, TypeError):
         sound = False
     if not sound:

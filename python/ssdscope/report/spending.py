@@ -160,7 +160,12 @@ def of_probes(
 
 
 def of_page(
-    target: Target, budget: Budget, stages: Sequence[str], rated: int | None = None
+    target: Target,
+    budget: Budget,
+    stages: Sequence[str],
+    rated: int | None = None,
+    *,
+    probed: bool = False,
 ) -> Plan:
     """Say what a page may spend.
 
@@ -170,8 +175,10 @@ def of_page(
         Those that write behind the probes, by name.
     rated
         Bytes that the user says the drive is rated for.
+    probed
+        Whether the probes have run already.
     """
-    probing = of_probes(target, budget, choose("all", budget), rated)
+    probing = of_probes(target, budget, [] if probed else choose("all", budget), rated)
     parts = tuple(
         Part(name, _stage_writes_bytes(name, probing, target.capacity_bytes)) for name in stages
     )
@@ -260,16 +267,25 @@ class Account:
         }
 
 
-def plan_in_words(plan: Plan) -> str:
-    """Say in a sentence what a plan may spend."""
+def plan_in_words(plan: Plan, *, listed: bool = True) -> str:
+    """Say in a sentence what a plan may spend.
+
+    Parameters
+    ----------
+    listed
+        Whether its parts stand above it, each with a number or without one.
+    """
     time = f"{plan.budget.wall_s:g} s"
     took = f"work that takes about {time}" if plan.simulated else f"{time} of time"
+    copies = any(part.writes_bytes is None for part in plan.parts)
+    if copies and not plan.writes_bytes:
+        return f"may spend {took}, and writes to copies of it only"
     text = f"may spend {took} and write up to {format_capacity(plan.writes_bytes)}"
     if plan.share_of_life is not None and plan.writes_bytes:
         text += f", {100 * plan.share_of_life:.2g} % of what it is rated for"
     if plan.simulated and plan.writes_bytes:
         text += "; it is simulated, and left as it was found"
-    if any(part.writes_bytes is None for part in plan.parts):
+    if listed and copies:
         text += ": stages without a number write to copies of it, as far as their work goes"
     return text
 
