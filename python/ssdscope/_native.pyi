@@ -105,6 +105,23 @@ class Device:
         the list. A request that fails has its row; no number of failures ends the list.
         """
 
+    def verify(self, compare_reads: bool) -> bool:
+        """From now on stamp and remember what is written, and compare what is read if asked.
+
+        False where nothing is stored, or nobody sees it.
+        """
+
+    def take_verdict(self) -> str:
+        """Give what came of comparing since it was asked last, as JSON."""
+
+    def read_back(
+        self,
+        request_bytes: int,
+        iodepth: int,
+        progress: Callable[[str], None] | None,
+    ) -> str:
+        """Read back what was written since `verify`, and compare; what came of it, as JSON."""
+
     def replay(
         self,
         path: str,
@@ -227,6 +244,7 @@ def open_file(
     allow_virtual: bool,
     window: tuple[int, int | None] | None,
     write_limit_bytes: int | None,
+    preserve_content: bool,
 ) -> Device:
     """Open a block device or a file for reading, or with its token for writing."""
 

@@ -10,10 +10,15 @@
 //! * the mark: the attribute `user.ssdscope` holds the size and modification time as of
 //!   our last close, and both are unchanged. It only saves the reading of a large file,
 //!   and covers what the user has given up before with the next item;
-//! * `overwrite_existing`.
+//! * `overwrite_existing`;
+//! * `preserve_content`: each write writes back what is there. Nothing is lost then, unless the
+//!   power fails in the middle of a write, or another program writes in between: so nobody else
+//!   may have the file open for writing.
 
 use crate::buffer::BufferPool;
 use crate::error::HostError;
+use crate::safety::openers;
+use crate::safety::refusal::Refusal;
 use crate::{payload, sys};
 use ssdscope_io::SECTOR_BYTES;
 use ssdscope_io::shown::Shown;
@@ -45,6 +50,8 @@ pub struct Consent<'a> {
     pub window: Option<(u64, Option<u64>)>,
     /// How many bytes may be written in all.
     pub write_limit_bytes: Option<u64>,
+    /// Whether each write writes back what is there, so that nothing is lost.
+    pub preserve_content: bool,
 }
 
 impl<'a> Consent<'a> {
@@ -57,6 +64,7 @@ impl<'a> Consent<'a> {
             allow_virtual: false,
             window: None,
             write_limit_bytes: None,
+            preserve_content: false,
         }
     }
 }
@@ -76,6 +84,9 @@ pub(crate) fn check(
     consent: &Consent<'_>,
     keep_going: &mut dyn FnMut() -> bool,
 ) -> Result<(), HostError> {
+    if consent.preserve_content {
+        return check_alone(file, path);
+    }
     if consent.overwrite_existing || mark_holds(file) {
         return Ok(());
     }
@@ -87,6 +98,16 @@ pub(crate) fn check(
             Err(HostError::HoldsData { path: path.to_owned(), offset_bytes })
         }
     }
+}
+
+/// Refuses a file that others write, as far as this user may look.
+fn check_alone(file: &File, path: &Path) -> Result<(), HostError> {
+    let stat = file.metadata().map_err(|error| HostError::os(path, "describe it", error))?;
+    let writers = openers::writing(&stat);
+    if writers.is_empty() {
+        return Ok(());
+    }
+    Err(HostError::Refused { path: path.to_owned(), why: Refusal::OpenElsewhere(writers) })
 }
 
 /// Refuses a token that is not the target's.

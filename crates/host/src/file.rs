@@ -3,6 +3,7 @@
 use crate::attributes::Places;
 use crate::attributes::caches::CacheSwitches;
 use crate::buffer::{AlignedBuffer, BufferPool};
+use crate::contents::Contents;
 use crate::engine::{self, Engine, EngineChoice, EngineKind, Finished, Transfer};
 use crate::error::HostError;
 use crate::health::Health;
@@ -51,6 +52,8 @@ pub struct Access {
     /// First byte and size of the part of a block device that is seen, if it is opened for
     /// writing and not whole: offsets count from there.
     pub window: Option<(u64, u64)>,
+    /// Whether each write writes back what is there.
+    pub preserves_content: bool,
     /// Bytes of the file that no drive stored when it was opened: reading them measures
     /// nothing.
     pub holes_bytes: u64,
@@ -62,16 +65,23 @@ pub(crate) struct Writing {
     pub(crate) window: Range<u64>,
     /// How many bytes in all.
     pub(crate) limit_bytes: Option<u64>,
+    /// Whether each write writes back what is there.
+    pub(crate) preserves: bool,
 }
 
 /// A request that the kernel has.
 struct InFlight {
     id: u64,
     op: Op,
+    offset_bytes: u64,
     /// Of data, whose way to the drive the kernel counts.
     bytes: u64,
     /// When it was handed over, if it had to wait here for room.
     handed_over: Option<Nanos>,
+    /// Which write it is, if what is written is remembered.
+    serial: Option<u64>,
+    /// What comes after the reading of what is to be written back: the write, with this `fua`.
+    writes_back: Option<bool>,
 }
 
 /// A block device or a regular file, or the window of it that may be written.
@@ -103,6 +113,9 @@ pub struct HostFile {
     flight_bytes: usize,
     payload_salt: u64,
     writes: u64,
+    contents: Contents,
+    /// Whether each write writes back what is there, which was read right before.
+    preserves: bool,
     /// Why the engine stopped working; then nothing works any more.
     broken: Option<DeviceError>,
 }
@@ -119,6 +132,7 @@ impl HostFile {
         let writable = writing.is_some();
         let whole = 0..opened.capacity_bytes();
         let limit = writing.as_ref().and_then(|writing| writing.limit_bytes);
+        let preserves = writing.as_ref().is_some_and(|writing| writing.preserves);
         let window = writing.map_or_else(|| whole.clone(), |writing| writing.window);
         let device = opened.file.metadata().map_err(os)?.rdev();
         let places = opened.is_block.then(Places::system);
@@ -129,7 +143,7 @@ impl HostFile {
             logical_block_bytes: opened.logical_block_bytes,
             clock: ClockKind::Wall,
             writable,
-            discard: writable && understands_discard(&opened),
+            discard: writable && !preserves && understands_discard(&opened),
             attribution: false,
             snapshot: false,
             caches: switches.as_ref().map_or(Caches::UNKNOWN, CacheSwitches::caches),
@@ -147,9 +161,11 @@ impl HostFile {
             memory_backed: opened.file_system.memory_backed,
             copy_on_write: opened.file_system.copies_on_write,
             window: (window != whole).then_some((window.start, window.end - window.start)),
+            preserves_content: preserves,
             holes_bytes,
         };
         let depth = engine.depth_max();
+        let payload_salt = RandomState::new().build_hasher().finish();
         Ok(Self {
             engine,
             pool: BufferPool::default(),
@@ -167,8 +183,10 @@ impl HostFile {
             waiting: VecDeque::new(),
             ended: Vec::new(),
             flight_bytes: 0,
-            payload_salt: RandomState::new().build_hasher().finish(),
+            payload_salt,
             writes: 0,
+            contents: Contents::new(window.start, payload_salt),
+            preserves,
             broken: None,
         })
     }
@@ -197,10 +215,17 @@ impl HostFile {
         self.fitness.as_mut()
     }
 
+    /// The handle by which what is stored can be checked.
+    #[must_use]
+    pub fn contents(&self) -> Contents {
+        self.contents.clone()
+    }
+
     fn has_room_for(&self, request: &Request) -> bool {
         !self.free_slots.is_empty()
             && (self.flight_bytes == 0
                 || self.flight_bytes + buffer_bytes(request) <= FLIGHT_BYTES_MAX)
+            && !self.meets_a_write(request)
     }
 
     /// Hands a request to the engine, for which there is room.
@@ -218,20 +243,32 @@ impl HostFile {
             });
             fit.inspect_err(|error| self.broken = Some(error.clone()))?;
         }
+        let offset_bytes = request.lba.byte_offset().0;
+        if request.op == Op::Discard {
+            self.contents.forget(offset_bytes, request.bytes().0);
+        }
         if request.op == Op::Discard && self.info.kind == DeviceKind::Block {
             self.discard(request, handed_over);
             return Ok(());
         }
-        let buffer = self.buffer_for(&request);
+        let writes_back = (self.preserves && request.op == Op::Write).then_some(request.fua);
+        let buffer = self.buffer_for(&request)?;
         let slot = self.free_slots.pop().expect("the caller has seen to room");
-        let bytes = buffer.as_ref().map_or(0, |_| request.bytes().0);
-        self.slots[slot] = Some(InFlight { id: request.id, op: request.op, bytes, handed_over });
+        self.slots[slot] = Some(InFlight {
+            id: request.id,
+            op: request.op,
+            offset_bytes,
+            bytes: buffer.as_ref().map_or(0, |_| request.bytes().0),
+            handed_over,
+            serial: (request.op == Op::Write && self.contents.stamps()).then(|| self.writes - 1),
+            writes_back,
+        });
         self.flight_bytes += buffer.as_ref().map_or(0, AlignedBuffer::len);
         let transfer = Transfer {
-            op: request.op,
-            offset_bytes: self.base_bytes + request.lba.byte_offset().0,
+            op: if writes_back.is_some() { Op::Read } else { request.op },
+            offset_bytes: self.base_bytes + offset_bytes,
             len_bytes: request.bytes().0 as usize,
-            fua: request.fua,
+            fua: request.fua && writes_back.is_none(),
             buffer,
         };
         self.engine.start(slot, transfer).map_err(|error| self.fail(&error))
@@ -253,18 +290,57 @@ impl HostFile {
         });
     }
 
-    /// Memory for a request, filled if it is a write.
-    fn buffer_for(&mut self, request: &Request) -> Option<AlignedBuffer> {
+    /// Memory for a request, filled if it is a write of something new.
+    fn buffer_for(&mut self, request: &Request) -> Result<Option<AlignedBuffer>, DeviceError> {
         if !matches!(request.op, Op::Read | Op::Write) {
-            return None;
+            return Ok(None);
         }
         let len = request.bytes().0 as usize;
         let mut buffer = self.pool.take(len, |new| self.engine.adopt(new));
-        if request.op == Op::Write {
-            payload::fill(&mut buffer.as_mut_slice()[..len], self.payload_salt, self.writes);
+        if request.op == Op::Write && !self.preserves {
+            let data = &mut buffer.as_mut_slice()[..len];
+            if self.contents.stamps() {
+                self.contents.stamp(data, request.lba.byte_offset().0, self.writes)?;
+            } else {
+                payload::fill(data, self.payload_salt, self.writes);
+            }
             self.writes += 1;
         }
-        Some(buffer)
+        Ok(Some(buffer))
+    }
+
+    /// Goes on with what the engine has ended: a read that was made for a write is followed by
+    /// the write of the same bytes, whose time counts from there. Everything else is completed.
+    fn take(&mut self, end: Finished) -> Result<Option<Completion>, DeviceError> {
+        let flight = self.slots[end.slot].as_mut().expect("the engine ends what was started");
+        let Some(fua) = flight.writes_back.take().filter(|_| end.result.is_ok()) else {
+            return Ok(Some(self.complete(end)));
+        };
+        let (offset_bytes, len_bytes) = (self.base_bytes + flight.offset_bytes, flight.bytes);
+        if let Some(others) = &mut self.neighbours {
+            others.count(Op::Read, len_bytes);
+        }
+        let transfer = Transfer {
+            op: Op::Write,
+            offset_bytes,
+            len_bytes: len_bytes as usize,
+            fua,
+            buffer: end.buffer,
+        };
+        self.engine.start(end.slot, transfer).map_err(|error| self.fail(&error))?;
+        Ok(None)
+    }
+
+    /// Whether a write would read what is there while another one writes it.
+    fn meets_a_write(&self, request: &Request) -> bool {
+        if !self.preserves || request.op != Op::Write {
+            return false;
+        }
+        let (start, end) = (request.lba.byte_offset().0, request.end().byte_offset().0);
+        self.slots.iter().flatten().any(|flight| {
+            let meets = flight.offset_bytes < end && start < flight.offset_bytes + flight.bytes;
+            flight.op == Op::Write && meets
+        })
     }
 
     fn complete(&mut self, end: Finished) -> Completion {
@@ -272,7 +348,14 @@ impl HostFile {
         self.free_slots.push(end.slot);
         if let Some(buffer) = end.buffer {
             self.flight_bytes -= buffer.len();
+            if request.op == Op::Read && end.result.is_ok() && self.contents.compares() {
+                let data = &buffer.as_slice()[..request.bytes as usize];
+                self.contents.check(data, request.offset_bytes);
+            }
             self.pool.give(buffer);
+        }
+        if let Some(serial) = request.serial {
+            self.contents.ended(serial, end.result.is_ok());
         }
         if let (Some(others), Ok(())) = (&mut self.neighbours, &end.result) {
             others.count(request.op, request.bytes);
@@ -371,7 +454,9 @@ impl Device for HostFile {
         let mut finished = Vec::new();
         self.engine.wait(to, &mut finished).map_err(|error| self.fail(&error))?;
         let failed = finished.iter().any(|end| end.result.is_err());
-        completions.extend(finished.into_iter().map(|end| self.complete(end)));
+        for end in finished {
+            completions.extend(self.take(end)?);
+        }
         if failed {
             // A request past the end of what has shrunk is no fault of the drive.
             let checked = self.presence.check_now(&self.file);
@@ -406,7 +491,7 @@ impl Drop for HostFile {
     fn drop(&mut self) {
         // Only a file whose contents we may answer for: not one that is still being written.
         if self.info.writable && self.in_flight() == 0 {
-            if self.info.kind == DeviceKind::File {
+            if self.info.kind == DeviceKind::File && !self.preserves {
                 consent::mark(&self.file);
             }
             // The kernel takes a ring apart in the background, and with it the file.

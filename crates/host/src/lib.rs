@@ -8,6 +8,7 @@
 //! * [`safety`]: when a block device may be: every check, in order;
 //! * [`health`], `nvme`, `ata`: wear, temperature and spare, where the kernel gives them;
 //! * [`payload`]: what is written: incompressible, never twice the same, recognisable as ours;
+//! * [`contents`]: what was written where, so that it can be checked;
 //! * [`mod@file`]: [`HostFile`], the device on the wall clock;
 //! * [`engine`]: how requests reach the kernel: `io_uring`, or threads where it is off;
 //! * `buffer`: aligned memory, lent to one request at a time;
@@ -26,6 +27,7 @@ mod ata;
 pub mod attributes;
 mod buffer;
 pub mod consent;
+pub mod contents;
 pub mod engine;
 pub mod error;
 pub mod file;
@@ -42,6 +44,7 @@ mod sys;
 mod sysfs;
 
 pub use consent::Consent;
+pub use contents::Contents;
 pub use engine::{EngineChoice, EngineKind};
 pub use error::HostError;
 pub use file::{Access, HostFile};

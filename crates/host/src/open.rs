@@ -11,6 +11,7 @@ use crate::sysfs::SysBlock;
 use ssdscope_io::SECTOR_BYTES;
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -81,8 +82,7 @@ pub fn open_write(
     let (real_path, stat) = resolve(path)?;
     if stat.file_type().is_block_device() {
         let (opened, window) = safety::admit(path, &stat, consent)?;
-        let writing = Writing { window, limit_bytes: consent.write_limit_bytes };
-        return HostFile::new(path, opened, Some(writing), engine);
+        return HostFile::new(path, opened, Some(writing_in(window, consent)), engine);
     }
     let loops = usage::loops_of_file(&real_path);
     if !loops.is_empty() {
@@ -96,8 +96,15 @@ pub fn open_write(
     }
     consent::check(&opened.file, path, opened.capacity_bytes(), consent, keep_going)?;
     let window = 0..opened.capacity_bytes();
-    let writing = Writing { window, limit_bytes: consent.write_limit_bytes };
-    HostFile::new(path, opened, Some(writing), engine)
+    HostFile::new(path, opened, Some(writing_in(window, consent)), engine)
+}
+
+fn writing_in(window: Range<u64>, consent: &Consent<'_>) -> Writing {
+    Writing {
+        window,
+        limit_bytes: consent.write_limit_bytes,
+        preserves: consent.preserve_content,
+    }
 }
 
 fn check_size(path: &Path, opened: &Opened) -> Result<(), HostError> {

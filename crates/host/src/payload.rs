@@ -9,18 +9,24 @@
 use ssdscope_io::SECTOR_BYTES;
 
 const SECTOR: usize = SECTOR_BYTES as usize;
-const WORD: usize = size_of::<u64>();
+pub(crate) const WORD: usize = size_of::<u64>();
 /// An odd constant, the golden ratio: consecutive counters land far apart.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 /// What makes a signature ours. Part of the format: files on disk carry it.
 const SIGNATURE_KEY: u64 = 0x7373_6473_636f_7065;
 
 /// Finalizer of SplitMix64 (Steele, Lea, Flood 2014): every input bit moves every output bit.
 #[inline]
-const fn mix(word: u64) -> u64 {
+pub(crate) const fn mix(word: u64) -> u64 {
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     word ^ (word >> 31)
+}
+
+/// The second word of a sector of ours, from its first.
+#[inline]
+pub(crate) const fn signature(first: u64) -> u64 {
+    mix(first ^ SIGNATURE_KEY)
 }
 
 /// Fills `data`, whole sectors, for write number `serial` of the opening called `salt`.
@@ -33,7 +39,7 @@ pub fn fill(data: &mut [u8], salt: u64, serial: u64) {
         let first = mix(seed);
         let (words, _) = sector.as_chunks_mut::<WORD>();
         words[0] = first.to_le_bytes();
-        words[1] = mix(first ^ SIGNATURE_KEY).to_le_bytes();
+        words[1] = signature(first).to_le_bytes();
         let mut counter = first;
         for word in &mut words[2..] {
             counter = counter.wrapping_add(GOLDEN);
@@ -47,7 +53,7 @@ pub fn fill(data: &mut [u8], salt: u64, serial: u64) {
 pub fn is_ours(sector: &[u8]) -> bool {
     match sector.as_chunks::<WORD>().0 {
         [first, second, ..] => {
-            u64::from_le_bytes(*second) == mix(u64::from_le_bytes(*first) ^ SIGNATURE_KEY)
+            u64::from_le_bytes(*second) == signature(u64::from_le_bytes(*first))
         }
         _ => false,
     }

@@ -4,11 +4,13 @@ use crate::columns::log_dict;
 use crate::error::{DeviceError, OrPy, UsageError, json};
 use crate::machine::with_quiet;
 use crate::observer::{KeepingObserver, PyObserver};
+use crate::read_back::read_back;
 use crate::replay::{Options, replay};
 use crate::serving::{Callbacks, Places, serve_device};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use ssdscope_host::Contents;
 use ssdscope_host::quiet::Watch;
 use ssdscope_io::driver::{self, RequestList};
 use ssdscope_io::flow::Flows;
@@ -31,6 +33,8 @@ pub struct PyDevice {
     access: Option<String>,
     /// The disk beneath a real drive, whose counts the kernel keeps.
     disk: Option<String>,
+    /// Of a device that stores what is written: how that is checked.
+    contents: Option<Contents>,
 }
 
 /// The state of a drive, readable only by it and its forks.
@@ -41,12 +45,17 @@ type Held<'a> = MutexGuard<'a, Option<Box<dyn Device>>>;
 
 impl PyDevice {
     pub fn new(device: Box<dyn Device>, access: Option<String>) -> Self {
-        Self { device: Mutex::new(Some(device)), access, disk: None }
+        Self { device: Mutex::new(Some(device)), access, disk: None, contents: None }
     }
 
     /// The same, on a disk of that name.
     pub fn on_disk(self, disk: Option<String>) -> Self {
         Self { disk, ..self }
+    }
+
+    /// The same, with data that can be checked.
+    pub fn with_contents(self, contents: Contents) -> Self {
+        Self { contents: Some(contents), ..self }
     }
 
     /// Watches the machine, where it matters to what is measured.
@@ -167,6 +176,38 @@ impl PyDevice {
         })?;
         observer.into_result(py)?;
         Ok((with_quiet(&json(&summary.or_py()?)?, watch)?, log_dict(py, &log)?))
+    }
+
+    /// From now on stamp and remember what is written, and compare what is read if asked;
+    /// False where nothing is stored.
+    fn verify(&self, compare_reads: bool) -> bool {
+        let Some(contents) = &self.contents else { return false };
+        contents.verify();
+        contents.compare(compare_reads);
+        true
+    }
+
+    /// Give what came of comparing since it was asked last, as JSON.
+    fn take_verdict(&self) -> PyResult<String> {
+        json(&self.contents.as_ref().map(Contents::take_verdict))
+    }
+
+    /// Read back what was written since `verify`, and compare; what came of it, as JSON.
+    fn read_back(
+        &self,
+        py: Python<'_>,
+        request_bytes: u64,
+        iodepth: u32,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let Some(contents) = self.contents.clone() else { return Err(no_such("verification")) };
+        let mut observer = PyObserver::new(progress, None);
+        let work = |device: &mut dyn Device| {
+            read_back(device, &contents, request_bytes, iodepth, &mut observer)
+        };
+        let read = self.with(py, work)?;
+        observer.into_result(py)?;
+        json(&read)
     }
 
     /// Replay a trace; the summary as JSON.

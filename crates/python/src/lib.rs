@@ -6,6 +6,7 @@
 //! * [`device`]: the class `Device`, one method per operation of the trait and per driver;
 //! * [`opening`]: functions that open devices, and describe paths and drive files;
 //! * [`keys`]: the keys of a drive file as records;
+//! * [`read_back`]: what was written, read back and compared;
 //! * [`replay`]: a replay's options and summary as JSON;
 //! * [`serving`]: a device served over NBD;
 //! * [`trace`]: the requests of a trace, without a drive;
@@ -24,6 +25,7 @@ mod keys;
 mod machine;
 mod observer;
 mod opening;
+mod read_back;
 mod replay;
 mod serving;
 mod signals;

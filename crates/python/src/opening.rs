@@ -39,13 +39,20 @@ pub fn open_file(
     allow_virtual: bool,
     window: Option<(u64, Option<u64>)>,
     write_limit_bytes: Option<u64>,
+    preserve_content: bool,
 ) -> PyResult<PyDevice> {
     let mut signals = Signals::new();
     let opened = py.detach(|| match destroy_token {
         None => open_read(&path, EngineChoice::Auto),
         Some(token) => {
-            let consent =
-                Consent { token, overwrite_existing, allow_virtual, window, write_limit_bytes };
+            let consent = Consent {
+                token,
+                overwrite_existing,
+                allow_virtual,
+                window,
+                write_limit_bytes,
+                preserve_content,
+            };
             let mut keep_going = || signals.keep_going(|_, _| Ok(()));
             open_write(&path, &consent, EngineChoice::Auto, &mut keep_going)
         }
@@ -54,7 +61,8 @@ pub fn open_file(
     let device = opened.or_py()?;
     let access = json(device.access())?;
     let disk = ssdscope_host::quiet::disk_beneath(&path);
-    Ok(PyDevice::new(Box::new(device), Some(access)).on_disk(disk))
+    let contents = device.contents();
+    Ok(PyDevice::new(Box::new(device), Some(access)).on_disk(disk).with_contents(contents))
 }
 
 /// Say what a device or file is, as JSON.
@@ -83,7 +91,8 @@ pub fn open_nbd(
     let access = json(&NbdAccess::of(&target))?;
     // A server that keeps silent takes seconds to give up, hence the watched thread.
     let device = watched(py, move || NbdClient::open(&target))?.or_py()?;
-    Ok(PyDevice::new(Box::new(device), Some(access)))
+    let contents = device.contents();
+    Ok(PyDevice::new(Box::new(device), Some(access)).with_contents(contents))
 }
 
 /// How requests reach an export: the keys of a file's access.

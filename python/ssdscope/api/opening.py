@@ -35,6 +35,7 @@ def open(  # noqa: A001 (as gzip.open: it is used as ssdscope.open)
     allow_virtual: bool = False,
     window: tuple[int, int | None] | None = None,
     write_limit_bytes: int | None = None,
+    preserve_content: bool = False,
 ) -> Target:
     """Open a drive: a simulated one, a file, a block device, or several as a RAID-0.
 
@@ -67,6 +68,8 @@ def open(  # noqa: A001 (as gzip.open: it is used as ssdscope.open)
         the end. Without it the last quarter.
     write_limit_bytes
         How many bytes may be written in all.
+    preserve_content
+        Each write to a file or a block device writes back what is there.
 
     Returns
     -------
@@ -98,6 +101,7 @@ def open(  # noqa: A001 (as gzip.open: it is used as ssdscope.open)
         allow_virtual=allow_virtual,
         window=window,
         write_limit_bytes=write_limit_bytes,
+        preserve_content=preserve_content,
     )
     _switch("write_cache", write_cache, opened.device.set_write_cache)
     _switch("read_cache", read_cache, opened.device.set_read_cache)

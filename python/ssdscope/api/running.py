@@ -16,6 +16,7 @@ from ssdscope.workloads.execution import bring_to_rest, perform, require_writabl
 from ssdscope.workloads.flow_options import read_flows
 from ssdscope.workloads.options import workload_from_options
 from ssdscope.workloads.replaying import replay_options
+from ssdscope.workloads.verifying import Verification
 
 OnProgress: TypeAlias = "Callable[[Progress], None] | None"
 _Size: TypeAlias = int | str
@@ -64,6 +65,8 @@ def run(
     flow: str | Sequence[str] = (),
     jobs: str | None = None,
     exitall: bool = False,
+    verify: str | None = None,
+    do_verify: bool = True,
     log: bool = False,
     seed: int | None = None,
     progress: OnProgress = None,
@@ -83,6 +86,9 @@ def run(
     flow, jobs, exitall
         Several workloads at once: each as ``"rw=randread bs=4k"``, or a file of them; whether the
         first that ends stops the others. `options` then hold for all.
+    verify, do_verify
+        ``"crc32c"``: stamp what is written, and read it back at the end, or not; a run of reads
+        compares what it reads. The document then has a key ``verify``.
     log
         Keep every request in memory, as `Run.log`.
     seed
@@ -118,6 +124,7 @@ def run(
     flows = (flow,) if isinstance(flow, str) else flow
     several = read_flows(flows, jobs, given, exit_all=exitall)
     plan = several or workload_from_options(given, seed=0)
+    verification = None if verify is None else Verification(verify, do_verify)
     opened = target_of(target, seed)
     used_seed = seed_of(opened, seed)
     seeded = plan.seeded(used_seed)
@@ -126,7 +133,7 @@ def run(
     steady = bring_to_rest(opened, seeded) if until_steady else None
 
     def runner(chunk: Callable[[Log], None] | None) -> RunResult:
-        return perform(opened, seeded, progress=progress, chunk=chunk)
+        return perform(opened, seeded, progress=progress, chunk=chunk, verification=verification)
 
     def made(result: RunResult, kept: Log | None) -> Run:
         return Run.of(opened, seeded.to_dict(), result, used_seed, log=kept, steady=steady)

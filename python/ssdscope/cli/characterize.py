@@ -178,6 +178,7 @@ def characterize(
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
     allow_virtual: options.AllowVirtual = False,
+    preserve_content: options.PreserveContent = False,
     offset: options.WindowOffset = None,
     size: options.WindowSize = None,
     write_limit: options.WriteLimit = None,

@@ -58,6 +58,12 @@ def _distributions(_words: Words) -> Names:
     return DISTRIBUTIONS
 
 
+def _verifications(_words: Words) -> Names:
+    from ssdscope.workloads.verifying import METHODS
+
+    return METHODS
+
+
 def _fio_logs(_words: Words) -> Names:
     from ssdscope.results.fio_logs import KINDS
 
@@ -178,6 +184,7 @@ def _kinds(_words: Words) -> Names:
 PATTERNS = Choices(_patterns)
 ARRIVALS = Choices(_arrivals)
 DISTRIBUTIONS = Choices(_distributions)
+VERIFICATIONS = Choices(_verifications)
 FIO_LOGS = Choices(_fio_logs)
 MODES = Choices(_modes)
 ALIGNMENTS = Choices(_alignments)

@@ -148,6 +148,15 @@ AllowVirtual: TypeAlias = Annotated[
         rich_help_panel=TARGET_GROUP,
     ),
 ]
+PreserveContent: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--preserve-content",
+        help="Each write to a file or block device writes back what is there. It needs "
+        "--destroy-data too.",
+        rich_help_panel=TARGET_GROUP,
+    ),
+]
 WriteLimit: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -1,6 +1,6 @@
 """``ssdscope run``: one workload, its statistics."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from ssdscope.cli.run_plan import tell_run_plan
 from ssdscope.cli.running import Presentation, TargetOptions, execute, set_quiet_queue
 from ssdscope.cli.session import Session
 from ssdscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from ssdscope.workloads.verifying import Verification
 
 EXAMPLES = """
 Random reads of 4 KiB, 32 in flight:
@@ -29,6 +32,7 @@ A real file, only read, with a row per request:
 WORKLOAD, END = "Workload", "Start and end of the run"
 PLACES, PACE = "Where requests go", "Pace and durability"
 FLOWS = "Several workloads at once"
+CHECK = "What the drive stores"
 
 
 def _option(
@@ -226,6 +230,22 @@ def run(
     direct: Annotated[
         str | None, _option(PACE, "--direct", "1", "Always on, and taken as fio writes it.")
     ] = None,
+    verify: Annotated[
+        str | None,
+        _option(
+            CHECK,
+            "--verify",
+            "METHOD",
+            "Read back at the end what was written, and compare; a run of reads compares them.",
+            "",
+            choices.VERIFICATIONS,
+        ),
+        choices.VERIFICATIONS,
+    ] = None,
+    do_verify: Annotated[
+        str | None,
+        _option(CHECK, "--do-verify", "0|1", "0: leave reading back to a later run.", "1"),
+    ] = None,
     flow: Annotated[
         list[str] | None,
         _option(
@@ -261,6 +281,7 @@ def run(
     destroy_data: options.DestroyData = None,
     overwrite_existing: options.OverwriteExisting = False,
     allow_virtual: options.AllowVirtual = False,
+    preserve_content: options.PreserveContent = False,
     write_limit: options.WriteLimit = None,
     dry_run: options.DryRun = False,
     rated_writes: options.RatedWrites = None,
@@ -303,6 +324,7 @@ def run(
     typed = {name: context.params[name] for name in OPTIONS}
     several = read_flows(flow or (), jobs, typed, exit_all=exitall)
     plan = several or workload_from_options(typed, seed=0)
+    verification = _verification(verify, do_verify)
     used_seed = session.seed(seed)
     plan = plan.seeded(used_seed)
     opened = goal.open(used_seed)
@@ -318,16 +340,34 @@ def run(
     show = Presentation(title, output_format, progress, log)
 
     def runner(on_progress: Any, on_chunk: Any) -> Any:
-        return perform(opened, plan, progress=on_progress, chunk=on_chunk)
+        return perform(
+            opened, plan, progress=on_progress, chunk=on_chunk, verification=verification
+        )
 
     return execute(session, opened, plan.to_dict(), used_seed, show, runner, steady)
+
+
+def _verification(method: str | None, do_verify: str | None) -> "Verification | None":
+    """Read how to verify, as typed."""
+    from ssdscope.workloads.verifying import Verification
+
+    if do_verify not in (None, "0", "1"):
+        raise UsageError(f"--do-verify: {do_verify!r} is neither 0 nor 1")
+    if method is None:
+        if do_verify is not None:
+            raise UsageError("--do-verify: nothing is verified", hint="add --verify crc32c")
+        return None
+    try:
+        return Verification(method, do_verify != "0")
+    except UsageError as error:
+        raise UsageError(f"--verify: {error.message}", hint=error.hint) from error
 
 
 def _typed(context: typer.Context) -> list[str]:
     """List the options of a workload that stand on the command line."""
     from ssdscope.workloads.options import OPTIONS
 
-    names = (*OPTIONS, "until_steady", "flow", "jobs", "exitall")
+    names = (*OPTIONS, "until_steady", "flow", "jobs", "exitall", "verify", "do_verify")
     return [
         f"--{name.replace('_', '-')}"
         for name in names

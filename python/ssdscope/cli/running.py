@@ -43,6 +43,7 @@ class TargetOptions:
     allow_virtual: bool = False
     window: tuple[int, int | None] | None = None
     write_limit: str | None = None
+    preserve_content: bool = False
 
     @classmethod
     def typed(
@@ -66,6 +67,7 @@ class TargetOptions:
             allow_virtual=params.get("allow_virtual", False),
             window=window,
             write_limit=params.get("write_limit"),
+            preserve_content=params.get("preserve_content", False),
         )
 
     def open(self, seed: int) -> "Target":
@@ -86,6 +88,7 @@ class TargetOptions:
             allow_virtual=self.allow_virtual,
             window=self.window,
             write_limit_bytes=limit,
+            preserve_content=self.preserve_content,
         )
         _switch("--write-cache", self.write_cache, target.device.set_write_cache)
         _switch("--read-cache", self.read_cache, target.device.set_read_cache)
@@ -235,7 +238,7 @@ def tell(show: Presentation, record: dict[str, Any]) -> None:
 
 def exit_code(record: dict[str, Any]) -> int:
     """Say by the exit code whether the answer may be trusted, and on stderr why not."""
-    from ssdscope.results.remarks import doubts, trustworthy
+    from ssdscope.results.remarks import doubts, stored_well, trustworthy
 
     if record.get("interrupted"):
         note(f"interrupted after {record['requests']:,} requests; what was measured is kept")
@@ -243,5 +246,7 @@ def exit_code(record: dict[str, Any]) -> int:
     for doubt in doubts(record):
         note(doubt)
     if record["requests"] == 0 and record.get("failed_requests"):
+        return EXIT_FAILED
+    if not stored_well(record):
         return EXIT_FAILED
     return EXIT_DONE if trustworthy(record) else EXIT_NOT_TRUSTWORTHY

@@ -4,7 +4,7 @@ from typing import Any
 
 from ssdscope.cli.layout import table
 from ssdscope.cli.terminal import paragraph
-from ssdscope.units import format_capacity, format_duration
+from ssdscope.units import format_binary, format_capacity, format_duration
 
 _LATENCY_COLUMNS = ("mean", "p50", "p90", "p99", "p99_9", "max")
 _ATTRIBUTION_SHARE_SHOWN = 0.001
@@ -27,7 +27,18 @@ def run_text(title: str, record: dict[str, Any]) -> str:
         parts += [_attribution(part, name, label) for name in ("read", "write") if part[name]]
     if record["counters"]:
         parts.append(_counters(record["counters"]))
+    if record.get("verify"):
+        parts.append(_verified(record["verify"]))
     return "\n".join(part for part in parts if part is not None)
+
+
+def _verified(about: dict[str, Any]) -> str:
+    if about["state"] == "skipped":
+        return "verify: nothing was compared"
+    checked, wrong = about["checked_bytes"], about["mismatched_bytes"]
+    after = "" if about["state"] == "done" else f", then {about['state']}"
+    found = f"{format_binary(wrong)} not as written" if wrong else "all as written"
+    return paragraph(f"verify {about['method']}: {format_binary(checked)} compared{after}, {found}")
 
 
 TRACED_HEADER = ("", "IOPS", "MiB/s", "mean us", "±95 %", "p50", "p90", "p99", "p99.9", "max")

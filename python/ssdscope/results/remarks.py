@@ -36,6 +36,7 @@ def doubts(record: dict[str, Any]) -> list[str]:
     wanted = record["workload"].get("until_ci")
     if wanted is not None and record.get("until_ci_reached") is False:
         said.append(f"the 95 % interval did not come within {100 * wanted:g}% of the mean")
+    said += _of_verification(record.get("verify") or {})
     if not _rested(record):
         said.append("the drive had not come to rest: its rate still changed when it was measured")
     return said
@@ -52,6 +53,32 @@ def trustworthy(record: dict[str, Any]) -> bool:
         and trace_is_whole(record.get("trace") or {})
         and not record.get("interrupted")
     )
+
+
+def stored_well(record: dict[str, Any]) -> bool:
+    """Say whether all that was compared was as it had been written, if that was asked for."""
+    about = record.get("verify") or {}
+    return (
+        not about.get("mismatched_bytes")
+        and not about.get("unread_bytes")
+        and about.get("state") != "broken"
+    )
+
+
+def _of_verification(about: dict[str, Any]) -> list[str]:
+    """Say what the drive does not hold as it was written, and what was not compared."""
+    said = []
+    if about.get("mismatched_bytes"):
+        first = about["first"]
+        said.append(
+            f"verify: {about['mismatched_bytes']:,} of {about['checked_bytes']:,} bytes are in "
+            f"sectors that do not hold what was written; the first at byte "
+            f"{first['offset_bytes']:,}: expected {first['expected']}; found {first['found']}"
+        )
+    if about.get("unread_bytes"):
+        why = about.get("reason") or "reads failed"
+        said.append(f"verify: {about['unread_bytes']:,} bytes could not be read back: {why}")
+    return said
 
 
 def of_trace(about: dict[str, Any]) -> list[str]:

@@ -22,6 +22,11 @@ def access_notes(target: Target) -> list[str]:
             f"of {target.uri} only bytes {start:,} to {start + size - 1:,} ({format_size(size)}) "
             "are read and written; offsets count from there"
         )
+    if access.get("preserves_content"):
+        notes.append(
+            f"{target.uri}: each write writes back what is there, which is read right before, "
+            "outside the time that counts; a power cut in the middle of a write may cost a block"
+        )
     if name := access.get("copy_on_write"):
         notes.append(
             f"warning: {target.uri} lies on {name}, which writes everything to a new place and "

@@ -20,6 +20,9 @@ from ssdscope.targets.records import DeviceInfo, Log, Moved, Progress, RunResult
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+READ_BACK_BYTES, READ_BACK_DEPTH = 256 << 10, 8
+"""How data are read back: large requests, a few at a time, as it is not measured."""
+
 ProgressCallback = Callable[[Progress], None]
 ChunkCallback = Callable[[Log], None]
 
@@ -203,6 +206,68 @@ class Device:
         if summary.get("interrupted"):
             raise KeyboardInterrupt
         return Log(columns, Quiet.from_dict(summary.get("quiet")))
+
+    def verify(self, *, compare_reads: bool) -> None:
+        """From now on stamp and remember what is written, so that it can be compared.
+
+        Parameters
+        ----------
+        compare_reads
+            Compare what is read, too: with what was written since, or else with its stamps.
+
+        Raises
+        ------
+        UsageError
+            If nothing that is written is stored, or nobody here sees it.
+        """
+        if self._native.verify(compare_reads):
+            return
+        if self.info.kind == "raid0":
+            raise UsageError(
+                "an array is not verified: its members hold the data",
+                hint="verify each member by itself",
+            )
+        raise UsageError(
+            "a simulated drive stores no data, so there is nothing to compare",
+            hint="ssdscope serve stores them: run with --verify on its export",
+        )
+
+    def take_verdict(self) -> dict[str, Any]:
+        """Give what came of comparing since it was asked last.
+
+        Returns
+        -------
+        dict
+            ``checked_bytes``, ``mismatched_bytes`` (whole sectors) and ``first``: None, or
+            ``offset_bytes`` on the target, ``expected`` and ``found``.
+        """
+        verdict: dict[str, Any] = json.loads(self._native.take_verdict())
+        return verdict
+
+    def read_back(
+        self,
+        *,
+        request_bytes: int = READ_BACK_BYTES,
+        iodepth: int = READ_BACK_DEPTH,
+        progress: ProgressCallback | None = None,
+    ) -> dict[str, Any]:
+        """Read what was written since `verify`, each place once and in order, and compare.
+
+        Returns
+        -------
+        dict
+            Of `take_verdict`, and ``written_bytes, failed_requests, elapsed_ns, interrupted,
+            broken`` (why it did not come to its end, or None).
+
+        Raises
+        ------
+        UsageError
+            If the device stores no data.
+        """
+        with translated_errors():
+            text = self._native.read_back(request_bytes, iodepth, _progress(progress))
+        found: dict[str, Any] = json.loads(text)
+        return found
 
     def replay(
         self,

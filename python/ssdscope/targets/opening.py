@@ -117,6 +117,7 @@ class _Options:
     allow_virtual: bool
     window: tuple[int, int | None] | None
     write_limit_bytes: int | None
+    preserve_content: bool
 
 
 def open_target(
@@ -130,6 +131,7 @@ def open_target(
     allow_virtual: bool = False,
     window: tuple[int, int | None] | None = None,
     write_limit_bytes: int | None = None,
+    preserve_content: bool = False,
 ) -> Target:
     """Open a target.
 
@@ -156,6 +158,9 @@ def open_target(
         the end. Without it the last quarter. Nothing outside is seen.
     write_limit_bytes
         How many bytes may be written in all.
+    preserve_content
+        Of a file or a block device: each write writes back what is there, which is read right
+        before, outside the time that counts. It needs the token too, and `overwrite_existing` not.
 
     Raises
     ------
@@ -176,7 +181,10 @@ def open_target(
         allow_virtual,
         window,
         write_limit_bytes,
+        preserve_content,
     )
+    if preserve_content:
+        _require_content(uri, spec, options)
     if (state is not None or sets) and not any(_is_simulated(leaf) for leaf in _leaves(spec)):
         option = "--state" if state is not None else "--set"
         raise UsageError(
@@ -184,6 +192,21 @@ def open_target(
             hint="prepare a real drive by I/O, with run and a write workload",
         )
     return replace(_open(uri, spec, options), seed=seed, sets=options.sets)
+
+
+def _require_content(uri: str, spec: grammar.Spec, options: _Options) -> None:
+    """Refuse to keep the content of what has none, or where nothing would be written."""
+    if not all(isinstance(leaf, grammar.Path) for leaf in _leaves(spec)):
+        raise UsageError(
+            f"target {uri!r}: only the content of files and block devices can be preserved",
+            hint="leave out --preserve-content",
+        )
+    if options.destroy_token is None:
+        raise UsageError(
+            "--preserve-content still writes, and a power cut in the middle of a write may cost "
+            "what is there",
+            hint="add --destroy-data TOKEN; ssdscope doctor --identify TARGET prints the token",
+        )
 
 
 def as_set(key: str, value: Any) -> str:
@@ -374,6 +397,7 @@ def _open(uri: str, spec: grammar.Spec, options: _Options) -> Target:
                     options.allow_virtual,
                     options.window,
                     options.write_limit_bytes,
+                    options.preserve_content,
                 )
         case grammar.Null(capacity_bytes):
             with translated_errors():

@@ -13,6 +13,8 @@ from ssdscope.targets.spare import spare_bytes
 from ssdscope.workloads.flow_options import in_flow_names
 from ssdscope.workloads.flows import Flows
 from ssdscope.workloads.options import in_option_names, on_command_line
+from ssdscope.workloads.preserving import require_apart
+from ssdscope.workloads.verifying import Verification, verified
 
 if TYPE_CHECKING:
     from ssdscope.targets import RunResult, Target
@@ -86,12 +88,15 @@ def perform(
     *,
     progress: ProgressCallback | None = None,
     chunk: ChunkCallback | None = None,
+    verification: Verification | None = None,
     where: Callable[[str], str] = on_command_line,
 ) -> RunResult:
     """Run a workload, or several side by side, to the end.
 
     Parameters
     ----------
+    verification
+        Compare what the drive holds with what was written, see `verified`.
     progress, chunk
         As of `Device.run`.
     where
@@ -105,6 +110,23 @@ def perform(
         If the drive fails or can make no progress.
     """
     plan = plan.within(target.device.info.capacity_bytes)
+    require_apart(target, plan)
+
+    def run() -> RunResult:
+        return _run(target, plan, progress, chunk, where)
+
+    if verification is None:
+        return run()
+    return verified(target, verification, run, writes=plan.writes, progress=progress)
+
+
+def _run(
+    target: Target,
+    plan: Workload | Flows,
+    progress: ProgressCallback | None,
+    chunk: ChunkCallback | None,
+    where: Callable[[str], str],
+) -> RunResult:
     if isinstance(plan, Flows):
         try:
             return target.device.run_flows(plan, progress=progress, chunk=chunk)

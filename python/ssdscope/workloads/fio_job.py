@@ -16,6 +16,7 @@ from ssdscope.workloads.drawn import parse_direct, parse_distribution
 from ssdscope.workloads.fio_numbers import fio_bytes, fio_flag, fio_time_ns
 from ssdscope.workloads.fio_options import ENGINES, IGNORED, REFUSED
 from ssdscope.workloads.flows import Flow, Flows
+from ssdscope.workloads.verifying import Verification
 from ssdscope.workloads.workload import MIXES, PATTERNS, BlockShare, Workload
 
 FILE_BYTES_MAX = 1 << 20
@@ -60,11 +61,14 @@ class Stage:
         Seeds that the file gives, by the names of flows.
     start_delay_ns
         How long the drive rests before.
+    verification
+        How what they write, or read, is verified; None if it is not.
     """
 
     flows: Flows
     seeds: dict[str, int]
     start_delay_ns: int = 0
+    verification: Verification | None = None
 
     def seeded(self, seed: int) -> "Stage":
         """Give each job a seed of its own, but where the file gives one."""
@@ -465,6 +469,11 @@ def _delay(job: _Job, text: str, _given: _Given) -> None:
     job.flags["startdelay"] = fio_time_ns(text, _SECOND_NS)
 
 
+def _verify(job: _Job, text: str, _given: _Given) -> None:
+    if text != "0":
+        job.flags["verify"] = Verification(text).method
+
+
 _READERS: dict[str, _Reader] = {
     "rw": _rw,
     "bs": lambda job, text, _given: job.pair(text, "block_bytes", job.size),
@@ -496,8 +505,10 @@ _READERS: dict[str, _Reader] = {
     "startdelay": _delay,
     "loops": _loops,
     "exitall": _flag("exitall"),
+    "verify": _verify,
+    "do_verify": _flag("do_verify"),
 }
-_FLAGS = ("time_based", "stonewall", "exitall", "direct")
+_FLAGS = ("time_based", "stonewall", "exitall", "direct", "do_verify")
 
 
 def taken_options() -> tuple[str, ...]:
@@ -535,8 +546,25 @@ def _staged(jobs: Sequence[_Job], path: str) -> tuple[Stage, ...]:
                 hint="give them one startdelay, or set them apart by stonewall",
             )
         exit_all = any(job.flags.get("exitall") for job in group.jobs)
-        stages.append(Stage(Flows(tuple(flows), exit_all), seeds, delays.pop()))
+        verification = _verification(group, path)
+        stages.append(Stage(Flows(tuple(flows), exit_all), seeds, delays.pop(), verification))
     return tuple(stages)
+
+
+def _verification(group: _Group, path: str) -> Verification | None:
+    """Give what jobs side by side have in common: data are stamped for all of them, or none."""
+    asked = {
+        (job.flags.get("verify"), job.flags.get("do_verify", True) or "verify" not in job.flags)
+        for job in group.jobs
+    }
+    if len(asked) > 1:
+        raise UsageError(
+            f"{path}, line {group.jobs[0].line}: verify or do_verify differs between jobs that "
+            "run side by side",
+            hint="write them into [global], or set the jobs apart by stonewall",
+        )
+    method, reads_back = asked.pop()
+    return None if method is None else Verification(method, reads_back)
 
 
 def _notes(jobs: Sequence[_Job]) -> list[str]:

@@ -2,16 +2,40 @@
 
 _FILE = "the target is the first word of the command line, never a job file's"
 _RUNS = "a job file never starts programs here"
-_VERIFY = (
-    "what is written is not read back: a simulated drive stores no data, and the door to a drive "
-    "carries none; fio itself verifies on the same file or on a served drive"
-)
 _TRIM = "only reads and writes are asked for"
 _DATA = "what is written is ours: random bytes that can be told again"
 _PROCESS = "ssdscope has one process, and places it itself"
 _BATCH = "requests are sent one by one, as soon as there is room"
 _ZONES = "zones of a device are not walked"
 _SAMPLE = "it changes the rate on the way; --rate and rate_iops are constant"
+
+_AT_THE_END = "everything is compared at the end of the run"
+VERIFY_REFUSED = {
+    "verify_backlog": _AT_THE_END,
+    "verify_backlog_batch": _AT_THE_END,
+    "verify_pattern": "what is written says which write it is of, and where it belongs",
+    "verify_only": "a run of reads with verify compares what an earlier run wrote",
+    "verify_state_load": "the stamps on the drive say what was written",
+    "verify_offset": "every sector has a stamp at its head",
+    "experimental_verify": "it replays the writes, which may repeat here",
+    "trim_verify_zero": _TRIM,
+}
+"""Options of fio's verify that have no equal, and why."""
+
+_STAMPS = "every sector has a stamp of its own"
+VERIFY_IGNORED = {
+    "verify_fatal": "all mismatches are counted, and the exit code is 1",
+    "verify_interval": _STAMPS,
+    "verify_dump": "the first mismatch is told with its place and bytes",
+    "verify_async": "it only spreads work over threads",
+    "verify_async_cpus": "it only spreads work over threads",
+    "verify_state_save": "the stamps on the drive say what was written",
+    "verify_write_sequence": "the number of a write is always compared",
+    "verify_header_seed": _STAMPS,
+    "verifysort": "data are read back in order",
+    "verifysort_nr": "data are read back in order",
+}
+"""Options of fio's verify that change nothing here, and why."""
 
 REFUSED = {
     "filename": _FILE,
@@ -25,14 +49,7 @@ REFUSED = {
     "exec_postrun": _RUNS,
     "verify_trigger_file": _RUNS,
     "trigger": _RUNS,
-    "verify": _VERIFY,
-    "do_verify": _VERIFY,
-    "verify_backlog": _VERIFY,
-    "verify_fatal": _VERIFY,
-    "verify_interval": _VERIFY,
-    "verify_only": _VERIFY,
-    "verify_pattern": _VERIFY,
-    "verifysort": _VERIFY,
+    **VERIFY_REFUSED,
     "read_iolog": "a trace is replayed: ssdscope replay TARGET TRACE",
     "write_iolog": "--log FILE.parquet keeps every request",
     "bsrange": "bssplit draws sizes by shares",
@@ -136,6 +153,7 @@ IGNORED = {
     "log_offset": "--log FILE.parquet keeps every request",
     "bwavgtime": "rates are of the whole run",
     "iopsavgtime": "rates are of the whole run",
+    **VERIFY_IGNORED,
     "per_job_logs": "--log FILE.parquet keeps every request",
     "continue_on_error": "a request that fails ends nothing; a hundred in a row do",
     "registerfiles": "so it is wherever the kernel allows it",

@@ -13,6 +13,7 @@ from ssdscope.units import (
     parse_whole_percent,
 )
 from ssdscope.workloads.drawn import parse_direct, parse_distribution, parse_rate, parse_split
+from ssdscope.workloads.fio_options import VERIFY_IGNORED, VERIFY_REFUSED
 from ssdscope.workloads.workload import PATTERNS, Workload
 
 
@@ -123,10 +124,9 @@ ELSEWHERE = {
     "time_based": "leave it out: a run with --runtime alone lasts as long",
     "write_bw_log": _LOG,
     "write_iops_log": _LOG,
-    "verify": (
-        "what is written is not read back: a simulated drive stores no data, and the door to a "
-        "drive carries none; fio --verify on the same file does"
-    ),
+    "verify": "--verify METHOD of run is for all workloads of a run together",
+    **VERIFY_REFUSED,
+    **{name: f"leave it out: {reason}" for name, reason in VERIFY_IGNORED.items()},
     "write_lat_log": _LOG,
 }
 """Options of fio that are called or done otherwise here: what to write instead."""

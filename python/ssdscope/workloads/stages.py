@@ -56,7 +56,7 @@ def perform_stage(
     if chunk is not None and flows_of(job) > 1:
         keep = _numbered(chunk, before)
     plan = plan_of(stage, target.device.info.capacity_bytes)
-    return perform(target, plan, progress=progress, chunk=keep)
+    return perform(target, plan, progress=progress, chunk=keep, verification=stage.verification)
 
 
 def _numbered(chunk: ChunkCallback, before: int) -> ChunkCallback:

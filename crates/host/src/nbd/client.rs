@@ -17,6 +17,7 @@ use super::protocol::{
     SIMPLE_REPLY_BYTES, SIMPLE_REPLY_MAGIC, WireRequest, be32, be64, command, command_flag,
     export_flag,
 };
+use crate::contents::Contents;
 use crate::{payload, sys};
 use ssdscope_io::device::check_request;
 use ssdscope_io::shown::Shown;
@@ -94,6 +95,9 @@ struct UnderWay {
     read_bytes: u32,
     /// Data either way.
     moved_bytes: u64,
+    offset_bytes: u64,
+    /// Which write it is, if what is written is remembered.
+    serial: Option<u64>,
 }
 
 /// Where in the server's words we are.
@@ -117,6 +121,9 @@ pub struct NbdClient {
     serial: u64,
     salt: u64,
     writes: u64,
+    contents: Contents,
+    /// Data of the read that is coming in, if it is compared.
+    read: Vec<u8>,
     out: Vec<u8>,
     sent: usize,
     buffer: Vec<u8>,
@@ -147,6 +154,7 @@ impl NbdClient {
             return Err(NbdError::ReadOnly { address: target.address.to_string() });
         }
         let now = sys::monotonic_now();
+        let salt = RandomState::new().build_hasher().finish();
         Ok(Self {
             socket,
             address: target.address.clone(),
@@ -159,8 +167,10 @@ impl NbdClient {
             waiting: VecDeque::new(),
             flight_bytes: 0,
             serial: 0,
-            salt: RandomState::new().build_hasher().finish(),
+            salt,
             writes: 0,
+            contents: Contents::new(0, salt),
+            read: Vec::new(),
             out: Vec::new(),
             sent: 0,
             buffer: vec![0; INPUT_BYTES],
@@ -169,6 +179,12 @@ impl NbdClient {
             heard: now,
             broken: None,
         })
+    }
+
+    /// The handle by which what is stored can be checked.
+    #[must_use]
+    pub fn contents(&self) -> Contents {
+        self.contents.clone()
     }
 
     fn has(&self, flag: u16) -> bool {
@@ -209,7 +225,7 @@ impl NbdClient {
     }
 
     /// Writes a request, for which there is room, behind what is to be sent.
-    fn issue(&mut self, request: &Request, submitted: Nanos) {
+    fn issue(&mut self, request: &Request, submitted: Nanos) -> Result<(), DeviceError> {
         if self.free.len() == DEPTH_MAX {
             self.heard = sys::monotonic_now();
             sys::sharpen_timers();
@@ -227,17 +243,39 @@ impl NbdClient {
         let flags = if request.fua && request.op == Op::Write { command_flag::FUA } else { 0 };
         let offset_bytes = if request.op == Op::Flush { 0 } else { request.lba.byte_offset().0 };
         WireRequest { flags, command, cookie, offset_bytes, len_bytes }.write(&mut self.out);
-        if request.op == Op::Write {
-            let start = self.out.len();
-            self.out.resize(start + len_bytes as usize, 0);
-            payload::fill(&mut self.out[start..], self.salt, self.writes);
-            self.writes += 1;
+        let serial = if request.op == Op::Write { self.add_data(request)? } else { None };
+        if request.op == Op::Discard {
+            self.contents.forget(offset_bytes, request.bytes().0);
         }
         let read_bytes = if request.op == Op::Read { len_bytes } else { 0 };
         let moved_bytes = moved_bytes(request);
         self.flight_bytes += moved_bytes;
-        self.under_way[slot] =
-            Some(UnderWay { id: request.id, cookie, submitted, read_bytes, moved_bytes });
+        self.under_way[slot] = Some(UnderWay {
+            id: request.id,
+            cookie,
+            submitted,
+            read_bytes,
+            moved_bytes,
+            offset_bytes,
+            serial,
+        });
+        Ok(())
+    }
+
+    /// Writes the data of a write behind its head; its number, if it is to be remembered.
+    fn add_data(&mut self, request: &Request) -> Result<Option<u64>, DeviceError> {
+        let start = self.out.len();
+        self.out.resize(start + request.bytes().0 as usize, 0);
+        let (data, number) = (&mut self.out[start..], self.writes);
+        let stamps = self.contents.stamps();
+        if stamps {
+            let stamped = self.contents.stamp(data, request.lba.byte_offset().0, number);
+            stamped.inspect_err(|error| self.broken = Some(error.clone()))?;
+        } else {
+            payload::fill(data, self.salt, number);
+        }
+        self.writes += 1;
+        Ok(stamps.then_some(number))
     }
 
     fn send(&mut self) -> Result<(), DeviceError> {
@@ -273,7 +311,7 @@ impl NbdClient {
         taken
     }
 
-    /// Goes through replies; the data of reads are looked at by nobody.
+    /// Goes through replies; the data of reads are looked at only if they are to be compared.
     fn take(
         &mut self,
         mut input: &[u8],
@@ -294,6 +332,9 @@ impl NbdClient {
                 Reading::Data { slot, left_bytes } => {
                     let len = (*left_bytes as usize).min(input.len());
                     *left_bytes -= len as u32;
+                    if self.contents.compares() {
+                        self.read.extend_from_slice(&input[..len]);
+                    }
                     input = &input[len..];
                     if *left_bytes == 0 {
                         let slot = *slot;
@@ -339,9 +380,15 @@ impl NbdClient {
         completed: Nanos,
         completions: &mut Vec<Completion>,
     ) {
-        let Some(UnderWay { id, submitted, moved_bytes, .. }) = self.under_way[slot].take() else {
-            return;
-        };
+        let Some(request) = self.under_way[slot].take() else { return };
+        let UnderWay { id, submitted, moved_bytes, .. } = request;
+        if !self.read.is_empty() {
+            self.contents.check(&self.read, request.offset_bytes);
+            self.read.clear();
+        }
+        if let Some(serial) = request.serial {
+            self.contents.ended(serial, outcome == Outcome::Done);
+        }
         self.free.push(slot);
         self.flight_bytes -= moved_bytes;
         let attribution = Attribution::ZERO;
@@ -355,7 +402,7 @@ impl NbdClient {
                 self.waiting.push_front((request, submitted));
                 break;
             }
-            self.issue(&request, submitted);
+            self.issue(&request, submitted)?;
         }
         self.send()
     }
@@ -426,7 +473,7 @@ impl Device for NbdClient {
             self.waiting.push_back((request, submitted));
             return Ok(());
         }
-        self.issue(&request, submitted);
+        self.issue(&request, submitted)?;
         self.send()
     }
 

@@ -4,7 +4,7 @@
 //! 2. [`usage`]: not read-only, no mount, swap or holder on it or on what belongs to it;
 //! 3. [`claim`]: the kernel gives it to us alone (`O_EXCL`);
 //! 4. [`signatures`]: libblkid finds nothing on it, nor on its partitions;
-//! 5. [`contents`]: what is sampled is zero or ours, or the user gives it up;
+//! 5. [`contents`]: what is sampled is zero or ours, or the user gives it up, or it is kept;
 //! 6. [`openers`]: no other process has it open, nor its disk, nor a partition of it;
 //! 7. [`token`]: the user named this drive, not this path;
 //! 8. [`limits`]: the window fits, the drive is neither worn out nor hot;
@@ -19,7 +19,7 @@ mod contents;
 pub(crate) mod fitness;
 mod kind;
 pub(crate) mod limits;
-mod openers;
+pub(crate) mod openers;
 pub(crate) mod presence;
 pub mod refusal;
 mod signatures;
@@ -53,7 +53,7 @@ pub(crate) fn admit(
     let opened = claim::open(path, &block, stat.rdev())?;
     signatures::check(&opened, &block).map_err(refused)?;
     let window = limits::window(&opened, consent.window);
-    if !consent.overwrite_existing {
+    if !consent.overwrite_existing && !consent.preserve_content {
         contents::check(&opened, window.as_ref().ok()).map_err(refused)?;
     }
     openers::check(&block).map_err(refused)?;

@@ -37,6 +37,31 @@ pub(super) fn of(block: &SysBlock) -> Vec<String> {
     openers(Path::new("/proc"), &sharing, &block.name())
 }
 
+/// Which other processes have a file open for writing.
+pub(crate) fn writing(file: &fs::Metadata) -> Vec<String> {
+    let same = |stat: &fs::Metadata| (stat.dev(), stat.ino()) == (file.dev(), file.ino());
+    let writes = |process: &Path| {
+        let links = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+        links
+            .filter(|link| fs::metadata(link.path()).is_ok_and(|stat| same(&stat)))
+            .any(|link| is_for_writing(&process.join("fdinfo").join(link.file_name())))
+    };
+    let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let others = folders.filter_map(|entry| {
+        let process = entry.file_name().to_string_lossy().parse::<u32>().ok()?;
+        (process != std::process::id() && writes(&entry.path())).then_some((process, entry.path()))
+    });
+    others.map(|(process, path)| format!("process {process} ({})", command(&path))).collect()
+}
+
+/// Whether a descriptor is, by what the kernel says of its flags, in octal.
+fn is_for_writing(about: &Path) -> bool {
+    let text = fs::read_to_string(about).unwrap_or_default();
+    let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+    let flags = flags.and_then(|flags| libc::c_int::from_str_radix(flags.trim(), 8).ok());
+    flags.is_some_and(|flags| flags & libc::O_ACCMODE != libc::O_RDONLY)
+}
+
 fn openers(processes: &Path, sharing: &BTreeMap<String, String>, name: &str) -> Vec<String> {
     let own = std::process::id();
     let folders = fs::read_dir(processes).into_iter().flatten().flatten();
