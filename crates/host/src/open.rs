@@ -100,11 +100,7 @@ pub fn open_write(
 }
 
 fn writing_in(window: Range<u64>, consent: &Consent<'_>) -> Writing {
-    Writing {
-        window,
-        limit_bytes: consent.write_limit_bytes,
-        preserves: consent.preserve_content,
-    }
+    Writing { window, limit_bytes: consent.write_limit_bytes, preserves: consent.preserve_content }
 }
 
 fn check_size(path: &Path, opened: &Opened) -> Result<(), HostError> {

@@ -52,9 +52,7 @@ pub fn fill(data: &mut [u8], salt: u64, serial: u64) {
 #[must_use]
 pub fn is_ours(sector: &[u8]) -> bool {
     match sector.as_chunks::<WORD>().0 {
-        [first, second, ..] => {
-            u64::from_le_bytes(*second) == signature(u64::from_le_bytes(*first))
-        }
+        [first, second, ..] => u64::from_le_bytes(*second) == signature(u64::from_le_bytes(*first)),
         _ => false,
     }
 }

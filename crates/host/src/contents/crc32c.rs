@@ -39,9 +39,9 @@ pub(crate) fn crc32c(data: &[u8]) -> u32 {
     let mut crc = !0_u32;
     for word in words {
         let word = u64::from_le_bytes(*word) ^ u64::from(crc);
-        crc = (0..8).fold(0, |sum, index| {
+        crc = (0..8_usize).fold(0, |sum, index| {
             let byte = (word >> (8 * index)) & 0xff;
-            sum ^ TABLES[7 - index as usize][byte as usize]
+            sum ^ TABLES[7 - index][byte as usize]
         });
     }
     for &byte in rest {

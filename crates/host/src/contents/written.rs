@@ -49,9 +49,8 @@ pub(crate) struct Written {
 impl Written {
     /// A write was sent.
     pub(crate) fn sent(&mut self, sectors: Range<u64>, serial: u64) {
-        let meets = |other: &&(u64, Range<u64>)| {
-            other.1.start < sectors.end && sectors.start < other.1.end
-        };
+        let meets =
+            |other: &&(u64, Range<u64>)| other.1.start < sectors.end && sectors.start < other.1.end;
         let oldest = self.under_way.iter().filter(meets).map(|other| other.0).min();
         let slack = serial - oldest.unwrap_or(serial);
         self.under_way.push((serial, sectors.clone()));
