@@ -1,12 +1,19 @@
 """Advice: the numbers follow the formulas, nothing is advised from what was not detected."""
 
+import json
+import shlex
+from typing import Any
+
 import numpy as np
 import pytest
 
-from ssdscope.advise import advise
+from ssdscope.advise import Advice, Gain, advise, of_document, tools
+from ssdscope.advise.knobs import KNOBS
 from ssdscope.errors import UsageError
 from ssdscope.findings import (
+    DEPTH_SWEEP,
     SIZE_SWEEP,
+    Absent,
     Ambiguous,
     Axis,
     Detected,
@@ -14,8 +21,12 @@ from ssdscope.findings import (
     Exhibit,
     Findings,
     Line,
+    Reason,
+    Undetectable,
     series,
 )
+
+KIB, MIB = 1 << 10, 1 << 20
 
 
 def finding(name: str, value: float, evidence: Evidence | None = None) -> Detected:
@@ -44,6 +55,19 @@ def swept(last: float) -> Evidence:
     return Evidence(exhibits=(shown,), figures={"n90_bytes": 32768})
 
 
+def depths(*rates: float) -> Evidence:
+    """Rates at depths 1, 2, 4, ..."""
+    shown = Exhibit(
+        name=DEPTH_SWEEP,
+        title="t",
+        caption="c",
+        x=Axis("queue depth", "depth"),
+        y=Axis("reads per second", "iops"),
+        series=(series("mean rate", 2.0 ** np.arange(len(rates)), rates),),
+    )
+    return Evidence(exhibits=(shown,))
+
+
 # Ryu's drive B as PROBING.md section 5 works it out: n90 is about 93 KB.
 RYU_B = Findings(
     [
@@ -52,16 +76,79 @@ RYU_B = Findings(
         finding("queue_depth_knee", 9.3),
     ]
 )
+MERGING = Findings(
+    [
+        *RYU_B.values(),
+        finding("rmw_unit_bytes", 16 * KIB),
+        finding("merge_unit_bytes", 4 * MIB),
+        finding("alignment_phase_bytes", 0),
+    ]
+)
+SUSTAINED = [
+    {"rw": "randwrite", "block_bytes": 16384, "reached": True, "bandwidth_bytes_per_s": 16384e3},
+    {"rw": "randwrite", "block_bytes": 4096, "reached": False, "bandwidth_bytes_per_s": None},
+    {"rw": "write", "block_bytes": 16384, "reached": True, "bandwidth_bytes_per_s": 9e9},
+]
+
+
+def by_knob(given: list[Advice]) -> dict[str, Advice]:
+    return {f"{each.tool} {each.knob}": each for each in given}
 
 
 def test_read_ahead_of_ryu_b() -> None:
-    by_knob = {each.knob: each for each in advise(RYU_B, "/dev/sdb")}
-    read_ahead = by_knob["read-ahead"]
+    given = by_knob(advise(RYU_B, "/dev/sdb"))
+    read_ahead = given["linux read-ahead"]
     assert read_ahead.value == str(96 * 1024 // 512)  # 95,232 bytes, up to whole pages
     assert read_ahead.command == "blockdev --setra 192 /dev/sdb"
     assert "9·alpha/beta" in read_ahead.because
-    assert by_knob["chunk (RAID-0, RAID-10)"].value == "128K"
-    assert by_knob["effective_io_concurrency"].value == "10"
+    assert given["mdadm chunk (RAID-0, RAID-10)"].value == "128K"
+    assert given["postgres effective_io_concurrency"].value == "10"
+
+
+@pytest.mark.parametrize(
+    ("knob", "command"),
+    [
+        ("sfdisk partition start", "echo start=8192 | sfdisk --label gpt /dev/sdb"),
+        ("lvm dataalignment", "pvcreate --dataalignment 8192s /dev/sdb"),
+        ("ext4 stride, stripe_width", "mkfs.ext4 -E stride=4,stripe_width=1024 /dev/sdb"),
+        ("xfs su, sw", "mkfs.xfs -d su=16k,sw=256 -l su=16k /dev/sdb"),
+        ("f2fs segments per section", "mkfs.f2fs -s 2 -z 1 /dev/sdb"),
+        ("zfs ashift", "zpool create -o ashift=14 POOL /dev/sdb"),
+        ("bcache bucket", "make-bcache -C --bucket 4096K --block 16K /dev/sdb"),
+        ("innodb innodb_flush_neighbors", "innodb_flush_neighbors = 1"),
+        ("innodb innodb_log_write_ahead_size", "innodb_log_write_ahead_size = 16384"),
+        ("innodb innodb_io_capacity", "innodb_io_capacity = 500\ninnodb_io_capacity_max = 1000"),
+    ],
+)
+def test_commands_of_a_drive_that_merges(knob: str, command: str) -> None:
+    assert by_knob(advise(MERGING, "/dev/sdb", sustained=SUSTAINED))[knob].command == command
+
+
+def test_units_that_begin_later_shift_a_partition() -> None:
+    shifted = Findings([*MERGING.values(), finding("alignment_phase_bytes", 4096)])
+    start = by_knob(advise(shifted, "/dev/sdb"))["sfdisk partition start"]
+    assert start.value == str((4 * MIB + 4096) // 512)
+    odd = Findings([finding("rmw_unit_bytes", 4096), finding("merge_unit_bytes", 3 * MIB // 2)])
+    assert by_knob(advise(odd, "/dev/sdb"))["sfdisk partition start"].value == str(3 * MIB // 512)
+
+
+def test_a_setting_that_stands_already_gets_no_command() -> None:
+    pages = Findings([finding("rmw_unit_bytes", 4096)])
+    start = by_knob(advise(pages, "/dev/sdb"))["sfdisk partition start"]
+    assert (start.outcome, start.command, start.default) == ("no effect", None, "2048")
+    assert start.because.startswith("it is that already")
+
+
+def test_what_is_set_today_counts_instead_of_the_default() -> None:
+    target = {
+        "uri": "/dev/sdb",
+        "info": {"capacity_bytes": 1 << 34},
+        "declared": {"queue": {"read_ahead_kb": "96", "nr_requests": "31"}},
+    }
+    document = {"target": target, "performance": {"sustained": []}}
+    given = by_knob(of_document(document, RYU_B))
+    assert given["linux read-ahead"].outcome == "no effect"
+    assert given["linux nr_requests"].default == "31"
 
 
 def test_a_staircase_uses_the_measured_size_instead_of_the_formula() -> None:
@@ -74,22 +161,98 @@ def test_a_staircase_uses_the_measured_size_instead_of_the_formula() -> None:
     assert "not one line" in read_ahead.because
 
 
+def test_a_knee_on_a_curve_that_still_rises_is_no_advice() -> None:
+    level, rising = depths(100, 180, 200, 201), depths(100, 180, 200, 220)
+    flat, steep = (
+        by_knob(advise(Findings([finding("queue_depth_knee", 2.5, shown)]), "/dev/sdb", ["linux"]))
+        for shown in (level, rising)
+    )
+    assert flat["linux nr_requests"].outcome == "set"
+    assert steep["linux nr_requests"].command is None
+    assert "still rise by 10% at depth 8" in steep["linux nr_requests"].because
+
+
 def test_what_was_not_detected_keeps_the_default_and_says_why() -> None:
     either: tuple[float | str, ...] = (2.0, 4.0)
-    unclear = Ambiguous(name="queue_depth_knee", probe="latency", candidates=either, reason="noise")
-    found = Findings([unclear])
-    for each in advise(found, "sim:x"):
-        assert each.is_default
-        assert each.command is None
-        assert "tool default, because" in each.because
-    knee = next(each for each in advise(found, "sim:x") if each.knob == "nr_requests")
-    assert "queue_depth_knee is ambiguous" in knee.because
+    found = Findings(
+        [
+            Ambiguous(name="queue_depth_knee", probe="latency", candidates=either, reason="noise"),
+            Absent(name="merge_unit_bytes", probe="merge", bound=0.01, reason="no span is slower"),
+            Undetectable(name="rmw_unit_bytes", probe="rmw", reason=Reason.MASKED),
+        ]
+    )
+    given = advise(found, "sim:x")
+    for each in given:
+        assert (each.outcome, each.command, each.is_default) == ("not known", None, True)
+        assert each.because.strip()
+        assert not each.because.endswith(("because", "because ", ": "))
+    named = by_knob(given)
+    assert "Queue-depth knee ambiguous, 2 or 4: noise" in named["linux nr_requests"].because
+    assert named["f2fs segments per section"].because == "Merge unit absent: no span is slower"
+    assert "RMW unit not detected: another mechanism" in named["zfs ashift"].because
+    assert named["linux read-ahead"].because == "Read latency per request not probed"
+
+
+@pytest.mark.parametrize("value", [0, -4096.0, float("nan"), "large"])
+def test_a_value_that_no_drive_has_is_not_calculated_with(value: Any) -> None:
+    found = Findings([finding("rmw_unit_bytes", value), finding("merge_unit_bytes", value)])
+    assert {each.outcome for each in advise(found, "/dev/sdb")} == {"not known"}
 
 
 def test_names_from_outside_are_quoted_for_the_shell() -> None:
-    read_ahead = advise(RYU_B, "/dev/sd x; rm -rf /", ["linux"])[0]
-    assert read_ahead.command is not None
-    assert read_ahead.command.endswith("'/dev/sd x; rm -rf /'")
+    evil = "/dev/sd x; rm -rf /"
+    found = Findings(
+        [
+            *MERGING.values(),
+            finding("trim_effect", 2.0),
+            finding("over_provisioning_ratio", 0.07),
+        ]
+    )
+    commands = [each.command for each in advise(found, evil) if each.command]
+    named = [each for each in commands if "rm -rf" in each]
+    assert len(named) >= 10
+    for each in named:
+        words = shlex.split(each)
+        assert evil in words or any(evil.removeprefix("/dev/") in word for word in words)
+
+
+def test_spare_area_is_what_the_amplification_asks_for() -> None:
+    found = [finding("trim_effect", 1.5), finding("over_provisioning_ratio", 0.07)]
+    (free,) = advise(Findings(found), "/dev/sdb", ["spare-area"], capacity_bytes=100 << 30)
+    # A = 2.5 asks for 2.5 · ln(2.5/1.5) - 1 = 27.7 % of spare space.
+    assert free.value == "16.3 %"
+    assert free.command is not None
+    assert f"size={(100 << 30) * 837 // 1000 // MIB * 2048 - 4096}" in free.command
+
+
+def test_every_knob_says_what_it_needs_and_why_it_states_no_gain() -> None:
+    names = [(knob.tool, knob.name) for knob in KNOBS]
+    assert len(set(names)) == len(names)
+    for knob in KNOBS:
+        assert knob.needs
+        assert knob.formula
+        assert knob.stream is not None or knob.no_stream
+    asked = {"sfdisk", "ext4", "xfs", "f2fs", "btrfs", "zfs", "mdadm", "linux", "postgres"}
+    assert asked | {"innodb", "rocksdb", "spare-area", "bulk-load"} <= set(tools())
+
+
+def test_advice_is_plain_data() -> None:
+    given = advise(MERGING, "/dev/sdb", sustained=SUSTAINED)
+    documents = json.loads(json.dumps([each.to_json() for each in given]))
+    start = next(each for each in documents if each["knob"] == "partition start")
+    assert start["source"] == "detected"
+    assert start["findings"] == ["rmw_unit_bytes", "merge_unit_bytes", "alignment_phase_bytes"]
+    assert (start["gain"], start["gain_remark"]) == (None, "no twin")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "none"),
+    [(1.3, 1.2, 1.4, False), (1.3, 0.9, 1.9, True), (1.01, 1.005, 1.015, True), (0.5, 0.4, 0.6, 0)],
+)
+def test_a_gain_is_none_if_its_interval_holds_1_or_it_is_small(
+    ratio: float, low: float, high: float, *, none: bool
+) -> None:
+    assert Gain(ratio, low, high, "a", "b", 1, 1).none is bool(none)
 
 
 def test_an_unknown_tool_is_refused() -> None:

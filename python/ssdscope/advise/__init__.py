@@ -1,14 +1,33 @@
-"""What to set, where, and why: knobs computed from what was detected, and from nothing else.
+"""What to set, where, and why: computed from what was detected, and from nothing else.
 
+Reading order:
+
+`facts`
+    What formulas may use; and why not, where something was not detected.
+`streams`
+    The requests that a tool sends with a setting.
+`ground`
+    A simulated drive that these are run on, and what one gains over another.
 `knobs`
-    The table: tool, setting, formula, the findings it needs.
+    The table: a file for each family of tools.
 `advice`
-    The table applied to the findings of one drive.
+    The table applied to one drive.
 
-A setting whose findings are missing is listed with the tool's own default and the property
-that was not detected. Commands are quoted for a shell and shown; nothing here runs them.
+A setting whose findings are missing is listed with the property and the reason. A setting that
+gains nothing on the twin is listed without a command. Commands are quoted for a shell and shown;
+nothing here runs them.
 """
 
-from ssdscope.advise.advice import Advice, advise, tools
+from ssdscope.advise.advice import Advice, advise, of_document, require_tools, tools
+from ssdscope.advise.ground import Gain, Ground, of_twin
 
-__all__ = ["Advice", "advise", "tools"]
+__all__ = [
+    "Advice",
+    "Gain",
+    "Ground",
+    "advise",
+    "of_document",
+    "of_twin",
+    "require_tools",
+    "tools",
+]

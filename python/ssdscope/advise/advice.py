@@ -1,14 +1,23 @@
-"""The knobs applied to the findings of one drive."""
+"""The knobs applied to what is known of one drive."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ssdscope.advise.knobs import ALPHA, BETA, KNOBS, Facts, Knob, n90_from, n90_measured
-from ssdscope.errors import UsageError
-from ssdscope.findings import SIZE_SWEEP, Detected, Evidence, Findings, Line
+from ssdscope.advise.facts import PLACEHOLDER, Facts
+from ssdscope.advise.ground import Gain, Ground, NoGainError
+from ssdscope.advise.knobs import KNOBS, Knob
+from ssdscope.advise.knobs.knob import Worked
+from ssdscope.errors import UsageError, nearest
+from ssdscope.findings import Findings
 
-PLACEHOLDER = "/dev/DEVICE"
+ENOUGH = 0.03
+"""The formula's value stands if the best one tried on the twin gains no more over it."""
+NEAR_BEST = 0.02
+"""Else the cheapest value stands that comes so near to the best."""
+NO_EFFECT = "no effect on this drive"
 
 
 @dataclass(frozen=True)
@@ -17,10 +26,27 @@ class Advice:
 
     Attributes
     ----------
+    tool, knob
+        The setting.
     value, command
         None where the tool's default should stay.
+    formula
+        In words.
     because
-        The findings and the sum behind the value, or what was not detected.
+        The formula with its numbers, or why the default should stay.
+    outcome
+        ``set``; ``no effect``: it makes no difference to this drive; ``not known``: what the
+        formula needs was not detected.
+    default
+        What is set today, if that is known; else what the tool does by itself.
+    findings
+        The properties it rests on.
+    gain
+        What it gains over the default; None if that was not measured.
+    gain_remark
+        Then why not, in a few words.
+    sweep
+        Values tried on the twin, and the time each takes per byte that the tool asked for.
     """
 
     tool: str
@@ -29,6 +55,12 @@ class Advice:
     command: str | None
     formula: str
     because: str
+    outcome: str
+    default: str | None = None
+    findings: tuple[str, ...] = ()
+    gain: Gain | None = None
+    gain_remark: str | None = None
+    sweep: tuple[tuple[str, float], ...] = ()
 
     @property
     def is_default(self) -> bool:
@@ -37,7 +69,14 @@ class Advice:
 
     def to_json(self) -> dict[str, Any]:
         """Write the advice, with where it comes from."""
-        return asdict(self) | {"source": "default" if self.is_default else "detected"}
+        return asdict(self) | {
+            "source": "default" if self.is_default else "detected",
+            "findings": list(self.findings),
+            "gain": None if self.gain is None else self.gain.to_json(),
+            "sweep": [
+                {"value": value, "ns_per_byte": ns_per_byte} for value, ns_per_byte in self.sweep
+            ],
+        }
 
 
 def tools() -> list[str]:
@@ -45,8 +84,30 @@ def tools() -> list[str]:
     return sorted({knob.tool for knob in KNOBS})
 
 
-def advise(findings: Findings, uri: str, only: Sequence[str] = ()) -> list[Advice]:
-    """Compute settings from findings.
+def require_tools(names: Sequence[str]) -> None:
+    """Refuse a tool that there is no advice for.
+
+    Raises
+    ------
+    UsageError
+        With the nearest ones.
+    """
+    for name in names:
+        if name not in tools():
+            raise UsageError(f"there is no advice for {name!r}", hint=nearest(name, tools()))
+
+
+def advise(
+    findings: Findings,
+    uri: str,
+    only: Sequence[str] = (),
+    *,
+    sustained: Sequence[Mapping[str, Any]] = (),
+    capacity_bytes: int = 0,
+    queue: Mapping[str, Any] | None = None,
+    ground: Ground | str = "no twin",
+) -> list[Advice]:
+    """Compute settings from what is known of a drive.
 
     Parameters
     ----------
@@ -56,59 +117,158 @@ def advise(findings: Findings, uri: str, only: Sequence[str] = ()) -> list[Advic
         The target; a block device's path is put into the commands.
     only
         Tools to advise on; all of them if empty.
+    sustained
+        Rows of the performance section: what the drive keeps up.
+    capacity_bytes
+        Of the drive; 0 if not known.
+    queue
+        Attributes of the kernel's queue, as they are today.
+    ground
+        A simulated drive like it, to measure gains on; or why there is none, in a few words.
+
+    Returns
+    -------
+    list of Advice
+        One per knob, in the order of the registry.
 
     Raises
     ------
     UsageError
         If a tool is unknown.
     """
-    for tool in only:
-        if tool not in tools():
-            raise UsageError(
-                f"there is no advice for {tool!r}", hint=f"one of {', '.join(tools())}"
-            )
-    facts = _facts(findings, uri)
-    chosen = [knob for knob in KNOBS if not only or knob.tool in only]
-    return [_advice(knob, facts, findings) for knob in chosen]
-
-
-def _facts(findings: Findings, uri: str) -> Facts:
-    values = {
-        name: each.value
-        for name, each in findings.items()
-        if isinstance(each, Detected) and not isinstance(each.value, str)
-    }
-    size, text = None, ""
-    if ALPHA in values and BETA in values:
-        evidence = findings[ALPHA].evidence
-        if _one_line(evidence):
-            size, text = n90_from(values[ALPHA], values[BETA])
-        else:
-            size, text = n90_measured(int(evidence.figures["n90_bytes"]))
+    require_tools(only)
     device = uri if uri.startswith("/dev/") else PLACEHOLDER
-    return Facts(values, size, text, device)
+    facts = Facts(findings, sustained, device, capacity_bytes, queue or {})
+    return [_advice(knob, facts, ground) for knob in KNOBS if not only or knob.tool in only]
 
 
-def _one_line(evidence: Evidence) -> bool:
-    """Say whether one line holds for all sizes that were read."""
-    line, swept = evidence.fit(Line), evidence.exhibit(SIZE_SWEEP)
-    return line is None or swept is None or line.last >= swept.span[1]
+def of_document(
+    document: Mapping[str, Any],
+    findings: Findings,
+    only: Sequence[str] = (),
+    *,
+    device: str | None = None,
+    ground: Ground | str = "no twin",
+) -> list[Advice]:
+    """Compute settings from the document of `characterize`, as `advise` does.
 
-
-def _advice(knob: Knob, facts: Facts, findings: Findings) -> Advice:
-    missing = [name for name in knob.needs if name not in facts.values]
-    if missing or knob.setting is None or knob.command is None:
-        told = ", ".join(f"{name} is {_outcome(findings, name)}" for name in missing)
-        reason = f"tool default, because {told}"
-        return Advice(knob.tool, knob.name, None, None, knob.formula, reason)
-    value = knob.setting(facts)
-    parts = [f"{name} = {facts.values[name]:.4g}" for name in knob.needs]
-    if ALPHA in knob.needs:
-        parts = [facts.n90_formula]
-    return Advice(
-        knob.tool, knob.name, value, knob.command(facts, value), knob.formula, "; ".join(parts)
+    Parameters
+    ----------
+    document
+        The document.
+    findings
+        Its findings, typed.
+    device
+        Path for the commands, instead of the measured target's.
+    """
+    target = document["target"]
+    return advise(
+        findings,
+        device or str(target["uri"]),
+        only,
+        sustained=document["performance"].get("sustained") or (),
+        capacity_bytes=int(target["info"]["capacity_bytes"]),
+        queue=queue_of(target),
+        ground=ground,
     )
 
 
-def _outcome(findings: Findings, name: str) -> str:
-    return findings[name].outcome if name in findings else "not probed"
+def queue_of(target: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give the attributes of a real drive's queue that its report holds."""
+    declared = target.get("declared") or {}
+    queue = declared.get("queue") if isinstance(declared, Mapping) else None
+    return queue if isinstance(queue, Mapping) else {}
+
+
+def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
+    reasons = [why for name in knob.needs if (why := facts.why_not(name)) is not None]
+    today = knob.usual(facts)
+    default = None if today is None else knob.shown(today)
+    rests = facts.rests_on((*knob.needs, *knob.also))
+    if reasons:
+        why = "; ".join(reasons)
+        return Advice(
+            knob.tool, knob.name, None, None, knob.formula, why, "not known", default, rests
+        )
+    worked = knob.setting(facts)
+    chosen, sweep, remark = _chosen(knob, facts, worked, ground)
+    gain, why_none = _gain(knob, facts, chosen.value, ground, remark)
+    common: dict[str, Any] = {
+        "tool": knob.tool,
+        "knob": knob.name,
+        "formula": knob.formula,
+        "default": default,
+        "findings": rests,
+        "gain": gain,
+        "gain_remark": why_none,
+        "sweep": tuple((knob.shown(value), cost) for value, cost in sweep.items()),
+    }
+    if stays := _stays(chosen.value, today, gain):
+        because = f"{stays}: {chosen.text}"
+        return Advice(value=None, command=None, because=because, outcome="no effect", **common)
+    return Advice(
+        value=knob.shown(chosen.value),
+        command=knob.command(facts, chosen.value),
+        because=chosen.text,
+        outcome="set",
+        **common,
+    )
+
+
+def _stays(value: int, today: int | None, gain: Gain | None) -> str | None:
+    """Say why the default should stay, if it should."""
+    if value == today:
+        return "it is that already"
+    if gain is not None and (gain.none or gain.ratio < 1):
+        return NO_EFFECT
+    return None
+
+
+def _chosen(
+    knob: Knob, facts: Facts, worked: Worked, ground: Ground | str
+) -> tuple[Worked, dict[int, float], str | None]:
+    """Take the formula's value, unless another one is clearly better on the twin."""
+    values = knob.values(facts, worked.value)
+    if knob.stream is None or isinstance(ground, str) or len(values) < 2:
+        return worked, {}, None
+    if knob.before is not None:
+        return worked, {}, None
+    try:
+        times = ground.ns_per_byte([knob.stream(facts, value) for value in values])
+    except NoGainError as reason:
+        return worked, {}, str(reason)
+    costs = dict(zip(values, times, strict=True))
+    best = min(times)
+    if costs[worked.value] <= (1 + ENOUGH) * best:
+        return worked, costs, None
+    value = next(each for each, cost in costs.items() if cost <= (1 + NEAR_BEST) * best)
+    faster = costs[worked.value] / costs[value] - 1
+    said = f"{worked.text}; on the {ground.name} {knob.shown(value)} is {faster:.0%} faster still"
+    return Worked(value, said), costs, None
+
+
+def _gain(
+    knob: Knob, facts: Facts, value: int, ground: Ground | str, remark: str | None
+) -> tuple[Gain | None, str | None]:
+    """Measure what a value gains over the default; or say why that cannot be."""
+    if (measured := knob.gain(facts)) is not None:
+        return measured, None
+    today = knob.usual(facts)
+    if value == today:
+        return None, "nothing changes"
+    if knob.stream is None:
+        return None, knob.no_stream
+    if knob.before is None and today is None:
+        return None, "today's value is not known"
+    if isinstance(ground, str):
+        return None, ground
+    if remark is not None:
+        return None, remark
+    before = knob.before(facts, value) if knob.before else knob.stream(facts, today or 0)
+    after = knob.stream(facts, value)
+    if before.workload == after.workload and before.places() == after.places():
+        return None, "nothing changes"
+    try:
+        return ground.gain(before, after), None
+    except NoGainError as reason:
+        return None, str(reason)

@@ -1,0 +1,93 @@
+"""What a knob declares: a formula, what it needs to be known, and the requests it changes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ssdscope.advise.facts import Facts
+from ssdscope.advise.ground import Gain
+from ssdscope.advise.streams import Stream
+
+
+class Worked(NamedTuple):
+    """A formula with its numbers filled in.
+
+    Attributes
+    ----------
+    value
+        What it comes to: bytes, or a count.
+    text
+        The sum in words.
+    """
+
+    value: int
+    text: str
+
+
+def _none(_facts: Facts, _value: int) -> Sequence[int]:
+    return ()
+
+
+@dataclass(frozen=True)
+class Knob:
+    """One setting of one tool.
+
+    Attributes
+    ----------
+    tool, name
+        What ``--for`` calls the tool, and what the tool calls the setting.
+    needs
+        Properties that must be known.
+    formula
+        In words.
+    setting
+        The formula, from the facts.
+    command
+        The whole command or configuration line, from the facts and a value.
+    shown
+        A value as the tool takes it.
+    default
+        The tool's own value, in the same unit; None if it depends on the system.
+    stream
+        The requests that the tool sends with a value. None for a setting that changes no requests,
+        or none that a drive alone could show.
+    candidates
+        Other values worth trying, the cheapest first, given the formula's.
+    no_stream
+        Where there is no stream, why, in a few words.
+    before
+        The requests without the setting, given its value, where the default is no value of it.
+    gain
+        A gain that a probe measured on the drive itself.
+    also
+        Properties that it rests on besides, if they are known.
+    today
+        What is set on this machine, if the report says it.
+    """
+
+    tool: str
+    name: str
+    needs: tuple[str, ...]
+    formula: str
+    setting: Callable[[Facts], Worked]
+    command: Callable[[Facts, int], str]
+    shown: Callable[[int], str] = str
+    default: int | None = None
+    stream: Callable[[Facts, int], Stream] | None = None
+    candidates: Callable[[Facts, int], Sequence[int]] = _none
+    no_stream: str = "it changes no requests"
+    before: Callable[[Facts, int], Stream] | None = None
+    gain: Callable[[Facts], Gain | None] = lambda _facts: None
+    also: tuple[str, ...] = ()
+    today: Callable[[Facts], int | None] = lambda _facts: None
+
+    def usual(self, facts: Facts) -> int | None:
+        """Give what is set today, if that is known; else the tool's own value."""
+        today = self.today(facts)
+        return self.default if today is None else today
+
+    def values(self, facts: Facts, formula: int) -> list[int]:
+        """List what is worth trying, the default and the formula's among them."""
+        others = [*self.candidates(facts, formula), formula]
+        usual = self.usual(facts)
+        return sorted({*others, *([] if usual is None else [usual])})

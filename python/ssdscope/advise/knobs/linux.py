@@ -1,0 +1,113 @@
+"""Attributes of the kernel's queue, and discards."""
+
+import shlex
+
+from ssdscope.advise.facts import (
+    INTERLEAVE,
+    KNEE,
+    MERGE,
+    N90,
+    RECLAIM,
+    RMW,
+    SECTOR_BYTES,
+    TRIM,
+    Facts,
+    doublings,
+    up,
+)
+from ssdscope.advise.ground import Gain
+from ssdscope.advise.knobs.knob import Knob, Worked
+from ssdscope.advise.streams import KIB, MIB, random_reads, sequential_reads, size
+from ssdscope.findings import Detected
+
+READ_AHEAD_BYTES, MOST_READ_AHEAD_BYTES = 128 * KIB, 8 * MIB
+LEAST_QUEUE, MOST_QUEUE = 4, 1024
+
+
+def _read_ahead(facts: Facts) -> Worked:
+    found, text = facts.n90()
+    lanes = facts.lanes_bytes
+    value = up(found, lanes)
+    return Worked(value, f"{text}, in whole {size(lanes)}: {value // SECTOR_BYTES} sectors")
+
+
+def _read_ahead_today(facts: Facts) -> int | None:
+    kib = facts.today("read_ahead_kb")
+    return None if kib is None else kib * KIB
+
+
+def _queue(facts: Facts) -> Worked:
+    return Worked(max(LEAST_QUEUE, facts.depth), f"queue-depth knee {facts.number(KNEE):.4g}")
+
+
+def _queue_file(facts: Facts) -> str:
+    name = facts.device.removeprefix("/dev/")
+    return shlex.quote(f"/sys/block/{name}/queue/nr_requests")
+
+
+def _least_discard(facts: Facts) -> Worked:
+    for name in (MERGE, RMW):
+        if facts.known(name):
+            value = max(facts.whole(name), MIB)
+            return Worked(value, f"max(1 MiB, {name} {size(facts.whole(name))})")
+    return Worked(MIB, "1 MiB, as no unit is known")
+
+
+def _trimmed(facts: Facts) -> Gain | None:
+    """Give what the probe measured: settled random writes without discards, and with them."""
+    finding = facts.findings[TRIM]
+    if not isinstance(finding, Detected) or finding.interval is None:
+        return None
+    noted = finding.evidence.figures
+    share = noted.get("discarded_share")
+    said = f"{share:.0%} of the space discarded" if isinstance(share, float) else "discarded space"
+    before, after = (float(noted.get(key) or 0) / 4096 for key in ("before_ns", "after_ns"))
+    ratio = float(finding.value)
+    return Gain(
+        ratio, *finding.interval, "random writes, nothing discarded", f"the same, {said}",
+        before, after, "probe",
+    )  # fmt: skip
+
+
+KNOBS = (
+    Knob(
+        "linux",
+        "read-ahead",
+        (N90,),
+        "n90 rounded up to whole interleaved units (4 KiB if not known), in 512-byte sectors",
+        _read_ahead,
+        lambda facts, value: (
+            f"blockdev --setra {value // SECTOR_BYTES} {shlex.quote(facts.device)}"
+        ),
+        lambda value: str(value // SECTOR_BYTES),
+        READ_AHEAD_BYTES,
+        lambda _facts, value: sequential_reads(value),
+        lambda _facts, _formula: doublings(READ_AHEAD_BYTES, MOST_READ_AHEAD_BYTES),
+        also=(INTERLEAVE,),
+        today=_read_ahead_today,
+    ),
+    Knob(
+        "linux",
+        "nr_requests",
+        (KNEE,),
+        "the queue-depth knee; deeper queues only add waiting",
+        _queue,
+        lambda facts, value: f"echo {value} > {_queue_file(facts)}",
+        stream=lambda _facts, value: random_reads(4 * KIB, value),
+        candidates=lambda _facts, _formula: doublings(LEAST_QUEUE, MOST_QUEUE),
+        # The kernel's own is what the drive takes, or twice that: it differs by drive.
+        today=lambda facts: facts.today("nr_requests"),
+    ),
+    Knob(
+        "linux",
+        "fstrim --minimum",
+        (TRIM,),
+        "discards of at least a unit that is freed as a whole: merge unit or RMW unit, 1 MiB "
+        "or more",
+        _least_discard,
+        lambda _facts, value: f"fstrim --minimum {value} /MOUNTPOINT",
+        default=None,
+        gain=_trimmed,
+        also=(MERGE, RMW, RECLAIM),
+    ),
+)

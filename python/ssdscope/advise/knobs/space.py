@@ -1,0 +1,79 @@
+"""Room on the drive: spare area, loads in bulk, and how logs are committed."""
+
+import math
+import shlex
+
+from ssdscope import stats
+from ssdscope.advise.facts import PSLC, RMW, SECTOR_BYTES, SPARE, TRIM, Facts
+from ssdscope.advise.knobs.knob import Knob, Worked
+from ssdscope.advise.streams import KIB, MIB, Stream, load, sequential_writes, size
+
+WRITE_AMPLIFICATION = 2.5
+"""What uniform random writes may cost at most: with 28 % of spare space (PROBING 3.2)."""
+COMMIT_BYTES = 4 * KIB
+SHARE = 1000
+"""The knob's value is in thousandths of the capacity."""
+
+
+def _left_free(facts: Facts) -> Worked:
+    spare = facts.number(SPARE)
+    wanted = float(stats.spare_factor(WRITE_AMPLIFICATION)) - 1
+    value = max(0, math.ceil(SHARE * (1 - (1 + spare) / (1 + wanted))))
+    now = float(stats.write_amplification(1 + spare)) if spare > 0 else math.inf
+    text = (
+        f"spare space now {spare:.1%}: uniform random writes are amplified {now:.3g} times; "
+        f"{wanted:.0%} would make that 2.5"
+    )
+    return Worked(value, text)
+
+
+def _partition(facts: Facts, value: int) -> str:
+    device = shlex.quote(facts.device)
+    used = facts.capacity_bytes * (SHARE - value) // SHARE // MIB * MIB - 2 * MIB
+    line = shlex.quote(f"start=2048, size={used // SECTOR_BYTES}")
+    return f"blkdiscard {device} && echo {line} | sfdisk --label gpt {device}"
+
+
+def _loads(facts: Facts, size_bytes: int) -> Stream:
+    del facts
+    return load(max(MIB, size_bytes // MIB * MIB))
+
+
+def _commit(facts: Facts) -> Worked:
+    return Worked(facts.unit_bytes, f"RMW unit {size(facts.unit_bytes)}")
+
+
+KNOBS = (
+    Knob(
+        "spare-area",
+        "share left unpartitioned",
+        (SPARE, TRIM),
+        "the least that makes the write amplification 2.5 under uniform random writes",
+        _left_free,
+        _partition,
+        lambda value: f"{value / 10:g} %",
+        0,
+        no_stream="too long to simulate",
+    ),
+    Knob(
+        "bulk-load",
+        "bytes between idle periods",
+        (PSLC,),
+        "no more than the fast region takes",
+        lambda facts: Worked(facts.whole(PSLC), f"fast region {size(facts.whole(PSLC))}"),
+        lambda _facts, value: f"load at most {size(value)} in a row, then leave the drive idle",
+        size,
+        stream=_loads,
+        before=lambda facts, value: _loads(facts, 2 * value),
+    ),
+    Knob(
+        "wal",
+        "bytes per group commit",
+        (RMW,),
+        "whole RMW units",
+        _commit,
+        lambda _facts, value: f"gather commits of the log into multiples of {value} bytes",
+        default=COMMIT_BYTES,
+        stream=lambda _facts, value: sequential_writes(value, durable=True),
+    ),
+)

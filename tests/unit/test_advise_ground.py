@@ -1,0 +1,92 @@
+"""Gains on a simulated drive: streams begin where they say, and only what differs is a gain."""
+
+import pytest
+
+from ssdscope.advise import Ground, advise
+from ssdscope.advise.ground import NoGainError, of_twin
+from ssdscope.advise.streams import load, random_reads, random_writes, sequential_reads
+from ssdscope.errors import UsageError
+from ssdscope.findings import Detected, Findings
+from ssdscope.targets import open_target
+
+KIB, MIB = 1 << 10, 1 << 20
+
+
+@pytest.fixture(scope="module")
+def merging() -> Ground:
+    return Ground(open_target("sim:kuo-transcend-slc", seed=1).device)
+
+
+def detected(name: str, value: float) -> Detected:
+    return Detected(name=name, probe="p", value=value, interval=None, effect=1.0)
+
+
+def test_a_stream_that_may_begin_anywhere_is_run_in_every_part_of_the_unit() -> None:
+    anywhere = random_writes(MIB, grain_bytes=4 * KIB, unit_bytes=16 * KIB)
+    assert anywhere.places() == [0, 4 * KIB, 8 * KIB, 12 * KIB]
+    aligned = random_writes(MIB, starts_bytes=512, grain_bytes=16 * KIB, unit_bytes=16 * KIB)
+    assert aligned.places() == [512]
+
+
+def test_units_that_are_met_gain_and_what_is_the_same_does_not(merging: Ground) -> None:
+    missed = random_writes(MIB, starts_bytes=512 * KIB)
+    met = random_writes(MIB)
+    gain = merging.gain(missed, met)
+    assert not gain.none
+    assert gain.low > 1.3
+    assert gain.before_ns_per_byte / gain.after_ns_per_byte == pytest.approx(gain.ratio, rel=0.05)
+    same = merging.gain(met, random_writes(MIB, starts_bytes=4 * MIB))
+    assert same.none
+
+
+def test_a_gain_repeats_and_leaves_the_drive_as_it_was(merging: Ground) -> None:
+    before, after = sequential_reads(4 * KIB), sequential_reads(64 * KIB)
+    now = merging.device.now_ns()
+    again = Ground(open_target("sim:kuo-transcend-slc", seed=1).device)
+    assert merging.gain(before, after) == again.gain(before, after)
+    assert merging.device.now_ns() == now
+
+
+def test_what_the_drive_cannot_show_is_no_gain(merging: Ground) -> None:
+    with pytest.raises(NoGainError, match="too small"):
+        merging.ns_per_byte([random_reads(1 << 40, 1)])
+    with pytest.raises(NoGainError, match="too long"):
+        merging.ns_per_byte([load(1 << 40)])
+    reads_only = Ground(merging.device, writes=False)
+    with pytest.raises(NoGainError, match="has no writes"):
+        reads_only.ns_per_byte([random_writes(4096)])
+    with pytest.raises(UsageError, match="simulated drive"):
+        Ground(open_target("null:").device)
+
+
+def test_a_setting_without_effect_gets_no_command(merging: Ground) -> None:
+    # Pages larger than InnoDB's, claimed of a drive whose pages are of 4 KiB: Btrfs nodes of 32 KiB
+    # would cost it more.
+    wrong = Findings([detected("rmw_unit_bytes", 32 * KIB)])
+    (node,) = advise(wrong, "sim:x", ["btrfs"], ground=merging)
+    assert (node.outcome, node.command) == ("no effect", None)
+    assert [value for value, _ in node.sweep] == ["16k", "32k", "64k"]
+
+
+def test_the_twin_decides_where_the_formula_is_far_from_the_best(merging: Ground) -> None:
+    wrong = Findings(
+        [
+            detected("read_latency_alpha_ns", 1000),
+            detected("read_latency_beta_ns_per_byte", 10),
+        ]
+    )
+    (read_ahead, *_) = advise(wrong, "sim:x", ["linux"], ground=merging)
+    costs = dict(read_ahead.sweep)
+    chosen = read_ahead.value or read_ahead.default
+    assert chosen is not None
+    assert costs["8"] > 1.03 * min(costs.values())
+    assert costs[chosen] <= 1.03 * min(costs.values())
+    assert "faster still" in read_ahead.because
+
+
+def test_a_report_without_a_twin_says_so() -> None:
+    assert of_twin(None) == "no twin"
+    assert of_twin({"reason": "too slow"}) == "no twin"
+    opened = of_twin({"toml": "[nand]\nchanels = 4\n"})
+    assert isinstance(opened, str)
+    assert "cannot be opened" in opened
