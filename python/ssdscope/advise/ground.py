@@ -173,6 +173,10 @@ class Ground:
         if room < 4 * stream.request_bytes or room < (stream.once_bytes or 0):
             raise NoGainError("the drive is too small for it")
 
+    def in_use(self) -> Device:
+        """Give a drive that was written to for a while; to be forked."""
+        return self._in_use()[0]
+
     def _in_use(self) -> tuple[Device, int]:
         """Give a drive whose buffer is full of random writes, and how much that was."""
         if self._used is None:

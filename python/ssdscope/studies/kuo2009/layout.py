@@ -2,7 +2,8 @@
 
 The thesis shows its request list only in a picture; the one here is a reconstruction that gives
 its counts. Requests 1, 3 and 6 update 16 sectors of a file in order, from sector 6 on; 2, 4, 5
-and 7 update four sectors of hot data each, across one edge of a page.
+and 7 update four sectors of hot data each, across one edge of a page. The steps are those of the
+layout adviser (`ssdscope.advise.layout`), which takes any trace.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ssdscope.advise.layout import Requests, laid_out
 from ssdscope.studies.kuo2009 import cases
 from ssdscope.studies.kuo2009.bench import SECTOR, Drives, Served, write
 from ssdscope.studies.kuo2009.sheet import Binder, Columns, exact, hand_in, stated
@@ -60,13 +62,22 @@ def _requests(*spans: tuple[int, int]) -> tuple[Request, ...]:
     return tuple(Request(number, *span) for number, span in enumerate(spans, start=1))
 
 
-LAYOUTS = {
-    "25": _requests((6, 4), (66, 4), (10, 6), (113, 4), (163, 4), (16, 6), (210, 4)),
-    "26": _requests((4, 4), (64, 4), (8, 6), (112, 4), (160, 4), (14, 6), (208, 4)),
-    "27": _requests((4, 4), (64, 4), (8, 8), (112, 4), (160, 4), (16, 4), (208, 4)),
-    "28": _requests((0, 4), (64, 4), (4, 8), (68, 4), (72, 4), (12, 4), (76, 4)),
-}
-"""The seven requests at first and after each step; the file is requests 1, 3 and 6."""
+FIRST = _requests((6, 4), (66, 4), (10, 6), (113, 4), (163, 4), (16, 6), (210, 4))
+"""The seven requests at first; the file is requests 1, 3 and 6."""
+
+
+def _layouts() -> dict[str, tuple[Request, ...]]:
+    """Let the layout adviser take its steps, in which no request of the example is lost."""
+    first = Requests.writes([(each.first * SECTOR, each.sectors * SECTOR) for each in FIRST])
+    page = PAGE_SECTORS * SECTOR
+    steps = laid_out(first, page, BLOCK_PAGES * page).values()
+    spans = [[(at // SECTOR, size // SECTOR) for at, size in step.spans()] for step in steps]
+    return {figure: _requests(*step) for figure, step in zip(FIGURES, spans, strict=True)}
+
+
+FIGURES = ("25", "26", "27", "28")
+LAYOUTS = _layouts()
+"""The seven requests at first and after each step."""
 
 
 @dataclass(frozen=True)
