@@ -166,7 +166,7 @@ def of_document(
         findings,
         device or str(target["uri"]),
         only,
-        sustained=document["performance"].get("sustained") or (),
+        sustained=_rows(document["performance"].get("sustained")),
         capacity_bytes=int(target["info"]["capacity_bytes"]),
         queue=queue_of(target),
         ground=ground,
@@ -178,6 +178,11 @@ def queue_of(target: Mapping[str, Any]) -> Mapping[str, Any]:
     declared = target.get("declared") or {}
     queue = declared.get("queue") if isinstance(declared, Mapping) else None
     return queue if isinstance(queue, Mapping) else {}
+
+
+def _rows(value: Any) -> list[Mapping[str, Any]]:
+    rows = value if isinstance(value, list) else []
+    return [each for each in rows if isinstance(each, Mapping)]
 
 
 def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:

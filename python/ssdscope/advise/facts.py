@@ -156,8 +156,8 @@ class Facts:
             each
             for each in self.sustained
             if each.get("rw") == "randwrite"
-            and each.get("reached")
-            and isinstance(each.get("bandwidth_bytes_per_s"), int | float)
+            and each.get("reached") is True
+            and all(_positive(each.get(key)) for key in ("block_bytes", "bandwidth_bytes_per_s"))
         ]
 
     def _reason(self, name: str) -> str | None:
@@ -199,6 +199,10 @@ def _usable(value: float | str, name: str) -> bool:
     if isinstance(value, str) or not math.isfinite(value):
         return False
     return value >= 0 if name in (PHASE, SPARE) else value > 0
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value > 0
 
 
 def _unsettled(rows: Sequence[Mapping[str, Any]]) -> str:

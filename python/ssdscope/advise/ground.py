@@ -253,10 +253,11 @@ def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
     Ground or str
         Or why there is none, in a few words.
     """
-    if not twin or not isinstance(twin.get("toml"), str):
+    if not isinstance(twin, Mapping) or not isinstance(twin.get("toml"), str):
         return "no twin"
-    lacking = twin.get("not_modelled") or ()
-    writes = not any(str(each).startswith("writes") for each in lacking)
+    lacking = twin.get("not_modelled")
+    told = lacking if isinstance(lacking, list | tuple) else ()
+    writes = not any(str(each).startswith("writes") for each in told)
     name = "sketch of a twin" if twin.get("sketch") else "twin"
     try:
         return Ground(open_drive(twin["toml"], "twin", seed), seed, writes, name)

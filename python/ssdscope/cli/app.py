@@ -11,6 +11,7 @@ from typer.exceptions import TyperException
 
 from ssdscope import __version__
 from ssdscope.cli import (
+    advise,
     characterize,
     completion,
     config,
@@ -72,7 +73,8 @@ app = typer.Typer(
 for module in (characterize, probe, run, replay, import_fio_log, serve):
     module.register(app)
 app.add_typer(sweep.app, rich_help_panel=MEASURE)
-reproduce.register(app)
+for module in (reproduce, advise):
+    module.register(app)
 app.add_typer(model.app, rich_help_panel=LEARN)
 for module in (drives, trace, config):
     app.add_typer(module.app, rich_help_panel=MANAGE)

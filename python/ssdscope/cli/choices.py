@@ -181,6 +181,21 @@ def _kinds(_words: Words) -> Names:
     return WORKLOADS
 
 
+def _advised(_words: Words) -> Names:
+    from ssdscope.advise.knobs import KNOBS
+
+    names: dict[str, list[str]] = {}
+    for knob in KNOBS:
+        names.setdefault(knob.tool, []).append(knob.name)
+    return {tool: ", ".join(settings) for tool, settings in names.items()}
+
+
+def _layout_fits(_words: Words) -> Names:
+    from ssdscope.advise.layout import FITS
+
+    return FITS
+
+
 PATTERNS = Choices(_patterns)
 ARRIVALS = Choices(_arrivals)
 DISTRIBUTIONS = Choices(_distributions)
@@ -203,6 +218,8 @@ FEATURES = Choices(_best_features)
 SEVERAL_FEATURES = Choices(_feature_sets, several=True)
 QUANTITIES = Choices(_quantities)
 KINDS = Choices(_kinds)
+ADVISED = Choices(_advised, several=True)
+LAYOUT_FITS = Choices(_layout_fits)
 BUDGETS = of(
     {
         "default": "1 minute",

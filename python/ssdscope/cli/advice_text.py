@@ -1,0 +1,126 @@
+"""Advice as text: the line to type, what it gains, and why; the rest in a line for each reason."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ssdscope.cli import terminal
+from ssdscope.cli.layout import table
+from ssdscope.units import format_binary, format_duration
+
+if TYPE_CHECKING:
+    from ssdscope.advise import Advice, Gain, Ground
+    from ssdscope.advise.layout import LayoutAdvice
+
+COLUMNS = 80
+"""Of lines, where there is no terminal that says otherwise."""
+INDENT = "  "
+SEVERAL = 1.5
+"""From this on a gain is told as so many times as fast; below it in per cent."""
+
+
+def advice_text(given: Sequence["Advice"], ground: "Ground | str") -> str:
+    """Lay out settings: those to make, those that make no difference, those not known."""
+    parts = [_setting(each) for each in given if each.outcome == "set"]
+    if not parts:
+        parts = ["Nothing to set."]
+    if isinstance(ground, str):
+        parts.append(_filled(f"Gains were not measured: {ground}.", ""))
+    parts += _listed(
+        "No difference on this drive", [each for each in given if each.outcome == "no effect"]
+    )
+    parts += _not_known([each for each in given if each.outcome == "not known"])
+    return "\n\n".join(parts)
+
+
+def _setting(each: "Advice") -> str:
+    lines = [f"{each.tool}: {each.knob} = {each.value}{_default(each)}"]
+    lines += [f"{INDENT}{line}" for line in (each.command or "").splitlines()]
+    if each.gain is not None:
+        lines.append(_filled(f"gain  {gain_text(each.gain)}", INDENT))
+    elif each.gain_remark not in (None, "no twin"):
+        lines.append(_filled(f"gain  not measured: {each.gain_remark}", INDENT))
+    lines.append(_filled(f"why   {each.because}", INDENT))
+    return "\n".join(lines)
+
+
+def _default(each: "Advice") -> str:
+    return "" if each.default is None else f" instead of {each.default}"
+
+
+def gain_text(gain: "Gain") -> str:
+    """Say how much faster, with the interval, and what was compared."""
+    if gain.ratio >= SEVERAL:
+        much = f"{gain.ratio:.3g} times as fast ({gain.low:.3g} to {gain.high:.3g})"
+    else:
+        ends = f"{100 * (gain.low - 1):.0f} to {100 * (gain.high - 1):.0f}"
+        much = f"{gain.ratio - 1:.0%} faster ({ends})"
+    where = "" if gain.of == "twin" else f", as the {gain.of} measured"
+    return f"{much}{where}: {gain.after}; before, {gain.before}"
+
+
+def _listed(heading: str, those: Sequence["Advice"]) -> list[str]:
+    if not those:
+        return []
+    lines = [_filled(f"{each.tool} {each.knob}: {each.because}", INDENT) for each in those]
+    return ["\n".join([f"{heading}:", *lines])]
+
+
+def _not_known(those: Sequence["Advice"]) -> list[str]:
+    """Give each reason once, with the settings that it leaves open."""
+    reasons: dict[str, list[str]] = {}
+    for each in those:
+        reasons.setdefault(each.because, []).append(f"{each.tool} {each.knob}")
+    lines = [
+        _filled(f"{reason} ({', '.join(settings)})", INDENT) for reason, settings in reasons.items()
+    ]
+    heading = "No advice, as what it rests on is not known:"
+    return ["\n".join([heading, *lines])] if lines else []
+
+
+def _filled(text: str, indent: str) -> str:
+    room = terminal.width() or COLUMNS
+    return textwrap.fill(
+        text,
+        max(room, 40),
+        initial_indent=indent,
+        subsequent_indent=indent + INDENT,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def layout_text(advice: "LayoutAdvice", trace: str) -> str:
+    """Lay out what each layout of a trace comes to."""
+    from ssdscope.advise.layout import STEPS
+
+    units = f"RMW unit {format_binary(advice.page_bytes)}"
+    if advice.block_bytes is not None:
+        units += f", merge unit {format_binary(advice.block_bytes)}"
+    header = ["layout", "writes", "pages", "read first"]
+    header += ["log blocks"] if advice.block_bytes is not None else []
+    header += ["merges", "write mean", "time", "gain"] if advice.outcomes else []
+    parts = [
+        f"{trace}: {units}",
+        table(header, list(_rows(advice))),
+        "\n".join(_filled(f"{name}: {STEPS[name]}", "") for name in advice.counts),
+    ]
+    if advice.remark:
+        parts.append(f"Not run on a twin: {advice.remark}")
+    return "\n\n".join(parts)
+
+
+def _rows(advice: "LayoutAdvice") -> Iterable[list[str]]:
+    gains = advice.gains()
+    for name, counted in advice.counts.items():
+        row = [name, f"{counted.writes:,}", f"{counted.page_writes:,}", f"{counted.read_first:,}"]
+        row += [] if counted.blocks is None else [f"{counted.blocks:,}"]
+        if name in advice.outcomes:
+            outcome = advice.outcomes[name]
+            row += [
+                f"{sum(outcome.merges.values()):,}",
+                format_duration(outcome.write_mean_ns),
+                format_duration(outcome.elapsed_ns),
+                f"{gains[name]:.3g}",
+            ]
+        yield row
