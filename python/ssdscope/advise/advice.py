@@ -137,8 +137,7 @@ def advise(
         If a tool is unknown.
     """
     require_tools(only)
-    device = uri if uri.startswith("/dev/") else PLACEHOLDER
-    facts = Facts(findings, sustained, device, capacity_bytes, queue or {})
+    facts = Facts(findings, sustained, device_of(uri), capacity_bytes, queue or {})
     return [_advice(knob, facts, ground) for knob in KNOBS if not only or knob.tool in only]
 
 
@@ -161,16 +160,26 @@ def of_document(
     device
         Path for the commands, instead of the measured target's.
     """
+    require_tools(only)
+    facts = facts_of(document, findings, device)
+    return [_advice(knob, facts, ground) for knob in KNOBS if not only or knob.tool in only]
+
+
+def facts_of(document: Mapping[str, Any], findings: Findings, device: str | None = None) -> Facts:
+    """Take what formulas may use out of the document of `characterize`."""
     target = document["target"]
-    return advise(
+    return Facts(
         findings,
-        device or str(target["uri"]),
-        only,
-        sustained=_rows(document["performance"].get("sustained")),
-        capacity_bytes=int(target["info"]["capacity_bytes"]),
-        queue=queue_of(target),
-        ground=ground,
+        _rows(document["performance"].get("sustained")),
+        device_of(device or str(target["uri"])),
+        int(target["info"]["capacity_bytes"]),
+        queue_of(target),
     )
+
+
+def device_of(uri: str) -> str:
+    """Give the path for commands: a block device's own, or a placeholder."""
+    return uri if uri.startswith("/dev/") else PLACEHOLDER
 
 
 def queue_of(target: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -73,6 +73,11 @@ class Gain:
     of: str = "twin"
 
     @property
+    def saved(self) -> float:
+        """The share of the time that is saved: 0.2 where a fifth is."""
+        return 1 - 1 / self.ratio
+
+    @property
     def none(self) -> bool:
         """Whether it is no effect: the interval holds 1, or it is within 2 %."""
         return self.low <= 1 <= self.high or abs(self.ratio - 1) < LEAST_GAIN

@@ -178,7 +178,7 @@ def _layout(
     given: dict[str, Any], found: "Report", ground: "Ground | str"
 ) -> tuple["LayoutAdvice", dict[str, Any]]:
     """Read the trace, and lay it out."""
-    from ssdscope.advise.facts import Facts
+    from ssdscope.advise.advice import facts_of
     from ssdscope.advise.layout import FITS, advise_layout, of_trace
     from ssdscope.errors import nearest
     from ssdscope.targets.sources import require_file
@@ -197,7 +197,7 @@ def _layout(
     )
     trace = read_trace(given["trace"], wanted)
     requests = of_trace(trace.rows, found.info.logical_block_bytes)
-    facts = Facts(found.findings, capacity_bytes=found.info.capacity_bytes)
+    facts = facts_of(found.document, found.findings)
     laid_out = advise_layout(
         requests, facts, ground, page_bytes=page, block_bytes=block, fit=given["fit"]
     )
