@@ -19,6 +19,7 @@ from ssdscope.cli import (
     drives,
     import_fio_log,
     model,
+    place,
     probe,
     replay,
     reproduce,
@@ -76,6 +77,7 @@ app.add_typer(sweep.app, rich_help_panel=MEASURE)
 for module in (reproduce, advise):
     module.register(app)
 app.add_typer(model.app, rich_help_panel=LEARN)
+place.register(app)
 for module in (drives, trace, config):
     app.add_typer(module.app, rich_help_panel=MANAGE)
 doctor.register(app)

@@ -1,0 +1,218 @@
+"""The cheapest placement: an integer programme, and sets of workloads cut off that fail.
+
+Which workloads may share a drive is not linear, and known only when it is tried. So the programme
+is solved without that; the sets that it chose are tried; each that fails is made as small as it
+still fails, and forbidden with everything that contains it; and the programme is solved again. As
+cuts forbid only what fails, the first placement that passes is the cheapest: a drive is never
+faster for having more to do.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ssdscope.errors import SsdscopeError
+
+Set = frozenset[int]
+Fails = Callable[[int, Set], bool]
+ROUNDS = 500
+TIE = 1e-3
+"""Share of the least price that all ties together may weigh."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of drive: what one costs and holds, and how many there are.
+
+    Attributes
+    ----------
+    room
+        By resource (capacity, bytes written): how much one has; infinite for no matter.
+    """
+
+    price: float
+    room: tuple[float, ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Programme:
+    """What is to be placed, and where it may be.
+
+    Attributes
+    ----------
+    kinds
+        Of drives.
+    needs
+        By workload and resource, shape (n, resources).
+    prefers
+        By workload and kind, what decides between placements of one cost; shape (n, kinds).
+    cost
+        The most that all may cost; infinite for no matter.
+    """
+
+    kinds: Sequence[Kind]
+    needs: np.ndarray
+    prefers: np.ndarray
+    cost: float = np.inf
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A placement: kinds of the drives that are taken, each with its workloads.
+
+    Attributes
+    ----------
+    rounds
+        How often the programme was solved.
+    """
+
+    drives: tuple[tuple[int, Set], ...]
+    cost: float
+    rounds: int
+
+
+def cheapest(problem: Programme, fails: Fails, *, rounds: int = ROUNDS) -> Placed | None:
+    """Find the cheapest placement.
+
+    Parameters
+    ----------
+    problem
+        What is linear.
+    fails
+        Says whether a set of workloads may not be on one drive of a kind; asked only for what the
+        programme chose, and parts of it.
+    rounds
+        So often the programme is solved at most.
+
+    Returns
+    -------
+    Placed or None
+        None if there is no placement.
+
+    Raises
+    ------
+    SsdscopeError
+        If so many rounds did not decide it.
+    """
+    model = _Model(problem)
+    for solved in range(1, rounds + 1):
+        chosen = model.solve()
+        if chosen is None:
+            return None
+        failing = [(kind, these) for kind, these in chosen if fails(kind, these)]
+        if not failing:
+            price = sum(problem.kinds[kind].price for kind, _ in chosen)
+            return Placed(tuple(chosen), price, solved)
+        for kind, these in failing:
+            model.forbid(kind, smallest(lambda part, kind=kind: fails(kind, part), these))
+    raise SsdscopeError(
+        f"{rounds} placements were tried, and none keeps the limits, yet others are left",
+        hint="fewer workloads or drives at a time, or looser limits, decide it",
+    )
+
+
+def smallest(fails: Callable[[Set], bool], these: Set) -> Set:
+    """Leave out what is not needed for a set to fail."""
+    for each in sorted(these):
+        rest = these - {each}
+        if rest and fails(rest):
+            these = rest
+    return these
+
+
+class _Model:
+    """The programme as scipy has it: variables are x[workload, drive] and y[drive]."""
+
+    def __init__(self, problem: Programme) -> None:
+        self.problem = problem
+        self.loads = len(problem.needs)
+        self.copies = [
+            kind for kind, each in enumerate(problem.kinds) for _ in range(min(each.count, self.loads))
+        ]
+        self.size = (self.loads + 1) * len(self.copies)
+        self.rows: list[tuple[dict[int, float], float, float]] = []
+        self._place_each()
+        self._hold()
+        self._order_copies()
+        if np.isfinite(problem.cost):
+            prices = {
+                self._y(drive): problem.kinds[kind].price for drive, kind in enumerate(self.copies)
+            }
+            self.rows.append((prices, -np.inf, problem.cost))
+
+    def _x(self, load: int, drive: int) -> int:
+        return load * len(self.copies) + drive
+
+    def _y(self, drive: int) -> int:
+        return self.loads * len(self.copies) + drive
+
+    def _place_each(self) -> None:
+        drives = range(len(self.copies))
+        for load in range(self.loads):
+            self.rows.append(({self._x(load, drive): 1.0 for drive in drives}, 1.0, 1.0))
+            self.rows += [
+                ({self._x(load, drive): 1.0, self._y(drive): -1.0}, -np.inf, 0.0)
+                for drive in drives
+            ]
+
+    def _hold(self) -> None:
+        for drive, kind in enumerate(self.copies):
+            for resource, room in enumerate(self.problem.kinds[kind].room):
+                if not np.isfinite(room):
+                    continue
+                scale = max(room, 1e-30)
+                row = {
+                    self._x(load, drive): float(self.problem.needs[load, resource]) / scale
+                    for load in range(self.loads)
+                }
+                self.rows.append(({**row, self._y(drive): -1.0}, -np.inf, 0.0))
+
+    def _order_copies(self) -> None:
+        """Order drives of a kind by their first workloads, so that none is tried in two ways."""
+        for drive in range(1, len(self.copies)):
+            if self.copies[drive] != self.copies[drive - 1]:
+                continue
+            for load in range(self.loads):
+                row = {self._x(earlier, drive - 1): -1.0 for earlier in range(load)}
+                self.rows.append(({**row, self._x(load, drive): 1.0}, -np.inf, 0.0))
+
+    def forbid(self, kind: int, these: Set) -> None:
+        """Forbid a set, and all that contain it, on every drive of a kind."""
+        for drive, of in enumerate(self.copies):
+            if of == kind:
+                row = {self._x(load, drive): 1.0 for load in these}
+                self.rows.append((row, -np.inf, len(these) - 1.0))
+
+    def solve(self) -> list[tuple[int, Set]] | None:
+        """Solve it as it stands."""
+        from scipy.optimize import Bounds, LinearConstraint, milp
+        from scipy.sparse import csr_array
+
+        cells = [(r, c, v) for r, (row, _, _) in enumerate(self.rows) for c, v in row.items()]
+        at, column, value = zip(*cells, strict=True)
+        matrix = csr_array((value, (at, column)), shape=(len(self.rows), self.size))
+        lows, highs = ([row[end] for row in self.rows] for end in (1, 2))
+        found = milp(
+            self._costs(),
+            integrality=np.ones(self.size),
+            bounds=Bounds(0, 1),
+            constraints=LinearConstraint(matrix, lows, highs),
+            options={"mip_rel_gap": 0.0},
+        )
+        if found.x is None:
+            return None
+        taken = np.round(found.x[: self.loads * len(self.copies)]).reshape(self.loads, -1) == 1
+        sets = [frozenset(map(int, np.flatnonzero(column))) for column in taken.T]
+        return [(kind, each) for kind, each in zip(self.copies, sets, strict=True) if each]
+
+    def _costs(self) -> np.ndarray:
+        """Weigh prices, and what decides between equal ones so lightly that it never outweighs."""
+        prices = np.array([self.problem.kinds[kind].price for kind in self.copies])
+        prefers = self.problem.prefers[:, self.copies]
+        most = float(prefers.max(axis=1).sum()) or 1.0
+        scale = float(prices.max()) or 1.0
+        least = float(prices[prices > 0].min()) / scale if prices.any() else 1 / TIE
+        weight = TIE * least / most
+        return np.concatenate([(weight * prefers).ravel(), prices / scale])

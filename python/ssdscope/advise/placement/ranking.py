@@ -1,0 +1,117 @@
+"""Would a faster drive help a workload, and which: every drive beside a reference."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ssdscope.advise.placement.drives import Drive
+from ssdscope.advise.placement.judging import Judge
+from ssdscope.advise.placement.pairs import alone
+from ssdscope.advise.placement.workloads import Load, Traced
+from ssdscope.units import format_duration, significant
+
+AS_TRACED = "as traced"
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Drives by how fast they answer a workload.
+
+    Attributes
+    ----------
+    reference
+        What they are compared with: a drive, or the response times that the trace brought along.
+    reference_ns
+        Its mean latency; None if it does not keep up.
+    rows
+        As `pairs.alone` gives them, the fastest first, each with ``times_faster``.
+    verdict
+        The answer in a sentence.
+    """
+
+    workload: str
+    reference: str
+    reference_ns: float | None
+    rows: list[dict[str, Any]]
+    verdict: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as plain data."""
+        return asdict(self)
+
+
+def rank(
+    loads: Sequence[Load],
+    drives: Sequence[Drive],
+    reference: Drive,
+    *,
+    duration_ns: int,
+    seed: int,
+    progress: Callable[[str, float], None] = lambda _stage, _share: None,
+) -> list[Ranking]:
+    """Try each workload alone on each drive.
+
+    Parameters
+    ----------
+    loads, drives
+        What is tried where.
+    reference
+        The drive to compare with, for workloads that did not bring response times along.
+    duration_ns, seed
+        Of the stretch that is tried.
+    """
+    every = [*drives, reference]
+    judge = Judge(loads, every, duration_ns=duration_ns, seed=seed)
+    rows = alone(judge, progress=lambda share: progress("each workload on each drive", share))
+    return [
+        _ranking(load, rows[n * len(every) : (n + 1) * len(every)]) for n, load in enumerate(loads)
+    ]
+
+
+def _ranking(load: Load, rows: list[dict[str, Any]]) -> Ranking:
+    """Sort the drives of a workload; the reference is the last row."""
+    *rows, last = rows
+    name, compared = last["drive"], _mean_ns(last)
+    traced = load.traced_latency_ns if isinstance(load, Traced) else None
+    if traced is not None:
+        name, compared = AS_TRACED, traced
+    for row in rows:
+        mean = _mean_ns(row)
+        row["times_faster"] = compared / mean if compared and mean else None
+    rows.sort(key=lambda row: _mean_ns(row) or float("inf"))
+    return Ranking(load.name, name, compared, rows, _verdict(load, name, compared, rows))
+
+
+def _mean_ns(row: dict[str, Any]) -> float | None:
+    return float(row["seen"]["mean_ns"]) if row["seen"] and row["keeps_up"] else None
+
+
+def _verdict(
+    load: Load, reference: str, compared: float | None, rows: Sequence[dict[str, Any]]
+) -> str:
+    able = [row for row in rows if _mean_ns(row) is not None]
+    if not able:
+        return f"No: none of these drives serves {load.name} as fast as it comes."
+    best = able[0]["seen"]
+    like = [row["drive"] for row in able if _overlaps(row["seen"], best)]
+    names = like[0] if len(like) == 1 else f"{', '.join(like[:-1])} and {like[-1]}, which are equal"
+    takes = f"{names} ({format_duration(best['mean_ns'])} a request)"
+    if compared is None:
+        return f"Yes: {reference} does not serve {load.name} as fast as it comes; best {takes}."
+    against = f"{format_duration(compared)} {_where(reference)}"
+    gain = compared / best["mean_ns"]
+    if compared <= (best["high_ns"] or best["mean_ns"]):
+        return f"No: nothing here is faster than {against} for {load.name}; best {takes}."
+    return (
+        f"Yes: {load.name} is answered {significant(gain, 2)} times as fast by {takes} as the "
+        f"{against}."
+    )
+
+
+def _where(reference: str) -> str:
+    return AS_TRACED if reference == AS_TRACED else f"of {reference}"
+
+
+def _overlaps(one: dict[str, Any], best: dict[str, Any]) -> bool:
+    low, high = one["low_ns"], best["high_ns"]
+    return one is best or (low is not None and high is not None and low <= high)
