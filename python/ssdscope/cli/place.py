@@ -99,9 +99,7 @@ def place(
     ] = None,
     lifetime: Annotated[
         str | None,
-        typer.Option(
-            "--lifetime", metavar="TIME", help="How long each drive must last: 5y, 180d."
-        ),
+        typer.Option("--lifetime", metavar="TIME", help="How long each drive must last: 5y, 180d."),
     ] = None,
     max_cost: Annotated[
         float | None,
@@ -121,8 +119,8 @@ def place(
         typer.Option(
             "--duration",
             metavar="TIME",
-            help="How much of each workload is tried; a placement is replayed on as much that "
-            "follows.",
+            help="How much of each workload is tried at first; a placement is tried, and replayed "
+            "on requests it was not chosen by, for six times as long.",
         ),
     ] = "20s",
     align: Annotated[
@@ -166,8 +164,8 @@ def place(
     """Find the cheapest placement of workloads on drives, or rank drives for each workload.
 
     Workloads that share a drive are run on it together: on a simulated drive, or on the twin of a
-    measured one. The placement is replayed on requests that it was not chosen by, and the page
-    shows both. If no placement keeps the limits, the error names the limit that is in the way.
+    measured one. The placement is replayed on requests that it was not chosen by, and both are
+    shown. If no placement keeps the limits, the error names the limit that is in the way.
     """
     from ssdscope.advise.placement import placing, ranking
     from ssdscope.advise.placement.costs import read_costs
@@ -234,9 +232,7 @@ def _require_cost(cost: str | None, limits: Any) -> None:
             )
 
 
-def _drives(
-    on: list[str], costs: "list[Cost]", state: str | None, seed: int
-) -> "list[Drive]":
+def _drives(on: list[str], costs: "list[Cost]", state: str | None, seed: int) -> "list[Drive]":
     """Open the drives that are named, or all of the cost file."""
     from ssdscope.advise.placement.costs import of_drive
     from ssdscope.targets.presets import preset_names

@@ -18,6 +18,6 @@ Read in this order:
 `programme`
     The integer programme: choose, judge what was chosen, cut off what fails, choose again.
 `pairs`, `placing`, `infeasible`, `ranking`
-    Each workload alone on each drive; a placement with its replay; which limit is in the way, and which drive
-    would help a workload.
+    Each workload alone on each drive; a placement with its replay; which limit is in the way;
+    and which drive would help a workload.
 """

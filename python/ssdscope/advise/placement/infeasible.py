@@ -25,9 +25,7 @@ def explain(judge: Judge, limits: Limits, solvable: Solvable) -> UsageError:
     homeless = [n for n in range(len(judge.loads)) if not _somewhere(judge, n, limits)]
     if homeless:
         return _no_drive(judge, homeless[0], limits)
-    binding = [
-        name for name in limits.given(judge.loads) if solvable(limits.relaxed(name))
-    ]
+    binding = [name for name in limits.given(judge.loads) if solvable(limits.relaxed(name))]
     if not binding:
         return UsageError(
             "no placement keeps the limits, and leaving out one of them is not enough",

@@ -13,6 +13,8 @@ from ssdscope.units import significant
 
 Set = frozenset[int]
 """Workloads, by their places."""
+LONGER = 6
+"""A set that is to be taken is judged again by so many times the stretch of a first trial."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class Judge:
     ) -> None:
         self.loads, self.drives, self.duration_ns = loads, drives, duration_ns
         self.trials = [Trials(each, seed) for each in drives]
-        self._seen: dict[tuple[int, Set], Tried] = {}
+        self._seen: dict[tuple[int, Set, int], Tried] = {}
         self._progress = progress
 
     @property
@@ -66,18 +68,24 @@ class Judge:
         """Name the workloads of a set."""
         return [self.loads[n].name for n in sorted(chosen)]
 
-    def tried(self, drive: int, chosen: Set) -> Tried:
-        """Try a set on a drive; by its model only where it has no simulated drive."""
-        key = drive, chosen
+    def tried(self, drive: int, chosen: Set, times: int = 1) -> Tried:
+        """Try a set on a drive; by its model only where it has no simulated drive.
+
+        Parameters
+        ----------
+        times
+            How many times `duration_ns` it is tried.
+        """
+        key = drive, chosen, times
         if key not in self._seen:
-            self._seen[key] = self._try(drive, chosen)
+            self._seen[key] = self._try(drive, chosen, times)
             self._progress(self.count)
         return self._seen[key]
 
-    def _try(self, drive: int, chosen: Set) -> Tried:
+    def _try(self, drive: int, chosen: Set, times: int) -> Tried:
         loads = [self.loads[n] for n in sorted(chosen)]
         if self.drives[drive].opener is not None:
-            return self.trials[drive].run(loads, 0, self.duration_ns)
+            return self.trials[drive].run(loads, 0, times * self.duration_ns)
         model = self.drives[drive].model
         found = None if model is None else predicted(model, loads)
         if found is None:
@@ -89,9 +97,9 @@ class Judge:
             )  # fmt: skip
         return found
 
-    def verdict(self, drive: int, chosen: Set, limits: Limits) -> Verdict:
+    def verdict(self, drive: int, chosen: Set, limits: Limits, times: int = 1) -> Verdict:
         """Judge a set on a drive; its capacity is not looked at."""
-        tried = self.tried(drive, chosen)
+        tried = self.tried(drive, chosen, times)
         faults: dict[str, str] = {}
         if not tried.keeps_up:
             faults["speed"] = "it does not serve requests as fast as they come"

@@ -130,7 +130,7 @@ def _require_endurance(loads: Sequence[Load], drives: Sequence[Drive], limits: L
 
 
 def over_latency(load: Load, seen: Seen) -> str | None:
-    """Say that a workload may wait too long: the end of its interval counts; None if it does not."""
+    """Say that a workload may wait too long: the end of its interval counts; None if not."""
     limit, waits = load.latency_limit_ns, seen.mean_ns if seen.high_ns is None else seen.high_ns
     if limit is None or waits <= limit:
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from ssdscope.advise.placement import pairs
 from ssdscope.advise.placement.drives import Drive
 from ssdscope.advise.placement.infeasible import explain
-from ssdscope.advise.placement.judging import Judge, Set
+from ssdscope.advise.placement.judging import LONGER, Judge, Set
 from ssdscope.advise.placement.limits import YEAR_S, Limits, require_possible
 from ssdscope.advise.placement.programme import Kind, Placed, Programme, cheapest
 from ssdscope.advise.placement.requests import whole_parts
@@ -67,7 +67,8 @@ def place(
     limits
         What must hold.
     duration_ns
-        The placement is chosen by so much of each workload, and replayed on what follows.
+        Of each workload, for a first trial; what is taken is tried and replayed for `LONGER` times
+        as long.
     seed
         Of the requests.
 
@@ -86,7 +87,7 @@ def place(
     if found is None:
         raise explain(judge, limits, lambda relaxed: solve(judge, relaxed) is not None)
     progress("replaying the placement", 0.9)
-    replayed = [row for taken in found.drives for row in _replayed(judge, *taken, duration_ns)]
+    replayed = [row for taken in found.drives for row in _replayed(judge, *taken)]
     shown = [_taken(judge, *taken) for taken in found.drives]
     return Placement(alone, shown, replayed, found.cost, found.rounds, judge.count)
 
@@ -97,7 +98,11 @@ def solve(judge: Judge, limits: Limits) -> Placed | None:
     needs = np.array([[whole_parts(x.size_bytes), x.written_bytes_per_s] for x in judge.loads])
     cost = limits.cost if limits.cost is not None and limits.counts("cost") else np.inf
     problem = Programme(kinds, needs, _prefers(judge), cost)
-    return cheapest(problem, lambda kind, these: not judge.verdict(kind, these, limits).fine)
+    return cheapest(
+        problem,
+        lambda kind, these: not judge.verdict(kind, these, limits).fine,
+        lambda kind, these: not judge.verdict(kind, these, limits, LONGER).fine,
+    )
 
 
 def _kind(drive: Drive, limits: Limits, loads: int) -> Kind:
@@ -132,18 +137,18 @@ def _taken(judge: Judge, drive: int, these: Set) -> dict[str, Any]:
         "capacity_bytes": kind.capacity_bytes,
         "requests_per_s": sum(each.rate for each in loads),
         "written_bytes_per_s": sum(each.written_bytes_per_s for each in loads),
-        "write_amplification": judge.tried(drive, these).waf,
+        "write_amplification": judge.tried(drive, these, LONGER).waf,
         "lasts_years": None if lasts is None else lasts / YEAR_S,
     }
 
 
-def _replayed(judge: Judge, drive: int, these: Set, duration_ns: int) -> list[dict[str, Any]]:
-    """Run what follows the stretch that the placement was chosen by; requests are others."""
-    foreseen = judge.tried(drive, these)
+def _replayed(judge: Judge, drive: int, these: Set) -> list[dict[str, Any]]:
+    """Run the halves of the workloads that the placement was not chosen by."""
+    foreseen = judge.tried(drive, these, LONGER)
     kind, loads = judge.drives[drive], [judge.loads[n] for n in sorted(these)]
     replayed = None
     if kind.opener is not None:
-        replayed = judge.trials[drive].run(loads, duration_ns, duration_ns)
+        replayed = judge.trials[drive].run(loads, 1, LONGER * judge.duration_ns)
     rows = []
     for place, load in enumerate(loads):
         before = foreseen.seen[place]

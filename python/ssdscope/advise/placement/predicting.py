@@ -32,7 +32,9 @@ def predicted(model: FittedModel, loads: Sequence[Load]) -> Tried | None:
         None where the model was fitted on nothing like it.
     """
     mix = mixture(loads)
-    depths = np.unique(np.geomspace(max(1, model.low["q_dep"]), model.high["q_dep"], 12).astype(int))
+    depths = np.unique(
+        np.geomspace(max(1, model.low["q_dep"]), model.high["q_dep"], 12).astype(int)
+    )
     vectors = [Vector(**{**vars(mix), "q_dep": int(depth)}) for depth in depths]
     if any(model.outside(each) for each in vectors):
         return None

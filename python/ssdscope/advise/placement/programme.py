@@ -9,6 +9,7 @@ faster for having more to do.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -73,7 +74,9 @@ class Placed:
     rounds: int
 
 
-def cheapest(problem: Programme, fails: Fails, *, rounds: int = ROUNDS) -> Placed | None:
+def cheapest(
+    problem: Programme, fails: Fails, surely_fails: Fails | None = None, *, rounds: int = ROUNDS
+) -> Placed | None:
     """Find the cheapest placement.
 
     Parameters
@@ -83,6 +86,8 @@ def cheapest(problem: Programme, fails: Fails, *, rounds: int = ROUNDS) -> Place
     fails
         Says whether a set of workloads may not be on one drive of a kind; asked only for what the
         programme chose, and parts of it.
+    surely_fails
+        A dearer look at sets of a placement that passed.
     rounds
         So often the programme is solved at most.
 
@@ -102,11 +107,15 @@ def cheapest(problem: Programme, fails: Fails, *, rounds: int = ROUNDS) -> Place
         if chosen is None:
             return None
         failing = [(kind, these) for kind, these in chosen if fails(kind, these)]
-        if not failing:
+        doubted = [] if failing or surely_fails is None else chosen
+        failing_after_all = [each for each in doubted if surely_fails and surely_fails(*each)]
+        for kind, these in failing_after_all:
+            model.forbid(kind, these)
+        if not failing and not failing_after_all:
             price = sum(problem.kinds[kind].price for kind, _ in chosen)
             return Placed(tuple(chosen), price, solved)
         for kind, these in failing:
-            model.forbid(kind, smallest(lambda part, kind=kind: fails(kind, part), these))
+            model.forbid(kind, smallest(partial(fails, kind), these))
     raise SsdscopeError(
         f"{rounds} placements were tried, and none keeps the limits, yet others are left",
         hint="fewer workloads or drives at a time, or looser limits, decide it",
@@ -129,7 +138,9 @@ class _Model:
         self.problem = problem
         self.loads = len(problem.needs)
         self.copies = [
-            kind for kind, each in enumerate(problem.kinds) for _ in range(min(each.count, self.loads))
+            kind
+            for kind, each in enumerate(problem.kinds)
+            for _ in range(min(each.count, self.loads))
         ]
         self.size = (self.loads + 1) * len(self.copies)
         self.rows: list[tuple[dict[int, float], float, float]] = []
@@ -193,10 +204,11 @@ class _Model:
         cells = [(r, c, v) for r, (row, _, _) in enumerate(self.rows) for c, v in row.items()]
         at, column, value = zip(*cells, strict=True)
         matrix = csr_array((value, (at, column)), shape=(len(self.rows), self.size))
-        lows, highs = ([row[end] for row in self.rows] for end in (1, 2))
+        lows = [low for _, low, _ in self.rows]
+        highs = [high for _, _, high in self.rows]
         found = milp(
             self._costs(),
-            integrality=np.ones(self.size),
+            integrality=np.ones(self.size, dtype=int),
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(matrix, lows, highs),
             options={"mip_rel_gap": 0.0},

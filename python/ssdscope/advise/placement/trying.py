@@ -103,15 +103,15 @@ class Trials:
         opened.device.restore(self._ready[1])
         return opened
 
-    def run(self, loads: Sequence[Load], begin_ns: int, duration_ns: int) -> Tried:
+    def run(self, loads: Sequence[Load], half: int, duration_ns: int) -> Tried:
         """Run a stretch of several workloads at the same time.
 
         Parameters
         ----------
         loads
             At least one; together they fit the drive.
-        begin_ns, duration_ns
-            The stretch, on the workloads' own clock.
+        half, duration_ns
+            Which half of each, and how much of it.
 
         Raises
         ------
@@ -122,7 +122,7 @@ class Trials:
         """
         device = self._opened().device
         unit = device.info.logical_block_bytes
-        parts = [each.requests(begin_ns, duration_ns, unit, self.seed) for each in loads]
+        parts = [each.requests(half, duration_ns, unit, self.seed) for each in loads]
         shared = merged(parts, [each.size_bytes for each in loads])
         asked = shared.requests
         self.count += 1
@@ -147,9 +147,9 @@ def _seen(latency_ns: np.ndarray) -> Seen | None:
     if not len(latency_ns):
         return None
     interval = correlated_mean(latency_ns)
-    ends = (None, None) if interval is None else (max(0.0, interval.low), interval.high)
+    low, high = (None, None) if interval is None else (max(0.0, interval.low), interval.high)
     tail = stats.nearest_rank(latency_ns, 99) if supported(99, len(latency_ns)) else None
-    return Seen(len(latency_ns), float(latency_ns.mean()), *ends, tail)
+    return Seen(len(latency_ns), float(latency_ns.mean()), low, high, tail)
 
 
 def _waf(before: dict[str, Any] | None, after: dict[str, Any] | None) -> float | None:

@@ -14,11 +14,13 @@ from ssdscope.seeds import stream
 from ssdscope.targets.records import OP_READ, OP_WRITE
 from ssdscope.targets.traces import LATENCY_UNKNOWN, Trace
 from ssdscope.workloads.grid import Vector
-from ssdscope.workloads.windows.shape import sequentiality
 from ssdscope.workloads.windows.segments import Windows
+from ssdscope.workloads.windows.shape import sequentiality
 
 REQUESTS_MAX = 5_000_000
 """Of one stretch of one workload; some 200 bytes each while they run."""
+SLICE_NS = 1_000_000_000
+"""The halves of a trace are cut into pieces of so much, in turn."""
 
 
 class Load(Protocol):
@@ -59,8 +61,12 @@ class Load(Protocol):
     def smallest_bytes(self) -> int:
         """Give the largest unit that all its requests are whole multiples of; 0 for any."""
 
-    def requests(self, begin_ns: int, duration_ns: int, unit_bytes: int, seed: int) -> Requests:
-        """Make the requests of a stretch of time, in whole units of a drive."""
+    def requests(self, half: int, duration_ns: int, unit_bytes: int, seed: int) -> Requests:
+        """Make the requests of a stretch of time, in whole units of a drive.
+
+        A workload has two halves: by the first, 0, a placement is chosen, and it is replayed on the
+        other, 1. They are alike and share no request.
+        """
 
 
 @dataclass(frozen=True)
@@ -90,14 +96,14 @@ class Stream:
         shown = self.vector.effective()
         return math.gcd(shown.wr_size, shown.rd_size, shown.wr_stride, shown.rd_stride)
 
-    def requests(self, begin_ns: int, duration_ns: int, unit_bytes: int, seed: int) -> Requests:
-        """Draw a stretch: a Poisson process, whose draws belong to the seed, name and stretch."""
+    def requests(self, half: int, duration_ns: int, unit_bytes: int, seed: int) -> Requests:
+        """Draw a stretch: a Poisson process, whose draws belong to the seed, name and half."""
         if self.smallest_bytes() % unit_bytes:
             raise UsageError(
                 f"workload {self.name!r}: its sizes and gaps are not whole blocks of "
                 f"{unit_bytes:,} bytes"
             )
-        rng = stream((seed, crc32(self.name.encode()), begin_ns), "advise.placement.stream")
+        rng = stream((seed, crc32(self.name.encode()), half), "advise.placement.stream")
         count = rng.poisson(self.rate * duration_ns / 1e9)
         _require_few(self.name, count)
         arrival = np.sort(rng.integers(0, duration_ns, count)).astype(np.uint64)
@@ -114,9 +120,7 @@ class Stream:
         op = np.where(writes, OP_WRITE, OP_READ).astype(np.uint8)
         return Requests(arrival, op, offset, size)
 
-    def _places(
-        self, rng: np.random.Generator, random: Column, length: int, gap: int
-    ) -> Column:
+    def _places(self, rng: np.random.Generator, random: Column, length: int, gap: int) -> Column:
         """Place requests of a direction: at random, or behind the one before with a gap."""
         if not len(random):
             return np.empty(0, np.int64)
@@ -215,18 +219,23 @@ class Traced:
         moves = self._moves
         return math.gcd(int(np.gcd.reduce(moves.offset_bytes)), int(np.gcd.reduce(moves.bytes)))
 
-    def requests(self, begin_ns: int, duration_ns: int, unit_bytes: int, seed: int) -> Requests:  # noqa: ARG002
-        """Cut a stretch out of the trace, which repeats for ever; widened to whole units."""
+    def requests(self, half: int, duration_ns: int, unit_bytes: int, seed: int) -> Requests:  # noqa: ARG002
+        """Take every other second of the trace, which repeats for ever; widened to whole units.
+
+        So both halves see the same of what changes over minutes.
+        """
         moves = self._widened(unit_bytes)
-        first, last = begin_ns // self.period_ns, (begin_ns + duration_ns - 1) // self.period_ns
-        _require_few(self.name, int(last - first + 1) * len(moves))
-        laps = np.arange(first, last + 1, dtype=np.int64) * self.period_ns
-        arrival = (laps[:, None] + moves.arrival_ns.astype(np.int64)[None, :]).ravel() - begin_ns
-        inside = (arrival >= 0) & (arrival < duration_ns)
-        columns = (np.tile(each, len(laps))[inside] for each in (
-            moves.op, moves.offset_bytes, moves.bytes
-        ))  # fmt: skip
-        return Requests(arrival[inside].astype(np.uint64), *columns)
+        laps = 2 * duration_ns // self.period_ns + 1
+        _require_few(self.name, laps * len(moves))
+        starts = np.arange(laps, dtype=np.int64) * self.period_ns
+        at = (starts[:, None] + moves.arrival_ns.astype(np.int64)[None, :]).ravel()
+        piece = at // SLICE_NS
+        arrival = piece // 2 * SLICE_NS + at % SLICE_NS
+        inside = (piece % 2 == half) & (arrival < duration_ns)
+        op, offset, size = (
+            np.tile(each, laps)[inside] for each in (moves.op, moves.offset_bytes, moves.bytes)
+        )
+        return Requests(arrival[inside].astype(np.uint64), op, offset, size)
 
     def _widened(self, unit_bytes: int) -> Requests:
         moves = self._moves
