@@ -8,6 +8,8 @@
     What a model has learnt: its tree, its dependences, a map of its predictions.
 `findings`
     The evidence of a finding: what was fitted is drawn by its kind, whichever probe it is from.
+`pointing`
+    What a reader can point at: scales and points, for the script of a page.
 `export`
     A figure as an inline SVG that follows the page's theme, or as a file.
 

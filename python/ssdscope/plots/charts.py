@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.plots import style
+from ssdscope.plots.pointing import set_unit
 from ssdscope.plots.style import PATTERN_LOOK, Palette
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SORTS = ("burst", "read", "sustained")
 BURST_DASH = (0, (3, 1.6))
+BEYOND = 10
+"""Requests that lie beyond a percentile; from fewer none is drawn."""
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -58,36 +62,82 @@ def by_pattern(
     return figure
 
 
-def exceedance(series: Records, palette: Palette) -> "Figure":
-    """Draw which share of requests takes longer than a time, both on log axes."""
+def by_percentile(series: Records, palette: Palette) -> "Figure":
+    """Draw latency by percentile; each line ends where ten requests lie beyond."""
     figure, axes = style.new_figure(palette)
     axes.set_xscale("log")
     axes.set_yscale("log")
     for index, each in enumerate(series):
+        beyond, latency = np.array(each["exceeded"]), np.array(each["latency_ns"])
+        kept = beyond * each["requests"] >= BEYOND
         axes.plot(
-            each["latency_ns"],
-            np.maximum(each["exceeded"], 0.5 / each["requests"]),
+            beyond[kept],
+            latency[kept],
             color=getattr(palette, PATTERN_LOOK[each["rw"]][0]),
             linewidth=1.7,
             linestyle=("-", (0, (4, 1.4)))[index % 2],
             label=each["name"],
         )
-    for share, label in ((0.5, "p50"), (0.1, "p90"), (0.01, "p99"), (0.001, "p99.9")):
-        axes.axhline(share, color=palette.grid, linewidth=0.6)
-        axes.annotate(
-            label,
-            (1.01, share),
-            xycoords=("axes fraction", "data"),
-            ha="left",
-            va="center",
-            color=palette.muted,
-            fontsize=7.4,
-        )
-    axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
-    style.log_times(axes.xaxis)
-    axes.set_xlabel("latency")
+    axes.set_xlim(1, 1e-4)
+    axes.set_xticks([10.0**-power for power in range(5)], ["0", "p90", "p99", "p99.9", "p99.99"])
+    axes.minorticks_off()
+    set_unit(axes.xaxis, "beyond")
+    axes.set_xlabel("percentile")
+    style.log_times(axes.yaxis)
     style.legend(axes, palette)
     return figure
+
+
+def settling(courses: Records, capacity_bytes: int, palette: Palette) -> "Figure":
+    """Draw write rates over what was written, with the fill, the cliff and the steady state.
+
+    Parameters
+    ----------
+    courses
+        Each with ``name``, ``rw``, ``start_bytes_per_s`` (of the burst before, or None),
+        ``rates_bytes_per_s``, ``round_bytes``, ``fall`` (place of the steepest in the rates, or
+        None) and ``steady_rounds`` (at the end, none if it did not come to rest).
+    capacity_bytes
+        What fills the drive once.
+    palette
+        Colours by role.
+    """
+    figure, axes = style.new_figure(palette, (8.8, 3.2))
+    axes.set_yscale("log")
+    for index, each in enumerate(courses):
+        colour = getattr(palette, PATTERN_LOOK[each["rw"]][0])
+        dash = ("-", (0, (4, 1.4)))[index % 2]
+        rates = each["rates_bytes_per_s"]
+        step = each["round_bytes"] / capacity_bytes
+        x = [step * (place + 1) for place in range(len(rates))]
+        if each["start_bytes_per_s"]:
+            x, rates = [0.0, *x], [each["start_bytes_per_s"], *rates]
+        axes.plot(x, rates, "o", color=colour, linestyle=dash, linewidth=1.4, markersize=2.4,
+                  label=each["name"])  # fmt: skip
+        steady = each["steady_rounds"]
+        if steady:
+            axes.plot(x[-steady:], rates[-steady:], color=colour, linewidth=5, alpha=0.35,
+                      solid_capstyle="butt")  # fmt: skip
+            _note(axes, (x[-1], rates[-1]), "steady", colour, (0, 7), "right")
+        if each["fall"] is not None:
+            place = each["fall"] + (1 if each["start_bytes_per_s"] else 0)
+            axes.plot(x[place], rates[place], "v", color=colour, markersize=7)
+            _note(axes, (x[place], rates[place]), each["fall_name"], colour, (5, -11), "left")
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * 1.25)
+    axes.set_xlim(left=0)
+    style.mark(axes, 1.0, "filled once", palette, dash=(0, (3, 2)), right=True)
+    style.plain_log(axes.yaxis, style.rate_label)
+    axes.set_xlabel("written, as a multiple of the capacity")
+    style.legend(axes, palette, loc="lower left", bbox_to_anchor=(-0.02, 0.995), ncols=4)
+    return figure
+
+
+def _note(axes: "Axes", at: tuple[float, float], word: str, colour: str,
+          away: tuple[float, float], side: str) -> None:  # fmt: skip
+    axes.annotate(
+        word, at, xytext=away, textcoords="offset points", ha=side, color=colour, fontsize=8
+    )
 
 
 def predicted(rows: Records, palette: Palette, *, predicted_label: str) -> "Figure":

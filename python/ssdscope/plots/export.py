@@ -7,6 +7,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ssdscope.plots.pointing import described
 from ssdscope.plots.style import PAGE
 from ssdscope.results.files import write_bytes
 from ssdscope.results.marks import MADE_BY
@@ -25,6 +26,7 @@ _MAKER: dict[str, dict[str, str | None]] = {
 }
 """By the kind of file, what marks it as ours; a vector picture is the same every time."""
 _DECIMALS = re.compile(r"(\d+\.\d{2})\d+")
+_TICK = re.compile(r'<g id="([xy])tick_\d+">')
 _PATH = re.compile(r'(?<= d=")[^"]*')
 
 
@@ -48,10 +50,11 @@ def inline_svg(figure: "Figure", name: str, description: str) -> str:
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     svg = _STAND_IN.sub(lambda match: _ROLES[match.group()], buffer.getvalue())
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
-    return embedded(_DECIMALS.sub(r"\1", svg), name, description)
+    svg = _TICK.sub(r'<g class="\1tick">', svg)
+    return embedded(_DECIMALS.sub(r"\1", svg), name, description, described(figure))
 
 
-def embedded(svg: str, name: str, description: str) -> str:
+def embedded(svg: str, name: str, description: str, plot: str | None = None) -> str:
     """Turn the text of an SVG file of ours into an element of an HTML page.
 
     Parameters
@@ -60,6 +63,8 @@ def embedded(svg: str, name: str, description: str) -> str:
         As `save` writes it.
     name, description
         As of `inline_svg`.
+    plot
+        Its scales and points, as `pointing.described` gives them.
     """
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
@@ -68,6 +73,9 @@ def embedded(svg: str, name: str, description: str) -> str:
     svg = _PATH.sub(lambda path: _DECIMALS.sub(r"\1", path[0]), svg)
     svg = _own_ids(svg, name)
     label = f'role="img" aria-label="{escape(description, quote=True)}"'
+    if plot is not None:
+        label += f' data-plot="{escape(plot, quote=True)}"'
+    label = label.replace("\\", r"\\")  # a backslash is no reference to a group
     return re.sub(
         r'<svg [^>]*?viewBox="([^"]*)"[^>]*>', rf'<svg viewBox="\1" {label}>', svg, count=1
     )

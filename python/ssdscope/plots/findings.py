@@ -19,6 +19,7 @@ from ssdscope.findings import (
     Step,
 )
 from ssdscope.plots import style
+from ssdscope.plots.pointing import set_unit
 from ssdscope.plots.style import Palette
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _DECADES_OF_A_LOG_AXIS = 0.35
 """Values that span less of a decade are shown on a plain axis, where ticks say more."""
+HEADROOM = 1.08
+"""Of an axis that begins at zero: what is greatest shall not lie on the edge."""
 _MOST_MARKS = 8
 """Of a period; more are a fence."""
 _MOST_NAMED = 4
@@ -94,6 +97,7 @@ def _scale(axes: "Axes", wanted: Axis, usable: "NDArray[Any]", name: str) -> Non
     wide = positive and np.log10(usable.max() / usable.min()) > _DECADES_OF_A_LOG_AXIS
     axis = axes.xaxis if name == "x" else axes.yaxis
     label = style.LABELS.get(wanted.unit)
+    set_unit(axis, wanted.unit)
     if wanted.log and wide:
         (axes.set_xscale if name == "x" else axes.set_yscale)("log")
         if name == "x" and wanted.unit in ("bytes", "depth"):
@@ -104,7 +108,7 @@ def _scale(axes: "Axes", wanted: Axis, usable: "NDArray[Any]", name: str) -> Non
             style.plain_log(axis, label)
         return
     if name == "y" and positive:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, max(axes.get_ylim()[1], HEADROOM * float(usable.max())))
     if wanted.unit == "bytes" and usable.size:
         axis.set_major_locator(style.binary_steps(float(np.ptp(usable))))
     if label is not None:

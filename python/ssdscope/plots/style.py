@@ -4,6 +4,8 @@ import math
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from ssdscope.plots.pointing import set_unit
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -168,6 +170,7 @@ def log_sizes(axes: "Axes", sizes_bytes: Any) -> None:
 
     low, high = float(min(sizes_bytes)), float(max(sizes_bytes))
     axes.set_xscale("log", base=2)
+    set_unit(axes.xaxis, "bytes")
     ticks = [float(2**power) for power in range(8, 46, 2) if low / 1.5 <= 2**power <= high * 1.5]
     axes.xaxis.set_major_locator(FixedLocator(ticks[:: 2 if len(ticks) > 9 else 1]))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -186,6 +189,7 @@ def log_depths(axes: "Axes", depths: Any) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     axes.set_xscale("log", base=2)
+    set_unit(axes.xaxis, "depth")
     ticks = [float(2**power) for power in range(11) if min(depths) <= 2**power <= max(depths)]
     axes.xaxis.set_major_locator(FixedLocator(ticks[:: 2 if len(ticks) > 7 else 1]))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -203,6 +207,7 @@ def plain_log(axis: Any, label: Any) -> None:
 
     limits = axis.axes.get_xlim() if axis.axis_name == "x" else axis.axes.get_ylim()
     narrow = max(limits) / max(min(limits), 1e-9) < 200
+    set_unit(axis, next((unit for unit, each in LABELS.items() if each is label), ""))
     axis.set_major_locator(LogLocator(10, subs=(1, 2, 5) if narrow else (1,), numticks=12))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: label(value)))

@@ -1,17 +1,23 @@
 """The charts of the page: what is drawn from which part of the document."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ssdscope.findings import Exhibit, Findings
-from ssdscope.plots import PAGE, charts, findings, inline_svg
+from ssdscope.findings import Exhibit
+from ssdscope.plots import PAGE, charts, inline_svg
 from ssdscope.report import words
 from ssdscope.report.parts import Chart, Document, Table, measured
 from ssdscope.targets.traces import is_synthetic
+from ssdscope.workloads.steady import RANGE_MAX, WINDOW_ROUNDS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+SETTLING_DEPTH = 16
+SETTLING_COLUMNS = 10
+CLIFF_SHARE = 0.5
+"""Of the whole fall, on a log scale, that one round must bring to be called a cliff."""
 MOST_ROWS = 128
 """Of a series in the table beside a chart."""
 
@@ -29,27 +35,7 @@ def chart(
     return Chart(name, title, caption, inline_svg(figure, name, f"{title}. {caption}"), table, wide)
 
 
-def evidence_charts(found: Findings) -> list[Chart]:
-    """Draw what findings rest on; those that rest on one measurement share its exhibit."""
-    shown = {
-        each.name: each
-        for finding in found.values()
-        for each in finding.evidence.exhibits
-        if any(series.x for series in each.series)
-    }
-    return [
-        chart(
-            f"evidence-{each.name}",
-            each.title,
-            f"{each.caption} {words.fitted(each)}".strip(),
-            findings.exhibit(each, PAGE),
-            _numbers(each),
-        )
-        for each in shown.values()
-    ]
-
-
-def _numbers(shown: Exhibit) -> Table:
+def numbers(shown: Exhibit) -> Table:
     """Give the points of an exhibit as a table; of a long series as many as one can read."""
     rows = []
     for each in shown.series:
@@ -151,10 +137,10 @@ def _distribution_chart(series: Sequence[Mapping[str, Any]]) -> Chart:
     head = ("workload", "requests", *(f"p{key}" if key != "100" else "max" for key in percentiles))
     return chart(
         "distribution",
-        "Share of 4 KiB requests slower than …",
-        f"{_counts(series)} requests; a line that falls steeply is a drive that keeps its word. A "
-        "percentile is told if ten requests lie beyond it.",
-        charts.exceedance(series, PAGE),
+        "Latency by percentile",
+        f"{_counts(series)} random requests of 4 KiB each. A flat line is a drive that keeps its "
+        "word. A percentile needs ten requests beyond it.",
+        charts.by_percentile(series, PAGE),
         Table(head, rows),
     )
 
@@ -169,15 +155,108 @@ def twin_chart(document: Document) -> Chart | None:
     built = document["twin"]
     if built is None or not built.get("held_out"):
         return None
-    errors = built["errors"]
     return _predicted_chart(
         "twin",
         "Twin against drive",
-        f"{errors['n']} held-out reads: median error {words.percent(errors['median_ape'])}, "
-        f"mean {words.percent(errors['mre'])}.",
+        f"{len(built['held_out'])} workloads that it was not fitted to; on the line it is equal.",
         built["held_out"],
         "the twin's mean latency",
     )
+
+
+def settling_chart(document: Document) -> Chart | None:
+    """Draw how rates of writes changed while the drive was written through.
+
+    None where no workload wrote enough to fill it: a few early rounds show no course.
+    """
+    capacity = int(document["target"]["info"]["capacity_bytes"])
+    rows = [
+        row for row in document["performance"]["sustained"]
+        if row["iodepth"] == SETTLING_DEPTH and row["course"]
+        and row["course"]["bytes_written"] >= capacity
+    ]  # fmt: skip
+    if not rows:
+        return None
+    courses = [_course(document, row) for row in _ends_of_sizes(rows)]
+    fallen = any(each["fall"] is not None for each in courses)
+    caption = (
+        f"Depth {SETTLING_DEPTH}; each point is one round, the first is the burst before. "
+        f"{'▼ marks where the rate falls most, for good. ' if fallen else ''}"
+        "Broad: the rounds that agree, whose rate is the sustained one."
+    )
+    table = Table(
+        ("workload", *(f"{number}" for number in range(1, SETTLING_COLUMNS + 1)), "last"),
+        [
+            (each["name"], *_rates(each["rates_bytes_per_s"]))
+            for each in courses
+        ],
+    )  # fmt: skip
+    figure = charts.settling(courses, capacity, PAGE)
+    return chart("settling", "Writes until they are steady", caption, figure, table, wide=True)
+
+
+def _ends_of_sizes(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Keep the smallest and the largest size of each pattern: more lines hide each other."""
+    kept: list[Mapping[str, Any]] = []
+    for rw in ("randwrite", "write"):
+        some = sorted((r for r in rows if r["rw"] == rw), key=lambda r: int(r["block_bytes"]))
+        kept += some[:1] + (some[-1:] if len(some) > 1 else [])
+    return kept
+
+
+def _course(document: Document, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Give a course with its marks."""
+    workload = {key: row[key] for key in ("rw", "block_bytes", "iodepth")}
+    burst = next(iter(measured(document, sort="burst", **workload)), None)
+    start = None if burst is None else float(burst["bandwidth_bytes_per_s"])
+    rates = [float(rate) for rate in row["course"]["rates_bytes_per_s"]]
+    fall, share = steepest_fall([] if start is None else [start], rates)
+    return {
+        "name": f"{words.pattern(row['rw'])}, {words.size(row['block_bytes'])}",
+        "rw": row["rw"],
+        "start_bytes_per_s": start,
+        "rates_bytes_per_s": rates,
+        "round_bytes": row["course"]["round_bytes"],
+        "fall": fall,
+        "fall_name": "cliff" if share > CLIFF_SHARE else "steepest fall",
+        "steady_rounds": WINDOW_ROUNDS if row["reached"] else 0,
+    }
+
+
+def steepest_fall(before: Sequence[float], rates: Sequence[float]) -> tuple[int | None, float]:
+    """Find the round at which a rate falls most and does not come back.
+
+    Parameters
+    ----------
+    before
+        Rates before the first round, if any.
+    rates
+        Of the rounds.
+
+    Returns
+    -------
+    place, share
+        Of the round in `rates`, and its share of the whole fall, as a ratio of logarithms. None
+        where no fall exceeds the range within which rounds count as equal.
+    """
+    every = [*before, *rates]
+    falls = [
+        (every[at - 1] / every[at], at)
+        for at in range(1, len(every))
+        if max(every[at:]) < every[at - 1] * (1 - RANGE_MAX)
+    ]
+    if not falls:
+        return None, 0.0
+    ratio, at = max(falls)
+    whole = math.log(max(every) / min(every[at:]))
+    return at - len(before), math.log(ratio) / whole
+
+
+def _rates(rates: Sequence[float]) -> tuple[str, ...]:
+    """Write the first rounds and the last; no cell stays empty."""
+    shown = [words.bandwidth(rate) for rate in rates[:SETTLING_COLUMNS]]
+    shown += [words.NOTHING] * (SETTLING_COLUMNS - len(shown))
+    return (*shown, words.bandwidth(rates[-1]))
 
 
 def _predicted_chart(

@@ -8,6 +8,12 @@ from ssdscope.report import words
 from ssdscope.report.figures import chart
 from ssdscope.report.parts import Chart, Document, Table
 
+MATTERS = 1.05
+LABELS = {
+    "wr_ratio": "share of writes", "q_dep": "queue depth", "wr_size": "write size",
+    "rd_size": "read size", "wr_rand": "randomness of writes", "rd_rand": "randomness of reads",
+    "wr_stride": "gap of writes", "rd_stride": "gap of reads",
+}  # fmt: skip
 SORTS = {
     "sustained": "What the drive keeps up, learnt on drives that such writes brought to rest.",
     "in use": (
@@ -26,6 +32,18 @@ def charts(document: Document) -> list[Chart]:
     shown = [_predicted(model["held_out"])] if model["held_out"] else []
     shown += [_map(model, each) for each in model["maps"]]
     return [*shown, _tree(model)]
+
+
+def importances(document: Document) -> list[tuple[str, str]]:
+    """Name what matters to predictions, and by how much exchanging it moves them."""
+    if not document["models"]:
+        return []
+    told = document["models"][0]["importances"]
+    return [
+        (LABELS.get(name, name), words.factor(value))
+        for name, value in told.items()
+        if value > MATTERS
+    ]
 
 
 def rows(document: Document) -> Table | None:

@@ -35,6 +35,8 @@ MODELS = ("service", "guide")
 SETS = ("extended",)
 SIZES_BYTES: tuple[int, ...] = tuple(kib * KIB for kib in (4, 8, 16, 32, 64, 128, 256))
 DEPTHS = (1, 2, 4, 8, 16, 32, 64)
+WRITE_RATIOS = (0, 25, 50, 75, 100)
+"""Shares of writes of the map of mixes, in percent."""
 
 
 def plan_of(info: DeviceInfo, budget: Budget, seed: int) -> collecting.Plan:
@@ -112,6 +114,7 @@ def model(
         return [
             document
             | {"maps": _maps(fitted, device.info, kinds), "writes": _sort(device.info, kinds)}
+            | {"mix": _mix(fitted, device.info, kinds)}
         ]
     except (DeviceError, UsageError):  # a drive that fails is told of elsewhere on the page
         return []
@@ -192,6 +195,26 @@ def _maps(fitted: FittedModel, info: DeviceInfo, kinds: Kinds) -> list[dict[str,
         for ratio, each in sizes.items()
         if each
     ]
+
+
+def _mix(fitted: FittedModel, info: DeviceInfo, kinds: Kinds) -> dict[str, Any] | None:
+    """Predict the mean latency of small random requests, by depth and share of writes.
+
+    Of the smallest size that the model knows writes of; nothing where it knows none.
+    """
+    settled = kinds.sizes("randwrite") if kinds.drives else (SIZES_BYTES[0],)
+    if not info.writable or not settled:
+        return None
+    size = settled[0]
+    cells = []
+    for depth in DEPTHS:
+        vectors = [Vector(ratio, depth, size, size, 100, 100) for ratio in WRITE_RATIOS]
+        found = fitted.rows(features.inputs(vectors)).tolist()
+        cells.append([dict(zip(("value", "low", "high"), each, strict=True)) for each in found])
+    return {
+        "block_bytes": size, "depths": list(DEPTHS), "wr_ratios": list(WRITE_RATIOS),
+        "cells": cells,
+    }  # fmt: skip
 
 
 def _cells(

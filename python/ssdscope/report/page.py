@@ -1,16 +1,28 @@
-"""One self-contained HTML file: no script, no request to anywhere, every text escaped."""
+"""One self-contained HTML file: it loads nothing, every text is escaped, and one script helps.
+
+The script only answers to the pointer and the keyboard: without it the page is complete.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from ssdscope.findings import Findings
 from ssdscope.report import (
+    advising,
     breakdown,
+    downloads,
+    drawing,
+    evidence,
     figures,
+    heat,
     model_figures,
+    nearest,
     sections,
     spending,
+    summary,
     templating,
+    twins,
+    verdict,
     words,
     writes,
 )
@@ -40,29 +52,67 @@ def render(document: Mapping[str, Any]) -> str:
     found = Findings.from_json(document["findings"])
     return templating.fill(
         "page.html.j2",
+        script="figures.js",
         document=document,
-        tiles=sections.tiles(document, found),
-        findings=sections.findings(found),
-        cautions=sections.cautions(found),
-        evidence=figures.evidence_charts(found),
-        performance=figures.performance_charts(document),
-        writes=writes.table(document),
-        writes_lead=writes.lead(document),
+        title=_title(document),
+        verdict=verdict.verdict(document, found),
+        lines=summary.lines(document, found),
+        inside=drawing.inside(document, found),
+        nearest=nearest.nearest(document, found),
+        **_findings(found),
+        **_performance(document),
         attribution=breakdown.attribution(document),
         models=model_figures.charts(document),
         model_rows=model_figures.rows(document),
-        twin=figures.twin_chart(document),
-        trace=figures.trace_chart(document),
-        trace_failure=sections.trace_failure(document),
-        failures=sections.failures(document),
-        identity=_identity(document),
-        description=(document["target"]["drive"] or {}).get("description"),
-        declared=_declared(document),
-        drive=sections.flat(document["target"]["drive"]),
-        provenance=_provenance(document),
-        stages=sections.stages(document),
-        tried=TRIED.items(),
+        importances=model_figures.importances(document),
+        twin=twins.twin(document),
+        advice=advising.advice(document),
+        downloads=downloads.downloads(document, found),
+        **_how(document),
     )
+
+
+def _title(document: Mapping[str, Any]) -> str:
+    """Name a real drive by its model, any other by its target."""
+    declared = document["target"].get("declared") or {}
+    return str(declared.get("model") or document["target"]["uri"])
+
+
+def _findings(found: Findings) -> dict[str, Any]:
+    return {
+        "findings": sections.counts(found),
+        "cards": evidence.cards(found),
+        "doubtful": evidence.doubtful(found),
+        "absent": evidence.absent(found),
+        "refused": evidence.refused(found),
+        "cautions": evidence.cautions(found),
+    }
+
+
+def _performance(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "performance": figures.performance_charts(document),
+        "heat": heat.latency(document),
+        "mixture": heat.mixture(document),
+        "settling": figures.settling_chart(document),
+        "writes": writes.table(document),
+        "writes_lead": writes.lead(document),
+        "trace": figures.trace_chart(document),
+        "trace_failure": sections.trace_failure(document),
+        "failures": sections.failures(document),
+    }
+
+
+def _how(document: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "identity": _identity(document),
+        "declared": _declared(document),
+        "drive": sections.flat(document["target"]["drive"]),
+        "provenance": _provenance(document),
+        "command": str(document["provenance"]["command"]),
+        "stages": sections.stages(document),
+        "tried": TRIED.items(),
+    }
 
 
 def _identity(document: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -114,7 +164,6 @@ def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     host = f"{given['host']}, " if "host" in given else ""
     return [
         ("Tool", f"{tool['name']} {tool['version']}{_build(given.get('build'))}"),
-        ("Command", str(given["command"])),
         ("Seed", str(document["seed"])),
         ("Budget", _budget(document)),
         ("Started", str(given["started"])),

@@ -1,4 +1,4 @@
-"""What the template sets on the page: tables, charts, tiles; and how to look things up."""
+"""What the template sets on the page: tables and charts; and how to look things up."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -33,15 +33,6 @@ class Chart:
     svg: str
     table: Table | None = None
     wide: bool = False
-
-
-@dataclass(frozen=True)
-class Tile:
-    """One number at the top of the page."""
-
-    name: str
-    value: str
-    note: str
 
 
 def measured(document: Document, **wanted: Any) -> list[Mapping[str, Any]]:

@@ -77,6 +77,11 @@ def of_unit(number: float, unit: str) -> str:
     return significant(number, DIGITS_OF_FINDINGS)
 
 
+def factor(ratio: float) -> str:
+    """Write how many times one is another: 1.3, 12, 310."""
+    return f"{ratio:.2g}" if ratio < 10 else f"{float(f'{ratio:.3g}'):,.0f}"
+
+
 def percent(share: float) -> str:
     """Write a share: 4.2 %."""
     return f"{significant(100 * share)} %"

@@ -1,0 +1,166 @@
+"""A class to compare with: the presets whose measured figures are nearest to the drive's.
+
+The presets' own figures were measured the way the page measures a drive
+(`scripts/preset_figures.py`); neither names nor drive files are compared.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from ssdscope.findings import Detected, Findings
+from ssdscope.report import words
+from ssdscope.report.parts import Document, Table, measured
+
+DATA = "preset_figures.json"
+SHOWN = 3
+"""Presets beside the drive."""
+LEAST_FIGURES = 2
+"""That both have; fewer place nothing."""
+ALIKE = 2.0
+"""A figure twice another's is another class of drive."""
+UNITS = ("merge_unit_bytes", "rmw_unit_bytes")
+"""Findings that say what kind of drive it is; shown beside, where both have them."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A figure of every drive: one workload, and what of it.
+
+    Attributes
+    ----------
+    key
+        In the data file.
+    field
+        ``mean_ns``, ``iops`` or ``bandwidth_bytes_per_s`` of the measured point.
+    """
+
+    key: str
+    name: str
+    rw: str
+    block_bytes: int
+    iodepth: int
+    field: str
+
+    def words(self, value: float) -> str:
+        """Write a value of it."""
+        if self.field == "mean_ns":
+            return words.time(value)
+        return words.iops(value) if self.field == "iops" else words.bandwidth(value)
+
+
+FIGURES = (
+    Compared("read_ns", "4 KiB random read", "randread", 4096, 1, "mean_ns"),
+    Compared("read_iops", "Random reads per second, depth 32", "randread", 4096, 32, "iops"),
+    Compared("stream_in", "Reads in sequence", "read", 262_144, 16, "bandwidth_bytes_per_s"),
+    Compared("write_ns", "4 KiB random write, burst", "randwrite", 4096, 1, "mean_ns"),
+    Compared("stream_out", "Writes in sequence, burst", "write", 262_144, 16,
+             "bandwidth_bytes_per_s"),
+)  # fmt: skip
+"""What every drive is compared by, as measured before anything was brought to rest."""
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """What the page shows: a sentence, and a table of the drive beside the nearest presets."""
+
+    sentence: str
+    table: Table
+
+
+def figures(document: Document) -> dict[str, float]:
+    """Give the figures of a document that drives are compared by."""
+    found = {}
+    for each in FIGURES:
+        points = measured(
+            document, rw=each.rw, block_bytes=each.block_bytes, iodepth=each.iodepth
+        )  # fmt: skip
+        burst = [point for point in points if point["sort"] != "sustained"]
+        if burst and burst[0][each.field]:
+            found[each.key] = float(burst[0][each.field])
+    return found
+
+
+@cache
+def presets() -> Mapping[str, Mapping[str, Any]]:
+    """Give the measured figures of the presets, by name."""
+    text = files("ssdscope.report").joinpath(DATA).read_text(encoding="utf-8")
+    told: Mapping[str, Mapping[str, Any]] = json.loads(text)["presets"]
+    return told
+
+
+def distance(one: Mapping[str, float], other: Mapping[str, float]) -> float | None:
+    """Give the typical factor between two drives: the root mean square of log ratios.
+
+    None if they share too few figures.
+    """
+    shared = [math.log(one[key] / other[key]) for key in one.keys() & other.keys()]
+    if len(shared) < LEAST_FIGURES:
+        return None
+    return math.exp(math.sqrt(sum(each**2 for each in shared) / len(shared)))
+
+
+def nearest(document: Document, found: Findings) -> Nearest | None:
+    """Place the drive among the presets, by its figures."""
+    own = figures(document)
+    away = {
+        name: factor
+        for name, each in presets().items()
+        if (factor := distance(own, each["figures"])) is not None
+    }
+    if not away:
+        return None
+    chosen = sorted(away, key=lambda name: (away[name], name))[:SHOWN]
+    return Nearest(_sentence(chosen, away, len(own)), _table(own, found, chosen, away))
+
+
+def _sentence(chosen: list[str], away: Mapping[str, float], count: int) -> str:
+    first = chosen[0]
+    factor = words.factor(away[first])
+    of = f"{count} figures"
+    if away[first] >= ALIKE:
+        return (
+            f"Unlike every preset: the nearest of {len(presets())}, {first}, is off by a factor "
+            f"of {factor} in {of}."
+        )
+    rest = [name for name in chosen[1:] if away[name] < ALIKE]
+    then = f", then {' and '.join(rest)}" if rest else ""
+    about = "as good as equal" if away[first] < 1.01 else f"a factor of {factor} apart"
+    return f"Of {len(presets())} presets it is most like {first}{then}: {about} in {of}."
+
+
+def _table(
+    own: Mapping[str, float], found: Findings, chosen: list[str], away: Mapping[str, float]
+) -> Table:
+    rows = [
+        (
+            each.name,
+            each.words(own[each.key]),
+            *(_cell(each, own[each.key], presets()[name]["figures"].get(each.key))
+              for name in chosen),
+        )
+        for each in FIGURES
+        if each.key in own
+    ]  # fmt: skip
+    rows += [_unit_row(key, found, chosen) for key in UNITS if key in found]
+    rows.append(("Apart by", "", *(f"× {words.factor(away[name])}" for name in chosen)))
+    return Table(("", "this drive", *chosen), rows)
+
+
+def _cell(each: Compared, own: float, theirs: float | None) -> str:
+    return words.NOTHING if theirs is None else each.words(theirs)
+
+
+def _unit_row(key: str, found: Findings, chosen: list[str]) -> tuple[str, ...]:
+    mine = found[key]
+    own = words.value(mine) if isinstance(mine, Detected) else words.NOTHING
+    told = (presets()[name]["findings"].get(key) for name in chosen)
+    return (
+        f"{mine.about.name} found",
+        own,
+        *(words.NOTHING if each is None else words.size(each) for each in told),
+    )

@@ -1,0 +1,189 @@
+"""What the drive is, in one sentence: what costs most on it, and by what is known of it, why."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ssdscope.findings import Absent, Detected, Findings
+from ssdscope.report import words
+from ssdscope.report.parts import Document, measured
+
+NOTABLE = 2.0
+"""What costs twice as much as its counterpart is worth a sentence."""
+MORE = 2
+"""Statements below the first."""
+WAITING = ("host_queue", "link", "channel_wait", "die_wait")
+"""Parts of a latency that are no work of the flash: no cause of a slow pattern."""
+Point = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The sentence, and up to two more."""
+
+    sentence: str
+    more: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Statement:
+    """A sentence, and how many times something costs something else."""
+
+    ratio: float
+    text: str
+
+
+def verdict(document: Document, found: Findings) -> Verdict:
+    """Say what an engineer should know first.
+
+    Parameters
+    ----------
+    document
+        Of the drive; figures of writes are what it keeps up, where that is known.
+    found
+        Its findings, which name the cause.
+    """
+    costs = [each for each in _costs(document, found) if each.ratio >= NOTABLE]
+    costs.sort(key=lambda each: -each.ratio)
+    gains = list(_gains(document, found))
+    told = [each.text for each in (*costs, *gains)]
+    told = told if costs else [*_even(document), *told]
+    if not document["target"]["info"]["writable"]:
+        told.insert(MORE, "Nothing was written: nothing is said of its writes")
+    if not told:
+        return Verdict("Too little was measured to say what it is.")
+    return Verdict(f"{told[0]}.", tuple(f"{each}." for each in told[1 : MORE + 1]))
+
+
+def _costs(document: Document, found: Findings) -> Iterator[_Statement]:
+    """Compare random places with places in a row, and what lasts with what a burst takes."""
+    for what in ("write", "read"):
+        pair = _pair(document, what)
+        if pair is None:
+            continue
+        random, ordered = pair
+        ratio = random["mean_ns"] / ordered["mean_ns"]
+        sort = " in a burst" if random["sort"] == "burst" else ""
+        yield _Statement(
+            ratio,
+            f"A random {what} of {words.size(random['block_bytes'])} takes "
+            f"{words.time(random['mean_ns'])}{sort}, {words.factor(ratio)} times as long as one "
+            f"in sequence{_cause(random, found)}",
+        )
+    yield from _lasting(document)
+
+
+def _pair(document: Document, what: str) -> tuple[Point, Point] | None:
+    """Give the smallest random and sequential requests alone, of one sort."""
+    for sort in ("sustained", "burst", "read"):
+        points = measured(document, sort=sort, iodepth=1)
+        random, ordered = (
+            {p["block_bytes"]: p for p in points if p["rw"] == rw} for rw in (f"rand{what}", what)
+        )
+        sizes = sorted(random.keys() & ordered.keys())
+        if sizes and sizes[0] == _smallest(document):
+            return random[sizes[0]], ordered[sizes[0]]
+    return None
+
+
+def _smallest(document: Document) -> int:
+    return min((int(p["block_bytes"]) for p in measured(document)), default=0)
+
+
+def _lasting(document: Document) -> Iterator[_Statement]:
+    """Compare what random writes take in a burst and for good, where that shows most."""
+    worst: _Statement | None = None
+    for kept in measured(document, sort="sustained", rw="randwrite"):
+        burst = next(
+            iter(
+                measured(
+                    document, sort="burst", rw="randwrite", block_bytes=kept["block_bytes"],
+                    iodepth=kept["iodepth"],
+                )
+            ), None,
+        )  # fmt: skip
+        if burst is None:
+            continue
+        ratio = kept["mean_ns"] / burst["mean_ns"]
+        if worst is None or ratio > worst.ratio:
+            size, depth = words.size(kept["block_bytes"]), kept["iodepth"]
+            worst = _Statement(
+                ratio,
+                f"Random writes of {size} at depth {depth} start at "
+                f"{words.bandwidth(burst['bandwidth_bytes_per_s'])} and end at "
+                f"{words.bandwidth(kept['bandwidth_bytes_per_s'])}, "
+                f"{words.factor(ratio)} times as slow, once the drive has been written through",
+            )
+    if worst is not None:
+        yield worst
+
+
+def _cause(point: Point, found: Findings) -> str:
+    """Name what makes a pattern slow: by where its time goes, or by what was detected."""
+    if point["attribution_ns"] is not None:
+        parts = {k: v for k, v in point["attribution_ns"].items() if k not in WAITING}
+        name = max(parts, key=lambda key: parts[key])
+        cause = _BY_PART.get(name)
+    else:
+        name = "merge" if "write" in point["rw"] else ""
+        cause = None
+        if "write" in point["rw"] and isinstance(found.get("merge_unit_bytes"), Detected):
+            cause = _BY_PART["merge"]
+        elif "write" in point["rw"] and isinstance(found.get("rmw_unit_bytes"), Detected):
+            cause = _BY_PART["rmw"]
+    if cause is None:
+        return ""
+    key, with_value, without = cause
+    finding = found.get(key)
+    return ": " + (
+        with_value.format(words.value(finding)) if isinstance(finding, Detected) else without
+    )
+
+
+_BY_PART = {
+    "merge": (
+        "merge_unit_bytes", "log blocks of {} are merged for it", "blocks are merged for it",
+    ),
+    "rmw": ("rmw_unit_bytes", "a unit of {} is rewritten for it", "a larger unit is rewritten"),
+    "gc": ("reclaim_unit_bytes", "units of {} are collected for it", "space is collected for it"),
+    "map": (
+        "map_zone_bytes", "the map of {} is loaded for it", "a part of the map is loaded for it",
+    ),
+    "mechanical": ("", "", "an arm has to move"),
+}  # fmt: skip
+"""By the part of the latency: the property that says how much, and the words for both cases."""
+
+
+def _gains(document: Document, found: Findings) -> Iterator[_Statement]:
+    """Say what requests in flight gain."""
+    knee = found.get("queue_depth_knee")
+    points = measured(document, rw="randread", block_bytes=_smallest(document))
+    rates = {p["iodepth"]: float(p["iops"]) for p in points if p["iops"]}
+    if len(rates) < 2 or min(rates) != 1:
+        return
+    best = max(rates, key=lambda depth: (rates[depth], -depth))
+    ratio = rates[best] / rates[1]
+    if isinstance(knee, Absent) and ratio < NOTABLE:
+        yield _Statement(
+            ratio, f"Depth gains nothing: {words.iops(rates[1])} random reads a second at any depth"
+        )
+    elif ratio >= NOTABLE:
+        yield _Statement(
+            ratio,
+            f"Random reads gain from depth: {words.iops(rates[best])} a second at depth {best}, "
+            f"{words.factor(ratio)} times as many as one at a time",
+        )
+
+
+def _even(document: Document) -> Iterator[str]:
+    """Say that no place is dearer than another."""
+    pairs = [pair for what in ("read", "write") if (pair := _pair(document, what))]
+    if not pairs:
+        return
+    kinds = " and ".join(
+        f"{'writes' if 'write' in random['rw'] else 'reads'} ({words.time(random['mean_ns'])}"
+        f"{' in a burst' if random['sort'] == 'burst' else ''})"
+        for random, _ in pairs
+    )
+    size = words.size(pairs[0][0]["block_bytes"])
+    yield f"No place is dear: random {kinds} of {size} take about as long as ones in sequence"
