@@ -178,7 +178,9 @@ def test_a_live_server_keeps_its_socket(serve: Serve, cli, tmp_path: Path) -> No
         ((DRIVE, "--socket", "x" * 200), "107 bytes"),
         ((DRIVE, "--socket", "s", "--backing", "small.img"), "the drive has"),
         ((DRIVE, "--socket", "s", "--backing", "."), "not a regular file"),
-        (("small.img", "--socket", "s"), "a file cannot be served"),
+        (("small.img", "--socket", "s", "--backing", "other.img"), "has its data itself"),
+        (("small.img", "--socket", "s", "--slow-down", "2"), "answers as fast as it can"),
+        (("small.img", "--socket", "s", "--destroy-data", "FILE:x"), "is not this target's"),
         (("raid0:small.img,small.img", "--socket", "s"), "cannot be served"),
     ],
 )

@@ -7,6 +7,7 @@ use crate::contents::Contents;
 use crate::engine::{self, Engine, EngineChoice, EngineKind, Finished, Transfer};
 use crate::error::HostError;
 use crate::health::Health;
+use crate::nbd::store::Region;
 use crate::neighbours::Neighbours;
 use crate::open::Opened;
 use crate::safety::fitness::{Ask, Fitness};
@@ -25,7 +26,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// The largest request.
@@ -221,6 +222,18 @@ impl HostFile {
         self.contents.clone()
     }
 
+    /// The handle by which a server gets at the target's own data.
+    #[must_use]
+    pub fn lender(&self) -> Lender {
+        Lender {
+            file: Arc::downgrade(&self.file),
+            info: self.info.clone(),
+            base_bytes: self.base_bytes,
+            writes_left_bytes: self.writes_left_bytes,
+            contents: self.contents(),
+        }
+    }
+
     fn has_room_for(&self, request: &Request) -> bool {
         !self.free_slots.is_empty()
             && (self.flight_bytes == 0
@@ -403,6 +416,34 @@ impl HostFile {
     }
 }
 
+/// Lends the data of a target to a server, as long as the target is open.
+pub struct Lender {
+    file: Weak<File>,
+    info: DeviceInfo,
+    base_bytes: u64,
+    writes_left_bytes: Option<u64>,
+    contents: Contents,
+}
+
+impl Lender {
+    /// What is lent, as a device would show it.
+    #[must_use]
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// The data, which are reached through the page cache.
+    ///
+    /// # Errors
+    /// If the kernel does not open the target once more.
+    pub fn lend(&self) -> std::io::Result<Region> {
+        let file = self.file.upgrade().ok_or(std::io::ErrorKind::NotFound)?;
+        let file = sys::reopen(&file, self.info.writable)?;
+        self.contents.lend();
+        Ok(Region::new(file, self.base_bytes, self.writes_left_bytes))
+    }
+}
+
 impl Device for HostFile {
     fn info(&self) -> DeviceInfo {
         self.info.clone()
@@ -491,7 +532,8 @@ impl Drop for HostFile {
     fn drop(&mut self) {
         // Only a file whose contents we may answer for: not one that is still being written.
         if self.info.writable && self.in_flight() == 0 {
-            if self.info.kind == DeviceKind::File && !self.preserves {
+            let ours = !self.preserves && !self.contents.is_lent();
+            if self.info.kind == DeviceKind::File && ours {
                 consent::mark(&self.file);
             }
             // The kernel takes a ring apart in the background, and with it the file.

@@ -47,7 +47,7 @@ pub use consent::Consent;
 pub use contents::Contents;
 pub use engine::{EngineChoice, EngineKind};
 pub use error::HostError;
-pub use file::{Access, HostFile};
+pub use file::{Access, HostFile, Lender};
 pub use health::Health;
 pub use identity::{Identity, IdentityKind, identify};
 pub use nvme::{Controller, Namespace};

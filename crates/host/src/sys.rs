@@ -147,6 +147,12 @@ pub(crate) fn reopen_for_reading(file: &File) -> io::Result<File> {
     File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
+/// Opens what a descriptor has open once more, through the page cache.
+pub(crate) fn reopen(file: &File, write: bool) -> io::Result<File> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    File::options().read(true).write(write).open(path)
+}
+
 /// `struct nvme_passthru_cmd` of linux/nvme_ioctl.h.
 #[repr(C)]
 #[derive(Default)]

@@ -6,12 +6,12 @@ use crate::machine::with_quiet;
 use crate::observer::{KeepingObserver, PyObserver};
 use crate::read_back::read_back;
 use crate::replay::{Options, replay};
-use crate::serving::{Callbacks, Places, serve_device};
+use crate::serving::{Callbacks, Places, serve_device, serve_lent};
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use ssdscope_host::Contents;
 use ssdscope_host::quiet::Watch;
+use ssdscope_host::{Contents, Lender};
 use ssdscope_io::driver::{self, RequestList};
 use ssdscope_io::flow::Flows;
 use ssdscope_io::log::LogChunk;
@@ -35,6 +35,8 @@ pub struct PyDevice {
     disk: Option<String>,
     /// Of a device that stores what is written: how that is checked.
     contents: Option<Contents>,
+    /// Of a file or a block device: how its data are served.
+    lender: Option<Lender>,
 }
 
 /// The state of a drive, readable only by it and its forks.
@@ -45,7 +47,7 @@ type Held<'a> = MutexGuard<'a, Option<Box<dyn Device>>>;
 
 impl PyDevice {
     pub fn new(device: Box<dyn Device>, access: Option<String>) -> Self {
-        Self { device: Mutex::new(Some(device)), access, disk: None, contents: None }
+        Self { device: Mutex::new(Some(device)), access, disk: None, contents: None, lender: None }
     }
 
     /// The same, on a disk of that name.
@@ -56,6 +58,11 @@ impl PyDevice {
     /// The same, with data that can be checked.
     pub fn with_contents(self, contents: Contents) -> Self {
         Self { contents: Some(contents), ..self }
+    }
+
+    /// The same, with data of its own that can be served.
+    pub fn with_lender(self, lender: Lender) -> Self {
+        Self { lender: Some(lender), ..self }
     }
 
     /// Watches the machine, where it matters to what is measured.
@@ -243,6 +250,10 @@ impl PyDevice {
         let mut held = self.hold()?;
         let device = present(&mut held)?.as_mut();
         let callbacks = Callbacks { listening, asked, statistics };
+        if let Some(lender) = &self.lender {
+            let places = Places { socket, port, backing };
+            return serve_lent(py, lender, places, options_json, callbacks);
+        }
         serve_device(py, device, Places { socket, port, backing }, options_json, callbacks)
     }
 

@@ -61,8 +61,9 @@ pub fn open_file(
     let device = opened.or_py()?;
     let access = json(device.access())?;
     let disk = ssdscope_host::quiet::disk_beneath(&path);
-    let contents = device.contents();
-    Ok(PyDevice::new(Box::new(device), Some(access)).on_disk(disk).with_contents(contents))
+    let (contents, lender) = (device.contents(), device.lender());
+    let device = PyDevice::new(Box::new(device), Some(access)).on_disk(disk);
+    Ok(device.with_contents(contents).with_lender(lender))
 }
 
 /// Say what a device or file is, as JSON.

@@ -4,12 +4,13 @@ use crate::error::{IntoPy, OrPy, UsageError, json};
 use crate::signals::Signals;
 use pyo3::prelude::*;
 use serde::Deserialize;
+use ssdscope_host::Lender;
 use ssdscope_host::nbd::listen::{Listener, NamedSocket};
 use ssdscope_host::nbd::server::{HANDSHAKE, default_store};
 use ssdscope_host::nbd::store::Store;
 use ssdscope_host::nbd::{NbdError, ServeObserver, ServeOptions, ServeSummary, serve};
-use ssdscope_io::Device;
-use std::path::PathBuf;
+use ssdscope_io::{Device, NullDevice};
+use std::path::{Path, PathBuf};
 
 impl IntoPy for NbdError {
     fn into_py(self) -> PyErr {
@@ -34,6 +35,12 @@ pub struct Serving {
     slow_down: f64,
     read_only: bool,
     memory_bytes_max: u64,
+}
+
+impl Serving {
+    fn from_json(text: &str) -> PyResult<Self> {
+        serde_json::from_str(text).map_err(|error| UsageError::new_err(error.to_string()))
+    }
 }
 
 /// Paths and the port of a server.
@@ -85,9 +92,34 @@ pub fn serve_device(
     options_json: &str,
     callbacks: Callbacks,
 ) -> PyResult<(String, Option<String>)> {
-    let serving: Serving = serde_json::from_str(options_json)
-        .map_err(|error| UsageError::new_err(error.to_string()))?;
-    let options = prepare(device, places, serving).or_py()?;
+    let serving = Serving::from_json(options_json)?;
+    let store = store_for(device, places.backing.as_deref(), &serving).or_py()?;
+    let options = prepare(store, &places, serving).or_py()?;
+    run(py, device, options, callbacks)
+}
+
+/// The same of a real drive or file, with its own data.
+pub fn serve_lent(
+    py: Python<'_>,
+    lender: &Lender,
+    places: Places,
+    options_json: &str,
+    callbacks: Callbacks,
+) -> PyResult<(String, Option<String>)> {
+    let serving = Serving::from_json(options_json)?;
+    let region = lender.lend().map_err(|error| {
+        crate::error::DeviceError::new_err(format!("cannot open the target once more: {error}"))
+    })?;
+    let options = prepare(Store::Region(region), &places, serving).or_py()?;
+    run(py, &mut NullDevice::in_place_of(lender.info().clone()), options, callbacks)
+}
+
+fn run(
+    py: Python<'_>,
+    device: &mut dyn Device,
+    options: ServeOptions,
+    callbacks: Callbacks,
+) -> PyResult<(String, Option<String>)> {
     let port = options.listeners.iter().find_map(Listener::port);
     callbacks.listening.call1(py, (port,))?;
     let mut watcher = Watcher { signals: Signals::new(), callbacks, asked: false };
@@ -96,16 +128,19 @@ pub fn serve_device(
     Ok((json(&summary)?, broken.map(|error| error.to_string())))
 }
 
-fn prepare(
+fn store_for(
     device: &dyn Device,
-    places: Places,
-    serving: Serving,
-) -> Result<ServeOptions, NbdError> {
+    backing: Option<&Path>,
+    serving: &Serving,
+) -> Result<Store, NbdError> {
     let store = default_store(device, serving.memory_bytes_max)?;
-    let store = match places.backing {
-        None => store,
-        Some(path) => Store::backing_file(&path, device.info().capacity_bytes, serving.read_only)?,
-    };
+    match backing {
+        None => Ok(store),
+        Some(path) => Store::backing_file(path, device.info().capacity_bytes, serving.read_only),
+    }
+}
+
+fn prepare(store: Store, places: &Places, serving: Serving) -> Result<ServeOptions, NbdError> {
     let socket = places.socket.as_deref().map(NamedSocket::bind).transpose()?.map(Listener::Unix);
     let port = places.port.map(Listener::tcp).transpose()?;
     Ok(ServeOptions {

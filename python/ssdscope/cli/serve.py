@@ -1,4 +1,4 @@
-"""``ssdscope serve``: a simulated drive as a network block device, for any program."""
+"""``ssdscope serve``: a drive as a network block device, for any program."""
 
 import signal
 from types import FrameType
@@ -10,7 +10,7 @@ from ssdscope.cli import options
 from ssdscope.cli.help import MEASURE, OUTPUT, command
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Input, Output, guard
-from ssdscope.cli.running import TargetOptions
+from ssdscope.cli.running import TargetOptions, window_of
 from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED
 from ssdscope.units import parse_size
@@ -26,6 +26,8 @@ Twenty times slower, so that the machine's own noise is small beside the drive's
   ssdscope serve sim:nvme-tlc --socket /tmp/ssd.sock --slow-down 20
 With the data in a file, and the statistics in another when it ends:
   ssdscope serve sim:sata-tlc --socket /tmp/ssd.sock --backing disk.img --stats seen.json
+A real file or disk with its own data, only read:
+  ssdscope serve disk.img --socket /tmp/disk.sock
 """
 
 SERVER = "Server"
@@ -39,7 +41,7 @@ def _option(name: str, metavar: str, text: str, default: str | bool = False) -> 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Serve a simulated drive to other programs, over NBD."
+    short = "Serve a drive to other programs, over NBD."
     command(app, short=short, examples=EXAMPLES, panel=MEASURE)(serve)
 
 
@@ -94,14 +96,23 @@ def serve(
     force: options.Force = False,
     state: options.State = None,
     sets: options.Sets = None,
+    destroy_data: options.DestroyData = None,
+    overwrite_existing: options.OverwriteExisting = False,
+    allow_virtual: options.AllowVirtual = False,
+    offset: options.WindowOffset = None,
+    size: options.WindowSize = None,
+    write_limit: options.WriteLimit = None,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
 ) -> int:
-    """Serve a simulated drive as a network block device, until Ctrl-C.
+    """Serve a drive as a network block device, until Ctrl-C.
 
     A reply leaves when the drive is done: its latency counts from the arrival of the request,
     times the slow-down. Data are really stored: in memory that grows with what is written, or
     in a file. Statistics are printed at the end, and whenever SIGUSR1 comes.
+
+    A file or a block device is served with its own data. Nobody may write there without the
+    token (--destroy-data), as of run.
     """
     from ssdscope.targets.serving import Serving
 
@@ -109,7 +120,8 @@ def serve(
     guard(context, force=force)
     how = Serving(socket, port, export, slow_down, backing, read_only, parse_size(memory))
     used_seed = session.seed(seed)
-    opened = TargetOptions(target, state, sets or ()).open(used_seed)
+    goal = TargetOptions.typed(context.params, window_of(offset, size))
+    opened = goal.open(used_seed)
     status = _serve(opened, how, used_seed, output_format, stats)
     session.repeat(used_seed)
     return status
@@ -123,7 +135,12 @@ def _serve(opened: "Target", how: Any, seed: int, output_format: str, stats: str
     def tell(served: "Served") -> None:
         _tell(opened, how, seed, served, output_format, stats)
 
-    served = serving.serve(opened, how, listening=_introduce, asked=asked, statistics=tell)
+    read_only = how.read_only or not opened.device.info.writable
+
+    def introduce(uris: list[str]) -> None:
+        _introduce(uris, read_only=read_only)
+
+    served = serving.serve(opened, how, listening=introduce, asked=asked, statistics=tell)
     tell(served)
     if served.broken is not None:
         error(f"the drive broke down: {served.broken}", None)
@@ -147,10 +164,10 @@ def _on_request() -> Any:
     return asked
 
 
-def _introduce(uris: list[str]) -> None:
+def _introduce(uris: list[str], *, read_only: bool) -> None:
     """Say what clients type."""
     for uri in uris:
-        note(f"serving {uri}")
+        note(f"serving {uri}{', read only' if read_only else ''}")
     uri = uris[0]
     note("clients, for example:")
     note(
@@ -188,14 +205,14 @@ def _text(record: dict[str, Any]) -> str:
     from ssdscope.cli.terminal import paragraph
     from ssdscope.units import format_duration, format_size
 
-    clients = record["clients"]
+    clients, stored = record["clients"], record["stored_bytes"]
     lines = [
         run_text("served", record),
         paragraph(
             f"{clients['connections']:,} connections, {clients['most_at_once']:,} at once; "
             f"{record['failed_requests']:,} requests failed, "
-            f"{record['refused_requests']:,} refused; data take "
-            f"{format_size(record['stored_bytes'])}"
+            f"{record['refused_requests']:,} refused"
+            + (f"; data take {format_size(stored)}" if stored else "")
         ),
     ]
     late = record["lateness_ns"]

@@ -100,7 +100,8 @@ def serve(
     Parameters
     ----------
     target
-        A simulated drive, an array of such, or ``null:``, which stores nothing.
+        A simulated drive, an array of such, or ``null:``, which stores nothing. Or a file or a
+        block device with its own data: read only unless it was opened for writing.
     how
         Where, under which name, how fast.
     listening
@@ -113,7 +114,8 @@ def serve(
     Raises
     ------
     UsageError
-        If the target carries no data (real drives), or socket, port or file cannot be used.
+        If the data of the target cannot be had (another export, an array of real drives), or
+        socket, port or file cannot be used.
     DeviceError
         If the kernel refuses.
     """
@@ -124,6 +126,8 @@ def serve(
         "read_only": how.read_only,
         "memory_bytes_max": how.memory_bytes_max,
     }
+    if target.kind in ("file", "block"):
+        _require_plain(how)
     with translated_errors():
         text, broken = native_of([target.device])[0].serve(
             how.socket,
@@ -135,6 +139,14 @@ def serve(
             lambda summary: statistics(_served(summary)),
         )
     return _served(text, broken)
+
+
+def _require_plain(how: Serving) -> None:
+    """Refuse what a real drive has by itself: a speed, and data."""
+    if how.slow_down != 1:
+        raise UsageError("--slow-down: a real drive answers as fast as it can", hint="leave it out")
+    if how.backing is not None:
+        raise UsageError("--backing: a real drive or file has its data itself", hint="leave it out")
 
 
 @contextmanager

@@ -5,9 +5,10 @@
 //! [`OUT_BYTES`] and nobody's time; its requests are not read any more either.
 
 use super::handshake::Export;
+use super::jobs::Job;
 use super::listen::Socket;
 use super::protocol::{write_data_chunk, write_error_chunk, write_simple_reply};
-use super::session::{Action, Session, Step};
+use super::session::{Action, Command, Session, Step};
 use super::store::Store;
 use ssdscope_io::Nanos;
 use std::collections::VecDeque;
@@ -26,6 +27,16 @@ pub(crate) struct Answer {
     pub(crate) error: u32,
     pub(crate) offset_bytes: u64,
     pub(crate) len_bytes: u32,
+    /// When its header was read.
+    pub(crate) arrival: Nanos,
+}
+
+impl Answer {
+    /// The answer to a job, with an error of the protocol or 0.
+    pub(crate) fn to(job: &Job, error: u32) -> Self {
+        let Command { cookie, action, offset_bytes, len_bytes, .. } = job.command;
+        Self { cookie, action, error, offset_bytes, len_bytes, arrival: job.arrival }
+    }
 }
 
 pub(crate) struct Connection {
@@ -47,8 +58,11 @@ pub(crate) struct Connection {
     /// What the poll watches it for.
     pub(crate) watched: u32,
     answers: VecDeque<Answer>,
-    /// What is left of the read whose data are being sent.
-    reading: Option<(u64, u32)>,
+    /// The read whose data are being sent: where the rest of them lies, and how much that is.
+    reading: Option<(u64, u32, Answer)>,
+    /// Whether answers are kept when they are made, with all their data.
+    pub(crate) keeps_served: bool,
+    pub(crate) served: Vec<Answer>,
     out: Vec<u8>,
     sent: usize,
 }
@@ -70,6 +84,8 @@ impl Connection {
             watched: 0,
             answers: VecDeque::new(),
             reading: None,
+            keeps_served: false,
+            served: Vec::new(),
             out,
             sent: 0,
         }
@@ -147,11 +163,10 @@ impl Connection {
             self.sent = 0;
         }
         while self.waiting_bytes() < OUT_BYTES {
-            if let Some((offset_bytes, left)) = self.reading {
+            if let Some((offset_bytes, left, answer)) = self.reading {
                 let len = (left as usize).min(OUT_BYTES);
                 self.fetch(store, offset_bytes, len).map_err(|_| io::ErrorKind::Other)?;
-                let left = left - len as u32;
-                self.reading = (left > 0).then_some((offset_bytes + len as u64, left));
+                self.go_on(offset_bytes + len as u64, left - len as u32, answer);
             } else if let Some(answer) = self.answers.pop_front() {
                 self.write(answer, store);
             } else {
@@ -159,6 +174,14 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// Notes what is left of a read, or that it is served.
+    fn go_on(&mut self, offset_bytes: u64, left: u32, answer: Answer) {
+        self.reading = (left > 0).then_some((offset_bytes, left, answer));
+        if left == 0 && self.keeps_served {
+            self.served.push(answer);
+        }
     }
 
     fn fetch(&mut self, store: &Store, offset_bytes: u64, len: usize) -> Result<(), u32> {
@@ -169,9 +192,12 @@ impl Connection {
 
     /// Writes an answer; of a long read the head and the first data.
     fn write(&mut self, answer: Answer, store: &Store) {
-        let Answer { cookie, action, error, offset_bytes, len_bytes } = answer;
+        let Answer { cookie, action, error, offset_bytes, len_bytes, .. } = answer;
         let chunks = self.session.structured();
         if action != Action::Read {
+            if self.keeps_served && error == 0 {
+                self.served.push(answer);
+            }
             return write_simple_reply(&mut self.out, cookie, error);
         }
         let start = self.out.len();
@@ -194,10 +220,7 @@ impl Connection {
         let len = (len_bytes as usize).min(OUT_BYTES);
         match self.fetch(store, offset_bytes, len) {
             Err(error) => refuse(&mut self.out, error),
-            Ok(()) => {
-                let left = len_bytes - len as u32;
-                self.reading = (left > 0).then_some((offset_bytes + len as u64, left));
-            }
+            Ok(()) => self.go_on(offset_bytes + len as u64, len_bytes - len as u32, answer),
         }
     }
 }

@@ -139,9 +139,7 @@ impl NbdError {
                 "name a file that does not exist yet, or empty this one: truncate -s 0 {}",
                 quoted(path)
             ),
-            Self::NoData(_) => {
-                "serve a simulated drive, with --backing FILE if its data shall be kept".into()
-            }
+            Self::NoData(_) => "serve a file, a block device or a simulated drive".into(),
             Self::Unreachable { .. } => {
                 "start a server: ssdscope serve sim:NAME --socket PATH".into()
             }

@@ -23,8 +23,8 @@ use super::store::Store;
 use super::sync::Syncer;
 use crate::sys;
 use ssdscope_io::{
-    ClockKind, Completion, Counters, Device, DeviceKind, Lba, Nanos, Op, Outcome, Request,
-    SECTOR_BYTES, Sectors,
+    Attribution, ClockKind, Completion, Counters, Device, DeviceKind, Lba, Nanos, Op, Outcome,
+    Request, SECTOR_BYTES, Sectors,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -80,14 +80,13 @@ pub trait ServeObserver {
 /// Whether the data of a device can be served, and where they lie if nobody says.
 ///
 /// # Errors
-/// If it is a real drive: the door of a device carries times and no data.
+/// If it is an export of another server, or an array of real drives: the door of a device carries
+/// times and no data, and only files and block devices are served with their own.
 pub fn default_store(device: &dyn Device, memory_bytes_max: u64) -> Result<Store, NbdError> {
     let info = device.info();
     match (info.kind, info.clock) {
         (DeviceKind::Null, _) => Ok(Store::Nothing),
         (_, ClockKind::Virtual) => Ok(Store::Memory(super::store::Memory::new(memory_bytes_max))),
-        (DeviceKind::File, _) => Err(NbdError::NoData("file")),
-        (DeviceKind::Block, _) => Err(NbdError::NoData("block device")),
         (DeviceKind::Nbd, _) => Err(NbdError::NoData("network block device")),
         _ => Err(NbdError::NoData("RAID-0 of real drives")),
     }
@@ -151,12 +150,8 @@ impl<'a> Server<'a> {
             poll.watch(listener.fd(), LISTENERS + index as u64, READABLE, true)
                 .map_err(NbdError::system("wait for clients"))?;
         }
-        let syncer = match &options.store {
-            Store::File(file) => {
-                Some(Syncer::new(file).map_err(NbdError::system("start a thread"))?)
-            }
-            _ => None,
-        };
+        let syncer = options.store.file().map(Syncer::new).transpose();
+        let syncer = syncer.map_err(NbdError::system("start a thread"))?;
         if let Some(syncer) = &syncer {
             poll.watch(syncer.fd(), SYNCER, READABLE, true)
                 .map_err(NbdError::system("wait for the backing file"))?;
@@ -257,6 +252,7 @@ impl<'a> Server<'a> {
             }
             self.clients += 1;
             let mut connection = Connection::new(socket, self.clients, sys::monotonic_now());
+            connection.keeps_served = self.store.is_the_drive();
             connection.watched = READABLE;
             self.connections[place] = Some(connection);
             self.busy.push(place);
@@ -444,7 +440,9 @@ impl<'a> Server<'a> {
                 Outcome::Failed(_) => error::IO,
             };
             self.due.push(Reverse((job.due, completion.id, error)));
-            self.statistics.count(op, bytes, &completion);
+            if !self.store.is_the_drive() {
+                self.statistics.count(op, bytes, &completion);
+            }
         }
         self.completions.clear();
         Ok(())
@@ -479,10 +477,11 @@ impl<'a> Server<'a> {
     }
 
     fn reply(leaving: &mut Vec<Nanos>, connection: &mut Connection, job: &Job) {
-        let Command { cookie, action, offset_bytes, len_bytes, .. } = job.command;
         connection.in_flight -= 1;
-        connection.answer(Answer { cookie, action, error: job.error, offset_bytes, len_bytes });
-        leaving.push(job.due);
+        connection.answer(Answer::to(job, job.error));
+        if !connection.keeps_served {
+            leaving.push(job.due);
+        }
     }
 
     /// Sends what can be sent, and lets clients that had to wait go on.
@@ -493,6 +492,7 @@ impl<'a> Server<'a> {
         for &place in &busy {
             let Some(connection) = &mut self.connections[place] else { continue };
             let gone = connection.send(&self.store).is_err() || connection.over;
+            Self::count_served(&mut self.statistics, connection);
             if gone {
                 self.close(place);
             }
@@ -505,6 +505,22 @@ impl<'a> Server<'a> {
             // A drive that fails fails the round that follows as well, which reports it.
             let _ = self.resume(place);
             self.watch(place);
+        }
+    }
+
+    /// Counts what was served from the drive itself: from the arrival of a request until its reply,
+    /// with all data, was made.
+    fn count_served(statistics: &mut Statistics, connection: &mut Connection) {
+        let completed = sys::monotonic_now();
+        for answer in connection.served.drain(..) {
+            let completion = Completion {
+                id: answer.cookie,
+                submitted: answer.arrival,
+                completed,
+                outcome: Outcome::Done,
+                attribution: Attribution::ZERO,
+            };
+            statistics.count(op_of(answer.action), u64::from(answer.len_bytes), &completion);
         }
     }
 
@@ -536,9 +552,7 @@ impl<'a> Server<'a> {
             if let Some(connection) = &mut self.connections[job.owner.place]
                 && connection.client == job.owner.client
             {
-                let Command { cookie, action, offset_bytes, len_bytes, .. } = job.command;
-                let error = error::SHUTDOWN;
-                connection.answer(Answer { cookie, action, error, offset_bytes, len_bytes });
+                connection.answer(Answer::to(&job, error::SHUTDOWN));
             }
         }
         for place in 0..self.connections.len() {

@@ -26,6 +26,32 @@ pub enum Store {
     Memory(Memory),
     /// A sparse file.
     File(File),
+    /// A real drive or file with its own data.
+    Region(Region),
+}
+
+/// The part of a real drive or file that is served.
+pub struct Region {
+    file: File,
+    /// Where the export begins on it.
+    base_bytes: u64,
+    /// How much may still be written.
+    writes_left_bytes: Option<u64>,
+}
+
+impl Region {
+    /// The part from `base_bytes` on, of which so many bytes may be written.
+    pub(crate) fn new(file: File, base_bytes: u64, writes_left_bytes: Option<u64>) -> Self {
+        Self { file, base_bytes, writes_left_bytes }
+    }
+
+    /// Where a write of that length goes, if it may.
+    fn admit(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<u64, u32> {
+        if let Some(left) = &mut self.writes_left_bytes {
+            *left = left.checked_sub(len_bytes).ok_or(error::NOSPC)?;
+        }
+        Ok(self.base_bytes + offset_bytes)
+    }
 }
 
 /// Chunks of memory by their number, as many as the limit allows.
@@ -137,6 +163,9 @@ impl Store {
             Self::Nothing => data.fill(0),
             Self::Memory(memory) => memory.read(offset_bytes, data),
             Self::File(file) => file.read_exact_at(data, offset_bytes).map_err(|e| number(&e))?,
+            Self::Region(Region { file, base_bytes, .. }) => {
+                file.read_exact_at(data, base_bytes + offset_bytes).map_err(|e| number(&e))?;
+            }
         }
         Ok(())
     }
@@ -150,7 +179,24 @@ impl Store {
             Self::Nothing => Ok(()),
             Self::Memory(memory) => memory.write(offset_bytes, data),
             Self::File(file) => file.write_all_at(data, offset_bytes).map_err(|e| number(&e)),
+            Self::Region(region) => {
+                let at = region.admit(offset_bytes, data.len() as u64)?;
+                region.file.write_all_at(data, at).map_err(|e| number(&e))
+            }
         }
+    }
+
+    /// The file that must be on the disk before a flush is answered.
+    pub(crate) fn file(&self) -> Option<&File> {
+        match self {
+            Self::Nothing | Self::Memory(_) => None,
+            Self::File(file) | Self::Region(Region { file, .. }) => Some(file),
+        }
+    }
+
+    /// Whether the data lie on the drive that is served, so that to serve them is the work.
+    pub(crate) fn is_the_drive(&self) -> bool {
+        matches!(self, Self::Region(_))
     }
 
     /// Gives room back; reads return zeros from then on.
@@ -165,6 +211,15 @@ impl Store {
                 Ok(())
             }
             Self::File(file) => zero_file(file, offset_bytes, len_bytes),
+            // Zeros that are written count as all else; giving room back writes nothing.
+            Self::Region(region) => {
+                let at = region.base_bytes + offset_bytes;
+                if sys::punch_hole(&region.file, at, len_bytes).is_ok() {
+                    return Ok(());
+                }
+                let at = region.admit(offset_bytes, len_bytes)?;
+                zero_file(&region.file, at, len_bytes)
+            }
         }
     }
 
@@ -175,7 +230,9 @@ impl Store {
         match self {
             Self::Nothing => 0,
             Self::Memory(memory) => (memory.chunks.len() * CHUNK_BYTES) as u64,
-            Self::File(file) => file.metadata().map_or(0, |stat| stat.blocks() * 512),
+            Self::File(file) | Self::Region(Region { file, .. }) => {
+                file.metadata().map_or(0, |stat| stat.blocks() * 512)
+            }
         }
     }
 }
@@ -238,6 +295,7 @@ impl std::fmt::Debug for Store {
             Self::Nothing => "nothing",
             Self::Memory(_) => "memory",
             Self::File(_) => "file",
+            Self::Region(_) => "drive",
         };
         write!(f, "Store of {kind}, {} bytes", self.stored_bytes())
     }
