@@ -25,6 +25,7 @@ _TIME_UNITS_NS = {
 }
 _MAX_INTEGER = 2**63 - 1
 _WHOLE_BELOW = 1e15
+_LEAST_PERCENT = 0.0001
 """Larger floats have no digits to tell that they are whole by."""
 
 
@@ -235,6 +236,20 @@ def format_number(value: float | str) -> str:
         return value
     whole = abs(value) < _WHOLE_BELOW and float(value).is_integer()
     return f"{value:,.0f}" if whole else f"{value:,.6g}"
+
+
+def format_percent(share: float) -> str:
+    """Write a share in percent, with two digits that count and no exponent.
+
+    Examples
+    --------
+    >>> format_percent(0.996), format_percent(0.0213), format_percent(12.34), format_percent(1e-9)
+    ('100 %', '2.1 %', '1,200 %', 'less than 0.0001 %')
+    """
+    percent = float(f"{100 * share:.2g}")
+    if 0 < percent < _LEAST_PERCENT:
+        return f"less than {_LEAST_PERCENT:.4f} %"
+    return f"{percent:,.0f} %" if percent >= 10 else f"{percent:.6f}".rstrip("0").rstrip(".") + " %"
 
 
 def _split(text: str, what: str, hint: str) -> tuple[Fraction, str]:

@@ -107,3 +107,39 @@ def test_another_load_spoils_no_number(cli) -> None:
         assert busy[name]["outcome"] == "undetectable"
         assert busy[name]["reason"] == "interference"
         assert "others moved" in busy[name]["evidence"]["detail"]
+
+
+def test_a_property_is_answered_by_the_probes_that_look_for_it(cli) -> None:
+    words = ("sim:mqsim-8g", *SMALL, "--seed", "1", "-o", "json")
+    asked = cli("probe", "queue_depth_knee", *words).document["findings"]
+    assert asked[0]["property"] == "queue_depth_knee"
+    assert {each["probe"] for each in asked} == {"latency"}
+    named = cli("probe", "latency", *words).document["findings"]
+    assert named[0]["property"] != "queue_depth_knee"
+    assert {each["property"]: each["value"] for each in asked} == {
+        each["property"]: each["value"] for each in named
+    }
+    wrong = cli("probe", "queue_depth_nee", "sim:mqsim-8g")
+    assert wrong.status == 2
+    assert "no property 'queue_depth_nee'" in wrong.err
+    assert "queue_depth_knee" in wrong.err
+
+
+def test_a_property_that_only_heavy_probes_answer_names_them() -> None:
+    from ssdscope import probes
+
+    default, full = probes.Budget.parse("default"), probes.Budget.parse("full")
+    assert [each.name for each in probes.choose("open_units", default)] == ["open_units"]
+    for name, answering in probes.properties().items():
+        chosen = [each.name for each in probes.choose(name, full)]
+        assert chosen == answering or name in probes.registry()
+
+
+def test_half_of_a_drive_of_less_than_64_pieces_is_discarded_in_fewer(cli) -> None:
+    hundred_mib = ("--set", "nand.blocks_per_plane=50", "--set", "over_provisioning_ratio=1.0")
+    said = cli("probe", "trim", "sim:mqsim-8g", *hundred_mib, "--seed", "1", "-o", "json")
+    assert said.status == 0, said.err
+    (found,) = said.document["findings"]
+    assert found["outcome"] in OUTCOMES
+    assert found.get("reason") != "device_errors"
+    assert found["bytes_written"] > 0

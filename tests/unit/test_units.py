@@ -11,6 +11,7 @@ from ssdscope.units import (
     format_binary,
     format_capacity,
     format_duration,
+    format_percent,
     format_size,
     parse_count,
     parse_duration,
@@ -159,3 +160,14 @@ def test_numbers_for_people() -> None:
 )
 def test_sizes_for_people_are_binary(size_bytes: int, text: str) -> None:
     assert format_binary(size_bytes) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (1.0, "100 %"), (0.996, "100 %"), (0.0213, "2.1 %"), (1e-4, "0.01 %"), (0, "0 %"),
+        (12.34, "1,200 %"), (1e-9, "less than 0.0001 %"), (0.5, "50 %"), (3e-6, "0.0003 %"),
+    ],
+)  # fmt: skip
+def test_shares_are_written_without_exponents(share: float, text: str) -> None:
+    assert format_percent(share) == text

@@ -38,8 +38,8 @@ def probe(
     target
         An open target, or the name of one.
     *names
-        Of probes, as ``ssdscope probe list`` has them; all that the budget allows if there are
-        none.
+        Of probes, as ``ssdscope probe list`` has them, or of properties; all that the budget
+        allows if there are none.
     budget
         Time to spend: ``"90s"``, ``"5m"``, ``"2h"``; ``"default"`` (a minute), ``"full"`` (with
         probes that write more than one capacity) or ``"full:2h"``.
@@ -84,7 +84,8 @@ def probe(
     used_seed = seed_of(opened, seed)
     plan = spending.of_probes(opened, spend, chosen, rated)
     probed = run_probes(opened, wanted, plan, seed=used_seed, progress=progress or silent)
-    findings = Findings(probed.findings.values(), seed=used_seed, spent=probed.spent)
+    found = probed.findings.led_by(wanted[0])
+    findings = Findings(found.values(), seed=used_seed, spent=probed.spent)
     if probed.failure is not None:
         probed.failure.partial = findings
         raise probed.failure

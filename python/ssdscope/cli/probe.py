@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 EXAMPLES = """
 Which probes there are:
   ssdscope probe list
-One of them:
+One of them, or those that answer one property:
   ssdscope probe latency sim:mqsim-8g --seed 1 -o json
-All of them, on a real file, which is only read:
-  ssdscope probe all big.bin --budget 10m
-What they would write, before that:
+  ssdscope probe rmw_unit_bytes sim:ryu-a
+What all of them would write, before that:
   ssdscope probe all sim:nvme-tlc --budget full --dry-run
 """
 
@@ -59,7 +58,8 @@ def probe(
         str,
         typer.Argument(
             metavar="NAME",
-            help="Which probe; `ssdscope probe list` says what each writes and costs.",
+            help="Which probe, or a property that probes answer; `ssdscope probe list` says what "
+            "each finds, writes and costs.",
             autocompletion=choices.PROBES.complete,
         ),
         choices.PROBES,
@@ -115,7 +115,7 @@ def probe(
         note(spending.plan_in_words(plan))
     with stage_progress(progress) as stage:
         probed = run_probes(opened, [name], plan, seed=used_seed, progress=stage)
-    findings, used = probed.findings, probed.spent
+    findings, used = probed.findings.led_by(name), probed.spent
     looked = left_out(opened, spend, ["probe", "all"], spending.rated(rated_writes))
     look = looked if name == "all" else None
     if output_format == "json":

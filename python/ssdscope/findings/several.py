@@ -38,6 +38,10 @@ class Findings(Mapping[str, Finding]):
         told = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.items())
         return f"Findings({told or 'none'})"
 
+    def led_by(self, name: str) -> Self:
+        """Give the same answers, that of one property first where it is among them."""
+        return type(self)(sorted(self.values(), key=lambda each: each.name != name))
+
     def to_json(self) -> list[dict[str, Any]]:
         """Write all answers as the contract has them."""
         return [each.to_json() for each in self.values()]

@@ -91,6 +91,7 @@ __all__ = [
     "choose",
     "each",
     "planned_writes_bytes",
+    "properties",
     "reconciled",
     "registry",
     "run",
@@ -141,7 +142,7 @@ def run(
     Parameters
     ----------
     names
-        Of probes; ``all`` stands for every one the budget allows.
+        Of probes, or of properties; ``all`` stands for every probe that the budget allows.
 
     Returns
     -------
@@ -261,7 +262,9 @@ def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: f
 
 
 def choose(name: str, budget: Budget) -> list[ProbeInfo]:
-    """Give the probe of a name, or all that the budget allows.
+    """Give the probe of a name, those that answer a property, or all that the budget allows.
+
+    If only probes that need a full budget answer a property, it is these.
 
     Raises
     ------
@@ -271,7 +274,21 @@ def choose(name: str, budget: Budget) -> list[ProbeInfo]:
     probes = registry()
     if name == "all":
         return [probe for probe in probes.values() if budget.heavy or probe.weight != "heavy"]
-    if name not in probes:
-        hint = nearest(name, [*probes, "all", "list"], listed_by="ssdscope probe list")
-        raise UsageError(f"there is no probe {name!r}", hint=hint)
-    return [probes[name]]
+    if name in probes:
+        return [probes[name]]
+    answering = [probe for probe in probes.values() if name in probe.properties]
+    if not answering:
+        known = [*probes, *properties(), "all", "list"]
+        hint = nearest(name, known, listed_by="ssdscope probe list")
+        raise UsageError(f"there is no probe and no property {name!r}", hint=hint)
+    allowed = [probe for probe in answering if budget.heavy or probe.weight != "heavy"]
+    return allowed or answering
+
+
+def properties() -> dict[str, list[str]]:
+    """Give the names of the probes that answer each property, in the order in which they run."""
+    answering: dict[str, list[str]] = {}
+    for probe in _PROBES:
+        for name in probe.properties:
+            answering.setdefault(name, []).append(probe.name)
+    return answering

@@ -132,9 +132,12 @@ def _shares_logs(bench: Bench, write_ns: NDArray[Any]) -> bool:
 
 
 def discard_first(bench: Bench, half: int) -> tuple[NDArray[np.uint64], NDArray[Any]]:
-    """Discard the first half in pieces; give where they begin and end, and how long each took."""
-    ends = np.linspace(0, half // (1 << 20), DISCARDS + 1).astype(np.uint64) << np.uint64(20)
-    pieces = np.unique(ends)  # of a small drive there are fewer mebibytes than pieces
+    """Discard the first half in pieces; give where they begin and end, and how long each took.
+
+    Pieces are whole mebibytes, so a small half has fewer than `DISCARDS`.
+    """
+    ends = np.unique(np.linspace(0, half // (1 << 20), DISCARDS + 1).astype(np.uint64))
+    pieces = ends << np.uint64(20)
     return pieces, bench.issue(OP_DISCARD, pieces[:-1], np.diff(pieces)).latency_ns
 
 

@@ -17,7 +17,7 @@ from ssdscope.report.spending import unasked_bytes
 from ssdscope.targets.endurance import disk_bytes, rated_bytes
 from ssdscope.targets.names import shell_words
 from ssdscope.targets.opening import identify
-from ssdscope.units import format_capacity
+from ssdscope.units import format_capacity, format_percent
 
 if TYPE_CHECKING:
     from ssdscope.targets import DeviceInfo, Target
@@ -60,7 +60,7 @@ class LeftOut:
         life = (
             f"{self.share_of_drive:.2g} times its capacity; --rated-writes gives the share of life"
             if self.share_of_life is None
-            else f"{100 * self.share_of_life:.2g} % of what it is rated for"
+            else f"{format_percent(self.share_of_life)} of what it is rated for"
         )
         return (
             f"nothing was written, which left out {len(self.properties)} properties "

@@ -12,7 +12,7 @@ from ssdscope.probes import ProbeInfo, choose, planned_writes_bytes
 from ssdscope.probes.budget import Budget
 from ssdscope.targets.endurance import disk_bytes, rated_bytes
 from ssdscope.targets.metered import Spent
-from ssdscope.units import format_capacity, parse_size
+from ssdscope.units import format_capacity, format_percent, parse_size
 
 if TYPE_CHECKING:
     from ssdscope.targets import Target
@@ -282,7 +282,7 @@ def plan_in_words(plan: Plan, *, listed: bool = True) -> str:
         return f"may spend {took}, and writes to copies of it only"
     text = f"may spend {took} and write up to {format_capacity(plan.writes_bytes)}"
     if plan.share_of_life is not None and plan.writes_bytes:
-        text += f", {100 * plan.share_of_life:.2g} % of what it is rated for"
+        text += f", {format_percent(plan.share_of_life)} of what it is rated for"
     if plan.simulated and plan.writes_bytes:
         text += "; it is simulated, and left as it was found"
     if listed and copies:
@@ -304,5 +304,5 @@ def in_words(used: dict[str, Any]) -> str:
         f"{format_capacity(used['bytes_read'])} read",
     ]
     if used["share_of_life"] is not None:
-        parts.append(f"{100 * used['share_of_life']:.2g} % of the rated writes")
+        parts.append(f"{format_percent(used['share_of_life'])} of the rated writes")
     return ", ".join(parts)
