@@ -282,6 +282,9 @@ def drive_keys() -> str:
 def identify(path: str) -> str:
     """Say what a device or file is, as JSON."""
 
+def identify_nbd(socket: str | None, port: int | None, export: str) -> str:
+    """Say what a server offers under a name, as JSON; nothing is read or written."""
+
 def read_fio_logs(
     paths: Sequence[str],
     options_json: str,

@@ -101,3 +101,26 @@ def test_an_empty_file_is_refused(cli, tmp_path: Path) -> None:
     said = cli("run", str(path), "--number-ios", "1")
     assert said.status in (1, 2)
     assert "empty.bin" in said.err
+
+
+def test_an_array_is_written_only_with_a_token_for_each_member(cli, tmp_path: Path) -> None:
+    for name in ("a.bin", "b,c.bin"):
+        (tmp_path / name).write_bytes(bytes(2 * MIB))
+    uri = f"raid0:{tmp_path}/a.bin,({tmp_path}/b,c.bin)?chunk=64k"
+    words = ("run", uri, "--rw", "write", "--bs", "64k", "--number-ios", "8", "--seed", "1")
+    known = cli("doctor", "--identify", uri, "-o", "json").document["identity"]
+    assert known["token"] == "FILE:a.bin,(FILE:b,c.bin)"
+    assert [each["capacity_bytes"] for each in known["members"]] == [2 * MIB, 2 * MIB]
+    without = cli(*words)
+    assert without.status == 2
+    assert "doctor --identify" in without.err
+    for token in ("FILE:a.bin", "FILE:a.bin,FILE:a.bin", "(FILE:b,c.bin),FILE:a.bin"):
+        refused = cli(*words, "--destroy-data", token)
+        assert refused.status == 2, token
+        assert "token" in refused.err
+    for name in ("a.bin", "b,c.bin"):
+        assert (tmp_path / name).read_bytes() == bytes(2 * MIB), "nothing was written"
+    said = cli(*words, "--destroy-data", known["token"])
+    assert said.status == 0, said.err
+    for name in ("a.bin", "b,c.bin"):
+        assert (tmp_path / name).read_bytes() != bytes(2 * MIB)

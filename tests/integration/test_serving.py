@@ -57,7 +57,7 @@ def reads(count: int, depth: int = 1) -> Workload:
 def finish(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> tuple[str, str]:
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
-    assert process.returncode == 0, err
+    assert process.returncode == (130 if number == signal.SIGINT else 0), err
     assert "Traceback" not in err
     return out, err
 
@@ -206,3 +206,17 @@ def test_addresses_of_exports() -> None:
     ):  # fmt: skip
         with pytest.raises(UsageError):
             read_export(wrong)
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_an_export_says_what_it_is_and_its_token(cli: Any, serve: Serve, read_only: bool) -> None:
+    _, place = serve(DRIVE, "--export", "disk", *(["--read-only"] if read_only else []))
+    uri = f"nbd+unix:///disk?socket={place}"
+    known = cli("doctor", "--identify", uri, "-o", "json").document["identity"]
+    assert known["capacity_bytes"] == open_target(DRIVE).capacity_bytes
+    assert (known["token"], known["read_only"]) == ("NBD:disk", read_only)
+    assert known["write_needs"] == ["--allow-virtual"]
+    assert bool(known["write_refusal"]) == read_only
+    missing = cli("doctor", "--identify", f"nbd+unix:///other?socket={place}")
+    assert missing.status == 2
+    assert "no export" in missing.err

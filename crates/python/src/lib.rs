@@ -53,8 +53,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::opening::{
-        build, check_drive, drive_keys, identify, open_file, open_nbd, open_null, open_raid0,
-        open_sim, resolve_drive, version,
+        build, check_drive, drive_keys, identify, identify_nbd, open_file, open_nbd, open_null,
+        open_raid0, open_sim, resolve_drive, version,
     };
     #[pymodule_export]
     use crate::trace::{read_fio_logs, read_trace, sniff_trace};

@@ -6,7 +6,7 @@ use crate::keys::KeyRecord;
 use crate::signals::{Signals, watched};
 use pyo3::prelude::*;
 use serde::Serialize;
-use ssdscope_host::nbd::{NbdAddress, NbdClient, NbdTarget, Patience};
+use ssdscope_host::nbd::{NbdAddress, NbdClient, NbdTarget, Patience, identify_export};
 use ssdscope_host::{Consent, EngineChoice, open_read, open_write};
 use ssdscope_io::{NullDevice, Raid0};
 use ssdscope_sim::config::keys::KEYS;
@@ -82,11 +82,7 @@ pub fn open_nbd(
     slow_down: f64,
     destroy_token: Option<String>,
 ) -> PyResult<PyDevice> {
-    let address = match (socket, port) {
-        (Some(path), _) => NbdAddress::Unix(path),
-        (None, Some(port)) => NbdAddress::Loopback(port),
-        (None, None) => return Err(UsageError::new_err("expected a socket or a port")),
-    };
+    let address = address(socket, port)?;
     let patience = Patience::default();
     let target = NbdTarget { address, export, slow_down, destroy_token, patience };
     let access = json(&NbdAccess::of(&target))?;
@@ -94,6 +90,27 @@ pub fn open_nbd(
     let device = watched(py, move || NbdClient::open(&target))?.or_py()?;
     let contents = device.contents();
     Ok(PyDevice::new(Box::new(device), Some(access)).with_contents(contents))
+}
+
+/// Say what a server offers under a name, as JSON; nothing is read or written.
+#[pyfunction]
+pub fn identify_nbd(
+    py: Python<'_>,
+    socket: Option<PathBuf>,
+    port: Option<u16>,
+    export: String,
+) -> PyResult<String> {
+    let (address, patience) = (address(socket, port)?, Patience::default());
+    let target = NbdTarget { address, export, slow_down: 1.0, destroy_token: None, patience };
+    json(&watched(py, move || identify_export(&target))?.or_py()?)
+}
+
+fn address(socket: Option<PathBuf>, port: Option<u16>) -> PyResult<NbdAddress> {
+    match (socket, port) {
+        (Some(path), _) => Ok(NbdAddress::Unix(path)),
+        (None, Some(port)) => Ok(NbdAddress::Loopback(port)),
+        (None, None) => Err(UsageError::new_err("expected a socket or a port")),
+    }
 }
 
 /// How requests reach an export: the keys of a file's access.

@@ -21,6 +21,8 @@ Versions, kernel, io_uring, optional tools:
   ssdscope doctor
 What a drive or file is, and the token that --destroy-data takes:
   ssdscope doctor --identify scratch.bin
+The same of all members of an array:
+  ssdscope doctor --identify raid0:scratch.bin,big.bin
 Set back what a killed run has left changed on a disk:
   ssdscope doctor --restore
 """
@@ -50,7 +52,8 @@ def doctor(
         typer.Option(
             "--identify",
             metavar="TARGET",
-            help="Show what a file or device is, and the token that --destroy-data takes.",
+            help="Show what a file, device, export or array is, and the token that --destroy-data "
+            "takes.",
         ),
     ] = None,
     restore: Annotated[
@@ -72,9 +75,9 @@ def doctor(
         report = _environment()
         title = "environment"
     else:
-        from ssdscope.targets.opening import identify as identify_path
+        from ssdscope.targets.identifying import identify_target
 
-        report = identify_path(identify)
+        report = identify_target(identify)
         title = "identity"
     if output_format == "json":
         emit_json({**envelope(), title: report})
@@ -157,6 +160,9 @@ def _rows(report: dict[str, Any], prefix: str = "") -> list[list[str]]:
     for key, value in report.items():
         if isinstance(value, dict):
             rows += _rows(value, f"{prefix}{key}: ")
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            for number, each in enumerate(value, start=1):
+                rows += _rows(each, f"{prefix}{key} {number}: ")
         else:
             rows.append([f"{prefix}{key}", "-" if value is None else str(value)])
     return rows

@@ -13,6 +13,10 @@ RETRY_S = 0.005
 _DELIVERY = ("ssdscope.targets.device", "deliver_chunk")
 
 
+came: list[int] = []
+"""The signals that have stopped something, in order."""
+
+
 def install() -> None:
     """Handle the signals of this process."""
     signal.signal(signal.SIGALRM, _interrupt)
@@ -31,4 +35,5 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
             signal.setitimer(signal.ITIMER_REAL, RETRY_S)
             return
         frame = frame.f_back
+    came.append(number)
     raise KeyboardInterrupt

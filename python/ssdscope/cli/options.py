@@ -128,7 +128,7 @@ DestroyData: TypeAlias = Annotated[
         "--destroy-data",
         metavar="TOKEN",
         help="Allow writing to a real drive or file. `ssdscope doctor --identify TARGET` prints "
-        "its token.",
+        "its token; of a RAID-0 one for each member.",
         rich_help_panel=TARGET_GROUP,
     ),
 ]

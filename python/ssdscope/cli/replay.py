@@ -8,7 +8,7 @@ import typer
 from ssdscope.cli import choices, options
 from ssdscope.cli.help import MEASURE, command
 from ssdscope.cli.outputs import guard
-from ssdscope.cli.running import Presentation, TargetOptions, execute
+from ssdscope.cli.running import Presentation, TargetOptions, execute, set_quiet_queue
 from ssdscope.cli.session import Session
 
 EXAMPLES = """
@@ -123,6 +123,7 @@ def replay(
     overwrite_existing: options.OverwriteExisting = False,
     allow_virtual: options.AllowVirtual = False,
     write_limit: options.WriteLimit = None,
+    quiet_queue: options.QuietQueue = False,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -156,6 +157,7 @@ def replay(
     require_file(trace)
     guard(context, force=force)
     used_seed = session.seed(seed)
+    set_quiet_queue(context, target, asked=quiet_queue)
     opened = TargetOptions.typed(context.params).open(used_seed)
     workload: dict[str, Any] = {"replay": trace, **plan.to_dict()}
     return execute(

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdscope.cli import options
+from ssdscope.cli import interrupts, options
 from ssdscope.cli.help import MEASURE, OUTPUT, command
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Input, Output, guard
 from ssdscope.cli.running import TargetOptions, window_of
 from ssdscope.cli.session import Session
-from ssdscope.errors import EXIT_DONE, EXIT_FAILED
+from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 from ssdscope.units import parse_size
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ def serve(
     in a file. Statistics are printed at the end, and whenever SIGUSR1 comes.
 
     A file or a block device is served with its own data. Nobody may write there without the
-    token (--destroy-data), as of run.
+    token (--destroy-data), as of run. The exit code is 130 after Ctrl-C, and 0 after SIGTERM and
+    SIGHUP.
     """
     from ssdscope.targets.serving import Serving
 
@@ -140,12 +141,13 @@ def _serve(opened: "Target", how: Any, seed: int, output_format: str, stats: str
     def introduce(uris: list[str]) -> None:
         _introduce(uris, read_only=read_only)
 
+    interrupts.came.clear()
     served = serving.serve(opened, how, listening=introduce, asked=asked, statistics=tell)
     tell(served)
     if served.broken is not None:
         error(f"the drive broke down: {served.broken}", None)
         return EXIT_FAILED
-    return EXIT_DONE
+    return EXIT_INTERRUPTED if signal.SIGINT in interrupts.came else EXIT_DONE
 
 
 def _on_request() -> Any:

@@ -180,7 +180,7 @@ def _parse_raid0(rest: str, text: str, depth: int) -> Raid0:
     mark = _last_at_top_level(rest, "?")
     if mark is not None and rest[mark:].startswith("?chunk="):
         body, chunk_bytes = rest[:mark], _size(rest[mark + len("?chunk=") :], text)
-    members = [_without_parentheses(part) for part in _split_at_top_level(body, text)]
+    members = [without_parentheses(part) for part in split_at_top_level(body, f"target {text!r}")]
     if len(members) < 2:
         raise UsageError(
             f"target {text!r}: a RAID-0 needs two members or more",
@@ -191,7 +191,14 @@ def _parse_raid0(rest: str, text: str, depth: int) -> Raid0:
     return Raid0(tuple(parse_target(each, depth=depth + 1) for each in members), chunk_bytes)
 
 
-def _split_at_top_level(body: str, text: str) -> list[str]:
+def split_at_top_level(body: str, what: str) -> list[str]:
+    """Part at the commas that stand in no parentheses; a message calls it `what`.
+
+    Raises
+    ------
+    UsageError
+        If the parentheses do not match.
+    """
     parts, depth, start = [], 0, 0
     for index, char in enumerate(body):
         depth += (char == "(") - (char == ")")
@@ -201,7 +208,7 @@ def _split_at_top_level(body: str, text: str) -> list[str]:
             parts.append(body[start:index])
             start = index + 1
     if depth != 0:
-        raise UsageError(f"target {text!r}: parentheses do not match")
+        raise UsageError(f"{what}: parentheses do not match")
     return [*parts, body[start:]]
 
 
@@ -214,7 +221,8 @@ def _last_at_top_level(body: str, wanted: str) -> int | None:
     return found
 
 
-def _without_parentheses(member: str) -> str:
+def without_parentheses(member: str) -> str:
+    """Take off the parentheses around all of it."""
     if member.startswith("(") and member.endswith(")"):
         return member[1:-1]
     return member

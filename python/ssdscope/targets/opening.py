@@ -16,6 +16,7 @@ from ssdscope.targets.device import Device, native_of, translated_errors
 from ssdscope.targets.exports import read_export
 from ssdscope.targets.names import printable
 from ssdscope.targets.presets import preset_text
+from ssdscope.targets.tokens import shared_tokens
 from ssdscope.units import format_binary, format_size, parse_size
 
 TEXT_BYTES_MAX = 4 * 2**20
@@ -148,7 +149,8 @@ def open_target(
         Of a simulated drive's own randomness.
     destroy_token
         For a real drive or file that may be written: the token that ``doctor --identify``
-        prints. Without it everything real is opened for reading only.
+        prints, of a RAID-0 one for each real member. Without it everything real is opened for
+        reading only.
     overwrite_existing
         Allow writing where something lies that is not ours.
     allow_virtual
@@ -437,9 +439,12 @@ def _open_simulated(uri: str, options: _Options) -> Target:
 
 def _open_raid0(uri: str, spec: grammar.Raid0, options: _Options) -> Target:
     members = []
-    for index, member in enumerate(spec.members):
+    tokens = shared_tokens(options.destroy_token, spec)
+    for index, (member, token) in enumerate(zip(spec.members, tokens, strict=True)):
         sets = options.sets if _is_simulated(member) or isinstance(member, grammar.Raid0) else ()
-        member_options = replace(options, sets=sets, seed=_member_seed(options.seed, index))
+        member_options = replace(
+            options, sets=sets, seed=_member_seed(options.seed, index), destroy_token=token
+        )
         members.append(_open(grammar.write_target(member), member, member_options))
     with translated_errors():
         native = _native.open_raid0(

@@ -9,7 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError
+from ssdscope.targets import grammar
 from ssdscope.targets.spare import spare_bytes
+from ssdscope.targets.tokens import real_leaves
 from ssdscope.workloads.flow_options import in_flow_names
 from ssdscope.workloads.flows import Flows
 from ssdscope.workloads.options import in_option_names, on_command_line
@@ -35,6 +37,11 @@ def require_writable(target: Target) -> None:
         return
     if target.kind in ("file", "block"):
         hint = f"ssdscope doctor --identify {target.uri} prints the token that --destroy-data takes"
+    elif target.kind == "raid0" and real_leaves(grammar.parse_target(target.uri)):
+        hint = (
+            f"ssdscope doctor --identify {target.uri!r} prints the tokens of its members that "
+            "--destroy-data takes"
+        )
     elif target.kind == "nbd":
         hint = "add --destroy-data NBD:EXPORT --allow-virtual to write to the export"
     else:

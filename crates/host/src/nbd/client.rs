@@ -19,6 +19,7 @@ use super::protocol::{
 };
 use crate::contents::Contents;
 use crate::{payload, sys};
+use serde::Serialize;
 use ssdscope_io::device::check_request;
 use ssdscope_io::shown::Shown;
 use ssdscope_io::{
@@ -84,6 +85,43 @@ pub struct NbdTarget {
     pub destroy_token: Option<String>,
     /// How long to wait for the server.
     pub patience: Patience,
+}
+
+/// What a server offers under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct ExportFacts {
+    /// Whole blocks, in bytes.
+    pub capacity_bytes: u64,
+    /// Smallest request.
+    pub logical_block_bytes: u64,
+    /// Largest request.
+    pub request_bytes_max: u32,
+    /// Whether it refuses writes.
+    pub read_only: bool,
+    /// Whether it takes flushes.
+    pub flush: bool,
+    /// Whether it takes writes that are durable when they end.
+    pub fua: bool,
+    /// Whether it takes discards.
+    pub discard: bool,
+}
+
+/// Asks a server what it offers under a name; nothing is read or written.
+///
+/// # Errors
+/// If nobody answers, the answers make no sense, or there is no such export.
+pub fn identify_export(target: &NbdTarget) -> Result<ExportFacts, NbdError> {
+    let reading = NbdTarget { destroy_token: None, ..target.clone() };
+    let client = NbdClient::open(&reading)?;
+    Ok(ExportFacts {
+        capacity_bytes: client.info.capacity_bytes,
+        logical_block_bytes: client.info.logical_block_bytes,
+        request_bytes_max: client.offer.payload_bytes_max,
+        read_only: client.has(export_flag::READ_ONLY),
+        flush: client.has(export_flag::SEND_FLUSH),
+        fua: client.has(export_flag::SEND_FUA),
+        discard: client.has(export_flag::SEND_TRIM),
+    })
 }
 
 /// A request that the server has.

@@ -37,7 +37,7 @@ mod fuzz;
 #[cfg(test)]
 mod fuzz_sockets;
 
-pub use client::{NbdAddress, NbdClient, NbdTarget, Patience};
+pub use client::{ExportFacts, NbdAddress, NbdClient, NbdTarget, Patience, identify_export};
 pub use error::NbdError;
 pub use server::{ServeObserver, ServeOptions, serve};
 pub use statistics::ServeSummary;
