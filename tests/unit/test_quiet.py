@@ -17,6 +17,7 @@ from ssdscope.results.remarks import of_machine
 from ssdscope.seeds import stream
 from ssdscope.targets.machine import machine_state
 from ssdscope.targets.quiet import DiskCounts, Quiet, machine_busy
+from ssdscope.targets.quieter import quieter
 from ssdscope.targets.records import LOG_TYPES, Log
 
 SECOND = 1_000_000_000
@@ -170,6 +171,7 @@ def test_the_state_of_a_machine_is_read_from_plain_files(tmp_path: Path) -> None
         "sys/module/pcie_aspm/parameters/policy": "default performance [powersave]\n",
         "sys/module/nvme_core/parameters/default_ps_max_latency_us": "100000\n",
         "sys/block/nvme0n1/device/power/control": "auto\n",
+        "sys/block/nvme0n1/device/power/pm_qos_latency_tolerance_us": "100000\n",
         "proc/cpuinfo": "processor: 0\nflags : fpu hypervisor sse\n",
     }
     for name, text in texts.items():
@@ -185,8 +187,41 @@ def test_the_state_of_a_machine_is_read_from_plain_files(tmp_path: Path) -> None
         "aspm_policy": "powersave",
         "nvme_power_states": "up to 100000 us to wake",
         "virtual_machine": True,
-        "power": {"control": "auto", "link": None},
+        "disk": "nvme0n1",
+        "power": {"control": "auto", "apst_us": "100000", "link": None},
     }
+    said = {each.what.partition(" ")[0]: each for each in quieter(state)}
+    assert said["governor"].now == "performance, powersave"
+    assert said["governor"].command == (
+        "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+    )
+    assert "/sys/module/pcie_aspm/parameters/policy" in said["power"].command
+    apst = "echo 0 | sudo tee /sys/block/nvme0n1/device/power/pm_qos_latency_tolerance_us"
+    assert said["the"].command == apst
+    assert said["suspending"].now == "auto"
+    assert "idle" not in said, "C6 is switched off"
+    deep = quieter({"idle_states": ["POLL", "C1", "C6", "C10"]})[0]
+    assert (deep.now, deep.command) == (
+        "C6, C10",
+        "sudo cpupower idle-set --disable-by-latency 10",
+    )
     empty = machine_state(None, str(tmp_path / "nothing"))
     assert empty["governors"] is None
     assert empty["virtual_machine"] is False
+    assert quieter(empty) == []
+
+
+def test_the_link_of_a_sata_disk_is_found_where_the_kernel_has_it(tmp_path: Path) -> None:
+    host = tmp_path / "sys/devices/ata1/host0"
+    (host / "target0:0:0/0:0:0:0").mkdir(parents=True)
+    (host / "scsi_host/host0").mkdir(parents=True)
+    policy = host / "scsi_host/host0/link_power_management_policy"
+    policy.write_text("med_power_with_dipm\n")
+    disk = tmp_path / "sys/block/sda"
+    disk.mkdir(parents=True)
+    (disk / "device").symlink_to(host / "target0:0:0/0:0:0:0")
+    (link,) = quieter(machine_state("sda", str(tmp_path)))
+    assert link.now == "med_power_with_dipm"
+    assert "echo max_performance" in link.command
+    policy.write_text("max_performance\n")
+    assert quieter(machine_state("sda", str(tmp_path))) == []

@@ -104,7 +104,9 @@ def _environment() -> dict[str, Any]:
     from ssdscope.targets.machine import machine_state
     from ssdscope.targets.native_build import native_build
     from ssdscope.targets.opening import native_version
+    from ssdscope.targets.quieter import quieter
 
+    state = machine_state()
     return {
         "ssdscope": __version__,
         "native module": native_version(),
@@ -118,8 +120,9 @@ def _environment() -> dict[str, Any]:
         "attributes of disks": _may_set(),
         "measuring": {
             key: ", ".join(value) if isinstance(value, list) else value
-            for key, value in machine_state().items()
+            for key, value in state.items()
         },
+        "quieter": {each.what: f"{each.now}; {each.command}" for each in quieter(state)},
         "libraries": {name: _library(name) for name in LIBRARIES},
         "tools": {
             name: shutil.which(name) or f"missing: needed for the {purpose}"

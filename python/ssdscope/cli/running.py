@@ -121,11 +121,15 @@ def set_quiet_queue(context: "typer.Context", uri: str, *, asked: bool) -> None:
     if not asked:
         return
     from ssdscope.targets.attributes import QuietQueue
+    from ssdscope.targets.machine import machine_state
+    from ssdscope.targets.quieter import quieter
 
     queue = QuietQueue(uri)
     context.call_on_close(queue.restore)
     changes = [f"{name} {before} -> {now}" for name, (before, now) in queue.changed.items()]
     note(f"queue of {queue.disk}: {', '.join(changes) or 'is set for measuring already'}")
+    for each in quieter(machine_state(queue.disk)):
+        note(f"left as it is: {each.in_words()}")
 
 
 def _switch(option: str, wanted: str | None, switch: Callable[[bool], None]) -> None:

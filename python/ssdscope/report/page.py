@@ -27,6 +27,7 @@ from ssdscope.report import (
     writes,
 )
 from ssdscope.report.tried import TRIED
+from ssdscope.targets.quieter import quieter
 
 IDENTITY = {
     "anonymous": "left out: host, kernel build, paths, and serial numbers but for four digits",
@@ -157,6 +158,12 @@ def _build(build: Mapping[str, str] | None) -> str:
     return "" if build is None else f" (commit {build['commit']}, {build['compiler']})"
 
 
+def _quieter(machine: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Say what of the machine was not set for measuring, and what sets it."""
+    said = quieter(machine) if machine else []
+    return [("Not set for measuring", f"{each.what}: {each.now} ({each.command})") for each in said]
+
+
 def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     given = document["provenance"]
     tool = document["tool"]
@@ -169,6 +176,7 @@ def _provenance(document: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Started", str(given["started"])),
         ("Took", words.NOTHING if seconds is None else f"{seconds:.1f} s"),
         ("Machine", f"{host}{given['machine']}, {given['kernel']}, Python {given['python']}"),
+        *_quieter(document["target"].get("machine")),
         *([("Identity", IDENTITY[given["identity"]])] if "identity" in given else []),
         ("Stages done", ", ".join(given["stages_done"]) or "none"),
         *([("Left out", str(given["left_out"]["in_words"]))] if given.get("left_out") else []),

@@ -31,8 +31,8 @@ def machine_state(disk: str | None = None, root: str = "/") -> dict[str, Any]:
     -------
     dict
         ``clock_source``, ``clock_overhead_ns``, ``governors``, ``idle_states``, ``aspm_policy``,
-        ``nvme_power_states``, ``virtual_machine`` and, of a disk, ``power`` and ``queue``. None
-        stands for what this machine does not have.
+        ``nvme_power_states``, ``virtual_machine`` and, of a disk, ``disk``, ``power`` and
+        ``queue``. None stands for what this machine does not have.
     """
     sys, proc = Path(root) / "sys", Path(root) / "proc"
     clock = sys / "devices/system/clocksource/clocksource0/current_clocksource"
@@ -47,9 +47,11 @@ def machine_state(disk: str | None = None, root: str = "/") -> dict[str, Any]:
     }
     if disk is not None:
         device = sys / "block" / disk / "device"
+        state["disk"] = disk
         state["power"] = {
             "control": _text(device / "power/control"),
-            "link": _words([*device.glob("../../link_power_management_policy")]),
+            "apst_us": _text(device / "power/pm_qos_latency_tolerance_us"),
+            "link": _words(device.glob("../../scsi_host/host*/link_power_management_policy")),
         }
         if root == "/":
             state["queue"] = {"disk": disk, **read_attributes(disk)}
