@@ -22,7 +22,15 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from harness import Figure, interpreted, show
-from serving import CLIENT_CORE, RATIO_BAR, pinned, upper_bound
+from serving import (
+    CLIENT_CORE,
+    RATIO_BAR,
+    SHORT_PAIRS,
+    SHORT_SECONDS,
+    in_short,
+    pinned,
+    upper_bound,
+)
 
 DEPTHS = (1, 32, 128)
 CPU_BAR = 1.05
@@ -86,7 +94,15 @@ def scratch() -> Iterator[str]:
             subprocess.run(["losetup", "--detach", made.stdout.strip()], check=True)
 
 
-def figures(target: str, seconds: int, pairs: int) -> list[Figure]:
+def figures() -> list[Figure]:
+    """Measure shortly: half a minute, for the table of all."""
+    if shutil.which("fio") is None:
+        return [Figure("rate beside fio", None, "ratio", note="fio is not installed")]
+    with scratch() as target:
+        return in_short(beside_fio(target, SHORT_SECONDS, SHORT_PAIRS), "benchmarks/host.py")
+
+
+def beside_fio(target: str, seconds: int, pairs: int) -> list[Figure]:
     """Measure both in turns, at each depth."""
     found = []
     for depth in DEPTHS:
@@ -122,9 +138,9 @@ def main() -> int:
     if shutil.which("fio") is None:
         return show([Figure("rate beside fio", None, "ratio", note="fio is not installed")])
     if given.target:
-        return show(figures(given.target, given.seconds, given.pairs))
+        return show(beside_fio(given.target, given.seconds, given.pairs))
     with scratch() as target:
-        return show(figures(target, given.seconds, given.pairs))
+        return show(beside_fio(target, given.seconds, given.pairs))
 
 
 if __name__ == "__main__":

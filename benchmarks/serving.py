@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -31,6 +32,8 @@ RATE_IOPS = 10_000
 LATE_BAR_US = 150
 RATIO_BAR = 1 / 0.95
 DEPTHS = (16, 64)
+SHORT_SECONDS, SHORT_PAIRS = 2, 3
+"""Of the table of all figures, where the shape counts and not the last percent."""
 SERVER_CORE, CLIENT_CORE = "0", "1"
 COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
 UNPINNED = "" if shutil.which("taskset") else "not pinned: taskset is missing"
@@ -147,6 +150,18 @@ def rates(seconds: int, pairs: int) -> list[Figure]:
     return figures
 
 
+def in_short(found: list[Figure], command: str) -> list[Figure]:
+    """Say beside figures that were taken shortly what takes them in full."""
+    note = f"short; in full: python {command}"
+    return [replace(each, note=f"{each.note}; {note}" if each.note else note) for each in found]
+
+
+def figures() -> list[Figure]:
+    """Measure shortly: half a minute, for the table of all."""
+    found = [*lateness(SHORT_SECONDS), *rates(SHORT_SECONDS, SHORT_PAIRS)]
+    return in_short(found, "benchmarks/serving.py")
+
+
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -154,9 +169,9 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=9, help="runs of each server")
     parser.add_argument("--only", choices=("late", "rates"))
     given = parser.parse_args()
-    figures = [] if given.only == "rates" else lateness(given.seconds)
-    figures += [] if given.only == "late" else rates(given.seconds, given.pairs)
-    return show(figures)
+    found = [] if given.only == "rates" else lateness(given.seconds)
+    found += [] if given.only == "late" else rates(given.seconds, given.pairs)
+    return show(found)
 
 
 if __name__ == "__main__":
