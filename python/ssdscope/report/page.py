@@ -134,7 +134,8 @@ def _identity(document: Mapping[str, Any]) -> list[tuple[str, str]]:
     access = target.get("access")
     if access:
         direct = "direct I/O" if access["direct_io"] else "through the page cache"
-        rows.append(("Engine", f"{access['engine']}, {direct}"))
+        why = f" ({access['engine_note']})" if access.get("engine_note") else ""
+        rows.append(("Engine", f"{access['engine']}, {direct}{why}"))
     if access and access.get("window"):
         start, size = access["window"]
         rows.append(("Part measured", f"bytes {start:,} to {start + size - 1:,}"))
