@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ssdscope.findings.families import FAMILIES
 from ssdscope.targets import open_target
 
 OUTCOMES = {"detected", "absent", "ambiguous", "undetectable"}
@@ -121,7 +122,7 @@ def test_a_property_is_answered_by_the_probes_that_look_for_it(cli) -> None:
     }
     wrong = cli("probe", "queue_depth_nee", "sim:mqsim-8g")
     assert wrong.status == 2
-    assert "no property 'queue_depth_nee'" in wrong.err
+    assert "property or family 'queue_depth_nee'" in wrong.err
     assert "queue_depth_knee" in wrong.err
 
 
@@ -130,6 +131,9 @@ def test_a_property_that_only_heavy_probes_answer_names_them() -> None:
 
     default, full = probes.Budget.parse("default"), probes.Budget.parse("full")
     assert [each.name for each in probes.choose("open_units", default)] == ["open_units"]
+    assert {each.name for each in probes.choose("table", default)} == {"map_cache"}
+    known = set(probes.properties())
+    assert {each for family in FAMILIES.values() for each in family} == known
     for name, answering in probes.properties().items():
         chosen = [each.name for each in probes.choose(name, full)]
         assert chosen == answering or name in probes.registry()

@@ -49,7 +49,9 @@ def test_a_run_reads_and_writes_by_threads_and_says_why(
 ) -> None:
     words = ("run", str(data), "--rw", "randrw", "--iodepth", "8", "--number-ios", "200")
     allowed = ("--destroy-data", "FILE:data.bin", "--overwrite-existing", "--seed", "1")
-    told = document(without(answer, *words, *allowed, "-o", "json"))
+    done = without(answer, *words, *allowed, "-o", "json")
+    assert f"requests go by threads: io_uring is off: {reason}" in done.stderr
+    told = document(done)
     access = told["target"]["access"]
     assert access["engine"] == "threads"
     assert reason in access["engine_note"]

@@ -38,8 +38,8 @@ def probe(
     target
         An open target, or the name of one.
     *names
-        Of probes, as ``ssdscope probe list`` has them, or of properties; all that the budget
-        allows if there are none.
+        Of probes, as ``ssdscope probe list`` has them, of properties or families of them; all
+        that the budget allows if there are none.
     budget
         Time to spend: ``"90s"``, ``"5m"``, ``"2h"``; ``"default"`` (a minute), ``"full"`` (with
         probes that write more than one capacity) or ``"full:2h"``.

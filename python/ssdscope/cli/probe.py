@@ -58,8 +58,8 @@ def probe(
         str,
         typer.Argument(
             metavar="NAME",
-            help="Which probe, or a property that probes answer; `ssdscope probe list` says what "
-            "each finds, writes and costs.",
+            help="Which probe; or a property, or a family of them, that probes answer. "
+            "`ssdscope probe list` says what each probe finds, writes and costs.",
             autocompletion=choices.PROBES.complete,
         ),
         choices.PROBES,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from ssdscope.findings import reading
+from ssdscope.findings.families import FAMILIES
 from ssdscope.findings.finding import Finding
 
 __all__ = ["Findings"]
@@ -39,8 +40,9 @@ class Findings(Mapping[str, Finding]):
         return f"Findings({told or 'none'})"
 
     def led_by(self, name: str) -> Self:
-        """Give the same answers, that of one property first where it is among them."""
-        return type(self)(sorted(self.values(), key=lambda each: each.name != name))
+        """Give the same answers, those of a property or a family first where they are there."""
+        first = FAMILIES.get(name, (name,))
+        return type(self)(sorted(self.values(), key=lambda each: each.name not in first))
 
     def to_json(self) -> list[dict[str, Any]]:
         """Write all answers as the contract has them."""

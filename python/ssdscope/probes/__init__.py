@@ -42,6 +42,7 @@ from ssdscope.findings import (
     Undetectable,
     Where,
 )
+from ssdscope.findings.families import FAMILIES
 from ssdscope.probes import (
     allocation,
     amplification,
@@ -142,7 +143,7 @@ def run(
     Parameters
     ----------
     names
-        Of probes, or of properties; ``all`` stands for every probe that the budget allows.
+        Of probes, properties or families; ``all`` stands for every probe that the budget allows.
 
     Returns
     -------
@@ -262,9 +263,9 @@ def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: f
 
 
 def choose(name: str, budget: Budget) -> list[ProbeInfo]:
-    """Give the probe of a name, those that answer a property, or all that the budget allows.
+    """Give the probe of a name, those that answer a property or a family, or all that may run.
 
-    If only probes that need a full budget answer a property, it is these.
+    Of several it is those that the budget allows; if it allows none of them, all.
 
     Raises
     ------
@@ -276,11 +277,12 @@ def choose(name: str, budget: Budget) -> list[ProbeInfo]:
         return [probe for probe in probes.values() if budget.heavy or probe.weight != "heavy"]
     if name in probes:
         return [probes[name]]
-    answering = [probe for probe in probes.values() if name in probe.properties]
+    wanted = set(FAMILIES.get(name, (name,)))
+    answering = [probe for probe in probes.values() if wanted & set(probe.properties)]
     if not answering:
-        known = [*probes, *properties(), "all", "list"]
+        known = [*probes, *properties(), *FAMILIES, "all", "list"]
         hint = nearest(name, known, listed_by="ssdscope probe list")
-        raise UsageError(f"there is no probe and no property {name!r}", hint=hint)
+        raise UsageError(f"there is no probe, property or family {name!r}", hint=hint)
     allowed = [probe for probe in answering if budget.heavy or probe.weight != "heavy"]
     return allowed or answering
 

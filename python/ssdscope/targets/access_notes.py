@@ -16,6 +16,8 @@ def access_notes(target: Target) -> list[str]:
         return [each for member in target.members for each in access_notes(member)]
     access = target.device.access() or {}
     notes = [_who(target.uri)] if target.kind == "block" and target.device.info.writable else []
+    if access.get("engine") == "threads":
+        notes.append(f"requests go by threads: {access['engine_note']}")
     if window := access.get("window"):
         start, size = window
         notes.append(
