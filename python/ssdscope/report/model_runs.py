@@ -30,7 +30,7 @@ from ssdscope.workloads.grid import FILLED_STOP, Row, Stop, Vector
 
 RANDOM = {"read": 0, "randread": 100, "write": 0, "randwrite": 100}
 SHARES = {"read": 0, "randread": 0, "write": 100, "randwrite": 100}
-SPLITS = {"grid": BESIDE, "off-grid": "test"}
+SPLITS = {"grid": BESIDE, "between": BESIDE, "off-grid": "test"}
 RANDOM_GAP_BYTES = 16 * 1024
 """Workloads of the design that leave larger gaps between writes write at random places instead."""
 

@@ -91,11 +91,8 @@ def _measure(job: Job, progress: StageProgress) -> None:
     rows = job.document["performance"]["points"] = []
     info = job.target.device.info
     rng = stream(job.seed, "report.characterize.held_out")
-    held_out = survey.off_grid(info, performance.HELD_OUT, rng)
     # Held-out reads come before grid writes: on a real drive writes change what follows.
-    plan = [(point, "grid") for point in survey.grid(info)]
-    plan += [(point, "off-grid") for point in held_out]
-    plan.sort(key=lambda each: each[0].writes)
+    plan = survey.planned(info, performance.HELD_OUT, rng)
     points = [point for point, _ in plan]
     effort = performance.effort(job.budget, len(points))
     measured = survey.collect(job.target.device, points, effort, seed=job.seed, progress=progress)
@@ -154,11 +151,10 @@ def _twin(job: Job, progress: StageProgress) -> None:
     if job.target.kind == "null":
         job.document["twin"] = {"reason": "there is no drive behind it"}
         return
-    points = job.document["performance"]["points"]
     built = twin.build(
         job.findings,
         job.target.device.info,
-        [row for row in points if row["split"] == "off-grid"],
+        job.document["performance"],
         name=job.target.uri,
         seed=job.seed,
     )

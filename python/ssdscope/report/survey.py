@@ -15,6 +15,8 @@ from ssdscope.workloads.figures import Figure, Stretch, counted, figures_of, run
 READS = ("read", "randread")
 WRITES = ("write", "randwrite")
 SIZES_BYTES = tuple(kib * 1024 for kib in (4, 16, 64, 256, 1024))
+BETWEEN_BYTES = tuple(kib * 1024 for kib in (8, 12, 24, 40, 96, 160, 384, 640))
+"""Sizes between the grid's, one at a time: they show how many pages are served side by side."""
 DEPTHS = (1, 2, 4, 8, 16, 32, 64)
 PER_DEPTH = 32
 """Requests per request in flight, so that filling and draining the queue do not show."""
@@ -65,6 +67,33 @@ def grid(info: DeviceInfo) -> list[Point]:
     ]
 
 
+def between(info: DeviceInfo) -> list[Point]:
+    """List sizes between the grid's, one request at a time, for the twin."""
+    allowed = sizes(info)
+    inside = [
+        size
+        for size in BETWEEN_BYTES
+        if allowed and allowed[0] < size < allowed[-1] and size % info.logical_block_bytes == 0
+    ]
+    return [Point(rw, size, 1) for rw in patterns(info) for size in inside]
+
+
+def planned(info: DeviceInfo, held_out: int, rng: np.random.Generator) -> list[tuple[Point, str]]:
+    """List all points with what they are for; reads come first, they age nothing.
+
+    Parameters
+    ----------
+    held_out
+        How many points are drawn that nothing is fitted to.
+    rng
+        Draws them.
+    """
+    plan = [(point, "grid") for point in grid(info)]
+    plan += [(point, "between") for point in between(info)]
+    plan += [(point, "off-grid") for point in off_grid(info, held_out, rng)]
+    return sorted(plan, key=lambda each: each[0].writes)
+
+
 def off_grid(info: DeviceInfo, count: int, rng: np.random.Generator) -> list[Point]:
     """Draw points between the grid's, evenly over the logarithms of size and depth.
 
@@ -73,7 +102,7 @@ def off_grid(info: DeviceInfo, count: int, rng: np.random.Generator) -> list[Poi
     allowed = sizes(info)
     if len(allowed) < 2:
         return []
-    on_grid = set(grid(info))
+    on_grid = {*grid(info), *between(info)}
     unit = max(4096, info.logical_block_bytes)
     drawn: list[Point] = []
     names = patterns(info)

@@ -1,37 +1,30 @@
-"""The twin's drive file, opened and held to workloads it was not fitted to."""
+"""The twin: fitted to what was measured, opened, and held to workloads it was not fitted to."""
 
-import math
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ssdscope import stats
 from ssdscope.errors import SsdscopeError
-from ssdscope.findings import DEPTH_SWEEP, SIZE_SWEEP, Findings, Series
-from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import drive_toml, open_drive
-from ssdscope.targets.records import DeviceInfo
-from ssdscope.twin.staircase import Staircase, fit_staircase
-from ssdscope.workloads import Workload
+from ssdscope.twin import fitting, structure
+from ssdscope.twin.likeness import Measured, means_ns, measured
 
-NOT_MODELLED = (
-    "writes: program and erase times are typical values, not fitted",
-    "caches, read-ahead and mapping: none were detected yet",
-    "noise: the twin answers the same request in the same time",
-)
-NEEDED = (("read_latency_alpha_ns", SIZE_SWEEP), ("queue_depth_knee", DEPTH_SWEEP))
-"""Properties, and the exhibits of their evidence."""
-PAGES_PER_BLOCK = 256
-MANY_BLOCKS = 1 << 18
-"""Of a unit; a larger drive gets larger blocks instead of more."""
-OVER_PROVISIONING = 0.07
-CHANNEL_NS_PER_BYTE = 0.01
-"""Nearly nothing: the time of a page on its channel is part of the unit's time."""
-TYPICAL_PROGRAM_NS = 600_000
-TYPICAL_ERASE_NS = 3_000_000
-REQUESTS = 400
-USELESS_MRE = 1.0
-"""From here on the twin is no likeness: its mean error is as large as what it predicts."""
+if TYPE_CHECKING:
+    from ssdscope.findings import Findings
+    from ssdscope.targets.records import DeviceInfo
+    from ssdscope.twin.design import Design
+
+MEDIAN_MAX, P90_MAX = 0.05, 0.15
+"""A twin whose errors on held-out workloads are larger is a sketch."""
+FITTED, HELD_OUT = ("grid", "between"), "off-grid"
+"""Splits of the measured points."""
+APART = 1000
+"""Seeds of held-out runs are other ones than those of the fit."""
 
 
 @dataclass(frozen=True)
@@ -42,32 +35,46 @@ class Twin:
     ----------
     toml
         The file.
+    design
+        What was fitted.
     rows
-        Held-out reads: measured mean latency, and the twin's.
+        Held-out workloads: measured mean latency, and the twin's.
+    fit_error
+        Median error on what was fitted, as a share.
+    not_modelled
+        What the twin has in its simplest form, as sentences.
     """
 
     toml: str
-    staircase: Staircase
+    design: Design
     rows: list[dict[str, Any]]
-    not_modelled: tuple[str, ...] = NOT_MODELLED
+    fit_error: float
+    not_modelled: tuple[str, ...] = field(default=())
 
     def errors(self) -> stats.PredictionErrors | None:
-        """Compare it with the held-out reads, if there are any."""
+        """Compare it with the held-out workloads, if there are any."""
         if not self.rows:
             return None
-        measured = [row["mean_ns"] for row in self.rows]
-        return stats.prediction_errors(measured, [row["predicted_ns"] for row in self.rows])
+        drive = [row["mean_ns"] for row in self.rows]
+        return stats.prediction_errors(drive, [row["predicted_ns"] for row in self.rows])
+
+    @property
+    def sketch(self) -> bool:
+        """Whether it is too far off, or held to nothing, to be trusted."""
+        errors = self.errors()
+        return errors is None or errors.median_ape > MEDIAN_MAX or errors.p90_ape > P90_MAX
 
     def to_json(self) -> dict[str, Any]:
         """Write the twin and its error."""
-        errors = self.errors()
+        errors, times = self.errors(), self.design.times
         return {
             "toml": self.toml,
-            "units": self.staircase.units,
-            "unit_ns": self.staircase.unit_ns,
-            "start_ns": self.staircase.start_ns,
-            "ns_per_byte": self.staircase.ns_per_byte,
-            "fit_error": self.staircase.error,
+            "sketch": self.sketch,
+            "units": self.design.units,
+            "unit_ns": times["read"] + self.design.page_bytes * times["transfer"],
+            "start_ns": times["firmware"],
+            "ns_per_byte": times["link"],
+            "fit_error": self.fit_error,
             "held_out": self.rows,
             "errors": None if errors is None else errors.to_json(),
             "not_modelled": list(self.not_modelled),
@@ -77,22 +84,22 @@ class Twin:
 def build(
     findings: Findings,
     info: DeviceInfo,
-    held_out: Sequence[Mapping[str, Any]],
+    performance: Mapping[str, Any],
     *,
     name: str,
     seed: int,
 ) -> Twin | str:
-    """Fit a twin, open it, and run the held-out reads on it.
+    """Fit a twin, open it, and run the held-out workloads on it.
 
     Parameters
     ----------
     findings
-        Of the measured drive; the sweeps of its read latency are what is fitted.
+        Of the measured drive: its structure.
     info
         Of the measured drive.
-    held_out
-        Measured workloads the fit does not see: rows with ``rw``, ``block_bytes``, ``iodepth``
-        and ``mean_ns``. Writes among them are left out.
+    performance
+        What `characterize` measured: ``points``, of which those of the splits ``grid`` and
+        ``between`` are fitted and those ``off-grid`` are held out.
     name
         Of the measured drive, for the file's description.
     seed
@@ -103,104 +110,75 @@ def build(
     Twin or str
         The twin, or why there is none.
     """
-    by_size, by_depth = (_swept(findings, *each) for each in NEEDED)
-    if by_size is None:
-        return "the latency of reads could not be measured"
-    if by_depth is None:
-        return "the throughput at depth could not be measured"
-    page_bytes = max(4096, info.logical_block_bytes)
+    points = performance["points"]
+    rows = measured(row for row in points if row["split"] in FITTED)
+    held_out = measured(row for row in points if row["split"] == HELD_OUT)
+    known = structure.known(findings, info)
+    found = fitting.fitted(known, rows, findings, seed)
+    if isinstance(found, str):
+        return found
     one_line = " ".join(name.split())
-    fit = fit_staircase(
-        by_size.x,
-        by_size.y,
-        max(by_depth.y),
-        page_bytes,
-    )
     try:
-        text = drive_toml(_values(fit, info, page_bytes, one_line), _header(fit, one_line))
-        twin = Twin(text, fit, _held_to(open_drive(text, "twin", seed), held_out, seed))
+        text = _file(found, [], known.not_modelled, one_line)
+        told = _held_to(text, held_out, seed + APART)
+        draft = Twin(text, found.design, told, found.error, known.not_modelled)
+        text = _file(found, _verdict(draft), known.not_modelled, one_line)
     except SsdscopeError as error:
         return f"the fitted drive could not be opened: {error.message}"
-    errors = twin.errors()
-    if errors is not None and errors.mre >= USELESS_MRE:
-        return (
-            f"flash units side by side miss the held-out reads by {100 * errors.mre:.0f} % on "
-            "average; reads of a drive with moving parts or read-ahead depend on where the last was"
-        )
-    return twin
+    return _useless(draft, rows) or Twin(text, found.design, told, found.error, known.not_modelled)
 
 
-def _swept(findings: Findings, name: str, exhibit: str) -> Series | None:
-    """Give what was measured for a property, if it was."""
-    finding = findings.get(name)
-    shown = None if finding is None else finding.evidence.exhibit(exhibit)
-    return None if shown is None else shown.series[0]
-
-
-def _values(
-    fit: Staircase, info: DeviceInfo, page_bytes: int, name: str
-) -> dict[str, str | int | float | bool]:
-    exported_pages = math.ceil(info.capacity_bytes / page_bytes)
-    per_unit = exported_pages * (1 + OVER_PROVISIONING) / fit.units
-    per_block = PAGES_PER_BLOCK
-    while per_unit / per_block > MANY_BLOCKS:
-        per_block *= 2
-    blocks = max(32, math.ceil(per_unit / per_block) + 8)
-    raw_pages = blocks * per_block * fit.units
-    transfer_ns = page_bytes * CHANNEL_NS_PER_BYTE
-    return {
-        "description": f"twin of {name}: read path only",
-        # Reads cost the same whether a page was written or not, and this opens at once.
-        "default_state": "fresh",
-        # Exactly the measured capacity, whatever the blocks were rounded up to.
-        "over_provisioning_ratio": raw_pages * page_bytes / info.capacity_bytes - 1,
-        "nand.channels": fit.units,
-        "nand.blocks_per_plane": blocks,
-        "nand.pages_per_block": per_block,
-        "nand.page_bytes": page_bytes,
-        "nand.read_ns": max(0, round(fit.unit_ns - transfer_ns)),
-        "nand.program_ns": TYPICAL_PROGRAM_NS,
-        "nand.erase_ns": TYPICAL_ERASE_NS,
-        "channel.ns_per_byte": CHANNEL_NS_PER_BYTE,
-        "host.interface": "simple",
-        "host.logical_block_bytes": info.logical_block_bytes,
-        "host.firmware_ns": round(fit.start_ns),
-        "host.bytes_per_second": 1e9 / max(fit.ns_per_byte, 1e-3),
-        "ftl.kind": "page",
-        "ftl.allocation": "address",
-    }
-
-
-def _header(fit: Staircase, name: str) -> list[str]:
+def _held_to(text: str, rows: Sequence[Measured], seed: int) -> list[dict[str, Any]]:
+    """Run held-out workloads on the twin, each on a copy; those that fail are told as no number."""
+    if not rows:
+        return []
+    found = means_ns(open_drive(text, "twin", seed), rows, seed, whole=True)
     return [
-        f"Twin of {name}, fitted to its reads:",
-        f"{fit.units} units, {fit.unit_ns / 1000:.4g} us a page on each,",
-        f"{fit.start_ns / 1000:.4g} us a request, {fit.ns_per_byte:.4g} ns a byte.",
-        f"Fit error {100 * fit.error:.2g} %; the error on other workloads is in the report.",
-        "",
-        "Not modelled:",
-        *(f"- {each}" for each in NOT_MODELLED),
+        row.told() | {"predicted_ns": float(mean)}
+        for row, mean in zip(rows, found, strict=True)
+        if np.isfinite(mean)
     ]
 
 
-def _held_to(
-    device: Device, held_out: Sequence[Mapping[str, Any]], seed: int
-) -> list[dict[str, Any]]:
-    rows = []
-    for index, row in enumerate(held_out):
-        if "write" in row["rw"] or row["mean_ns"] is None:
-            continue
-        workload = Workload(
-            rw=row["rw"],
-            block_bytes=row["block_bytes"],
-            iodepth=row["iodepth"],
-            requests=max(REQUESTS, 4 * row["iodepth"]),
-            ramp_requests=row["iodepth"],
-            seed=seed + index,
-        )
-        predicted = device.run(workload).only().latency_ns.mean
-        rows.append(
-            {key: row[key] for key in ("rw", "block_bytes", "iodepth", "mean_ns")}
-            | {"predicted_ns": predicted}
-        )
-    return rows
+def _useless(twin: Twin, rows: Sequence[Measured]) -> str | None:
+    """Say why a twin is no likeness: one that always answers the same would be nearer."""
+    errors = twin.errors()
+    if errors is None:
+        return None
+    usual = float(np.exp(np.mean(np.log([row.mean_ns for row in rows]))))
+    drive = [row["mean_ns"] for row in twin.rows]
+    always = stats.prediction_errors(drive, [usual] * len(drive))
+    if errors.median_ape < always.median_ape:
+        return None
+    return (
+        f"what could be fitted misses half of the held-out workloads by more than "
+        f"{100 * errors.median_ape:.0f} %, no better than always answering their usual latency"
+    )
+
+
+def _verdict(twin: Twin) -> list[str]:
+    errors = twin.errors()
+    if errors is None:
+        return ["SKETCH: held to no workload."]
+    kind = "SKETCH: beyond" if twin.sketch else "Within"
+    usual, most = (f"{100 * share:.2g} %" for share in (errors.median_ape, errors.p90_ape))
+    return [
+        f"Held to {errors.n} workloads it was not fitted to:",
+        f"median error {usual}, nine of ten below {most}.",
+        f"{kind} {100 * MEDIAN_MAX:.0f} % and {100 * P90_MAX:.0f} %.",
+    ]
+
+
+def _file(
+    found: fitting.Likeness, verdict: Sequence[str], not_modelled: Sequence[str], name: str
+) -> str:
+    design = found.design
+    header = [
+        f"Twin of {name}.",
+        *verdict,
+        f"Fitted: {design.units} units side by side; median miss {100 * found.error:.2g} %.",
+        "",
+        "In its simplest form:",
+        *(f"- {each}" for each in not_modelled),
+    ]
+    return drive_toml({"description": f"twin of {name}", **design.values()}, header)

@@ -68,21 +68,39 @@ def fit_staircase(
     page_bytes
         Page of the twin.
     """
+    return staircases(sizes_bytes, latency_ns, plateau_iops, page_bytes)[0]
+
+
+def staircases(
+    sizes_bytes: npt.ArrayLike,
+    latency_ns: npt.ArrayLike,
+    plateau_iops: float | None,
+    page_bytes: int,
+) -> list[Staircase]:
+    """Give the best staircase of each number of units, the best of all first.
+
+    Parameters
+    ----------
+    plateau_iops
+        None of a drive that serves one request at a time, whose rate tells nothing else.
+    """
     sizes = np.asarray(sizes_bytes, dtype=float)
     latency = np.asarray(latency_ns, dtype=float)
-    candidates = [
-        candidate
+    best = [
+        min(
+            _with_units(units, sizes, latency, plateau_iops, page_bytes),
+            key=lambda each: each.error,
+        )
         for units in range(1, MAX_UNITS + 1)
-        for candidate in _with_units(units, sizes, latency, plateau_iops, page_bytes)
     ]
-    return min(candidates, key=lambda each: each.error)
+    return sorted(best, key=lambda each: each.error)
 
 
 def _with_units(
     units: int,
     sizes: npt.NDArray[Any],
     latency: npt.NDArray[Any],
-    plateau_iops: float,
+    plateau_iops: float | None,
     page_bytes: int,
 ) -> list[Staircase]:
     """Fit the costs for a given number of units: all from latencies, or one from the plateau."""
@@ -90,6 +108,8 @@ def _with_units(
     columns = np.column_stack([np.ones_like(sizes), rounds, sizes])
     (start, unit, per_byte), _ = stats.relative_nnls(columns, latency)
     free = (start, unit, per_byte)
+    if plateau_iops is None:
+        return [_judged(units, *free, sizes, latency, None, page_bytes)]
     # The plateau fixes the time of a unit; what is left of the latency is start and link.
     unit = min(units / plateau_iops * 1e9, latency[0])
     rest = np.maximum(latency - rounds * unit, 0.02 * latency)
@@ -107,13 +127,17 @@ def _judged(
     per_byte: float,
     sizes: npt.NDArray[Any],
     latency: npt.NDArray[Any],
-    plateau_iops: float,
+    plateau_iops: float | None,
     page_bytes: int,
 ) -> Staircase:
     """Bound the start to what the plateau allows, then see how far off everything is."""
-    start = min(start, 0.95e9 / plateau_iops)
+    if plateau_iops is not None:
+        start = min(start, 0.95e9 / plateau_iops)
     draft = Staircase(units, float(unit), float(start), float(per_byte), 0.0)
     misses = draft.latency_ns(sizes, page_bytes) / latency - 1
+    if plateau_iops is None:
+        error = float(np.sqrt(np.mean(misses**2)))
+        return Staircase(draft.units, draft.unit_ns, draft.start_ns, draft.ns_per_byte, error)
     rate_miss = np.log(draft.plateau_iops(page_bytes) / plateau_iops)
     # The plateau is one number against many latencies, and as important as all of them.
     error = float(np.sqrt((np.mean(misses**2) + rate_miss**2) / 2))

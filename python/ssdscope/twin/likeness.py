@@ -1,0 +1,114 @@
+"""How like a design is to the drive: both run the same workloads from the same state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.errors import SsdscopeError
+from ssdscope.targets.drive_writer import drive_toml, open_drive
+from ssdscope.workloads import Workload
+from ssdscope.workloads.figures import counted, run_stretch
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ssdscope.targets import Device
+    from ssdscope.twin.design import Value
+
+LABEL = "twin"
+READS_LEAST, READ_BYTES = 60, 8 << 20
+"""Reads that count of a workload in a fit, at least, and bytes beyond those. They change nothing,
+so fewer than were measured are as good."""
+READ_QUEUES = 2
+"""Times the depth, of a deep queue."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One workload and its mean latency on the drive.
+
+    Attributes
+    ----------
+    requests
+        Of a burst: a write changes the state, so a design runs as many.
+    """
+
+    rw: str
+    block_bytes: int
+    iodepth: int
+    requests: int
+    mean_ns: float
+
+    @property
+    def writes(self) -> bool:
+        """Whether it writes."""
+        return "write" in self.rw
+
+    def told(self) -> dict[str, Any]:
+        """Give the workload and what was measured, as plain data."""
+        keys = ("rw", "block_bytes", "iodepth", "mean_ns")
+        return {key: getattr(self, key) for key in keys}
+
+
+def measured(rows: Iterable[Mapping[str, Any]]) -> list[Measured]:
+    """Take the rows of a survey that have numbers."""
+    return [
+        Measured(
+            row["rw"],
+            row["block_bytes"],
+            row["iodepth"],
+            max(1, row.get("requests", 400) // max(row.get("bursts") or 1, 1)),
+            float(row["mean_ns"]),
+        )
+        for row in rows
+        if row["mean_ns"]
+    ]
+
+
+def opened(values: Mapping[str, Value], seed: int) -> Device | None:
+    """Open a drive with these values; None if no drive can have them."""
+    try:
+        return open_drive(drive_toml(values, []), LABEL, seed)
+    except SsdscopeError:
+        return None
+
+
+def means_ns(
+    device: Device, rows: Sequence[Measured], seed: int, *, whole: bool = False
+) -> npt.NDArray[np.float64]:
+    """Run workloads, each on a copy of the drive; shape (n,), not a number where one fails.
+
+    Parameters
+    ----------
+    whole
+        Run as many reads as were measured, too.
+    """
+    from joblib import cpu_count
+
+    copies = [device.fork() for _ in rows]
+    # A run is one call into Rust that lets go of Python, so threads are enough.
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        tasks = [
+            pool.submit(_mean, copy, row, seed + at, whole)
+            for at, (copy, row) in enumerate(zip(copies, rows, strict=True))
+        ]
+        return np.array([task.result() for task in tasks])
+
+
+def _mean(device: Device, row: Measured, seed: int, whole: bool) -> float:
+    plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
+    count = row.requests
+    if not row.writes and not whole:
+        most = max(READS_LEAST, READ_BYTES // row.block_bytes // 16, READ_QUEUES * row.iodepth)
+        count = min(count, most, 400)
+    try:
+        stretch = run_stretch(device, counted(plan, count))
+    except SsdscopeError:
+        return float("nan")
+    latency = stretch.latencies_ns("write" if row.writes else "read")
+    return float(latency.mean()) if latency.size else float("nan")

@@ -1,0 +1,252 @@
+"""What may be otherwise in a design, one respect at a time: the neighbours that a search tries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ssdscope.twin.design import Design, Value
+
+if TYPE_CHECKING:
+    from ssdscope.twin.search import Question
+
+COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128)
+"""Units side by side, as drives have them."""
+BUFFERS_BYTES = tuple(kib << 10 for kib in (128, 512, 2048, 8192, 32768))
+SPARES = (0.035, 0.07, 0.12, 0.28)
+"""Spare space as drives have it."""
+SHARES = (0.15, 0.4, 0.65, 0.9)
+"""Of two times that reads alone see as one."""
+LEAST_PAGES, MOST_PAGES = 8, 2048
+
+
+def of_reads(sure: Set[str]) -> list[Question]:
+    """List what the latencies of reads may answer."""
+    questions: list[Question] = [_units, _ways, _queue, _interface, _register, _turns]
+    if "placement" not in sure:
+        questions.append(_runs)
+    questions.append(_page)
+    if not sure & {"read_ahead_bytes", "read_cache_bytes"}:
+        questions.append(_read_ahead)
+    return [*questions, _units]
+
+
+def of_writes(sure: Set[str]) -> list[Question]:
+    """List what the latencies of writes may answer."""
+    questions: list[Question] = []
+    if "write_buffer_bytes" not in sure:
+        questions.append(_buffer)
+    questions += [
+        _bytes,
+        _units,
+        _ways,
+        _bytes,
+        _page,
+        _ways,
+        _start,
+        _logs,
+        _association,
+        _spare,
+        _water,
+    ]
+    if "allocation" not in sure:
+        questions.append(_allocation)
+    questions += [_block, _turns, _drains, _draining, _order_of_buffer, _state]
+    return [*questions, _units, _logs, _spare]
+
+
+def _units(design: Design) -> Iterator[Design]:
+    now = design.units
+    near = [max((count for count in COUNTS if count < now), default=now)]
+    near.append(min((count for count in COUNTS if count > now), default=now))
+    for count in dict.fromkeys((2 * now, now // 2, *near)):
+        if count in (0, now) or count > COUNTS[-1]:
+            continue
+        ways = design.ways if count % design.ways == 0 else 1
+        yield replace(design, channels=count // ways, ways=ways).timed(
+            {name: design.times[name] * count / now for name in ("read", "program", "erase")}
+        )
+
+
+def _bytes(design: Design) -> Iterator[Design]:
+    """Share what a byte of a read takes otherwise among link and channels: merges use channels."""
+    link, transfer = design.times["link"], design.times["transfer"]
+    whole = link + transfer / design.channels
+    for share in SHARES:
+        yield design.timed(
+            {"link": whole * share, "transfer": whole * (1 - share) * design.channels}
+        )
+
+
+def _start(design: Design) -> Iterator[Design]:
+    """Share what a read takes at least otherwise among firmware and flash: merges use flash."""
+    whole = design.times["firmware"] + design.times["read"]
+    for share in SHARES:
+        yield design.timed({"firmware": whole * share, "read": whole * (1 - share)})
+
+
+def _ways(design: Design) -> Iterator[Design]:
+    """Put units on other numbers of channels, and others on the same channels."""
+    for ways in (1, 2, 4, 8):
+        if ways == design.ways:
+            continue
+        share = ways / design.ways
+        slower = {name: design.times[name] * share for name in ("read", "program")}
+        slower["read"] = min(slower["read"], design.times["read"] + design.times["firmware"])
+        yield replace(design, ways=ways).timed(slower)
+        if design.units % ways == 0:
+            channels = design.units // ways
+            moved = {"transfer": design.times["transfer"] * channels / design.channels}
+            yield replace(design, channels=channels, ways=ways).timed(moved)
+
+
+def _queue(design: Design) -> Iterator[Design]:
+    for depth in (1, 32, 256):
+        if depth != design.queue_depth:
+            yield replace(design, queue_depth=depth)
+
+
+def _interface(design: Design) -> Iterator[Design]:
+    yield replace(design, interface="nvme" if design.interface == "simple" else "simple")
+
+
+def _toggled(design: Design, key: str, usual: bool) -> Design:
+    now = bool(design.extra.get(key, usual))
+    return replace(design, extra={**design.extra, key: not now})
+
+
+def _register(design: Design) -> Iterator[Design]:
+    yield _toggled(design, "scheduler.cached_read", usual=False)
+
+
+def _turns(design: Design) -> Iterator[Design]:
+    yield _toggled(design, "scheduler.data_first", usual=False)
+    if design.ways > 1:
+        yield _toggled(design, "scheduler.way_interleave", usual=True)
+
+
+def _runs(design: Design) -> Iterator[Design]:
+    now = int(design.extra.get("ftl.placement_pages", 1))
+    for pages in {now * 2, max(now // 2, 1)} - {now}:
+        if pages <= design.pages_per_block:
+            yield replace(design, extra={**design.extra, "ftl.placement_pages": pages})
+
+
+def _page(design: Design) -> Iterator[Design]:
+    for page in (design.page_bytes * 2, design.page_bytes // 2):
+        whole = page % design.logical_block_bytes == 0 and page >= design.logical_block_bytes
+        if not whole or not 2048 <= page <= 65536:
+            continue
+        unit = max(design.map_unit_bytes, page)
+        if unit % page == 0 and (not design.log_block or design.merge_unit_bytes % page == 0):
+            share = page / design.page_bytes
+            yield replace(design, page_bytes=page, map_unit_bytes=unit).timed(
+                {"program": design.times["program"] * share}
+            )
+
+
+def _read_ahead(design: Design) -> Iterator[Design]:
+    unit = design.map_unit_bytes
+    for wanted in (65_536, 262_144, 1 << 20):
+        ahead = max(wanted // unit, 1) * unit
+        yield design.also(
+            read_cache__bytes=4 * ahead,
+            read_cache__unit_bytes=4096,
+            read_cache__read_ahead_bytes=ahead,
+        )
+
+
+def _buffer(design: Design) -> Iterator[Design]:
+    now = int(design.extra.get("write_buffer.bytes", 0))
+    sizes = {now * 2, now // 2} if now else set(BUFFERS_BYTES)
+    for size in sorted(sizes):
+        unit = int(design.extra.get("write_buffer.unit_bytes", 4096))
+        if unit <= size <= design.capacity_bytes // 8:
+            yield design.also(
+                write_buffer__bytes=size // unit * unit, write_buffer__unit_bytes=unit
+            )
+    if now:
+        rest = {key: each for key, each in design.extra.items() if "write_buffer" not in key}
+        yield replace(design, extra=rest)
+
+
+def _of_buffer(
+    design: Design, key: str, usual: Value, others: tuple[Value, ...]
+) -> Iterator[Design]:
+    if "write_buffer.bytes" not in design.extra:
+        return
+    for other in others:
+        if other != design.extra.get(key, usual):
+            yield replace(design, extra={**design.extra, key: other})
+
+
+def _drains(design: Design) -> Iterator[Design]:
+    counts = (1, 2, 4, 8, 16, 32, design.units, 2 * design.units)
+    yield from _of_buffer(design, "write_buffer.concurrent_drains", 0, counts)
+
+
+def _draining(design: Design) -> Iterator[Design]:
+    kinds = ("eager", "high-water", "full", "idle")
+    yield from _of_buffer(design, "write_buffer.drain", "eager", kinds)
+
+
+def _order_of_buffer(design: Design) -> Iterator[Design]:
+    yield from _of_buffer(
+        design, "write_buffer.order", "sequential-runs", ("sequential-runs", "fifo", "lru")
+    )
+
+
+def _spare(design: Design) -> Iterator[Design]:
+    for ratio in SPARES:
+        if abs(ratio / design.spare_ratio - 1) > 0.2:
+            yield replace(design, spare_ratio=ratio)
+    for times in (1.25, 1 / 1.25):
+        yield replace(design, spare_ratio=design.spare_ratio * times)
+
+
+def _water(design: Design) -> Iterator[Design]:
+    if design.log_block:
+        return
+    for ratio in (0.05, 0.02, 0.005):
+        if ratio != design.extra.get("gc.low_water_ratio", 0.05):
+            yield design.also(gc__low_water_ratio=ratio, gc__min_free_blocks=3)
+
+
+def _block(design: Design) -> Iterator[Design]:
+    if design.log_block:
+        return
+    for pages in (design.pages_per_block * 2, design.pages_per_block // 2):
+        if LEAST_PAGES <= pages <= MOST_PAGES:
+            yield replace(design, pages_per_block=pages)
+
+
+def _logs(design: Design) -> Iterator[Design]:
+    if not design.log_block:
+        return
+    for blocks in (design.log_blocks * 2, design.log_blocks // 2):
+        if 1 <= blocks <= design.capacity_bytes // design.merge_unit_bytes // 2:
+            spare = max(
+                design.spare_ratio,
+                1.1 * (blocks + 3) * design.merge_unit_bytes / design.capacity_bytes,
+            )
+            yield replace(design, log_blocks=blocks, spare_ratio=spare)
+
+
+def _association(design: Design) -> Iterator[Design]:
+    if design.log_block:
+        now = design.extra.get("ftl.log_association", "one-to-one")
+        other = "many-to-one" if now == "one-to-one" else "one-to-one"
+        yield design.also(ftl__log_association=other)
+
+
+def _allocation(design: Design) -> Iterator[Design]:
+    if not design.log_block:
+        now = design.extra.get("ftl.allocation", "address")
+        yield design.also(ftl__allocation="order" if now == "address" else "address")
+
+
+def _state(design: Design) -> Iterator[Design]:
+    for state in ("fresh", "sequential", "random"):
+        if state != design.state:
+            yield replace(design, state=state)

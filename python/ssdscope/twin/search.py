@@ -1,0 +1,238 @@
+"""The search for the design most like the drive: times by least squares, structure by trial.
+
+Of one structure the times are fitted to the logarithms of the measured means. Of several, that
+one stays whose fitted times come nearest; what is tried next are its neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from ssdscope.twin.likeness import Measured, means_ns, opened
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ssdscope.twin.design import Design
+
+Question: TypeAlias = "Callable[[Design], Iterator[Design]]"
+"""Gives the neighbours of a design that differ from it in one respect."""
+
+FAILED = 3.0
+"""The miss, as a logarithm, of a workload that a design cannot run."""
+SMALL = 0.02
+"""Misses up to here count with their squares, and beyond as they are: a few workloads that a
+structure cannot have do not bend all the others."""
+STEP = 0.04
+"""By which times are changed to see what depends on them."""
+TIED = 0.01
+"""What a time loses by leaving where it began, so that one on which nothing depends stays."""
+BOUNDS_NS = {
+    "firmware": (50.0, 1e8),
+    "link": (0.02, 1e4),
+    "read": (1_000.0, 1e7),
+    "transfer": (1e-3, 200.0),
+    "program": (10_000.0, 1e7),
+    "erase": (300_000.0, 8e6),
+    "copy": (1e-3, 100.0),
+    "load": (1_000.0, 1e8),
+    "write_back": (1_000.0, 1e8),
+}
+"""What times of drives lie between; ``link``, ``transfer`` and ``copy`` are per byte."""
+DAMPINGS = (0.003, 0.1, 2.0)
+FURTHEST = 1.2
+"""The largest step, of a logarithm."""
+HOPELESS_TIMES, HOPELESS = 4.0, 0.10
+"""A neighbour whose cost is so many times as large, and more by so much, is not fitted."""
+PROMISING = 1.1
+"""A neighbour whose times were roughly fitted is fitted well if its cost is below so many times
+that of the best."""
+ALIKE = 2e-3
+"""The cost of misses of nine thousandths: nothing is left to ask."""
+GAIN, BETTER = 0.98, 0.93
+"""A step, or a structure, is better if its cost is so many times that of before."""
+
+
+@dataclass
+class Fitted:
+    """A design with its fitted times.
+
+    Attributes
+    ----------
+    misses
+        Logarithms of what it takes over what was measured, by row.
+    slopes
+        How they depend on the logarithms of the times, shape (rows, times), if that is known.
+    """
+
+    design: Design
+    misses: npt.NDArray[np.float64]
+    slopes: npt.NDArray[np.float64] | None = None
+
+    @property
+    def cost(self) -> float:
+        """What the misses cost, on average."""
+        return cost_of(self.misses)
+
+
+@dataclass
+class Judge:
+    """Runs designs on the rows to be met, and remembers what that took.
+
+    Attributes
+    ----------
+    names
+        The times that are fitted.
+    runs, most_runs
+        Designs that were run, and the most that may be.
+    """
+
+    rows: Sequence[Measured]
+    names: Sequence[str]
+    seed: int
+    most_runs: int
+    runs: int = 0
+    _seen: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
+
+    @property
+    def spent(self) -> bool:
+        """Whether no more may be run."""
+        return self.runs >= self.most_runs
+
+    def judged(self, design: Design, slopes: npt.NDArray[np.float64] | None = None) -> Fitted:
+        """Run a design as it is."""
+        return Fitted(design, self.misses(design), slopes)
+
+    def misses(self, design: Design) -> npt.NDArray[np.float64]:
+        """Run a design; shape (rows,)."""
+        values = design.values()
+        key = repr(sorted(values.items()))
+        if key not in self._seen:
+            self.runs += 1
+            device = opened(values, self.seed)
+            if device is None:
+                misses = np.full(len(self.rows), FAILED)
+            else:
+                wanted = np.array([row.mean_ns for row in self.rows])
+                with np.errstate(all="ignore"):
+                    misses = np.log(means_ns(device, self.rows, self.seed) / wanted)
+            self._seen[key] = np.nan_to_num(np.clip(misses, -FAILED, FAILED), nan=FAILED)
+        return self._seen[key]
+
+    def slopes(self, at: Fitted) -> npt.NDArray[np.float64]:
+        """Change each time a little, and see what depends on it."""
+        times = at.design.times
+        changed = (at.design.timed({name: times[name] * (1 + STEP)}) for name in self.names)
+        return np.column_stack(
+            [(self.misses(each) - at.misses) / np.log(1 + STEP) for each in changed]
+        )
+
+
+def fit(judge: Judge, at: Fitted, rounds: int) -> Fitted:
+    """Fit the times of a design by damped Gauss-Newton steps in their logarithms.
+
+    Slopes are measured where they are unknown, and where a step with those that are carried along
+    (by Broyden's rule) is no improvement.
+    """
+    start, fresh = at.design, at.slopes is None
+    for _ in range(rounds):
+        if judge.spent or at.cost < ALIKE / 10 or at.cost >= cost_of(np.array([FAILED])):
+            break
+        if at.slopes is None:
+            at, fresh = Fitted(at.design, at.misses, judge.slopes(at)), True
+        better = _step(judge, at, start)
+        if better.cost < GAIN * at.cost:
+            at, fresh = better, False
+        elif fresh:
+            return min(at, better, key=lambda each: each.cost)
+        else:
+            at = Fitted(at.design, at.misses)
+    return at
+
+
+def _step(judge: Judge, at: Fitted, start: Design) -> Fitted:
+    """Take the best of steps with different damping; where it stands if none is better."""
+    if at.slopes is None:
+        return at
+    weights = np.sqrt(1 / np.maximum(np.abs(at.misses), SMALL))
+    scaled, wanted = at.slopes * weights[:, None], -at.misses * weights
+    times = at.design.times
+    away = np.array([np.log(times[name] / start.times[name]) for name in judge.names])
+    eye, found = np.eye(len(judge.names)), at
+    for damping in DAMPINGS:
+        size = np.sqrt(damping * np.mean(np.sum(scaled**2, axis=0)) + 1e-12)
+        matrix = np.vstack([scaled, TIED * eye, size * eye])
+        target = np.concatenate([wanted, -TIED * away, np.zeros(len(away))])
+        move = np.linalg.lstsq(matrix, target, rcond=None)[0]
+        move = np.clip(move, -FURTHEST, FURTHEST)
+        trial = judge.judged(at.design.timed(_moved(at.design, judge.names, move)))
+        trial.slopes = _carried(at, trial, move)
+        if trial.cost < GAIN * found.cost:
+            found = trial
+        if found is not at:
+            break
+    return found
+
+
+def _moved(design: Design, names: Sequence[str], move: npt.NDArray[np.float64]) -> dict[str, float]:
+    return {
+        name: float(np.clip(design.times[name] * np.exp(by), *BOUNDS_NS[name]))
+        for name, by in zip(names, move, strict=True)
+    }
+
+
+def _carried(
+    at: Fitted, trial: Fitted, move: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64] | None:
+    """Correct slopes by what a step came to (Broyden 1965)."""
+    length = float(move @ move)
+    if at.slopes is None or length < 1e-12:
+        return at.slopes
+    surprise = trial.misses - at.misses - at.slopes @ move
+    return at.slopes + np.outer(surprise, move) / length
+
+
+def climb(judge: Judge, at: Fitted, questions: Sequence[Question]) -> Fitted:
+    """Try the alternatives of one question after the other, and keep what is better.
+
+    Of a question that was answered otherwise than before the neighbours are tried again.
+    """
+    for question in questions:
+        asked: set[str] = set()
+        again = True
+        while again and not judge.spent and at.cost > ALIKE:
+            again = False
+            best = at
+            for design in question(at.design):
+                if repr(design) not in asked and not judge.spent:
+                    asked.add(repr(design))
+                    best = min(best, _tried(judge, at, design), key=lambda each: each.cost)
+            if best.cost < BETTER * at.cost:
+                at, again = best, True
+    return at
+
+
+def _tried(judge: Judge, at: Fitted, design: Design) -> Fitted:
+    """Fit a neighbour as far as it is promising: first with the slopes that are known."""
+    quick = judge.judged(design, at.slopes)
+    if quick.cost > HOPELESS_TIMES * at.cost + HOPELESS:
+        return quick
+    for _ in range(2):
+        better = _step(judge, quick, design)
+        if better.cost >= GAIN * quick.cost:
+            break
+        quick = better
+    if quick.cost > PROMISING * at.cost or quick.cost < 0.5 * at.cost:
+        return quick
+    return fit(judge, Fitted(quick.design, quick.misses), 1)
+
+
+def cost_of(misses: npt.NDArray[np.float64]) -> float:
+    """Give what misses cost on average: their squares near nothing, themselves beyond."""
+    size = np.abs(misses)
+    near = size**2 / (2 * SMALL)
+    return float(np.mean(np.where(size < SMALL, near, size - SMALL / 2)))
