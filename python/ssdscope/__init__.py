@@ -8,6 +8,8 @@ What the command line does, as functions (docs/library.md shows them at work):
     A workload, under fio's names, or a trace, on a drive; many workloads on many.
 `probe`, `characterize`
     What is inside a drive; the page about it.
+`advice`
+    What to set for a drive, from its page.
 `fit`, `reproduce`
     A model of collected runs; a paper's study, run again.
 
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
         units,
         workloads,
     )
+    from ssdscope.api.advising import advice
     from ssdscope.api.characterizing import characterize
     from ssdscope.api.modelling import fit
     from ssdscope.api.opening import open  # noqa: A004 (as gzip.open)
@@ -72,6 +75,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "__version__",
+    "advice",
     "advise",
     "characterize",
     "errors",
@@ -99,6 +103,7 @@ __all__ = [
 ]
 
 _FUNCTIONS = {
+    "advice": "advising",
     "characterize": "characterizing",
     "fit": "modelling",
     "open": "opening",

@@ -23,7 +23,9 @@ from ssdscope.workloads.options import OPTIONS
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "library.md"
-FUNCTIONS = ("characterize", "fit", "open", "probe", "replay", "reproduce", "run", "run_sweep")
+FUNCTIONS = (
+    "advice", "characterize", "fit", "open", "probe", "replay", "reproduce", "run", "run_sweep",
+)  # fmt: skip
 SMALL = {
     "nand.channels": 2,
     "nand.ways": 1,

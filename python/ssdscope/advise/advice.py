@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ssdscope.advise.facts import PLACEHOLDER, Facts
-from ssdscope.advise.ground import Gain, Ground, NoGainError
+from ssdscope.advise.ground import LEAST_GAIN, Gain, Ground, NoGainError
 from ssdscope.advise.knobs import KNOBS, Knob
 from ssdscope.advise.knobs.knob import Worked
 from ssdscope.errors import UsageError, nearest
@@ -217,7 +217,7 @@ def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
         "gain_remark": why_none,
         "sweep": tuple((knob.shown(value), cost) for value, cost in sweep.items()),
     }
-    if stays := _stays(chosen.value, today, gain):
+    if stays := _stays(chosen.value, today, gain, list(sweep.values())):
         because = f"{stays}: {chosen.text}"
         return Advice(value=None, command=None, because=because, outcome="no effect", **common)
     return Advice(
@@ -229,10 +229,12 @@ def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
     )
 
 
-def _stays(value: int, today: int | None, gain: Gain | None) -> str | None:
+def _stays(value: int, today: int | None, gain: Gain | None, costs: Sequence[float]) -> str | None:
     """Say why the default should stay, if it should."""
     if value == today:
         return "it is that already"
+    if today is None and costs and max(costs) < (1 + LEAST_GAIN) * min(costs):
+        return NO_EFFECT
     if gain is not None and (gain.none or gain.ratio < 1):
         return NO_EFFECT
     return None
@@ -265,7 +267,7 @@ def _gain(
     knob: Knob, facts: Facts, value: int, ground: Ground | str, remark: str | None
 ) -> tuple[Gain | None, str | None]:
     """Measure what a value gains over the default; or say why that cannot be."""
-    if (measured := knob.gain(facts)) is not None:
+    if knob.gain is not None and (measured := knob.gain(facts)) is not None:
         return measured, None
     today = knob.usual(facts)
     if value == today:

@@ -10,6 +10,8 @@
     ``probe``; `findings` is what it gives.
 `characterizing`
     ``characterize``: the page about a drive.
+`advising`
+    ``advice``: settings that follow from a page.
 `modelling`
     ``fit``: collected runs into a model.
 `reproducing`

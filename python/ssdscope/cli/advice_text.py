@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 COLUMNS = 80
 """Of lines, where there is no terminal that says otherwise."""
 INDENT = "  "
+COLUMNS_MEAN = (
+    "pages: RMW units written; RMW: of these read, modified and written; blocks: merge units "
+    "touched, each of which takes a log block"
+)
 SEVERAL = 1.5
 """From this on a gain is told as so many times as fast; below it in per cent."""
 
@@ -51,10 +55,13 @@ def _default(each: "Advice") -> str:
 def gain_text(gain: "Gain") -> str:
     """Say how much faster, with the interval, and what was compared."""
     if gain.ratio >= SEVERAL:
-        much = f"{gain.ratio:.3g} times as fast ({gain.low:.3g} to {gain.high:.3g})"
+        much = f"{gain.ratio:.3g} times as fast"
+        low, high = f"{gain.low:.3g}", f"{gain.high:.3g}"
     else:
-        ends = f"{100 * (gain.low - 1):.0f} to {100 * (gain.high - 1):.0f}"
-        much = f"{gain.ratio - 1:.0%} faster ({ends})"
+        much = f"{gain.ratio - 1:.0%} faster"
+        low, high = f"{100 * (gain.low - 1):.0f}", f"{100 * (gain.high - 1):.0f}"
+    # Runs of a drive without noise repeat: an interval without width says nothing.
+    much += f" ({low} to {high})" if low != high else ""
     where = "" if gain.of == "twin" else f", as the {gain.of} measured"
     return f"{much}{where}: {gain.after}; before, {gain.before}"
 
@@ -97,14 +104,17 @@ def layout_text(advice: "LayoutAdvice", trace: str) -> str:
     units = f"RMW unit {format_binary(advice.page_bytes)}"
     if advice.block_bytes is not None:
         units += f", merge unit {format_binary(advice.block_bytes)}"
-    header = ["layout", "writes", "pages", "read first"]
-    header += ["log blocks"] if advice.block_bytes is not None else []
-    header += ["merges", "write mean", "time", "gain"] if advice.outcomes else []
+    header = ["layout", "writes", "pages", "RMW"]
+    header += ["blocks"] if advice.block_bytes is not None else []
+    header += ["merges", "write mean", "gain"] if advice.outcomes else []
     parts = [
         f"{trace}: {units}",
         table(header, list(_rows(advice))),
         "\n".join(_filled(f"{name}: {STEPS[name]}", "") for name in advice.counts),
+        _filled(COLUMNS_MEAN, ""),
     ]
+    if advice.outcomes:
+        parts.append(f"Merges, write mean and gain: {advice.run_requests:,} requests on the twin")
     if advice.remark:
         parts.append(f"Not run on a twin: {advice.remark}")
     return "\n\n".join(parts)
@@ -120,7 +130,6 @@ def _rows(advice: "LayoutAdvice") -> Iterable[list[str]]:
             row += [
                 f"{sum(outcome.merges.values()):,}",
                 format_duration(outcome.write_mean_ns),
-                format_duration(outcome.elapsed_ns),
                 f"{gains[name]:.3g}",
             ]
         yield row

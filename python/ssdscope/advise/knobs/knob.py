@@ -77,7 +77,7 @@ class Knob:
     candidates: Callable[[Facts, int], Sequence[int]] = _none
     no_stream: str = "it changes no requests"
     before: Callable[[Facts, int], Stream] | None = None
-    gain: Callable[[Facts], Gain | None] = lambda _facts: None
+    gain: Callable[[Facts], Gain | None] | None = None
     also: tuple[str, ...] = ()
     today: Callable[[Facts], int | None] = lambda _facts: None
 

@@ -57,6 +57,12 @@ class Requests:
         """Which of them write."""
         return np.asarray(self.op == OP_WRITE)
 
+    def first(self, count: int) -> Requests:
+        """Give the first of them, up to so many."""
+        if len(self) <= count:
+            return self
+        return Requests(self.op[:count], self.offset_bytes[:count], self.bytes[:count])
+
     def placed(self, offsets: npt.NDArray[Any], lengths: npt.NDArray[Any]) -> Requests:
         """Give the same requests elsewhere; those that are empty then are left out."""
         kept = lengths > 0

@@ -16,6 +16,8 @@ from ssdscope.errors import UsageError
 if TYPE_CHECKING:
     from ssdscope.targets import Device
 
+MOST_RUN = 20_000
+"""More requests take too long to simulate where each costs a merge."""
 MERGES = ("switch", "partial", "full")
 
 
@@ -57,14 +59,17 @@ class LayoutAdvice:
         By the name of the step (`steps.STEPS`).
     outcomes
         Likewise, on the twin; nothing without one.
+    run_requests
+        How many of the trace's requests were run there: the first ones.
     remark
-        Why there is none.
+        Why none were.
     """
 
     page_bytes: int
     block_bytes: int | None
     counts: dict[str, Count]
     outcomes: dict[str, Outcome]
+    run_requests: int = 0
     remark: str | None = None
 
     def gains(self) -> dict[str, float]:
@@ -81,6 +86,7 @@ class LayoutAdvice:
             "page_bytes": self.page_bytes,
             "block_bytes": self.block_bytes,
             "twin_remark": self.remark,
+            "twin_requests": self.run_requests if self.outcomes else 0,
             "steps": [
                 {
                     "name": name,
@@ -124,6 +130,7 @@ def advise_layout(
     TraceError
         If the trace does not fit the drive.
     """
+    own = (page_bytes, block_bytes) == (None, None)
     if page_bytes is None:
         if (why := facts.why_not(RMW)) is not None:
             raise UsageError(
@@ -143,8 +150,19 @@ def advise_layout(
         requests = fitted(requests, facts.capacity_bytes, fit)
     layouts = laid_out(requests, page_bytes, block_bytes)
     counts = {name: count(each, page_bytes, block_bytes) for name, each in layouts.items()}
-    outcomes, remark = _outcomes(layouts, ground)
-    return LayoutAdvice(page_bytes, block_bytes, counts, outcomes, remark)
+    if isinstance(ground, Ground) and not own and not _as_detected(facts, page_bytes, block_bytes):
+        ground = "its units are not those that were given"
+    run_first = requests.first(MOST_RUN)
+    shorter = layouts if run_first is requests else laid_out(run_first, page_bytes, block_bytes)
+    outcomes, remark = _outcomes(shorter, ground)
+    return LayoutAdvice(page_bytes, block_bytes, counts, outcomes, len(run_first), remark)
+
+
+def _as_detected(facts: Facts, page_bytes: int, block_bytes: int | None) -> bool:
+    """Say whether units are those that were detected, which the twin has."""
+    page = facts.unit_bytes if facts.known(RMW) else None
+    block = facts.whole(MERGE) if facts.known(MERGE) else None
+    return (page_bytes, block_bytes) == (page, block)
 
 
 def _outcomes(
