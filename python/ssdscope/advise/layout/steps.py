@@ -67,7 +67,7 @@ def grouped(requests: Requests, page_bytes: int, block_bytes: int) -> Requests:
     Then the log block of an object in order holds nothing else, and replaces its data block as a
     whole; and hot objects share log blocks.
     """
-    objects = objects_of(requests, 0)
+    objects = objects_of(requests, page_bytes)
     lengths = objects.end_bytes - objects.start_bytes
     large = lengths >= block_bytes
     starts = objects.start_bytes // block_bytes * block_bytes
