@@ -4,10 +4,17 @@ import pytest
 
 from ssdscope.advise import Ground, advise
 from ssdscope.advise.ground import NoGainError, of_twin
-from ssdscope.advise.streams import load, random_reads, random_writes, sequential_reads
+from ssdscope.advise.streams import (
+    load,
+    random_reads,
+    random_writes,
+    sequential_reads,
+    settled_writes,
+)
 from ssdscope.errors import UsageError
 from ssdscope.findings import Detected, Findings
 from ssdscope.targets import open_target
+from ssdscope.targets.drive_writer import open_drive
 
 KIB, MIB = 1 << 10, 1 << 20
 
@@ -90,3 +97,32 @@ def test_a_report_without_a_twin_says_so() -> None:
     opened = of_twin({"toml": "[nand]\nchanels = 4\n"})
     assert isinstance(opened, str)
     assert "cannot be opened" in opened
+
+
+PAGES = """
+description = "a page-mapped drive of 125 MiB"
+default_state = "sequential"
+over_provisioning_ratio = 0.15
+[nand]
+channels = 2
+blocks_per_plane = 576
+pages_per_block = 32
+page_bytes = 4096
+read_ns = 50_000
+program_ns = 500_000
+erase_ns = 2_000_000
+[channel]
+ns_per_byte = 5
+[host]
+interface = "simple"
+bytes_per_second = 500e6
+[ftl]
+kind = "page"
+"""
+
+
+def test_spare_area_is_measured_by_writes_that_came_to_rest() -> None:
+    small = Ground(open_drive(PAGES, "pages", 1))
+    gain = small.gain(settled_writes(1), settled_writes(0.8))
+    assert gain.low > 1.2
+    assert "80.0% of the drive" in gain.after

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,11 @@ from ssdscope import stats
 from ssdscope.advise.streams import MIB, Stream
 from ssdscope.errors import SsdscopeError, UsageError
 from ssdscope.targets.drive_writer import open_drive
+from ssdscope.targets.records import OP_DISCARD
 from ssdscope.workloads import grid
 from ssdscope.workloads.filling import held_bytes
+from ssdscope.workloads.rounds import spare_bound
+from ssdscope.workloads.sustained import sustain
 
 if TYPE_CHECKING:
     from ssdscope.targets import Device
@@ -41,6 +44,9 @@ TURNED_OVER = 1.5
 """Times the size of a buffer that is written before anything counts."""
 MOST_ONCE_BYTES = 16 << 30
 """More bytes in one go than so many take too long to simulate."""
+MOST_COST = 12e6
+"""Requests and operations of the flash until a rate comes to rest: some five seconds of a core."""
+DISCARD_BYTES = 64 * MIB
 LEAST_GAIN = 0.02
 """A smaller one is none."""
 
@@ -157,7 +163,7 @@ class Ground:
         new = [each for each in dict.fromkeys(wanted) if each not in self._times]
         for stream, _ in new:
             self._require(stream)
-        if any(stream.writes for stream, _ in new):
+        if any(stream.writes and stream.kept_share is None for stream, _ in new):
             self._in_use()
         if not new:
             return
@@ -196,6 +202,8 @@ class Ground:
         stream, turn = wanted
         if stream.once_bytes is not None:
             return self._once(stream, stream.once_bytes, turn)
+        if stream.kept_share is not None:
+            return self._at_rest(stream, stream.kept_share, turn)
         drive, held = self._in_use() if stream.writes else (self.device, 0)
         times = [
             self._settled(self._fork(drive), stream, at, turn, TURNED_OVER * held)
@@ -212,6 +220,21 @@ class Ground:
         plan = stream.at(stream.starts_bytes, self.seed + turn, requests)
         done = self._fork(self.device).run(plan).whole()
         return done.elapsed_ns / done.only().bytes / stream.useful
+
+    def _at_rest(self, stream: Stream, share: float, turn: int) -> float:
+        """Write a share of the drive until its rate has come to rest, the others discarded."""
+        device = self._fork(self.device)
+        capacity = device.info.capacity_bytes
+        region = int(share * capacity) // MIB * MIB
+        if region < capacity:
+            _discard(device, region, capacity)
+        plan = replace(stream.workload, size_bytes=region, seed=self.seed + turn)
+        spare = spare_bound(device.info) + capacity - region
+        found = sustain(device, plan, most_cost=MOST_COST, spare_bytes=spare)
+        rate = found.figures["write"].bandwidth_bytes_per_s if found.reached else None
+        if not rate:
+            raise NoGainError("its rate does not come to rest in the time that there is")
+        return 1e9 / rate / stream.useful
 
     def _settled(
         self, device: Device, stream: Stream, place: int, turn: int, first_bytes: float
@@ -241,6 +264,12 @@ class Ground:
         room = self.device.info.capacity_bytes - stream.starts_bytes - count * stream.request_bytes
         place = turn * self.device.info.capacity_bytes // REPEATS + sent
         return place % max(room, 1) // grain * grain if room >= grain else 0
+
+
+def _discard(device: Device, first: int, end: int) -> None:
+    starts = np.arange(first, end, DISCARD_BYTES)
+    lengths = np.minimum(DISCARD_BYTES, end - starts)
+    device.run_list(np.full(len(starts), OP_DISCARD), starts, lengths)
 
 
 def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:

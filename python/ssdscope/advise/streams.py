@@ -30,9 +30,12 @@ class Stream:
         or of whole units, they all begin where a unit does.
     useful
         Bytes that the tool asked for, as a share of those it sends.
-    once
+    once_bytes
         The bytes that it sends in all, from the state that the drive is found in; None for a
         stream that is measured once the drive has got used to it.
+    kept_share
+        Of writes that go on until the drive's rate has come to rest: the share of the drive that
+        they fall in. The rest is discarded.
     """
 
     words: str
@@ -42,6 +45,7 @@ class Stream:
     unit_bytes: int = 0
     useful: float = 1.0
     once_bytes: int | None = None
+    kept_share: float | None = None
 
     @property
     def request_bytes(self) -> int:
@@ -124,6 +128,13 @@ def load(size_bytes: int) -> Stream:
     """Give a load in order of so many bytes in all, on the drive as it is found."""
     words = f"{size(size_bytes)} written in order"
     return Stream(words, Workload("write", MIB), once_bytes=size_bytes)
+
+
+def settled_writes(kept_share: float) -> Stream:
+    """Give random writes in a share of the drive, once their rate has come to rest."""
+    where = "the whole drive" if kept_share == 1 else f"{kept_share:.1%} of the drive"
+    words = f"settled random writes of 4 KiB in {where}"
+    return Stream(words, Workload("randwrite", 4 * KIB, iodepth=16), kept_share=kept_share)
 
 
 def size(size_bytes: float) -> str:

@@ -6,7 +6,7 @@ import shlex
 from ssdscope import stats
 from ssdscope.advise.facts import PSLC, RMW, SECTOR_BYTES, SPARE, TRIM, Facts
 from ssdscope.advise.knobs.knob import Knob, Worked
-from ssdscope.advise.streams import KIB, MIB, Stream, load, sequential_writes, size
+from ssdscope.advise.streams import KIB, MIB, Stream, load, sequential_writes, settled_writes, size
 
 WRITE_AMPLIFICATION = 2.5
 """What uniform random writes may cost at most: with 28 % of spare space (PROBING 3.2)."""
@@ -53,7 +53,7 @@ KNOBS = (
         _partition,
         lambda value: f"{value / 10:g} %",
         0,
-        no_stream="too long to simulate",
+        lambda _facts, value: settled_writes(1 - value / SHARE),
     ),
     Knob(
         "bulk-load",
