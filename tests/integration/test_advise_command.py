@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.small_drives import MERGING
 
 from ssdscope.findings import Detected, Findings
 from ssdscope.results import envelope
@@ -17,32 +18,6 @@ KIB, MIB = 1 << 10, 1 << 20
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "layout" / "kuo2009.spc"
 FOUND = {"rmw_unit_bytes": 4 * KIB, "merge_unit_bytes": 256 * KIB, "queue_depth_knee": 3.2}
-TWIN = """
-description = "a small drive with log blocks of 256 KiB and pages of 4 KiB"
-default_state = "sequential"
-over_provisioning_ratio = 0.1
-[nand]
-channels = 2
-ways = 1
-blocks_per_plane = 1024
-pages_per_block = 64
-page_bytes = 2048
-read_ns = 20_000
-program_ns = 200_000
-erase_ns = 1_500_000
-[channel]
-ns_per_byte = 25
-[host]
-bytes_per_second = 300e6
-command_ns = 20_000
-queue_depth = 1
-[ftl]
-kind = "log-block"
-map_unit_bytes = 4096
-merge_unit_bytes = 262_144
-log_association = "one-to-one"
-log_blocks = 8
-"""
 
 
 def detected(name: str, value: float) -> Detected:
@@ -51,7 +26,7 @@ def detected(name: str, value: float) -> Detected:
 
 def document(**changes: Any) -> dict[str, Any]:
     """Give a report of a drive that its twin is like."""
-    info = asdict(open_drive(TWIN, "twin", 1).info)
+    info = asdict(open_drive(MERGING, "twin", 1).info)
     whole = {
         **envelope(seed=1),
         "target": {"uri": "sim:x", "info": info},
@@ -59,7 +34,7 @@ def document(**changes: Any) -> dict[str, Any]:
         "performance": {"points": [], "sustained": []},
         "models": [],
         "advice": [],
-        "twin": {"toml": TWIN, "not_modelled": []},
+        "twin": {"toml": MERGING, "not_modelled": []},
         "provenance": {},
     }
     return whole | changes

@@ -1,6 +1,7 @@
 """Gains on a simulated drive: streams begin where they say, and only what differs is a gain."""
 
 import pytest
+from tests.small_drives import MERGING, PAGES
 
 from ssdscope.advise import Ground, advise
 from ssdscope.advise.ground import NoGainError, of_twin
@@ -21,7 +22,7 @@ KIB, MIB = 1 << 10, 1 << 20
 
 @pytest.fixture(scope="module")
 def merging() -> Ground:
-    return Ground(open_target("sim:kuo-transcend-slc", seed=1).device)
+    return Ground(open_drive(MERGING, "merging", 1))
 
 
 def detected(name: str, value: float) -> Detected:
@@ -36,20 +37,20 @@ def test_a_stream_that_may_begin_anywhere_is_run_in_every_part_of_the_unit() -> 
 
 
 def test_units_that_are_met_gain_and_what_is_the_same_does_not(merging: Ground) -> None:
-    missed = random_writes(MIB, starts_bytes=512 * KIB)
-    met = random_writes(MIB)
+    missed = random_writes(256 * KIB, starts_bytes=128 * KIB)
+    met = random_writes(256 * KIB)
     gain = merging.gain(missed, met)
     assert not gain.none
     assert gain.low > 1.3
     assert gain.before_ns_per_byte / gain.after_ns_per_byte == pytest.approx(gain.ratio, rel=0.05)
-    same = merging.gain(met, random_writes(MIB, starts_bytes=4 * MIB))
+    same = merging.gain(met, random_writes(256 * KIB, starts_bytes=4 * MIB))
     assert same.none
 
 
 def test_a_gain_repeats_and_leaves_the_drive_as_it_was(merging: Ground) -> None:
     before, after = sequential_reads(4 * KIB), sequential_reads(64 * KIB)
     now = merging.device.now_ns()
-    again = Ground(open_target("sim:kuo-transcend-slc", seed=1).device)
+    again = Ground(open_drive(MERGING, "merging", 1))
     assert merging.gain(before, after) == again.gain(before, after)
     assert merging.device.now_ns() == now
 
@@ -97,28 +98,6 @@ def test_a_report_without_a_twin_says_so() -> None:
     opened = of_twin({"toml": "[nand]\nchanels = 4\n"})
     assert isinstance(opened, str)
     assert "cannot be opened" in opened
-
-
-PAGES = """
-description = "a page-mapped drive of 125 MiB"
-default_state = "sequential"
-over_provisioning_ratio = 0.15
-[nand]
-channels = 2
-blocks_per_plane = 576
-pages_per_block = 32
-page_bytes = 4096
-read_ns = 50_000
-program_ns = 500_000
-erase_ns = 2_000_000
-[channel]
-ns_per_byte = 5
-[host]
-interface = "simple"
-bytes_per_second = 500e6
-[ftl]
-kind = "page"
-"""
 
 
 def test_spare_area_is_measured_by_writes_that_came_to_rest() -> None:
