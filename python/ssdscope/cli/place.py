@@ -244,9 +244,12 @@ def _drives(on: list[str], costs: "list[Cost]", state: str | None, seed: int) ->
     ] or [each.target for each in costs]
     if not names:
         raise UsageError("there is no drive", hint="--on DRIVE names one, --on presets all")
+    names = list(dict.fromkeys(names))
     priced = [of_drive(costs, name) for name in names] if costs else []
-    drives = [_drive(name, state, seed) for name in dict.fromkeys(names)]
-    return [cost.applied_to(each) for cost, each in zip(priced, drives, strict=True)] or drives
+    drives = [_drive(name, state, seed) for name in names]
+    if not priced:
+        return drives
+    return [cost.applied_to(each) for cost, each in zip(priced, drives, strict=True)]
 
 
 def _drive(name: str, state: str | None, seed: int) -> "Drive":

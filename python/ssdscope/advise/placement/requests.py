@@ -57,7 +57,7 @@ def whole_parts(size_bytes: int) -> int:
     return -(-size_bytes // PART_BYTES) * PART_BYTES
 
 
-def merged(parts: Sequence[Requests], sizes_bytes: Sequence[int]) -> Shared:
+def merged(parts: Sequence[Requests], sizes_bytes: Sequence[int], capacity_bytes: int) -> Shared:
     """Lay workloads end to end on a drive, and their requests in the order of arrival.
 
     Parameters
@@ -66,6 +66,9 @@ def merged(parts: Sequence[Requests], sizes_bytes: Sequence[int]) -> Shared:
         Requests of each.
     sizes_bytes
         Of the part of the drive that each takes.
+    capacity_bytes
+        Of the drive. What is beyond begins at 0 again: whoever asks what would be if a drive held
+        more has no such drive.
     """
     begins = np.cumsum([0, *map(whole_parts, sizes_bytes[:-1])])
     owner = np.repeat(np.arange(len(parts)), [len(each) for each in parts])
@@ -75,10 +78,17 @@ def merged(parts: Sequence[Requests], sizes_bytes: Sequence[int]) -> Shared:
         each.offset_bytes.astype(np.int64) + int(begin)
         for each, begin in zip(parts, begins, strict=True)
     ]
-    found = Requests(
-        arrival[order],
-        np.concatenate([each.op for each in parts])[order],
-        np.concatenate(offsets)[order],
-        np.concatenate([each.bytes for each in parts])[order],
-    )
+    size = np.concatenate([each.bytes for each in parts])
+    place = _within(np.concatenate(offsets), size, capacity_bytes)
+    op = np.concatenate([each.op for each in parts])
+    found = Requests(arrival[order], op[order], place[order], size[order])
     return Shared(found, owner[order])
+
+
+def _within(place: Column, size: Column, capacity_bytes: int) -> Column:
+    beyond = place + size > capacity_bytes
+    if not beyond.any():
+        return place
+    room = max(1, (capacity_bytes - int(size.max())) // PART_BYTES) * PART_BYTES
+    folded: Column = np.where(beyond, place % room, place)
+    return folded

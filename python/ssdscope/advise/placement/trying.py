@@ -123,7 +123,8 @@ class Trials:
         device = self._opened().device
         unit = device.info.logical_block_bytes
         parts = [each.requests(half, duration_ns, unit, self.seed) for each in loads]
-        shared = merged(parts, [each.size_bytes for each in loads])
+        sizes = [each.size_bytes for each in loads]
+        shared = merged(parts, sizes, device.info.capacity_bytes)
         asked = shared.requests
         self.count += 1
         before = device.counters()

@@ -1,0 +1,131 @@
+"""``place``: placements on simulated drives, what stands in the way of one, and rankings."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from ssdscope.advise.placement.drives import Drive, of_target
+from ssdscope.advise.placement.judging import Judge
+from ssdscope.advise.placement.limits import Limits
+from ssdscope.advise.placement.placing import solve
+from ssdscope.advise.placement.reading import Reading, read_loads
+
+QUICK = ("--seed", "1", "--duration", "1s", "--progress", "never")
+WORDS = (
+    "rw=randread,bs=4k,rate_iops=100,size=1g,name=a,latency=1ms",
+    "rw=randrw,bs=8k,rate_iops=60,size=2g,name=b,latency=30ms",
+    "rw=read,bs=64k,rate_iops=20,size=100g,name=c,latency=30ms",
+)
+COSTS = """
+[[drive]]
+target = "sim:huang-hdd-s"
+price = 10
+[[drive]]
+target = "sim:sata-tlc"
+price = 30
+capacity = "100g"
+endurance = "10t"
+"""
+
+
+@pytest.fixture
+def costs(tmp_path: Path) -> str:
+    path = tmp_path / "costs.toml"
+    path.write_text(COSTS, encoding="utf-8")
+    return str(path)
+
+
+def test_each_workload_lies_where_it_may_and_the_replay_says_so(cli, costs: str) -> None:
+    said = cli("place", *WORDS, "--cost", costs, *QUICK, "-o", "json")
+    assert said.status == 0, said.err
+    placement = said.document["placement"]
+    placed = {row["workload"]: row for row in placement["replay"]}
+    assert placed["a"]["drive"] == "sim:sata-tlc"  # a disk takes ten milliseconds
+    assert placed["c"]["drive"] == "sim:huang-hdd-s"  # the SSD may hold 100 GiB in all
+    assert placement["cost"] == 40
+    assert len(placement["pairs"]) == 6
+    for row in placement["replay"]:
+        assert row["kept"]
+        assert row["replayed"]["requests"] > 0
+        assert row["error"] == pytest.approx(
+            row["predicted"]["mean_ns"] / row["replayed"]["mean_ns"] - 1
+        )
+    text = cli("place", *WORDS, "--cost", costs, *QUICK).out
+    assert "the cheapest placement costs 40" in text
+
+
+LIMITS = {
+    ("--max-cost", "5"): "buys no drive",
+    ("--max-cost", "35"): "in the way: the limits of capacity or cost",
+    ("--lifetime", "9000y"): "no drive is for workload 'b', even alone",
+    ("--lifetime", "-3y"): "is not a lifetime",
+}
+
+
+@pytest.mark.parametrize("words", LIMITS)
+def test_what_is_in_the_way_is_named(cli, costs: str, words: tuple[str, str]) -> None:
+    loads = [word.replace("latency=30ms", "latency=5ms") if "name=b" in word else word
+             for word in WORDS]  # fmt: skip
+    said = cli("place", *loads, "--cost", costs, *words, *QUICK)
+    assert said.status == 2
+    assert LIMITS[words] in said.err
+
+
+def test_no_placement_of_all_is_cheaper() -> None:
+    loads = read_loads(WORDS, Reading())
+    drives = [
+        Drive(name, each.capacity_bytes, each.opener, price=price)
+        for name, price in (("sim:huang-hdd-s", 10.0), ("sim:sata-tlc", 30.0))
+        for each in [of_target(name, state=None, seed=1)]
+    ]
+    judge = Judge(loads, drives, duration_ns=10**9, seed=1)
+    found = solve(judge, Limits())
+    assert found is not None
+
+    def cost(placed: tuple[int, ...]) -> float:
+        sets = {d: frozenset(n for n, at in enumerate(placed) if at == d) for d in set(placed)}
+        fine = all(judge.verdict(d, these, Limits(), 6).fine for d, these in sets.items())
+        return sum(drives[d].price for d in sets) if fine else float("inf")
+
+    best = min(cost(each) for each in product(range(2), repeat=3))
+    assert found.cost <= 1.02 * best
+
+
+def test_a_trace_of_a_disk_is_told_what_would_help(cli, tmp_path: Path) -> None:
+    trace = tmp_path / "hm.csv"
+    trace.write_text(
+        "".join(
+            f"{128166372003061629 + n * 100_000},hm,0,Read,{n * 77 % 100 * 2**30},4096,90000\n"
+            for n in range(200)
+        ),
+        encoding="utf-8",
+    )
+    words = ("--on", "sim:ryu-a", "--on", "sim:sata-tlc", *QUICK)
+    said = cli("place", str(trace), *words, "--fit", "compact", "-o", "json")
+    assert said.status == 0, said.err
+    (ranking,) = said.document["rankings"]
+    assert ranking["reference"] == "as traced"
+    assert ranking["reference_ns"] == 9_000_000
+    assert ranking["verdict"].startswith("Yes: hm is answered")
+    assert [row["drive"] for row in ranking["rows"]][0] == "sim:sata-tlc"
+    refused = cli("place", str(trace), *words).out
+    assert refused.count("too small") == 1  # ryu-a holds 8 GB, the trace reaches to 99 GiB
+
+
+WRONG = {
+    ("nothing.spc", "--on", "sim:ryu-a"): "cannot read the trace nothing.spc",
+    (WORDS[0],): "there is no drive",
+    (WORDS[0], "--on", "null:"): "null: is not simulated",
+    (WORDS[0], "--on", "sim:ryu-a", "--lifetime", "5y"): "--lifetime is a limit of a placement",
+    (WORDS[0], "--on", "sim:ryu-a", "--duration", "0"): "--duration: 0 is no time",
+    ("rw=read,4k", "--on", "sim:ryu-a"): "'4k' is not KEY=VALUE",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_cannot_be_meant_is_refused(cli, words: tuple[str, ...]) -> None:
+    said = cli("place", *words)
+    assert said.status == 2, said.err
+    assert WRONG[words] in said.err
+    assert "Traceback" not in said.err
