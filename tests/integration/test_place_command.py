@@ -108,7 +108,7 @@ def test_a_trace_of_a_disk_is_told_what_would_help(cli, tmp_path: Path) -> None:
     assert ranking["reference"] == "as traced"
     assert ranking["reference_ns"] == 9_000_000
     assert ranking["verdict"].startswith("Yes: hm is answered")
-    assert [row["drive"] for row in ranking["rows"]][0] == "sim:sata-tlc"
+    assert ranking["rows"][0]["drive"] == "sim:sata-tlc"
     refused = cli("place", str(trace), *words).out
     assert refused.count("too small") == 1  # ryu-a holds 8 GB, the trace reaches to 99 GiB
 

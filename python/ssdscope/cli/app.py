@@ -13,6 +13,7 @@ from ssdscope import __version__
 from ssdscope.cli import (
     advise,
     characterize,
+    compare,
     completion,
     config,
     doctor,
@@ -71,7 +72,7 @@ app = typer.Typer(
         "token_normalize_func": lambda token: token.replace("_", "-"),
     },
 )
-for module in (characterize, probe, run, replay, import_fio_log, serve):
+for module in (characterize, compare, probe, run, replay, import_fio_log, serve):
     module.register(app)
 app.add_typer(sweep.app, rich_help_panel=MEASURE)
 for module in (reproduce, advise):

@@ -66,7 +66,7 @@ def read(path: Path) -> Report:
         If it cannot be read, is none, is of another version, ends early, or holds what no report
         has; the message has the place.
     """
-    text = _text(path)
+    text = text_of(path)
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
@@ -104,7 +104,14 @@ def parsed(document: Any, where: str) -> Report:
     return Report(str(uri), info, findings, document)
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """Read a file that may be a report.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be read, is no text, or is larger than any report.
+    """
     try:
         if path.stat().st_size > BYTES_MAX:
             raise UsageError(f"{path} is larger than any report", hint=HINT)

@@ -1,0 +1,74 @@
+"""Curves of everything that is compared, on the same axes."""
+
+from collections.abc import Sequence
+
+from ssdscope.plots import PAGE, comparisons
+from ssdscope.report import words
+from ssdscope.report.comparison.inputs import Entry
+from ssdscope.report.comparison.speeds import Ranked
+from ssdscope.report.figures import chart
+from ssdscope.report.parts import Chart, Table
+
+MOST_CHARTS = 12
+
+
+def ranking(ranked: Sequence[Ranked], workloads: int) -> Chart:
+    """Draw how many times slower each is than the first."""
+    rows = [
+        {"name": each.entry.name, "value": each.slower.value, "half": each.slower.half}
+        for each in ranked
+    ]
+    over = "" if workloads == 1 else f", the geometric mean over {workloads} shared workloads"
+    return chart(
+        "ranking",
+        "Mean latency relative to the fastest",
+        f"Times as long{over}; bars are 95 % intervals.",
+        comparisons.relative(rows, PAGE),
+        wide=True,
+    )
+
+
+def curves(entries: Sequence[Entry]) -> list[Chart]:
+    """Draw latency against size or depth, a line for each; all charts have one scale."""
+    names = dict.fromkeys(str(p["curve"]) for each in entries for p in each.points)
+    shown = []
+    every = [float(p["mean_ns"]) for each in entries for p in each.points]
+    for number, name in enumerate(list(names)[:MOST_CHARTS]):
+        lines = [
+            {"name": each.name, "place": place, "points": sorted(
+                (p for p in each.points if p["curve"] == name), key=lambda p: float(p["x"])
+            )}
+            for place, each in enumerate(entries)
+        ]  # fmt: skip
+        lines = [line for line in lines if line["points"]]
+        xs = {p["x"] for line in lines for p in _points(line)}
+        if len(lines) < 2 or len(xs) < 2:
+            continue
+        figure = comparisons.overlaid(lines, PAGE, (min(every), max(every)))
+        shown.append(
+            chart(f"curve-{number}", f"Latency: {name}", _caption(lines), figure, _table(lines))
+        )
+    return shown
+
+
+def _points(line: dict[str, object]) -> list[dict[str, float]]:
+    return line["points"]  # type: ignore[return-value]
+
+
+def _caption(lines: Sequence[dict[str, object]]) -> str:
+    bursts = any(p["sort"] == "burst" for line in lines for p in _points(line))
+    told = "Mean and its 95 % interval; all charts have the same scale."
+    return f"{told} Some writes are bursts, not what a drive keeps up." if bursts else told
+
+
+def _table(lines: Sequence[dict[str, object]]) -> Table:
+    xs = sorted({float(p["x"]) for line in lines for p in _points(line)})
+    axis = str(_points(lines[0])[0]["axis"])
+    rows = []
+    for x in xs:
+        at = [
+            next((words.time(p["mean_ns"]) for p in _points(line) if p["x"] == x), words.NOTHING)
+            for line in lines
+        ]
+        rows.append((words.size(x) if axis == "size" else f"{x:g}", *at))
+    return Table((axis, *(str(line["name"]) for line in lines)), rows)

@@ -1,0 +1,258 @@
+"""A file to compare: its kind, and its workloads with what was measured of each."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ssdscope.errors import UsageError
+from ssdscope.findings import Findings
+from ssdscope.report import document as reports
+from ssdscope.report import words
+from ssdscope.report.parts import best_known, measured
+from ssdscope.results.record import SCHEMA_VERSION
+from ssdscope.stats import student
+
+KINDS = {
+    "report": "a report of characterize",
+    "run": "the results of a run or replay",
+    "sweep": "the table of a sweep",
+}
+"""What can be compared, with its like."""
+HINT = "compare takes reports (characterize --json), results (run -o json, --log) or sweep tables"
+DIRECTIONS = ("read", "write")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What was measured of a workload.
+
+    Attributes
+    ----------
+    mean_ns
+        Mean latency.
+    half_ns
+        Half the width of its 95 % interval; None if it is not known.
+    """
+
+    mean_ns: float
+    half_ns: float | None = None
+
+    def to_json(self) -> dict[str, float | None]:
+        """Write it as plain data."""
+        return {"mean_ns": self.mean_ns, "half_ns": self.half_ns}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file.
+
+    Attributes
+    ----------
+    name
+        Unique among those compared.
+    kind
+        One of `KINDS`.
+    target
+        The drive.
+    cells
+        By workload, in words.
+    points
+        What curves are drawn of: ``curve, x, axis, mean_ns, low_ns, high_ns``.
+    document
+        All of a report or a run; empty for a sweep.
+    findings
+        Of a report.
+    """
+
+    name: str
+    path: str
+    kind: str
+    target: str
+    cells: Mapping[str, Cell]
+    points: Sequence[Mapping[str, Any]] = ()
+    document: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    findings: Findings | None = field(default=None, repr=False)
+
+
+def read_all(paths: Sequence[str]) -> list[Entry]:
+    """Read files of one kind.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two, one cannot be read, or their kinds differ; the message says
+        what each is.
+    """
+    if len(paths) < 2:
+        raise UsageError("a comparison takes two files or more", hint=HINT)
+    found = [_read(Path(path)) for path in paths]
+    if len({each.kind for each in found}) > 1:
+        told = "\n".join(f"  {each.path}: {KINDS[each.kind]}" for each in found)
+        raise UsageError(f"these cannot be compared with each other:\n{told}", hint=HINT)
+    return _named(found)
+
+
+def _named(entries: Sequence[Entry]) -> list[Entry]:
+    """Name each by its drive where that tells them apart, else by its file as well."""
+    from dataclasses import replace
+
+    targets = [each.target for each in entries]
+    if len(set(targets)) == len(targets):
+        return list(entries)
+    stems = [Path(each.path).stem for each in entries]
+    own = stems if len(set(stems)) == len(stems) else [each.path for each in entries]
+    if len(set(own)) < len(own):
+        raise UsageError("a file is named twice: it would be compared with itself")
+    return [
+        replace(each, name=f"{stem} ({each.target})")
+        for each, stem in zip(entries, own, strict=True)
+    ]
+
+
+def _read(path: Path) -> Entry:
+    if path.suffix == ".parquet":
+        return _sweep(path)
+    document = _json(path)
+    if not isinstance(document, dict):
+        raise UsageError(f"{path} is nothing that ssdscope wrote", hint=HINT)
+    if "findings" in document or "performance" in document:
+        return _report(path)
+    if {"requests", "elapsed_ns", "workload"} <= document.keys():
+        return _run(path, document)
+    raise UsageError(f"{path} is neither a report nor the results of a run", hint=HINT)
+
+
+def _json(path: Path) -> Any:
+    text = reports.text_of(path)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{path} is no JSON, or ends too early: {error}", hint=HINT) from None
+
+
+def _report(path: Path) -> Entry:
+    report = reports.read(path)
+    try:
+        points = best_known(measured(report.document))
+        cells = {_in_words(point): _cell_of(point) for point in points}
+        curves = [point for each in points for point in _curve(each)]
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"{path}: performance: {error} is missing or wrong", hint=HINT) from None
+    return Entry(
+        report.uri, str(path), "report", report.uri, cells, curves, report.document, report.findings
+    )
+
+
+def _in_words(point: Mapping[str, Any]) -> str:
+    size = words.size(point["block_bytes"])
+    return f"{words.pattern(point['rw'], point['sort'])}, {size}, depth {point['iodepth']}"
+
+
+def _cell_of(point: Mapping[str, Any]) -> Cell:
+    low, high = point["ci95_low_ns"], point["ci95_high_ns"]
+    half = None if low is None or high is None else (high - low) / 2
+    return Cell(float(point["mean_ns"]), half)
+
+
+def _curve(point: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Say on which curves a point lies: of sizes at depth 1, and of depths at 4 KiB."""
+    name = words.pattern(point["rw"])
+    ends = {"mean_ns": point["mean_ns"], "low_ns": point["ci95_low_ns"],
+            "high_ns": point["ci95_high_ns"], "sort": point["sort"]}  # fmt: skip
+    found = []
+    if point["iodepth"] == 1:
+        found.append({"curve": f"{name}, depth 1", "axis": "size", "x": point["block_bytes"]})
+    if point["block_bytes"] == 4096:
+        found.append({"curve": f"{name}, 4 KiB", "axis": "depth", "x": point["iodepth"]})
+    return [each | ends for each in found]
+
+
+def _run(path: Path, document: Mapping[str, Any]) -> Entry:
+    tool, target = document.get("tool"), document.get("target")
+    if not isinstance(tool, dict) or tool.get("name") != "ssdscope":
+        raise UsageError(f"{path} was not written by ssdscope", hint=HINT)
+    if document.get("schema_version") != SCHEMA_VERSION:
+        raise UsageError(
+            f"{path} is of version {document.get('schema_version')}, and this program reads "
+            f"version {SCHEMA_VERSION}"
+        )
+    try:
+        uri = str(target["uri"]) if isinstance(target, dict) else str(path)
+        cells = {f"{name}s": _direction(document[name]) for name in DIRECTIONS if document[name]}
+    except (KeyError, TypeError) as error:
+        raise UsageError(f"{path}: {error} is missing or wrong", hint=HINT) from None
+    return Entry(uri, str(path), "run", uri, cells, document=document)
+
+
+def _direction(told: Mapping[str, Any]) -> Cell:
+    latency = told["latency_ns"]
+    low, high = latency["ci95_low"], latency["ci95_high"]
+    return Cell(float(latency["mean"]), None if low is None or high is None else (high - low) / 2)
+
+
+def _sweep(path: Path) -> Entry:
+    """Read a sweep's table: repetitions of a point are one workload."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows = pq.read_table(path).to_pylist()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise UsageError(f"cannot read {path}: {str(error).splitlines()[0]}", hint=HINT) from None
+    if not rows or "target.uri" not in rows[0]:
+        raise UsageError(f"{path} is no table of a sweep, or has no run", hint=HINT)
+    targets = list(dict.fromkeys(str(row["target.uri"]) for row in rows))
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        for direction in DIRECTIONS:
+            if row.get(f"{direction}.latency_ns.mean") is not None:
+                about = _varied(row, several=len(targets) > 1)
+                groups.setdefault(f"{about}{direction}s", []).append(row)
+    cells = {name: _of_repeats(name, each) for name, each in groups.items()}
+    return Entry(
+        " ".join(targets), str(path), "sweep", " ".join(targets), cells, _swept(groups, cells)
+    )
+
+
+def _varied(row: Mapping[str, Any], *, several: bool) -> str:
+    """Name a point of a sweep by what varies."""
+    parts = [
+        f"{name.removeprefix('varied.')}={value}"
+        for name, value in row.items()
+        if name.startswith("varied.") and value is not None
+    ]
+    return "".join(f"{part} " for part in ([str(row["target.uri"])] if several else []) + parts)
+
+
+def _of_repeats(name: str, rows: Sequence[Mapping[str, Any]]) -> Cell:
+    """Average repetitions; a single run brings its own interval."""
+    column = f"{name.rpartition(' ')[2].removesuffix('s')}.latency_ns"
+    means = [float(row[f"{column}.mean"]) for row in rows]
+    if len(means) > 1:
+        return Cell(student(means).mean, student(means).half_width)
+    low, high = rows[0].get(f"{column}.ci95_low"), rows[0].get(f"{column}.ci95_high")
+    return Cell(means[0], None if low is None or high is None else (high - low) / 2)
+
+
+def _swept(
+    groups: Mapping[str, Sequence[Mapping[str, Any]]], cells: Mapping[str, Cell]
+) -> list[dict[str, Any]]:
+    """Draw over the sizes, if those vary: a curve for each of what varies besides."""
+    points = []
+    for name, rows in groups.items():
+        size = rows[0].get("workload.block_bytes")
+        varied = f"bs={rows[0].get('varied.bs')} "
+        if size is None or rows[0].get("varied.bs") is None:
+            continue
+        cell = cells[name]
+        half = cell.half_ns or 0.0
+        points.append(
+            {
+                "curve": name.replace(varied, ""), "axis": "size", "x": size, "sort": "read",
+                "mean_ns": cell.mean_ns, "low_ns": cell.mean_ns - half,
+                "high_ns": cell.mean_ns + half,
+            }
+        )  # fmt: skip
+    return points
