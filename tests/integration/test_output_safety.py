@@ -26,6 +26,7 @@ from ssdscope.results.marks import written_by_us
 
 COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
 NAMES_A_FILE = re.compile(r"FILE|PAGE|FOLDER|PATH|DIR|TARGET|TRACE$|\.\w+$")
+INPUTS = ("data.parquet", "model.json", "run.json", "other.json", "swept.jsonl")
 QUICK = ("--rw", "randread", "--number-ios", "10", "--seed", "1")
 TRACE = "0,0,512,r,0.0\n0,8,512,r,0.5\n"
 
@@ -44,6 +45,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     ),
     "sweep run": (("plan.toml",), {"out": "a.jsonl"}),
     "sweep plot": (("swept.jsonl",), {"out": "a.svg"}),
+    "compare": (("run.json", "other.json"), {"out": "a.html"}),
     "reproduce": (
         ("huang2011", "--figure", "VII", "--target", "data.bin", "--trace", "f=trace.spc"),
         {"out": "folder"},
@@ -67,6 +69,7 @@ READ = {
     "characterize": ("data.bin", "trace.spc"),
     "sweep run": ("plan.toml", "data.bin", "array.toml"),
     "sweep plot": ("swept.jsonl",),
+    "compare": ("run.json", "other.json"),
     "reproduce": ("data.bin", "trace.spc"),
     "serve": ("data.bin",),
     "import-fio-log": ("j_lat.1.log",),
@@ -126,6 +129,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("swept.jsonl").write_text(SWEPT, encoding="utf-8")
     pq.write_table(pa.table({"a": [1]}), "data.parquet")
     Path("model.json").write_text("{}\n", encoding="utf-8")
+    for name in ("run.json", "other.json"):
+        Path(name).write_text("{}\n", encoding="utf-8")
     return tmp_path
 
 
@@ -243,8 +248,7 @@ def test_what_is_ours_is_replaced_without_a_word(cli, place: Path) -> None:
         assert (first.status, second.status) == (0, 0), second.err
     made = [each for each in place.rglob("*") if each.suffix in (".parquet", ".json", ".jsonl")]
     made += [each for each in place.rglob("*") if each.name.startswith(("ryu", "synth"))]
-    inputs = ("data.parquet", "model.json", "swept.jsonl")
-    made = [each for each in made if each.name not in inputs]
+    made = [each for each in made if each.name not in INPUTS]
     assert len(made) > 8
     assert [each for each in made if not written_by_us(each)] == []
 

@@ -46,6 +46,13 @@ class Comparison:
         lines += [f"  {each.slower} times faster than {each.entry.name}" for each in others]
         return lines
 
+    def headline(self) -> str:
+        """Say it in one sentence."""
+        first, second = self.ranking[0].entry.name, self.ranking[1]
+        if len(self.ranking) > 2:
+            return f"{first} is the fastest of {len(self.ranking)}"
+        return f"{first} ran {second.slower} times faster than {second.entry.name}"
+
     def caution(self) -> str | None:
         """Say so if nobody is ahead for certain."""
         second = self.ranking[1].slower
@@ -147,7 +154,8 @@ def render(told: Comparison) -> str:
         names=[each.name for each in entries],
         files=[(each.name, each.path) for each in entries],
         what=KINDS[told.kind],
-        sentences=told.sentences(),
+        headline=told.headline(),
+        sentences=told.sentences()[1:] if len(entries) > 2 else [],
         caution=told.caution(),
         ranking=figures.ranking(told.ranking, len(told.workloads)),
         pairwise=pairwise(told) if len(entries) > 2 else None,

@@ -1,6 +1,7 @@
 """Curves of everything that is compared, on the same axes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ssdscope.plots import PAGE, comparisons
 from ssdscope.report import words
@@ -51,17 +52,18 @@ def curves(entries: Sequence[Entry]) -> list[Chart]:
     return shown
 
 
-def _points(line: dict[str, object]) -> list[dict[str, float]]:
-    return line["points"]  # type: ignore[return-value]
+def _points(line: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = line["points"]
+    return found
 
 
-def _caption(lines: Sequence[dict[str, object]]) -> str:
+def _caption(lines: Sequence[Mapping[str, Any]]) -> str:
     bursts = any(p["sort"] == "burst" for line in lines for p in _points(line))
     told = "Mean and its 95 % interval; all charts have the same scale."
     return f"{told} Some writes are bursts, not what a drive keeps up." if bursts else told
 
 
-def _table(lines: Sequence[dict[str, object]]) -> Table:
+def _table(lines: Sequence[Mapping[str, Any]]) -> Table:
     xs = sorted({float(p["x"]) for line in lines for p in _points(line)})
     axis = str(_points(lines[0])[0]["axis"])
     rows = []

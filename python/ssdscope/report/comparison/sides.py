@@ -10,8 +10,8 @@ from ssdscope.report.parts import Table
 from ssdscope.report.sections import flat
 
 PERCENTILES = ("mean", "p50", "p90", "p99", "p99_9", "max")
-NOT_COMPARED = ("seed",)
-"""Of a workload: another seed makes the same workload."""
+NOT_COMPARED = ("workload.seed", "target.drive.description")
+"""Another seed makes the same workload."""
 
 
 def findings(entries: Sequence[Entry]) -> list[dict[str, Any]]:
@@ -22,10 +22,10 @@ def findings(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     list of dict
         ``property, name, differs, values``; ``differs`` is None where one has no answer.
     """
-    known = dict.fromkeys(name for each in entries for name in (each.findings or {}))
+    every = [{} if each.findings is None else dict(each.findings) for each in entries]
     rows = []
-    for name in known:
-        found = [(each.findings or {}).get(name) for each in entries]
+    for name in dict.fromkeys(name for each in every for name in each):
+        found = [each.get(name) for each in every]
         first = next(each for each in found if each is not None)
         rows.append(
             {
@@ -137,11 +137,7 @@ def settings(entries: Sequence[Entry]) -> Table | None:
 
 
 def _settings(entry: Entry) -> list[tuple[str, str]]:
-    workload = {
-        key: value
-        for key, value in (entry.document.get("workload") or {}).items()
-        if key not in NOT_COMPARED
-    }
     target = entry.document.get("target") or {}
     kept = {key: target.get(key) for key in ("uri", "state", "drive")}
-    return [*flat(workload, "workload"), *flat(kept, "target")]
+    every = [*flat(entry.document.get("workload"), "workload"), *flat(kept, "target")]
+    return [(name, text) for name, text in every if name not in NOT_COMPARED]

@@ -1,0 +1,153 @@
+"""Relative speeds and what stands side by side, from made-up results."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ssdscope.errors import UsageError
+from ssdscope.findings import Absent, Detected, Findings, Undetectable
+from ssdscope.findings.reasons import Reason
+from ssdscope.report.comparison import compare, render, sides
+from ssdscope.report.comparison.inputs import Cell, Entry, read_all
+from ssdscope.report.comparison.speeds import Ratio, over_all, rank, ratio, shared
+
+LATENCY = ("stddev", "min", "p50", "p90", "p95", "p99", "p99_9", "max")
+
+
+def entry(name: str, cells: dict[str, Cell], **more: Any) -> Entry:
+    return Entry(name, f"{name}.json", "run", name, cells, **more)
+
+
+def test_relative_errors_add_in_quadrature() -> None:
+    found = ratio(Cell(300.0, 9.0), Cell(100.0, 4.0))
+    assert found.value == pytest.approx(3.0)
+    assert found.half == pytest.approx(3 * math.hypot(0.03, 0.04))
+    assert str(found) == "3.00 ± 0.15"
+    assert str(ratio(Cell(183.0), Cell(100.0))) == "1.83"
+
+
+def test_an_interval_around_one_is_no_difference() -> None:
+    assert Ratio(1.5, 0.1).sure
+    assert not Ratio(1.05, 0.1).sure
+    assert not Ratio(9.0, None).sure
+
+
+def test_over_several_workloads_the_geometric_mean_counts() -> None:
+    slow = entry("slow", {"a": Cell(200.0, 2.0), "b": Cell(800.0, 8.0), "c": Cell(1.0)})
+    fast = entry("fast", {"b": Cell(100.0, 1.0), "a": Cell(100.0, 1.0)})
+    assert shared([slow, fast]) == ["a", "b"]
+    found = over_all(slow, fast, ["a", "b"])
+    assert found.value == pytest.approx(4.0)
+    assert found.half == pytest.approx(4 * math.hypot(*[0.01 * math.sqrt(2)] * 2) / 2)
+    ranked = rank([slow, fast], ["a", "b"])
+    assert [each.entry.name for each in ranked] == ["fast", "slow"]
+    assert str(ranked[0].slower) == "1.00 ± 0.00"
+
+
+def detected(value: float, low: float, high: float) -> Findings:
+    found = Detected(
+        name="read_latency_alpha_ns", probe="latency", value=value, interval=(low, high), effect=1.0
+    )
+    return Findings([found])
+
+
+def test_findings_differ_if_their_intervals_do_not_overlap() -> None:
+    def told(one: Findings, other: Findings) -> bool | None:
+        (row,) = sides.findings([entry("a", {}, findings=one), entry("b", {}, findings=other)])
+        differs: bool | None = row["differs"]
+        return differs
+
+    known = detected(100.0, 90.0, 110.0)
+    assert told(known, detected(120.0, 111.0, 130.0)) is True
+    assert told(known, detected(115.0, 105.0, 125.0)) is False
+    absent = Absent(name="read_latency_alpha_ns", probe="latency", bound=0.01, reason="")
+    assert told(known, Findings([absent])) is True
+    unknown = Undetectable(name="read_latency_alpha_ns", probe="latency", reason=next(iter(Reason)))
+    assert told(known, Findings([unknown])) is None
+    assert told(known, Findings([])) is None
+
+
+def run_document(uri: str, mean: float, **workload: Any) -> dict[str, Any]:
+    latency = dict.fromkeys(LATENCY, mean) | {"mean": mean, "ci95_low": 0.99 * mean}
+    latency["ci95_high"] = 1.01 * mean
+    read = {"requests": 9, "bytes": 9, "iops": 5.0, "latency_ns": latency}
+    return {
+        "schema_version": 1,
+        "tool": {"name": "ssdscope", "version": "0"},
+        "target": {"uri": uri, "drive": {"a": {"b": uri}}},
+        "workload": {"rw": "randread", "seed": mean} | workload,
+        "requests": 9,
+        "elapsed_ns": 9,
+        "read": read,
+        "write": None,
+    }
+
+
+def written(folder: Path, name: str, document: Any) -> str:
+    path = folder / name
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return str(path)
+
+
+def test_runs_are_ranked_and_what_else_differs_is_listed(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>$x$"
+    paths = [
+        written(tmp_path, "a.json", run_document("sim:a", 200_000.0)),
+        written(tmp_path, "b.json", run_document(hostile, 100_000.0, iodepth=4)),
+    ]
+    told = compare(paths)
+    assert told.headline() == f"{hostile} ran 2.00 ± 0.03 times faster than sim:a"
+    assert told.caution() is None
+    settings = sides.settings(told.entries)
+    assert settings is not None
+    assert {row[0] for row in settings.rows} == {
+        "workload.iodepth", "target.uri", "target.drive.a.b"
+    }  # fmt: skip
+    page = render(told)
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert "default-src 'none'" in page
+
+
+def test_drives_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> None:
+    document = run_document("sim:a", 1e5)
+    paths = [written(tmp_path, name, document) for name in ("a.json", "b.json")]
+    told = compare(paths)
+    assert {each.name for each in told.entries} == {"a (sim:a)", "b (sim:a)"}
+    assert told.caution() == "The first two do not differ for certain."
+    with pytest.raises(UsageError, match="named twice"):
+        read_all([paths[0], paths[0]])
+
+
+WRONG: dict[str, Any] = {
+    "is nothing that ssdscope wrote": [1],
+    "is neither a report nor the results of a run": {"a": 1},
+    "was not written by ssdscope": {"requests": 1, "elapsed_ns": 1, "workload": {}},
+    "is of version 9": run_document("sim:a", 1.0) | {"schema_version": 9},
+    "is no report of ssdscope": {"findings": [], "performance": {}},
+    "'latency_ns' is missing": run_document("sim:a", 1.0) | {"read": {"iops": 1}},
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_what_is_no_result_is_refused(tmp_path: Path, message: str) -> None:
+    good = written(tmp_path, "good.json", run_document("sim:a", 1.0))
+    with pytest.raises(UsageError, match=message):
+        compare([good, written(tmp_path, "bad.json", WRONG[message])])
+
+
+def test_what_is_cut_short_or_alone_is_refused(tmp_path: Path) -> None:
+    good = written(tmp_path, "good.json", run_document("sim:a", 1.0))
+    cut = tmp_path / "cut.json"
+    cut.write_text('{"a": "', encoding="utf-8")
+    with pytest.raises(UsageError, match="ends too early"):
+        compare([good, str(cut)])
+    with pytest.raises(UsageError, match="takes two files"):
+        compare([good])
+    writes = run_document("sim:b", 1.0)
+    writes["read"], writes["write"] = None, writes["read"]
+    with pytest.raises(UsageError, match="no workload in common"):
+        compare([good, written(tmp_path, "writes.json", writes)])
