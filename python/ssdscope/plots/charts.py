@@ -126,10 +126,14 @@ def settling(courses: Records, capacity_bytes: int, palette: Palette) -> "Figure
     low, high = axes.get_ylim()
     axes.set_ylim(low, high * 1.25)
     axes.set_xlim(left=0)
-    style.mark(axes, 1.0, "filled once", palette, dash=(0, (3, 2)), right=True)
+    axes.axvline(1.0, color=palette.muted, linewidth=1, linestyle=(0, (3, 2)))
+    axes.annotate("written once over", (1.0, 0.95), xycoords=("data", "axes fraction"),
+                  xytext=(5, 0), textcoords="offset points", color=palette.muted, fontsize=8,
+                  va="top")  # fmt: skip
     style.plain_log(axes.yaxis, style.rate_label)
     axes.set_xlabel("written, as a multiple of the capacity")
-    style.legend(axes, palette, loc="lower left", bbox_to_anchor=(-0.02, 0.995), ncols=4)
+    style.legend(axes, palette, loc="lower left", bbox_to_anchor=(-0.02, 0.995), ncols=4,
+                 handlelength=3)  # fmt: skip
     return figure
 
 

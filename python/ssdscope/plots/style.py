@@ -140,7 +140,7 @@ def legend(axes: "Axes", palette: Palette, **options: Any) -> None:
         frameon=False,
         fontsize=8,
         labelcolor=palette.ink,
-        handlelength=1.6,
+        handlelength=options.pop("handlelength", 1.6),
         borderaxespad=0.2,
         columnspacing=1.4,
         **(options or above),

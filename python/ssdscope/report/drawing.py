@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from html import escape
 
 from ssdscope.findings import Detected, Finding, Findings
-from ssdscope.report import words
-from ssdscope.report.parts import Document
+from ssdscope.report import verdict, words
+from ssdscope.report.parts import Document, measured
 
 WIDTH = 420
 MARGIN, GAP = 10, 8
@@ -20,6 +20,18 @@ MARKS = words.OUTCOME_MARKS | {"unknown": "·"}
 STATES = ("detected", "ambiguous", "absent", "undetectable")
 LEGEND = {"detected": "sure", "ambiguous": "doubtful", "absent": "not there",
           "undetectable": "not known"}  # fmt: skip
+Part = tuple[str, str, str, str]
+PARTS: tuple[Part, ...] = (
+    ("Write buffer", "write_buffer_bytes", "write_buffer_unit_bytes", "units of {}"),
+    ("Read cache", "read_cache_bytes", "read_cache_unit_bytes", "units of {}"),
+    ("Map in RAM, of", "map_cache_bytes", "map_zone_bytes", "zones of {}"),
+)
+"""Of the controller: name, size, unit, and how the unit is told."""
+DRAWN = (
+    *(key for _, *keys, _ in PARTS for key in keys), "interleave_degree", "placement",
+    "merge_unit_bytes", "reclaim_unit_bytes", "rmw_unit_bytes", "over_provisioning_ratio",
+    "pslc_bytes",
+)  # fmt: skip
 SPARE_WIDTH = 0.30
 """Of the bar of the whole flash, at most for the spare space: it would not be seen to scale."""
 
@@ -69,20 +81,24 @@ def value_of(finding: Finding | None) -> str:
 
 
 def inside(document: Document, found: Findings) -> str | None:
-    """Draw the inside; None where nothing was looked for.
+    """Draw the inside; None where nothing was looked for, or nothing to draw was found.
 
     Returns
     -------
     str
         An SVG element of this module's own words and escaped values.
     """
-    if not found:
+    if not any(key in found and state_of(found[key]) != "undetectable" for key in DRAWN):
         return None
     sheet = _Sheet()
-    _controller(sheet, found)
-    _units(sheet, found)
-    _sizes(sheet, found)
-    _space(sheet, document, found)
+    moving = verdict.moving_parts(document)
+    _controller(sheet, found, PARTS[:2] if moving else PARTS)
+    if moving:
+        _platter(sheet, document)
+    else:
+        _units(sheet, found)
+        _sizes(sheet, found)
+        _space(sheet, document, found)
     _legend(sheet)
     height = sheet.y + MARGIN
     said = escape(in_words(found), quote=True)
@@ -106,16 +122,11 @@ _PATTERN = (
 """Of what is doubtful."""
 
 
-def _controller(sheet: _Sheet, found: Findings) -> None:
+def _controller(sheet: _Sheet, found: Findings, parts: Sequence[Part]) -> None:
     """Draw what lies between the host and the flash: buffer, cache, map."""
     sheet.text(MARGIN, sheet.y + 10, "Controller", "head")
     sheet.y += 17
-    width = (WIDTH - 2 * MARGIN - 2 * GAP) / 3
-    parts = (
-        ("Write buffer", "write_buffer_bytes", "write_buffer_unit_bytes", "units of {}"),
-        ("Read cache", "read_cache_bytes", "read_cache_unit_bytes", "units of {}"),
-        ("Map in RAM, of", "map_cache_bytes", "map_zone_bytes", "zones of {}"),
-    )
+    width = (WIDTH - 2 * MARGIN - (len(parts) - 1) * GAP) / len(parts)
     for place, (name, key, unit, note) in enumerate(parts):
         of = found.get(unit)
         told = note.format(words.value(of)) if isinstance(of, Detected) else ""
@@ -125,6 +136,28 @@ def _controller(sheet: _Sheet, found: Findings) -> None:
     sheet.parts.append(
         f'<path class="wire" d="M{WIDTH / 2:.0f} {sheet.y - 15:.0f}v12m-4-5l4 5l4-5"/>'
     )
+
+
+def _platter(sheet: _Sheet, document: Document) -> None:
+    """Draw a disk and its arm: nothing is said of flash where there is none."""
+    sheet.text(MARGIN, sheet.y + 10, "✓ A disk that turns, and an arm", "head")
+    sheet.y += 20
+    radius, x = 62.0, MARGIN + 74.0
+    y = sheet.y + radius
+    sheet.parts.append(
+        f'<circle class="part detected" cx="{x}" cy="{y:.0f}" r="{radius}"/>'
+        f'<circle class="part absent" cx="{x}" cy="{y:.0f}" r="9"/>'
+        f'<path class="arm" d="M{x + 86} {y + 48:.0f}L{x + 26} {y - 14:.0f}"/>'
+        f'<circle class="part absent" cx="{x + 86}" cy="{y + 48:.0f}" r="7"/>'
+    )
+    told = [("Capacity", words.capacity(document["target"]["info"]["capacity_bytes"]))]
+    for rw, name in (("randread", "A read at random"), ("read", "A read in sequence")):
+        points = measured(document, rw=rw, iodepth=1)
+        told += [(name, words.time(points[0]["mean_ns"]))] if points else []
+    for place, (name, value) in enumerate(told):
+        sheet.text(x + 116, sheet.y + 18 + 40 * place, name, "name")
+        sheet.text(x + 116, sheet.y + 34 + 40 * place, value, "value")
+    sheet.y += 2 * radius + 16
 
 
 def _units(sheet: _Sheet, found: Findings) -> None:
@@ -196,7 +229,7 @@ def _sizes(sheet: _Sheet, found: Findings) -> None:
 def _space(sheet: _Sheet, document: Document, found: Findings) -> None:
     """Draw what is exported, and what is spare or written fast."""
     spare, fast = found.get("over_provisioning_ratio"), found.get("pslc_bytes")
-    sheet.text(MARGIN, sheet.y + 10, "Flash", "head")
+    sheet.text(MARGIN, sheet.y + 10, "Space", "head")
     sheet.y += 17
     whole = WIDTH - 2 * MARGIN
     if isinstance(spare, Detected) and isinstance(spare.value, int | float):

@@ -23,6 +23,7 @@ LEAST_FIGURES = 2
 """That both have; fewer place nothing."""
 ALIKE = 2.0
 """A figure twice another's is another class of drive."""
+EQUAL = 1.01
 UNITS = ("merge_unit_bytes", "rmw_unit_bytes")
 """Findings that say what kind of drive it is; shown beside, where both have them."""
 
@@ -121,16 +122,17 @@ def nearest(document: Document, found: Findings) -> Nearest | None:
 def _sentence(chosen: list[str], away: Mapping[str, float], count: int) -> str:
     first = chosen[0]
     factor = words.factor(away[first])
-    of = f"{count} figures"
     if away[first] >= ALIKE:
         return (
-            f"Unlike every preset: the nearest of {len(presets())}, {first}, is off by a factor "
-            f"of {factor} in {of}."
+            f"Unlike every preset: the nearest of {len(presets())}, {first}, is a factor of "
+            f"{factor} apart in {count} figures."
         )
-    rest = [name for name in chosen[1:] if away[name] < ALIKE]
+    apart = "equal" if away[first] < EQUAL else f"a factor of {factor} apart"
+    rest = [f"{name} ({words.factor(away[name])})" for name in chosen[1:] if away[name] < ALIKE]
     then = f", then {' and '.join(rest)}" if rest else ""
-    about = "as good as equal" if away[first] < 1.01 else f"a factor of {factor} apart"
-    return f"Of {len(presets())} presets it is most like {first}{then}: {about} in {of}."
+    return (
+        f"Of {len(presets())} presets it is most like {first} ({apart} in {count} figures){then}."
+    )
 
 
 def _table(
@@ -146,7 +148,8 @@ def _table(
         for each in FIGURES
         if each.key in own
     ]  # fmt: skip
-    rows += [_unit_row(key, found, chosen) for key in UNITS if key in found]
+    units = [_unit_row(key, found, chosen) for key in UNITS if key in found]
+    rows += [row for row in units if any(cell != words.NOTHING for cell in row[1:])]
     rows.append(("Apart by", "", *(f"× {words.factor(away[name])}" for name in chosen)))
     return Table(("", "this drive", *chosen), rows)
 

@@ -12,6 +12,8 @@ NOTABLE = 2.0
 """What costs twice as much as its counterpart is worth a sentence."""
 MORE = 2
 """Statements below the first."""
+HALF_TURN_NS = 2_000_000
+"""At 15,000 turns a minute."""
 WAITING = ("host_queue", "link", "channel_wait", "die_wait")
 """Parts of a latency that are no work of the flash: no cause of a slow pattern."""
 Point = Mapping[str, Any]
@@ -109,10 +111,10 @@ def _lasting(document: Document) -> Iterator[_Statement]:
             size, depth = words.size(kept["block_bytes"]), kept["iodepth"]
             worst = _Statement(
                 ratio,
-                f"Random writes of {size} at depth {depth} start at "
-                f"{words.bandwidth(burst['bandwidth_bytes_per_s'])} and end at "
-                f"{words.bandwidth(kept['bandwidth_bytes_per_s'])}, "
-                f"{words.factor(ratio)} times as slow, once the drive has been written through",
+                f"Random writes of {size} at depth {depth} fall from "
+                f"{words.bandwidth(burst['bandwidth_bytes_per_s'])} to "
+                f"{words.bandwidth(kept['bandwidth_bytes_per_s'])}, by a factor of "
+                f"{words.factor(ratio)}, once the drive has been written through",
             )
     if worst is not None:
         yield worst
@@ -120,12 +122,12 @@ def _lasting(document: Document) -> Iterator[_Statement]:
 
 def _cause(point: Point, found: Findings) -> str:
     """Name what makes a pattern slow: by where its time goes, or by what was detected."""
+    if _moves(point):
+        return ": an arm has to move"
     if point["attribution_ns"] is not None:
         parts = {k: v for k, v in point["attribution_ns"].items() if k not in WAITING}
-        name = max(parts, key=lambda key: parts[key])
-        cause = _BY_PART.get(name)
+        cause = _BY_PART.get(max(parts, key=lambda key: parts[key]))
     else:
-        name = "merge" if "write" in point["rw"] else ""
         cause = None
         if "write" in point["rw"] and isinstance(found.get("merge_unit_bytes"), Detected):
             cause = _BY_PART["merge"]
@@ -149,9 +151,28 @@ _BY_PART = {
     "map": (
         "map_zone_bytes", "the map of {} is loaded for it", "a part of the map is loaded for it",
     ),
-    "mechanical": ("", "", "an arm has to move"),
 }  # fmt: skip
 """By the part of the latency: the property that says how much, and the words for both cases."""
+
+
+def _moves(point: Point) -> bool:
+    parts = point["attribution_ns"] or {}
+    return bool(parts.get("mechanical", 0.0) > sum(parts.values()) / 2)
+
+
+def moving_parts(document: Document) -> bool:
+    """Say whether reads wait for an arm: by where a simulated drive's time goes.
+
+    Of a real drive by the time itself: half a turn of the fastest disks takes longer than any
+    read of a flash page, and reads in sequence need none.
+    """
+    pair = _pair(document, "read")
+    if pair is None:
+        return False
+    random, ordered = pair
+    if random["attribution_ns"] is not None:
+        return _moves(random)
+    return bool(random["p50_ns"] >= HALF_TURN_NS and ordered["p50_ns"] < HALF_TURN_NS / NOTABLE)
 
 
 def _gains(document: Document, found: Findings) -> Iterator[_Statement]:

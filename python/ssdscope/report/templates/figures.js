@@ -292,5 +292,4 @@
       setTimeout(() => { button.textContent = "Copy"; }, 2000);
     });
   }
-  document.documentElement.classList.add("answers");
 })();
