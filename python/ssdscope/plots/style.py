@@ -31,6 +31,8 @@ class Palette:
     s9: str
     s10: str
     s11: str
+    s12: str
+    s13: str
 
     def series(self, index: int) -> str:
         """Colour of the n-th series, starting at 0; beyond eight they repeat."""
@@ -53,6 +55,8 @@ LIGHT = Palette(
     s9="#8f5b3a",
     s10="#6b7a12",
     s11="#3f5a80",
+    s12="#b8323a",
+    s13="#4d8a2c",
 )
 DARK = Palette(
     ink="#eceef1",
@@ -70,6 +74,8 @@ DARK = Palette(
     s9="#cf9a76",
     s10="#bccb5e",
     s11="#93b0da",
+    s12="#ff8f8f",
+    s13="#93d26f",
 )
 PAGE = Palette(**{each.name: f"#fe00{index:02x}" for index, each in enumerate(fields(Palette))})
 """Stand-ins: `export.inline_svg` turns them into CSS variables, which follow the page's theme."""
@@ -81,6 +87,8 @@ CAUSE_COLOURS = {
     "channel_wait": "s5",
     "die_wait": "s4",
     "gc": "s2",
+    "merge": "s12",
+    "map": "s13",
     "link": "s3",
     "host_queue": "s6",
     "rmw": "s9",
