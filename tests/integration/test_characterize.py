@@ -1,5 +1,7 @@
 """The main job on simulated drives, a file and a hostile name; the page it leaves."""
 
+import base64
+import hashlib
 import json
 import os
 import re
@@ -42,6 +44,7 @@ class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.loads: list[str] = []
+        self.downloads: list[str] = []
         self.ids: list[str] = []
         self.scripts = 0
         self._open: list[str] = []
@@ -52,7 +55,8 @@ class Page(HTMLParser):
         self.scripts += tag == "script"
         for key, value in attrs:
             if key in ("src", "href", "xlink:href") and not (value or "").startswith("#"):
-                self.loads.append(value or "")
+                kept = key == "href" and ("download" in dict(attrs))
+                (self.downloads if kept else self.loads).append(value or "")
             if key == "id":
                 self.ids.append(value or "")
             assert not key.startswith("on"), f"an event handler: {key}"
@@ -120,9 +124,11 @@ def test_the_page_stands_alone(done: tuple[Characterization, Path]) -> None:
     text = done[1].read_text(encoding="utf-8")
     page = Page(text)
     assert page.loads == []
-    assert page.scripts == 0
+    assert page.scripts == 1
+    assert len(page.downloads) == 3
+    assert all(each.startswith("data:") for each in page.downloads)
     assert len(page.ids) == len(set(page.ids))
-    assert len(text) < 2_000_000
+    assert len(text) < 3_000_000
     assert "default-src 'none'" in text
     assert "prefers-color-scheme: dark" in text
     assert "width=device-width" in text
@@ -154,6 +160,9 @@ def test_the_model_is_held_to_unseen_points(done: tuple[Characterization, Path])
     assert off_grid[model["name"]]["n_test"] == len(model["held_out"]) > 30
     assert model["tree_grouped_mre"] < off_grid["constant (naive)"]["mre"] / 4
     assert [each["name"] for each in model["maps"]] == ["random reads", "random writes"]
+    assert model["mix"]["wr_ratios"] == [0, 25, 50, 75, 100]
+    alone, reads = model["mix"]["cells"][0][0], model["maps"][0]["cells"][0][0]
+    assert alone == pytest.approx(reads), "a mix without writes is reads"
     deep, shallow = model["maps"][0]["cells"][-1][0], model["maps"][0]["cells"][0][0]
     assert shallow["low"] < shallow["value"] < deep["value"]
     text = done[1].read_text(encoding="utf-8")
@@ -222,8 +231,33 @@ def test_names_from_outside_are_escaped(done: tuple[Characterization, Path]) -> 
     document["target"]["uri"] = hostile
     document["performance"]["trace"] = {"name": hostile, "failure": hostile}
     document["target"]["drive"] = {"description": hostile}
-    page = Page(render(document))
-    assert page.scripts == 0
+    document["advice"] = [
+        {"tool": hostile, "knob": hostile, "command": hostile, "formula": hostile,
+         "because": hostile, "source": "detected"}
+    ]  # fmt: skip
+    document["provenance"]["command"] = hostile
+    document["target"]["declared"] = {"model": hostile, "serial": hostile}
+    text = render(document)
+    page = Page(text)
+    assert page.scripts == 1, "only the page's own"
+    assert hostile not in text
+
+
+def test_only_the_own_script_may_run(done: tuple[Characterization, Path]) -> None:
+    text = done[1].read_text(encoding="utf-8")
+    policy = re.search(r"script-src '(sha256-[^']+)'[;\"]", text)
+    script = re.search(r"<script>(.*?)</script>", text, re.DOTALL)
+    assert policy is not None
+    assert script is not None
+    digest = hashlib.sha256(script[1].encode()).digest()
+    assert policy[1] == f"sha256-{base64.b64encode(digest).decode()}"
+    assert "unsafe" not in text.partition("script-src")[2].partition('"')[0]
+
+
+def test_the_downloads_are_the_document(done: tuple[Characterization, Path]) -> None:
+    whole = Page(done[1].read_text(encoding="utf-8")).downloads[0]
+    held = json.loads(base64.b64decode(whole.partition("base64,")[2]))
+    assert held == json.loads(done[1].with_suffix(".json").read_text(encoding="utf-8"))
 
 
 def test_an_early_end_leaves_a_page_of_what_there_is(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """A page that is given away: nothing of its owner is in it, in no form, byte by byte."""
 
+import base64
 import html
 import importlib
 import json
 import os
 import platform
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,7 +51,9 @@ def forms(secret: str) -> set[bytes]:
 
 def found(secrets: list[str], written: bytes) -> set[str]:
     """Those that are in what was written, in any form and in any case."""
-    folded = written.decode().casefold().encode()
+    # What a link holds is searched as well.
+    held = b"".join(base64.b64decode(each) for each in re.findall(rb"base64,([\w+/=]+)", written))
+    folded = (written + held).decode().casefold().encode()
     return {secret for secret in secrets if any(form in folded for form in forms(secret))}
 
 

@@ -88,7 +88,7 @@ def _gain(gain: Mapping[str, Any] | None) -> str:
 
 
 def _span(gain: Mapping[str, Any]) -> str:
-    ends = f"95 % interval × {gain['low']:.3g} to × {gain['high']:.3g}"
+    ends = f"95 % interval {gain['low']:.3g} to {gain['high']:.3g} times"
     before, after = gain.get("before"), gain.get("after")
     where = f", on the {gain['of']}" if gain.get("of") else ""
     return f"{ends}{where}" + (f": {before} → {after}" if before and after else "")

@@ -213,9 +213,8 @@ def _sizes(sheet: _Sheet, found: Findings) -> None:
         y = top + depth * heights
         state = state_of(found[key])
         left = len(probed) - depth
-        sheet.box(
-            MARGIN + inset, y, WIDTH - 2 * MARGIN - 2 * inset, heights * left + 6 * (left - 1), state
-        )  # fmt: skip
+        width, height = WIDTH - 2 * (MARGIN + inset), heights * left + 6 * (left - 1)
+        sheet.box(MARGIN + inset, y, width, height, state)
         sheet.text(MARGIN + inset + 8, y + 16, f"{MARKS[state]} {name}", "name")
         sheet.text(WIDTH - MARGIN - inset - 8, y + 16, value_of(found[key]), "value", "end")
         sheet.text(MARGIN + inset + 8, y + 31, note, "note")

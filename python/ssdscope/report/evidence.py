@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Exhibit, Finding, Findings, Undetectable
-from ssdscope.plots import PAGE, findings as drawn
+from ssdscope.plots import PAGE
+from ssdscope.plots import findings as drawn
 from ssdscope.report import figures, sections, words
 from ssdscope.report.parts import Chart
 
@@ -152,7 +153,9 @@ def _interval(finding: Finding) -> str:
     if finding.interval is None:
         return ""
     low, high = (words.value(_at(finding, end)) for end in finding.interval)
-    return "95 % interval within the last digit" if low == high else f"95 %: {words.interval(finding)}"
+    return (
+        "95 % interval within the last digit" if low == high else f"95 %: {words.interval(finding)}"
+    )
 
 
 def _at(finding: Finding, value: float) -> Finding:

@@ -142,7 +142,7 @@ def _table(
         (
             each.name,
             each.words(own[each.key]),
-            *(_cell(each, own[each.key], presets()[name]["figures"].get(each.key))
+            *(_cell(each, presets()[name]["figures"].get(each.key))
               for name in chosen),
         )
         for each in FIGURES
@@ -150,11 +150,11 @@ def _table(
     ]  # fmt: skip
     units = [_unit_row(key, found, chosen) for key in UNITS if key in found]
     rows += [row for row in units if any(cell != words.NOTHING for cell in row[1:])]
-    rows.append(("Apart by", "", *(f"× {words.factor(away[name])}" for name in chosen)))
+    rows.append(("Apart by", "", *(f"{words.factor(away[name])} times" for name in chosen)))
     return Table(("", "this drive", *chosen), rows)
 
 
-def _cell(each: Compared, own: float, theirs: float | None) -> str:
+def _cell(each: Compared, theirs: float | None) -> str:
     return words.NOTHING if theirs is None else each.words(theirs)
 
 

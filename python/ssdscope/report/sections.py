@@ -12,7 +12,9 @@ from ssdscope.report.parts import Document, Table
 def counts(found: Findings) -> list[tuple[str, str, int]]:
     """Count the answers of each kind that has any: kind, mark, how many."""
     by_kind = Counter(each.outcome for each in found.values())
-    return [(kind, mark, by_kind[kind]) for kind, mark in words.OUTCOME_MARKS.items() if by_kind[kind]]
+    return [
+        (kind, mark, by_kind[kind]) for kind, mark in words.OUTCOME_MARKS.items() if by_kind[kind]
+    ]
 
 
 def caution(text: str) -> str:

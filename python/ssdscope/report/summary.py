@@ -86,7 +86,7 @@ def _writes(document: Document) -> str:
         f"{words.time(point['mean_ns'])} for 4 KiB at random ({point['sort']})"
         for point in alone[:1]
     ]
-    kept = [p for p in measured(document, rw="randwrite", block_bytes=4096, sort="sustained")]
+    kept = measured(document, rw="randwrite", block_bytes=4096, sort="sustained")
     if kept:
         best = max(kept, key=lambda point: float(point["iops"]))
         parts.append(f"{words.iops(best['iops'])} IOPS for good at depth {best['iodepth']}")

@@ -37,9 +37,10 @@
       const base = unit === "bytes" || unit === "depth" ? 2 : 10;
       const powers = Math.log(high / low) / Math.log(base);
       const every = Math.max(1, Math.round(powers / 6));
-      for (let power = Math.ceil(Math.log(low) / Math.log(base) - 1e-9); base ** power <= high * (1 + 1e-9); power += every)
-        places.push(base ** power);
-      return places;
+      const parts = base === 10 && powers < 3 ? [1, 2, 5] : [1];
+      for (let power = Math.floor(Math.log(low) / Math.log(base)); base ** power <= high; power += every)
+        for (const part of parts) places.push(part * base ** power);
+      return places.filter((place) => place >= low * 0.999 && place <= high * 1.001);
     }
     const rough = (high - low) / 5;
     let step;
@@ -57,12 +58,13 @@
       this.svg = svg;
       Object.assign(this, JSON.parse(svg.dataset.plot));
       [this.left, this.top, this.width, this.height] = this.box;
-      this.at = [0, 0];
+      this.at = [0, -1];
       this.moving = [];
       this.texts = [];
       for (const node of svg.querySelectorAll("[clip-path]")) if (!node.closest(".xtick, .ytick")) this.release(node);
       for (const node of svg.querySelectorAll("text")) if (!node.closest(".xtick, .ytick")) this.note(node);
       this.live = make("g", { class: "live" }, svg);
+      svg.prepend(this.live);
       this.ring = make("circle", { class: "ring", r: 5, visibility: "hidden" }, svg);
       this.frame = make("rect", { class: "frame", visibility: "hidden" }, svg);
       this.listen();
@@ -73,6 +75,7 @@
     // A clip moves with what it clips: it goes to a group around, which stays.
     release(node) {
       const outer = document.createElementNS(SVG, "g"), inner = document.createElementNS(SVG, "g");
+      inner.setAttribute("class", "moves");
       outer.setAttribute("clip-path", node.getAttribute("clip-path"));
       node.removeAttribute("clip-path");
       node.replaceWith(outer);

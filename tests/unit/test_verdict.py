@@ -1,0 +1,96 @@
+"""The first sentence of the page: what costs most, and the cause where it is known."""
+
+from typing import Any
+
+import pytest
+from tests.unit.report_documents import document, four, kept, point
+
+from ssdscope.findings import Absent, Detected, Findings
+from ssdscope.report import verdict
+
+NOTHING = Findings()
+
+
+def detected(name: str, value: float) -> Detected:
+    return Detected(name=name, probe="p", value=value, interval=None, effect=1.0)
+
+
+def test_the_dearest_pattern_comes_first_with_what_was_found_of_its_cause() -> None:
+    parts = {"merge": 5.9e7, "nand": 1e5, "host_queue": 9e9}
+    told = document(four(6e7, attribution_ns=parts))
+    found = Findings([detected("merge_unit_bytes", 4 << 20)])
+    said = verdict.verdict(told, found)
+    assert said.sentence == (
+        "A random write of 4 KiB takes 60 ms in a burst, 600 times as long as one in sequence: "
+        "log blocks of 4 MiB are merged for it."
+    )
+    assert "blocks are merged for it" in verdict.verdict(told, NOTHING).sentence
+
+
+def test_a_real_drive_has_the_cause_that_was_detected_or_none() -> None:
+    told = document(four(6e5))
+    assert verdict.verdict(told, NOTHING).sentence.endswith("as one in sequence.")
+    found = Findings([detected("rmw_unit_bytes", 16384)])
+    assert "a unit of 16 KiB is rewritten for it" in verdict.verdict(told, found).sentence
+
+
+def test_waiting_in_line_is_no_cause() -> None:
+    parts = {"host_queue": 9e5, "nand": 1.0, "merge": 0.0}
+    said = verdict.verdict(document(four(9e5, attribution_ns=parts)), NOTHING).sentence
+    assert "merged" not in said
+
+
+def test_what_lasts_is_compared_with_the_burst_before() -> None:
+    points = [*four(), point("randwrite", 4096, 16, 1e5)]
+    said = verdict.verdict(document(points, [kept("randwrite", 4096, 16, 2e6)]), NOTHING)
+    assert "fall from 655 MB/s to 32.8 MB/s, by a factor of 20" in said.sentence
+
+
+def test_a_drive_without_dear_places_says_so_and_what_depth_gains() -> None:
+    points = [*four(), point("randread", 4096, 32, 2.2e5)]
+    said = verdict.verdict(document(points), NOTHING)
+    assert said.sentence.startswith("No place is dear")
+    assert "16 times as many as one at a time" in said.more[0]
+
+
+def test_depth_gains_nothing_only_where_it_was_looked_for() -> None:
+    points = [*four(), point("randread", 4096, 16, 16 * 1.1e5)]
+    knee = Absent(name="queue_depth_knee", probe="p", bound=0.0, reason="one at a time")
+    assert "gains nothing" not in " ".join(verdict.verdict(document(points), NOTHING).more)
+    said = verdict.verdict(document(points), Findings([knee]))
+    assert "gains nothing" in " ".join(said.more)
+
+
+def read_only(told: dict[str, Any]) -> dict[str, Any]:
+    told["target"]["info"]["writable"] = False
+    return told
+
+
+def test_a_drive_that_was_only_read_says_so() -> None:
+    said = verdict.verdict(read_only(document(four()[:2])), NOTHING)
+    assert "nothing is said of its writes" in " ".join(said.more)
+    assert "write" not in said.sentence
+
+
+def test_nothing_measured_is_no_verdict() -> None:
+    assert verdict.verdict(document([]), NOTHING).sentence.startswith("Too little")
+
+
+@pytest.mark.parametrize(
+    ("random_ns", "ordered_ns", "moves"),
+    [(12e6, 2e5, True), (12e6, 11e6, False), (7e5, 1e5, False)],
+)
+def test_an_arm_is_told_by_half_a_turn(random_ns: float, ordered_ns: float, moves: bool) -> None:
+    points = [point("read", 4096, 1, ordered_ns), point("randread", 4096, 1, random_ns)]
+    assert verdict.moving_parts(document(points)) is moves
+
+
+def test_of_a_simulated_drive_an_arm_is_told_by_where_its_time_goes() -> None:
+    flash = {"nand": 12e6, "mechanical": 0.0}
+    points = [
+        point("read", 4096, 1, 2e5, attribution_ns=flash),
+        point("randread", 4096, 1, 12e6, attribution_ns=flash),
+    ]
+    assert not verdict.moving_parts(document(points))
+    points[1]["attribution_ns"] = {"nand": 0.0, "mechanical": 12e6}
+    assert verdict.moving_parts(document(points))
