@@ -83,13 +83,22 @@ def test_a_file_with_data_needs_a_second_word(cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rw", ["randread", "randwrite"])
 def test_a_file_that_is_truncated_meanwhile_is_an_error(cli, zeros: Path, rw: str) -> None:
-    timer = threading.Timer(0.3, os.truncate, (zeros, MIB))
-    timer.start()
+    cli("run", str(zeros), "--number-ios", "1", "--seed", "1")  # imports what takes a while
+    over = threading.Event()
+
+    def cut() -> None:
+        """Cut it, again and again: a write may extend it before anybody looks."""
+        while not over.wait(0.3 if zeros.stat().st_size == 8 * MIB else 0.005):
+            os.truncate(zeros, MIB)
+
+    cutter = threading.Thread(target=cut)
+    cutter.start()
     said = cli(
         "run", str(zeros), "--rw", rw, "--runtime", "20s", "--seed", "1", "-o", "json",
         "--destroy-data", "FILE:zeros.bin",
     )  # fmt: skip
-    timer.join()
+    over.set()
+    cutter.join()
     assert said.status == 1
     assert f"its size was {8 * MIB} bytes, and is " in said.err
     assert said.document[rw.removeprefix("rand")]["requests"] > 0, "what was measured is kept"
