@@ -11,7 +11,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.errors import SsdscopeError
 from ssdscope.targets.drive_writer import drive_toml, open_drive
-from ssdscope.twin import fitting, structure
+from ssdscope.twin import fitting, settling, structure
 from ssdscope.twin.likeness import Measured, means_ns, measured
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ def build(
         Of the measured drive.
     performance
         What `characterize` measured: ``points``, of which those of the splits ``grid`` and
-        ``between`` are fitted and those ``off-grid`` are held out.
+        ``between`` are fitted and those ``off-grid`` are held out; and ``sustained``, of which
+        the smallest random write is fitted and its other depths and sizes are held out.
     name
         Of the measured drive, for the file's description.
     seed
@@ -114,13 +115,15 @@ def build(
     rows = measured(row for row in points if row["split"] in FITTED)
     held_out = measured(row for row in points if row["split"] == HELD_OUT)
     known = structure.known(findings, info)
-    found = fitting.fitted(known, rows, findings, seed)
+    kept, kept_held_out = settling.told_apart(settling.settled(performance.get("sustained", [])))
+    found = fitting.fitted(known, rows, findings, kept, seed)
     if isinstance(found, str):
         return found
     one_line = " ".join(name.split())
     try:
         text = _file(found, [], known.not_modelled, one_line)
         told = _held_to(text, held_out, seed + APART)
+        told += _kept_up(found.design, kept_held_out, seed + APART)
         draft = Twin(text, found.design, told, found.error, known.not_modelled)
         text = _file(found, _verdict(draft), known.not_modelled, one_line)
     except SsdscopeError as error:
@@ -134,10 +137,16 @@ def _held_to(text: str, rows: Sequence[Measured], seed: int) -> list[dict[str, A
         return []
     found = means_ns(open_drive(text, "twin", seed), rows, seed, whole=True)
     return [
-        row.told() | {"predicted_ns": float(mean)}
+        row.told() | {"sort": "burst" if row.writes else "read", "predicted_ns": float(mean)}
         for row, mean in zip(rows, found, strict=True)
         if np.isfinite(mean)
     ]
+
+
+def _kept_up(design: Design, rows: Sequence[settling.Settled], seed: int) -> list[dict[str, Any]]:
+    """Bring held-out workloads to rest on the twin, made smaller."""
+    found = [(row, settling.latency_ns(design, row, seed)) for row in rows]
+    return [row.told() | {"predicted_ns": mean} for row, mean in found if mean is not None]
 
 
 def _useless(twin: Twin, rows: Sequence[Measured]) -> str | None:

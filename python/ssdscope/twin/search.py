@@ -196,15 +196,16 @@ def _carried(
     return at.slopes + np.outer(surprise, move) / length
 
 
-def climb(judge: Judge, at: Fitted, questions: Sequence[Question]) -> Fitted:
+def climb(judge: Judge, at: Fitted, questions: Sequence[Question], alike: float = ALIKE) -> Fitted:
     """Try the alternatives of one question after the other, and keep what is better.
 
-    Of a question that was answered otherwise than before the neighbours are tried again.
+    Of a question that was answered otherwise than before the neighbours are tried again. Nothing
+    is asked any more when the cost is below `alike`.
     """
     for question in questions:
         asked: set[str] = set()
         again = True
-        while again and not judge.spent and at.cost > ALIKE:
+        while again and not judge.spent and at.cost > alike:
             again = False
             best = at
             for design in question(at.design):

@@ -37,8 +37,8 @@ def of_reads(design: Design, rows: Sequence[Measured], findings: Findings) -> It
     alone = plateau * latency.min() / 1e9 < ALONE
     every = staircases(sizes, latency, None if alone else plateau, page)
     # Of the best, as many as can hold the units of rewriting; powers of two always can.
-    rows = max(design.map_unit_bytes // page, 1)
-    can = [each for each in every if each.units % rows == 0 or rows % each.units == 0]
+    pages = max(design.map_unit_bytes // page, 1)
+    can = [each for each in every if each.units % pages == 0 or pages % each.units == 0]
     for stairs in can[:CANDIDATES]:
         transfer = max(SPLIT * stairs.unit_ns / page, 1e-3)
         yield replace(design, channels=stairs.units, queue_depth=1 if alone else 256).timed(

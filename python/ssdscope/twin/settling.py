@@ -1,0 +1,118 @@
+"""What a drive keeps up: the spare space of a design, from the settled rates of random writes.
+
+A settled rate depends on the share of spare space, not on how much drive there is. So a design is
+made smaller for this, with the same array, and written through in a fraction of the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.errors import SsdscopeError
+from ssdscope.twin.likeness import opened
+from ssdscope.workloads import Workload
+from ssdscope.workloads.sustained import sustain
+
+if TYPE_CHECKING:
+    from ssdscope.twin.design import Design
+
+DEPTH = 16
+"""Of the rows that the spare space is fitted to; others are held out."""
+LEAST_BYTES = 128 << 20
+LEAST_BLOCKS, LEAST_MERGE_UNITS, LEAST_REQUESTS = 64, 96, 500
+"""A smaller drive has so many blocks in a plane, merge units and requests at least."""
+MOST_COST = 1.5e6
+"""Requests and operations of the flash until it comes to rest: about a second."""
+SPARES = (0.01, 0.6)
+TRIES = 5
+NEAR = 0.03
+"""A latency that is met as nearly as this needs no better spare space."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """One workload that came to rest on the drive, and its mean latency then."""
+
+    rw: str
+    block_bytes: int
+    iodepth: int
+    mean_ns: float
+
+    def told(self) -> dict[str, Any]:
+        """Give the workload and what was measured, as plain data."""
+        keys = ("rw", "block_bytes", "iodepth", "mean_ns")
+        return {key: getattr(self, key) for key in keys} | {"sort": "sustained"}
+
+
+def settled(rows: Iterable[Mapping[str, Any]]) -> list[Settled]:
+    """Take the rows of what the drive keeps up that came to rest."""
+    return [
+        Settled(row["rw"], row["block_bytes"], row["iodepth"], float(row["mean_ns"]))
+        for row in rows
+        if row.get("reached") and row["mean_ns"]
+    ]
+
+
+def told_apart(rows: Sequence[Settled]) -> tuple[Settled | None, list[Settled]]:
+    """Choose the smallest random write to be fitted; what shares its size is held out."""
+    chosen = min(
+        (row for row in rows if row.rw == "randwrite" and row.iodepth == DEPTH),
+        key=lambda row: row.block_bytes,
+        default=None,
+    )
+    if chosen is None:
+        return None, []
+    return chosen, [row for row in rows if row is not chosen and row.rw == chosen.rw]
+
+
+def smaller(design: Design, block_bytes: int) -> Design:
+    """Give a design with the same array and share of spare space, and less of it."""
+    block = design.units * design.page_bytes * design.pages_per_block
+    least = [LEAST_BYTES, LEAST_REQUESTS * block_bytes, LEAST_BLOCKS * block]
+    least.append(LEAST_MERGE_UNITS * design.merge_unit_bytes)
+    step = max(design.merge_unit_bytes, design.map_unit_bytes)
+    capacity = -(-max(least) // step) * step
+    if capacity >= design.capacity_bytes:
+        return design
+    return replace(design, capacity_bytes=capacity - design.phase_bytes)
+
+
+def latency_ns(design: Design, row: Settled, seed: int) -> float | None:
+    """Bring a workload to rest on a smaller design; None if it does not come to."""
+    device = opened(smaller(design, row.block_bytes).values(), seed)
+    if device is None:
+        return None
+    plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
+    try:
+        found = sustain(device, plan, most_cost=MOST_COST)
+    except SsdscopeError:
+        return None
+    figure = found.figures.get("write")
+    if figure is not None:
+        return figure.mean_ns
+    rates = found.steadiness.rates_bytes_per_s[-5:]
+    return row.iodepth * row.block_bytes * 1e9 / float(np.mean(rates)) if rates else None
+
+
+def with_spare(design: Design, row: Settled, seed: int) -> Design:
+    """Fit the spare space to what is kept up, by bisection in its logarithm; less is slower."""
+    low, high = (float(np.log(each)) for each in SPARES)
+    at, best, nearest = float(np.log(design.spare_ratio)), design, float("inf")
+    for _ in range(TRIES):
+        candidate = replace(design, spare_ratio=float(np.exp(at)))
+        found = latency_ns(candidate, row, seed)
+        if found is None:
+            low, at = at, (at + high) / 2
+            continue
+        miss = float(np.log(found / row.mean_ns))
+        if abs(miss) < nearest:
+            best, nearest = candidate, abs(miss)
+        if nearest < NEAR:
+            break
+        low, high = (at, high) if miss > 0 else (low, at)
+        at = (low + high) / 2
+    return best
