@@ -138,16 +138,12 @@ impl HostFile {
         let device = opened.file.metadata().map_err(os)?.rdev();
         let places = opened.is_block.then(Places::system);
         let switches = places.and_then(|places| CacheSwitches::of(places, device));
+        let caches = switches.as_ref().map_or(Caches::UNKNOWN, CacheSwitches::caches);
         let info = DeviceInfo {
-            kind: if opened.is_block { DeviceKind::Block } else { DeviceKind::File },
-            capacity_bytes: window.end - window.start,
-            logical_block_bytes: opened.logical_block_bytes,
-            clock: ClockKind::Wall,
             writable,
             discard: writable && !preserves && understands_discard(&opened),
-            attribution: false,
-            snapshot: false,
-            caches: switches.as_ref().map_or(Caches::UNKNOWN, CacheSwitches::caches),
+            caches,
+            ..read_only_info(&opened, &window)
         };
         let counted = opened.is_block && opened.buffered_because.is_none();
         let presence = Presence::of(&opened.file, opened.is_block, opened.size_bytes);
@@ -552,6 +548,21 @@ fn buffer_bytes(request: &Request) -> usize {
     match request.op {
         Op::Read | Op::Write => BufferPool::size_for(request.bytes().0 as usize),
         Op::Flush | Op::Discard => 0,
+    }
+}
+
+/// What a host knows of a file or block device that it only reads.
+fn read_only_info(opened: &Opened, window: &Range<u64>) -> DeviceInfo {
+    DeviceInfo {
+        kind: if opened.is_block { DeviceKind::Block } else { DeviceKind::File },
+        capacity_bytes: window.end - window.start,
+        logical_block_bytes: opened.logical_block_bytes,
+        clock: ClockKind::Wall,
+        writable: false,
+        discard: false,
+        attribution: false,
+        snapshot: false,
+        caches: Caches::UNKNOWN,
     }
 }
 
