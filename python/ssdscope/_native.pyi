@@ -101,7 +101,7 @@ class Device:
         """Run explicit requests in order; the summary as JSON, and the log.
 
         Arrays are contiguous, of shape (n,). Operations are those of the log, and 4, a write
-        with forced unit access. Columns of the log are as in `run`; ``index`` is the place in
+        with forced unit access; 5 writes zeros. Columns of the log are as in `run`; ``index`` is the place in
         the list. A request that fails has its row; no number of failures ends the list.
         """
 

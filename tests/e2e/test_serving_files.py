@@ -15,6 +15,7 @@ from tests.integration.loop_devices import NEEDS_LOOP_DEVICES, attached
 
 from ssdscope.errors import UsageError
 from ssdscope.targets import Target, open_target
+from ssdscope.targets.records import OP_WRITE, OP_WRITE_ZEROES
 from ssdscope.targets.serving import Serving, exported
 
 pytestmark = pytest.mark.e2e
@@ -104,10 +105,49 @@ def test_no_more_is_written_than_allowed(disk: Path, tmp_path: Path) -> None:
     assert 0 < changed <= MIB // 4096
 
 
+def test_zeros_are_written_without_being_sent(disk: Path, tmp_path: Path) -> None:
+    before = disk.read_bytes()
+    with served(open_target(str(disk), **WRITING), tmp_path) as uri:
+        client = open_target(uri, destroy_token="NBD:", allow_virtual=True)
+        log = client.device.run_list([OP_WRITE_ZEROES], [8192], [65536])
+        assert (log.op.tolist(), log.error.tolist()) == ([OP_WRITE_ZEROES], [0])
+    assert disk.read_bytes() == before[:8192] + bytes(65536) + before[8192 + 65536 :]
+
+
+def test_zeros_to_a_simulated_drive_are_counted_apart(spawn, tmp_path: Path) -> None:
+    place = tmp_path / "socket"
+    process = spawn("serve", "sim:mqsim-8g", "--socket", str(place), "-o", "json", "--seed", "1")
+    while not place.exists():
+        assert process.poll() is None, process.communicate()
+    uri = f"nbd+unix:///?socket={place}"
+    client = open_target(uri, destroy_token="NBD:", allow_virtual=True)
+    ops = [OP_WRITE, OP_WRITE_ZEROES, OP_WRITE_ZEROES]
+    client.device.run_list(ops, [0, 0, 1 << 30], [4096, 4096, 1 << 20])
+    process.terminate()
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0, err
+    document = json.loads(out)
+    assert (document["write_zeroes"]["requests"], document["write"]["requests"]) == (2, 1)
+    assert document["counters"]["host_bytes_discarded"] == 4096 + (1 << 20)
+
+
 def loop_devices(test: Any) -> Any:
     for mark in NEEDS_LOOP_DEVICES:
         test = mark(test)
     return test
+
+
+@loop_devices
+def test_zeros_reach_a_block_device(disk: Path) -> None:
+    before = disk.read_bytes()
+    with attached(disk, "--direct-io=on") as device:
+        writing = {"destroy_token": "LOOP:disk.img", "overwrite_existing": True}
+        target = open_target(device, **writing, allow_virtual=True)
+        log = target.device.run_list([OP_WRITE_ZEROES], [MIB], [65536])
+        assert log.error.tolist() == [0]
+        del target
+    at = 25 * MIB
+    assert disk.read_bytes() == before[:at] + bytes(65536) + before[at + 65536 :]
 
 
 @loop_devices

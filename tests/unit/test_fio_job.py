@@ -9,6 +9,7 @@ from ssdscope.workloads.drawn import parse_distribution, parse_split
 from ssdscope.workloads.fio_job import FILE_BYTES_MAX, parse_fio_job, read_fio_job
 from ssdscope.workloads.fio_numbers import fio_bytes, fio_time_ns
 from ssdscope.workloads.fio_options import IGNORED, REFUSED
+from ssdscope.workloads.verifying import Verification
 from ssdscope.workloads.workload import BlockShare, Workload
 
 GIB = 1 << 30
@@ -209,3 +210,32 @@ def test_shares_that_are_left_out_are_shared_evenly() -> None:
     assert parse_distribution("random") is None
     zones = {"zoned_abs": [{"percent": 60, "extent": GIB}, {"percent": 40, "extent": 7 * GIB}]}
     assert parse_distribution("zoned_abs:60/1g:40/7g") == zones
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("verify=crc32c", Verification("crc32c")),
+        ("verify=crc32c-intel\ndo_verify=0", Verification("crc32c-intel", reads_back=False)),
+        ("verify=crc32c\ndo_verify\nverify_fatal=1\nverify_dump=0", Verification("crc32c")),
+        ("verify=0", None),
+        ("do_verify=0", None),
+    ],
+)
+def test_verify_is_of_all_that_runs_side_by_side(
+    options: str, expected: Verification | None
+) -> None:
+    (stage,) = parse_fio_job(f"[global]\nrw=write\n{options}\n[a]\n[b]\n", "a.fio").stages
+    assert stage.verification == expected
+
+
+def test_verify_is_refused_where_it_means_something_else() -> None:
+    for options, words in (
+        ("[a]\nverify=sha256\n", "line 2: verify: 'sha256' is refused"),
+        ("[a]\nverify=crc32c\nverify_backlog=9\n", "line 3: verify_backlog is refused"),
+        ("[a]\nverify=crc32c\n[b]\nrw=read\n", "line 1: verify or do_verify differs"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            parse_fio_job(options, "a.fio")
+    apart = parse_fio_job("[a]\nrw=write\nverify=crc32c\n[b]\nrw=read\nstonewall\n", "a.fio")
+    assert [stage.verification for stage in apart.stages] == [Verification("crc32c"), None]

@@ -243,7 +243,7 @@ impl HostFile {
             self.engine.prepare(&mut self.pool).map_err(|error| self.fail(&error))?;
             sys::sharpen_timers();
         }
-        if matches!(request.op, Op::Write | Op::Discard) {
+        if matches!(request.op, Op::Write | Op::Discard | Op::WriteZeroes) {
             let now = self.now();
             let present = self.presence.check(&self.file, now);
             let fit = present.and_then(|()| match &mut self.fitness {
@@ -253,7 +253,7 @@ impl HostFile {
             fit.inspect_err(|error| self.broken = Some(error.clone()))?;
         }
         let offset_bytes = request.lba.byte_offset().0;
-        if request.op == Op::Discard {
+        if matches!(request.op, Op::Discard | Op::WriteZeroes) {
             self.contents.forget(offset_bytes, request.bytes().0);
         }
         if request.op == Op::Discard && self.info.kind == DeviceKind::Block {
@@ -392,7 +392,8 @@ impl HostFile {
 
     /// Takes a write from what may still be written.
     fn count_down(&mut self, request: &Request) -> Result<(), DeviceError> {
-        let Some(left) = self.writes_left_bytes.as_mut().filter(|_| request.op == Op::Write) else {
+        let writes = matches!(request.op, Op::Write | Op::WriteZeroes);
+        let Some(left) = self.writes_left_bytes.as_mut().filter(|_| writes) else {
             return Ok(());
         };
         *left = left.checked_sub(request.bytes().0).ok_or_else(|| DeviceError::Os {
@@ -454,6 +455,9 @@ impl Device for HostFile {
             return Err(error.clone());
         }
         check_request(&self.info, &request)?;
+        if self.preserves && request.op == Op::WriteZeroes {
+            return Err(DeviceError::Unsupported("writing zeros where the content is preserved"));
+        }
         self.count_down(&request)?;
         let moves_data = matches!(request.op, Op::Read | Op::Write);
         if moves_data && request.bytes().0 > REQUEST_BYTES_MAX {
@@ -547,7 +551,7 @@ fn health_of(file: &Arc<File>, device: u64) -> Option<Ask> {
 fn buffer_bytes(request: &Request) -> usize {
     match request.op {
         Op::Read | Op::Write => BufferPool::size_for(request.bytes().0 as usize),
-        Op::Flush | Op::Discard => 0,
+        Op::Flush | Op::Discard | Op::WriteZeroes => 0,
     }
 }
 

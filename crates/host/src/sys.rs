@@ -229,10 +229,20 @@ pub(crate) fn next_data(file: &File, from: u64) -> io::Result<Option<(u64, u64)>
 
 /// Gives the span back to the file system; reads of it return zeros from then on.
 pub(crate) fn punch_hole(file: &File, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
+    allocate(file, PUNCH_HOLE, offset_bytes, len_bytes)
+}
+
+/// Makes the span read as zeros without sending them; of a block device by its own command, where
+/// it has one.
+pub(crate) fn zero_range(file: &File, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
+    allocate(file, ZERO_RANGE, offset_bytes, len_bytes)
+}
+
+fn allocate(file: &File, mode: libc::c_int, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
     let offset = libc::off_t::try_from(offset_bytes).map_err(io::Error::other)?;
     let len = libc::off_t::try_from(len_bytes).map_err(io::Error::other)?;
     // SAFETY: takes integers only; `file` keeps the descriptor open.
-    check(unsafe { libc::fallocate(file.as_raw_fd(), PUNCH_HOLE, offset, len) })?;
+    check(unsafe { libc::fallocate(file.as_raw_fd(), mode, offset, len) })?;
     Ok(())
 }
 
@@ -247,6 +257,9 @@ pub(crate) fn discard_block(file: &File, offset_bytes: u64, len_bytes: u64) -> i
 
 /// The `fallocate` mode of a discard: the size stays.
 pub(crate) const PUNCH_HOLE: libc::c_int = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+
+/// The `fallocate` mode of zeros: the size stays.
+pub(crate) const ZERO_RANGE: libc::c_int = libc::FALLOC_FL_ZERO_RANGE | libc::FALLOC_FL_KEEP_SIZE;
 
 /// Writes `data` so that it is durable on return (the file form of FUA).
 pub(crate) fn write_durable(file: &File, data: &[u8], offset_bytes: u64) -> io::Result<usize> {

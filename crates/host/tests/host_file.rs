@@ -183,6 +183,44 @@ fn flush_fua_and_discard_reach_the_file() {
 }
 
 #[test]
+fn zeros_reach_the_file_and_count_as_written() {
+    for engine in ENGINES {
+        let file = Scratch::new("zeros", &vec![0; MIB as usize]);
+        let token = file.token();
+        let consent = Consent { write_limit_bytes: Some(16_384), ..Consent::by_token(&token) };
+        let mut device = open_write(&file.0, &consent, engine, &mut || true).expect("zeros");
+        device.submit(Nanos::ZERO, Request::write(1, Lba(0), Sectors(16))).expect("writable");
+        drain(&mut device);
+        let zeros = Request::new(2, Op::WriteZeroes, Lba(0), Sectors(8));
+        device.submit(Nanos::ZERO, zeros).expect("writable");
+        if drain(&mut device)[0].outcome == Outcome::Failed(libc::EOPNOTSUPP) {
+            eprintln!("skipped: this file system cannot zero a range");
+            continue;
+        }
+        let contents = fs::read(&file.0).expect("readable");
+        assert_eq!(contents.len(), MIB as usize, "the size stays");
+        assert!(contents[..4096].iter().all(|&byte| byte == 0));
+        assert!(payload::is_ours(&contents[4096..4608]), "the neighbour stays");
+        let more = Request::new(3, Op::WriteZeroes, Lba(0), Sectors(16));
+        let refused = device.submit(Nanos::ZERO, more).expect_err("beyond the limit");
+        assert!(refused.to_string().contains("leaves 4096 bytes"), "{refused}");
+    }
+}
+
+#[test]
+fn zeros_would_not_preserve_anything() {
+    let file = Scratch::new("preserved", &vec![7; MIB as usize]);
+    let token = file.token();
+    let consent = Consent { preserve_content: true, ..Consent::by_token(&token) };
+    let mut device = open_write(&file.0, &consent, EngineChoice::Auto, &mut || true).expect("kept");
+    let zeros = Request::new(1, Op::WriteZeroes, Lba(0), Sectors(8));
+    let refused = device.submit(Nanos::ZERO, zeros).expect_err("it would be lost");
+    assert!(refused.to_string().contains("content is preserved"), "{refused}");
+    drop(device);
+    assert_eq!(fs::read(&file.0).expect("readable"), vec![7; MIB as usize]);
+}
+
+#[test]
 fn waiting_ends_at_the_first_completion_or_on_time() {
     for engine in ENGINES {
         let file = Scratch::new("wait", &vec![3; MIB as usize]);

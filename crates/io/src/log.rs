@@ -38,7 +38,7 @@ pub struct LogRow<'a> {
 pub struct LogChunk {
     /// Place in the order of issue, from 0.
     pub index: Vec<u64>,
-    /// 0 read, 1 write, 2 flush, 3 discard.
+    /// 0 read, 1 write, 2 flush, 3 discard, 5 write zeros.
     pub op: Vec<u8>,
     /// First byte.
     pub offset_bytes: Vec<u64>,

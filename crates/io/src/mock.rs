@@ -114,7 +114,7 @@ impl Device for MockDevice {
         match request.op {
             Op::Read => self.counters.host_bytes_read += request.bytes().0,
             Op::Write => self.counters.host_bytes_written += request.bytes().0,
-            Op::Flush | Op::Discard => {}
+            Op::Flush | Op::Discard | Op::WriteZeroes => {}
         }
         let mut completion = self.serve(now, &request);
         if matches!(self.fault, Fault::SwallowFrom(first) if count >= first) {

@@ -14,12 +14,12 @@ pub struct Moved {
 }
 
 impl Moved {
-    /// Counts a request that was served; flushes and discards move nothing.
+    /// Counts a request that was served; flushes, discards and zeros move nothing.
     pub const fn count(&mut self, op: Op, bytes: u64) {
         match op {
             Op::Read => self.read_bytes += bytes,
             Op::Write => self.written_bytes += bytes,
-            Op::Flush | Op::Discard => {}
+            Op::Flush | Op::Discard | Op::WriteZeroes => {}
         }
     }
 

@@ -17,6 +17,15 @@ pub enum Op {
     Flush = 2,
     /// Forget the span (TRIM, UNMAP).
     Discard = 3,
+    /// Make the span read as zeros, without their being sent (WRITE ZEROES). 4 is what lists call
+    /// a write with forced unit access.
+    #[serde(rename = "write_zeroes")]
+    WriteZeroes = 5,
+}
+
+impl Op {
+    /// How many numbers there are, for tables by operation.
+    pub const COUNT: usize = 6;
 }
 
 /// How urgent the commands of a submission queue are, as NVMe's weighted round robin has it.

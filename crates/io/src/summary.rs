@@ -179,6 +179,9 @@ pub struct RunSummary {
     pub flush: Option<SectionSummary>,
     /// Discards, if any were served.
     pub discard: Option<SectionSummary>,
+    /// Requests to write zeros; absent if none were served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_zeroes: Option<SectionSummary>,
     /// What the drive counted meanwhile; `None` on a drive without counters.
     pub counters: Option<Counters>,
     /// Why nothing more was issued.

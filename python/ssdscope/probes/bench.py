@@ -29,6 +29,7 @@ from ssdscope.targets.records import (
     OP_READ,
     OP_WRITE,
     OP_WRITE_FUA,
+    OP_WRITE_ZEROES,
     Moved,
 )
 
@@ -276,7 +277,7 @@ class Bench:
         """
         ops = np.broadcast_to(np.asarray(ops, np.uint8), np.shape(offsets))
         lengths = np.broadcast_to(np.asarray(lengths, np.uint64), np.shape(offsets))
-        writes = np.isin(ops, (OP_WRITE, OP_WRITE_FUA))
+        writes = np.isin(ops, (OP_WRITE, OP_WRITE_FUA, OP_WRITE_ZEROES))
         changes = writes | (ops == OP_DISCARD)
         if changes.any():
             self._require_writable()

@@ -152,7 +152,7 @@ class Device:
     ) -> Log:
         """Run explicit requests, in order.
 
-        Reads, writes, writes with forced unit access, flushes and discards may be mixed. A
+        Reads, writes, writes with forced unit access, flushes, discards and zeros may be mixed. A
         request that fails is a row with an ``error``, and the list goes on, however many fail:
         5 (EIO) where the medium cannot be read or written, 19 (ENODEV) where the drive is gone.
 
@@ -227,8 +227,9 @@ class Device:
                 "an array is not verified: its members hold the data",
                 hint="verify each member by itself",
             )
+        what = "the null device" if self.info.kind == "null" else "a simulated drive"
         raise UsageError(
-            "a simulated drive stores no data, so there is nothing to compare",
+            f"{what} stores no data, so there is nothing to compare",
             hint="ssdscope serve stores them: run with --verify on its export",
         )
 

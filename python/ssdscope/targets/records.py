@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Column: TypeAlias = "npt.NDArray[Any]"
 
-OP_READ, OP_WRITE, OP_FLUSH, OP_DISCARD, OP_WRITE_FUA = range(5)
+OP_READ, OP_WRITE, OP_FLUSH, OP_DISCARD, OP_WRITE_FUA, OP_WRITE_ZEROES = range(6)
 """What a request does. `OP_WRITE_FUA` is for asking only, a write that is durable when it is
-acknowledged; in a log it is an `OP_WRITE` like others."""
+acknowledged; in a log it is an `OP_WRITE` like others. `OP_WRITE_ZEROES` sends no data."""
 
 ATTRIBUTION_CAUSES = (
     "host_queue",

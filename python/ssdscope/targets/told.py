@@ -7,7 +7,7 @@ from typing import Any
 
 BEYOND = 10
 IN_THOUSANDTHS = {"p50": 500, "p90": 900, "p95": 950, "p99": 990, "p99_9": 999}
-DIRECTIONS = ("read", "write", "flush", "discard")
+DIRECTIONS = ("read", "write", "flush", "discard", "write_zeroes")
 
 
 def told_summary(summary: dict[str, Any]) -> dict[str, Any]:

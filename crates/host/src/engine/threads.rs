@@ -158,6 +158,7 @@ fn transact(file: &File, transfer: &mut Transfer) -> io::Result<()> {
         }
         Op::Flush => file.sync_data(),
         Op::Discard => sys::punch_hole(file, offset_bytes, len_bytes as u64),
+        Op::WriteZeroes => sys::zero_range(file, offset_bytes, len_bytes as u64),
     }
 }
 

@@ -347,6 +347,10 @@ fn entry(flight: &mut Flight) -> squeue::Entry {
             .offset(offset)
             .mode(sys::PUNCH_HOLE)
             .build(),
+        (Op::WriteZeroes, _) => opcode::Fallocate::new(FILE, len_bytes as u64)
+            .offset(offset)
+            .mode(sys::ZERO_RANGE)
+            .build(),
     }
 }
 

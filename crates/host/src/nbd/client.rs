@@ -248,10 +248,15 @@ impl NbdClient {
                     ),
                 })
             }
-            Op::Discard if request.bytes().0 > u64::from(u32::MAX) => Err(DeviceError::Os {
-                context: format!("discard of {}", request.bytes()),
-                reason: "the largest discard over NBD is 4 GiB less one block".to_owned(),
-            }),
+            Op::WriteZeroes if !self.has(export_flag::SEND_WRITE_ZEROES) => {
+                Err(DeviceError::Unsupported("writing zeros"))
+            }
+            Op::Discard | Op::WriteZeroes if request.bytes().0 > u64::from(u32::MAX) => {
+                Err(DeviceError::Os {
+                    context: format!("discard, or zeros, of {}", request.bytes()),
+                    reason: "the largest over NBD is 4 GiB less one block".to_owned(),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -277,12 +282,13 @@ impl NbdClient {
             Op::Write => command::WRITE,
             Op::Flush => command::FLUSH,
             Op::Discard => command::TRIM,
+            Op::WriteZeroes => command::WRITE_ZEROES,
         };
         let flags = if request.fua && request.op == Op::Write { command_flag::FUA } else { 0 };
         let offset_bytes = if request.op == Op::Flush { 0 } else { request.lba.byte_offset().0 };
         WireRequest { flags, command, cookie, offset_bytes, len_bytes }.write(&mut self.out);
         let serial = if request.op == Op::Write { self.add_data(request)? } else { None };
-        if request.op == Op::Discard {
+        if matches!(request.op, Op::Discard | Op::WriteZeroes) {
             self.contents.forget(offset_bytes, request.bytes().0);
         }
         let read_bytes = if request.op == Op::Read { len_bytes } else { 0 };
@@ -575,6 +581,6 @@ fn describe(offer: &Offer, writable: bool) -> DeviceInfo {
 fn moved_bytes(request: &Request) -> u64 {
     match request.op {
         Op::Read | Op::Write => request.bytes().0,
-        Op::Flush | Op::Discard => 0,
+        Op::Flush | Op::Discard | Op::WriteZeroes => 0,
     }
 }

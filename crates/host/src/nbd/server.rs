@@ -373,7 +373,9 @@ impl<'a> Server<'a> {
         }
         let len = u64::from(command.len_bytes);
         let stored = match command.action {
-            Action::Trim | Action::Zero => self.store.zero(command.offset_bytes, len),
+            Action::Trim | Action::Zero | Action::Fill => {
+                self.store.zero(command.offset_bytes, len)
+            }
             Action::Read | Action::Write | Action::Flush => Ok(()),
         };
         if let (Err(error), Some(job)) = (stored, self.jobs.get(id)) {
@@ -585,7 +587,8 @@ fn since((after, before): (Counters, &Counters)) -> Counters {
 fn op_of(action: Action) -> Op {
     match action {
         Action::Read => Op::Read,
-        Action::Write | Action::Zero => Op::Write,
+        Action::Write | Action::Fill => Op::Write,
+        Action::Zero => Op::WriteZeroes,
         Action::Flush => Op::Flush,
         Action::Trim => Op::Discard,
     }

@@ -22,8 +22,10 @@ pub enum Action {
     Flush,
     /// Forget; reads return zeros from then on.
     Trim,
-    /// Write zeros as data.
+    /// Make it read as zeros, in whatever way.
     Zero,
+    /// Write zeros as data.
+    Fill,
 }
 
 /// A command that was found to be in order.
@@ -251,20 +253,23 @@ fn check(export: &Export, request: &WireRequest, structured: bool) -> Result<Com
     {
         return Err(error::INVAL);
     }
-    if action == Action::Zero && len_bytes > PAYLOAD_BYTES_MAX {
+    let as_data = action == Action::Fill || (action == Action::Zero && !export.discard);
+    if as_data && len_bytes > PAYLOAD_BYTES_MAX {
         return Err(error::OVERFLOW);
     }
     Ok(Command { cookie, action, offset_bytes, len_bytes, fua })
 }
 
-/// What writing zeros means: a discard where a hole is welcome and the drive can, else a write.
+/// What writing zeros means: to a drive that discards a discard, unless room is to be taken; to
+/// another one a write.
 fn zeroes(export: &Export, request: &WireRequest) -> Result<Action, u32> {
     let hole = request.flags & flag::NO_HOLE == 0 && export.discard;
     let fast = request.flags & flag::FAST_ZERO != 0;
     match (export.read_only, hole, fast) {
         (true, ..) => Err(error::PERM),
-        (_, true, _) => Ok(Action::Trim),
+        (_, true, _) => Ok(Action::Zero),
         (_, false, true) => Err(error::NOTSUP),
+        (_, false, false) if export.discard => Ok(Action::Fill),
         (_, false, false) => Ok(Action::Zero),
     }
 }

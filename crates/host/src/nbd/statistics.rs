@@ -46,6 +46,9 @@ pub struct ServeSummary {
     pub flush: Option<SectionSummary>,
     /// Trims, if any were served.
     pub discard: Option<SectionSummary>,
+    /// Requests to write zeros; absent if none were served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_zeroes: Option<SectionSummary>,
     /// What the drive counted meanwhile; `None` on a drive without counters.
     pub counters: Option<Counters>,
     /// Requests that the drive or the store failed.
@@ -74,7 +77,7 @@ struct Section {
 /// Collects.
 #[derive(Default)]
 pub(crate) struct Statistics {
-    sections: [Section; 4],
+    sections: [Section; Op::COUNT],
     lateness: Recorder,
     span: Option<(Nanos, Nanos)>,
     pub(crate) failed: u64,
@@ -115,9 +118,9 @@ impl Statistics {
         let elapsed_ns = self.span.map_or(0, |(first, last)| (last - first).0);
         let mut section =
             |op: Op| self.sections[op as usize].summarize(elapsed_ns, around.attributes);
-        let [read, write, flush, discard] =
-            [Op::Read, Op::Write, Op::Flush, Op::Discard].map(&mut section);
-        let served = [&read, &write, &discard].into_iter().flatten();
+        let [read, write, flush, discard, write_zeroes] =
+            [Op::Read, Op::Write, Op::Flush, Op::Discard, Op::WriteZeroes].map(&mut section);
+        let served = [&read, &write, &discard, &write_zeroes].into_iter().flatten();
         ServeSummary {
             requests: served.map(|section| section.requests).sum(),
             elapsed_ns,
@@ -125,6 +128,7 @@ impl Statistics {
             write,
             flush,
             discard,
+            write_zeroes,
             counters: around.counters,
             failed_requests: self.failed,
             refused_requests: self.refused,

@@ -14,7 +14,8 @@ use crate::workload::LONGEST_SPAN;
 /// Requests in columns of equal length.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestList<'a> {
-    /// 0 read, 1 write, 2 flush, 3 discard, 4 write that is durable when acknowledged (FUA).
+    /// 0 read, 1 write, 2 flush, 3 discard, 4 write that is durable when acknowledged (FUA),
+    /// 5 write zeros.
     pub ops: &'a [u8],
     /// First byte of each.
     pub offsets_bytes: &'a [u64],
@@ -39,6 +40,7 @@ impl RequestList<'_> {
             2 => Op::Flush,
             3 => Op::Discard,
             WRITE_FUA => Op::Write,
+            5 => Op::WriteZeroes,
             _ => return None,
         };
         let offset_bytes = self.offsets_bytes[index];
@@ -86,7 +88,7 @@ impl RequestList<'_> {
         for index in 0..count {
             let request = self.request(index).ok_or_else(|| {
                 format!(
-                    "request {index} (op {}, offset {}, length {}) needs an op of 0 to 4, \
+                    "request {index} (op {}, offset {}, length {}) needs an op of 0 to 5, \
                      and offset and length in whole {SECTOR_BYTES}-byte sectors",
                     self.ops[index], self.offsets_bytes[index], self.lengths_bytes[index]
                 )

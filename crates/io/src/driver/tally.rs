@@ -44,7 +44,7 @@ struct Section {
 #[derive(Clone, Debug)]
 pub struct Tally {
     attributes: bool,
-    sections: [Section; 4],
+    sections: [Section; Op::COUNT],
     /// First submission that counts.
     started: Nanos,
     /// Last completion that counts.
@@ -119,7 +119,7 @@ impl Tally {
 
     /// Mean latency over all directions but flushes.
     pub fn mean_latency_ns(&mut self) -> f64 {
-        let data = [Op::Read, Op::Write, Op::Discard]
+        let data = [Op::Read, Op::Write, Op::Discard, Op::WriteZeroes]
             .map(|op| self.sections[op as usize].latency.sum_ns());
         data.iter().sum::<u128>() as f64 / self.requests().max(1) as f64
     }

@@ -218,7 +218,7 @@ impl<S: Scheme> Drive<S> {
         buffer.waiting.pop_front();
         let span = self.requests[slot].span();
         match self.requests[slot].op {
-            Op::Discard => {
+            Op::Discard | Op::WriteZeroes => {
                 let page = u64::from(self.ftl.geometry().sectors_per_page);
                 let whole = span.start.next_multiple_of(page)..span.end / page * page;
                 if !whole.is_empty() {

@@ -25,7 +25,7 @@ impl<S: Scheme> Drive<S> {
         let refused = self.read_only
             && match self.requests[slot].op {
                 Op::Read => false,
-                Op::Write | Op::Discard => true,
+                Op::Write | Op::Discard | Op::WriteZeroes => true,
                 Op::Flush => self.holds_what_has_no_place(),
             };
         if refused {

@@ -49,10 +49,12 @@ impl<S: Scheme> Drive<S> {
     pub(super) fn take_in(&mut self, now_ns: u64, request: Request) {
         self.work.wake();
         self.wake_buffer();
+        // What is discarded reads as zeros, so that is how these drives write them.
+        let op = if request.op == Op::WriteZeroes { Op::Discard } else { request.op };
         let slot = self.requests.insert(HostRequest {
             id: request.id,
             queue: request.queue.index,
-            op: request.op,
+            op,
             role: Role::Host,
             fua: request.fua,
             lba: request.lba + self.phase,
@@ -64,7 +66,7 @@ impl<S: Scheme> Drive<S> {
             attribution: Attribution::ZERO,
             outcome: Outcome::Done,
         });
-        if self.gate.enter(slot, request.op, request.queue) {
+        if self.gate.enter(slot, op, request.queue) {
             self.bring_in(slot, now_ns);
         }
     }
@@ -147,7 +149,7 @@ impl<S: Scheme> Drive<S> {
                 self.requests[slot].write_number = self.writes_seen;
                 self.write_pages(slot);
             }
-            Op::Discard => {
+            Op::Discard | Op::WriteZeroes => {
                 self.tally.host_bytes_discarded += bytes;
                 if self.is_buffered() {
                     return self.enter_buffer(slot);

@@ -49,6 +49,10 @@ impl HardDisk {
             _ => 0,
         };
         let queued_ns = self.link.issue(now_ns, slot, request.op, data_bytes);
+        if request.op == Op::WriteZeroes {
+            // From here on it is a write: only its data need not be sent.
+            request.op = Op::Write;
+        }
         request.attribution[Cause::HostQueue] = now_ns - request.submitted_ns + queued_ns;
     }
 
@@ -79,6 +83,7 @@ impl HardDisk {
             Op::Flush if self.dirty.is_clean() => self.answer(slot, 0),
             Op::Flush => self.flush = Some(slot),
             Op::Discard => unreachable!("refused when it was submitted"),
+            Op::WriteZeroes => unreachable!("a write since it came in"),
         }
         self.kick();
     }

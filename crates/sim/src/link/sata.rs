@@ -64,7 +64,8 @@ impl Sata {
     }
 
     const fn is_queued(&self, op: Op) -> bool {
-        self.queuing && matches!(op, Op::Read | Op::Write)
+        // Zeros go by ZERO EXT of NCQ NON-DATA (ACS-4).
+        self.queuing && matches!(op, Op::Read | Op::Write | Op::WriteZeroes)
     }
 
     fn span_ns(&self, bytes: u64) -> u64 {

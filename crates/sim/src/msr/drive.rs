@@ -157,7 +157,7 @@ impl MsrDrive {
                 Turn::Arrive(_) if is_read => self.start_media(flight),
                 _ => {
                     self.link.holder = Some(flight);
-                    let ns = self.params.link_ns(at.request.sectors.0);
+                    let ns = self.params.link_ns(sent_sectors(&at.request));
                     self.foresee(self.now_ns + ns, Event::BusDone(flight));
                 }
             }
@@ -234,7 +234,7 @@ impl MsrDrive {
         let bytes = at.request.bytes().0;
         match at.request.op {
             Op::Read => self.bytes_read += bytes,
-            Op::Write => self.bytes_written += bytes,
+            Op::Write | Op::WriteZeroes => self.bytes_written += bytes,
             Op::Flush | Op::Discard => {}
         }
         let mut attribution = Attribution::ZERO;
@@ -242,7 +242,7 @@ impl MsrDrive {
             let media_ns = at.media_end_ns - at.media_start_ns;
             let Chain { nand_ns, transfer_ns, gc_ns } = at.chain;
             attribution[Cause::HostQueue] = at.bus_wait_ns;
-            attribution[Cause::Link] = self.params.link_ns(at.request.sectors.0);
+            attribution[Cause::Link] = self.params.link_ns(sent_sectors(&at.request));
             attribution[Cause::Nand] = nand_ns;
             attribution[Cause::Transfer] = transfer_ns;
             attribution[Cause::Gc] = gc_ns;
@@ -279,6 +279,11 @@ impl MsrDrive {
             server.catch_up(self.now_ns);
         }
     }
+}
+
+/// How much of a request goes over the link: zeros need not be sent.
+fn sent_sectors(request: &Request) -> u64 {
+    if request.op == Op::WriteZeroes { 0 } else { request.sectors.0 }
 }
 
 impl Device for MsrDrive {

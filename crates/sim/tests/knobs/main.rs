@@ -13,6 +13,7 @@
 //! * `msr`: the firmware of `DiskSim`'s SSD extension;
 //! * `disk`, `disk_caches`, `disk_host`: hard disks; `disk_physics`: their formulas;
 //! * `disturbance`, `foreign`: what spoils measurements, on every drive;
+//! * `zeros`: writing zeros, on every drive;
 //! * `sata`: Serial ATA, on every drive behind a link; `queues`: those of an nvme link;
 //! * `physics`: formulas that hold across keys; `counters`: what a drive counts,
 //!   recomputed from the log; `tight`: drives with the least to spare;
@@ -89,6 +90,7 @@ mod units;
 mod units_log_block;
 mod wear;
 mod write_buffer;
+mod zeros;
 
 use ssdscope_sim::config::keys::{KEYS, KINDS};
 

@@ -117,6 +117,7 @@ impl Session<'_> {
             write: self.tally.summarize(Op::Write),
             flush: self.tally.summarize(Op::Flush),
             discard: self.tally.summarize(Op::Discard),
+            write_zeroes: self.tally.summarize(Op::WriteZeroes),
             counters,
             stopped_by,
             interrupted: stopped_by == StopReason::Interrupted,
