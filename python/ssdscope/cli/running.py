@@ -242,9 +242,11 @@ def tell(show: Presentation, record: dict[str, Any]) -> None:
 
 def exit_code(record: dict[str, Any]) -> int:
     """Say by the exit code whether the answer may be trusted, and on stderr why not."""
-    from ssdscope.results.remarks import doubts, stored_well, trustworthy
+    from ssdscope.results.remarks import doubts, of_verification, stored_well, trustworthy
 
     if record.get("interrupted"):
+        for doubt in of_verification(record.get("verify") or {}):
+            note(doubt)
         note(f"interrupted after {record['requests']:,} requests; what was measured is kept")
         return EXIT_INTERRUPTED
     for doubt in doubts(record):

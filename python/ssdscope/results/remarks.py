@@ -36,7 +36,7 @@ def doubts(record: dict[str, Any]) -> list[str]:
     wanted = record["workload"].get("until_ci")
     if wanted is not None and record.get("until_ci_reached") is False:
         said.append(f"the 95 % interval did not come within {100 * wanted:g}% of the mean")
-    said += _of_verification(record.get("verify") or {})
+    said += of_verification(record.get("verify") or {})
     if not _rested(record):
         said.append("the drive had not come to rest: its rate still changed when it was measured")
     return said
@@ -65,7 +65,7 @@ def stored_well(record: dict[str, Any]) -> bool:
     )
 
 
-def _of_verification(about: dict[str, Any]) -> list[str]:
+def of_verification(about: dict[str, Any]) -> list[str]:
     """Say what the drive does not hold as it was written, and what was not compared."""
     said = []
     if about.get("mismatched_bytes"):
@@ -75,7 +75,7 @@ def _of_verification(about: dict[str, Any]) -> list[str]:
             f"sectors that do not hold what was written; the first at byte "
             f"{first['offset_bytes']:,}: expected {first['expected']}; found {first['found']}"
         )
-    if about.get("unread_bytes"):
+    if about.get("unread_bytes") and about["state"] != "interrupted":
         why = about.get("reason") or "reads failed"
         said.append(f"verify: {about['unread_bytes']:,} bytes could not be read back: {why}")
     return said

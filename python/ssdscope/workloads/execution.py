@@ -68,7 +68,7 @@ def bring_to_rest(
     Raises
     ------
     UsageError
-        If there are several flows that write.
+        If there are several flows that write, or content is preserved and writes could meet.
     DeviceError
         If the drive fails.
     KeyboardInterrupt
@@ -79,6 +79,7 @@ def bring_to_rest(
     plan = plan.within(target.device.info.capacity_bytes)
     if not plan.writes:
         return None
+    require_apart(target, plan)
     option = where("until_steady")
     if isinstance(plan, Flows):
         hint = f"leave out {where('flow')} and {where('jobs')}"

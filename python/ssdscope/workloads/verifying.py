@@ -96,9 +96,9 @@ def verified(
     Returns
     -------
     RunResult
-        With ``verify`` in its summary: ``method, state`` (``done``, ``skipped``, ``interrupted``
-        or ``broken``), ``written_bytes, checked_bytes, mismatched_bytes, unread_bytes`` and
-        ``first`` (``offset_bytes, expected, found``, or None).
+        Interrupted, if the reading back was. Its summary has ``verify``: ``method``; ``state``
+        (``done``, ``skipped``, ``interrupted`` or ``broken``); ``written_bytes, checked_bytes,
+        mismatched_bytes, unread_bytes``; ``first``: ``offset_bytes, expected, found``, or None.
 
     Raises
     ------
@@ -126,7 +126,11 @@ def verified(
         return _with(result, how, {**_nothing("done"), "written_bytes": 0, **verdict})
     if result.interrupted or not how.reads_back:
         return _with(result, how, _nothing("skipped"))
-    return _with(result, how, _read_back(target, progress))
+    found = _read_back(target, progress)
+    if found["state"] == "interrupted":
+        summary = {**result.summary, "interrupted": True}
+        result = replace(result, interrupted=True, summary=summary)
+    return _with(result, how, found)
 
 
 def _read_back(target: Target, progress: ProgressCallback | None) -> dict[str, Any]:
