@@ -6,8 +6,8 @@ What the command line does, as functions (docs/library.md shows them at work):
     ``"sim:NAME"``, a drive file, ``/dev/...``, a file, ``raid0:...``  ->  an open drive.
 `run`, `replay`, `run_sweep`
     A workload, under fio's names, or a trace, on a drive; many workloads on many.
-`probe`, `characterize`
-    What is inside a drive; the page about it.
+`probe`, `characterize`, `read_report`
+    What is inside a drive; the page about it, read back, with its twin.
 `advice`
     What to set for a drive, from its page.
 `fit`, `reproduce`
@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from ssdscope.api.modelling import fit
     from ssdscope.api.opening import open  # noqa: A004 (as gzip.open)
     from ssdscope.api.probing import probe
+    from ssdscope.api.reports import read_report
     from ssdscope.api.reproducing import reproduce
     from ssdscope.api.running import replay, run
     from ssdscope.api.sweeping import run_sweep
@@ -86,6 +87,7 @@ __all__ = [
     "plots",
     "probe",
     "probes",
+    "read_report",
     "replay",
     "report",
     "reproduce",
@@ -108,6 +110,7 @@ _FUNCTIONS = {
     "fit": "modelling",
     "open": "opening",
     "probe": "probing",
+    "read_report": "reports",
     "replay": "running",
     "reproduce": "reproducing",
     "run": "running",

@@ -24,7 +24,8 @@ from ssdscope.workloads.options import OPTIONS
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "library.md"
 FUNCTIONS = (
-    "advice", "characterize", "fit", "open", "probe", "replay", "reproduce", "run", "run_sweep",
+    "advice", "characterize", "fit", "open", "probe", "read_report", "replay", "reproduce", "run",
+    "run_sweep",
 )  # fmt: skip
 SMALL = {
     "nand.channels": 2,

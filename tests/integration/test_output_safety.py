@@ -26,7 +26,9 @@ from ssdscope.results.marks import written_by_us
 
 COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
 NAMES_A_FILE = re.compile(r"FILE|PAGE|FOLDER|PATH|DIR|TARGET|TRACE$|\.\w+$")
-INPUTS = ("data.parquet", "model.json", "run.json", "other.json", "swept.jsonl")
+INPUTS = (
+    "data.parquet", "model.json", "run.json", "other.json", "report.json", "swept.jsonl",
+)  # fmt: skip
 QUICK = ("--rw", "randread", "--number-ios", "10", "--seed", "1")
 TRACE = "0,0,512,r,0.0\n0,8,512,r,0.5\n"
 
@@ -61,6 +63,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "model collect": (("data.bin", "--points", "4"), {"out": "a.parquet"}),
     "model fit": (("data.parquet",), {"out": "a.json"}),
     "model explain": (("model.json",), {"out": "a.svg"}),
+    "twin": (("report.json",), {"out": "a.toml"}),
 }
 """By command: words that name inputs, and a good name for each output."""
 READ = {
@@ -79,7 +82,11 @@ READ = {
     "model collect": ("data.bin",),
     "model fit": ("data.parquet",),
     "model explain": ("model.json",),
+    "twin": ("report.json",),
 }
+
+INPUTS = ("data.parquet", "model.json", "report.json")
+"""Inputs whose names end as those of outputs do."""
 
 
 def commands() -> Iterator[tuple[str, Any]]:
@@ -129,7 +136,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("swept.jsonl").write_text(SWEPT, encoding="utf-8")
     pq.write_table(pa.table({"a": [1]}), "data.parquet")
     Path("model.json").write_text("{}\n", encoding="utf-8")
-    for name in ("run.json", "other.json"):
+    for name in ("run.json", "other.json", "report.json"):
         Path(name).write_text("{}\n", encoding="utf-8")
     return tmp_path
 

@@ -12,6 +12,8 @@
     ``characterize``: the page about a drive.
 `advising`
     ``advice``: settings that follow from a page.
+`reports`, `twinning`
+    ``read_report``: what it wrote, read back; its twin.
 `modelling`
     ``fit``: collected runs into a model.
 `reproducing`

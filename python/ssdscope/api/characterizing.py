@@ -8,13 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope import report
+from ssdscope.api.findings import Findings
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import TargetLike, files_behind, seed_of, target_of
 from ssdscope.api.probing import OnStage
+from ssdscope.api.twinning import Twin
 from ssdscope.errors import Interrupted, OutputError
+from ssdscope.findings import Findings as Known
 from ssdscope.probes.budget import Budget, silent
-from ssdscope.report import spending
+from ssdscope.report import spending, twinning
+from ssdscope.report.document import parsed
 from ssdscope.report.replay import TraceFile
+from ssdscope.report.resuming import require_nothing_lost
 from ssdscope.results.guard import Place, require_places
 
 
@@ -25,7 +30,7 @@ class Report:
     Attributes
     ----------
     page
-        The page.
+        The page; of a report that was read back the file that it stands in.
     document
         All of it, as ``characterize --json`` writes it: docs/results.md has the keys.
     """
@@ -34,9 +39,27 @@ class Report:
     document: dict[str, Any]
 
     @property
+    def findings(self) -> Findings:
+        """What was found, by property."""
+        known = Known.from_json(self.document["findings"])
+        spent = self.document["provenance"].get("spent") or {}
+        return Findings(known.values(), seed=self.document["seed"], spent=spent)
+
+    @property
+    def twin(self) -> Twin:
+        """A simulated drive that behaves like this one.
+
+        Raises
+        ------
+        UsageError
+            If none could be built, with the reason.
+        """
+        return Twin(twinning.twin_of(parsed(self.document, str(self.page))))
+
+    @property
     def interrupted(self) -> bool:
         """Whether Ctrl-C ended the measuring early."""
-        return bool(self.document["provenance"]["interrupted"])
+        return bool(self.document["provenance"].get("interrupted"))
 
     def to_dict(self) -> dict[str, Any]:
         """Give the document."""
@@ -46,7 +69,8 @@ class Report:
         """Name the page, how much was detected, and how long that took."""
         findings = self.document["findings"]
         detected = sum(each["outcome"] == "detected" for each in findings)
-        took = f"{self.document['provenance']['seconds']:.1f} s"
+        seconds = self.document["provenance"].get("seconds")  # None while it grows
+        took = "some time" if seconds is None else f"{seconds:.1f} s"
         cut = ", then interrupted" if self.interrupted else ""
         return f"{self.page}: {detected} of {len(findings)} properties detected in {took}{cut}"
 
@@ -64,6 +88,7 @@ def characterize(
     budget: str = "default",
     rated_writes: int | str | None = None,
     force: bool = False,
+    resume: bool = False,
     seed: int | None = None,
     progress: OnStage = None,
 ) -> Report:
@@ -84,7 +109,9 @@ def characterize(
     budget, rated_writes
         As of `probe`.
     force
-        Also replace files that ssdscope did not write.
+        Also replace files that ssdscope did not write, and what an interrupted run left.
+    resume
+        Go on with what an interrupted run left there; all other keywords stay.
     seed
         Of everything drawn; that of the target if absent.
     progress
@@ -117,6 +144,8 @@ def characterize(
     rated = spending.rated(rated_writes)
     page, data = Path(out), None if json is None else Path(json)
     _guard(page, data, [*files_behind(target), *([] if trace is None else [trace])], force)
+    if not (resume or force):
+        require_nothing_lost(report.growing_file(page, data))
     opened = target_of(target, seed)
     try:
         made = report.characterize(
@@ -129,6 +158,7 @@ def characterize(
             sets=opened.sets,
             progress=progress or silent,
             rated_bytes=rated,
+            resume=resume,
         )
     except OutputError as error:
         if error.partial is not None:

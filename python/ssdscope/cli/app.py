@@ -28,6 +28,7 @@ from ssdscope.cli import (
     serve,
     sweep,
     trace,
+    twin,
     usage,
 )
 from ssdscope.cli.help import LEARN, MANAGE, MEASURE, HelpGroup
@@ -75,7 +76,7 @@ app = typer.Typer(
 for module in (characterize, compare, probe, run, replay, import_fio_log, serve):
     module.register(app)
 app.add_typer(sweep.app, rich_help_panel=MEASURE)
-for module in (reproduce, advise):
+for module in (reproduce, twin, advise):
     module.register(app)
 app.add_typer(model.app, rich_help_panel=LEARN)
 place.register(app)

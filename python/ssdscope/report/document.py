@@ -8,6 +8,8 @@ from typing import Any
 
 from ssdscope.errors import UsageError
 from ssdscope.findings import Findings
+from ssdscope.findings.reading import text
+from ssdscope.report.checking import require_info, require_sound
 from ssdscope.results.record import SCHEMA_VERSION
 from ssdscope.targets.records import CacheInfo, DeviceInfo
 
@@ -37,12 +39,15 @@ class Report:
         Its properties.
     document
         The whole document, as it stands in the file.
+    where
+        What messages call it: the file.
     """
 
     uri: str
     info: DeviceInfo
     findings: Findings
     document: Mapping[str, Any]
+    where: str = "the report"
 
     @property
     def performance(self) -> Mapping[str, Any]:
@@ -56,6 +61,27 @@ class Report:
         toml = (self.document.get("twin") or {}).get("toml")
         return toml if isinstance(toml, str) else None
 
+    def require_twin(self) -> str:
+        """Give the drive file of the twin.
+
+        Raises
+        ------
+        UsageError
+            If none was built, with the report's reason.
+        """
+        if self.twin_toml is not None:
+            return self.twin_toml
+        twin = self.document.get("twin")
+        if twin is None:
+            raise UsageError(
+                f"{self.where} has no twin: measuring ended before one was built",
+                hint="`ssdscope characterize` with --resume goes on with it",
+            )
+        raise UsageError(
+            f"{self.where} has no twin: {twin['reason']}",
+            hint="what was measured decides that; a larger --budget measures more",
+        )
+
 
 def read(path: Path) -> Report:
     """Read a report.
@@ -66,16 +92,22 @@ def read(path: Path) -> Report:
         If it cannot be read, is none, is of another version, ends early, or holds what no report
         has; the message has the place.
     """
-    text = text_of(path)
+    written = text_of(path)
     try:
-        document = json.loads(text)
+        document = json.loads(written, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        cut = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated")
+        cut = error.pos >= len(written.rstrip()) - 1 or error.msg.startswith("Unterminated")
         why = "it ends too early; was it written whole?" if cut else f"{error.msg}"
         raise UsageError(f"{path}, line {error.lineno}: {why}", hint=HINT) from None
     except RecursionError:
         raise UsageError(f"{path}: nested too deeply for a report", hint=HINT) from None
+    except ValueError as error:  # NaN, or an integer of thousands of digits
+        raise UsageError(f"{path}: {error}", hint=HINT) from None
     return parsed(document, str(path))
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"it holds {name}, which is no number of a report")
 
 
 def parsed(document: Any, where: str) -> Report:
@@ -98,10 +130,15 @@ def parsed(document: Any, where: str) -> Report:
     except (KeyError, TypeError) as error:
         raise UsageError(f"{where}: target: {error} is missing or wrong", hint=HINT) from None
     try:
+        text(uri, "target.uri")
+        require_info(info, "target.info")
         findings = Findings.from_json(document["findings"])
+        require_sound(document, info, findings)
     except UsageError as error:
         raise UsageError(f"{where}: {error.message}", hint=error.hint) from None
-    return Report(str(uri), info, findings, document)
+    except OverflowError:  # an integer of hundreds of digits
+        raise UsageError(f"{where}: a number is larger than any of a drive", hint=HINT) from None
+    return Report(uri, info, findings, document, where)
 
 
 def text_of(path: Path) -> str:
@@ -113,7 +150,11 @@ def text_of(path: Path) -> str:
         If it cannot be read, is no text, or is larger than any report.
     """
     try:
-        if path.stat().st_size > BYTES_MAX:
+        size = path.stat().st_size
+        if not path.is_file():
+            what = "a folder" if path.is_dir() else "no plain file"
+            raise UsageError(f"cannot read {path}: it is {what}", hint=HINT)
+        if size > BYTES_MAX:
             raise UsageError(f"{path} is larger than any report", hint=HINT)
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -131,6 +172,4 @@ def _info(values: Mapping[str, Any]) -> DeviceInfo:
     taken = {each.name: values[each.name] for each in fields(DeviceInfo)}
     for name in ("write_cache", "read_cache"):
         taken[name] = CacheInfo(**taken[name])
-    if not isinstance(taken["capacity_bytes"], int) or taken["capacity_bytes"] <= 0:
-        raise TypeError("'capacity_bytes'")
     return DeviceInfo(**taken)

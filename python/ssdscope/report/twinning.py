@@ -1,0 +1,189 @@
+"""The twin of a report: its drive file, how far it is off, and what a change to it would do."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ssdscope import twin
+from ssdscope.errors import ConfigError, UsageError
+from ssdscope.report import words
+from ssdscope.report.document import Report
+from ssdscope.results.marks import MADE_BY
+from ssdscope.targets.names import printable
+from ssdscope.workloads import Workload
+
+SIZES_BYTES = (4096, 65_536)
+DEPTHS = (1, 32)
+ASKED = tuple(
+    Workload(rw=rw, block_bytes=size, iodepth=depth)
+    for rw in ("randread", "read", "randwrite", "write")
+    for size in SIZES_BYTES
+    for depth in DEPTHS
+)
+"""Workloads that a changed twin is held against the original with: reads, and bursts of writes."""
+KEPT_UP = tuple(Workload(rw="randwrite", block_bytes=4096, iodepth=depth) for depth in DEPTHS)
+"""And random writes that were brought to rest."""
+StageProgress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class ReportedTwin:
+    """The twin that a report holds.
+
+    Attributes
+    ----------
+    report
+        Where it stands.
+    toml
+        Its drive file, with a mark of ours at the top.
+    """
+
+    report: Report
+    toml: str
+
+    @property
+    def _told(self) -> Mapping[str, Any]:
+        told: Mapping[str, Any] = self.report.document["twin"]
+        return told
+
+    @property
+    def errors(self) -> Mapping[str, Any] | None:
+        """How far it is off on held-out workloads: ``n, mre, median_ape, p90_ape``; or None."""
+        errors: Mapping[str, Any] | None = self._told.get("errors")
+        return errors
+
+    @property
+    def sketch(self) -> bool:
+        """Whether it is too far off for figures."""
+        return bool(self._told.get("sketch"))
+
+    @property
+    def not_modelled(self) -> Sequence[str]:
+        """What it has in its simplest form, or lacks."""
+        told: Sequence[str] = self._told.get("not_modelled") or ()
+        return told
+
+    def in_words(self) -> str:
+        """Say in a sentence how far it is off."""
+        if self.errors is None:
+            return "it was held to no workload: nobody knows how far it is off"
+        median, tail = (words.percent(self.errors[name]) for name in ("median_ape", "p90_ape"))
+        count = f"{self.errors['n']} " if "n" in self.errors else ""
+        said = (
+            f"on {count}unseen workloads its mean latency is off by {median} in the median, "
+            f"{tail} at the 90th percentile"
+        )
+        return f"{said}; a sketch: ask it for directions, not for figures" if self.sketch else said
+
+    def to_json(self) -> dict[str, Any]:
+        """Give it as plain data, without what it was held to one by one."""
+        return {
+            "toml": self.toml,
+            "errors": None if self.errors is None else dict(self.errors),
+            "sketch": self.sketch,
+            "not_modelled": list(self.not_modelled),
+        }
+
+
+def twin_of(report: Report) -> ReportedTwin:
+    """Give the twin of a report.
+
+    Raises
+    ------
+    UsageError
+        If it has none, with the report's reason.
+    ConfigError
+        If it has faults: it was edited.
+    """
+    made = report.require_twin()
+    _checked(report, made, {})
+    head = printable(f"# {MADE_BY}: the twin of {' '.join(report.uri.split())}\n")
+    return ReportedTwin(report, head + made)
+
+
+def what_if(
+    found: ReportedTwin,
+    changes: Mapping[str, str],
+    *,
+    seed: int,
+    progress: StageProgress,
+) -> list[twin.WhatIf]:
+    """Run the workloads of the table on a twin as it is, and as it would be.
+
+    Parameters
+    ----------
+    found
+        The twin.
+    changes
+        By dotted key, values in the place of the file's; `require_changes` has seen them.
+    seed
+        Of the drives and the runs.
+    progress
+        Told what is run, and the share that is done.
+
+    Returns
+    -------
+    list of WhatIf
+        `ASKED`, then `KEPT_UP` brought to rest.
+    """
+    progress(f"{len(ASKED)} workloads on both", 0.0)
+    rows = twin.what_if(found.toml, changes, ASKED, seed)
+    progress("random writes brought to rest on both", 0.6)
+    return rows + twin.what_if(found.toml, changes, KEPT_UP, seed, sustained=True)
+
+
+def require_changes(found: ReportedTwin, changes: Mapping[str, str], option: str) -> None:
+    """Refuse changes with which the twin could not work, before anything is run.
+
+    Parameters
+    ----------
+    changes
+        By dotted key, values written as after ``--set``.
+    option
+        What messages call them.
+
+    Raises
+    ------
+    ConfigError
+        With every fault.
+    """
+    if changes:
+        _checked(found.report, found.toml, changes, option)
+
+
+def parsed_changes(given: Sequence[str], option: str) -> dict[str, str]:
+    """Take changes apart that were written as KEY=VALUE.
+
+    Raises
+    ------
+    UsageError
+        If one is not, or a key is given twice.
+    """
+    changes: dict[str, str] = {}
+    for each in given:
+        key, equals, value = each.partition("=")
+        if not equals or not key.strip():
+            raise UsageError(
+                f"{option}: {each}: expected KEY=VALUE",
+                hint="as in over_provisioning_ratio=0.28; `ssdscope drives keys` lists the keys",
+            )
+        if key.strip() in changes:
+            raise UsageError(f"{option}: {key.strip()} is given twice")
+        changes[key.strip()] = value.strip()
+    return changes
+
+
+def _checked(report: Report, text: str, changes: Mapping[str, str], option: str = "") -> None:
+    """Open the drive, so that its faults are told, and of which file."""
+    try:
+        twin.open_twin(text, 0, changes)
+    except ConfigError as error:
+        # The twin as it stands was sound, so it is the changes that make it none.
+        where = f"{option}:" if changes else f"{report.where}: the twin:"
+        faults = (
+            line.removeprefix("--set:").removeprefix("twin:").strip()
+            for line in error.message.splitlines()
+        )
+        raise ConfigError(
+            "\n".join(f"{where} {each}" for each in faults), hint=error.hint
+        ) from None
