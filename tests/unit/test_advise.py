@@ -127,7 +127,7 @@ def test_commands_of_a_drive_that_merges(knob: str, command: str) -> None:
 def test_units_that_begin_later_shift_a_partition() -> None:
     shifted = Findings([*MERGING.values(), finding("alignment_phase_bytes", 4096)])
     start = by_knob(advise(shifted, "/dev/sdb"))["sfdisk partition start"]
-    assert start.value == str((4 * MIB + 4096) // 512)
+    assert start.value == str((8 * MIB - 4096) // 512)
     odd = Findings([finding("rmw_unit_bytes", 4096), finding("merge_unit_bytes", 3 * MIB // 2)])
     assert by_knob(advise(odd, "/dev/sdb"))["sfdisk partition start"].value == str(3 * MIB // 512)
 

@@ -17,7 +17,7 @@ ENOUGH = 0.03
 """The formula's value stands if the best one tried on the twin gains no more over it."""
 NEAR_BEST = 0.02
 """Else the cheapest value stands that comes so near to the best."""
-NO_EFFECT = "no effect on this drive"
+NO_EFFECT, SAME = "no effect on this drive", "nothing changes"
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,8 @@ def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
         "gain_remark": why_none,
         "sweep": tuple((knob.shown(value), cost) for value, cost in sweep.items()),
     }
-    if stays := _stays(chosen.value, today, gain, list(sweep.values())):
+    same = why_none == SAME
+    if stays := _stays(chosen.value, today, gain, list(sweep.values()), same=same):
         because = f"{stays}: {chosen.text}"
         return Advice(value=None, command=None, because=because, outcome="no effect", **common)
     return Advice(
@@ -229,10 +230,14 @@ def _advice(knob: Knob, facts: Facts, ground: Ground | str) -> Advice:
     )
 
 
-def _stays(value: int, today: int | None, gain: Gain | None, costs: Sequence[float]) -> str | None:
+def _stays(
+    value: int, today: int | None, gain: Gain | None, costs: Sequence[float], *, same: bool
+) -> str | None:
     """Say why the default should stay, if it should."""
     if value == today:
         return "it is that already"
+    if same:
+        return NO_EFFECT
     if today is None and costs and max(costs) < (1 + LEAST_GAIN) * min(costs):
         return NO_EFFECT
     if gain is not None and (gain.none or gain.ratio < 1):
@@ -271,7 +276,7 @@ def _gain(
         return measured, None
     today = knob.usual(facts)
     if value == today:
-        return None, "nothing changes"
+        return None, SAME
     if knob.stream is None:
         return None, knob.no_stream
     if knob.before is None and today is None:
@@ -283,7 +288,7 @@ def _gain(
     before = knob.before(facts, value) if knob.before else knob.stream(facts, today or 0)
     after = knob.stream(facts, value)
     if before.workload == after.workload and before.places() == after.places():
-        return None, "nothing changes"
+        return None, SAME
     try:
         return ground.gain(before, after), None
     except NoGainError as reason:

@@ -82,10 +82,20 @@ class Facts:
         """The RMW unit."""
         return self.whole(RMW)
 
+    def first_of(self, unit_bytes: int) -> int:
+        """Give where the first whole unit of a size begins.
+
+        Units begin at multiples of their size less the alignment phase, if there is one.
+        """
+        return -self.whole(PHASE) % unit_bytes if self.known(PHASE) else 0
+
     @property
-    def first_unit_bytes(self) -> int:
-        """Where the first unit begins; at the first byte unless it was found elsewhere."""
-        return self.whole(PHASE) if self.known(PHASE) else 0
+    def start_bytes(self) -> int:
+        """Give where a partition begins that was placed well: where a unit does."""
+        for name in (MERGE, RMW):
+            if self.known(name):
+                return self.first_of(self.whole(name))
+        return 0
 
     @property
     def block(self) -> tuple[int, str] | None:

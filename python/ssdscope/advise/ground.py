@@ -31,8 +31,8 @@ from ssdscope.workloads.sustained import sustain
 if TYPE_CHECKING:
     from ssdscope.targets import Device
 
-REPEATS = 4
-"""Runs of each stream, from whose scatter the interval comes."""
+REPEATS, MOST_REPEATS = 4, 16
+"""Runs of each stream, from whose scatter the interval comes; more while it says nothing."""
 FIRST_REQUESTS, MOST_REQUESTS = 48, 1536
 """Of the first piece, and of the last."""
 FIRST_BYTES, MOST_BYTES = MIB, 768 * MIB
@@ -137,26 +137,42 @@ class Ground:
         NoGainError
             If a stream cannot be run here.
         """
-        turns = range(REPEATS)
+        repeats = REPEATS
+        while True:
+            gain = self._gain_of(before, after, range(repeats))
+            unsure = gain.low <= 1 <= gain.high and gain.high / gain.low > 1 + 2 * LEAST_GAIN
+            if not unsure or repeats >= MOST_REPEATS:
+                return gain
+            repeats *= 2
+
+    def _gain_of(self, before: Stream, after: Stream, turns: Sequence[int]) -> Gain:
         self._run([(each, turn) for each in (before, after) for turn in turns])
-        ratios = [self._times[before, turn] / self._times[after, turn] for turn in turns]
-        logs = stats.student(np.log(ratios))
-        mean_before, mean_after = (
-            float(np.mean([self._times[each, turn] for turn in turns])) for each in (before, after)
-        )
+        times = [np.array([self._times[each, turn] for turn in turns]) for each in (before, after)]
+        logs = stats.student(np.log(times[0] / times[1]))
         ratio, low, high = (math.exp(each) for each in (logs.mean, logs.low, logs.high))
+        mean_before, mean_after = (float(each.mean()) for each in times)
         return Gain(ratio, low, high, before.words, after.words, mean_before, mean_after, self.name)
 
     def ns_per_byte(self, streams: Sequence[Stream]) -> list[float]:
-        """Measure streams beside each other, two runs each.
+        """Measure streams beside each other: two runs each, or more where these differ.
 
         Raises
         ------
         NoGainError
             If one cannot be run here.
         """
-        self._run([(each, turn) for each in streams for turn in range(2)])
-        return [sum(self._times[each, turn] for turn in range(2)) / 2 for each in streams]
+        turns = 2
+        while True:
+            self._run([(each, turn) for each in streams for turn in range(turns)])
+            times = np.array(
+                [[self._times[each, turn] for turn in range(turns)] for each in streams]
+            )
+            means = times.mean(axis=1)
+            # Of two means that differ by less than runs scatter neither is the better one.
+            scatter = times.std(axis=1, ddof=1) / means / math.sqrt(turns)
+            if turns >= MOST_REPEATS or bool((scatter <= LEAST_GAIN / 2).all()):
+                return [float(each) for each in means]
+            turns *= 2
 
     def _run(self, wanted: Sequence[tuple[Stream, int]]) -> None:
         """Run what was not run before, side by side: a run lets go of Python."""

@@ -82,6 +82,7 @@ def random_writes(
     grain_bytes: int = 0,
     unit_bytes: int = 0,
     useful: float = 1.0,
+    tell_start: bool = False,
 ) -> Stream:
     """Give writes of one size at random, one at a time."""
     where = ""
@@ -89,7 +90,7 @@ def random_writes(
         where = f" that begin at any multiple of {size(grain_bytes)}"
     elif unit_bytes:
         where = f" that begin where units of {size(unit_bytes)} do"
-    elif starts_bytes:
+    elif tell_start:
         where = f" from byte {starts_bytes:,} on"
     words = f"random writes of {size(size_bytes)}{where}"
     workload = Workload("randwrite", size_bytes)
@@ -108,20 +109,20 @@ def sequential_reads(size_bytes: int) -> Stream:
     return Stream(f"sequential reads of {size(size_bytes)}", workload)
 
 
-def sequential_writes(size_bytes: int, *, durable: bool = False) -> Stream:
+def sequential_writes(size_bytes: int, *, starts_bytes: int = 0, durable: bool = False) -> Stream:
     """Give writes in order, one at a time; each on the medium when it ends, if asked for."""
     words = f"sequential {'durable ' * durable}writes of {size(size_bytes)}"
     workload = Workload("write", size_bytes, fua=durable)
-    return Stream(words, workload)
+    return Stream(words, workload, starts_bytes)
 
 
-def runs_of_writes(size_bytes: int, neighbours: int) -> Stream:
+def runs_of_writes(size_bytes: int, neighbours: int, *, starts_bytes: int = 0) -> Stream:
     """Give writes of one size at random, of which so many in a row are neighbours."""
     if neighbours == 1:
-        return random_writes(size_bytes)
+        return random_writes(size_bytes, starts_bytes=starts_bytes)
     words = f"random writes of {size(size_bytes)}, {neighbours} neighbours in a row"
     workload = Workload("write", size_bytes, percentage_random=round(100 / neighbours))
-    return Stream(words, workload)
+    return Stream(words, workload, starts_bytes)
 
 
 def load(size_bytes: int) -> Stream:

@@ -79,7 +79,7 @@ KNOBS = (
         _bcache,
         _kib,
         CHUNK_BYTES,
-        lambda _facts, value: random_writes(value),
+        lambda facts, value: random_writes(value, starts_bytes=facts.start_bytes),
         lambda _facts, formula: doublings(CHUNK_BYTES, 2 * formula),
         also=(RMW,),
     ),

@@ -35,7 +35,7 @@ def _extents(facts: Facts, stripe_bytes: int) -> Stream:
     Without one it begins them at any block.
     """
     span = _stripe_bytes(facts)
-    first = facts.first_unit_bytes % facts.unit_bytes
+    first = facts.start_bytes
     grain = min(stripe_bytes or PAGE_BYTES, span)
     return random_writes(span, starts_bytes=first, grain_bytes=grain, unit_bytes=span)
 
@@ -110,7 +110,7 @@ def _ashift(facts: Facts) -> Worked:
 def _records(facts: Facts, ashift: int) -> Stream:
     """Give writes of whole records, which begin at any multiple of the allocation unit."""
     unit = facts.unit_bytes
-    first = facts.first_unit_bytes % unit
+    first = facts.start_bytes
     return random_writes(
         max(RECORD_BYTES, unit), starts_bytes=first, grain_bytes=1 << ashift, unit_bytes=unit
     )
@@ -152,7 +152,9 @@ KNOBS = (
         _sections,
         lambda facts, value: f"mkfs.f2fs -s {value} -z 1 {shlex.quote(facts.device)}",
         default=1,
-        stream=lambda _facts, value: random_writes(value * SEGMENT_BYTES),
+        stream=lambda facts, value: random_writes(
+            value * SEGMENT_BYTES, starts_bytes=facts.start_bytes
+        ),
         candidates=lambda _facts, formula: doublings(1, 2 * formula),
     ),
     Knob(
@@ -165,7 +167,9 @@ KNOBS = (
         lambda value: f"{value // KIB}k",
         NODE_BYTES,
         # A change to a node writes it whole, however large it is.
-        lambda _facts, value: random_writes(value, useful=NODE_BYTES / value),
+        lambda facts, value: random_writes(
+            value, starts_bytes=facts.start_bytes, useful=NODE_BYTES / value
+        ),
         lambda _facts, _formula: (NODE_BYTES, 2 * NODE_BYTES, 4 * NODE_BYTES),
     ),
     Knob(

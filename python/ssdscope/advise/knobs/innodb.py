@@ -52,7 +52,9 @@ KNOBS = (
         lambda _facts, value: f"innodb_page_size = {value}",
         default=PAGE_BYTES,
         # A change to a page writes it whole, however large it is.
-        stream=lambda _facts, value: random_writes(value, useful=PAGE_BYTES / value),
+        stream=lambda facts, value: random_writes(
+            value, starts_bytes=facts.start_bytes, useful=PAGE_BYTES / value
+        ),
         candidates=lambda _facts, _formula: doublings(LEAST_PAGE_BYTES, MOST_PAGE_BYTES),
     ),
     Knob(
@@ -73,7 +75,9 @@ KNOBS = (
         lambda facts: Worked(1, f"a merge unit of {size(facts.whole(MERGE))} was detected"),
         lambda _facts, value: f"innodb_flush_neighbors = {value}",
         default=0,
-        stream=lambda _facts, value: runs_of_writes(PAGE_BYTES, NEIGHBOURS if value else 1),
+        stream=lambda facts, value: runs_of_writes(
+            PAGE_BYTES, NEIGHBOURS if value else 1, starts_bytes=facts.start_bytes
+        ),
         candidates=lambda _facts, _formula: (0, 1),
     ),
     Knob(

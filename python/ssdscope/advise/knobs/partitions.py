@@ -24,18 +24,18 @@ def start(facts: Facts) -> Worked:
     unit, name = _grain(facts)
     value = math.lcm(MIB, unit)
     text = f"lcm(1 MiB, {name} {size(unit)}) = {size(value)}"
-    if phase := facts.first_unit_bytes % unit:
+    if phase := facts.first_of(unit):
         return Worked(value + phase, f"{text}, and units begin at {size(phase)}")
     return Worked(value, text)
 
 
 def writes_from(facts: Facts, start_bytes: int) -> Stream:
     """Give writes of whole units, as files that a file system aligns, from a start on."""
-    return random_writes(_grain(facts)[0], starts_bytes=start_bytes)
+    return random_writes(_grain(facts)[0], starts_bytes=start_bytes, tell_start=True)
 
 
 def _starts(facts: Facts, _formula: int) -> list[int]:
-    return [MIB, *(each * MIB + facts.first_unit_bytes % _grain(facts)[0] for each in (2, 4, 8))]
+    return [MIB, *(each * MIB + facts.first_of(_grain(facts)[0]) for each in (2, 4, 8))]
 
 
 def _sfdisk(facts: Facts, value: int) -> str:
@@ -96,9 +96,7 @@ KNOBS = (
         lambda _facts, value: f"lvcreate --type thin-pool --chunksize {_kib(value)} --size SIZE VG",
         _kib,
         64 * KIB,
-        lambda facts, value: random_writes(
-            value, starts_bytes=facts.first_unit_bytes % facts.unit_bytes
-        ),
+        lambda facts, value: random_writes(value, starts_bytes=facts.start_bytes),
         also=(PHASE,),
     ),
     Knob(

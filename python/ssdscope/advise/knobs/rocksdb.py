@@ -70,7 +70,7 @@ KNOBS = (
         _buffer,
         _buffers,
         default=BUFFER_BYTES,
-        stream=lambda _facts, value: sequential_writes(value),
+        stream=lambda facts, value: sequential_writes(value, starts_bytes=facts.start_bytes),
         candidates=lambda _facts, _formula: doublings(256 * KIB, MOST_BYTES),
         also=(INTERLEAVE, PLACEMENT),
     ),

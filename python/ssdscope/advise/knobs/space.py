@@ -74,6 +74,8 @@ KNOBS = (
         _commit,
         lambda _facts, value: f"gather commits of the log into multiples of {value} bytes",
         default=COMMIT_BYTES,
-        stream=lambda _facts, value: sequential_writes(value, durable=True),
+        stream=lambda facts, value: sequential_writes(
+            value, starts_bytes=facts.start_bytes, durable=True
+        ),
     ),
 )
