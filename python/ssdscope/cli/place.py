@@ -323,8 +323,29 @@ def _placement_text(found: "Placement") -> str:
             table(heads, drives, left=5),
             "",
             table(seen, workloads, left=2),
+            "",
+            "each workload alone on each drive:",
+            _pairs(found.pairs),
         ]
     )
+
+
+def _pairs(pairs: list[dict[str, Any]]) -> str:
+    """Lay out what each workload sees of each drive that it has for itself."""
+    drives = list(dict.fromkeys(row["drive"] for row in pairs))
+    cells: dict[str, list[str]] = {}
+    for row in pairs:
+        cells.setdefault(row["workload"], []).append(_pair(row))
+    return table(("workload", *drives), [(name, *row) for name, row in cells.items()])
+
+
+def _pair(row: dict[str, Any]) -> str:
+    if row["reason"]:
+        return "too small" if row["reason"] == "too small" else "not tried"
+    if not row["keeps_up"]:
+        return "too slow"
+    marked = " (model)" if row["source"] == "model" else ""
+    return f"{_mean(row['seen'])} {_interval(row['seen'])}{marked}"
 
 
 def _ranking_text(found: "Ranking") -> str:

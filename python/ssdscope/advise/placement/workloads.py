@@ -219,7 +219,13 @@ class Traced:
         moves = self._moves
         return math.gcd(int(np.gcd.reduce(moves.offset_bytes)), int(np.gcd.reduce(moves.bytes)))
 
-    def requests(self, half: int, duration_ns: int, unit_bytes: int, seed: int) -> Requests:  # noqa: ARG002
+    def requests(
+        self,
+        half: int,
+        duration_ns: int,
+        unit_bytes: int,
+        seed: int,  # noqa: ARG002 (a trace draws nothing)
+    ) -> Requests:
         """Take every other second of the trace, which repeats for ever; widened to whole units.
 
         So both halves see the same of what changes over minutes.
