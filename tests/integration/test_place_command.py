@@ -1,5 +1,7 @@
 """``place``: placements on simulated drives, what stands in the way of one, and rankings."""
 
+import json
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 
@@ -10,6 +12,9 @@ from ssdscope.advise.placement.judging import Judge
 from ssdscope.advise.placement.limits import Limits
 from ssdscope.advise.placement.placing import solve
 from ssdscope.advise.placement.reading import Reading, read_loads
+from ssdscope.results import envelope
+from ssdscope.targets import open_target
+from ssdscope.targets.presets import preset_text
 
 QUICK = ("--seed", "1", "--duration", "1s", "--progress", "never")
 WORDS = (
@@ -111,6 +116,43 @@ def test_a_trace_of_a_disk_is_told_what_would_help(cli, tmp_path: Path) -> None:
     assert ranking["rows"][0]["drive"] == "sim:sata-tlc"
     refused = cli("place", str(trace), *words).out
     assert refused.count("too small") == 1  # ryu-a holds 8 GB, the trace reaches to 99 GiB
+
+
+def report(folder: Path, name: str, twin: dict[str, str] | None) -> str:
+    info = asdict(open_target("sim:sata-tlc").device.info)
+    document = {
+        **envelope(seed=1),
+        "target": {"uri": "/dev/x", "info": info},
+        "findings": [],
+        "performance": {},
+        "models": [],
+        "advice": [],
+        "twin": twin,
+        "provenance": {},
+    }
+    path = folder / name
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return str(path)
+
+
+def test_a_measured_drive_is_tried_by_its_twin(cli, tmp_path: Path) -> None:
+    known = report(tmp_path, "known.json", {"toml": preset_text("sata-tlc")})
+    unknown = report(tmp_path, "unknown.json", None)
+    said = cli("place", WORDS[0], "--on", known, "--on", unknown, *QUICK, "-o", "json")
+    assert said.status == 0, said.err
+    one, other = said.document["rankings"][0]["rows"]
+    assert (one["drive"], one["source"]) == (known, "twin")
+    assert "has no twin" in other["reason"]
+    cut = tmp_path / "cut.json"
+    cut.write_text(Path(known).read_text(encoding="utf-8")[:-99], encoding="utf-8")
+    refused = cli("place", WORDS[0], "--on", str(cut), *QUICK)
+    assert refused.status == 2
+    assert "ends too early" in refused.err
+
+
+def test_the_same_seed_places_alike(cli, costs: str) -> None:
+    words = ("place", *WORDS[:2], "--cost", costs, *QUICK, "-o", "json")
+    assert cli(*words).out == cli(*words).out
 
 
 WRONG = {

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ssdscope.findings.reasons import Reason
 from ssdscope.report.comparison import compare, render, sides
 from ssdscope.report.comparison.inputs import Cell, Entry, read_all
 from ssdscope.report.comparison.speeds import Ratio, over_all, rank, ratio, shared
+from ssdscope.targets.records import DeviceInfo
 
 LATENCY = ("stddev", "min", "p50", "p90", "p95", "p99", "p99_9", "max")
 
@@ -120,6 +122,47 @@ def test_drives_of_one_name_are_told_apart_by_their_files(tmp_path: Path) -> Non
     assert told.caution() == "The first two do not differ for certain."
     with pytest.raises(UsageError, match="named twice"):
         read_all([paths[0], paths[0]])
+
+
+def report_document(uri: str, slower: float) -> dict[str, Any]:
+    points = [
+        {
+            "split": "grid", "sort": "read", "rw": "randread", "block_bytes": size, "iodepth": 1,
+            "mean_ns": slower * size, "ci95_low_ns": slower * size * 0.98,
+            "ci95_high_ns": slower * size * 1.02,
+        }
+        for size in (4096, 65536)
+    ]  # fmt: skip
+    sustained = points[0] | {"rw": "randwrite", "sort": "sustained", "bandwidth_bytes_per_s": 5e6}
+    info = DeviceInfo("simulated", 1 << 30, 512, "virtual", True, True, True, True)
+    return {
+        "schema_version": 1,
+        "tool": {"name": "ssdscope", "version": "0"},
+        "target": {"uri": uri, "info": asdict(info)},
+        "findings": detected(slower, 0.9 * slower, 1.1 * slower).to_json(),
+        "performance": {"points": points, "sustained": [sustained]},
+        "models": [],
+        "advice": [],
+        "twin": {"errors": {"n": 7, "median_ape": 0.031, "p90_ape": 0.12}},
+        "provenance": {},
+    }
+
+
+def test_reports_lie_side_by_side(tmp_path: Path) -> None:
+    paths = [
+        written(tmp_path, "a.json", report_document("sim:a", 3.0)),
+        written(tmp_path, "b.json", report_document("sim:b", 1.0)),
+        written(tmp_path, "c.json", report_document("sim:c", 2.0) | {"twin": None}),
+    ]
+    told = compare(paths)
+    assert told.headline() == "sim:b is the fastest of 3"
+    assert len(told.workloads) == 3
+    assert [each.slower.value for each in told.ranking] == pytest.approx([1.0, 2.0, 3.0])
+    assert told.to_json()["findings"][0]["differs"] is True
+    page = render(told)
+    for shown in ("differ", "5 MB/s", "7 held-out workloads", "no twin", "times as fast as"):
+        assert shown in page
+    assert page.count("<svg") == 2  # the ranking, and the sizes; one depth makes no curve
 
 
 WRONG: dict[str, Any] = {

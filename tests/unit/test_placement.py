@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from ssdscope.advise.placement.costs import read_costs
 from ssdscope.advise.placement.limits import parse_lifetime
-from ssdscope.advise.placement.predicting import mixture, response_ns
+from ssdscope.advise.placement.predicting import mixture, predicted, response_ns
 from ssdscope.advise.placement.programme import Kind, Programme, Set, cheapest, smallest
 from ssdscope.advise.placement.reading import Reading, read_loads
 from ssdscope.advise.placement.requests import PART_BYTES, merged
@@ -152,6 +153,34 @@ def test_mixing_weighs_by_what_bears_it() -> None:
     mixed = mixture([reads, writes])
     assert (mixed.wr_ratio, mixed.wr_size, mixed.rd_size) == (25, 8192, 4096)
     assert (mixed.wr_rand, mixed.rd_rand) == (40, 100)
+
+
+class OneServer:
+    """A model of a drive that serves one request in a millisecond, whatever waits."""
+
+    low, high = {"q_dep": 1.0}, {"q_dep": 64.0}
+
+    def outside(self, vector: Vector) -> list[str]:
+        return ["rd_size"] if vector.rd_size > 4096 else []
+
+    def answers(self, vector: Vector) -> dict[str, dict[str, float]]:
+        value = 1e6 * vector.q_dep
+        return {"latency_ns": {"value": value, "low": 0.9 * value, "high": 1.1 * value}}
+
+
+def test_a_model_predicts_what_shares_a_drive_by_its_mixture() -> None:
+    model: Any = OneServer()
+    loads = [stream(vector=Vector(0, 1, 512, 4096, 0, 100), rate=rate) for rate in (300.0, 200.0)]
+    told = predicted(model, loads)
+    assert told is not None
+    assert told.keeps_up
+    (one, other) = told.seen
+    assert one == other
+    assert one is not None
+    assert one.mean_ns == pytest.approx(2e6, rel=1e-6)
+    assert one.low_ns < one.mean_ns < one.high_ns  # type: ignore[operator]
+    assert predicted(model, [*loads, loads[0], loads[0]]).keeps_up is False  # type: ignore[union-attr]
+    assert predicted(model, [stream(vector=Vector(0, 1, 512, 8192))]) is None
 
 
 def traced(offsets: list[int], size: int = 4096, gap_ns: int = 300_000_000, **how: str) -> Traced:

@@ -90,6 +90,8 @@ def _verdict(
     load: Load, reference: str, compared: float | None, rows: Sequence[dict[str, Any]]
 ) -> str:
     able = [row for row in rows if _mean_ns(row) is not None]
+    if all(row["reason"] for row in rows):
+        return f"No answer: {load.name} could be tried on none of these drives."
     if not able:
         return f"No: none of these drives serves {load.name} as fast as it comes."
     best = able[0]["seen"]
