@@ -10,11 +10,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tests.unit import made_up_studies
+from tests.unit import made_up_studies, test_comparison
 
 from ssdscope.errors import DeviceError
 from ssdscope.probes import Budget
-from ssdscope.report import book, characterize
+from ssdscope.report import book, characterize, comparison
 from ssdscope.report.replay import TraceFile
 from ssdscope.targets import open_target
 from ssdscope.targets.presets import preset_text
@@ -137,7 +137,7 @@ def reach(page: Path, browse: Browse, folder: Path, width: int) -> tuple[int, in
 
 
 @pytest.mark.parametrize("width", [PHONE_PX, DESK_PX])
-@pytest.mark.parametrize("which", ["page", "book_page"])
+@pytest.mark.parametrize("which", ["page", "book_page", "comparison_page"])
 def test_nothing_reaches_beyond_the_screen(
     request: pytest.FixtureRequest, browse: Browse, tmp_path: Path, which: str, width: int
 ) -> None:
@@ -152,6 +152,30 @@ def test_a_book_loads_nothing_and_its_names_stay_text(book_page: Path, browse: B
     assert seen.elements["script"] + seen.elements["img"] == 0
     assert seen.elements["svg"] == 4
     assert seen.text.count(made_up_studies.HOSTILE) >= 16
+
+
+@pytest.fixture(scope="module")
+def comparison_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two made-up reports side by side, one of a drive with a hostile name."""
+    folder = tmp_path_factory.mktemp("comparison")
+    documents = [test_comparison.report_document(uri, 2.0) for uri in ("sim:a", HOSTILE)]
+    paths = [
+        test_comparison.written(folder, f"{place}.json", document)
+        for place, document in enumerate(documents)
+    ]
+    out = folder / "page.html"
+    out.write_text(comparison.render(comparison.compare(paths)), encoding="utf-8")
+    return out
+
+
+def test_a_comparison_loads_nothing_and_its_names_stay_text(
+    comparison_page: Path, browse: Browse
+) -> None:
+    seen = browse(comparison_page)
+    assert seen.console == []
+    assert seen.elements["script"] + seen.elements["img"] == 0
+    assert seen.elements["svg"] == 2
+    assert seen.text.count(HOSTILE) >= 4
 
 
 def test_a_file_with_a_hostile_name(browse: Browse, tmp_path: Path) -> None:

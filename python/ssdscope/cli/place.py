@@ -341,7 +341,7 @@ def _pairs(pairs: list[dict[str, Any]]) -> str:
 
 def _pair(row: dict[str, Any]) -> str:
     if row["reason"]:
-        return "too small" if row["reason"] == "too small" else "not tried"
+        return "too small" if row["reason"].startswith("too small") else "not tried"
     if not row["keeps_up"]:
         return "too slow"
     marked = " (model)" if row["source"] == "model" else ""

@@ -6,7 +6,11 @@ from typing import Any
 from ssdscope.advise.placement.judging import Judge
 from ssdscope.advise.placement.predicting import predicted
 from ssdscope.advise.placement.trying import Tried
+from ssdscope.advise.placement.workloads import Load, Traced
 from ssdscope.errors import UsageError
+from ssdscope.units import format_binary
+
+TOO_SMALL = "too small"
 
 
 def alone(judge: Judge, *, progress: Callable[[float], None]) -> list[dict[str, Any]]:
@@ -30,7 +34,7 @@ def _pair(judge: Judge, load: int, drive: int) -> dict[str, Any]:
     kind, workload = judge.drives[drive], judge.loads[load]
     head = {"workload": workload.name, "drive": kind.name}
     if workload.size_bytes > kind.capacity_bytes:
-        return _row(head, None, "too small")
+        return _row(head, None, _too_small(workload))
     try:
         tried = None if kind.model is None else predicted(kind.model, [workload])
         if tried is None:
@@ -38,6 +42,15 @@ def _pair(judge: Judge, load: int, drive: int) -> dict[str, Any]:
     except UsageError as error:
         return _row(head, None, error.message)
     return _row(head, tried, None)
+
+
+def _too_small(workload: Load) -> str:
+    """Say that a drive does not hold a workload, and what of a trace it would hold."""
+    if isinstance(workload, Traced) and workload.fit == "refuse":
+        return (
+            f"{TOO_SMALL}: its addresses reach {format_binary(workload.size_bytes)} (--fit compact)"
+        )
+    return f"{TOO_SMALL} for {format_binary(workload.size_bytes)}"
 
 
 def _row(head: dict[str, Any], tried: Tried | None, reason: str | None) -> dict[str, Any]:
