@@ -18,6 +18,10 @@ from ssdscope.errors import SsdscopeError
 Set = frozenset[int]
 Fails = Callable[[int, Set], bool]
 ROUNDS = 500
+SOLVER_S = 60.0
+"""A programme that takes longer is given up."""
+OPTIMAL, INFEASIBLE = 0, 2
+"""What scipy's `milp` calls them."""
 TIE = 1e-3
 """Share of the least price that all ties together may weigh."""
 
@@ -211,10 +215,16 @@ class _Model:
             integrality=np.ones(self.size, dtype=int),
             bounds=Bounds(0, 1),
             constraints=LinearConstraint(matrix, lows, highs),
-            options={"mip_rel_gap": 0.0},
+            options={"mip_rel_gap": 0.0, "time_limit": SOLVER_S},
         )
-        if found.x is None:
+        if found.status == INFEASIBLE:
             return None
+        if found.status != OPTIMAL or found.x is None:
+            raise SsdscopeError(
+                f"{len(self.problem.needs)} workloads on {len(self.copies)} drives are too many to "
+                f"decide: {found.message}",
+                hint="fewer workloads, drives or copies of a drive at a time",
+            )
         taken = np.round(found.x[: self.loads * len(self.copies)]).reshape(self.loads, -1) == 1
         sets = [frozenset(map(int, np.flatnonzero(column))) for column in taken.T]
         return [(kind, each) for kind, each in zip(self.copies, sets, strict=True) if each]
