@@ -16,7 +16,7 @@ OUT := out
 DIST := dist
 
 .PHONY: help setup profiled system demo test test-rust test-python calibration decisions lint \
-  format check-stubs check-speed docs bench wheel check-wheel clean
+  format check-stubs check-speed docs screenshots bench wheel check-wheel clean
 
 help: ## Show this list
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,9 @@ check-speed: setup ## Count instructions; none may be 3 % above its last value
 
 docs: setup ## Run the commands on the pages of docs/ and renew the outputs shown there
 	$(RUN) python scripts/docs_outputs.py --renew
+
+screenshots: setup ## Take the pictures of the page in docs/images anew (minutes; needs chromium)
+	$(RUN) python scripts/screenshots.py
 
 bench: setup ## Print the figures of speed and memory (minutes; wants a quiet machine)
 	$(RUN) python benchmarks/run.py

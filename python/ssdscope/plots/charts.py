@@ -124,7 +124,7 @@ def settling(courses: Records, capacity_bytes: int, palette: Palette) -> "Figure
             axes.plot(x[place], rates[place], "v", color=colour, markersize=7)
             _note(axes, (x[place], rates[place]), each["fall_name"], colour, (5, -11), "left")
     low, high = axes.get_ylim()
-    axes.set_ylim(low, high * 1.25)
+    axes.set_ylim(low / 1.1, high * 1.25)
     axes.set_xlim(left=0)
     axes.axvline(1.0, color=palette.muted, linewidth=1, linestyle=(0, (3, 2)))
     axes.annotate("written once over", (1.0, 0.95), xycoords=("data", "axes fraction"),
