@@ -33,6 +33,7 @@ from ssdscope.report import (
     figures,
     heat,
     nearest,
+    sections,
     summary,
     twins,
 )
@@ -253,6 +254,16 @@ def test_the_strongest_effect_has_the_first_card() -> None:
 
 def test_every_property_says_what_it_means() -> None:
     assert evidence.MEANINGS.keys() == PROPERTIES.keys()
+
+
+def test_what_a_stage_left_out_is_told() -> None:
+    told = document([])
+    assert sections.left_out(told) == []
+    told["provenance"]["outcomes"] = {
+        "findings": {"outcome": "x", "left_out": ["one", "two"]},
+        "twin": {"outcome": "y", "left_out": []},
+    }
+    assert sections.left_out(told) == [("findings", "one; two")]
 
 
 def test_a_real_drive_has_its_identity_on_top() -> None:

@@ -112,6 +112,7 @@ def _how(document: Mapping[str, Any]) -> dict[str, Any]:
         "provenance": _provenance(document),
         "command": str(document["provenance"]["command"]),
         "stages": sections.stages(document),
+        "left_out": sections.left_out(document),
         "tried": TRIED.items(),
     }
 

@@ -67,6 +67,12 @@ def stages(document: Document) -> Table | None:
     return Table(("stage", "took", "of", "requests", "written", "read"), rows)
 
 
+def left_out(document: Document) -> list[tuple[str, str]]:
+    """Give what stages left out of what they are for, and why."""
+    told = document["provenance"].get("outcomes") or {}
+    return [(name, "; ".join(each["left_out"])) for name, each in told.items() if each["left_out"]]
+
+
 def trace_failure(document: Document) -> str | None:
     """Say why a trace was not replayed."""
     trace = document["performance"]["trace"]
