@@ -85,7 +85,6 @@ READ = {
     "twin": ("report.json",),
 }
 
-INPUTS = ("data.parquet", "model.json", "report.json")
 """Inputs whose names end as those of outputs do."""
 
 
