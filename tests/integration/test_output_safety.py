@@ -29,6 +29,7 @@ NAMES_A_FILE = re.compile(r"FILE|PAGE|FOLDER|PATH|DIR|TARGET|TRACE$|\.\w+$")
 INPUTS = (
     "data.parquet", "model.json", "run.json", "other.json", "report.json", "swept.jsonl",
 )  # fmt: skip
+"""Inputs whose names end as those of outputs do."""
 QUICK = ("--rw", "randread", "--number-ios", "10", "--seed", "1")
 TRACE = "0,0,512,r,0.0\n0,8,512,r,0.5\n"
 
@@ -84,8 +85,6 @@ READ = {
     "model explain": ("model.json",),
     "twin": ("report.json",),
 }
-
-"""Inputs whose names end as those of outputs do."""
 
 
 def commands() -> Iterator[tuple[str, Any]]:
