@@ -4,12 +4,14 @@ Reading order:
 
 `structure`, `starts`, `staircase`
     What findings say of the inside; what the curves say of units and times.
+`noise`
+    How far equal requests differ.
 `design`
     Structure and times as a drive file.
 `likeness`, `search`, `questions`
     A design runs what the drive ran; times by least squares; what else is tried.
-`fitting`, `build`
-    Reads, writes, both; the file, held to workloads it was not fitted to.
+`fitting`, `settling`, `build`
+    Reads, writes, both; what is kept up; the file, held to workloads it was not fitted to.
 `asking`
     A twin opened as it stands, and what would be otherwise if it were changed.
 """

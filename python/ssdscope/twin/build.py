@@ -13,6 +13,7 @@ from ssdscope.errors import SsdscopeError
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.twin import fitting, settling, structure
 from ssdscope.twin.likeness import Measured, means_ns, measured
+from ssdscope.twin.noise import noise
 
 if TYPE_CHECKING:
     from ssdscope.findings import Findings
@@ -100,7 +101,8 @@ def build(
     performance
         What `characterize` measured: ``points``, of which those of the splits ``grid`` and
         ``between`` are fitted and those ``off-grid`` are held out; and ``sustained``, of which
-        the smallest random write is fitted and its other depths and sizes are held out.
+        the smallest random write is fitted and its other depths and sizes are held out; and
+        ``distributions``, for the noise.
     name
         Of the measured drive, for the file's description.
     seed
@@ -114,7 +116,8 @@ def build(
     points = performance["points"]
     rows = measured(row for row in points if row["split"] in FITTED)
     held_out = measured(row for row in points if row["split"] == HELD_OUT)
-    known = structure.known(findings, info)
+    disturbed = noise(performance.get("distributions", []))
+    known = structure.known(findings, info, disturbed)
     kept, kept_held_out = settling.told_apart(settling.settled(performance.get("sustained", [])))
     found = fitting.fitted(known, rows, findings, kept, seed)
     if isinstance(found, str):

@@ -41,8 +41,8 @@ class Design:
         As the host sees them.
     log_block
         Whether it merges log blocks; else it maps pages.
-    page_bytes, channels, ways, pages_per_block
-        Of the array: units that work side by side are channels times ways.
+    page_bytes, channels, ways, planes, pages_per_block
+        Of the array: units that work side by side are channels times ways times planes.
     map_unit_bytes, phase_bytes
         What is rewritten as one, and where the first begins.
     merge_unit_bytes, log_blocks
@@ -65,6 +65,7 @@ class Design:
     page_bytes: int = 4096
     channels: int = 4
     ways: int = 1
+    planes: int = 1
     pages_per_block: int = 64
     map_unit_bytes: int = 4096
     phase_bytes: int = 0
@@ -80,7 +81,7 @@ class Design:
     @property
     def units(self) -> int:
         """Planes that work side by side."""
-        return self.channels * self.ways
+        return self.channels * self.ways * self.planes
 
     def timed(self, times: Mapping[str, float]) -> Self:
         """Give the same structure with other times."""
@@ -125,6 +126,7 @@ class Design:
             "over_provisioning_ratio": raw / exported - 1,
             "nand.channels": self.channels,
             "nand.ways": self.ways,
+            "nand.planes": self.planes,
             "nand.blocks_per_plane": blocks,
             "nand.pages_per_block": per_block,
             "nand.page_bytes": self.page_bytes,

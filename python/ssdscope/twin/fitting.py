@@ -24,10 +24,17 @@ ALONE = 1
 """Depth that says all of a drive which serves one request at a time."""
 SIZE_MAX = 128 << 10
 """Of writes between the grid's sizes; larger ones take long and tell little more."""
+EVERY = 2
+"""Of these every other."""
 READS_ALIKE = 5e-3
 """The cost of misses of 14 thousandths: then reads alone have nothing more to say of structure."""
-READ_RUNS, RUNS = 150, 240
+READ_RUNS, RUNS = 120, 160
 ROUNDS = 4
+START_ROUNDS = 2
+ARRAYS, READ_ARRAYS, BEGUN = 300, 6, 3
+"""Designs run at most to find arrays; arrays that are kept by their reads, and by a few writes."""
+ALLOWED_TIMES, ALLOWED = 3.0, 0.02
+"""Reads allow an array whose cost is so many times that of the best, and so much more."""
 SPARE_COST = 0.02
 """What bursts may lose, on average, by the spare space that the settled rate asks for."""
 AMONG_WRITES = (1, 16)
@@ -63,7 +70,9 @@ def fitted(
     reads = [row for row in rows if not row.writes and row.iodepth in READ_DEPTHS]
     writes = [row for row in rows if row.writes and row.iodepth in WRITE_DEPTHS]
     grid = {row.block_bytes for row in writes if row.iodepth > ALONE}
-    writes = [row for row in writes if row.block_bytes in grid or row.block_bytes <= SIZE_MAX]
+    between = sorted({row.block_bytes for row in writes} - grid)[::EVERY]
+    sizes = grid | {size for size in between if size <= SIZE_MAX}
+    writes = [row for row in writes if row.block_bytes in sizes]
     best = _fit_reads(known, reads, findings, seed)
     if best is None:
         return "the latency of reads could not be measured"
@@ -71,7 +80,7 @@ def fitted(
         reads, writes = ([row for row in each if row.iodepth == ALONE] for each in (reads, writes))
     if writes:
         few = [row for row in reads if row.iodepth in AMONG_WRITES]
-        best = _fit_all(best.design, known, [*few, *writes], writes, seed)
+        best = _fit_all(best, known, few, writes, seed)
         if kept is not None:
             best = _with_spare(best, [*few, *writes], kept, seed)
     return Likeness(best.design, float(np.median(np.abs(np.expm1(best.misses)))))
@@ -91,19 +100,52 @@ def _fit_reads(
 
 
 def _fit_all(
-    design: Design,
-    known: Known,
-    rows: Sequence[Measured],
-    writes: Sequence[Measured],
-    seed: int,
+    best: Fitted, known: Known, reads: Sequence[Measured], writes: Sequence[Measured], seed: int
 ) -> Fitted:
-    alone = Judge(writes, write_times(design), seed, RUNS // 6)
-    tried = [alone.judged(start) for start in starts.of_writes(design, writes)]
-    nearest = fit(alone, min(tried, key=lambda each: each.cost), 3)
-    judge = Judge(rows, [*read_times(design), *write_times(design)], seed, RUNS)
-    found = fit(judge, judge.judged(nearest.design), 2)
+    judge = Judge([*reads, *writes], times_of(best.design), seed, RUNS)
+    begun = [
+        fit(judge, judge.judged(each), START_ROUNDS) for each in _begun(best, reads, writes, seed)
+    ]
+    found = min(begun, key=lambda each: each.cost)
     found = climb(judge, found, questions.of_writes(known.sure))
     return fit(judge, Fitted(found.design, found.misses), ROUNDS)
+
+
+def _begun(
+    best: Fitted, reads: Sequence[Measured], writes: Sequence[Measured], seed: int
+) -> list[Design]:
+    """Choose arrays that reads allow, and of these the ones that a few writes allow, too."""
+    seen = Judge(reads, read_times(best.design), seed, ARRAYS)
+    slopes, allowed = None, [seen.judged(best.design)]
+    for array in starts.arrays(best.design):
+        trial = fit(seen, seen.judged(array, slopes), 1)
+        slopes = trial.slopes
+        allowed.append(trial)
+    limit = ALLOWED_TIMES * min(each.cost for each in allowed) + ALLOWED
+    allowed = sorted((each for each in allowed if each.cost < limit), key=lambda each: each.cost)
+    few = Judge(_sample(writes), (), seed, ARRAYS)
+    tried = [
+        (few.judged(design).cost + each.cost, design)
+        for each in allowed[:READ_ARRAYS]
+        for chip in starts.chips(_buffered(few, each.design, writes))
+        for design in starts.programs(chip, writes)
+    ]
+    chosen = [design for _, design in sorted(tried, key=lambda each: each[0])[:BEGUN]]
+    rooms = [min(starts.rooms(design), key=lambda each: few.judged(each).cost) for design in chosen]
+    return rooms or [best.design]
+
+
+def _buffered(few: Judge, design: Design, writes: Sequence[Measured]) -> Design:
+    """Choose a write buffer, if the curves ask for one that no probe has found."""
+    tried = list(starts.buffers(design, writes))
+    return min(tried, key=lambda each: few.judged(each).cost) if len(tried) > 1 else design
+
+
+def _sample(writes: Sequence[Measured]) -> list[Measured]:
+    """Take a small, a middle and a large size of each pattern, one at a time."""
+    sizes = sorted({row.block_bytes for row in writes})
+    some = {sizes[0], sizes[len(sizes) // 2], sizes[-1]}
+    return [row for row in writes if row.iodepth == ALONE and row.block_bytes in some]
 
 
 def _with_spare(best: Fitted, rows: Sequence[Measured], kept: Settled, seed: int) -> Fitted:
@@ -117,6 +159,11 @@ def read_times(design: Design) -> list[str]:
     """List the times that show in reads."""
     names = ["firmware", "link", "read", "transfer"]
     return [*names, "load"] if design.extra.get("map.kind") == "zones" else names
+
+
+def times_of(design: Design) -> list[str]:
+    """List the times of a design."""
+    return [*read_times(design), *write_times(design)]
 
 
 def write_times(design: Design) -> list[str]:

@@ -23,13 +23,13 @@ LEAST_PAGES, MOST_PAGES = 8, 2048
 
 def of_reads(sure: Set[str]) -> list[Question]:
     """List what the latencies of reads may answer."""
-    questions: list[Question] = [_units, _ways, _queue, _interface, _register, _turns]
+    questions: list[Question] = [_units, _ways, _queue, _interface, _planes, _state, _turns]
     if "placement" not in sure:
         questions.append(_runs)
     questions.append(_page)
     if not sure & {"read_ahead_bytes", "read_cache_bytes"}:
         questions.append(_read_ahead)
-    return [*questions, _units]
+    return [*questions, _register, _units]
 
 
 def of_writes(sure: Set[str]) -> list[Question]:
@@ -37,23 +37,11 @@ def of_writes(sure: Set[str]) -> list[Question]:
     questions: list[Question] = []
     if "write_buffer_bytes" not in sure:
         questions.append(_buffer)
-    questions += [
-        _bytes,
-        _units,
-        _ways,
-        _bytes,
-        _page,
-        _ways,
-        _start,
-        _logs,
-        _association,
-        _spare,
-        _water,
-    ]
+    questions += [_logs, _spare, _association, _water, _start, _ways, _bytes, _units, _page]
     if "allocation" not in sure:
         questions.append(_allocation)
-    questions += [_block, _turns, _drains, _draining, _order_of_buffer, _state]
-    return [*questions, _units, _logs, _spare]
+    questions += [_block, _drains, _draining, _order_of_buffer, _turns, _state]
+    return [*questions, _logs, _spare]
 
 
 def _units(design: Design) -> Iterator[Design]:
@@ -63,8 +51,10 @@ def _units(design: Design) -> Iterator[Design]:
     for count in dict.fromkeys((2 * now, now // 2, *near)):
         if count in (0, now) or count > COUNTS[-1]:
             continue
-        ways = design.ways if count % design.ways == 0 else 1
-        yield replace(design, channels=count // ways, ways=ways).timed(
+        beside = design.ways * design.planes
+        ways, planes = (design.ways, design.planes) if count % beside == 0 else (1, 1)
+        channels = count // (ways * planes)
+        yield replace(design, channels=channels, ways=ways, planes=planes).timed(
             {name: design.times[name] * count / now for name in ("read", "program", "erase")}
         )
 
@@ -95,10 +85,19 @@ def _ways(design: Design) -> Iterator[Design]:
         slower = {name: design.times[name] * share for name in ("read", "program")}
         slower["read"] = min(slower["read"], design.times["read"] + design.times["firmware"])
         yield replace(design, ways=ways).timed(slower)
-        if design.units % ways == 0:
-            channels = design.units // ways
+        if design.channels * design.ways % ways == 0:
+            channels = design.channels * design.ways // ways
             moved = {"transfer": design.times["transfer"] * channels / design.channels}
             yield replace(design, channels=channels, ways=ways).timed(moved)
+
+
+def _planes(design: Design) -> Iterator[Design]:
+    """Put units on planes of one die, which work together if their places allow."""
+    for planes in (1, 2, 4, 8):
+        chips = design.units // planes
+        if planes != design.planes and design.units % planes == 0:
+            ways = design.ways if chips % design.ways == 0 else 1
+            yield replace(design, channels=chips // ways, ways=ways, planes=planes)
 
 
 def _queue(design: Design) -> Iterator[Design]:

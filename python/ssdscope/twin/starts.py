@@ -22,8 +22,14 @@ ALONE = 1.15
 """A rate of so many requests in the time of one, or fewer, is of a drive without a queue."""
 SPLIT = 0.25
 """Of the time of a page on its unit, what crossing the channel takes."""
-DEEP = 16
-PROGRAMS_NS = (60_000.0, 200_000.0, 800_000.0)
+SHARES = (0.2, 0.55, 0.9)
+"""Of what a byte of a read takes, the link's."""
+TYPICAL_PROGRAM_NS = 300_000.0
+FASTEST_PROGRAM_NS = 60_000.0
+"""What is written in less was acknowledged from memory."""
+BUFFERS_BYTES = tuple(kib << 10 for kib in (128, 1024, 8192, 32_768))
+MOST_LOGS = 0.25
+"""Of a drive, all log blocks together."""
 
 
 def of_reads(design: Design, rows: Sequence[Measured], findings: Findings) -> Iterator[Design]:
@@ -51,18 +57,93 @@ def of_reads(design: Design, rows: Sequence[Measured], findings: Findings) -> It
         )
 
 
-def of_writes(design: Design, rows: Sequence[Measured]) -> Iterator[Design]:
-    """Give designs with programs that sequential writes could have, and typical ones."""
-    deep = [row for row in rows if row.rw == "write" and row.iodepth <= DEEP]
-    times = list(PROGRAMS_NS)
-    if deep:
-        row = max(deep, key=lambda row: (row.block_bytes, row.iodepth))
-        per_page = row.mean_ns / row.iodepth / row.block_bytes * design.page_bytes
-        times.insert(
-            0, max(per_page * design.units - design.times["transfer"] * design.page_bytes, 20_000.0)
-        )
-    for time in times:
-        yield design.timed({"program": time})
+def arrays(design: Design) -> Iterator[Design]:
+    """Give other arrays whose reads alone would take about as long: only writes tell them apart.
+
+    What a byte takes may be the link's or the channels'; and pages may be smaller on more chips.
+    """
+    whole = design.times["link"] + design.times["transfer"] / design.channels
+    start = design.times["firmware"] + design.times["read"]
+    start += design.times["transfer"] * design.page_bytes
+    for page in (design.page_bytes, design.page_bytes // 2, design.page_bytes * 2):
+        if not _possible(design, page):
+            continue
+        for channels in dict.fromkeys((design.channels, 1, 2, 4, 8)):
+            for share in SHARES:
+                transfer = whole * (1 - share) * channels
+                rest = max(start - transfer * page, 2_000.0)
+                yield replace(design, page_bytes=page, channels=channels).timed(
+                    {
+                        "link": whole * share,
+                        "transfer": transfer,
+                        "firmware": rest / 2,
+                        "read": rest / 2,
+                    }
+                )
+
+
+def _possible(design: Design, page: int) -> bool:
+    unit = design.merge_unit_bytes if design.log_block else page
+    whole = page % design.logical_block_bytes == 0 and unit % page == 0
+    return whole and 2048 <= page <= 65_536 and design.map_unit_bytes % page == 0
+
+
+def chips(design: Design) -> Iterator[Design]:
+    """Give the same array with more chips on each channel, which program side by side."""
+    for ways in (1, 2, 4):
+        if ways >= design.ways:
+            yield replace(design, ways=ways)
+
+
+def programs(design: Design, rows: Sequence[Measured]) -> Iterator[Design]:
+    """Give the times of programs that sequential writes show: of small ones, and of large ones."""
+    alone = sorted(
+        (row for row in rows if row.rw == "write" and row.iodepth == 1),
+        key=lambda row: row.block_bytes,
+    )
+    if not alone:
+        return
+    times, page = design.times, design.page_bytes
+    small, large = alone[0], alone[-1]
+    rest = times["firmware"] + times["link"] * small.block_bytes + times["transfer"] * page
+    rounds = -(-small.block_bytes // (page * design.units))
+    for program in (
+        (small.mean_ns - rest) / rounds,
+        large.mean_ns / large.block_bytes * page * design.units - times["transfer"] * page,
+        TYPICAL_PROGRAM_NS,
+    ):
+        yield design.timed({"program": min(max(program, 20_000.0), 4e6)})
+
+
+def buffers(design: Design, rows: Sequence[Measured]) -> Iterator[Design]:
+    """Give write buffers of several sizes if small writes are faster than any program."""
+    yield design
+    alone = [row for row in rows if row.rw == "write" and row.iodepth == 1]
+    if not alone or "write_buffer.bytes" in design.extra:
+        return
+    small = min(alone, key=lambda row: row.block_bytes)
+    besides = design.times["link"] * small.block_bytes
+    if small.mean_ns - besides > FASTEST_PROGRAM_NS:
+        return
+    for size in BUFFERS_BYTES:
+        if size <= design.capacity_bytes // 8:
+            yield design.also(write_buffer__bytes=size, write_buffer__unit_bytes=4096).timed(
+                {"firmware": min(design.times["firmware"], small.mean_ns / 2)}
+            )
+
+
+def rooms(design: Design) -> Iterator[Design]:
+    """Give other amounts of room to write to, before collection or merging begins."""
+    yield design
+    if design.log_block:
+        for blocks in (32, 128, 512):
+            share = 1.1 * (blocks + 3) * design.merge_unit_bytes / design.capacity_bytes
+            if share < MOST_LOGS:
+                spare = max(design.spare_ratio, share)
+                yield replace(design, log_blocks=blocks, spare_ratio=spare)
+        return
+    for spare in (0.035, 0.15):
+        yield replace(design, spare_ratio=spare)
 
 
 def _alone(rows: Sequence[Measured], findings: Findings) -> tuple[np.ndarray, np.ndarray]:

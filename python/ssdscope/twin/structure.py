@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -53,8 +53,8 @@ class Known:
     not_modelled: tuple[str, ...]
 
 
-def known(findings: Findings, info: DeviceInfo) -> Known:
-    """Make a design of what was found."""
+def known(findings: Findings, info: DeviceInfo, disturbed: Mapping[str, Value]) -> Known:
+    """Make a design of what was found, and of the noise that was measured."""
     found = dict(findings)
     values = {name: _value(finding) for name, finding in found.items()}
     sure = frozenset(
@@ -62,9 +62,9 @@ def known(findings: Findings, info: DeviceInfo) -> Known:
         for name, each in found.items()
         if each.outcome in ("detected", "absent") and values[name] is not False
     )
-    design = _memories(
-        _firmware(Design(info.capacity_bytes, info.logical_block_bytes), values), values
-    )
+    design = Design(info.capacity_bytes, info.logical_block_bytes)
+    design = _memories(_firmware(design, values), values)
+    design = replace(design, extra={**design.extra, **disturbed})
     return Known(design, sure, tuple(_left_out(found)))
 
 
