@@ -25,6 +25,7 @@ DEPTH = 16
 LEAST_BYTES = 128 << 20
 LEAST_BLOCKS, LEAST_MERGE_UNITS, LEAST_REQUESTS = 64, 96, 500
 """A smaller drive has so many blocks in a plane, merge units and requests at least."""
+LEAST_LOG_BLOCKS = 2
 MOST_COST = 1.5e6
 """Requests and operations of the flash until it comes to rest: about a second."""
 SPARES = (0.01, 0.6)
@@ -78,7 +79,13 @@ def smaller(design: Design, block_bytes: int) -> Design:
     capacity = -(-max(least) // step) * step
     if capacity >= design.capacity_bytes:
         return design
-    return replace(design, capacity_bytes=capacity - design.phase_bytes)
+    # A random write finds an open log block as often as on the whole drive.
+    logs = round(design.log_blocks * capacity / design.capacity_bytes)
+    return replace(
+        design,
+        capacity_bytes=capacity - design.phase_bytes,
+        log_blocks=max(logs, LEAST_LOG_BLOCKS),
+    )
 
 
 def latency_ns(design: Design, row: Settled, seed: int) -> float | None:
@@ -99,7 +106,12 @@ def latency_ns(design: Design, row: Settled, seed: int) -> float | None:
 
 
 def with_spare(design: Design, row: Settled, seed: int) -> Design:
-    """Fit the spare space to what is kept up, by bisection in its logarithm; less is slower."""
+    """Fit the spare space to what is kept up, by bisection in its logarithm; less is slower.
+
+    That of a drive with log blocks is its log blocks, which bursts show.
+    """
+    if design.log_block:
+        return design
     low, high = (float(np.log(each)) for each in SPARES)
     at, best, nearest = float(np.log(design.spare_ratio)), design, float("inf")
     for _ in range(TRIES):
