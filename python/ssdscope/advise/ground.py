@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
 REPEATS, MOST_REPEATS = 4, 16
 """Runs of each stream, from whose scatter the interval comes; more while it says nothing."""
-FIRST_REQUESTS, MOST_REQUESTS = 48, 1536
+MOST_TRIED = 8
+"""Of each value of a sweep."""
+FIRST_REQUESTS, MOST_REQUESTS = 48, 512
 """Of the first piece, and of the last."""
-FIRST_BYTES, MOST_BYTES = MIB, 768 * MIB
+FIRST_BYTES, MOST_BYTES = MIB, 256 * MIB
 """Likewise in bytes: a piece of small requests has more of them, one of large ones fewer."""
 SETTLED_WITHIN = 0.03
 SEEDS_APART = 1 << 40
@@ -170,7 +172,7 @@ class Ground:
             means = times.mean(axis=1)
             # Of two means that differ by less than runs scatter neither is the better one.
             scatter = times.std(axis=1, ddof=1) / means / math.sqrt(turns)
-            if turns >= MOST_REPEATS or bool((scatter <= LEAST_GAIN / 2).all()):
+            if turns >= MOST_TRIED or bool((scatter <= LEAST_GAIN / 2).all()):
                 return [float(each) for each in means]
             turns *= 2
 

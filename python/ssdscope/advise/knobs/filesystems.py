@@ -46,7 +46,7 @@ def _stripe_bytes(facts: Facts) -> int:
 
 def _stripes(facts: Facts, _formula: int) -> list[int]:
     span = _stripe_bytes(facts)
-    return [each for each in (facts.unit_bytes, span // 4, span // 2) if PAGE_BYTES <= each < span]
+    return [each for each in (facts.unit_bytes, span // 2) if PAGE_BYTES <= each < span]
 
 
 def _stride(facts: Facts) -> int:
