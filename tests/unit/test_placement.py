@@ -179,7 +179,9 @@ def test_a_model_predicts_what_shares_a_drive_by_its_mixture() -> None:
     assert one is not None
     assert one.mean_ns == pytest.approx(2e6, rel=1e-6)
     assert one.low_ns < one.mean_ns < one.high_ns  # type: ignore[operator]
-    assert predicted(model, [*loads, loads[0], loads[0]]).keeps_up is False  # type: ignore[union-attr]
+    overload = predicted(model, [*loads, loads[0], loads[0]])
+    assert overload is not None
+    assert not overload.keeps_up
     assert predicted(model, [stream(vector=Vector(0, 1, 512, 8192))]) is None
 
 
