@@ -77,6 +77,23 @@ def test_what_is_in_the_way_is_named(cli, costs: str, words: tuple[str, str]) ->
     assert LIMITS[words] in said.err
 
 
+def test_a_drive_whose_blocks_are_larger_is_left_out(cli, tmp_path: Path) -> None:
+    path = tmp_path / "costs.toml"
+    path.write_text(
+        '[[drive]]\ntarget = "sim:msr-4gb"\nprice = 1\n[[drive]]\ntarget = "sim:sata-tlc"\n'
+        "price = 2\n",
+        encoding="utf-8",
+    )
+    word = "rw=randread,bs=512,rate_iops=100,size=1g,name=small"
+    said = cli("place", word, "--cost", str(path), *QUICK, "-o", "json")
+    assert said.status == 0, said.err
+    assert said.document["placement"]["cost"] == 2
+    path.write_text('[[drive]]\ntarget = "sim:msr-4gb"\nprice = 1\n', encoding="utf-8")
+    refused = cli("place", word, "--cost", str(path), *QUICK)
+    assert refused.status == 2
+    assert "not whole blocks of 4,096 bytes" in refused.err
+
+
 def test_no_placement_of_all_is_cheaper() -> None:
     loads = read_loads(WORDS, Reading())
     drives = [

@@ -21,7 +21,6 @@ LONGER = 6
 class Verdict:
     """What is wrong with a set of workloads on a drive, by limit; nothing if it may be."""
 
-    tried: Tried
     faults: dict[str, str]
 
     @property
@@ -99,7 +98,10 @@ class Judge:
 
     def verdict(self, drive: int, chosen: Set, limits: Limits, times: int = 1) -> Verdict:
         """Judge a set on a drive; its capacity is not looked at."""
-        tried = self.tried(drive, chosen, times)
+        try:
+            tried = self.tried(drive, chosen, times)
+        except UsageError as error:  # as requests that are no whole blocks of this drive
+            return Verdict({"untried": f"{error.message} ({error.hint})"})
         faults: dict[str, str] = {}
         if not tried.keeps_up:
             faults["speed"] = "it does not serve requests as fast as they come"
@@ -110,7 +112,7 @@ class Judge:
                 faults["latency"] = said
         if limits.counts("lifetime") and (worn := self._worn(drive, chosen, limits)):
             faults["lifetime"] = worn
-        return Verdict(tried, faults)
+        return Verdict(faults)
 
     def lifetime_s(self, drive: int, chosen: Set) -> float | None:
         """Say how long a drive lasts with these; None where nobody knows, or nothing is written."""

@@ -14,6 +14,7 @@ from ssdscope.advise.placement.limits import YEAR_S, Limits, require_possible
 from ssdscope.advise.placement.programme import Kind, Placed, Programme, cheapest
 from ssdscope.advise.placement.requests import whole_parts
 from ssdscope.advise.placement.workloads import Load
+from ssdscope.errors import UsageError
 
 Progress = Callable[[str, float], None]
 NS_PER_S = 1_000_000_000
@@ -120,7 +121,10 @@ def _prefers(judge: Judge) -> np.ndarray:
         for d, drive in enumerate(judge.drives):
             if load.size_bytes > drive.capacity_bytes:
                 continue
-            seen = judge.tried(d, frozenset({n})).seen[0]
+            try:
+                seen = judge.tried(d, frozenset({n})).seen[0]
+            except UsageError:  # the verdict says why, and forbids it
+                continue
             waits[n, d] = 0.0 if seen is None else load.rate * min(seen.mean_ns, 1e12) / 1e9
     return waits
 

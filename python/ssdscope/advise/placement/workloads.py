@@ -101,7 +101,8 @@ class Stream:
         if self.smallest_bytes() % unit_bytes:
             raise UsageError(
                 f"workload {self.name!r}: its sizes and gaps are not whole blocks of "
-                f"{unit_bytes:,} bytes"
+                f"{unit_bytes:,} bytes",
+                hint=f"use multiples of {unit_bytes:,} bytes",
             )
         rng = stream((seed, crc32(self.name.encode()), half), "advise.placement.stream")
         count = rng.poisson(self.rate * duration_ns / 1e9)
