@@ -135,7 +135,7 @@ def test_a_trace_of_a_disk_is_told_what_would_help(cli, tmp_path: Path) -> None:
     assert refused.count("too small") == 1  # ryu-a holds 8 GB, the trace reaches to 99 GiB
 
 
-def report(folder: Path, name: str, twin: dict[str, str] | None) -> str:
+def report(folder: Path, name: str, twin: dict[str, object] | None) -> str:
     info = asdict(open_target("sim:sata-tlc").device.info)
     document = {
         **envelope(seed=1),
@@ -160,6 +160,10 @@ def test_a_measured_drive_is_tried_by_its_twin(cli, tmp_path: Path) -> None:
     one, other = said.document["rankings"][0]["rows"]
     assert (one["drive"], one["source"]) == (known, "twin")
     assert "has no twin" in other["reason"]
+    rough = report(tmp_path, "rough.json", {"toml": preset_text("sata-tlc"), "sketch": True})
+    warned = cli("place", WORDS[0], "--on", rough, *QUICK)
+    assert "is a sketch" in warned.err
+    assert "sketch" in warned.out
     cut = tmp_path / "cut.json"
     cut.write_text(Path(known).read_text(encoding="utf-8")[:-99], encoding="utf-8")
     refused = cli("place", WORDS[0], "--on", str(cut), *QUICK)

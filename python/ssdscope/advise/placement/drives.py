@@ -38,7 +38,7 @@ class Drive:
     opener
         Opens a simulated drive that stands for it; None if there is none.
     source
-        What stands for it: ``simulated``, ``twin`` or ``model``.
+        What stands for it: ``simulated``, ``twin``, ``sketch`` or ``model``.
     price
         Of one, in whatever currency; 0 for one that is there already.
     count
@@ -83,10 +83,13 @@ def of_target(uri: str, *, state: str | None, seed: int) -> Drive:
     return Drive(uri, target.capacity_bytes, lambda: opened)
 
 
-def of_report(name: str, capacity_bytes: int, twin_toml: str | None, *, seed: int) -> Drive:
-    """Take a measured drive, by the twin of its report."""
+def of_report(
+    name: str, capacity_bytes: int, twin_toml: str | None, *, seed: int, sketch: bool = False
+) -> Drive:
+    """Take a measured drive, by the twin of its report, which may be no more than a sketch."""
     if twin_toml is None:
         return Drive(name, capacity_bytes, None, source="model")
+    source = "sketch" if sketch else "twin"
     return Drive(
-        name, capacity_bytes, lambda: Opened(open_drive(twin_toml, name, seed)), source="twin"
+        name, capacity_bytes, lambda: Opened(open_drive(twin_toml, name, seed)), source=source
     )

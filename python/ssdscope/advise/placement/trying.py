@@ -66,7 +66,7 @@ class Tried:
     waf
         Flash bytes programmed for each byte that the host wrote; None if nobody says.
     source
-        ``simulated``, ``twin`` or ``model``.
+        As of the drive.
     """
 
     seen: tuple[Seen | None, ...]
