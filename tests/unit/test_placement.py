@@ -68,7 +68,7 @@ def exhaustive(problem: Programme, failing: list[tuple[int, Set]]) -> float | No
     return min(costs(), default=None)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(problems())
 def test_no_placement_is_cheaper(drawn: tuple[Programme, list[tuple[int, Set]]]) -> None:
     problem, failing = drawn
