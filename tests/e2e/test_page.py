@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e import paper
 from tests.unit import made_up_studies, test_comparison
 
 from ssdscope.errors import DeviceError
@@ -245,18 +246,22 @@ def test_the_page_is_small_and_shows_at_once(page: Path, asked: dict[str, Any]) 
 
 
 def test_the_page_fits_on_ten_sheets(page: Path, tmp_path: Path) -> None:
-    paper = tmp_path / "page.pdf"
+    printed = tmp_path / "page.pdf"
     subprocess.run(
         [
             str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu",
-            f"--user-data-dir={tmp_path / 'profile'}", f"--print-to-pdf={paper}", page.as_uri(),
+            f"--user-data-dir={tmp_path / 'profile'}", f"--print-to-pdf={printed}", page.as_uri(),
         ],
         capture_output=True,
         timeout=120,
         check=True,
     )  # fmt: skip
-    sheets = len(re.findall(rb"/Type\s*/Page\b(?!s)", paper.read_bytes()))
-    assert 2 <= sheets <= SHEETS_MAX
+    sheets = paper.sheets(printed.read_bytes())
+    assert 2 <= len(sheets) <= SHEETS_MAX
+    for number, sheet in enumerate(sheets, start=1):
+        beyond = [x for x, _ in sheet.words if not 0 < x < sheet.width]
+        assert not beyond, f"sheet {number} is cut"
+        assert number == len(sheets) or sheet.filled > 0.5, f"sheet {number} is half empty"
 
 
 def test_a_book_loads_nothing_and_its_names_stay_text(book_page: Path, browse: Browse) -> None:
