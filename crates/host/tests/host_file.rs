@@ -221,6 +221,67 @@ fn zeros_would_not_preserve_anything() {
 }
 
 #[test]
+fn what_is_written_back_is_what_was_there() {
+    let theirs: Vec<u8> = (0..MIB).map(|byte| (byte * 31 >> 3) as u8).collect();
+    for engine in ENGINES {
+        let file = Scratch::new("kept", &theirs);
+        let token = file.token();
+        let consent = Consent { preserve_content: true, ..Consent::by_token(&token) };
+        let mut device = open_write(&file.0, &consent, engine, &mut || true).expect("kept");
+        for id in 0..64 {
+            // Half of each is the half of its neighbour.
+            let write = Request::write(id, Lba(id * 8), Sectors(16));
+            let request = if id % 8 == 7 { Request { op: Op::Read, ..write } } else { write };
+            device.submit(Nanos::ZERO, request).expect("writable");
+        }
+        let ends = drain(&mut device);
+        assert_eq!(ends.len(), 64);
+        assert!(ends.iter().all(|end| end.outcome == Outcome::Done));
+        let mut ids: Vec<u64> = ends.iter().map(|end| end.id).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (0..64).collect::<Vec<_>>());
+        drop(device);
+        assert!(fs::read(&file.0).expect("readable") == theirs);
+        let refused = file.write_with(engine, false).err().expect("it is not marked as ours");
+        assert!(matches!(refused, HostError::HoldsData { .. }), "{refused}");
+    }
+}
+
+#[test]
+fn what_was_written_is_compared_by_both_engines() {
+    for engine in ENGINES {
+        let file = Scratch::new("compared", &vec![0; MIB as usize]);
+        let mut device = file.write_with(engine, false).expect("zeros may be overwritten");
+        let contents = device.contents();
+        contents.verify();
+        for id in 0..32 {
+            // Each place is written twice, some of them by two at a time.
+            let write = Request::write(id, Lba(id % 16 * 8), Sectors(8));
+            device.submit(Nanos::ZERO, write).expect("writable");
+        }
+        drain(&mut device);
+        let spans = contents.spans(MIB);
+        assert_eq!(spans, [(0, 65_536)]);
+        contents.compare(true);
+        let read_back = |device: &mut HostFile| {
+            device.submit(Nanos::ZERO, Request::read(99, Lba(0), Sectors(128))).expect("readable");
+            drain(device);
+            contents.take_verdict()
+        };
+        let right = read_back(&mut device);
+        assert_eq!((right.checked_bytes, right.mismatched_bytes), (65_536, 0), "{right:?}");
+        let other = fs::File::options().read(true).write(true).open(&file.0).expect("writable");
+        let mut byte = [0];
+        other.read_exact_at(&mut byte, 5_000).expect("readable");
+        other.write_all_at(&[!byte[0]], 5_000).expect("writable");
+        other.sync_all().expect("it can be synced");
+        let wrong = read_back(&mut device);
+        assert_eq!(wrong.mismatched_bytes, 512);
+        assert_eq!(wrong.first.expect("told").offset_bytes, 5_000);
+    }
+}
+
+#[test]
 fn waiting_ends_at_the_first_completion_or_on_time() {
     for engine in ENGINES {
         let file = Scratch::new("wait", &vec![3; MIB as usize]);
