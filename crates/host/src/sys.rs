@@ -246,6 +246,17 @@ fn allocate(file: &File, mode: libc::c_int, offset_bytes: u64, len_bytes: u64) -
     Ok(())
 }
 
+/// Lets the kernel begin to read the span into the page cache, and does not wait for it.
+pub(crate) fn begin_reading(file: &File, offset_bytes: u64, len_bytes: u64) {
+    let (Ok(offset), Ok(len)) =
+        (libc::off_t::try_from(offset_bytes), libc::off_t::try_from(len_bytes))
+    else {
+        return;
+    };
+    // SAFETY: takes integers only. It is advice: where it fails the read that follows takes longer.
+    unsafe { libc::posix_fadvise(file.as_raw_fd(), offset, len, libc::POSIX_FADV_WILLNEED) };
+}
+
 /// Tells an open block device that it may forget the span.
 pub(crate) fn discard_block(file: &File, offset_bytes: u64, len_bytes: u64) -> io::Result<()> {
     const BLKDISCARD: u64 = 0x1277;

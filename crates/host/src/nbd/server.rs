@@ -376,7 +376,11 @@ impl<'a> Server<'a> {
             Action::Trim | Action::Zero | Action::Fill => {
                 self.store.zero(command.offset_bytes, len)
             }
-            Action::Read | Action::Write | Action::Flush => Ok(()),
+            Action::Read => {
+                self.store.expect(command.offset_bytes, len);
+                Ok(())
+            }
+            Action::Write | Action::Flush => Ok(()),
         };
         if let (Err(error), Some(job)) = (stored, self.jobs.get(id)) {
             job.error = error;

@@ -170,6 +170,14 @@ impl Store {
         Ok(())
     }
 
+    /// A read that has arrived will be asked for. The data of a real drive set out then, so that the
+    /// drive works on all that clients have in flight.
+    pub(crate) fn expect(&self, offset_bytes: u64, len_bytes: u64) {
+        if let Self::Region(Region { file, base_bytes, .. }) = self {
+            sys::begin_reading(file, base_bytes + offset_bytes, len_bytes);
+        }
+    }
+
     /// Writes.
     ///
     /// # Errors
