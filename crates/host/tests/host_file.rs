@@ -222,7 +222,7 @@ fn zeros_would_not_preserve_anything() {
 
 #[test]
 fn what_is_written_back_is_what_was_there() {
-    let theirs: Vec<u8> = (0..MIB).map(|byte| (byte * 31 >> 3) as u8).collect();
+    let theirs: Vec<u8> = (0..MIB).map(|byte| ((byte * 31) >> 3) as u8).collect();
     for engine in ENGINES {
         let file = Scratch::new("kept", &theirs);
         let token = file.token();
