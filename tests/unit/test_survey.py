@@ -5,7 +5,7 @@ from tests.unit.made_up_runs import info
 
 from ssdscope.probes import Budget
 from ssdscope.report import modelling
-from ssdscope.report.survey import grid, off_grid
+from ssdscope.report.survey import between, grid, off_grid, planned
 from ssdscope.report.sustaining import Settled
 from ssdscope.targets import open_target
 
@@ -21,6 +21,17 @@ def test_held_out_points_are_off_the_grid_and_aligned() -> None:
     assert not set(points) & set(grid(info()))
     assert all(p.block_bytes % 4096 == 0 for p in points)
     assert {p.rw for p in points} == {"read", "randread", "write", "randwrite"}
+
+
+def test_the_plan_has_every_point_once_and_reads_first() -> None:
+    plan = planned(info(), 40, np.random.default_rng(1))
+    points = [point for point, _ in plan]
+    assert len(points) == len(set(points))
+    assert set(points) >= {*grid(info()), *between(info())}
+    assert [point.writes for point in points] == sorted(point.writes for point in points)
+    held_out = {point for point, split in plan if split == "off-grid"}
+    assert len(held_out) == 40
+    assert not held_out & {*grid(info()), *between(info())}
 
 
 def test_a_drive_of_wall_time_gets_as_many_runs_as_fit() -> None:

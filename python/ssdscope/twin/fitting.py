@@ -23,7 +23,7 @@ READ_DEPTHS, WRITE_DEPTHS = (1, 4, 16, 64), (1, 16)
 ALONE = 1
 """Depth that says all of a drive which serves one request at a time."""
 SIZE_MAX = 128 << 10
-"""Of writes between the grid's sizes; larger ones take long and tell little more."""
+"""Of writes in order between the grid's sizes; larger ones take long and tell little more."""
 EVERY = 2
 """Of these every other."""
 READS_ALIKE = 5e-3
@@ -31,7 +31,7 @@ READS_ALIKE = 5e-3
 READ_RUNS, RUNS = 120, 160
 ROUNDS = 4
 START_ROUNDS = 2
-ARRAYS, READ_ARRAYS, BEGUN = 300, 6, 3
+ARRAYS, READ_ARRAYS, BEGUN = 300, 6, 2
 """Designs run at most to find arrays; arrays that are kept by their reads, and by a few writes."""
 ALLOWED_TIMES, ALLOWED = 3.0, 0.02
 """Reads allow an array whose cost is so many times that of the best, and so much more."""
@@ -72,7 +72,11 @@ def fitted(
     grid = {row.block_bytes for row in writes if row.iodepth > ALONE}
     between = sorted({row.block_bytes for row in writes} - grid)[::EVERY]
     sizes = grid | {size for size in between if size <= SIZE_MAX}
-    writes = [row for row in writes if row.block_bytes in sizes]
+    writes = [
+        row
+        for row in writes
+        if row.block_bytes in sizes and (row.rw == "write" or row.block_bytes in grid)
+    ]
     best = _fit_reads(known, reads, findings, seed)
     if best is None:
         return "the latency of reads could not be measured"

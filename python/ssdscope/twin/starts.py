@@ -24,6 +24,8 @@ SPLIT = 0.25
 """Of the time of a page on its unit, what crossing the channel takes."""
 SHARES = (0.2, 0.55, 0.9)
 """Of what a byte of a read takes, the link's."""
+LEAST_REST = 0.05
+"""Of what a small read takes, so much is left for firmware and flash."""
 TYPICAL_PROGRAM_NS = 300_000.0
 FASTEST_PROGRAM_NS = 60_000.0
 """What is written in less was acknowledged from memory."""
@@ -71,7 +73,9 @@ def arrays(design: Design) -> Iterator[Design]:
         for channels in dict.fromkeys((design.channels, 1, 2, 4, 8)):
             for share in SHARES:
                 transfer = whole * (1 - share) * channels
-                rest = max(start - transfer * page, 2_000.0)
+                rest = start - transfer * page
+                if rest < LEAST_REST * start:
+                    continue
                 yield replace(design, page_bytes=page, channels=channels).timed(
                     {
                         "link": whole * share,

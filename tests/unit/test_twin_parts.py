@@ -1,0 +1,115 @@
+"""Parts of the fit of a twin: noise, smaller drives for settled rates, structure of findings."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ssdscope.findings import Absent, Ambiguous, Detected, Findings
+from ssdscope.targets.drive_writer import drive_toml, open_drive
+from ssdscope.targets.records import DeviceInfo
+from ssdscope.twin import settling, starts, structure
+from ssdscope.twin.design import Design
+from ssdscope.twin.noise import noise
+
+INFO = DeviceInfo("file", 4 << 30, 512, "wall", True, False, False, False)
+
+
+def distribution(latency: np.ndarray) -> list[dict[str, object]]:
+    ordered = np.sort(latency)
+    exceeded = 1 - np.arange(1, ordered.size + 1) / ordered.size
+    told = {"rw": "randread", "sort": "read", "latency_ns": ordered, "exceeded": exceeded}
+    return [told]
+
+
+@pytest.mark.parametrize("sigma", [0.02, 0.1])
+def test_noise_is_read_off_the_distribution(sigma: float) -> None:
+    z = np.abs(np.random.default_rng(1).standard_normal(4000))
+    latency = 100_000 * np.exp(sigma * z)
+    latency[:40] += 1_000_000
+    found = noise(distribution(latency))
+    assert found["disturbance.noise_sigma"] == pytest.approx(sigma, rel=0.15)
+    assert found["disturbance.spike_ratio"] == pytest.approx(0.01, rel=0.2)
+    assert found["disturbance.spike_ns"] == pytest.approx(1_000_000, rel=0.05)
+
+
+def test_a_drive_of_a_few_times_has_no_noise() -> None:
+    latency = np.repeat([100_000.0, 160_000.0], 500)
+    assert noise(distribution(latency)) == {}
+    assert noise([]) == {}
+
+
+@pytest.mark.parametrize("log_block", [False, True])
+def test_a_smaller_drive_keeps_array_and_shares(log_block: bool) -> None:
+    design = Design(
+        8 << 30, 512, log_block=log_block, merge_unit_bytes=(1 << 20) * log_block,
+        log_blocks=400, spare_ratio=0.2,
+    )  # fmt: skip
+    small = settling.smaller(design, 4096)
+    assert small.capacity_bytes < design.capacity_bytes / 8
+    before, after = (each.values() for each in (design, small))
+    for key in ("nand.channels", "nand.pages_per_block", "nand.page_bytes"):
+        assert before[key] == after[key]
+    if log_block:
+        share = small.capacity_bytes / design.capacity_bytes
+        assert small.log_blocks == pytest.approx(400 * share, abs=1)
+    else:
+        ratios = [each["over_provisioning_ratio"] for each in (before, after)]
+        assert ratios[0] == pytest.approx(ratios[1], rel=0.2)
+    open_drive(drive_toml(after, []), "small", 1)
+
+
+def test_spare_space_is_found_from_what_is_kept_up() -> None:
+    truth = Design(128 << 20, 512, queue_depth=1, spare_ratio=0.25)
+    row = settling.Settled("randwrite", 4096, 16, 1.0)
+    mean = settling.latency_ns(truth, row, 1)
+    assert mean is not None
+    start = replace(truth, spare_ratio=0.07)
+    found = settling.with_spare(start, replace(row, mean_ns=mean), 2)
+    assert found.spare_ratio == pytest.approx(0.25, rel=0.15)
+
+
+def test_structure_is_what_was_found_and_the_rest_is_said() -> None:
+    detected = {
+        "rmw_unit_bytes": 16_384,
+        "alignment_phase_bytes": 4096,
+        "merge_unit_bytes": 1 << 20,
+        "write_buffer_bytes": 100_000,
+        "write_buffer_unit_bytes": 8192,
+        "map_zone_bytes": 3 << 20,
+        "map_cache_bytes": 12 << 20,
+    }
+    findings: list[object] = [
+        Detected(name=name, probe="p", value=value, interval=None, effect=1.0)
+        for name, value in detected.items()
+    ]
+    findings.append(Absent(name="read_ahead_bytes", probe="p", bound=0.01, reason="r"))
+    findings.append(
+        Ambiguous(name="read_cache_bytes", probe="p", candidates=(1 << 20, 2 << 20), reason="r")
+    )
+    known = structure.known(Findings(findings), INFO, {"disturbance.noise_sigma": 0.1})  # type: ignore[arg-type]
+    values = known.design.values()
+    assert values["ftl.kind"] == "log-block"
+    assert values["ftl.map_unit_bytes"] == 16_384
+    assert values["ftl.phase_bytes"] == 4096
+    assert values["write_buffer.bytes"] == 98_304, "whole units"
+    assert values["map.resident_zones"] == 4
+    assert values["read_cache.bytes"] == 1 << 20, "the first of what explains it"
+    assert values["disturbance.noise_sigma"] == 0.1
+    assert any(text.startswith("read_cache_bytes") for text in known.not_modelled)
+    assert not any(text.startswith("read_ahead_bytes") for text in known.not_modelled)
+
+
+def test_arrays_take_as_long_for_a_page() -> None:
+    design = Design(1 << 30, 512, channels=2, map_unit_bytes=4096)
+
+    def alone_ns(each: Design) -> float:
+        times = each.times
+        return times["firmware"] + times["read"] + times["transfer"] * each.page_bytes
+
+    others = list(starts.arrays(design))
+    assert {each.page_bytes for each in others} == {2048, 4096}
+    for each in others:
+        whole = each.times["link"] + each.times["transfer"] / each.channels
+        assert whole == pytest.approx(design.times["link"] + design.times["transfer"] / 2)
+        assert alone_ns(each) == pytest.approx(alone_ns(design))
