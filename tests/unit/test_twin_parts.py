@@ -10,7 +10,7 @@ from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.twin import settling, starts, structure
 from ssdscope.twin.design import Design
-from ssdscope.twin.noise import noise
+from ssdscope.twin.noise import noise, without_spikes
 
 INFO = DeviceInfo("file", 4 << 30, 512, "wall", True, False, False, False)
 
@@ -31,6 +31,14 @@ def test_noise_is_read_off_the_distribution(sigma: float) -> None:
     assert found["disturbance.noise_sigma"] == pytest.approx(sigma, rel=0.15)
     assert found["disturbance.spike_ratio"] == pytest.approx(0.01, rel=0.2)
     assert found["disturbance.spike_ns"] == pytest.approx(1_000_000, rel=0.05)
+
+
+def test_spikes_are_foreseen_instead_of_met_by_chance() -> None:
+    spikes = {"disturbance.spike_ratio": 0.01, "disturbance.spike_ns": 500_000}
+    rest, added_ns = without_spikes({"disturbance.noise_sigma": 0.12, **spikes})
+    assert rest == {"disturbance.noise_sigma": 0.12}
+    assert added_ns == pytest.approx(5_000)
+    assert without_spikes({}) == ({}, 0.0)
 
 
 def test_a_drive_of_a_few_times_has_no_noise() -> None:

@@ -17,14 +17,27 @@ if TYPE_CHECKING:
 CASE = {"rw": "randread", "sort": "read"}
 """The distribution that is read: random reads, the first of which are alone."""
 MEDIAN, NINE_TENTHS = 0.6745, 1.6449
-"""Quantiles of \\|z\\| at 50 % and at 90 %."""
+"""Quantiles of |z| at 50 % and at 90 %."""
 FURTHEST = 3.5
-"""Of \\|z\\|; what takes longer still was held up."""
+"""Of |z|; what takes longer still was held up."""
 LEAST_SIGMA = 0.004
 MOST_HELD_UP = 0.05
 """If more are slow that is what the drive is like, and no disturbance."""
 LEVELS_MIN = 40
 """A drive without noise answers in fewer different times."""
+
+
+def without_spikes(values: Mapping[str, Value]) -> tuple[dict[str, Value], float]:
+    """Take the spikes out of a drive file, which few requests would show by chance.
+
+    Returns
+    -------
+    dict and float
+        The other keys, and what spikes add to the mean latency of requests that wait for no other.
+    """
+    rest = {key: value for key, value in values.items() if "disturbance.spike" not in key}
+    share = float(values.get("disturbance.spike_ratio", 0.0))
+    return rest, share * float(values.get("disturbance.spike_ns", 0.0))
 
 
 def noise(distributions: Sequence[Mapping[str, Any]]) -> dict[str, Value]:

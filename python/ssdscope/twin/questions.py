@@ -23,10 +23,10 @@ LEAST_PAGES, MOST_PAGES = 8, 2048
 
 def of_reads(sure: Set[str]) -> list[Question]:
     """List what the latencies of reads may answer."""
-    questions: list[Question] = [_units, _ways, _queue, _interface, _planes, _state, _turns]
+    questions: list[Question] = [_units]
     if "placement" not in sure:
         questions.append(_runs)
-    questions.append(_page)
+    questions += [_ways, _queue, _interface, _planes, _state, _turns, _page]
     if not sure & {"read_ahead_bytes", "read_cache_bytes"}:
         questions.append(_read_ahead)
     return [*questions, _register, _units]

@@ -10,14 +10,14 @@ import numpy as np
 
 from ssdscope.findings import DEPTH_SWEEP, SIZE_SWEEP
 from ssdscope.twin.design import Design
-from ssdscope.twin.staircase import staircases
+from ssdscope.twin.staircase import Staircase, staircases
 
 if TYPE_CHECKING:
     from ssdscope.findings import Findings
     from ssdscope.twin.likeness import Measured
 
-CANDIDATES = 4
-"""Numbers of units to begin with, besides one."""
+CANDIDATES = 3
+"""Numbers of units to begin with, for each size of page."""
 ALONE = 1.15
 """A rate of so many requests in the time of one, or fewer, is of a drive without a queue."""
 SPLIT = 0.25
@@ -35,28 +35,36 @@ MOST_LOGS = 0.25
 
 
 def of_reads(design: Design, rows: Sequence[Measured], findings: Findings) -> Iterator[Design]:
-    """Give designs that meet the latencies of random reads alone and their plateau."""
+    """Give designs that meet the latencies of random reads alone and their plateau.
+
+    Pages are small, or as large as what is rewritten.
+    """
     sizes, latency = _alone(rows, findings)
     plateau = _plateau(rows, findings)
     if len(sizes) < 2 or plateau <= 0:
         return
-    page = design.page_bytes
     # A drive that gains nothing by depth serves one request at a time.
     alone = plateau * latency.min() / 1e9 < ALONE
-    every = staircases(sizes, latency, None if alone else plateau, page)
-    # Of the best, as many as can hold the units of rewriting; powers of two always can.
-    pages = max(design.map_unit_bytes // page, 1)
-    can = [each for each in every if each.units % pages == 0 or pages % each.units == 0]
-    for stairs in can[:CANDIDATES]:
-        transfer = max(SPLIT * stairs.unit_ns / page, 1e-3)
-        yield replace(design, channels=stairs.units, queue_depth=1 if alone else 256).timed(
-            {
-                "firmware": max(stairs.start_ns, 100.0),
-                "link": max(stairs.ns_per_byte, 0.02),
-                "read": max((1 - SPLIT) * stairs.unit_ns, 1000.0),
-                "transfer": transfer,
-            }
-        )
+    for page in dict.fromkeys((design.page_bytes, design.map_unit_bytes)):
+        if not _possible(design, page):
+            continue
+        every = staircases(sizes, latency, None if alone else plateau, page)
+        pages = max(design.map_unit_bytes // page, 1)
+        can = [each for each in every if each.units % pages == 0 or pages % each.units == 0]
+        paged = replace(design, page_bytes=page, queue_depth=1 if alone else 256)
+        for stairs in can[:CANDIDATES]:
+            yield _begun(paged, stairs)
+
+
+def _begun(design: Design, stairs: Staircase) -> Design:
+    return replace(design, channels=stairs.units).timed(
+        {
+            "firmware": max(stairs.start_ns, 100.0),
+            "link": max(stairs.ns_per_byte, 0.02),
+            "read": max((1 - SPLIT) * stairs.unit_ns, 1000.0),
+            "transfer": max(SPLIT * stairs.unit_ns / design.page_bytes, 1e-3),
+        }
+    )
 
 
 def arrays(design: Design) -> Iterator[Design]:
