@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -237,3 +238,18 @@ def test_a_tiny_drive_is_refused(tmp_path: Path) -> None:
     found = probed("trim", opened(tmp_path, tiny))["trim_effect"]
     assert isinstance(found, Undetectable)
     assert found.reason == Reason.RANGE_TOO_SMALL
+
+
+def test_half_of_a_small_drive_is_discarded_in_fewer_pieces() -> None:
+    issued: list[Any] = []
+
+    class Noted:
+        def issue(self, _op: int, offsets: Any, lengths: Any) -> Any:
+            issued.append((offsets, lengths))
+            return SimpleNamespace(latency_ns=lengths)
+
+    for half, count in ((42 * MIB, 42), (640 * MIB, trim.DISCARDS)):
+        pieces, _ = trim.discard_first(Noted(), half)  # type: ignore[arg-type]
+        offsets, lengths = issued.pop()
+        assert (len(lengths), int(lengths.min()) > 0) == (count, True)
+        assert (int(offsets[0]), int(lengths.sum()), int(pieces[-1])) == (0, half, half)
