@@ -92,6 +92,15 @@ def test_the_twin_decides_where_the_formula_is_far_from_the_best(merging: Ground
     assert "faster still" in read_ahead.because
 
 
+@pytest.mark.parametrize(("rw", "writes"), [("randread", False), ("randwrite", True)])
+def test_a_twin_of_a_drive_that_was_only_read_states_no_gain_of_writes(
+    rw: str, *, writes: bool
+) -> None:
+    ground = of_twin({"toml": MERGING, "held_out": [{"rw": rw}]})
+    assert isinstance(ground, Ground)
+    assert ground.writes is writes
+
+
 def test_a_report_without_a_twin_says_so() -> None:
     assert of_twin(None) == "no twin"
     assert of_twin({"reason": "too slow"}) == "no twin"

@@ -290,6 +290,15 @@ def _discard(device: Device, first: int, end: int) -> None:
     device.run_list(np.full(len(starts), OP_DISCARD), starts, lengths)
 
 
+def _fitted_to_writes(twin: Mapping[str, Any]) -> bool:
+    """Say whether a twin was held to writes: of a drive that was only read it was not."""
+    lacking, held_out = twin.get("not_modelled"), twin.get("held_out")
+    if isinstance(held_out, list) and held_out:
+        return any(isinstance(row, Mapping) and "write" in str(row.get("rw")) for row in held_out)
+    told = lacking if isinstance(lacking, list | tuple) else ()
+    return not any(str(each).startswith("writes") for each in told)
+
+
 def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
     """Open the twin of a report.
 
@@ -307,9 +316,7 @@ def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
     """
     if not isinstance(twin, Mapping) or not isinstance(twin.get("toml"), str):
         return "no twin"
-    lacking = twin.get("not_modelled")
-    told = lacking if isinstance(lacking, list | tuple) else ()
-    writes = not any(str(each).startswith("writes") for each in told)
+    writes = _fitted_to_writes(twin)
     name = "sketch of a twin" if twin.get("sketch") else "twin"
     try:
         return Ground(open_drive(twin["toml"], "twin", seed), seed, writes, name)

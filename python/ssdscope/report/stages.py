@@ -166,7 +166,8 @@ def _advise(job: Job, progress: StageProgress) -> None:
     progress("advice", 0.0)
     if job.target.kind == "null":
         return
-    given = advise.advise(job.findings, job.target.uri)
+    ground = advise.of_twin(job.document["twin"], job.seed)
+    given = advise.of_document(job.document, job.findings, ground=ground)
     job.document["advice"] = [each.to_json() for each in given]
 
 
