@@ -62,7 +62,7 @@ def gain_text(gain: "Gain") -> str:
         low, high = f"{100 * (gain.low - 1):.0f}", f"{100 * (gain.high - 1):.0f}"
     # Runs of a drive without noise repeat: an interval without width says nothing.
     much += f" ({low} to {high})" if low != high else ""
-    where = "" if gain.of == "twin" else f", as the {gain.of} measured"
+    where = "" if gain.of == "twin" else f", on the {gain.of}"
     return f"{much}{where}: {gain.after}; before, {gain.before}"
 
 

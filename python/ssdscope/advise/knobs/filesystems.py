@@ -74,7 +74,7 @@ def _su(facts: Facts) -> int:
 def _xfs(facts: Facts) -> Worked:
     widths = max(1, _stripe_bytes(facts) // _su(facts))
     text = (
-        f"su = RMW unit {size(_su(facts))}; "
+        f"su = RMW unit {size(facts.unit_bytes)} in whole blocks of 4 KiB; "
         f"sw = {facts.span[1]} {size(facts.span[0])} / su = {widths}"
     )
     return Worked(widths * _su(facts), text)

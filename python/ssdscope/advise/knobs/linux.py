@@ -65,7 +65,7 @@ def _trimmed(facts: Facts) -> Gain | None:
     ratio = float(finding.value)
     return Gain(
         ratio, *finding.interval, "random writes, nothing discarded", f"the same, {said}",
-        before, after, "probe",
+        before, after, "drive",
     )  # fmt: skip
 
 
