@@ -49,8 +49,16 @@ def test_what_lasts_is_compared_with_the_burst_before() -> None:
 def test_a_drive_without_dear_places_says_so_and_what_depth_gains() -> None:
     points = [*four(), point("randread", 4096, 32, 2.2e5)]
     said = verdict.verdict(document(points), NOTHING)
-    assert said.sentence.startswith("No place is dear")
+    assert said.sentence.startswith("Random places cost no more")
     assert "16 times as many as one at a time" in said.more[0]
+
+
+def test_dear_writes_are_told_even_if_all_places_cost_alike() -> None:
+    points = [*four()[:2], point("write", 4096, 1, 2.4e6), point("randwrite", 4096, 1, 2.5e6)]
+    said = verdict.verdict(document(points), NOTHING)
+    assert said.sentence == (
+        "A write of 4 KiB takes 2.5 ms in a burst, 23 times as long as a read."
+    )
 
 
 def test_depth_gains_nothing_only_where_it_was_looked_for() -> None:

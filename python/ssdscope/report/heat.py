@@ -9,6 +9,8 @@ from ssdscope.plots.style import PATTERN_LOOK
 from ssdscope.report import words
 from ssdscope.report.parts import Document, best_known, measured
 
+LEAST_CELLS = 4
+"""Fewer are no map."""
 FAINT, STRONG = 6, 46
 """Shade of the least and the greatest value, in percent: ink stays readable on both."""
 
@@ -46,14 +48,12 @@ class HeatMap:
 def latency(document: Document) -> list[HeatMap]:
     """Lay out what was measured of each pattern: mean latency by size and depth."""
     told = []
-    for rw, (_, _, name) in PATTERN_LOOK.items():
-        points = [
-            p for p in measured(document, rw=rw) if p["sort"] != "sustained"
-        ]  # one sort on a map: what is kept up has fewer depths, and a table of its own
-        if len(points) < 4:
-            continue
-        sort = ", burst" if points[0]["sort"] == "burst" else ""
-        told.append(_of_points(f"heat-{rw}", f"Mean latency, {name}{sort}", points))
+    for sort in ("read", "burst", "sustained"):
+        for rw, (_, _, name) in PATTERN_LOOK.items():
+            points = measured(document, rw=rw, sort=sort)
+            if len(points) >= LEAST_CELLS:
+                key, said = ("", "") if sort == "read" else (f"-{sort}", f", {sort}")
+                told.append(_of_points(f"heat-{rw}{key}", f"Mean latency, {name}{said}", points))
     return told
 
 

@@ -89,7 +89,7 @@ def _writes(document: Document) -> str:
     kept = measured(document, rw="randwrite", block_bytes=4096, sort="sustained")
     if kept:
         best = max(kept, key=lambda point: float(point["iops"]))
-        parts.append(f"{words.iops(best['iops'])} IOPS for good at depth {best['iodepth']}")
+        parts.append(f"{words.iops(best['iops'])} IOPS sustained at depth {best['iodepth']}")
     parts += _stream([p for p in best_known(measured(document)) if p["rw"] == "write"])
     return ", ".join(parts) or "not measured"
 

@@ -58,21 +58,42 @@ def verdict(document: Document, found: Findings) -> Verdict:
 
 
 def _costs(document: Document, found: Findings) -> Iterator[_Statement]:
-    """Compare random places with places in a row, and what lasts with what a burst takes."""
+    """Compare random places with places in a row, writes with reads, the long run with a burst."""
+    ratios = {}
     for what in ("write", "read"):
         pair = _pair(document, what)
         if pair is None:
             continue
         random, ordered = pair
-        ratio = random["mean_ns"] / ordered["mean_ns"]
-        sort = " in a burst" if random["sort"] == "burst" else ""
+        ratio = ratios[what] = random["mean_ns"] / ordered["mean_ns"]
+        sort = _burst(random)
         yield _Statement(
             ratio,
             f"A random {what} of {words.size(random['block_bytes'])} takes "
             f"{words.time(random['mean_ns'])}{sort}, {words.factor(ratio)} times as long as one "
             f"in sequence{_cause(random, found)}",
         )
+    if ratios.get("write", NOTABLE) < NOTABLE:  # where random writes are dear, that is said
+        yield from _written(document, found)
     yield from _lasting(document)
+
+
+def _burst(point: Point) -> str:
+    """Say of a write whether it is of a burst or what the drive keeps up."""
+    return {"burst": " in a burst", "sustained": " in the long run"}.get(point["sort"], "")
+
+
+def _written(document: Document, found: Findings) -> Iterator[_Statement]:
+    """Compare a write with a read, both at random places."""
+    write, read = (_pair(document, what) for what in ("write", "read"))
+    if write and read:
+        ratio = write[0]["mean_ns"] / read[0]["mean_ns"]
+        yield _Statement(
+            ratio,
+            f"A write of {words.size(write[0]['block_bytes'])} takes "
+            f"{words.time(write[0]['mean_ns'])}{_burst(write[0])}, {words.factor(ratio)} times as "
+            f"long as a read{_cause(write[0], found)}",
+        )
 
 
 def _pair(document: Document, what: str) -> tuple[Point, Point] | None:
@@ -202,9 +223,9 @@ def _even(document: Document) -> Iterator[str]:
     if not pairs:
         return
     kinds = " and ".join(
-        f"{'writes' if 'write' in random['rw'] else 'reads'} ({words.time(random['mean_ns'])}"
-        f"{' in a burst' if random['sort'] == 'burst' else ''})"
+        f"a {'write' if 'write' in random['rw'] else 'read'} {words.time(random['mean_ns'])}"
+        f"{_burst(random)}"
         for random, _ in pairs
     )
     size = words.size(pairs[0][0]["block_bytes"])
-    yield f"No place is dear: random {kinds} of {size} take about as long as ones in sequence"
+    yield f"Random places cost no more than places in sequence: at {size} {kinds}"
