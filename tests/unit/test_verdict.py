@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.report_documents import document, four, kept, point
 
-from ssdscope.findings import Absent, Detected, Findings
+from ssdscope.findings import Absent, Detected, Findings, Reason, Undetectable
 from ssdscope.report import verdict
 
 NOTHING = Findings()
@@ -59,6 +59,22 @@ def test_dear_writes_are_told_even_if_all_places_cost_alike() -> None:
     assert said.sentence == (
         "A write of 4 KiB takes 2.5 ms in a burst, 23 times as long as a read."
     )
+
+
+def test_what_scatters_is_not_compared() -> None:
+    points = [
+        point("read", 4096, 1, 3e5, ci95_low_ns=1e5, ci95_high_ns=5e5),
+        point("randread", 4096, 1, 9e5, ci95_low_ns=3e5, ci95_high_ns=15e5),
+    ]
+    assert verdict.verdict(document(points), NOTHING).sentence.startswith("Times scatter too much")
+
+
+def test_a_busy_machine_is_told_first_where_nothing_is_sure() -> None:
+    busy = Undetectable(name="queue_depth_knee", probe="p", reason=Reason.MACHINE_BUSY)
+    said = verdict.verdict(document(four()), Findings([busy]))
+    assert said.sentence.startswith("The machine was busy")
+    dear = verdict.verdict(document(four(6e7)), Findings([busy]))
+    assert dear.more[0].startswith("The machine was busy")
 
 
 def test_depth_gains_nothing_only_where_it_was_looked_for() -> None:

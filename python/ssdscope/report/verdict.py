@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ssdscope.findings import Absent, Detected, Findings
+from ssdscope.findings import Absent, Detected, Findings, Reason, Undetectable
 from ssdscope.report import words
 from ssdscope.report.parts import Document, measured
 
+BUSY = "The machine was busy, and its own waiting is in every time measured here"
 NOTABLE = 2.0
 """What costs twice as much as its counterpart is worth a sentence."""
 MORE = 2
@@ -29,10 +30,11 @@ class Verdict:
 
 @dataclass(frozen=True)
 class _Statement:
-    """A sentence, and how many times something costs something else."""
+    """A sentence, how many times something costs something else, and at least, at 95 %."""
 
     ratio: float
     text: str
+    surely: float = 0.0
 
 
 def verdict(document: Document, found: Findings) -> Verdict:
@@ -45,11 +47,14 @@ def verdict(document: Document, found: Findings) -> Verdict:
     found
         Its findings, which name the cause.
     """
-    costs = [each for each in _costs(document, found) if each.ratio >= NOTABLE]
+    costs = [each for each in _costs(document, found) if each.surely >= NOTABLE]
     costs.sort(key=lambda each: -each.ratio)
     gains = list(_gains(document, found))
     told = [each.text for each in (*costs, *gains)]
     told = told if costs else [*_even(document), *told]
+    if any(isinstance(each, Undetectable) and each.reason is Reason.MACHINE_BUSY
+           for each in found.values()):  # fmt: skip
+        told.insert(1 if costs else 0, BUSY)
     if not document["target"]["info"]["writable"]:
         told.insert(MORE, "Nothing was written: nothing is said of its writes")
     if not told:
@@ -72,6 +77,7 @@ def _costs(document: Document, found: Findings) -> Iterator[_Statement]:
             f"A random {what} of {words.size(random['block_bytes'])} takes "
             f"{words.time(random['mean_ns'])}{sort}, {words.factor(ratio)} times as long as one "
             f"in sequence{_cause(random, found)}",
+            _ratios(random, ordered)[0],
         )
     if ratios.get("write", NOTABLE) < NOTABLE:  # where random writes are dear, that is said
         yield from _written(document, found)
@@ -93,7 +99,19 @@ def _written(document: Document, found: Findings) -> Iterator[_Statement]:
             f"A write of {words.size(write[0]['block_bytes'])} takes "
             f"{words.time(write[0]['mean_ns'])}{_burst(write[0])}, {words.factor(ratio)} times as "
             f"long as a read{_cause(write[0], found)}",
+            _ratios(write[0], read[0])[0],
         )
+
+
+def _ratios(one: Point, other: Point) -> tuple[float, float]:
+    """Give the least and the greatest ratio that the intervals of both means leave."""
+    ends = []
+    for point in (one, other):
+        low, high = point["ci95_low_ns"], point["ci95_high_ns"]
+        mean = float(point["mean_ns"])
+        ends.append((mean, mean) if low is None else (max(float(low), 1.0), float(high)))
+    (low, high), (other_low, other_high) = ends
+    return low / other_high, high / other_low
 
 
 def _pair(document: Document, what: str) -> tuple[Point, Point] | None:
@@ -136,6 +154,7 @@ def _lasting(document: Document) -> Iterator[_Statement]:
                 f"{words.bandwidth(burst['bandwidth_bytes_per_s'])} to "
                 f"{words.bandwidth(kept['bandwidth_bytes_per_s'])}, by a factor of "
                 f"{words.factor(ratio)}, once the drive has been written through",
+                _ratios(kept, burst)[0],
             )
     if worst is not None:
         yield worst
@@ -228,4 +247,7 @@ def _even(document: Document) -> Iterator[str]:
         for random, _ in pairs
     )
     size = words.size(pairs[0][0]["block_bytes"])
+    if any(_ratios(*pair)[1] >= NOTABLE for pair in pairs):
+        yield f"Times scatter too much to compare random places with sequence: at {size} {kinds}"
+        return
     yield f"Random places cost no more than places in sequence: at {size} {kinds}"
