@@ -18,8 +18,12 @@
     What a budget allows, and what was used of it.
 `words`
     Numbers and findings as a reader wants them.
-`parts`, `sections`, `figures`, `breakdown`
-    The document turned into tiles, tables and charts.
+`verdict`, `summary`, `drawing`, `nearest`
+    What the drive is at a glance: a sentence, six lines, its inside, presets like it.
+`parts`, `sections`, `evidence`, `figures`, `heat`, `writes`, `breakdown`
+    The document turned into cards, tables, charts and maps.
+`twins`, `advising`, `downloads`
+    The twin and the advice as they are shown; the data to take along.
 `page`
     Those put into one self-contained HTML file (`templates/`).
 

@@ -284,6 +284,7 @@
   }
 
   for (const svg of document.querySelectorAll("svg[data-plot]")) new Plot(svg);
+  for (const hint of document.querySelectorAll(".hint")) hint.hidden = false;
   for (const button of document.querySelectorAll("button[data-copies]")) {
     button.hidden = false;
     button.addEventListener("click", async () => {
