@@ -37,6 +37,7 @@ from ssdscope.report import (
     summary,
     twins,
 )
+from ssdscope.report.page import render
 from ssdscope.targets.presets import preset_names
 
 HOSTILE = "</svg><script>alert(1)</script>"
@@ -300,3 +301,9 @@ def test_a_picture_without_points_answers_nothing() -> None:
     figure, axes = style.new_figure(PAGE)
     axes.set_axis_off()
     assert "data-plot" not in inline_svg(figure, "name", "words")
+
+
+def test_a_document_that_is_still_growing_makes_a_page() -> None:
+    told = document([])
+    del told["provenance"]["interrupted"]
+    assert "Too little was measured" in render(told)
