@@ -90,7 +90,7 @@ def drive(**values: Any) -> Callable[[str], str]:
         (point(mean_ns="fast"), "performance.points[1].mean_ns: expected a number, not a text"),
         (point(iodepth=0), "performance.points[1].iodepth: expected a whole number"),
         (point(rw="guess"), "there is no pattern 'guess'"),
-        (point(split=None), "expected grid or off-grid"),
+        (point(split=None), "expected one of grid, between, off-grid"),
         (changed(performance={"points": {}}), "performance.points: expected a list"),
         (changed(performance={"points": [1]}), "performance.points[0]: expected an object"),
         (changed(performance={"points": [], "trace": 1}), "performance.trace: expected an object"),

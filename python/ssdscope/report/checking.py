@@ -10,6 +10,7 @@ from typing import Any
 
 from ssdscope.findings import Detected, Findings
 from ssdscope.findings.reading import listed, mapping, number, refuse, text
+from ssdscope.report.survey import SPLITS
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads.workload import PATTERNS
 
@@ -91,8 +92,8 @@ def _workload(row: Mapping[str, Any], where: str) -> None:
 
 def _point(row: Mapping[str, Any], where: str) -> None:
     _workload(row, where)
-    if row.get("split") not in ("grid", "off-grid"):
-        refuse(f"{where}.split", "expected grid or off-grid")
+    if row.get("split") not in SPLITS:
+        refuse(f"{where}.split", f"expected one of {', '.join(SPLITS)}")
 
 
 def _sustained(row: Mapping[str, Any], where: str) -> None:

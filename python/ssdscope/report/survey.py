@@ -78,6 +78,10 @@ def between(info: DeviceInfo) -> list[Point]:
     return [Point(rw, size, 1) for rw in patterns(info) for size in inside]
 
 
+SPLITS = GRID, BETWEEN, OFF_GRID = "grid", "between", "off-grid"
+"""What points are for: the page's curves; more for the twin to be fitted to; to hold it to."""
+
+
 def planned(info: DeviceInfo, held_out: int, rng: np.random.Generator) -> list[tuple[Point, str]]:
     """List all points with what they are for; reads come first, they age nothing.
 
@@ -88,9 +92,9 @@ def planned(info: DeviceInfo, held_out: int, rng: np.random.Generator) -> list[t
     rng
         Draws them.
     """
-    plan = [(point, "grid") for point in grid(info)]
-    plan += [(point, "between") for point in between(info)]
-    plan += [(point, "off-grid") for point in off_grid(info, held_out, rng)]
+    plan = [(point, GRID) for point in grid(info)]
+    plan += [(point, BETWEEN) for point in between(info)]
+    plan += [(point, OFF_GRID) for point in off_grid(info, held_out, rng)]
     return sorted(plan, key=lambda each: each[0].writes)
 
 
