@@ -67,6 +67,15 @@ def test_a_smaller_drive_keeps_array_and_shares(log_block: bool) -> None:
     open_drive(drive_toml(after, []), "small", 1)
 
 
+def test_a_large_drive_is_fitted_as_a_smaller_one_unless_its_size_shows() -> None:
+    design = Design(80 << 30, 512, map_unit_bytes=16_384, phase_bytes=4096, channels=10)
+    small = design.trimmed()
+    assert small.capacity_bytes == (4 << 30) - 4096
+    assert replace(small, capacity_bytes=design.capacity_bytes) == design
+    for extra in ({"map__kind": "zones"}, {"read_cache__bytes": 1 << 20}):
+        assert design.also(**extra).trimmed().capacity_bytes == design.capacity_bytes
+
+
 def test_spare_space_is_found_from_what_is_kept_up() -> None:
     truth = Design(128 << 20, 512, queue_depth=1, spare_ratio=0.25)
     row = settling.Settled("randwrite", 4096, 16, 1.0)

@@ -17,6 +17,8 @@ MANY_BLOCKS = 1 << 18
 """Of a plane; a larger drive gets larger blocks instead of more."""
 LEAST_SPARE_BLOCKS = 8
 """Of a plane: two that are written, one to clean with, two that stop writes, and some to work."""
+ENOUGH_BYTES = 4 << 30
+"""Of a page-mapped drive, to see what bursts take."""
 TYPICAL_NS = {
     "firmware": 5_000.0,
     "link": 3.0,
@@ -91,6 +93,21 @@ class Design:
         """Give it with further keys, dots written as two underscores; None is not possible."""
         keys = {key.replace("__", "."): value for key, value in extra.items()}
         return replace(self, extra={**self.extra, **keys})
+
+    def trimmed(self) -> Self:
+        """Give it with less of the same, where how much there is shows in no burst.
+
+        A large drive takes long to be opened as one that was written to. Parts of a mapping
+        table are met as often as there are few of them, and caches likewise, so there it stays.
+        """
+        kept = ("map.kind", "read_cache.bytes", "pslc.dynamic_bytes")
+        if self.log_block or any(key in self.extra for key in kept):
+            return self
+        step = max(self.map_unit_bytes, self.page_bytes)
+        capacity = ENOUGH_BYTES // step * step - self.phase_bytes
+        if capacity >= self.capacity_bytes:
+            return self
+        return replace(self, capacity_bytes=capacity)
 
     def values(self) -> dict[str, Value]:
         """Write it as keys of a drive file."""

@@ -28,7 +28,7 @@ EVERY = 2
 """Of these every other."""
 READS_ALIKE = 5e-3
 """The cost of misses of 14 thousandths: then reads alone have nothing more to say of structure."""
-READ_RUNS, RUNS = 120, 160
+READ_RUNS, RUNS = 100, 120
 ROUNDS = 4
 START_ROUNDS = 2
 ARRAYS, READ_ARRAYS, BEGUN = 300, 6, 2
@@ -68,26 +68,40 @@ def fitted(
         A random write that came to rest, which the spare space is fitted to.
     """
     reads = [row for row in rows if not row.writes and row.iodepth in READ_DEPTHS]
-    writes = [row for row in rows if row.writes and row.iodepth in WRITE_DEPTHS]
-    grid = {row.block_bytes for row in writes if row.iodepth > ALONE}
-    between = sorted({row.block_bytes for row in writes} - grid)[::EVERY]
-    sizes = grid | {size for size in between if size <= SIZE_MAX}
-    writes = [
-        row
-        for row in writes
-        if row.block_bytes in sizes and (row.rw == "write" or row.block_bytes in grid)
-    ]
     best = _fit_reads(known, reads, findings, seed)
     if best is None:
         return "the latency of reads could not be measured"
+    depths = WRITE_DEPTHS
     if best.design.queue_depth == ALONE:
-        reads, writes = ([row for row in each if row.iodepth == ALONE] for each in (reads, writes))
+        reads, depths = [row for row in reads if row.iodepth == ALONE], (ALONE,)
+    writes = _writes(rows, depths)
     if writes:
         few = [row for row in reads if row.iodepth in AMONG_WRITES]
         best = _fit_all(best, known, few, writes, seed)
         if kept is not None:
             best = _with_spare(best, [*few, *writes], kept, seed)
     return Likeness(best.design, float(np.median(np.abs(np.expm1(best.misses)))))
+
+
+def _writes(rows: Sequence[Measured], depths: Sequence[int]) -> list[Measured]:
+    """Choose the writes that are fitted, few as they take longest.
+
+    Those of the grid at some depths, in order also between its sizes; and the longest burst of
+    small ones at random, which shows for how long there is room.
+    """
+    every = [row for row in rows if row.writes]
+    deep = {row.block_bytes for row in every if row.iodepth > ALONE}
+    grid = deep or {row.block_bytes for row in every}
+    between = sorted({row.block_bytes for row in every} - grid)[::EVERY]
+    ordered = grid | {size for size in between if size <= SIZE_MAX}
+    chosen = [
+        row
+        for row in every
+        if row.iodepth in depths and row.block_bytes in (ordered if row.rw == "write" else grid)
+    ]
+    small = [row for row in every if row.rw == "randwrite" and row.block_bytes == min(grid)]
+    longest = max(small, key=lambda row: row.requests, default=None)
+    return chosen if longest is None or longest in chosen else [*chosen, longest]
 
 
 def _fit_reads(

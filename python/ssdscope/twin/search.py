@@ -126,7 +126,7 @@ class Judge:
 
     def misses(self, design: Design) -> npt.NDArray[np.float64]:
         """Run a design; shape (rows,)."""
-        values = design.values()
+        values = design.trimmed().values()
         key = repr(sorted(values.items()))
         if key not in self._seen:
             self.runs += 1
