@@ -53,6 +53,9 @@ class Design:
         Raw over exported capacity, less 1.
     queue_depth
         Commands inside the drive.
+    interface, on_link
+        The host link; and whether what a request takes at least occupies it, or the firmware
+        while the link serves others.
     state
         What it went through before.
     extra
@@ -76,6 +79,7 @@ class Design:
     spare_ratio: float = 0.07
     queue_depth: int = 256
     interface: str = "simple"
+    on_link: bool = True
     state: str = "sequential"
     extra: Mapping[str, Value] = field(default_factory=dict)
     times: Mapping[str, float] = field(default_factory=lambda: dict(TYPICAL_NS))
@@ -172,8 +176,9 @@ class Design:
             "host.interface": self.interface,
             "host.logical_block_bytes": self.logical_block_bytes,
             "host.queue_depth": self.queue_depth,
-            "host.firmware_ns": round(times["firmware"]),
         }
+        on_link = self.on_link and self.interface != "nvme"
+        values["host.command_ns" if on_link else "host.firmware_ns"] = round(times["firmware"])
         if self.interface == "nvme":
             values["host.lane_bytes_per_second"] = float(f"{1e9 / times['link'] / 4:.5g}")
         else:

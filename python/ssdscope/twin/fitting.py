@@ -122,7 +122,8 @@ def _fit_all(
 ) -> Fitted:
     judge = Judge([*reads, *writes], times_of(best.design), seed, RUNS)
     begun = [
-        fit(judge, judge.judged(each), START_ROUNDS) for each in _begun(best, reads, writes, seed)
+        fit(judge, judge.judged(each), START_ROUNDS)
+        for each in _begun(best, known, reads, writes, seed)
     ]
     found = min(begun, key=lambda each: each.cost)
     found = climb(judge, found, questions.of_writes(known.sure))
@@ -130,12 +131,17 @@ def _fit_all(
 
 
 def _begun(
-    best: Fitted, reads: Sequence[Measured], writes: Sequence[Measured], seed: int
+    best: Fitted,
+    known: Known,
+    reads: Sequence[Measured],
+    writes: Sequence[Measured],
+    seed: int,
 ) -> list[Design]:
     """Choose arrays that reads allow, and of these the ones that a few writes allow, too."""
+    counted = "interleave_degree" in known.sure
     seen = Judge(reads, read_times(best.design), seed, ARRAYS)
     slopes, allowed = None, [seen.judged(best.design)]
-    for array in starts.arrays(best.design):
+    for array in starts.arrays(best.design, counted=counted):
         trial = fit(seen, seen.judged(array, slopes), 1)
         slopes = trial.slopes
         allowed.append(trial)
@@ -145,7 +151,7 @@ def _begun(
     tried = [
         (few.judged(design).cost + each.cost, design)
         for each in allowed[:READ_ARRAYS]
-        for chip in starts.chips(_buffered(few, each.design, writes))
+        for chip in starts.chips(_buffered(few, each.design, writes), counted=counted)
         for design in starts.programs(chip, writes)
     ]
     chosen = [design for _, design in sorted(tried, key=lambda each: each[0])[:BEGUN]]

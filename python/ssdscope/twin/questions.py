@@ -23,13 +23,14 @@ LEAST_PAGES, MOST_PAGES = 8, 2048
 
 def of_reads(sure: Set[str]) -> list[Question]:
     """List what the latencies of reads may answer."""
-    questions: list[Question] = [_units]
+    counted = "interleave_degree" in sure
+    questions: list[Question] = [_command] if counted else [_command, _units]
     if "placement" not in sure:
         questions.append(_runs)
     questions += [_ways, _queue, _interface, _planes, _state, _turns, _page]
     if not sure & {"read_ahead_bytes", "read_cache_bytes"}:
         questions.append(_read_ahead)
-    return [*questions, _register, _units]
+    return [*questions, _register] if counted else [*questions, _register, _units]
 
 
 def of_writes(sure: Set[str]) -> list[Question]:
@@ -37,7 +38,9 @@ def of_writes(sure: Set[str]) -> list[Question]:
     questions: list[Question] = []
     if "write_buffer_bytes" not in sure:
         questions.append(_buffer)
-    questions += [_logs, _spare, _association, _water, _start, _ways, _bytes, _units, _page]
+    questions += [_logs, _spare, _association, _water, _start, _ways, _bytes, _page]
+    if "interleave_degree" not in sure:
+        questions.append(_units)
     if "allocation" not in sure:
         questions.append(_allocation)
     questions += [_block, _drains, _draining, _order_of_buffer, _turns, _state]
@@ -98,6 +101,10 @@ def _planes(design: Design) -> Iterator[Design]:
         if planes != design.planes and design.units % planes == 0:
             ways = design.ways if chips % design.ways == 0 else 1
             yield replace(design, channels=chips // ways, ways=ways, planes=planes)
+
+
+def _command(design: Design) -> Iterator[Design]:
+    yield replace(design, on_link=not design.on_link)
 
 
 def _queue(design: Design) -> Iterator[Design]:
@@ -197,6 +204,8 @@ def _order_of_buffer(design: Design) -> Iterator[Design]:
 
 
 def _spare(design: Design) -> Iterator[Design]:
+    if design.log_block:
+        return
     for ratio in SPARES:
         if abs(ratio / design.spare_ratio - 1) > 0.2:
             yield replace(design, spare_ratio=ratio)
@@ -223,7 +232,10 @@ def _block(design: Design) -> Iterator[Design]:
 def _logs(design: Design) -> Iterator[Design]:
     if not design.log_block:
         return
-    for blocks in (design.log_blocks * 2, design.log_blocks // 2):
+    now = design.log_blocks
+    for blocks in dict.fromkeys((now * 2, now // 2, round(now * 1.4), round(now / 1.4))):
+        if blocks == now:
+            continue
         if 1 <= blocks <= design.capacity_bytes // design.merge_unit_bytes // 2:
             spare = max(
                 design.spare_ratio,

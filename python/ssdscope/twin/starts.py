@@ -43,6 +43,8 @@ def of_reads(design: Design, rows: Sequence[Measured], findings: Findings) -> It
     plateau = _plateau(rows, findings)
     if len(sizes) < 2 or plateau <= 0:
         return
+    counted = findings.get("interleave_degree")
+    side_by_side = None if counted is None else counted.value
     # A drive that gains nothing by depth serves one request at a time.
     alone = plateau * latency.min() / 1e9 < ALONE
     for page in dict.fromkeys((design.page_bytes, design.map_unit_bytes)):
@@ -51,6 +53,8 @@ def of_reads(design: Design, rows: Sequence[Measured], findings: Findings) -> It
         every = staircases(sizes, latency, None if alone else plateau, page)
         pages = max(design.map_unit_bytes // page, 1)
         can = [each for each in every if each.units % pages == 0 or pages % each.units == 0]
+        if side_by_side is not None:
+            can = [each for each in can if each.units == side_by_side] or can
         paged = replace(design, page_bytes=page, queue_depth=1 if alone else 256)
         for stairs in can[:CANDIDATES]:
             yield _begun(paged, stairs)
@@ -67,10 +71,15 @@ def _begun(design: Design, stairs: Staircase) -> Design:
     )
 
 
-def arrays(design: Design) -> Iterator[Design]:
+def arrays(design: Design, *, counted: bool = False) -> Iterator[Design]:
     """Give other arrays whose reads alone would take about as long: only writes tell them apart.
 
     What a byte takes may be the link's or the channels'; and pages may be smaller on more chips.
+
+    Parameters
+    ----------
+    counted
+        Whether units were counted; then there are as many, on whatever channels.
     """
     whole = design.times["link"] + design.times["transfer"] / design.channels
     start = design.times["firmware"] + design.times["read"]
@@ -78,13 +87,17 @@ def arrays(design: Design) -> Iterator[Design]:
     for page in (design.page_bytes, design.page_bytes // 2, design.page_bytes * 2):
         if not _possible(design, page):
             continue
-        for channels in dict.fromkeys((design.channels, 1, 2, 4, 8)):
+        for channels in dict.fromkeys((design.channels, 1, 2, 4, 8, max(design.units // 2, 1))):
+            if counted and design.units % channels:
+                continue
+            ways = design.units // channels if counted else design.ways
             for share in SHARES:
                 transfer = whole * (1 - share) * channels
                 rest = start - transfer * page
                 if rest < LEAST_REST * start:
                     continue
-                yield replace(design, page_bytes=page, channels=channels).timed(
+                array = replace(design, page_bytes=page, channels=channels, ways=ways, planes=1)
+                yield array.timed(
                     {
                         "link": whole * share,
                         "transfer": transfer,
@@ -100,9 +113,9 @@ def _possible(design: Design, page: int) -> bool:
     return whole and 2048 <= page <= 65_536 and design.map_unit_bytes % page == 0
 
 
-def chips(design: Design) -> Iterator[Design]:
+def chips(design: Design, *, counted: bool = False) -> Iterator[Design]:
     """Give the same array with more chips on each channel, which program side by side."""
-    for ways in (1, 2, 4):
+    for ways in (design.ways,) if counted else (1, 2, 4):
         if ways >= design.ways:
             yield replace(design, ways=ways)
 
