@@ -101,6 +101,26 @@ def test_a_twin_of_a_drive_that_was_only_read_states_no_gain_of_writes(
     assert ground.writes is writes
 
 
+def test_a_sketch_does_not_overrule_a_formula() -> None:
+    held_out = [
+        {"rw": rw, "mean_ns": 100.0, "predicted_ns": predicted}
+        for rw, predicted in (("randread", 150.0), ("read", 140.0), ("randwrite", 103.0))
+    ]
+    ground = of_twin({"toml": MERGING, "sketch": True, "held_out": held_out})
+    assert isinstance(ground, Ground)
+    assert ground.sketched == {"read"}
+    wrong = Findings(
+        [
+            detected("read_latency_alpha_ns", 1000),
+            detected("read_latency_beta_ns_per_byte", 10),
+        ]
+    )
+    (read_ahead, *_) = advise(wrong, "sim:x", ["linux"], ground=ground)
+    assert "faster still" not in read_ahead.because
+    assert read_ahead.gain is not None
+    assert read_ahead.gain.of == "sketch of a twin"
+
+
 def test_a_report_without_a_twin_says_so() -> None:
     assert of_twin(None) == "no twin"
     assert of_twin({"reason": "too slow"}) == "no twin"

@@ -260,7 +260,8 @@ def _chosen(
         return worked, {}, str(reason)
     costs = dict(zip(values, times, strict=True))
     best = min(times)
-    if costs[worked.value] <= (1 + ENOUGH) * best:
+    sure = ground.sure_of(knob.stream(facts, worked.value))
+    if not sure or costs[worked.value] <= (1 + ENOUGH) * best:
         return worked, costs, None
     value = next(each for each, cost in costs.items() if cost <= (1 + NEAR_BEST) * best)
     faster = costs[worked.value] / costs[value] - 1

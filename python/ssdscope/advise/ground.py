@@ -49,6 +49,8 @@ MOST_ONCE_BYTES = 16 << 30
 MOST_COST = 12e6
 """Requests and operations of the flash until a rate comes to rest: some five seconds of a core."""
 DISCARD_BYTES = 64 * MIB
+MEDIAN_ERROR, NINTH_ERROR = 0.05, 0.15
+"""Of predicted latencies, at the median and at nine of ten: beyond these a twin is a sketch."""
 LEAST_GAIN = 0.02
 """A smaller one is none."""
 
@@ -113,12 +115,15 @@ class Ground:
         Whether its writes are like those of the drive that advice is for.
     name
         What it is called where a gain is stated.
+    sketched
+        ``read``, ``write``: what it is only a sketch of, and then does not overrule a formula by.
     """
 
     device: Device
     seed: int = 1
     writes: bool = True
     name: str = "twin"
+    sketched: frozenset[str] = frozenset()
     _times: dict[tuple[Stream, int], float] = field(default_factory=dict)
     _used: tuple[Device, int] | None = None
     _lock: Lock = field(default_factory=Lock)
@@ -153,7 +158,16 @@ class Ground:
         logs = stats.student(np.log(times[0] / times[1]))
         ratio, low, high = (math.exp(each) for each in (logs.mean, logs.low, logs.high))
         mean_before, mean_after = (float(each.mean()) for each in times)
-        return Gain(ratio, low, high, before.words, after.words, mean_before, mean_after, self.name)
+        where = self.called(after)
+        return Gain(ratio, low, high, before.words, after.words, mean_before, mean_after, where)
+
+    def called(self, stream: Stream) -> str:
+        """Say what it is to such requests: a twin, or a sketch of one."""
+        return self.name if self.sure_of(stream) else f"sketch of a {self.name}"
+
+    def sure_of(self, stream: Stream) -> bool:
+        """Say whether its times of such requests are near enough to overrule a formula."""
+        return ("write" if stream.writes else "read") not in self.sketched
 
     def ns_per_byte(self, streams: Sequence[Stream]) -> list[float]:
         """Measure streams beside each other: two runs each, or more where these differ.
@@ -299,6 +313,32 @@ def _fitted_to_writes(twin: Mapping[str, Any]) -> bool:
     return not any(str(each).startswith("writes") for each in told)
 
 
+def _sketched(twin: Mapping[str, Any]) -> frozenset[str]:
+    """Say of what a twin is a sketch: reads or writes whose errors are beyond the bar, or both."""
+    held_out = twin.get("held_out")
+    rows = [each for each in held_out or () if isinstance(each, Mapping)]
+    found = {name for name in ("read", "write") if not _near(_misses(rows, name))}
+    return frozenset(found or {"read", "write"})
+
+
+def _misses(rows: Sequence[Mapping[str, Any]], name: str) -> list[float]:
+    pairs = [
+        (row.get("predicted_ns"), row.get("mean_ns")) for row in rows if name in str(row.get("rw"))
+    ]
+    return [
+        abs(told / measured - 1)
+        for told, measured in pairs
+        if isinstance(told, int | float) and isinstance(measured, int | float) and measured > 0
+    ]
+
+
+def _near(misses: Sequence[float]) -> bool:
+    if not misses:
+        return False
+    middle, most = (stats.nearest_rank(misses, percent) for percent in (50, 90))
+    return middle <= MEDIAN_ERROR and most <= NINTH_ERROR
+
+
 def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
     """Open the twin of a report.
 
@@ -317,8 +357,8 @@ def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
     if not isinstance(twin, Mapping) or not isinstance(twin.get("toml"), str):
         return "no twin"
     writes = _fitted_to_writes(twin)
-    name = "sketch of a twin" if twin.get("sketch") else "twin"
+    sketched = _sketched(twin) if twin.get("sketch") else frozenset()
     try:
-        return Ground(open_drive(twin["toml"], "twin", seed), seed, writes, name)
+        return Ground(open_drive(twin["toml"], "twin", seed), seed, writes, sketched=sketched)
     except SsdscopeError as error:
         return f"the twin cannot be opened: {error.message}"
