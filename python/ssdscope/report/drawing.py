@@ -24,7 +24,7 @@ Part = tuple[str, str, str, str]
 PARTS: tuple[Part, ...] = (
     ("Write buffer", "write_buffer_bytes", "write_buffer_unit_bytes", "units of {}"),
     ("Read cache", "read_cache_bytes", "read_cache_unit_bytes", "units of {}"),
-    ("Map in RAM, of", "map_cache_bytes", "map_zone_bytes", "zones of {}"),
+    ("Map in RAM for", "map_cache_bytes", "map_zone_bytes", "zones of {}"),
 )
 """Of the controller: name, size, unit, and how the unit is told."""
 DRAWN = (
