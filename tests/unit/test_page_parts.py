@@ -225,6 +225,14 @@ def test_the_drawing_shows_how_sure_each_part_is() -> None:
     assert HOSTILE not in svg
 
 
+def test_candidates_that_take_too_much_room_are_counted() -> None:
+    sizes = tuple(float(100 + (1 << power)) for power in range(27, 30))
+    several = Ambiguous(name="map_cache_bytes", probe="p", candidates=sizes, reason="r")
+    svg = drawing.inside(document(four()), Findings([several]))
+    assert svg is not None
+    assert "3 candidates" in svg
+
+
 def test_nothing_found_is_not_drawn() -> None:
     refused = Undetectable(name="rmw_unit_bytes", probe="p", reason=Reason.INTERFERENCE)
     assert drawing.inside(document(four()), Findings()) is None

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from ssdscope.findings import Detected, Finding, Findings
+from ssdscope.findings import Ambiguous, Detected, Finding, Findings
 from ssdscope.report import verdict, words
 from ssdscope.report.parts import Document, measured
 
 WIDTH = 420
 MARGIN, GAP = 10, 8
+WIDTH_OF_LETTER = 7.6
+"""About, of a value."""
 MOST_UNITS = 16
 """Drawn side by side; of more the number alone says."""
 MARKS = words.OUTCOME_MARKS | {"unknown": "·"}
@@ -63,7 +65,7 @@ class _Sheet:
         state = state_of(finding)
         self.box(x, self.y, w, h, state)
         self.text(x + 8, self.y + 15, f"{MARKS[state]} {name}", "name")
-        self.text(x + 8, self.y + 31, value_of(finding), "value")
+        self.text(x + 8, self.y + 31, _fitting(finding, w - 16), "value")
         if note:
             self.text(x + 8, self.y + 45, note, "note")
 
@@ -78,6 +80,14 @@ def value_of(finding: Finding | None) -> str:
     if finding is None:
         return "not probed"
     return "not known" if finding.outcome == "undetectable" else words.value(finding)
+
+
+def _fitting(finding: Finding | None, room: float) -> str:
+    """Write a value, or of candidates that take too much room how many they are."""
+    told = value_of(finding)
+    if len(told) * WIDTH_OF_LETTER <= room or not isinstance(finding, Ambiguous):
+        return told
+    return f"{len(finding.candidates)} candidates"
 
 
 def inside(document: Document, found: Findings) -> str | None:
@@ -117,7 +127,7 @@ def in_words(found: Findings) -> str:
 _PATTERN = (
     '<defs><pattern id="hatched" width="6" height="6" patternUnits="userSpaceOnUse" '
     'patternTransform="rotate(45)"><rect width="6" height="6" fill="var(--surface)"/>'
-    '<line x1="0" y1="0" x2="0" y2="6" stroke="var(--warn)" stroke-width="1.6"/></pattern></defs>'
+    '<line x1="0" y1="0" x2="0" y2="6" stroke="var(--warn)" stroke-width="1.2" stroke-opacity="0.4"/></pattern></defs>'
 )
 """Of what is doubtful."""
 
