@@ -133,7 +133,12 @@ def report_document(uri: str, slower: float) -> dict[str, Any]:
         }
         for size in (4096, 65536)
     ]  # fmt: skip
-    sustained = points[0] | {"rw": "randwrite", "sort": "sustained", "bandwidth_bytes_per_s": 5e6}
+    sustained = points[0] | {
+        "rw": "randwrite",
+        "sort": "sustained",
+        "reached": True,
+        "bandwidth_bytes_per_s": 5e6,
+    }
     info = DeviceInfo("simulated", 1 << 30, 512, "virtual", True, True, True, True)
     return {
         "schema_version": 1,
@@ -143,7 +148,7 @@ def report_document(uri: str, slower: float) -> dict[str, Any]:
         "performance": {"points": points, "sustained": [sustained]},
         "models": [],
         "advice": [],
-        "twin": {"errors": {"n": 7, "median_ape": 0.031, "p90_ape": 0.12}},
+        "twin": {"toml": "", "errors": {"n": 7, "median_ape": 0.031, "p90_ape": 0.12}},
         "provenance": {},
     }
 
