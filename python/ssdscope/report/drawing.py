@@ -127,7 +127,8 @@ def in_words(found: Findings) -> str:
 _PATTERN = (
     '<defs><pattern id="hatched" width="6" height="6" patternUnits="userSpaceOnUse" '
     'patternTransform="rotate(45)"><rect width="6" height="6" fill="var(--surface)"/>'
-    '<line x1="0" y1="0" x2="0" y2="6" stroke="var(--warn)" stroke-width="1.2" stroke-opacity="0.4"/></pattern></defs>'
+    '<line x1="0" y1="0" x2="0" y2="6" stroke="var(--warn)" stroke-width="1.2" '
+    'stroke-opacity="0.4"/></pattern></defs>'
 )
 """Of what is doubtful."""
 

@@ -71,7 +71,7 @@ def fitted(
     best = _fit_reads(known, reads, findings, seed)
     if best is None:
         return "the latency of reads could not be measured"
-    depths = WRITE_DEPTHS
+    depths: Sequence[int] = WRITE_DEPTHS
     if best.design.queue_depth == ALONE:
         reads, depths = [row for row in reads if row.iodepth == ALONE], (ALONE,)
     writes = _writes(rows, depths)
