@@ -28,7 +28,7 @@ EVERY = 2
 """Of these every other."""
 READS_ALIKE = 5e-3
 """The cost of misses of 14 thousandths: then reads alone have nothing more to say of structure."""
-READ_RUNS, RUNS = 100, 120
+READ_RUNS, RUNS = 100, 110
 ROUNDS = 4
 START_ROUNDS = 2
 ARRAYS, READ_ARRAYS, BEGUN = 300, 6, 2
@@ -71,7 +71,7 @@ def fitted(
     best = _fit_reads(known, reads, findings, seed)
     if best is None:
         return "the latency of reads could not be measured"
-    depths: Sequence[int] = WRITE_DEPTHS
+    depths: tuple[int, ...] = WRITE_DEPTHS
     if best.design.queue_depth == ALONE:
         reads, depths = [row for row in reads if row.iodepth == ALONE], (ALONE,)
     writes = _writes(rows, depths)

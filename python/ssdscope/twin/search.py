@@ -53,8 +53,8 @@ HOPELESS_TIMES, HOPELESS = 4.0, 0.10
 PROMISING = 1.1
 """A neighbour whose times were roughly fitted is fitted well if its cost is below so many times
 that of the best."""
-ALIKE = 2e-3
-"""The cost of misses of nine thousandths: nothing is left to ask."""
+ALIKE = 4e-3
+"""The cost of misses of 13 thousandths: nothing is left to ask."""
 GAIN, BETTER = 0.98, 0.92
 """A step, or a structure, is better if its cost is so many times that of before."""
 
