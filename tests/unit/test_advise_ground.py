@@ -104,11 +104,13 @@ def test_a_twin_of_a_drive_that_was_only_read_states_no_gain_of_writes(
 def test_a_sketch_does_not_overrule_a_formula() -> None:
     held_out = [
         {"rw": rw, "mean_ns": 100.0, "predicted_ns": predicted}
-        for rw, predicted in (("randread", 150.0), ("read", 140.0), ("randwrite", 103.0))
+        for rw, predicted in (("randread", 150.0), ("read", 105.0), ("randwrite", 120.0))
     ]
     ground = of_twin({"toml": MERGING, "sketch": True, "held_out": held_out})
     assert isinstance(ground, Ground)
-    assert ground.sketched == {"read"}
+    assert ground.sketched == {"read", "write"}
+    with pytest.raises(NoGainError, match="misses writes by 20%"):
+        ground.ns_per_byte([random_writes(4096)])
     wrong = Findings(
         [
             detected("read_latency_alpha_ns", 1000),

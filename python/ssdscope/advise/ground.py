@@ -49,8 +49,11 @@ MOST_ONCE_BYTES = 16 << 30
 MOST_COST = 12e6
 """Requests and operations of the flash until a rate comes to rest: some five seconds of a core."""
 DISCARD_BYTES = 64 * MIB
-MEDIAN_ERROR, NINTH_ERROR = 0.05, 0.15
-"""Of predicted latencies, at the median and at nine of ten: beyond these a twin is a sketch."""
+NINTH_ERROR = 0.15
+"""A twin that misses more than one latency in ten by more is a sketch."""
+MEDIAN_ERROR = 0.10
+"""If it misses half of them by more, it cannot say a gain to within ten points."""
+DIRECTIONS = frozenset(("read", "write"))
 LEAST_GAIN = 0.02
 """A smaller one is none."""
 
@@ -117,6 +120,8 @@ class Ground:
         What it is called where a gain is stated.
     sketched
         ``read``, ``write``: what it is only a sketch of, and then does not overrule a formula by.
+    far
+        Likewise, with the error, what it is too far from to state a gain of.
     """
 
     device: Device
@@ -124,6 +129,7 @@ class Ground:
     writes: bool = True
     name: str = "twin"
     sketched: frozenset[str] = frozenset()
+    far: Mapping[str, float] = field(default_factory=dict)
     _times: dict[tuple[Stream, int], float] = field(default_factory=dict)
     _used: tuple[Device, int] | None = None
     _lock: Lock = field(default_factory=Lock)
@@ -167,7 +173,7 @@ class Ground:
 
     def sure_of(self, stream: Stream) -> bool:
         """Say whether its times of such requests are near enough to overrule a formula."""
-        return ("write" if stream.writes else "read") not in self.sketched
+        return _direction(stream) not in self.sketched
 
     def ns_per_byte(self, streams: Sequence[Stream]) -> list[float]:
         """Measure streams beside each other: two runs each, or more where these differ.
@@ -210,6 +216,8 @@ class Ground:
     def _require(self, stream: Stream) -> None:
         if stream.writes and not self.writes:
             raise NoGainError(f"the {self.name} has no writes")
+        if (error := self.far.get(_direction(stream))) is not None:
+            raise NoGainError(f"the {self.name} misses {_direction(stream)}s by {error:.0%}")
         if (stream.once_bytes or 0) > MOST_ONCE_BYTES:
             raise NoGainError("too long to simulate")
         room = self.device.info.capacity_bytes - max(stream.places())
@@ -298,6 +306,10 @@ class Ground:
         return place % max(room, 1) // grain * grain if room >= grain else 0
 
 
+def _direction(stream: Stream) -> str:
+    return "write" if stream.writes else "read"
+
+
 def _discard(device: Device, first: int, end: int) -> None:
     starts = np.arange(first, end, DISCARD_BYTES)
     lengths = np.minimum(DISCARD_BYTES, end - starts)
@@ -313,12 +325,16 @@ def _fitted_to_writes(twin: Mapping[str, Any]) -> bool:
     return not any(str(each).startswith("writes") for each in told)
 
 
-def _sketched(twin: Mapping[str, Any]) -> frozenset[str]:
-    """Say of what a twin is a sketch: reads or writes whose errors are beyond the bar, or both."""
+def _errors(twin: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    """Give the errors of a sketch by direction: at the median, and at nine of ten."""
     held_out = twin.get("held_out")
     rows = [each for each in held_out or () if isinstance(each, Mapping)]
-    found = {name for name in ("read", "write") if not _near(_misses(rows, name))}
-    return frozenset(found or {"read", "write"})
+    found = {name: _misses(rows, name) for name in DIRECTIONS}
+    return {
+        name: (stats.nearest_rank(misses, 50), stats.nearest_rank(misses, 90))
+        for name, misses in found.items()
+        if misses
+    }
 
 
 def _misses(rows: Sequence[Mapping[str, Any]], name: str) -> list[float]:
@@ -330,13 +346,6 @@ def _misses(rows: Sequence[Mapping[str, Any]], name: str) -> list[float]:
         for told, measured in pairs
         if isinstance(told, int | float) and isinstance(measured, int | float) and measured > 0
     ]
-
-
-def _near(misses: Sequence[float]) -> bool:
-    if not misses:
-        return False
-    middle, most = (stats.nearest_rank(misses, percent) for percent in (50, 90))
-    return middle <= MEDIAN_ERROR and most <= NINTH_ERROR
 
 
 def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
@@ -357,8 +366,11 @@ def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
     if not isinstance(twin, Mapping) or not isinstance(twin.get("toml"), str):
         return "no twin"
     writes = _fitted_to_writes(twin)
-    sketched = _sketched(twin) if twin.get("sketch") else frozenset()
+    errors = _errors(twin) if twin.get("sketch") else dict.fromkeys(DIRECTIONS, (0.0, 0.0))
+    near = {name for name, (_, most) in errors.items() if most <= NINTH_ERROR}
+    far = {name: middle for name, (middle, _) in errors.items() if middle > MEDIAN_ERROR}
     try:
-        return Ground(open_drive(twin["toml"], "twin", seed), seed, writes, sketched=sketched)
+        device = open_drive(twin["toml"], "twin", seed)
+        return Ground(device, seed, writes, sketched=frozenset(DIRECTIONS - near), far=far)
     except SsdscopeError as error:
         return f"the twin cannot be opened: {error.message}"
