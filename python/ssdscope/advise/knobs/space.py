@@ -4,7 +4,7 @@ import math
 import shlex
 
 from ssdscope import stats
-from ssdscope.advise.facts import PSLC, RMW, SECTOR_BYTES, SPARE, TRIM, Facts
+from ssdscope.advise.facts import PSLC, RMW, SECTOR_BYTES, SPARE, TRIM, Facts, up
 from ssdscope.advise.knobs.knob import Knob, Worked
 from ssdscope.advise.streams import KIB, MIB, Stream, load, sequential_writes, settled_writes, size
 
@@ -40,7 +40,8 @@ def _loads(facts: Facts, size_bytes: int) -> Stream:
 
 
 def _commit(facts: Facts) -> Worked:
-    return Worked(facts.unit_bytes, f"RMW unit {size(facts.unit_bytes)}")
+    value = up(COMMIT_BYTES, facts.unit_bytes)
+    return Worked(value, f"4 KiB in whole RMW units of {size(facts.unit_bytes)}")
 
 
 KNOBS = (
@@ -70,7 +71,7 @@ KNOBS = (
         "wal",
         "bytes per group commit",
         (RMW,),
-        "whole RMW units",
+        "4 KiB or more, in whole RMW units",
         _commit,
         lambda _facts, value: f"gather commits of the log into multiples of {value} bytes",
         default=COMMIT_BYTES,
