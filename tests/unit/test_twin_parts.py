@@ -104,7 +104,8 @@ def test_structure_is_what_was_found_and_the_rest_is_said() -> None:
     findings.append(
         Ambiguous(name="read_cache_bytes", probe="p", candidates=(1 << 20, 2 << 20), reason="r")
     )
-    known = structure.known(Findings(findings), INFO, {"disturbance.noise_sigma": 0.1})  # type: ignore[arg-type]
+    noise: dict[str, str | int | float | bool] = {"disturbance.noise_sigma": 0.1}
+    known = structure.known(Findings(findings), INFO, noise)
     values = known.design.values()
     assert values["ftl.kind"] == "log-block"
     assert values["ftl.map_unit_bytes"] == 16_384
