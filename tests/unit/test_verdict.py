@@ -7,6 +7,7 @@ from tests.unit.report_documents import document, four, kept, point
 
 from ssdscope.findings import Absent, Detected, Findings, Reason, Undetectable
 from ssdscope.report import verdict
+from ssdscope.report.page import render
 
 NOTHING = Findings()
 
@@ -107,6 +108,13 @@ def test_nothing_measured_is_no_verdict() -> None:
 def test_an_arm_is_told_by_half_a_turn(random_ns: float, ordered_ns: float, moves: bool) -> None:
     points = [point("read", 4096, 1, ordered_ns), point("randread", 4096, 1, random_ns)]
     assert verdict.moving_parts(document(points)) is moves
+
+
+def test_too_few_reads_for_a_median_tell_no_arm() -> None:
+    few = {"p50_ns": None, "p99_ns": None, "ci95_low_ns": None, "ci95_high_ns": None}
+    points = [point("read", 4096, 1, 2e5, **few), point("randread", 4096, 1, 12e6, **few)]
+    assert not verdict.moving_parts(document(points))
+    assert render(document(points))
 
 
 def test_of_a_simulated_drive_an_arm_is_told_by_where_its_time_goes() -> None:

@@ -212,6 +212,8 @@ def moving_parts(document: Document) -> bool:
     random, ordered = pair
     if random["attribution_ns"] is not None:
         return _moves(random)
+    if random["p50_ns"] is None or ordered["p50_ns"] is None:  # too few reads for a median
+        return False
     return bool(random["p50_ns"] >= HALF_TURN_NS and ordered["p50_ns"] < HALF_TURN_NS / NOTABLE)
 
 
