@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ssdscope.findings import Absent, Ambiguous, Detected, Findings
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Findings
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.twin import settling, starts, structure
@@ -96,7 +96,7 @@ def test_structure_is_what_was_found_and_the_rest_is_said() -> None:
         "map_zone_bytes": 3 << 20,
         "map_cache_bytes": 12 << 20,
     }
-    findings: list[object] = [
+    findings: list[Finding] = [
         Detected(name=name, probe="p", value=value, interval=None, effect=1.0)
         for name, value in detected.items()
     ]
