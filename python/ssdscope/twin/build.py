@@ -12,7 +12,7 @@ from ssdscope import stats
 from ssdscope.errors import SsdscopeError
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.twin import fitting, settling, structure
-from ssdscope.twin.likeness import Measured, means_ns, measured
+from ssdscope.twin.likeness import Allowance, Measured, means_ns, measured
 from ssdscope.twin.noise import noise
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ MEDIAN_MAX, P90_MAX = 0.05, 0.15
 """A twin whose errors on held-out workloads are larger is a sketch."""
 FITTED, HELD_OUT = ("grid", "between"), "off-grid"
 """Splits of the measured points."""
+WORK_S = 15.0
+"""Work of a fit, about as long on one core."""
 APART = 1000
 """Seeds of held-out runs are other ones than those of the fit."""
 
@@ -89,6 +91,7 @@ def build(
     *,
     name: str,
     seed: int,
+    work_s: float = WORK_S,
 ) -> Twin | str:
     """Fit a twin, open it, and run the held-out workloads on it.
 
@@ -107,6 +110,8 @@ def build(
         Of the measured drive, for the file's description.
     seed
         Of the twin's workloads.
+    work_s
+        How much work designs may be run for, counted as about what one core does in that time.
 
     Returns
     -------
@@ -119,7 +124,7 @@ def build(
     disturbed = noise(performance.get("distributions", []))
     known = structure.known(findings, info, disturbed)
     kept, kept_held_out = settling.told_apart(settling.settled(performance.get("sustained", [])))
-    found = fitting.fitted(known, rows, findings, kept, seed)
+    found = fitting.fitted(known, rows, findings, kept, seed, Allowance(work_s))
     if isinstance(found, str):
         return found
     one_line = " ".join(name.split())

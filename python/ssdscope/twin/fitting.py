@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.twin import questions, settling, starts
+from ssdscope.twin.likeness import Allowance, Measured
 from ssdscope.twin.search import Fitted, Judge, climb, fit
 
 if TYPE_CHECKING:
     from ssdscope.findings import Findings
     from ssdscope.twin.design import Design
-    from ssdscope.twin.likeness import Measured
     from ssdscope.twin.settling import Settled
     from ssdscope.twin.structure import Known
 
@@ -28,11 +28,12 @@ EVERY = 2
 """Of these every other."""
 READS_ALIKE = 5e-3
 """The cost of misses of 14 thousandths: then reads alone have nothing more to say of structure."""
-READ_RUNS, RUNS = 100, 110
+READ_SHARE, ARRAY_SHARE = 0.2, 0.4
+"""Of the work: to fit reads alone; of the rest, to find arrays."""
 ROUNDS = 4
 START_ROUNDS = 2
-ARRAYS, READ_ARRAYS, BEGUN = 300, 6, 2
-"""Designs run at most to find arrays; arrays that are kept by their reads, and by a few writes."""
+READ_ARRAYS, BEGUN = 6, 2
+"""Arrays that are kept by their reads, and by a few writes."""
 ALLOWED_TIMES, ALLOWED = 3.0, 0.02
 """Reads allow an array whose cost is so many times that of the best, and so much more."""
 SPARE_COST = 0.02
@@ -56,7 +57,12 @@ class Likeness:
 
 
 def fitted(
-    known: Known, rows: Sequence[Measured], findings: Findings, kept: Settled | None, seed: int
+    known: Known,
+    rows: Sequence[Measured],
+    findings: Findings,
+    kept: Settled | None,
+    seed: int,
+    allowance: Allowance,
 ) -> Likeness | str:
     """Find the design most like the drive; or why there is none.
 
@@ -66,9 +72,11 @@ def fitted(
         Reads and bursts of writes.
     kept
         A random write that came to rest, which the spare space is fitted to.
+    allowance
+        Work that designs may be run for.
     """
     reads = [row for row in rows if not row.writes and row.iodepth in READ_DEPTHS]
-    best = _fit_reads(known, reads, findings, seed)
+    best = _fit_reads(known, reads, findings, seed, allowance.part(READ_SHARE))
     if best is None:
         return "the latency of reads could not be measured"
     depths: tuple[int, ...] = WRITE_DEPTHS
@@ -77,7 +85,7 @@ def fitted(
     writes = _writes(rows, depths)
     if writes:
         few = [row for row in reads if row.iodepth in AMONG_WRITES]
-        best = _fit_all(best, known, few, writes, seed)
+        best = _fit_all(best, known, few, writes, seed, allowance)
         if kept is not None:
             best = _with_spare(best, [*few, *writes], kept, seed)
     return Likeness(best.design, float(np.median(np.abs(np.expm1(best.misses)))))
@@ -105,9 +113,9 @@ def _writes(rows: Sequence[Measured], depths: Sequence[int]) -> list[Measured]:
 
 
 def _fit_reads(
-    known: Known, rows: Sequence[Measured], findings: Findings, seed: int
+    known: Known, rows: Sequence[Measured], findings: Findings, seed: int, allowance: Allowance
 ) -> Fitted | None:
-    judge, found = Judge(rows, read_times(known.design), seed, READ_RUNS), None
+    judge, found = Judge(rows, read_times(known.design), seed, allowance), None
     for start in starts.of_reads(known.design, rows, findings):
         trial = fit(judge, judge.judged(start), 3)
         found = trial if found is None or trial.cost < found.cost else found
@@ -118,13 +126,16 @@ def _fit_reads(
 
 
 def _fit_all(
-    best: Fitted, known: Known, reads: Sequence[Measured], writes: Sequence[Measured], seed: int
+    best: Fitted,
+    known: Known,
+    reads: Sequence[Measured],
+    writes: Sequence[Measured],
+    seed: int,
+    allowance: Allowance,
 ) -> Fitted:
-    judge = Judge([*reads, *writes], times_of(best.design), seed, RUNS)
-    begun = [
-        fit(judge, judge.judged(each), START_ROUNDS)
-        for each in _begun(best, known, reads, writes, seed)
-    ]
+    chosen = _begun(best, known, reads, writes, seed, allowance.part(ARRAY_SHARE))
+    judge = Judge([*reads, *writes], times_of(best.design), seed, allowance)
+    begun = [fit(judge, judge.judged(each), START_ROUNDS) for each in chosen]
     found = min(begun, key=lambda each: each.cost)
     found = climb(judge, found, questions.of_writes(known.sure))
     return fit(judge, Fitted(found.design, found.misses), ROUNDS)
@@ -136,23 +147,27 @@ def _begun(
     reads: Sequence[Measured],
     writes: Sequence[Measured],
     seed: int,
+    allowance: Allowance,
 ) -> list[Design]:
     """Choose arrays that reads allow, and of these the ones that a few writes allow, too."""
     counted = "interleave_degree" in known.sure
-    seen = Judge(reads, read_times(best.design), seed, ARRAYS)
+    seen = Judge(reads, read_times(best.design), seed, allowance.part(1 / 2))
     slopes, allowed = None, [seen.judged(best.design)]
     for array in starts.arrays(best.design, counted=counted):
+        if seen.spent:
+            break
         trial = fit(seen, seen.judged(array, slopes), 1)
         slopes = trial.slopes
         allowed.append(trial)
     limit = ALLOWED_TIMES * min(each.cost for each in allowed) + ALLOWED
     allowed = sorted((each for each in allowed if each.cost < limit), key=lambda each: each.cost)
-    few = Judge(_sample(writes), (), seed, ARRAYS)
+    few = Judge(_sample(writes), (), seed, allowance)
     tried = [
         (few.judged(design).cost + each.cost, design)
         for each in allowed[:READ_ARRAYS]
         for chip in starts.chips(_buffered(few, each.design, writes), counted=counted)
         for design in starts.programs(chip, writes)
+        if not few.spent
     ]
     chosen = [design for _, design in sorted(tried, key=lambda each: each[0])[:BEGUN]]
     rooms = [min(starts.rooms(design), key=lambda each: few.judged(each).cost) for design in chosen]
@@ -175,7 +190,7 @@ def _sample(writes: Sequence[Measured]) -> list[Measured]:
 def _with_spare(best: Fitted, rows: Sequence[Measured], kept: Settled, seed: int) -> Fitted:
     """Take the spare space that the settled rate asks for, if bursts do not speak against it."""
     spared = settling.with_spare(best.design, kept, seed)
-    changed = Judge(rows, (), seed, 1).judged(spared)
+    changed = Judge(rows, (), seed, Allowance(0.0)).judged(spared)
     return changed if changed.cost < best.cost + SPARE_COST else best
 
 

@@ -24,6 +24,8 @@ LABEL = "twin"
 READS_LEAST, READ_BYTES = 60, 8 << 20
 """Reads that count of a workload in a fit, at least, and bytes beyond those. They change nothing,
 so fewer than were measured are as good."""
+DESIGN_S, REQUEST_S, PROGRAMMED_BYTE_S = 5e-3, 1.3e-6, 9e-12
+"""What a design costs on one core: to open it, by request, and by byte that it programs."""
 READ_QUEUES = 2
 """Times the depth, of a deep queue."""
 
@@ -78,8 +80,38 @@ def opened(values: Mapping[str, Value], seed: int) -> Device | None:
         return None
 
 
+@dataclass
+class Allowance:
+    """Simulated work that a search may still do.
+
+    It is counted, not timed: what is found hangs on the seed, and not on the machine.
+
+    Attributes
+    ----------
+    left_s
+        About what it takes on one core.
+    """
+
+    left_s: float
+
+    def part(self, share: float) -> Allowance:
+        """Set a share of what is left apart."""
+        part = Allowance(share * self.left_s)
+        self.left_s -= part.left_s
+        return part
+
+    def spend(self, requests: int, programmed_bytes: int) -> None:
+        """Take away what a design took."""
+        self.left_s -= DESIGN_S + requests * REQUEST_S + programmed_bytes * PROGRAMMED_BYTE_S
+
+
 def means_ns(
-    device: Device, rows: Sequence[Measured], seed: int, *, whole: bool = False
+    device: Device,
+    rows: Sequence[Measured],
+    seed: int,
+    *,
+    whole: bool = False,
+    allowance: Allowance | None = None,
 ) -> npt.NDArray[np.float64]:
     """Run workloads, each on a copy of the drive; shape (n,), not a number where one fails.
 
@@ -87,6 +119,8 @@ def means_ns(
     ----------
     whole
         Run as many reads as were measured, too.
+    allowance
+        What the runs are taken from.
     """
     from joblib import cpu_count
 
@@ -97,15 +131,29 @@ def means_ns(
             pool.submit(_mean, copy, row, seed + at, whole)
             for at, (copy, row) in enumerate(zip(copies, rows, strict=True))
         ]
-        return np.array([task.result() for task in tasks])
+        means = np.array([task.result() for task in tasks])
+    if allowance is not None:
+        programmed = sum(map(_programmed_bytes, copies)) - len(copies) * _programmed_bytes(device)
+        allowance.spend(sum(_count(row, whole) for row in rows), programmed)
+    return means
+
+
+def _programmed_bytes(device: Device) -> int:
+    counters = device.counters() or {}
+    return int(counters["flash_bytes_programmed"])
+
+
+def _count(row: Measured, whole: bool) -> int:
+    """Give how many requests of a workload are run."""
+    if row.writes or whole:
+        return row.requests
+    most = max(READS_LEAST, READ_BYTES // row.block_bytes // 16, READ_QUEUES * row.iodepth)
+    return min(row.requests, most, 400)
 
 
 def _mean(device: Device, row: Measured, seed: int, whole: bool) -> float:
     plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
-    count = row.requests
-    if not row.writes and not whole:
-        most = max(READS_LEAST, READ_BYTES // row.block_bytes // 16, READ_QUEUES * row.iodepth)
-        count = min(count, most, 400)
+    count = _count(row, whole)
     try:
         if row.iodepth == 1:
             # Where nothing overlaps the summary is enough, and a log takes time to keep.

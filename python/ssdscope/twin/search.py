@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ssdscope.twin.likeness import Measured, means_ns, opened
+from ssdscope.twin.likeness import Allowance, Measured, means_ns, opened
 from ssdscope.twin.noise import without_spikes
 
 if TYPE_CHECKING:
@@ -89,15 +89,14 @@ class Judge:
     ----------
     names
         The times that are fitted.
-    runs, most_runs
-        Designs that were run, and the most that may be.
+    allowance
+        Work that may still be done.
     """
 
     rows: Sequence[Measured]
     names: Sequence[str]
     seed: int
-    most_runs: int
-    runs: int = 0
+    allowance: Allowance
     _seen: dict[str, npt.NDArray[np.float64]] = field(default_factory=dict)
 
     @cached_property
@@ -118,7 +117,7 @@ class Judge:
     @property
     def spent(self) -> bool:
         """Whether no more may be run."""
-        return self.runs >= self.most_runs
+        return self.allowance.left_s <= 0
 
     def judged(self, design: Design, slopes: npt.NDArray[np.float64] | None = None) -> Fitted:
         """Run a design as it is."""
@@ -129,7 +128,6 @@ class Judge:
         values = design.trimmed().values()
         key = repr(sorted(values.items()))
         if key not in self._seen:
-            self.runs += 1
             calm, spikes_ns = without_spikes(values)
             device = opened(calm, self.seed)
             if device is None:
@@ -137,7 +135,8 @@ class Judge:
             else:
                 wanted = np.array([row.mean_ns for row in self.rows])
                 with np.errstate(all="ignore"):
-                    means = means_ns(device, self.rows, self.seed) + spikes_ns * self._free
+                    means = means_ns(device, self.rows, self.seed, allowance=self.allowance)
+                    means += spikes_ns * self._free
                     misses = np.log(means / wanted)
             self._seen[key] = np.nan_to_num(np.clip(misses, -FAILED, FAILED), nan=FAILED)
         return self._seen[key]
