@@ -19,8 +19,8 @@ from ssdscope import _native
 
 MIB = 1 << 20
 SECOND_NS = 1_000_000_000
-WHOLE = (False, None, None)
-"""Nothing virtual, the whole file, as much as is asked."""
+WHOLE = (False, None, None, False)
+"""Nothing virtual, the whole file, as much as is asked, with new content."""
 READ_ONLY = (None, False, *WHOLE)
 ENDLESS = {"rw": "randread", "runtime_ns": 60 * SECOND_NS}
 

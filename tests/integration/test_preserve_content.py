@@ -164,7 +164,7 @@ def test_an_array_of_files_keeps_the_content_of_each(thesis: Path, tmp_path: Pat
     other.write_bytes(thesis.read_bytes()[::-1])
     before = digest(thesis), digest(other)
     uri = f"raid0:{thesis},{other}?chunk=64k"
-    target = open_target(uri, destroy_token=TOKEN, preserve_content=True)
+    target = open_target(uri, destroy_token=f"{TOKEN},{TOKEN}", preserve_content=True)
     plan = Workload(rw="randwrite", requests=50, seed=1)
     assert perform(target, plan).requests == 50
     with pytest.raises(UsageError, match="two could meet"):

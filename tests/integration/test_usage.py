@@ -35,7 +35,11 @@ LISTS_RUN = "ssdscope run --help lists them"
         ((*RUN, "--flow", "bss=4k"), "bss: there is no such option", "did you mean bs or bssplit?"),
         (("run", "sim:mqsm"), "there is no drive named 'mqsm'", "ssdscope drives list lists them"),
         (("reproduce", "huang"), "there is no study 'huang'", "did you mean huang2011? ssdscope"),
-        (("probe", "latncy", "null:"), "there is no probe 'latncy'", "did you mean latency? ssds"),
+        (
+            ("probe", "latncy", "null:"),
+            "no probe, property or family",
+            "did you mean latency? ssds",
+        ),
         (("trace", "make", "finacial1"), "there is no profile", "did you mean financial1"),
         (("model", "fit", "x", "--model", "gide"), "there is no model", "did you mean guide"),
         (("model", "fit", "x", "--features", "basc"), "there is no set", "did you mean basic"),
