@@ -93,13 +93,13 @@ def _verdict(
     if all(row["reason"] for row in rows):
         return f"No answer: {load.name} could be tried on none of these drives."
     if not able:
-        return f"No: none of these drives serves {load.name} as fast as it comes."
+        return f"No: none of these drives keeps up with {load.name}."
     best = able[0]["seen"]
     like = [row["drive"] for row in able if _overlaps(row["seen"], best)]
     names = like[0] if len(like) == 1 else f"{', '.join(like[:-1])} and {like[-1]}, which are equal"
     takes = f"{names} ({format_duration(best['mean_ns'])} a request)"
     if compared is None:
-        return f"Yes: {reference} does not serve {load.name} as fast as it comes; best {takes}."
+        return f"Yes: {reference} cannot keep up with {load.name}; the fastest here is {takes}."
     against = f"{format_duration(compared)} {_where(reference)}"
     gain = compared / best["mean_ns"]
     if compared <= (best["high_ns"] or best["mean_ns"]):
