@@ -30,7 +30,7 @@ STAGES: tuple[tuple[str, float], ...] = (
     ("advice", 0.01),
 )
 """Stages in order, with their share of the time; what one leaves is for those behind it."""
-TWIN_WORK_SHARE = 0.25
+TWIN_WORK_SHARE = 0.5
 """Of the budget of a simulated drive, that a twin is fitted for: two cores take half as long."""
 PAGE_SHARE = 0.08
 """Of the time, for making the page."""

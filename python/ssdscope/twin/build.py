@@ -24,7 +24,7 @@ MEDIAN_MAX, P90_MAX = 0.05, 0.15
 """A twin whose errors on held-out workloads are larger is a sketch."""
 FITTED, HELD_OUT = ("grid", "between"), "off-grid"
 """Splits of the measured points."""
-WORK_S = 15.0
+WORK_S = 30.0
 """Work of a fit, about as long on one core."""
 APART = 1000
 """Seeds of held-out runs are other ones than those of the fit."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -24,8 +24,8 @@ LABEL = "twin"
 READS_LEAST, READ_BYTES = 60, 8 << 20
 """Reads that count of a workload in a fit, at least, and bytes beyond those. They change nothing,
 so fewer than were measured are as good."""
-DESIGN_S, REQUEST_S, PROGRAMMED_BYTE_S = 5e-3, 1.3e-6, 9e-12
-"""What a design costs on one core: to open it, by request, and by byte that it programs."""
+DESIGN_S, REQUEST_S, PROGRAM_S = 5e-3, 1.3e-6, 150e-9
+"""What a design costs on one core: to open it, by request, and by page that it programs."""
 READ_QUEUES = 2
 """Times the depth, of a deep queue."""
 
@@ -100,9 +100,10 @@ class Allowance:
         self.left_s -= part.left_s
         return part
 
-    def spend(self, requests: int, programmed_bytes: int) -> None:
+    def spend(self, page_bytes: int, requests: int, programmed_bytes: int) -> None:
         """Take away what a design took."""
-        self.left_s -= DESIGN_S + requests * REQUEST_S + programmed_bytes * PROGRAMMED_BYTE_S
+        programs = programmed_bytes / page_bytes
+        self.left_s -= DESIGN_S + requests * REQUEST_S + programs * PROGRAM_S
 
 
 def means_ns(
@@ -111,7 +112,7 @@ def means_ns(
     seed: int,
     *,
     whole: bool = False,
-    allowance: Allowance | None = None,
+    spend: Callable[[int, int], None] | None = None,
 ) -> npt.NDArray[np.float64]:
     """Run workloads, each on a copy of the drive; shape (n,), not a number where one fails.
 
@@ -119,8 +120,8 @@ def means_ns(
     ----------
     whole
         Run as many reads as were measured, too.
-    allowance
-        What the runs are taken from.
+    spend
+        Told how many requests were run, and how many bytes the drive programmed for them.
     """
     from joblib import cpu_count
 
@@ -132,9 +133,9 @@ def means_ns(
             for at, (copy, row) in enumerate(zip(copies, rows, strict=True))
         ]
         means = np.array([task.result() for task in tasks])
-    if allowance is not None:
+    if spend is not None:
         programmed = sum(map(_programmed_bytes, copies)) - len(copies) * _programmed_bytes(device)
-        allowance.spend(sum(_count(row, whole) for row in rows), programmed)
+        spend(sum(_count(row, whole) for row in rows), programmed)
     return means
 
 

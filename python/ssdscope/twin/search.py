@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -135,7 +135,8 @@ class Judge:
             else:
                 wanted = np.array([row.mean_ns for row in self.rows])
                 with np.errstate(all="ignore"):
-                    means = means_ns(device, self.rows, self.seed, allowance=self.allowance)
+                    spend = partial(self.allowance.spend, design.page_bytes)
+                    means = means_ns(device, self.rows, self.seed, spend=spend)
                     means += spikes_ns * self._free
                     misses = np.log(means / wanted)
             self._seen[key] = np.nan_to_num(np.clip(misses, -FAILED, FAILED), nan=FAILED)
