@@ -7,9 +7,10 @@
 use super::refusal::Refusal;
 use crate::sysfs::{SysBlock, device_numbers};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const LOOKS: u32 = 10;
@@ -41,17 +42,14 @@ pub(super) fn of(block: &SysBlock) -> Vec<String> {
 pub(crate) fn writing(file: &fs::Metadata) -> Vec<String> {
     let same = |stat: &fs::Metadata| (stat.dev(), stat.ino()) == (file.dev(), file.ino());
     let writes = |process: &Path| {
-        let links = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-        links
-            .filter(|link| fs::metadata(link.path()).is_ok_and(|stat| same(&stat)))
-            .any(|link| is_for_writing(&process.join("fdinfo").join(link.file_name())))
+        open_files(process)
+            .filter(|(_, stat)| same(stat))
+            .any(|(descriptor, _)| is_for_writing(&process.join("fdinfo").join(descriptor)))
     };
-    let folders = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let others = folders.filter_map(|entry| {
-        let process = entry.file_name().to_string_lossy().parse::<u32>().ok()?;
-        (process != std::process::id() && writes(&entry.path())).then_some((process, entry.path()))
-    });
-    others.map(|(process, path)| format!("process {process} ({})", command(&path))).collect()
+    other_processes(Path::new("/proc"))
+        .filter(|(_, path)| writes(path))
+        .map(|(process, path)| format!("process {process} ({})", command(&path)))
+        .collect()
 }
 
 /// Whether a descriptor is, by what the kernel says of its flags, in octal.
@@ -63,15 +61,10 @@ fn is_for_writing(about: &Path) -> bool {
 }
 
 fn openers(processes: &Path, sharing: &BTreeMap<String, String>, name: &str) -> Vec<String> {
-    let own = std::process::id();
-    let folders = fs::read_dir(processes).into_iter().flatten().flatten();
     let mut found = BTreeSet::new();
-    for entry in folders {
-        let Ok(process) = entry.file_name().to_string_lossy().parse::<u32>() else { continue };
-        if process != own {
-            let opened = opened_by(&entry.path(), sharing);
-            found.extend(opened.into_iter().map(|device| (process, device)));
-        }
+    for (process, path) in other_processes(processes) {
+        let opened = opened_by(&path, sharing);
+        found.extend(opened.into_iter().map(|device| (process, device)));
     }
     let in_words = |(process, device): (u32, String)| {
         let command = command(&processes.join(process.to_string()));
@@ -83,15 +76,28 @@ fn openers(processes: &Path, sharing: &BTreeMap<String, String>, name: &str) -> 
 
 /// The names of the devices that a process has open.
 fn opened_by(process: &Path, sharing: &BTreeMap<String, String>) -> Vec<String> {
-    let links = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-    links
-        .filter_map(|link| fs::metadata(link.path()).ok())
-        .filter(|stat| stat.file_type().is_block_device())
-        .filter_map(|stat| {
+    open_files(process)
+        .filter(|(_, stat)| stat.file_type().is_block_device())
+        .filter_map(|(_, stat)| {
             let (major, minor) = device_numbers(stat.rdev());
             sharing.get(&format!("{major}:{minor}")).cloned()
         })
         .collect()
+}
+
+/// All processes but this one, with their folders.
+fn other_processes(processes: &Path) -> impl Iterator<Item = (u32, PathBuf)> {
+    let folders = fs::read_dir(processes).into_iter().flatten().flatten();
+    folders.filter_map(|entry| {
+        let process = entry.file_name().to_string_lossy().parse::<u32>().ok()?;
+        (process != std::process::id()).then(|| (process, entry.path()))
+    })
+}
+
+/// What a process has open, as far as this user may look: descriptors, and what they lead to.
+fn open_files(process: &Path) -> impl Iterator<Item = (OsString, fs::Metadata)> {
+    let links = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    links.filter_map(|link| Some((link.file_name(), fs::metadata(link.path()).ok()?)))
 }
 
 fn command(process: &Path) -> String {
