@@ -142,11 +142,6 @@ pub(crate) fn disk_sequence(file: &File) -> io::Result<u64> {
     Ok(sequence)
 }
 
-/// Opens what a descriptor has open once more, for plain reading.
-pub(crate) fn reopen_for_reading(file: &File) -> io::Result<File> {
-    File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))
-}
-
 /// Opens what a descriptor has open once more, through the page cache.
 pub(crate) fn reopen(file: &File, write: bool) -> io::Result<File> {
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());

@@ -10,8 +10,8 @@ use crate::sysfs::SysBlock;
 pub(super) fn check(opened: &Opened, block: &SysBlock) -> Result<(), Refusal> {
     let library = Library::load().map_err(Refusal::NoLibrary)?;
     // The library reads odd lengths into memory of its own, which direct I/O refuses.
-    let plain = sys::reopen_for_reading(&opened.file)
-        .map_err(|error| Refusal::Unreadable(error.to_string()))?;
+    let plain =
+        sys::reopen(&opened.file, false).map_err(|error| Refusal::Unreadable(error.to_string()))?;
     let mut found = library.signatures(&plain, 0, 0).map_err(Refusal::Unreadable)?;
     for part in block.partitions() {
         let (Some(start_bytes), Some(size_bytes)) = (part.start_bytes(), part.size_bytes()) else {
