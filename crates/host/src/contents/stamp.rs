@@ -101,11 +101,8 @@ pub(crate) fn read(sector: &[u8]) -> Sector {
     if word(1) != payload::signature(first) || last != sealed(computed) {
         return Sector::Damaged { carried: last as u32, computed };
     }
-    Sector::Stamped(Stamp {
-        offset_bytes: word(3) ^ veil(first, 3),
-        serial: word(4) ^ veil(first, 4),
-        salt: word(5) ^ veil(first, 5),
-    })
+    let said = |index: usize| word(SAID + index) ^ veil(first, SAID + index);
+    Sector::Stamped(Stamp { offset_bytes: said(0), serial: said(1), salt: said(2) })
 }
 
 #[cfg(test)]
