@@ -1,5 +1,6 @@
 """``ssdscope sweep summary`` and ``sweep plot``: what a sweep came to."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -74,7 +75,7 @@ def summary(
     headings = [name.replace("latency_ns", "latency_us") for name in metrics]
     emit(table((*names, "runs", *headings), lines, left=len(names)))
     for each in combinations:
-        for reason, count in _counted(each.failed):
+        for reason, count in Counter(each.failed).items():
             label = " ".join(f"{name}={each.varied.get(name)}" for name in names)
             note(f"{label}: {count} failed: {reason}")
     return EXIT_DONE
@@ -145,10 +146,3 @@ def _shown(interval: dict[str, float] | None, over: float) -> str:
     known = half < float("inf")
     width = f" ± {half:,.3g}" if known and half > ROUNDING * abs(mean) else ""
     return f"{mean:,.5g}{width}"
-
-
-def _counted(reasons: list[str]) -> list[tuple[str, int]]:
-    counts: dict[str, int] = {}
-    for each in reasons:
-        counts[each] = counts.get(each, 0) + 1
-    return list(counts.items())
