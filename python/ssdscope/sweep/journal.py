@@ -13,6 +13,7 @@ from ssdscope.results.whole_lines import WholeLines
 from ssdscope.sweep.runner import Outcome
 from ssdscope.targets.names import printable
 
+_OUTCOME = {"key", "sweep_seed", "point", "record", "error"}
 _NOT_IN_TABLE = ("drive", "members", "erase_histogram")
 
 
@@ -105,28 +106,40 @@ class Journal:
         return path
 
     def _document(self, number: int, line: str) -> dict[str, Any]:
-        try:
-            document: dict[str, Any] = json.loads(line)
-            if document.keys() >= {"key", "point", "record", "sweep_seed"}:
-                return document
-        except (json.JSONDecodeError, AttributeError):
-            pass
-        raise UsageError(
-            f"{self.path}, line {number} is not an outcome of a sweep",
-            hint="choose another file for the results",
-        )
+        document = read_outcome(line)
+        if document is None:
+            raise UsageError(
+                f"{self.path}, line {number} is not an outcome of a sweep",
+                hint="choose another file for the results",
+            )
+        return document
+
+
+def read_outcome(line: str) -> dict[str, Any] | None:
+    """Read a line of a journal; None if it is something else."""
+    try:
+        document: dict[str, Any] = json.loads(line)
+        if not document.keys() >= _OUTCOME:
+            return None
+    except (json.JSONDecodeError, AttributeError):
+        return None
+    whole = isinstance(document["key"], str) and isinstance(document["record"], dict | None)
+    return document if whole else None
 
 
 def _row(document: dict[str, Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        f"varied.{name}": value for name, value in document["point"]["varied"].items()
-    }
-    _flatten(document["record"], "", row)
+    varied = {f"varied.{name}": value for name, value in document["point"]["varied"].items()}
+    return varied | flattened(document["record"])
+
+
+def flattened(record: dict[str, Any]) -> dict[str, Any]:
+    """Spread nested dictionaries over dotted names; lists and whole drives are left out."""
+    row: dict[str, Any] = {}
+    _flatten(record, "", row)
     return row
 
 
 def _flatten(value: Any, name: str, row: dict[str, Any]) -> None:
-    """Spread nested dictionaries over columns; lists and whole drives stay in the journal."""
     if isinstance(value, dict):
         for key, each in value.items():
             if key not in _NOT_IN_TABLE:

@@ -8,9 +8,11 @@ from typing import Any
 
 from ssdscope import stats
 from ssdscope.errors import UsageError, nearest
+from ssdscope.sweep.journal import flattened, read_outcome
 
 USUAL = ("iops", "latency_ns.mean", "latency_ns.p99")
 """Of each direction, where nothing else is asked for."""
+_NO_FIGURES = ("target", "workload")
 HINT = "a sweep's results are what `ssdscope sweep FILE.toml -O results.jsonl` writes"
 
 
@@ -63,17 +65,12 @@ def read_results(path: str) -> list[dict[str, Any]]:
         raise UsageError(f"cannot read {path}: {error.strerror}", hint=HINT) from None
     latest: dict[str, dict[str, Any]] = {}
     for number, line in enumerate(lines, start=1):
-        try:
-            document = json.loads(line)
-            latest[document["key"]] = document
-            if not document.keys() >= {"point", "record", "error"}:
-                raise KeyError
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError):
+        document = read_outcome(line)
+        if document is None:
             if number == len(lines) > 1:
                 break  # the line that was begun when the machine stopped
-            raise UsageError(
-                f"{path}, line {number} is not an outcome of a sweep", hint=HINT
-            ) from None
+            raise UsageError(f"{path}, line {number} is not an outcome of a sweep", hint=HINT)
+        latest[document["key"]] = document
     if not latest:
         raise UsageError(f"{path} holds no outcome", hint=HINT)
     return list(latest.values())
@@ -89,7 +86,7 @@ def combined(outcomes: Sequence[Mapping[str, Any]]) -> list[Combination]:
         if each["record"] is None:
             one.failed.append(str(each["error"]))
             continue
-        for name, value in _numbers(each["record"], ""):
+        for name, value in _numbers(each["record"]).items():
             one.values.setdefault(name, []).append(value)
     return list(found.values())
 
@@ -122,16 +119,14 @@ def chosen_metrics(combinations: Sequence[Combination], asked: Sequence[str]) ->
     return [name for name in (*usual, "counters.waf") if name in there]
 
 
-def _numbers(value: Any, name: str) -> list[tuple[str, float]]:
-    """List the numbers of a record under dotted names; the target and the plan are none."""
-    if isinstance(value, bool) or value is None:
-        return []
-    if isinstance(value, int | float):
-        return [(name, float(value))]
-    if not isinstance(value, dict):
-        return []
-    kept = ((key, each) for key, each in value.items() if name or key not in ("target", "workload"))
-    return [pair for key, each in kept for pair in _numbers(each, f"{name}.{key}".lstrip("."))]
+def _numbers(record: Mapping[str, Any]) -> dict[str, float]:
+    """Give the numbers of a record under dotted names; the target and the plan are none."""
+    found = flattened({key: each for key, each in record.items() if key not in _NO_FIGURES})
+    return {
+        name: float(each)
+        for name, each in found.items()
+        if isinstance(each, int | float) and not isinstance(each, bool)
+    }
 
 
 def _interval(mean: stats.MeanInterval | None) -> dict[str, float | None] | None:
