@@ -19,6 +19,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from harness import fill, loop_device
+
 from ssdscope import probes
 from ssdscope.findings import Detected, Finding
 from ssdscope.targets import open_target
@@ -41,16 +43,10 @@ def targets(kinds: Sequence[str]) -> Iterator[dict[str, str]]:
         for kind in kinds:
             beside = "/dev/shm" if kind == "tmpfs" else None
             path = Path(undo.enter_context(TemporaryDirectory(dir=beside))) / "data.img"
-            with path.open("wb") as file:
-                for _ in range(FILE_BYTES >> 20):
-                    file.write(os.urandom(1 << 20))
-                os.fsync(file.fileno())
+            fill(path, FILE_BYTES)
             places[kind] = str(path)
             if kind == "loop":
-                words = ["losetup", "--find", "--show", "--direct-io=on", str(path)]
-                made = subprocess.run(words, capture_output=True, text=True, check=True)
-                places[kind] = made.stdout.strip()
-                undo.callback(subprocess.run, ["losetup", "--detach", places[kind]], check=True)
+                places[kind] = undo.enter_context(loop_device(path, "--direct-io=on"))
         yield places
 
 

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from harness import loop_device
+
 from ssdscope import probes
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.findings import PROPERTIES, Absent, Detected, Finding
@@ -112,10 +114,7 @@ def attached(uri: str) -> Iterator[str]:
             if fuse.poll() is not None or time.monotonic() > end:
                 sys.exit("error: nbdfuse shows no disk")
             time.sleep(0.05)
-        words = ["losetup", "--direct-io=on", "--find", "--show", str(export)]
-        device = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
-        undo.callback(subprocess.run, ["losetup", "--detach", device], check=True)
-        yield device
+        yield undo.enter_context(loop_device(export, "--direct-io=on"))
 
 
 def way() -> tuple[float, float]:

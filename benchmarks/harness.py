@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -85,6 +86,25 @@ class Figure:
         if not self.missed:
             return "pass"
         return "FAIL" if self.binds else "missed (depends on the machine)"
+
+
+def fill(path: Path, size_bytes: int) -> None:
+    """Make a file of random bytes, in whole mebibytes."""
+    with path.open("wb") as file:
+        for _ in range(size_bytes >> 20):
+            file.write(os.urandom(1 << 20))
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def loop_device(path: Path, *options: str) -> Iterator[str]:
+    """Make a block device of a file, with options of losetup; it needs root."""
+    words = ["losetup", "--find", "--show", *options, str(path)]
+    device = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    try:
+        yield device
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
 
 
 @dataclass(frozen=True)

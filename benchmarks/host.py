@@ -16,12 +16,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from harness import Figure, interpreted, show
+from harness import Figure, fill, interpreted, loop_device, show
 from serving import (
     CLIENT_CORE,
     RATIO_BAR,
@@ -79,19 +79,9 @@ def scratch() -> Iterator[str]:
     in_memory = os.geteuid() == 0 and shutil.which("losetup") and Path("/dev/shm").is_dir()
     with TemporaryDirectory(dir="/dev/shm" if in_memory else None) as folder:
         file = Path(folder) / "data.bin"
-        with file.open("wb") as out:
-            for _ in range(FILE_BYTES >> 20):
-                out.write(os.urandom(1 << 20))
-        if not in_memory:
-            yield str(file)
-            return
-        made = subprocess.run(
-            ["losetup", "--find", "--show", str(file)], capture_output=True, text=True, check=True
-        )
-        try:
-            yield made.stdout.strip()
-        finally:
-            subprocess.run(["losetup", "--detach", made.stdout.strip()], check=True)
+        fill(file, FILE_BYTES)
+        with loop_device(file) if in_memory else nullcontext(str(file)) as target:
+            yield target
 
 
 def figures() -> list[Figure]:
