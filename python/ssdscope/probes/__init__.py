@@ -25,7 +25,7 @@ through it a `Device`: never the configuration of a simulated drive.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -274,7 +274,7 @@ def choose(name: str, budget: Budget) -> list[ProbeInfo]:
     """
     probes = registry()
     if name == "all":
-        return [probe for probe in probes.values() if budget.heavy or probe.weight != "heavy"]
+        return _allowed(probes.values(), budget)
     if name in probes:
         return [probes[name]]
     wanted = set(FAMILIES.get(name, (name,)))
@@ -283,8 +283,11 @@ def choose(name: str, budget: Budget) -> list[ProbeInfo]:
         known = [*probes, *properties(), *FAMILIES, "all", "list"]
         hint = nearest(name, known, listed_by="ssdscope probe list")
         raise UsageError(f"there is no probe, property or family {name!r}", hint=hint)
-    allowed = [probe for probe in answering if budget.heavy or probe.weight != "heavy"]
-    return allowed or answering
+    return _allowed(answering, budget) or answering
+
+
+def _allowed(probes: Iterable[ProbeInfo], budget: Budget) -> list[ProbeInfo]:
+    return [probe for probe in probes if budget.heavy or probe.weight != "heavy"]
 
 
 def properties() -> dict[str, list[str]]:
