@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ssdscope.errors import ConfigError
 from ssdscope.targets.drive_writer import Value, drive_toml
-from ssdscope.targets.imports.reading import Values, natural, positive, quantity, truth
+from ssdscope.targets.imports.reading import Values, header, natural, positive, quantity, truth
 
 SECTOR_BYTES = 512
 STORED_SECTOR_BYTES = 528
@@ -85,8 +85,7 @@ def drive(text: str, path: str, notes: list[str]) -> str:
     others = sorted({each.module for each in blocks} - {SSD})
     if others:
         notes.append(f"{', '.join(others)}: the rest of a machine; only the drive is taken")
-    said = ["", "Without meaning here:", *(f"- {each}" for each in notes)] if notes else []
-    return drive_toml(values, [f"Imported from {path}.", *said])
+    return drive_toml(values, header(path, notes))
 
 
 def _no_ssd(path: str, blocks: list[Block]) -> str:

@@ -9,7 +9,15 @@ from xml.etree.ElementTree import Element
 
 from ssdscope.errors import ConfigError
 from ssdscope.targets.drive_writer import Value, drive_toml
-from ssdscope.targets.imports.reading import Values, natural, positive, quantity, truth, unlike
+from ssdscope.targets.imports.reading import (
+    Values,
+    header,
+    natural,
+    positive,
+    quantity,
+    truth,
+    unlike,
+)
 from ssdscope.targets.imports.xml_text import texts
 
 Keys = dict[str, Value | list[int]]
@@ -83,7 +91,7 @@ def drive(root: Element, path: str, notes: list[str]) -> str:
     flash.without_meaning(NO_FLASH_MEANING)
     for each in parts.values():
         each.name_the_rest()
-    return drive_toml(values, [f"Imported from {path}.", *_said(notes)], ORIGINS)
+    return drive_toml(values, header(path, notes), ORIGINS)
 
 
 ORIGINS = {
@@ -96,10 +104,6 @@ ORIGINS = {
     "over_provisioning_ratio": "MQSim's is a share of raw",
     "host.queue_depth": "MQSim's fetch size",
 }
-
-
-def _said(notes: list[str]) -> list[str]:
-    return ["", "Without meaning here:", *(f"- {each}" for each in notes)] if notes else []
 
 
 def _use(device: Values) -> Keys:

@@ -1,6 +1,6 @@
 """Values of a file that are taken by name; what nobody takes is named in the end."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -117,3 +117,9 @@ EXPECTED: dict[Callable[[str], object], str] = {
 def unlike(values: Iterable[object]) -> bool:
     """Say whether values differ."""
     return len(set(values)) > 1
+
+
+def header(path: str, notes: Sequence[str]) -> list[str]:
+    """Give the lines at the top of a drive file that was imported."""
+    said = ["", "Without meaning here:", *(f"- {each}" for each in notes)] if notes else []
+    return [f"Imported from {path}.", *said]
