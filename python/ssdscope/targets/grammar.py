@@ -121,6 +121,13 @@ def parse_target(text: str, *, depth: int = 0) -> Spec:
     )
 
 
+def leaves(spec: Spec) -> list[Spec]:
+    """List the drives, files and exports that a target is made of, in order."""
+    if isinstance(spec, Raid0):
+        return [leaf for member in spec.members for leaf in leaves(member)]
+    return [spec]
+
+
 def write_target(spec: Spec, named: Callable[[str], str] = str) -> str:
     """Write a target as text.
 

@@ -187,7 +187,9 @@ def open_target(
     )
     if preserve_content:
         _require_content(uri, spec, options)
-    if (state is not None or sets) and not any(_is_simulated(leaf) for leaf in _leaves(spec)):
+    if (state is not None or sets) and not any(
+        _is_simulated(leaf) for leaf in grammar.leaves(spec)
+    ):
         option = "--state" if state is not None else "--set"
         raise UsageError(
             f"target {uri!r} is not simulated: {option} does not apply",
@@ -198,7 +200,7 @@ def open_target(
 
 def _require_content(uri: str, spec: grammar.Spec, options: _Options) -> None:
     """Refuse to keep the content of what has none, or where nothing would be written."""
-    if not all(isinstance(leaf, grammar.Path) for leaf in _leaves(spec)):
+    if not all(isinstance(leaf, grammar.Path) for leaf in grammar.leaves(spec)):
         raise UsageError(
             f"target {uri!r}: only the content of files and block devices can be preserved",
             hint="leave out --preserve-content",
@@ -289,7 +291,9 @@ def array_behind(uri: str) -> Array | None:
 
 def members_of(array: Array) -> list[str]:
     """List the targets that an array is made of."""
-    return [grammar.write_target(leaf) for leaf in _leaves(grammar.parse_target(array.target))]
+    return [
+        grammar.write_target(leaf) for leaf in grammar.leaves(grammar.parse_target(array.target))
+    ]
 
 
 def resolve_drive(uri: str, sets: Sequence[str] = ()) -> dict[str, Any]:
@@ -377,12 +381,6 @@ def read_text(path: str) -> str:
 
 def _is_simulated(spec: grammar.Spec) -> bool:
     return isinstance(spec, grammar.Preset | grammar.DriveFile)
-
-
-def _leaves(spec: grammar.Spec) -> list[grammar.Spec]:
-    if isinstance(spec, grammar.Raid0):
-        return [leaf for member in spec.members for leaf in _leaves(member)]
-    return [spec]
 
 
 def _open(uri: str, spec: grammar.Spec, options: _Options) -> Target:

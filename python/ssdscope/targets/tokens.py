@@ -11,10 +11,8 @@ from ssdscope.targets import grammar
 
 
 def real_leaves(spec: grammar.Spec) -> list[grammar.Spec]:
-    """List the drives, files and exports that a target is made of, in order."""
-    if isinstance(spec, grammar.Raid0):
-        return [leaf for member in spec.members for leaf in real_leaves(member)]
-    return [spec] if isinstance(spec, grammar.Path | grammar.Nbd) else []
+    """List those of a target's leaves that are real, in order."""
+    return [each for each in grammar.leaves(spec) if isinstance(each, grammar.Path | grammar.Nbd)]
 
 
 def joined_tokens(tokens: Sequence[str]) -> str:
