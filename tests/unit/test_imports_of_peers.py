@@ -138,6 +138,23 @@ def test_what_cannot_be_meant_is_refused(
     assert told in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("/dev/zero", "not a plain file"), ("missing.xml", "cannot read missing.xml")],
+)
+def test_what_is_no_file_is_refused(path: str, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        import_file(path)
+
+
+def test_what_is_no_text_is_refused_with_what_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="is not UTF-8") as caught:
+        import_file(str(path))
+    assert "MQSim" in (caught.value.hint or "")
+
+
 def test_a_block_that_does_not_end_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file.parv"
     path.write_text(Path(SSD).read_text(encoding="utf-8").rpartition("}")[0], encoding="utf-8")

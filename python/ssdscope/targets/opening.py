@@ -352,8 +352,8 @@ def native_version() -> str:
     return _native.version()
 
 
-def read_text(path: str) -> str:
-    """Read a text file the user named.
+def read_text(path: str, bytes_max: int = TEXT_BYTES_MAX) -> str:
+    """Read a text file the user named, of at most `bytes_max`.
 
     Raises
     ------
@@ -366,9 +366,9 @@ def read_text(path: str) -> str:
         size_bytes = FilePath(path).stat().st_size
         if not FilePath(path).is_file():
             raise UsageError(f"cannot read {path}: it is not a plain file")
-        if size_bytes > TEXT_BYTES_MAX:
+        if size_bytes > bytes_max:
             raise ConfigError(
-                f"{path}: holds {size_bytes:,} bytes; a file of ours has {TEXT_BYTES_MAX:,} at most"
+                f"{path}: holds {size_bytes:,} bytes; such a file has {bytes_max:,} at most"
             )
         return FilePath(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

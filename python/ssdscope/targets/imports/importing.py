@@ -1,10 +1,10 @@
 """Which file it is, told by its content, and what it becomes."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from ssdscope.errors import ConfigError, UsageError
 from ssdscope.targets.imports import disksim, mqsim_device, mqsim_workload, xml_text
+from ssdscope.targets.opening import read_text
 
 BYTES_MAX = 16 * 2**20
 HINT = (
@@ -65,10 +65,6 @@ def import_file(path: str, scenario: int = 1) -> Imported:
 
 def _text(path: str) -> str:
     try:
-        if Path(path).stat().st_size > BYTES_MAX:
-            raise UsageError(f"{path} is larger than any such file", hint=HINT)
-        return Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path} is no text in UTF-8", hint=HINT) from None
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+        return read_text(path, BYTES_MAX)
+    except ConfigError as error:
+        raise ConfigError(error.message, hint=HINT) from None
