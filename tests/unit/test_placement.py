@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ssdscope.advise.addresses import PART_BYTES
 from ssdscope.advise.placement.costs import read_costs
 from ssdscope.advise.placement.limits import parse_lifetime
 from ssdscope.advise.placement.predicting import mixture, predicted, response_ns
 from ssdscope.advise.placement.programme import Kind, Programme, Set, cheapest, smallest
 from ssdscope.advise.placement.reading import Reading, read_loads
-from ssdscope.advise.placement.requests import PART_BYTES, merged
+from ssdscope.advise.placement.requests import merged
 from ssdscope.advise.placement.workloads import SLICE_NS, Stream, Traced
 from ssdscope.errors import ConfigError, UsageError
 from ssdscope.targets.traces import Trace, TraceRows

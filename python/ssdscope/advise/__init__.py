@@ -2,6 +2,8 @@
 
 Reading order:
 
+`addresses`
+    Where requests of a trace lie: volumes end to end, whole units, packed.
 `facts`
     What formulas may use; and why not, where something was not detected.
 `streams`

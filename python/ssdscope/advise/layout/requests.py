@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ssdscope.advise.addresses import end_to_end, packed, widened
 from ssdscope.errors import TraceError
 from ssdscope.targets.records import OP_READ, OP_WRITE
 
@@ -21,7 +22,6 @@ FITS = {
     "compact": "the megabytes that the trace touches are packed in address order",
 }
 """What to do with requests beyond the end of the drive."""
-REGION_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -128,16 +128,8 @@ def of_trace(rows: TraceRows, unit_bytes: int) -> Requests:
             hint="reads take the same time wherever their pages are",
         )
     offsets = rows.offset_bytes[taken].astype(np.int64)
-    ends = offsets + rows.bytes[taken].astype(np.int64)
-    offsets = offsets // unit_bytes * unit_bytes
-    ends = -(-ends // unit_bytes) * unit_bytes
-    numbers, volumes = np.unique(rows.volume[taken], return_inverse=True)
-    if len(numbers) > 1:
-        sizes = np.zeros(len(numbers), np.int64)
-        np.maximum.at(sizes, volumes, -(-ends // REGION_BYTES) * REGION_BYTES)
-        base = np.concatenate([[0], np.cumsum(sizes)[:-1]])[volumes]
-        offsets, ends = offsets + base, ends + base
-    return Requests(rows.op[taken], offsets, ends - offsets)
+    offsets, lengths = widened(offsets, rows.bytes[taken].astype(np.int64), unit_bytes)
+    return Requests(rows.op[taken], end_to_end(rows.volume[taken], offsets, lengths), lengths)
 
 
 def fitted(requests: Requests, capacity_bytes: int, fit: str) -> Requests:
@@ -150,9 +142,8 @@ def fitted(requests: Requests, capacity_bytes: int, fit: str) -> Requests:
     """
     reach = int(requests.end_bytes.max())
     if fit == "compact" and reach > capacity_bytes:
-        packed = _packed(requests)
-        reach = int(packed.end_bytes.max())
-        requests = packed
+        requests = replace(requests, offset_bytes=packed(requests.offset_bytes, requests.bytes))
+        reach = int(requests.end_bytes.max())
     if reach <= capacity_bytes:
         return requests
     beyond = int((requests.end_bytes > capacity_bytes).sum())
@@ -164,11 +155,3 @@ def fitted(requests: Requests, capacity_bytes: int, fit: str) -> Requests:
         f"its {capacity_bytes:,} bytes, the last at {reach:,}",
         hint=hint,
     )
-
-
-def _packed(requests: Requests) -> Requests:
-    regions = objects_of(requests, REGION_BYTES)
-    lead = regions.start_bytes % REGION_BYTES
-    sizes = -(-(lead + regions.end_bytes - regions.start_bytes) // REGION_BYTES) * REGION_BYTES
-    base = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    return requests.placed(regions.moved(requests, base + lead), requests.bytes)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+from ssdscope.advise.addresses import whole_parts
 from ssdscope.advise.placement.drives import Drive
-from ssdscope.advise.placement.requests import whole_parts
 from ssdscope.advise.placement.trying import Seen
 from ssdscope.advise.placement.workloads import Load
 from ssdscope.errors import UsageError

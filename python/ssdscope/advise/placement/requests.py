@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-PART_BYTES = 1 << 20
-"""Parts of a drive begin at multiples of this; a request never lies on two parts."""
+from ssdscope.advise.addresses import PART_BYTES, whole_parts
 
 Column = npt.NDArray[Any]
 
@@ -50,11 +49,6 @@ class Shared:
 
     requests: Requests
     owner: Column
-
-
-def whole_parts(size_bytes: int) -> int:
-    """Round a size up to whole parts, in bytes."""
-    return -(-size_bytes // PART_BYTES) * PART_BYTES
 
 
 def merged(parts: Sequence[Requests], sizes_bytes: Sequence[int], capacity_bytes: int) -> Shared:

@@ -8,7 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
-from ssdscope.advise.placement.requests import PART_BYTES, Column, Requests, whole_parts
+from ssdscope.advise.addresses import end_to_end, packed, whole_parts, widened
+from ssdscope.advise.placement.requests import Column, Requests
 from ssdscope.errors import UsageError
 from ssdscope.seeds import stream
 from ssdscope.targets.records import OP_READ, OP_WRITE
@@ -168,10 +169,10 @@ class Traced:
         chosen = (rows.op <= OP_WRITE) & (rows.bytes > 0)
         if not chosen.any():
             raise UsageError(f"the trace {self.name} has no reads and no writes")
-        place = _end_to_end(rows.volume[chosen], rows.offset_bytes[chosen], rows.bytes[chosen])
         size = rows.bytes[chosen].astype(np.int64)
+        place = end_to_end(rows.volume[chosen], rows.offset_bytes[chosen].astype(np.int64), size)
         if self.fit != "refuse":
-            place = _packed(place, size) if self.fit == "compact" else _wrapped(place, size)
+            place = packed(place, size) if self.fit == "compact" else _wrapped(place, size)
         arrival = np.round(rows.arrival_ns[chosen] * self.time_scale).astype(np.uint64)
         return Requests(arrival, rows.op[chosen], place, size)
 
@@ -246,16 +247,15 @@ class Traced:
 
     def _widened(self, unit_bytes: int) -> Requests:
         moves = self._moves
-        begin = moves.offset_bytes // unit_bytes * unit_bytes
-        end = -(-(moves.offset_bytes + moves.bytes) // unit_bytes) * unit_bytes
-        off = int(((begin != moves.offset_bytes) | (end - begin != moves.bytes)).sum())
+        begin, length = widened(moves.offset_bytes, moves.bytes, unit_bytes)
+        off = int(((begin != moves.offset_bytes) | (length != moves.bytes)).sum())
         if off and self.align == "refuse":
             raise UsageError(
                 f"the trace {self.name}: {off:,} of {len(moves):,} requests are not whole blocks "
                 f"of {unit_bytes:,} bytes",
                 hint="--align expand widens them",
             )
-        return replace(moves, offset_bytes=begin, bytes=end - begin)
+        return replace(moves, offset_bytes=begin, bytes=length)
 
 
 def _require_few(name: str, count: int) -> None:
@@ -266,32 +266,9 @@ def _require_few(name: str, count: int) -> None:
         )
 
 
-def _end_to_end(volume: Column, offset: Column, size: Column) -> Column:
-    """Lay volumes end to end, in the order of their numbers."""
-    place = offset.astype(np.int64)
-    reach = place + size.astype(np.int64)
-    begin = 0
-    for each in np.unique(volume):
-        chosen = volume == each
-        place[chosen] += begin
-        begin += whole_parts(int(reach[chosen].max()))
-    return place
-
-
-def _packed(place: Column, size: Column) -> Column:
-    """Pack the megabytes that are touched, in address order."""
-    first, last = place // PART_BYTES, (place + size - 1) // PART_BYTES
-    spans = np.arange(int((last - first).max()) + 1)
-    touched = first[:, None] + spans[None, :]
-    kept = np.unique(touched[touched <= last[:, None]])
-    packed: Column = np.searchsorted(kept, first) * PART_BYTES + place % PART_BYTES
-    return packed
-
-
 def _wrapped(place: Column, size: Column) -> Column:
     """Take addresses modulo as much as packing would leave."""
-    packed = _packed(place, size)
-    room = whole_parts(int((packed + size).max()))
+    room = whole_parts(int((packed(place, size) + size).max()))
     folded: Column = np.minimum(place % room, room - size)
     return folded
 
