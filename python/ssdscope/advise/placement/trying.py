@@ -1,18 +1,18 @@
 """Workloads tried on a simulated drive that they share: what each of them sees."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ssdscope import stats
-from ssdscope.advise.placement.drives import Drive, Opened
+from ssdscope.advise.placement.drives import Drive
 from ssdscope.advise.placement.requests import merged
 from ssdscope.advise.placement.workloads import Load
 from ssdscope.errors import UsageError
 from ssdscope.stats.correlated import correlated_mean, supported
-from ssdscope.targets import Snapshot
+from ssdscope.targets import Device, Snapshot
 from ssdscope.workloads.grid import use
 
 WARM_UP = 0.1
@@ -44,13 +44,7 @@ class Seen:
 
     def to_json(self) -> dict[str, Any]:
         """Write it as plain data."""
-        return {
-            "requests": self.requests,
-            "mean_ns": self.mean_ns,
-            "low_ns": self.low_ns,
-            "high_ns": self.high_ns,
-            "p99_ns": self.p99_ns,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -89,19 +83,19 @@ class Trials:
     def __init__(self, drive: Drive, seed: int) -> None:
         self.drive = drive
         self.seed = seed
-        self._ready: tuple[Opened, Snapshot] | None = None
-        self.count = 0
+        self._in_use: Snapshot | None = None
 
-    def _opened(self) -> Opened:
+    def _device(self) -> Device:
         opened = self.drive.opened
         if opened is None:
             raise UsageError(f"{self.drive.name} has no twin to try workloads on")
-        if self._ready is None:
-            if opened.device.info.writable:
-                use(opened.device, self.seed)
-            self._ready = opened, opened.device.snapshot()
-        opened.device.restore(self._ready[1])
-        return opened
+        device = opened.device
+        if self._in_use is None:
+            if device.info.writable:
+                use(device, self.seed)
+            self._in_use = device.snapshot()
+        device.restore(self._in_use)
+        return device
 
     def run(self, loads: Sequence[Load], half: int, duration_ns: int) -> Tried:
         """Run a stretch of several workloads at the same time.
@@ -120,13 +114,12 @@ class Trials:
         DeviceError
             If the drive fails.
         """
-        device = self._opened().device
+        device = self._device()
         unit = device.info.logical_block_bytes
         parts = [each.requests(half, duration_ns, unit, self.seed) for each in loads]
         sizes = [each.size_bytes for each in loads]
         shared = merged(parts, sizes, device.info.capacity_bytes)
         asked = shared.requests
-        self.count += 1
         before = device.counters()
         log = device.run_list(
             asked.op, asked.offset_bytes, asked.bytes, arrivals_ns=asked.arrival_ns
