@@ -3,7 +3,7 @@
 import json
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -225,8 +225,8 @@ def _of_trace(table: Mapping[str, Any], where: str, path: str, given: Reading) -
     )
     require_file(str(file))
     trace = read_trace(str(file), options)
-    load = Traced(
-        name=str(table.get("name") or file.name.partition(".")[0]),
+    return Traced(
+        name=str(table.get("name") or file.name.partition(".")[0] or file.name),
         trace=trace,
         fit=fit,
         align=align,
@@ -234,7 +234,6 @@ def _of_trace(table: Mapping[str, Any], where: str, path: str, given: Reading) -
         latency_limit_ns=_latency(table, where, given),
         source=f"trace {file.name}",
     )
-    return replace(load, name=load.name or file.name)
 
 
 def _beside(path: str, name: Any) -> Path:
