@@ -59,9 +59,6 @@ class Load(Protocol):
     def vector(self) -> Vector:
         """Its characteristics, with a depth of 1."""
 
-    def smallest_bytes(self) -> int:
-        """Give the largest unit that all its requests are whole multiples of; 0 for any."""
-
     def requests(self, half: int, duration_ns: int, unit_bytes: int, seed: int) -> Requests:
         """Make the requests of a stretch of time, in whole units of a drive.
 
@@ -92,14 +89,10 @@ class Stream:
         """What it writes, in bytes per second."""
         return self.rate * self.vector.wr_ratio / 100 * self.vector.wr_size
 
-    def smallest_bytes(self) -> int:
-        """Give the largest unit that all its requests are whole multiples of."""
-        shown = self.vector.effective()
-        return math.gcd(shown.wr_size, shown.rd_size, shown.wr_stride, shown.rd_stride)
-
     def requests(self, half: int, duration_ns: int, unit_bytes: int, seed: int) -> Requests:
         """Draw a stretch: a Poisson process, whose draws belong to the seed, name and half."""
-        if self.smallest_bytes() % unit_bytes:
+        used = self.vector.effective()
+        if math.gcd(used.wr_size, used.rd_size, used.wr_stride, used.rd_stride) % unit_bytes:
             raise UsageError(
                 f"workload {self.name!r}: its sizes and gaps are not whole blocks of "
                 f"{unit_bytes:,} bytes",
@@ -213,13 +206,6 @@ class Traced:
         rows = self.trace.rows
         known = rows.latency_ns[(rows.op <= OP_WRITE) & (rows.latency_ns != LATENCY_UNKNOWN)]
         return float(known.mean()) if len(known) else None
-
-    def smallest_bytes(self) -> int:
-        """Give the largest unit that all its requests are whole multiples of; 0 if widened."""
-        if self.align == "expand":
-            return 0
-        moves = self._moves
-        return math.gcd(int(np.gcd.reduce(moves.offset_bytes)), int(np.gcd.reduce(moves.bytes)))
 
     def requests(
         self,
