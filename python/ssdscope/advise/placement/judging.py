@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from ssdscope.advise.placement.drives import Drive
 from ssdscope.advise.placement.limits import Limits, over_latency
 from ssdscope.advise.placement.predicting import predicted
+from ssdscope.advise.placement.programme import Set
 from ssdscope.advise.placement.trying import Trials, Tried
 from ssdscope.advise.placement.workloads import Load
 from ssdscope.errors import UsageError
 from ssdscope.units import significant
 
-Set = frozenset[int]
-"""Workloads, by their places."""
 LONGER = 6
 """A set that is to be taken is judged again by so many times the stretch of a first trial."""
 

@@ -10,14 +10,13 @@ from ssdscope.advise.addresses import whole_parts
 from ssdscope.advise.placement import pairs
 from ssdscope.advise.placement.drives import Drive
 from ssdscope.advise.placement.infeasible import explain
-from ssdscope.advise.placement.judging import LONGER, Judge, Set
+from ssdscope.advise.placement.judging import LONGER, Judge
 from ssdscope.advise.placement.limits import YEAR_S, Limits, require_possible
-from ssdscope.advise.placement.programme import Kind, Placed, Programme, cheapest
+from ssdscope.advise.placement.programme import Kind, Placed, Programme, Set, cheapest
 from ssdscope.advise.placement.workloads import Load
 from ssdscope.errors import UsageError
 
 Progress = Callable[[str, float], None]
-NS_PER_S = 1_000_000_000
 
 
 @dataclass(frozen=True)

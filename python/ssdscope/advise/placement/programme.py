@@ -16,6 +16,7 @@ import numpy as np
 from ssdscope.errors import SsdscopeError
 
 Set = frozenset[int]
+"""Workloads, by their places."""
 Fails = Callable[[int, Set], bool]
 ROUNDS = 500
 SOLVER_S = 60.0
@@ -110,16 +111,18 @@ def cheapest(
         chosen = model.solve()
         if chosen is None:
             return None
-        failing = [(kind, these) for kind, these in chosen if fails(kind, these)]
-        doubted = [] if failing or surely_fails is None else chosen
-        failing_after_all = [each for each in doubted if surely_fails and surely_fails(*each)]
-        for kind, these in failing_after_all:
-            model.forbid(kind, these)
-        if not failing and not failing_after_all:
+        failing = [
+            (kind, smallest(partial(fails, kind), these))
+            for kind, these in chosen
+            if fails(kind, these)
+        ]
+        if not failing and surely_fails is not None:
+            failing = [each for each in chosen if surely_fails(*each)]
+        if not failing:
             price = sum(problem.kinds[kind].price for kind, _ in chosen)
             return Placed(tuple(chosen), price, solved)
         for kind, these in failing:
-            model.forbid(kind, smallest(partial(fails, kind), these))
+            model.forbid(kind, these)
     raise SsdscopeError(
         f"{rounds} placements were tried, and none keeps the limits, yet others are left",
         hint="fewer workloads or drives at a time, or looser limits, decide it",
