@@ -4,7 +4,7 @@ Read in this order:
 
 `requests`
     Columns of requests, and several of them laid beside each other on one drive.
-`workloads`, `reading`
+`workloads`, `reading`, `tables`
     A workload makes requests for a stretch of time: by its characteristics and a rate, or from a
     trace. How both are written in files and on the command line.
 `drives`, `costs`

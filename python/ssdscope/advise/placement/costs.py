@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ssdscope.advise.placement.drives import Drive
+from ssdscope.advise.placement.tables import parsed, require_known
 from ssdscope.errors import ConfigError, UsageError, nearest
 from ssdscope.models.fitted import FittedModel
 from ssdscope.targets.opening import read_text
@@ -112,9 +113,7 @@ def _is_uri(name: str) -> bool:
 def _cost(table: Any, where: str, path: str) -> Cost:
     if not isinstance(table, Mapping):
         raise ConfigError(f"{where} is not a table", hint=HINT)
-    for key in table:
-        if key not in KEYS:
-            raise ConfigError(f"{where}: there is no key {key!r}", hint=nearest(key, KEYS))
+    require_known(table, KEYS, where)
     target, price, count = table.get("target"), table.get("price"), table.get("count", 1)
     if not isinstance(target, str) or not target:
         raise ConfigError(f"{where}: target is missing or not a text", hint=HINT)
@@ -141,10 +140,7 @@ def _beside(path: str, name: str) -> str:
 def _size(table: Mapping[str, Any], key: str, where: str) -> int | None:
     if key not in table:
         return None
-    try:
-        size = parse_size(str(table[key]))
-    except UsageError as error:
-        raise ConfigError(f"{where}: {key}: {error.message}", hint=error.hint) from error
+    size = parsed(table[key], f"{where}: {key}", parse_size)
     if size == 0:
         raise ConfigError(f"{where}: {key}: it is nothing", hint="leave it out if it is unknown")
     return size

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ssdscope.advise.placement.tables import parsed, require_known
 from ssdscope.advise.placement.workloads import Load, Stream, Traced
 from ssdscope.errors import ConfigError, UsageError, nearest
 from ssdscope.models import asking
@@ -145,7 +146,7 @@ def _of_table(table: Mapping[str, Any], where: str, path: str, given: Reading) -
     where = f"{where} ({name})" if path else where
     if "trace" in table:
         return _of_trace(table, where, path, given)
-    _require_known(table, (*COMMON, *FIO, *CHARACTERISTICS), where)
+    require_known(table, (*COMMON, *FIO, *CHARACTERISTICS), where)
     missing = [key for key in ("size", "rate_iops") if key not in table]
     if missing:
         raise ConfigError(
@@ -156,7 +157,7 @@ def _of_table(table: Mapping[str, Any], where: str, path: str, given: Reading) -
         name=name,
         vector=_vector(table, where),
         rate=_positive(table["rate_iops"], f"{where}: rate_iops"),
-        size_bytes=_read(table["size"], f"{where}: size", parse_size),
+        size_bytes=parsed(table["size"], f"{where}: size", parse_size),
         latency_limit_ns=_latency(table, where, given),
     )
     longest = max(load.vector.effective().wr_size, load.vector.effective().rd_size)
@@ -210,7 +211,7 @@ def _of_fio(options: Mapping[str, Any], where: str) -> Vector:
 
 
 def _of_trace(table: Mapping[str, Any], where: str, path: str, given: Reading) -> Load:
-    _require_known(table, OF_TRACE, where)
+    require_known(table, OF_TRACE, where)
     file = _beside(path, table["trace"]) if path else Path(str(table["trace"]))
     fit, align = table.get("fit", given.fit), table.get("align", given.align)
     for key, value, known in (("fit", fit, FITS), ("align", align, ALIGNMENTS)):
@@ -243,27 +244,14 @@ def _beside(path: str, name: Any) -> Path:
     return Path(path).parent / name
 
 
-def _require_known(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    for key in table:
-        if key not in known:
-            raise ConfigError(f"{where}: there is no key {key!r}", hint=nearest(key, known))
-
-
 def _latency(table: Mapping[str, Any], where: str, given: Reading) -> int | None:
     """Take a workload's own bound, or that for all."""
     if "latency" not in table:
         return given.latency_ns
-    found = _read(table["latency"], f"{where}: latency", parse_duration)
+    found = parsed(table["latency"], f"{where}: latency", parse_duration)
     if found <= 0:
         raise ConfigError(f"{where}: latency: no drive answers in no time")
     return found
-
-
-def _read(value: Any, where: str, parse: Any) -> int:
-    try:
-        return int(parse(str(value)))
-    except UsageError as error:
-        raise ConfigError(f"{where}: {error.message}", hint=error.hint) from error
 
 
 def _positive(value: Any, where: str) -> float:
