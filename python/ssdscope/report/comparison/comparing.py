@@ -147,10 +147,10 @@ def render(told: Comparison) -> str:
     """Make the page: HTML that loads nothing."""
     entries = told.entries
     reports, runs = told.kind == "report", told.kind == "run"
-    found = sides.findings(entries) if reports else []
+    document = told.to_json()
     return templating.fill(
         "comparison.html.j2",
-        document=told.to_json(),
+        document=document,
         names=[each.name for each in entries],
         files=[(each.name, each.path) for each in entries],
         what=KINDS[told.kind],
@@ -159,7 +159,7 @@ def render(told: Comparison) -> str:
         caution=told.caution(),
         ranking=figures.ranking(told.ranking, len(told.workloads)),
         pairwise=pairwise(told) if len(entries) > 2 else None,
-        findings=[row | {"mark": MARKS[row["differs"]]} for row in found],
+        findings=[row | {"mark": MARKS[row["differs"]]} for row in document["findings"]],
         curves=figures.curves(entries),
         cells=cells(told),
         sustained=sides.sustained(entries) if reports else None,
