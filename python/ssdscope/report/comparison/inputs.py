@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +96,6 @@ def read_all(paths: Sequence[str]) -> list[Entry]:
 
 def _named(entries: Sequence[Entry]) -> list[Entry]:
     """Name each by its drive where that tells them apart, else by its file as well."""
-    from dataclasses import replace
-
     targets = [each.target for each in entries]
     if len(set(targets)) == len(targets):
         return list(entries)
@@ -136,7 +134,7 @@ def _report(path: Path) -> Entry:
     report = reports.read(path)
     try:
         points = best_known(measured(report.document))
-        cells = {_in_words(point): _cell_of(point) for point in points}
+        cells = {workload(point, point["sort"]): _cell_of(point) for point in points}
         curves = [point for each in points for point in _curve(each)]
     except (KeyError, TypeError) as error:
         raise UsageError(f"{path}: performance: {error} is missing or wrong", hint=HINT) from None
@@ -145,15 +143,18 @@ def _report(path: Path) -> Entry:
     )
 
 
-def _in_words(point: Mapping[str, Any]) -> str:
+def workload(point: Mapping[str, Any], sort: str = "") -> str:
+    """Name the workload of a point: random write, 4 KiB, depth 1."""
     size = words.size(point["block_bytes"])
-    return f"{words.pattern(point['rw'], point['sort'])}, {size}, depth {point['iodepth']}"
+    return f"{words.pattern(point['rw'], sort)}, {size}, depth {point['iodepth']}"
 
 
 def _cell_of(point: Mapping[str, Any]) -> Cell:
-    low, high = point["ci95_low_ns"], point["ci95_high_ns"]
-    half = None if low is None or high is None else (high - low) / 2
-    return Cell(float(point["mean_ns"]), half)
+    return Cell(float(point["mean_ns"]), _half(point["ci95_low_ns"], point["ci95_high_ns"]))
+
+
+def _half(low: float | None, high: float | None) -> float | None:
+    return None if low is None or high is None else (high - low) / 2
 
 
 def _curve(point: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -188,8 +189,7 @@ def _run(path: Path, document: Mapping[str, Any]) -> Entry:
 
 def _direction(told: Mapping[str, Any]) -> Cell:
     latency = told["latency_ns"]
-    low, high = latency["ci95_low"], latency["ci95_high"]
-    return Cell(float(latency["mean"]), None if low is None or high is None else (high - low) / 2)
+    return Cell(float(latency["mean"]), _half(latency["ci95_low"], latency["ci95_high"]))
 
 
 def _sweep(path: Path) -> Entry:
@@ -231,9 +231,10 @@ def _of_repeats(name: str, rows: Sequence[Mapping[str, Any]]) -> Cell:
     column = f"{name.rpartition(' ')[2].removesuffix('s')}.latency_ns"
     means = [float(row[f"{column}.mean"]) for row in rows]
     if len(means) > 1:
-        return Cell(student(means).mean, student(means).half_width)
-    low, high = rows[0].get(f"{column}.ci95_low"), rows[0].get(f"{column}.ci95_high")
-    return Cell(means[0], None if low is None or high is None else (high - low) / 2)
+        over = student(means)
+        return Cell(over.mean, over.half_width)
+    only = rows[0]
+    return Cell(means[0], _half(only.get(f"{column}.ci95_low"), only.get(f"{column}.ci95_high")))
 
 
 def _swept(

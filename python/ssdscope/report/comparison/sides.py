@@ -5,7 +5,7 @@ from typing import Any
 
 from ssdscope.findings import Detected, Finding
 from ssdscope.report import words
-from ssdscope.report.comparison.inputs import DIRECTIONS, Entry
+from ssdscope.report.comparison.inputs import DIRECTIONS, Entry, workload
 from ssdscope.report.parts import Table
 from ssdscope.report.sections import flat
 
@@ -74,9 +74,7 @@ def sustained(entries: Sequence[Entry]) -> Table | None:
         for point in each.document["performance"]["sustained"]:
             if point.get("bandwidth_bytes_per_s") is None:
                 continue
-            size = words.size(point["block_bytes"])
-            name = f"{words.pattern(point['rw'])}, {size}, depth {point['iodepth']}"
-            row = rates.setdefault(name, [words.NOTHING] * len(entries))
+            row = rates.setdefault(workload(point), [words.NOTHING] * len(entries))
             row[place] = words.bandwidth(point["bandwidth_bytes_per_s"])
     if not rates:
         return None
