@@ -196,11 +196,11 @@ def format_size(size_bytes: int) -> str:
     return str(size_bytes)
 
 
-def format_binary(size_bytes: float) -> str:
-    """Write bytes for people in powers of 1024, with three digits: ``16 KiB``."""
+def format_binary(size_bytes: float, digits: int = 3) -> str:
+    """Write bytes for people in powers of 1024, with so many digits: ``16 KiB``."""
     for unit, scale in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
         if size_bytes >= scale:
-            return f"{significant(size_bytes / scale)} {unit}"
+            return f"{significant(size_bytes / scale, digits)} {unit}"
     return f"{size_bytes:g} B"
 
 

@@ -6,6 +6,7 @@ several phases are run, spread evenly over the unit that they may miss.
 
 from dataclasses import dataclass, replace
 
+from ssdscope.units import format_binary
 from ssdscope.workloads import Workload
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -139,8 +140,5 @@ def settled_writes(kept_share: float) -> Stream:
 
 
 def size(size_bytes: float) -> str:
-    """Write a size for people, in powers of 1024 with four digits at most."""
-    for unit, scale in (("GiB", 1 << 30), ("MiB", MIB), ("KiB", KIB)):
-        if size_bytes >= scale:
-            return f"{size_bytes / scale:.4g} {unit}"
-    return f"{size_bytes:g} B"
+    """Write a size for people, with the four digits that whole KiB below 1 MiB have."""
+    return format_binary(size_bytes, digits=4)
