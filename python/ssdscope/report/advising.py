@@ -17,7 +17,7 @@ class Setting:
     gain, span
         What it gains, and the interval of that; empty where it was not measured.
     effect
-        Why there is no gain, or what else is known of it.
+        Why there is no gain.
     """
 
     tool: str
@@ -73,7 +73,7 @@ def _setting(each: Mapping[str, Any]) -> Setting:
         why=f"{each['formula']}: {each['because']}",
         gain=_gain(gain),
         span="" if not gain else _span(gain),
-        effect=str(each.get("effect") or each.get("gain_remark") or ""),
+        effect=str(each.get("gain_remark") or ""),
     )
 
 
