@@ -34,8 +34,7 @@ def _partition(facts: Facts, value: int) -> str:
     return f"blkdiscard {device} && echo {line} | sfdisk --label gpt {device}"
 
 
-def _loads(facts: Facts, size_bytes: int) -> Stream:
-    del facts
+def _loads(_facts: Facts, size_bytes: int) -> Stream:
     return load(max(MIB, size_bytes // MIB * MIB))
 
 

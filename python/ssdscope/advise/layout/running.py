@@ -12,6 +12,7 @@ from ssdscope.advise.layout.counting import Count, count
 from ssdscope.advise.layout.requests import Requests, fitted
 from ssdscope.advise.layout.steps import laid_out
 from ssdscope.errors import UsageError
+from ssdscope.targets.records import OP_WRITE
 
 if TYPE_CHECKING:
     from ssdscope.targets import Device
@@ -188,7 +189,7 @@ def run(device: Device, requests: Requests) -> Outcome:
     before = device.counters() or {}
     log = device.run_list(requests.op, requests.offset_bytes, requests.bytes)
     after = device.counters() or {}
-    writes = log.op == 1
+    writes = log.op == OP_WRITE
     merged = {
         kind: after["merges"][kind] - before["merges"][kind] for kind in MERGES if "merges" in after
     }
