@@ -174,7 +174,8 @@ def place(
     from ssdscope.results.record import envelope
 
     session: Session = context.obj
-    duration_ns, latency_ns = _time("--duration", duration), _time("--latency", latency)
+    duration_ns = _time("--duration", duration)
+    latency_ns = None if latency is None else _time("--latency", latency)
     limits = Limits(None if lifetime is None else parse_lifetime(lifetime), max_cost)
     _require_cost(cost, limits)
     if time_scale <= 0:
@@ -186,7 +187,7 @@ def place(
     drives = _drives(on or [], costs, state, used_seed)
     document: dict[str, Any] = {**envelope(seed=used_seed), "duration_ns": duration_ns}
     document["workloads"] = [_about(each) for each in loads]
-    common: dict[str, Any] = {"duration_ns": duration_ns or 1, "seed": used_seed}
+    common: dict[str, Any] = {"duration_ns": duration_ns, "seed": used_seed}
     with stage_progress(progress) as stage:
         if costs:
             found = placing.place(loads, drives, limits, progress=stage, **common)
@@ -207,11 +208,9 @@ def place(
     return EXIT_DONE if trusted else EXIT_NOT_TRUSTWORTHY
 
 
-def _time(option: str, text: str | None) -> int | None:
+def _time(option: str, text: str) -> int:
     from ssdscope.units import parse_duration
 
-    if text is None:
-        return None
     try:
         found = parse_duration(text)
     except UsageError as error:
@@ -343,8 +342,10 @@ def _pairs(pairs: list[dict[str, Any]]) -> str:
 
 
 def _pair(row: dict[str, Any]) -> str:
+    from ssdscope.advise.placement.pairs import TOO_SMALL
+
     if row["reason"]:
-        return "too small" if row["reason"].startswith("too small") else "not tried"
+        return TOO_SMALL if row["reason"].startswith(TOO_SMALL) else "not tried"
     if not row["keeps_up"]:
         return "too slow"
     marked = " (model)" if row["source"] == "model" else ""
