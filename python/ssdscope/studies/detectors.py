@@ -54,8 +54,9 @@ class Probed:
         key = (uri, tuple(sets))
         told = self._found.setdefault(key, {})
         if name not in told:
-            chosen = _answering(name)
-            first = [probe for each in _BUILT_ON.get(name, ()) for probe in _answering(each)]
+            answering = probes.properties()
+            chosen = answering.get(name, [])
+            first = [probe for each in _BUILT_ON.get(name, ()) for probe in answering.get(each, ())]
             order = [probe for probe in probes.registry() if probe in {*first, *chosen}]
             found = probes.run(order, self._device(uri, sets), BUDGET, self.seed)
             told |= {each.name: each for each in found}
@@ -74,11 +75,6 @@ class Probed:
         if key not in self._open:
             self._open[key] = open_target(uri, sets=tuple(sets), seed=self.seed).device
         return self._open[key].fork()
-
-
-def _answering(name: str) -> list[str]:
-    """Give the names of the probes that answer a property."""
-    return [probe.name for probe in probes.registry().values() if name in probe.properties]
 
 
 def truths_of_file(uri: str, sets: Sequence[str] = ()) -> dict[str, Truth]:
