@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ssdscope.findings import Exhibit
 from ssdscope.plots import PAGE, charts, inline_svg
 from ssdscope.report import words
-from ssdscope.report.parts import Chart, Document, Table, measured
+from ssdscope.report.parts import Chart, Document, Table, burst_of, measured
 from ssdscope.targets.traces import is_synthetic
 from ssdscope.workloads.steady import RANGE_MAX, WINDOW_ROUNDS
 
@@ -206,8 +206,7 @@ def _ends_of_sizes(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
 
 def _course(document: Document, row: Mapping[str, Any]) -> dict[str, Any]:
     """Give a course with its marks."""
-    workload = {key: row[key] for key in ("rw", "block_bytes", "iodepth")}
-    burst = next(iter(measured(document, sort="burst", **workload)), None)
+    burst = burst_of(document, row)
     start = None if burst is None else float(burst["bandwidth_bytes_per_s"])
     rates = [float(rate) for rate in row["course"]["rates_bytes_per_s"]]
     fall, share = steepest_fall([] if start is None else [start], rates)

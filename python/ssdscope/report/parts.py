@@ -53,5 +53,11 @@ def best_known(points: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [point for point in points if point["sort"] != "burst" or _workload(point) not in kept]
 
 
+def burst_of(document: Document, row: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Give the burst of the workload of a row; None where none was measured."""
+    workload = {key: row[key] for key in ("rw", "block_bytes", "iodepth")}
+    return next(iter(measured(document, sort="burst", **workload)), None)
+
+
 def _workload(point: Mapping[str, Any]) -> tuple[Any, ...]:
     return point["rw"], point["block_bytes"], point["iodepth"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from ssdscope.findings import Absent, Detected, Findings, Reason, Undetectable
 from ssdscope.report import words
-from ssdscope.report.parts import Document, measured
+from ssdscope.report.parts import Document, burst_of, measured
 
 BUSY = "The machine was busy, and its own waiting is in every time measured here"
 NOTABLE = 2.0
@@ -135,14 +135,7 @@ def _lasting(document: Document) -> Iterator[_Statement]:
     """Compare what random writes take in a burst and for good, where that shows most."""
     worst: _Statement | None = None
     for kept in measured(document, sort="sustained", rw="randwrite"):
-        burst = next(
-            iter(
-                measured(
-                    document, sort="burst", rw="randwrite", block_bytes=kept["block_bytes"],
-                    iodepth=kept["iodepth"],
-                )
-            ), None,
-        )  # fmt: skip
+        burst = burst_of(document, kept)
         if burst is None:
             continue
         ratio = kept["mean_ns"] / burst["mean_ns"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ssdscope.report import words
-from ssdscope.report.parts import Document, measured
+from ssdscope.report.parts import Document, burst_of, measured
 
 WIDTH, HEIGHT = 120, 26
 """Of the small picture of a rate, in its own units."""
@@ -58,8 +58,7 @@ def _why_none(document: Document) -> str:
 
 
 def _row(document: Document, row: Mapping[str, Any]) -> Write:
-    workload = {key: row[key] for key in ("rw", "block_bytes", "iodepth")}
-    burst = next(iter(measured(document, sort="burst", **workload)), None)
+    burst = burst_of(document, row)
     kept = row if row["reached"] else None
     return Write(
         name=f"{words.pattern(row['rw'])}, {words.size(row['block_bytes'])}",
