@@ -21,7 +21,7 @@ def found_so_far(found: Findings) -> str:
     """Say what was detected, the newest first: merge unit 4 MiB · write buffer 128 KiB."""
     detected = [each for each in found.values() if isinstance(each, Detected)]
     return SEPARATOR.join(
-        f"{_in_a_sentence(each.about.name)} {words.value(each)}" for each in reversed(detected)
+        f"{words.in_a_sentence(each.about.name)} {words.value(each)}" for each in reversed(detected)
     )
 
 
@@ -209,9 +209,3 @@ def _some(names: list[str]) -> str:
     if len(names) <= NAMED:
         return ", ".join(names)
     return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
-
-
-def _in_a_sentence(name: str) -> str:
-    """Begin a name with a small letter, unless it is an abbreviation: RMW unit, read cache."""
-    first, _, _ = name.partition(" ")
-    return name if first.upper() == first else name[0].lower() + name[1:]

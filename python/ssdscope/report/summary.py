@@ -103,8 +103,7 @@ def _stream(points: list[Mapping[str, Any]]) -> Iterator[str]:
 
 def _inside(found: Findings) -> str:
     told = [
-        f"{each.about.name[0].lower() if each.about.name[1:2].islower() else each.about.name[0]}"
-        f"{each.about.name[1:]} {words.value(each)}"
+        f"{words.in_a_sentence(each.about.name)} {words.value(each)}"
         for name in INSIDE
         if isinstance(each := found.get(name), Detected)
     ]

@@ -108,6 +108,12 @@ def span(low_ns: float, high_ns: float) -> str:
     return f"{significant(low_ns / scale)} to {significant(high_ns / scale)} {unit}"
 
 
+def in_a_sentence(name: str) -> str:
+    """Begin a name with a small letter, unless it is an abbreviation: RMW unit, read cache."""
+    first, _, _ = name.partition(" ")
+    return name if first.upper() == first else name[0].lower() + name[1:]
+
+
 def value(finding: Finding) -> str:
     """Write the answer of a finding."""
     unit = finding.unit
