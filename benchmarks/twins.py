@@ -36,7 +36,8 @@ from ssdscope.probes import Budget, silent
 from ssdscope.report import performance, survey, sustaining
 from ssdscope.seeds import stream
 from ssdscope.studies.recovery.generator import draw
-from ssdscope.targets import Device, open_target
+from ssdscope.targets import Device, Target, open_target
+from ssdscope.targets.spare import spare_bytes
 from ssdscope.twin.settling import Settled, settled, told_apart
 from ssdscope.workloads.figures import Stretch, counted, figures_of, run_stretch
 from ssdscope.workloads.sustained import sustain
@@ -58,8 +59,9 @@ MEDIAN_MAX, P90_MAX, SUSTAINED_MAX = 0.05, 0.15, 0.10
 BUDGET = Budget.parse("default")
 
 
-def measured(device: Device, sustained: bool) -> tuple[Findings, dict[str, Any]]:
+def measured(target: Target, sustained: bool) -> tuple[Findings, dict[str, Any]]:
     """Measure a drive as `characterize` does, as far as a twin needs it."""
+    device = target.device
     findings = Findings(probes.reconciled(list(probes.each(["all"], device, BUDGET, SEED, silent))))
     rng = stream(SEED, "report.characterize.held_out")
     plan = survey.planned(device.info, performance.HELD_OUT, rng)
@@ -69,7 +71,9 @@ def measured(device: Device, sustained: bool) -> tuple[Findings, dict[str, Any]]
     told = [row.to_json() | {"split": each} for (_, each), row in zip(plan, rows, strict=True)]
     found: dict[str, Any] = {"points": told, "sustained": []}
     if sustained:
-        kept = sustaining.settle(device, BUDGET, seed=SEED, progress=silent)
+        kept = sustaining.settle(
+            device, BUDGET, seed=SEED, progress=silent, spare_bytes=spare_bytes(target)
+        )
         found["sustained"] = list(sustaining.rows(kept))
     return findings, found
 
@@ -128,8 +132,9 @@ def kept_up(copy: Device, row: Settled | None) -> float | None:
 def judge(uri: str, count: int, sustained: bool) -> dict[str, Any]:
     """Characterise a drive, build its twin, and hold the two against each other."""
     begun = time.process_time()
-    drive = open_target(uri, seed=SEED).device
-    findings, found = measured(drive, sustained)
+    target = open_target(uri, seed=SEED)
+    drive = target.device
+    findings, found = measured(target, sustained)
     characterised = time.process_time()
     built = twin.build(findings, drive.info, found, name=uri, seed=TWIN_SEED)
     result: dict[str, Any] = {

@@ -134,8 +134,7 @@ def _ends(document: Document) -> HeatMap | None:
     if not columns:
         return None
     depths = sorted({depth for _, at in columns for depth in at})
-    values = [[at[d]["iops"] if d in at else None for _, at in columns] for depth in depths
-              for d in (depth,)]  # fmt: skip
+    values = [[at[depth]["iops"] if depth in at else None for _, at in columns] for depth in depths]
     rows = [
         (
             str(depth),

@@ -1,11 +1,12 @@
 """The twin of a report: its drive file, how far it is off, and what a change to it would do."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ssdscope import twin
 from ssdscope.errors import ConfigError, UsageError
+from ssdscope.probes.budget import StageProgress
 from ssdscope.report import words
 from ssdscope.report.document import Report
 from ssdscope.results.marks import MADE_BY
@@ -23,7 +24,6 @@ ASKED = tuple(
 """Workloads that a changed twin is held against the original with: reads, and bursts of writes."""
 KEPT_UP = tuple(Workload(rw="randwrite", block_bytes=4096, iodepth=depth) for depth in DEPTHS)
 """And random writes that were brought to rest."""
-StageProgress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ from typing import Any
 
 from ssdscope.report import figures, words
 from ssdscope.report.parts import Chart, Document
-
-MEDIAN_MAX, P90_MAX = 0.05, 0.15
-"""Errors on held-out workloads up to which a twin stands for its drive; beyond, it is a sketch."""
+from ssdscope.twin.build import MEDIAN_MAX, P90_MAX
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from ssdscope import stats
 from ssdscope.errors import UsageError
 from ssdscope.targets.drive_writer import open_drive
+from ssdscope.twin.likeness import LABEL
 from ssdscope.workloads.figures import counted, run_stretch
 from ssdscope.workloads.sustained import sustain
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from ssdscope.targets import Device
     from ssdscope.workloads import Workload
 
-LABEL = "twin"
 REPEATS = 5
 """Runs of each, from the same state with the same seed on both; how far their ratios differ is
 the interval."""

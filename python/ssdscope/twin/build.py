@@ -12,7 +12,7 @@ from ssdscope import stats
 from ssdscope.errors import SsdscopeError
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.twin import fitting, settling, structure
-from ssdscope.twin.likeness import Allowance, Measured, means_ns, measured
+from ssdscope.twin.likeness import LABEL, Allowance, Measured, means_ns, measured
 from ssdscope.twin.noise import noise
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _held_to(text: str, rows: Sequence[Measured], seed: int) -> list[dict[str, A
     """Run held-out workloads on the twin, each on a copy; those that fail are told as no number."""
     if not rows:
         return []
-    found = means_ns(open_drive(text, "twin", seed), rows, seed, whole=True)
+    found = means_ns(open_drive(text, LABEL, seed), rows, seed, whole=True)
     return [
         row.told() | {"sort": "burst" if row.writes else "read", "predicted_ns": float(mean)}
         for row, mean in zip(rows, found, strict=True)

@@ -17,6 +17,10 @@ MANY_BLOCKS = 1 << 18
 """Of a plane; a larger drive gets larger blocks instead of more."""
 LEAST_SPARE_BLOCKS = 8
 """Of a plane: two that are written, one to clean with, two that stop writes, and some to work."""
+LOGS_ROOM, BESIDE_LOGS = 1.1, 3
+"""Spare space over what log blocks take; units of merging that a drive needs beside them."""
+LEAST_PAGE_BYTES, MOST_PAGE_BYTES = 2048, 65_536
+"""Of pages that drives have."""
 ENOUGH_BYTES = 4 << 30
 """Of a page-mapped drive, to see what bursts take."""
 TYPICAL_NS = {
@@ -89,6 +93,16 @@ class Design:
         """Planes that work side by side."""
         return self.channels * self.ways * self.planes
 
+    def spare_for_logs(self, blocks: int) -> float:
+        """Give the share of spare space that so many log blocks need."""
+        bytes_needed = (blocks + BESIDE_LOGS) * self.merge_unit_bytes
+        return LOGS_ROOM * bytes_needed / self.capacity_bytes
+
+    def with_logs(self, blocks: int) -> Self:
+        """Give the same drive with another number of log blocks, and spare space for them."""
+        spare = max(self.spare_ratio, self.spare_for_logs(blocks))
+        return replace(self, log_blocks=blocks, spare_ratio=spare)
+
     def timed(self, times: Mapping[str, float]) -> Self:
         """Give the same structure with other times."""
         return replace(self, times={**self.times, **times})
@@ -139,7 +153,7 @@ class Design:
         least = LEAST_SPARE_BLOCKS
         if self.log_block:
             groups = max(self.units // self._width(), 1)
-            least = math.ceil((self.log_blocks + 3) / groups)
+            least = math.ceil((self.log_blocks + BESIDE_LOGS) / groups)
         blocks = max(blocks, math.ceil(exported / (block_pages * per_block)) + least)
         raw = blocks * block_pages * per_block
         return {

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ssdscope.twin.design import Design, Value
+from ssdscope.twin.design import LEAST_PAGE_BYTES, MOST_PAGE_BYTES, Design, Value
 
 if TYPE_CHECKING:
     from ssdscope.twin.search import Question
@@ -142,7 +142,7 @@ def _runs(design: Design) -> Iterator[Design]:
 def _page(design: Design) -> Iterator[Design]:
     for page in (design.page_bytes * 2, design.page_bytes // 2):
         whole = page % design.logical_block_bytes == 0 and page >= design.logical_block_bytes
-        if not whole or not 2048 <= page <= 65536:
+        if not whole or not LEAST_PAGE_BYTES <= page <= MOST_PAGE_BYTES:
             continue
         unit = max(design.map_unit_bytes, page)
         if unit % page == 0 and (not design.log_block or design.merge_unit_bytes % page == 0):
@@ -237,11 +237,7 @@ def _logs(design: Design) -> Iterator[Design]:
         if blocks == now:
             continue
         if 1 <= blocks <= design.capacity_bytes // design.merge_unit_bytes // 2:
-            spare = max(
-                design.spare_ratio,
-                1.1 * (blocks + 3) * design.merge_unit_bytes / design.capacity_bytes,
-            )
-            yield replace(design, log_blocks=blocks, spare_ratio=spare)
+            yield design.with_logs(blocks)
 
 
 def _association(design: Design) -> Iterator[Design]:

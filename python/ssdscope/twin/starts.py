@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.findings import DEPTH_SWEEP, SIZE_SWEEP
-from ssdscope.twin.design import Design
+from ssdscope.twin.design import LEAST_PAGE_BYTES, MOST_PAGE_BYTES, Design
 from ssdscope.twin.staircase import Staircase, staircases
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ def arrays(design: Design, *, counted: bool = False) -> Iterator[Design]:
 def _possible(design: Design, page: int) -> bool:
     unit = design.merge_unit_bytes if design.log_block else page
     whole = page % design.logical_block_bytes == 0 and unit % page == 0
-    return whole and 2048 <= page <= 65_536 and design.map_unit_bytes % page == 0
+    usual = LEAST_PAGE_BYTES <= page <= MOST_PAGE_BYTES
+    return whole and usual and design.map_unit_bytes % page == 0
 
 
 def chips(design: Design, *, counted: bool = False) -> Iterator[Design]:
@@ -162,10 +163,8 @@ def rooms(design: Design) -> Iterator[Design]:
     yield design
     if design.log_block:
         for blocks in (32, 128, 512):
-            share = 1.1 * (blocks + 3) * design.merge_unit_bytes / design.capacity_bytes
-            if share < MOST_LOGS:
-                spare = max(design.spare_ratio, share)
-                yield replace(design, log_blocks=blocks, spare_ratio=spare)
+            if design.spare_for_logs(blocks) < MOST_LOGS:
+                yield design.with_logs(blocks)
         return
     for spare in (0.035, 0.15):
         yield replace(design, spare_ratio=spare)
