@@ -32,6 +32,8 @@ READ_SHARE, ARRAY_SHARE = 0.2, 0.4
 """Of the work: to fit reads alone; of the rest, to find arrays."""
 ROUNDS = 4
 START_ROUNDS = 2
+CLIMBED = 4
+"""Beginnings that are climbed from: the nearest need not lie below the highest peak."""
 READ_ARRAYS, BEGUN = 6, 2
 """Arrays that are kept by their reads, and by a few writes."""
 ALLOWED_TIMES, ALLOWED = 3.0, 0.02
@@ -115,14 +117,19 @@ def _writes(rows: Sequence[Measured], depths: Sequence[int]) -> list[Measured]:
 def _fit_reads(
     known: Known, rows: Sequence[Measured], findings: Findings, seed: int, allowance: Allowance
 ) -> Fitted | None:
-    judge, found = Judge(rows, read_times(known.design), seed, allowance), None
-    for start in starts.of_reads(known.design, rows, findings):
-        trial = fit(judge, judge.judged(start), 3)
-        found = trial if found is None or trial.cost < found.cost else found
-    if found is None:
+    judge = Judge(rows, read_times(known.design), seed, allowance)
+    begun = [
+        fit(judge, judge.judged(start), START_ROUNDS)
+        for start in starts.of_reads(known.design, rows, findings)
+    ]
+    if not begun:
         return None
-    found = climb(judge, found, questions.of_reads(known.sure), READS_ALIKE)
-    return fit(judge, found, ROUNDS)
+    climbed = []
+    for start in sorted(begun, key=lambda each: each.cost)[:CLIMBED]:
+        climbed.append(climb(judge, start, questions.of_reads(known.sure), READS_ALIKE))
+        if climbed[-1].cost <= READS_ALIKE:
+            break
+    return fit(judge, min(climbed, key=lambda each: each.cost), ROUNDS)
 
 
 def _fit_all(

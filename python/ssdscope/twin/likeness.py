@@ -90,20 +90,26 @@ class Allowance:
     ----------
     left_s
         About what it takes on one core.
+    whole
+        Of which it is a part, if it is one.
     """
 
     left_s: float
+    whole: Allowance | None = None
 
     def part(self, share: float) -> Allowance:
-        """Set a share of what is left apart."""
-        part = Allowance(share * self.left_s)
-        self.left_s -= part.left_s
-        return part
+        """Allow a share of what is left; what it does not need stays with the whole."""
+        return Allowance(share * self.left_s, self)
 
     def spend(self, page_bytes: int, requests: int, programmed_bytes: int) -> None:
         """Take away what a design took."""
         programs = programmed_bytes / page_bytes
-        self.left_s -= DESIGN_S + requests * REQUEST_S + programs * PROGRAM_S
+        self._take(DESIGN_S + requests * REQUEST_S + programs * PROGRAM_S)
+
+    def _take(self, work_s: float) -> None:
+        self.left_s -= work_s
+        if self.whole is not None:
+            self.whole._take(work_s)
 
 
 def means_ns(

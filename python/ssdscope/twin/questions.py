@@ -19,6 +19,8 @@ SPARES = (0.035, 0.07, 0.12, 0.28)
 SHARES = (0.15, 0.4, 0.65, 0.9)
 """Of two times that reads alone see as one."""
 LEAST_PAGES, MOST_PAGES = 8, 2048
+MOST_BESIDE = 8
+"""Of chips on a channel, and of planes of a die."""
 
 
 def of_reads(sure: Set[str]) -> list[Question]:
@@ -81,26 +83,30 @@ def _start(design: Design) -> Iterator[Design]:
 
 def _ways(design: Design) -> Iterator[Design]:
     """Put units on other numbers of channels, and others on the same channels."""
-    for ways in (1, 2, 4, 8):
+    chips = design.channels * design.ways
+    for ways in sorted({1, 2, 4, 8} | _divisors(chips)):
         if ways == design.ways:
             continue
         share = ways / design.ways
         slower = {name: design.times[name] * share for name in ("read", "program")}
         slower["read"] = min(slower["read"], design.times["read"] + design.times["firmware"])
         yield replace(design, ways=ways).timed(slower)
-        if design.channels * design.ways % ways == 0:
-            channels = design.channels * design.ways // ways
+        if chips % ways == 0:
+            channels = chips // ways
             moved = {"transfer": design.times["transfer"] * channels / design.channels}
             yield replace(design, channels=channels, ways=ways).timed(moved)
 
 
 def _planes(design: Design) -> Iterator[Design]:
     """Put units on planes of one die, which work together if their places allow."""
-    for planes in (1, 2, 4, 8):
+    for planes in sorted(_divisors(design.units) - {design.planes}):
         chips = design.units // planes
-        if planes != design.planes and design.units % planes == 0:
-            ways = design.ways if chips % design.ways == 0 else 1
-            yield replace(design, channels=chips // ways, ways=ways, planes=planes)
+        ways = design.ways if chips % design.ways == 0 else 1
+        yield replace(design, channels=chips // ways, ways=ways, planes=planes)
+
+
+def _divisors(count: int) -> set[int]:
+    return {each for each in range(1, MOST_BESIDE + 1) if count % each == 0}
 
 
 def _command(design: Design) -> Iterator[Design]:

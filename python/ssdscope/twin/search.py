@@ -175,19 +175,8 @@ def fit(judge: Judge, at: Fitted, rounds: int) -> Fitted:
 
 def _step(judge: Judge, at: Fitted, start: Design) -> Fitted:
     """Take the best of steps with different damping; where it stands if none is better."""
-    if at.slopes is None:
-        return at
-    weights = np.sqrt(1 / np.maximum(np.abs(at.misses), SMALL))
-    scaled, wanted = at.slopes * weights[:, None], -at.misses * weights
-    times = at.design.times
-    away = np.array([np.log(times[name] / start.times[name]) for name in judge.names])
-    eye, found = np.eye(len(judge.names)), at
-    for damping in DAMPINGS:
-        size = np.sqrt(damping * np.mean(np.sum(scaled**2, axis=0)) + 1e-12)
-        matrix = np.vstack([scaled, TIED * eye, size * eye])
-        target = np.concatenate([wanted, -TIED * away, np.zeros(len(away))])
-        move = np.linalg.lstsq(matrix, target, rcond=None)[0]
-        move = np.clip(move, -FURTHEST, FURTHEST)
+    found = at
+    for move in _moves(at, start, judge.names):
         trial = judge.judged(at.design.timed(_moved(at.design, judge.names, move)))
         trial.slopes = _carried(at, trial, move)
         if trial.cost < GAIN * found.cost:
@@ -195,6 +184,25 @@ def _step(judge: Judge, at: Fitted, start: Design) -> Fitted:
         if found is not at:
             break
     return found
+
+
+def _moves(
+    at: Fitted, start: Design, names: Sequence[str]
+) -> Iterator[npt.NDArray[np.float64]]:
+    """Give steps by the known slopes, of the logarithms of the times, from bold to careful."""
+    if at.slopes is None:
+        return
+    weights = np.sqrt(1 / np.maximum(np.abs(at.misses), SMALL))
+    scaled, wanted = at.slopes * weights[:, None], -at.misses * weights
+    times = at.design.times
+    away = np.array([np.log(times[name] / start.times[name]) for name in names])
+    eye = np.eye(len(names))
+    for damping in DAMPINGS:
+        size = np.sqrt(damping * np.mean(np.sum(scaled**2, axis=0)) + 1e-12)
+        matrix = np.vstack([scaled, TIED * eye, size * eye])
+        target = np.concatenate([wanted, -TIED * away, np.zeros(len(away))])
+        move = np.linalg.lstsq(matrix, target, rcond=None)[0]
+        yield np.clip(move, -FURTHEST, FURTHEST)
 
 
 def _moved(design: Design, names: Sequence[str], move: npt.NDArray[np.float64]) -> dict[str, float]:
@@ -216,23 +224,57 @@ def _carried(
 
 
 def climb(judge: Judge, at: Fitted, questions: Sequence[Question], alike: float = ALIKE) -> Fitted:
-    """Try the alternatives of one question after the other, and keep what is better.
+    """Ask one question after the other, the most promising first, and keep what is better.
 
-    Of a question that was answered otherwise than before the neighbours are tried again. Nothing
-    is asked any more when the cost is below `alike`.
+    Each neighbour is run once; the slopes that are known say what its times could still gain, and
+    that orders the questions. They are asked in rounds until none changes anything. Nothing is
+    asked any more when the cost is below `alike`.
     """
-    for question in questions:
-        asked: set[str] = set()
-        again = True
-        while again and not judge.spent and at.cost > alike:
-            again = False
-            best = at
-            for design in question(at.design):
-                if repr(design) not in asked and not judge.spent:
-                    asked.add(repr(design))
-                    best = min(best, _tried(judge, at, design), key=lambda each: each.cost)
-            if best.cost < BETTER * at.cost:
-                at, again = best, True
+    asked: set[str] = set()
+    changed = True
+    while changed and not judge.spent and at.cost > alike:
+        before = at
+        for question in _ordered(judge, at, questions):
+            at = _answered(judge, at, question, asked, alike)
+        changed = at is not before
+    return at
+
+
+def _ordered(judge: Judge, at: Fitted, questions: Sequence[Question]) -> list[Question]:
+    """Order questions by the best that one of their neighbours promises; leave out the hopeless."""
+    promised: dict[int, float] = {}
+    for number, question in enumerate(questions):
+        for design in question(at.design):
+            if judge.spent:
+                break
+            cost = _promised(judge, judge.judged(design, at.slopes))
+            promised[number] = min(cost, promised.get(number, np.inf))
+    hopeful = [each for each in promised if promised[each] < PROMISING * at.cost]
+    return [questions[each] for each in sorted(hopeful, key=lambda each: promised[each])]
+
+
+def _promised(judge: Judge, quick: Fitted) -> float:
+    """Give the cost of a design if its times were fitted and its slopes those it was given."""
+    if quick.slopes is None:
+        return quick.cost
+    moves = _moves(quick, quick.design, judge.names)
+    return min(cost_of(quick.misses + quick.slopes @ move) for move in moves)
+
+
+def _answered(
+    judge: Judge, at: Fitted, question: Question, asked: set[str], alike: float
+) -> Fitted:
+    """Try the neighbours of a question, again as long as one of them is better."""
+    again = True
+    while again and not judge.spent and at.cost > alike:
+        again = False
+        best = at
+        for design in question(at.design):
+            if repr(design) not in asked and not judge.spent:
+                asked.add(repr(design))
+                best = min(best, _tried(judge, at, design), key=lambda each: each.cost)
+        if best.cost < BETTER * at.cost:
+            at, again = best, True
     return at
 
 
