@@ -22,6 +22,8 @@ READ_DEPTHS, WRITE_DEPTHS = (1, 4, 16, 64), (1, 16)
 """Of the grid, what is fitted. Writes of deep queues are many, and tell what shallow ones do."""
 ALONE = 1
 """Depth that says all of a drive which serves one request at a time."""
+NO_NEWS = 0.02
+"""Rates that differ by less, as logarithms, are one."""
 SIZE_MAX = 128 << 10
 """Of writes in order between the grid's sizes; larger ones take long and tell little more."""
 EVERY = 2
@@ -111,7 +113,26 @@ def _writes(rows: Sequence[Measured], depths: Sequence[int]) -> list[Measured]:
     ]
     small = [row for row in every if row.rw == "randwrite" and row.block_bytes == min(grid)]
     longest = max(small, key=lambda row: row.requests, default=None)
-    return chosen if longest is None or longest in chosen else [*chosen, longest]
+    if longest is not None and longest not in chosen:
+        chosen.append(longest)
+    return [row for row in chosen if _tells(row, chosen)]
+
+
+def _tells(row: Measured, chosen: Sequence[Measured]) -> bool:
+    """Say whether a row tells what a shallower one of its pattern and size does not.
+
+    A rate that is the same at either depth does not. One size of each pattern stays at all depths.
+    """
+    shallow = [
+        each
+        for each in chosen
+        if (each.rw, each.block_bytes) == (row.rw, row.block_bytes) and each.iodepth < row.iodepth
+    ]
+    least = min(each.block_bytes for each in chosen if each.rw == row.rw)
+    if not shallow or (row.block_bytes == least and row.iodepth in WRITE_DEPTHS):
+        return True
+    news = min(abs(np.log(each.rate / row.rate)) for each in shallow)
+    return bool(news > NO_NEWS)
 
 
 def _fit_reads(

@@ -51,6 +51,11 @@ class Measured:
         """Whether it writes."""
         return "write" in self.rw
 
+    @property
+    def rate(self) -> float:
+        """Requests in a nanosecond."""
+        return self.iodepth / self.mean_ns
+
     def told(self) -> dict[str, Any]:
         """Give the workload and what was measured, as plain data."""
         keys = ("rw", "block_bytes", "iodepth", "mean_ns")

@@ -48,8 +48,8 @@ BOUNDS_NS = {
 DAMPINGS = (0.003, 0.1, 2.0)
 FURTHEST = 1.2
 """The largest step, of a logarithm."""
-HOPELESS_TIMES, HOPELESS = 4.0, 0.10
-"""A neighbour whose cost is so many times as large, and more by so much, is not fitted."""
+HOPEFUL = 1.0
+"""A neighbour is fitted if it promises a cost below so many times what the best design promises."""
 PROMISING = 1.1
 """A neighbour whose times were roughly fitted is fitted well if its cost is below so many times
 that of the best."""
@@ -249,7 +249,8 @@ def _ordered(judge: Judge, at: Fitted, questions: Sequence[Question]) -> list[Qu
                 break
             cost = _promised(judge, judge.judged(design, at.slopes))
             promised[number] = min(cost, promised.get(number, np.inf))
-    hopeful = [each for each in promised if promised[each] < PROMISING * at.cost]
+    least = HOPEFUL * _promised(judge, at)
+    hopeful = [each for each in promised if promised[each] < least]
     return [questions[each] for each in sorted(hopeful, key=lambda each: promised[each])]
 
 
@@ -258,7 +259,7 @@ def _promised(judge: Judge, quick: Fitted) -> float:
     if quick.slopes is None:
         return quick.cost
     moves = _moves(quick, quick.design, judge.names)
-    return min(cost_of(quick.misses + quick.slopes @ move) for move in moves)
+    return min(quick.cost, *(cost_of(quick.misses + quick.slopes @ move) for move in moves))
 
 
 def _answered(
@@ -281,7 +282,7 @@ def _answered(
 def _tried(judge: Judge, at: Fitted, design: Design) -> Fitted:
     """Fit a neighbour as far as it is promising: first with the slopes that are known."""
     quick = judge.judged(design, at.slopes)
-    if quick.cost > HOPELESS_TIMES * at.cost + HOPELESS:
+    if _promised(judge, quick) > HOPEFUL * _promised(judge, at):
         return quick
     for _ in range(2):
         better = _step(judge, quick, design)

@@ -6,6 +6,7 @@ made smaller for this, with the same array, and written through in a fraction of
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.errors import SsdscopeError
+from ssdscope.twin.design import LEAST_SPARE_BLOCKS
 from ssdscope.twin.likeness import opened
 from ssdscope.workloads import Workload
 from ssdscope.workloads.sustained import sustain
@@ -73,7 +75,9 @@ def told_apart(rows: Sequence[Settled]) -> tuple[Settled | None, list[Settled]]:
 def smaller(design: Design, block_bytes: int) -> Design:
     """Give a design with the same array and share of spare space, and less of it."""
     block = design.units * design.page_bytes * design.pages_per_block
-    least = [LEAST_BYTES, LEAST_REQUESTS * block_bytes, LEAST_BLOCKS * block]
+    # A plane has some spare blocks at least, which shall be no larger a share of a smaller drive.
+    blocks = max(LEAST_BLOCKS, math.ceil(LEAST_SPARE_BLOCKS / design.spare_ratio))
+    least = [LEAST_BYTES, LEAST_REQUESTS * block_bytes, blocks * block]
     least.append(LEAST_MERGE_UNITS * design.merge_unit_bytes)
     step = max(design.merge_unit_bytes, design.map_unit_bytes)
     capacity = -(-max(least) // step) * step
