@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,8 @@ READS_LEAST, READ_BYTES = 60, 8 << 20
 so fewer than were measured are as good."""
 DESIGN_S, REQUEST_S, PROGRAM_S = 5e-3, 1.3e-6, 150e-9
 """What a design costs on one core: to open it, by request, and by page that it programs."""
+OPEN_AT_ONCE = 4
+"""Designs that are run side by side: of large drives each takes memory."""
 READ_QUEUES = 2
 """Times the depth, of a deep queue."""
 
@@ -123,7 +125,6 @@ def means_ns(
     seed: int,
     *,
     whole: bool = False,
-    spend: Callable[[int, int], None] | None = None,
 ) -> npt.NDArray[np.float64]:
     """Run workloads, each on a copy of the drive; shape (n,), not a number where one fails.
 
@@ -131,23 +132,69 @@ def means_ns(
     ----------
     whole
         Run as many reads as were measured, too.
-    spend
-        Told how many requests were run, and how many bytes the drive programmed for them.
     """
+    with ThreadPoolExecutor(_cores()) as pool:
+        return _gathered(_begun(pool, device, rows, seed, whole=whole))
+
+
+def means_of_each(
+    files: Sequence[Mapping[str, Value]], rows: Sequence[Measured], seed: int, allowance: Allowance
+) -> list[npt.NDArray[np.float64] | None]:
+    """Open drives and run the workloads on each; None of one that no drive can be.
+
+    Parameters
+    ----------
+    files
+        Drives, as keys of a drive file.
+    allowance
+        What they took is taken from it.
+    """
+    # Opening and running are calls into Rust that let go of Python, so threads are enough.
+    found: list[npt.NDArray[np.float64] | None] = []
+    with ThreadPoolExecutor(_cores()) as pool:
+        for at in range(0, len(files), OPEN_AT_ONCE):
+            some = files[at : at + OPEN_AT_ONCE]
+            devices = list(pool.map(lambda values: opened(values, seed), some))
+            begun = [
+                None if device is None else _begun(pool, device, rows, seed, whole=False)
+                for device in devices
+            ]
+            for values, device, running in zip(some, devices, begun, strict=True):
+                if device is None or running is None:
+                    found.append(None)
+                    continue
+                found.append(_gathered(running))
+                programmed = sum(_programmed_bytes(copy) for copy, _ in running)
+                programmed -= len(running) * _programmed_bytes(device)
+                requests = sum(_count(row, whole=False) for row in rows)
+                allowance.spend(int(values["nand.page_bytes"]), requests, programmed)
+    return found
+
+
+def _cores() -> int:
     from joblib import cpu_count
 
-    copies = [device.fork() for _ in rows]
-    # A run is one call into Rust that lets go of Python, so threads are enough.
-    with ThreadPoolExecutor(cpu_count()) as pool:
-        tasks = [
-            pool.submit(_mean, copy, row, seed + at, whole)
-            for at, (copy, row) in enumerate(zip(copies, rows, strict=True))
-        ]
-        means = np.array([task.result() for task in tasks])
-    if spend is not None:
-        programmed = sum(map(_programmed_bytes, copies)) - len(copies) * _programmed_bytes(device)
-        spend(sum(_count(row, whole) for row in rows), programmed)
-    return means
+    return int(cpu_count())
+
+
+def _begun(
+    pool: ThreadPoolExecutor, device: Device, rows: Sequence[Measured], seed: int, *, whole: bool
+) -> list[tuple[Device, Future[float]]]:
+    """Start workloads, those first that take longest; give them in their order, with the copies."""
+    started = {
+        at: (copy := device.fork(), pool.submit(_mean, copy, rows[at], seed + at, whole))
+        for at in sorted(range(len(rows)), key=lambda at: _effort(rows[at]), reverse=True)
+    }
+    return [started[at] for at in range(len(rows))]
+
+
+def _gathered(running: Sequence[tuple[Device, Future[float]]]) -> npt.NDArray[np.float64]:
+    return np.array([mean.result() for _, mean in running])
+
+
+def _effort(row: Measured) -> tuple[bool, int]:
+    """Tell which workloads take longest: random writes move more than they write."""
+    return row.rw == "randwrite", row.requests * row.block_bytes * row.writes
 
 
 def _programmed_bytes(device: Device) -> int:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ssdscope.twin.likeness import Allowance, Measured, means_ns, opened
+from ssdscope.twin.likeness import Allowance, Measured, means_of_each
 from ssdscope.twin.noise import without_spikes
 
 if TYPE_CHECKING:
@@ -125,29 +125,32 @@ class Judge:
 
     def misses(self, design: Design) -> npt.NDArray[np.float64]:
         """Run a design; shape (rows,)."""
-        values = design.trimmed().values()
-        key = repr(sorted(values.items()))
-        if key not in self._seen:
-            calm, spikes_ns = without_spikes(values)
-            device = opened(calm, self.seed)
-            if device is None:
-                misses = np.full(len(self.rows), FAILED)
-            else:
-                wanted = np.array([row.mean_ns for row in self.rows])
-                with np.errstate(all="ignore"):
-                    spend = partial(self.allowance.spend, design.page_bytes)
-                    means = means_ns(device, self.rows, self.seed, spend=spend)
-                    means += spikes_ns * self._free
-                    misses = np.log(means / wanted)
+        return self.misses_of_each([design])[0]
+
+    def misses_of_each(self, designs: Sequence[Design]) -> list[npt.NDArray[np.float64]]:
+        """Run several designs, side by side; of each shape (rows,)."""
+        files = [design.trimmed().values() for design in designs]
+        keys = [repr(sorted(values.items())) for values in files]
+        new = {key: values for key, values in zip(keys, files, strict=True) if key not in self._seen}
+        calm = {key: without_spikes(values) for key, values in new.items()}
+        means = means_of_each(
+            [values for values, _ in calm.values()], self.rows, self.seed, self.allowance
+        )
+        wanted = np.array([row.mean_ns for row in self.rows])
+        for (key, (_, spikes_ns)), mean in zip(calm.items(), means, strict=True):
+            if mean is None:
+                mean = np.full(len(self.rows), np.nan)
+            with np.errstate(all="ignore"):
+                misses = np.log((mean + spikes_ns * self._free) / wanted)
             self._seen[key] = np.nan_to_num(np.clip(misses, -FAILED, FAILED), nan=FAILED)
-        return self._seen[key]
+        return [self._seen[key] for key in keys]
 
     def slopes(self, at: Fitted) -> npt.NDArray[np.float64]:
         """Change each time a little, and see what depends on it."""
         times = at.design.times
-        changed = (at.design.timed({name: times[name] * (1 + STEP)}) for name in self.names)
+        changed = [at.design.timed({name: times[name] * (1 + STEP)}) for name in self.names]
         return np.column_stack(
-            [(self.misses(each) - at.misses) / np.log(1 + STEP) for each in changed]
+            [(misses - at.misses) / np.log(1 + STEP) for misses in self.misses_of_each(changed)]
         )
 
 
@@ -244,11 +247,12 @@ def _ordered(judge: Judge, at: Fitted, questions: Sequence[Question]) -> list[Qu
     """Order questions by the best that one of their neighbours promises; leave out the hopeless."""
     promised: dict[int, float] = {}
     for number, question in enumerate(questions):
-        for design in question(at.design):
-            if judge.spent:
-                break
-            cost = _promised(judge, judge.judged(design, at.slopes))
-            promised[number] = min(cost, promised.get(number, np.inf))
+        if judge.spent:
+            break
+        designs = list(question(at.design))
+        tried = zip(designs, judge.misses_of_each(designs), strict=True)
+        costs = [_promised(judge, Fitted(design, misses, at.slopes)) for design, misses in tried]
+        promised[number] = min(costs, default=np.inf)
     least = HOPEFUL * _promised(judge, at)
     hopeful = [each for each in promised if promised[each] < least]
     return [questions[each] for each in sorted(hopeful, key=lambda each: promised[each])]
