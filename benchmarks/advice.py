@@ -16,11 +16,12 @@ Rows go to FOLDER/advice.jsonl as they come, and are not measured again. Exit co
 
 import argparse
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from reports import MODERN, PAPER, report_of
 
 from ssdscope import advise
 from ssdscope.advise import Advice, Ground
@@ -28,30 +29,12 @@ from ssdscope.advise.advice import facts_of
 from ssdscope.advise.facts import Facts
 from ssdscope.advise.ground import NoGainError
 from ssdscope.advise.knobs import KNOBS, Knob
-from ssdscope.report.document import Report, read
+from ssdscope.report.document import Report
 from ssdscope.targets import open_target
 
-PAPER = (
-    "ryu-a", "ryu-b", "ryu-c", "kuo-transcend-slc", "kuo-samsung-slc", "kuo-mtron-slc",
-    "kuo-intel-mlc", "huang-ssd-i", "huang-ssd-a", "huang-ssd-s",
-)  # fmt: skip
-MODERN = ("nvme-tlc", "nvme-dramless", "nvme-datacentre", "sata-tlc")
 NEAR, POINTS = 0.03, 10.0
 MEASURABLE = 0.03
 """A setting has an effect on a drive if the worst of its sweep is so much worse than the best."""
-
-
-def report_of(folder: Path, uri: str, seed: int) -> Report:
-    """Give the report of a drive; measure it if there is none."""
-    path = folder / f"{uri.removeprefix('sim:').replace('/', '-')}.json"
-    if not path.exists():
-        words = ["characterize", uri, "--json", str(path), "-O", str(path.with_suffix(".html"))]
-        code = "from ssdscope.cli.start import main; main()"
-        subprocess.run(
-            [sys.executable, "-c", code, *words, "--seed", str(seed), "--progress", "never"],
-            check=True,
-        )
-    return read(path)
 
 
 def rows(uri: str, report: Report, seed: int, on: str) -> Iterator[dict[str, Any]]:

@@ -1,52 +1,47 @@
 """Twins against their drives, on workloads that neither was fitted to.
 
-    python benchmarks/twins.py [DRIVE ...] [--drawn N] [--out FILE.jsonl] [--workloads N]
+    python benchmarks/twins.py FOLDER [--drives NAME,…] [--drawn N] [--workloads N]
 
-Each drive is characterised with the default budget: findings, performance, what it keeps up. From
-that a twin is built, and both run the same workloads from their default states: Sobol points over
-pattern, size and depth, inside what was characterised, each until both means are known within 2 %.
-A twin passes with a median error of at most 5 %, nine of ten errors of at most 15 %, and a settled
-rate of random writes within 10 %.
+The twin is that of the drive's report in FOLDER, which `ssdscope characterize` makes with its
+default budget if there is none. Both run the same workloads from their default states: Sobol points
+over pattern, size and depth, inside what was characterised, each until both means are known within
+2 %. A twin passes with a median error of at most 5 %, nine of ten errors of at most 15 %, and a
+settled rate of random writes within 10 %. Then the twin is probed as the drive was, and what is
+found of it is held to what was found of the drive.
 
-Results go to FILE line by line as drives are done; drives that stand there are left out, so that a
+Results go to FOLDER/twins.jsonl as drives are done; drives that stand there are left out, so that a
 run that was broken off goes on. Without drives it is the ten of the papers and the four modern
-ones; ``--drawn`` adds as many of the recovery study's generator, from seeds kept for this.
+ones; ``--drawn`` takes instead as many of the recovery study's generator, from seeds kept for this.
 """
 
 import argparse
 import json
 import os
 import sys
-import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any
 
 # Before numpy is loaded: threads of BLAS wait for each other longer than they compute.
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 import numpy as np
+from reports import MODERN, PAPER, report_of
 from scipy.stats import qmc
 
 from ssdscope import probes, stats, twin
 from ssdscope.errors import SsdscopeError
-from ssdscope.findings import Findings
+from ssdscope.findings import Finding, Findings
 from ssdscope.probes import Budget, silent
-from ssdscope.report import performance, survey, sustaining
+from ssdscope.report import survey, sustaining
 from ssdscope.seeds import stream
 from ssdscope.studies.recovery.generator import draw
-from ssdscope.targets import Device, Target, open_target
-from ssdscope.targets.spare import spare_bytes
+from ssdscope.targets import Device, open_target
 from ssdscope.twin.settling import Settled, settled, told_apart
 from ssdscope.workloads.figures import Stretch, counted, figures_of, run_stretch
 from ssdscope.workloads.sustained import sustain
 
-PAPERS = (
-    "ryu-a", "ryu-b", "ryu-c", "kuo-transcend-slc", "kuo-samsung-slc", "kuo-mtron-slc",
-    "kuo-intel-mlc", "huang-ssd-i", "huang-ssd-a", "huang-ssd-s",
-)  # fmt: skip
-MODERN = ("sata-tlc", "nvme-tlc", "nvme-dramless", "nvme-datacentre")
 DRAWN_SEEDS = tuple(range(41_001, 41_021))
 """Fixed before any twin was judged; those of 5000 and above are for tuning."""
 SEED, TWIN_SEED, JUDGED_SEED = 1, 2, 9_000_000
@@ -57,25 +52,6 @@ MOST_BYTES = 2 << 30
 """Of one workload; what is not known by then is judged as far as it is."""
 MEDIAN_MAX, P90_MAX, SUSTAINED_MAX = 0.05, 0.15, 0.10
 BUDGET = Budget.parse("default")
-
-
-def measured(target: Target, sustained: bool) -> tuple[Findings, dict[str, Any]]:
-    """Measure a drive as `characterize` does, as far as a twin needs it."""
-    device = target.device
-    findings = Findings(probes.reconciled(list(probes.each(["all"], device, BUDGET, SEED, silent))))
-    rng = stream(SEED, "report.characterize.held_out")
-    plan = survey.planned(device.info, performance.HELD_OUT, rng)
-    points = [point for point, _ in plan]
-    effort = performance.effort(BUDGET, len(points))
-    rows = survey.collect(device, points, effort, seed=SEED, progress=silent)
-    told = [row.to_json() | {"split": each} for (_, each), row in zip(plan, rows, strict=True)]
-    found: dict[str, Any] = {"points": told, "sustained": []}
-    if sustained:
-        kept = sustaining.settle(
-            device, BUDGET, seed=SEED, progress=silent, spare_bytes=spare_bytes(target)
-        )
-        found["sustained"] = list(sustaining.rows(kept))
-    return findings, found
 
 
 def workloads(device: Device, count: int) -> list[survey.Point]:
@@ -129,55 +105,74 @@ def kept_up(copy: Device, row: Settled | None) -> float | None:
     return None if figure is None else row.mean_ns / figure.mean_ns - 1
 
 
-def judge(uri: str, count: int, sustained: bool) -> dict[str, Any]:
-    """Characterise a drive, build its twin, and hold the two against each other."""
-    begun = time.process_time()
-    target = open_target(uri, seed=SEED)
-    drive = target.device
-    findings, found = measured(target, sustained)
-    characterised = time.process_time()
-    built = twin.build(findings, drive.info, found, name=uri, seed=TWIN_SEED)
-    result: dict[str, Any] = {
-        "measuring_s": characterised - begun,
-        "building_s": time.process_time() - characterised,
-    }
-    if isinstance(built, str):
-        return result | {"passes": False, "reason": built}
-    copy = twin.open_twin(built.toml, TWIN_SEED)
+def judge(folder: Path, uri: str, count: int) -> dict[str, Any]:
+    """Hold the twin of a drive's report to the drive."""
+    report = report_of(folder, uri, SEED)
+    seconds = report.document["provenance"]["seconds"]
+    result: dict[str, Any] = {"characterize_s": seconds}
+    told = report.document["twin"]
+    if not told.get("toml"):
+        return result | {"passes": False, "reason": told["reason"]}
+    drive = open_target(uri, seed=SEED).device
+    copy = twin.open_twin(told["toml"], TWIN_SEED)
     rows = [judged(drive, copy, point) for point in workloads(drive, count)]
     errors = stats.prediction_errors(
         [row["drive_ns"] for row in rows], [row["twin_ns"] for row in rows]
     )
-    rate = kept_up(copy, told_apart(settled(found["sustained"]))[0])
+    rate = kept_up(copy, told_apart(settled(report.performance["sustained"]))[0])
     near = errors.median_ape <= MEDIAN_MAX and errors.p90_ape <= P90_MAX
-    told = built.errors()
+    said = told["errors"] or {}
     return result | {
         "passes": near and (rate is None or abs(rate) <= SUSTAINED_MAX),
         "median": errors.median_ape,
         "p90": errors.p90_ape,
         "sustained": rate,
-        "said_median": None if told is None else told.median_ape,
-        "said_p90": None if told is None else told.p90_ape,
+        "said_median": said.get("median_ape"),
+        "said_p90": said.get("p90_ape"),
+        "found_again": list(found_again(report.findings, copy)),
         "rows": rows,
-        "toml": built.toml,
     }
+
+
+def found_again(of_drive: Findings, copy: Device) -> Iterator[dict[str, Any]]:
+    """Probe the twin, and say of each finding of the drive whether the twin's is the same.
+
+    Discrete values are to be equal, and intervals to overlap.
+    """
+    of_twin = Findings(probes.reconciled(list(probes.each(["all"], copy, BUDGET, SEED, silent))))
+    for name, one in of_drive.items():
+        other = of_twin.get(name)
+        if one.outcome not in ("detected", "absent") or other is None:
+            continue
+        same = one.outcome == other.outcome and _agree(one, other)
+        yield {"property": name, "drive": one.value, "twin": other.value, "same": same,
+               "outcomes": [one.outcome, other.outcome]}  # fmt: skip
+
+
+def _agree(one: Finding, other: Finding) -> bool:
+    if one.interval is None or other.interval is None:
+        return one.value == other.value
+    return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
 
 
 def line(name: str, result: dict[str, Any]) -> str:
     """Write a result in a line."""
     verdict = "passes" if result["passes"] else "FAILS"
-    took = f"{result['measuring_s']:.0f} + {result['building_s']:.0f} s"
+    took = f"page in {result['characterize_s']:.0f} s"
     if "reason" in result:
         return f"{name:20} {verdict}  {took}  {result['reason']}"
     rate = "not reached" if result["sustained"] is None else f"{result['sustained']:+.1%}"
+    again = result["found_again"]
+    same = f"{sum(each['same'] for each in again)} of {len(again)} found again"
     return (
         f"{name:20} {verdict}  median {result['median']:6.1%}  p90 {result['p90']:6.1%}  "
-        f"sustained {rate}  {took}"
+        f"sustained {rate}  {same}  {took}"
     )
 
 
 def drawn(folder: Path, count: int) -> Iterator[tuple[str, str]]:
     """Write drawn drives to files; name and target of each."""
+    folder.mkdir(parents=True, exist_ok=True)
     for seed in DRAWN_SEEDS[:count]:
         path = folder / f"drawn-{seed}.toml"
         path.write_text(draw(seed).toml())
@@ -187,28 +182,28 @@ def drawn(folder: Path, count: int) -> Iterator[tuple[str, str]]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Judge the drives that are asked for; 1 if one fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("drives", nargs="*", metavar="DRIVE", help="presets")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--drives", default=",".join((*PAPER, *MODERN)), help="presets")
     parser.add_argument("--drawn", type=int, default=0, help="drives of the recovery generator")
-    parser.add_argument("--out", type=Path, default=Path("twins.jsonl"))
     parser.add_argument("--workloads", type=int, default=WORKLOADS)
-    parser.add_argument("--no-sustained", action="store_true", help="leave out what takes longest")
     options = parser.parse_args(arguments)
-    lines = options.out.read_text().splitlines() if options.out.exists() else []
+    journal = options.folder / "twins.jsonl"
+    lines = journal.read_text().splitlines() if journal.exists() else []
     done = {each["drive"]: each for each in map(json.loads, lines)}
-    with tempfile.TemporaryDirectory() as folder:
-        named = options.drives or ([] if options.drawn else [*PAPERS, *MODERN])
-        every = [(name, f"sim:{name}") for name in named]
-        every += drawn(Path(folder), options.drawn)
-        for name, uri in every:
-            if name not in done:
-                try:
-                    done[name] = judge(uri, options.workloads, not options.no_sustained)
-                except SsdscopeError as error:
-                    print(f"{name}: {error.message}", file=sys.stderr)
-                    continue
-                with options.out.open("a") as file:
-                    file.write(json.dumps({"drive": name} | done[name]) + "\n")
-            print(line(name, done[name]), flush=True)
+    if options.drawn:
+        every = list(drawn(options.folder, options.drawn))
+    else:
+        every = [(name, f"sim:{name}") for name in options.drives.split(",")]
+    for name, uri in every:
+        if name not in done:
+            try:
+                done[name] = judge(options.folder, uri, options.workloads)
+            except (SsdscopeError, CalledProcessError) as error:
+                print(f"{name}: {error}", file=sys.stderr)
+                continue
+            with journal.open("a") as file:
+                file.write(json.dumps({"drive": name} | done[name]) + "\n")
+        print(line(name, done[name]), flush=True)
     passed = sum(done[name]["passes"] for name, _ in every if name in done)
     print(f"{passed} of {len(every)} pass")
     return 0 if passed == len(every) else 1

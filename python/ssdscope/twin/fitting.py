@@ -23,7 +23,7 @@ READ_DEPTHS, WRITE_DEPTHS = (1, 4, 16, 64), (1, 16)
 ALONE = 1
 """Depth that says all of a drive which serves one request at a time."""
 NO_NEWS = 0.02
-"""Rates that differ by less, as logarithms, are one."""
+"""What differs by less, as a logarithm, is one."""
 SIZE_MAX = 128 << 10
 """Of writes in order between the grid's sizes; larger ones take long and tell little more."""
 EVERY = 2
@@ -115,7 +115,30 @@ def _writes(rows: Sequence[Measured], depths: Sequence[int]) -> list[Measured]:
     longest = max(small, key=lambda row: row.requests, default=None)
     if longest is not None and longest not in chosen:
         chosen.append(longest)
-    return [row for row in chosen if _tells(row, chosen)]
+    return _curved([row for row in chosen if _tells(row, chosen)])
+
+
+def _curved(rows: Sequence[Measured]) -> list[Measured]:
+    """Leave out random writes that lie on the line between a smaller and a larger one.
+
+    They take longest to run, as each may move a whole block.
+    """
+    kept: list[Measured] = []
+    for row in sorted(rows, key=lambda each: (each.rw, each.iodepth, each.block_bytes)):
+        beside = [each for each in rows if (each.rw, each.iodepth) == (row.rw, row.iodepth)]
+        smaller = [each for each in kept if each in beside]
+        larger = [each for each in beside if each.block_bytes > row.block_bytes]
+        if row.rw == "randwrite" and smaller and larger:
+            ends = smaller[-1], min(larger, key=lambda each: each.block_bytes)
+            sizes, means = (
+                np.log([getattr(each, name) for each in ends])
+                for name in ("block_bytes", "mean_ns")
+            )
+            between = np.interp(np.log(row.block_bytes), sizes, means)
+            if abs(between - np.log(row.mean_ns)) < NO_NEWS:
+                continue
+        kept.append(row)
+    return kept
 
 
 def _tells(row: Measured, chosen: Sequence[Measured]) -> bool:

@@ -139,8 +139,8 @@ def means_ns(
 
 def means_of_each(
     files: Sequence[Mapping[str, Value]], rows: Sequence[Measured], seed: int, allowance: Allowance
-) -> list[npt.NDArray[np.float64] | None]:
-    """Open drives and run the workloads on each; None of one that no drive can be.
+) -> list[npt.NDArray[np.float64]]:
+    """Open drives and run the workloads on each; no numbers of one that no drive can be.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def means_of_each(
         What they took is taken from it.
     """
     # Opening and running are calls into Rust that let go of Python, so threads are enough.
-    found: list[npt.NDArray[np.float64] | None] = []
+    found = []
     with ThreadPoolExecutor(_cores()) as pool:
         for at in range(0, len(files), OPEN_AT_ONCE):
             some = files[at : at + OPEN_AT_ONCE]
@@ -161,7 +161,7 @@ def means_of_each(
             ]
             for values, device, running in zip(some, devices, begun, strict=True):
                 if device is None or running is None:
-                    found.append(None)
+                    found.append(np.full(len(rows), np.nan))
                     continue
                 found.append(_gathered(running))
                 programmed = sum(_programmed_bytes(copy) for copy, _ in running)

@@ -131,15 +131,15 @@ class Judge:
         """Run several designs, side by side; of each shape (rows,)."""
         files = [design.trimmed().values() for design in designs]
         keys = [repr(sorted(values.items())) for values in files]
-        new = {key: values for key, values in zip(keys, files, strict=True) if key not in self._seen}
+        new = {
+            key: values for key, values in zip(keys, files, strict=True) if key not in self._seen
+        }
         calm = {key: without_spikes(values) for key, values in new.items()}
         means = means_of_each(
             [values for values, _ in calm.values()], self.rows, self.seed, self.allowance
         )
         wanted = np.array([row.mean_ns for row in self.rows])
         for (key, (_, spikes_ns)), mean in zip(calm.items(), means, strict=True):
-            if mean is None:
-                mean = np.full(len(self.rows), np.nan)
             with np.errstate(all="ignore"):
                 misses = np.log((mean + spikes_ns * self._free) / wanted)
             self._seen[key] = np.nan_to_num(np.clip(misses, -FAILED, FAILED), nan=FAILED)
@@ -189,9 +189,7 @@ def _step(judge: Judge, at: Fitted, start: Design) -> Fitted:
     return found
 
 
-def _moves(
-    at: Fitted, start: Design, names: Sequence[str]
-) -> Iterator[npt.NDArray[np.float64]]:
+def _moves(at: Fitted, start: Design, names: Sequence[str]) -> Iterator[npt.NDArray[np.float64]]:
     """Give steps by the known slopes, of the logarithms of the times, from bold to careful."""
     if at.slopes is None:
         return
