@@ -123,7 +123,7 @@ def judge(folder: Path, uri: str, count: int) -> dict[str, Any]:
     near = errors.median_ape <= MEDIAN_MAX and errors.p90_ape <= P90_MAX
     said = told["errors"] or {}
     return result | {
-        "passes": near and (rate is None or abs(rate) <= SUSTAINED_MAX),
+        "passes": bool(near and (rate is None or abs(rate) <= SUSTAINED_MAX)),
         "median": errors.median_ape,
         "p90": errors.p90_ape,
         "sustained": rate,

@@ -153,14 +153,15 @@ def report(folder: Path, name: str, twin: dict[str, object] | None) -> str:
 
 
 def test_a_measured_drive_is_tried_by_its_twin(cli, tmp_path: Path) -> None:
-    known = report(tmp_path, "known.json", {"toml": preset_text("sata-tlc")})
+    twin: dict[str, object] = {"toml": preset_text("sata-tlc"), "sketch": False}
+    known = report(tmp_path, "known.json", twin)
     unknown = report(tmp_path, "unknown.json", None)
     said = cli("place", WORDS[0], "--on", known, "--on", unknown, *QUICK, "-o", "json")
     assert said.status == 0, said.err
     one, other = said.document["rankings"][0]["rows"]
     assert (one["drive"], one["source"]) == (known, "twin")
     assert "has no twin" in other["reason"]
-    rough = report(tmp_path, "rough.json", {"toml": preset_text("sata-tlc"), "sketch": True})
+    rough = report(tmp_path, "rough.json", twin | {"sketch": True})
     warned = cli("place", WORDS[0], "--on", rough, *QUICK)
     assert "is a sketch" in warned.err
     assert "sketch" in warned.out

@@ -9,7 +9,9 @@ from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Findings
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.twin import settling, starts, structure
+from ssdscope.twin.build import Twin
 from ssdscope.twin.design import Design
+from ssdscope.twin.likeness import Allowance
 from ssdscope.twin.noise import noise, without_spikes
 
 INFO = DeviceInfo("file", 4 << 30, 512, "wall", True, False, False, False)
@@ -65,6 +67,31 @@ def test_a_smaller_drive_keeps_array_and_shares(log_block: bool) -> None:
         ratios = [each["over_provisioning_ratio"] for each in (before, after)]
         assert ratios[0] == pytest.approx(ratios[1], rel=0.2)
     open_drive(drive_toml(after, []), "small", 1)
+
+
+def test_a_smaller_drive_has_no_more_spare_space() -> None:
+    design = Design(32 << 30, 512, spare_ratio=0.035)
+    small = settling.smaller(design, 4096)
+    assert small.capacity_bytes < design.capacity_bytes / 8
+    ratio = small.values()["over_provisioning_ratio"]
+    assert ratio == pytest.approx(design.values()["over_provisioning_ratio"], rel=0.03)
+
+
+def test_work_that_a_part_does_not_need_stays_with_the_whole() -> None:
+    whole = Allowance(10.0)
+    part = whole.part(0.5)
+    part.spend(4096, 1_000_000, 0)
+    assert whole.left_s - part.left_s == pytest.approx(5.0)
+    assert part.left_s < 4
+
+
+@pytest.mark.parametrize(
+    ("median", "p90", "sketch"), [(0.04, 0.14, False), (0.04, 0.16, True), (0.06, 0.14, True)]
+)
+def test_a_twin_beyond_the_bar_is_a_sketch(median: float, p90: float, sketch: bool) -> None:
+    errors = [*[median] * 8, p90, p90]
+    rows = [{"mean_ns": 1.0, "predicted_ns": 1 + error} for error in errors]
+    assert Twin("", Design(1 << 30, 512), rows, 0.0).sketch == sketch
 
 
 def test_a_large_drive_is_fitted_as_a_smaller_one_unless_its_size_shows() -> None:

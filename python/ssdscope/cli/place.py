@@ -260,10 +260,11 @@ def _drive(name: str, state: str | None, seed: int) -> "Drive":
     if not name.endswith(".json"):
         return of_target(name, state=state, seed=seed)
     report = document.read(Path(name))
-    sketch = bool((report.document.get("twin") or {}).get("sketch"))
-    if sketch:
+    if report.sketch:
         note(f"warning: the twin of {name} is a sketch: what it predicts may be far off")
-    return of_report(name, report.info.capacity_bytes, report.twin_toml, seed=seed, sketch=sketch)
+    return of_report(
+        name, report.info.capacity_bytes, report.twin_toml, seed=seed, sketch=report.sketch
+    )
 
 
 def _about(load: Any) -> dict[str, Any]:

@@ -61,6 +61,11 @@ class Report:
         toml = (self.document.get("twin") or {}).get("toml")
         return toml if isinstance(toml, str) else None
 
+    @property
+    def sketch(self) -> bool:
+        """Whether the twin is too far off for figures."""
+        return is_sketch(self.document.get("twin") or {})
+
     def require_twin(self) -> str:
         """Give the drive file of the twin.
 
@@ -81,6 +86,11 @@ class Report:
             f"{self.where} has no twin: {twin['reason']}",
             hint="what was measured decides that; a larger --budget measures more",
         )
+
+
+def is_sketch(twin: Mapping[str, Any]) -> bool:
+    """Say whether the twin of a document is too far off for figures; also if that is not known."""
+    return bool(twin.get("sketch", True))
 
 
 def read(path: Path) -> Report:

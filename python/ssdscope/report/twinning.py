@@ -55,7 +55,7 @@ class ReportedTwin:
     @property
     def sketch(self) -> bool:
         """Whether it is too far off for figures."""
-        return bool(self._told.get("sketch"))
+        return self.report.sketch
 
     @property
     def not_modelled(self) -> Sequence[str]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ssdscope.report import figures, words
+from ssdscope.report.document import is_sketch
 from ssdscope.report.parts import Chart, Document
-from ssdscope.twin.build import MEDIAN_MAX, P90_MAX
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,11 @@ def twin(document: Document) -> Twin | None:
     errors = built.get("errors") or {}
     return Twin(
         error=_error(errors),
-        sketch=bool(built.get("sketch", not _close(errors))),
+        sketch=is_sketch(built),
         chart=figures.twin_chart(document),
         not_modelled=[str(each) for each in built.get("not_modelled", [])],
         toml=str(built.get("toml") or ""),
     )
-
-
-def _close(errors: Mapping[str, Any]) -> bool:
-    median, high = errors.get("median_ape"), errors.get("p90_ape")
-    return median is not None and high is not None and median <= MEDIAN_MAX and high <= P90_MAX
 
 
 def _error(errors: Mapping[str, Any]) -> str:

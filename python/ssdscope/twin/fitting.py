@@ -42,6 +42,8 @@ ALLOWED_TIMES, ALLOWED = 3.0, 0.02
 """Reads allow an array whose cost is so many times that of the best, and so much more."""
 SPARE_COST = 0.02
 """What bursts may lose, on average, by the spare space that the settled rate asks for."""
+SPARE_SHARE, SPARE_ROUNDS = 0.15, 2
+"""Of the work, what is set aside for that; and how often space and times are fitted in turn."""
 AMONG_WRITES = (1, 16)
 """Depths of the reads that are kept in sight while writes are fitted."""
 
@@ -89,9 +91,11 @@ def fitted(
     writes = _writes(rows, depths)
     if writes:
         few = [row for row in reads if row.iodepth in AMONG_WRITES]
-        best = _fit_all(best, known, few, writes, seed, allowance)
+        aside = allowance.part(0.0 if kept is None else SPARE_SHARE)
+        best = _fit_all(best, known, few, writes, seed, allowance.part(1 - SPARE_SHARE))
         if kept is not None:
-            best = _with_spare(best, [*few, *writes], kept, seed)
+            judge = Judge([*few, *writes], times_of(best.design), seed, aside)
+            best = _with_spare(best, judge, kept, seed)
     return Likeness(best.design, float(np.median(np.abs(np.expm1(best.misses)))))
 
 
@@ -238,11 +242,15 @@ def _sample(writes: Sequence[Measured]) -> list[Measured]:
     return [row for row in writes if row.iodepth == ALONE and row.block_bytes in some]
 
 
-def _with_spare(best: Fitted, rows: Sequence[Measured], kept: Settled, seed: int) -> Fitted:
-    """Take the spare space that the settled rate asks for, if bursts do not speak against it."""
-    spared = settling.with_spare(best.design, kept, seed)
-    changed = Judge(rows, (), seed, Allowance(0.0)).judged(spared)
-    return changed if changed.cost < best.cost + SPARE_COST else best
+def _with_spare(best: Fitted, judge: Judge, kept: Settled, seed: int) -> Fitted:
+    """Take the spare space that the settled rate asks for, if bursts do not speak against it.
+
+    With less space bursts may meet collection, so times are fitted anew, and the space to them.
+    """
+    at = best
+    for _ in range(SPARE_ROUNDS):
+        at = fit(judge, judge.judged(settling.with_spare(at.design, kept, seed)), START_ROUNDS)
+    return at if at.cost < best.cost + SPARE_COST else best
 
 
 def read_times(design: Design) -> list[str]:

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 DEPTH = 16
 """Of the rows that the spare space is fitted to; others are held out."""
 LEAST_BYTES = 128 << 20
-LEAST_BLOCKS, LEAST_MERGE_UNITS, LEAST_REQUESTS = 64, 96, 500
-"""A smaller drive has so many blocks in a plane, merge units and requests at least."""
+LEAST_BLOCKS, LEAST_MERGE_UNITS, LEAST_REQUESTS = 400, 96, 500
+"""A smaller drive has so many blocks in a plane, merge units and requests at least: of few blocks
+those that are being written are a share of the spare space that counts."""
 LEAST_LOG_BLOCKS = 2
-MOST_COST = 1.5e6
-"""Requests and operations of the flash until it comes to rest: about a second."""
+MOST_COST = 4e6
+"""Requests and operations of the flash until it comes to rest: about two seconds."""
 SPARES = (0.01, 0.6)
 TRIES = 5
 NEAR = 0.03
