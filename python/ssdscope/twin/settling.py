@@ -29,8 +29,8 @@ LEAST_BLOCKS, LEAST_MERGE_UNITS, LEAST_REQUESTS = 400, 96, 500
 """A smaller drive has so many blocks in a plane, merge units and requests at least: of few blocks
 those that are being written are a share of the spare space that counts."""
 LEAST_LOG_BLOCKS = 2
-MOST_COST = 4e6
-"""Requests and operations of the flash until it comes to rest: about two seconds."""
+MOST_COST = 2.5e6
+"""Requests and operations of the flash until it comes to rest: about a second."""
 SPARES = (0.01, 0.6)
 TRIES = 5
 NEAR = 0.03
@@ -111,25 +111,33 @@ def latency_ns(design: Design, row: Settled, seed: int) -> float | None:
 
 
 def with_spare(design: Design, row: Settled, seed: int) -> Design:
-    """Fit the spare space to what is kept up, by bisection in its logarithm; less is slower.
+    """Fit the spare space to what is kept up; less is slower, nearly evenly in its logarithm.
 
     That of a drive with log blocks is its log blocks, which bursts show.
     """
     if design.log_block:
         return design
     low, high = (float(np.log(each)) for each in SPARES)
-    at, best, nearest = float(np.log(design.spare_ratio)), design, float("inf")
+    at, tried = float(np.log(design.spare_ratio)), dict[float, float]()
     for _ in range(TRIES):
-        candidate = replace(design, spare_ratio=float(np.exp(at)))
-        found = latency_ns(candidate, row, seed)
+        found = latency_ns(replace(design, spare_ratio=float(np.exp(at))), row, seed)
         if found is None:
-            low, at = at, (at + high) / 2
+            low = at
+            at = (low + high) / 2
             continue
-        miss = float(np.log(found / row.mean_ns))
-        if abs(miss) < nearest:
-            best, nearest = candidate, abs(miss)
-        if nearest < NEAR:
+        tried[at] = float(np.log(found / row.mean_ns))
+        if abs(tried[at]) < NEAR:
             break
-        low, high = (at, high) if miss > 0 else (low, at)
-        at = (low + high) / 2
-    return best
+        low, high = (at, high) if tried[at] > 0 else (low, at)
+        at = float(np.clip(_crossing(tried, (low + high) / 2), low, high))
+    nearest = min(tried, key=lambda each: abs(tried[each]), default=None)
+    return design if nearest is None else replace(design, spare_ratio=float(np.exp(nearest)))
+
+
+def _crossing(tried: Mapping[float, float], middle: float) -> float:
+    """Say where the line through the two nearest tries is zero; `middle` if it does not fall."""
+    if len(tried) < 2:
+        return middle
+    (x1, y1), (x2, y2) = sorted(tried.items(), key=lambda each: abs(each[1]))[:2]
+    slope = (y2 - y1) / (x2 - x1)
+    return x1 - y1 / slope if slope < 0 else middle
