@@ -40,10 +40,10 @@ system: ## Install what some tests need by apt, where that is possible
 profiled: setup ## Build the compiled module by a profile of its work: a tenth to a sixth faster
 	sh scripts/build-profiled.sh
 
-demo: setup ## Look into a worn simulated drive and write a page about it
+demo: setup ## Look into a simulated drive of a paper and write a page about it, in a minute
 	@mkdir -p $(OUT)
 	$(RUN) python examples/make_trace.py $(OUT)/checkpoints.spc
-	$(RUN) ssdscope characterize sim:mqsim-8g --state random --set over_provisioning_ratio=0.28 \
+	$(RUN) ssdscope characterize sim:ryu-a --budget 10s \
 	  --trace $(OUT)/checkpoints.spc --seed 1 -O $(OUT)/demo.html --json $(OUT)/demo.json
 	@echo
 	@echo "The page is $(CURDIR)/$(OUT)/demo.html"
