@@ -8,7 +8,7 @@ import pytest
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Findings
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.targets.records import DeviceInfo
-from ssdscope.twin import settling, starts, structure
+from ssdscope.twin import questions, settling, starts, structure
 from ssdscope.twin.build import Twin
 from ssdscope.twin.design import Design
 from ssdscope.twin.likeness import Allowance
@@ -67,6 +67,21 @@ def test_a_smaller_drive_keeps_array_and_shares(log_block: bool) -> None:
         ratios = [each["over_provisioning_ratio"] for each in (before, after)]
         assert ratios[0] == pytest.approx(ratios[1], rel=0.2)
     open_drive(drive_toml(after, []), "small", 1)
+
+
+def test_units_that_were_counted_are_moved_but_stay_as_many() -> None:
+    design = Design(4 << 30, 512, channels=6, ways=2)
+    sure = frozenset({"interleave_degree"})
+    asked = [*questions.of_reads(sure), *questions.of_writes(sure)]
+    assert {each.units for question in asked for each in question(design)} == {12}
+    assert {each.ways for question in asked for each in question(design)} == {1, 2, 3, 4, 6}
+
+
+def test_a_run_of_pages_that_was_found_lies_in_one_block() -> None:
+    run = Detected(name="placement_pages", probe="p", value=96, interval=None, effect=1.0)
+    design = structure.known(Findings([run]), INFO, {}).design
+    assert design.pages_per_block % 96 == 0
+    assert open_drive(drive_toml(design.values(), []), "twin", 1)
 
 
 def test_a_smaller_drive_has_no_more_spare_space() -> None:

@@ -26,7 +26,7 @@ MOST_BESIDE = 8
 def of_reads(sure: Set[str]) -> list[Question]:
     """List what the latencies of reads may answer."""
     counted = "interleave_degree" in sure
-    questions: list[Question] = [_command] if counted else [_command, _units]
+    questions: list[Question] = [_command] if counted else [_command, _units, _chips]
     if "placement" not in sure:
         questions.append(_runs)
     questions += [_ways, _queue, _interface, _planes, _state, _turns, _page]
@@ -42,7 +42,7 @@ def of_writes(sure: Set[str]) -> list[Question]:
         questions.append(_buffer)
     questions += [_logs, _spare, _association, _water, _start, _ways, _bytes, _page]
     if "interleave_degree" not in sure:
-        questions.append(_units)
+        questions += [_units, _chips]
     if "allocation" not in sure:
         questions.append(_allocation)
     questions += [_block, _drains, _draining, _order_of_buffer, _turns, _state]
@@ -82,19 +82,23 @@ def _start(design: Design) -> Iterator[Design]:
 
 
 def _ways(design: Design) -> Iterator[Design]:
-    """Put units on other numbers of channels, and others on the same channels."""
+    """Put the same chips on other numbers of channels."""
     chips = design.channels * design.ways
-    for ways in sorted({1, 2, 4, 8} | _divisors(chips)):
+    for ways in sorted(_divisors(chips) - {design.ways}):
+        channels = chips // ways
+        moved = {"transfer": design.times["transfer"] * channels / design.channels}
+        yield replace(design, channels=channels, ways=ways).timed(moved)
+
+
+def _chips(design: Design) -> Iterator[Design]:
+    """Put other numbers of chips on the same channels, each as much slower."""
+    for ways in (1, 2, 4, 8):
         if ways == design.ways:
             continue
         share = ways / design.ways
         slower = {name: design.times[name] * share for name in ("read", "program")}
         slower["read"] = min(slower["read"], design.times["read"] + design.times["firmware"])
         yield replace(design, ways=ways).timed(slower)
-        if chips % ways == 0:
-            channels = chips // ways
-            moved = {"transfer": design.times["transfer"] * channels / design.channels}
-            yield replace(design, channels=channels, ways=ways).timed(moved)
 
 
 def _planes(design: Design) -> Iterator[Design]:

@@ -100,8 +100,11 @@ def _firmware(design: Design, values: dict[str, float | str | None]) -> Design:
     extra: dict[str, Value] = {}
     if not merge and values.get("allocation") in ("order", "address"):
         extra["ftl.allocation"] = str(values["allocation"])
-    if _whole(values, "placement_pages") > 1:
-        extra["ftl.placement_pages"] = _whole(values, "placement_pages")
+    run = _whole(values, "placement_pages")
+    if run > 1:
+        extra["ftl.placement_pages"] = run
+        # A run of pages lies in one block.
+        design = replace(design, pages_per_block=-(-design.pages_per_block // run) * run)
     spare = values.get("over_provisioning_ratio")
     if isinstance(spare, int | float) and spare > 0:
         design = replace(design, spare_ratio=float(spare))
