@@ -10,7 +10,7 @@ import numpy as np
 
 from ssdscope.twin import questions, settling, starts
 from ssdscope.twin.likeness import Allowance, Measured
-from ssdscope.twin.search import Fitted, Judge, climb, fit
+from ssdscope.twin.search import Fitted, Judge, Question, climb, fit
 
 if TYPE_CHECKING:
     from ssdscope.findings import Findings
@@ -82,7 +82,9 @@ def fitted(
         Work that designs may be run for.
     """
     reads = [row for row in rows if not row.writes and row.iodepth in READ_DEPTHS]
-    best = _fit_reads(known, reads, findings, seed, allowance.part(READ_SHARE))
+    only = not any(row.writes for row in rows)
+    asked = questions.of_reads(known.sure, only=only)
+    best = _fit_reads(known, reads, findings, asked, seed, allowance.part(READ_SHARE))
     if best is None:
         return "the latency of reads could not be measured"
     depths: tuple[int, ...] = WRITE_DEPTHS
@@ -163,7 +165,12 @@ def _tells(row: Measured, chosen: Sequence[Measured]) -> bool:
 
 
 def _fit_reads(
-    known: Known, rows: Sequence[Measured], findings: Findings, seed: int, allowance: Allowance
+    known: Known,
+    rows: Sequence[Measured],
+    findings: Findings,
+    asked: Sequence[Question],
+    seed: int,
+    allowance: Allowance,
 ) -> Fitted | None:
     judge = Judge(rows, read_times(known.design), seed, allowance)
     begun = [
@@ -174,7 +181,7 @@ def _fit_reads(
         return None
     climbed = []
     for start in sorted(begun, key=lambda each: each.cost)[:CLIMBED]:
-        climbed.append(climb(judge, start, questions.of_reads(known.sure), READS_ALIKE))
+        climbed.append(climb(judge, start, asked, READS_ALIKE))
         if climbed[-1].cost <= READS_ALIKE:
             break
     return fit(judge, min(climbed, key=lambda each: each.cost), ROUNDS)

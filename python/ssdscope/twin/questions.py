@@ -23,13 +23,21 @@ MOST_BESIDE = 8
 """Of chips on a channel, and of planes of a die."""
 
 
-def of_reads(sure: Set[str]) -> list[Question]:
-    """List what the latencies of reads may answer."""
+def of_reads(sure: Set[str], *, only: bool = False) -> list[Question]:
+    """List what the latencies of reads may answer.
+
+    Parameters
+    ----------
+    only
+        Whether there is nothing but reads; else writes say better what a drive went through.
+    """
     counted = "interleave_degree" in sure
     questions: list[Question] = [_command] if counted else [_command, _units, _chips]
     if "placement" not in sure:
         questions.append(_runs)
-    questions += [_ways, _queue, _interface, _planes, _state, _turns, _page]
+    questions += [_ways, _queue, _interface, _planes, _turns, _page]
+    if only:
+        questions.append(_state)
     if not sure & {"read_ahead_bytes", "read_cache_bytes"}:
         questions.append(_read_ahead)
     return [*questions, _register] if counted else [*questions, _register, _units]

@@ -55,6 +55,8 @@ PROMISING = 1.1
 that of the best."""
 ALIKE = 4e-3
 """The cost of misses of 13 thousandths: nothing is left to ask."""
+ELSEWHERE = 500
+"""Seeds that confirm a structure are other ones than those it was fitted with."""
 GAIN, BETTER = 0.98, 0.92
 """A step, or a structure, is better if its cost is so many times that of before."""
 
@@ -144,6 +146,11 @@ class Judge:
                 misses = np.log((mean + spikes_ns * self._free) / wanted)
             self._seen[key] = np.nan_to_num(np.clip(misses, -FAILED, FAILED), nan=FAILED)
         return [self._seen[key] for key in keys]
+
+    def elsewhere(self, design: Design) -> float:
+        """Give the cost of a design with other seeds: what hangs on the draw is no likeness."""
+        other = Judge(self.rows, self.names, self.seed + ELSEWHERE, self.allowance)
+        return other.judged(design).cost
 
     def slopes(self, at: Fitted) -> npt.NDArray[np.float64]:
         """Change each time a little, and see what depends on it."""
@@ -276,7 +283,7 @@ def _answered(
             if repr(design) not in asked and not judge.spent:
                 asked.add(repr(design))
                 best = min(best, _tried(judge, at, design), key=lambda each: each.cost)
-        if best.cost < BETTER * at.cost:
+        if best.cost < BETTER * at.cost and judge.elsewhere(best.design) < at.cost:
             at, again = best, True
     return at
 
