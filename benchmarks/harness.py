@@ -22,6 +22,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 DRIVES = ROOT / "python" / "ssdscope" / "drives"
+COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
+"""The program, as this interpreter runs it."""
 
 
 @functools.cache

@@ -11,10 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from harness import COMMAND
+
 EXAMPLE = Path(__file__).parents[1] / "examples" / "placement"
 SEEDS = (1, 2, 3, 4)
 BAR = 0.15
-PROGRAM = "from ssdscope.cli.start import main; main()"
 
 
 def errors(seed: int) -> dict[str, float]:
@@ -23,9 +24,7 @@ def errors(seed: int) -> dict[str, float]:
         "place", str(EXAMPLE / "workloads.toml"), "--cost", str(EXAMPLE / "drives.toml"),
         "--lifetime", "5y", "--seed", str(seed), "-o", "json", "--progress", "never",
     ]  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([*COMMAND, *words], capture_output=True, text=True, check=True)
     placement = json.loads(done.stdout)["placement"]
     return {row["workload"]: row["error"] for row in placement["replay"]}
 

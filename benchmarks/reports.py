@@ -1,8 +1,9 @@
 """Reports of simulated drives for benchmarks: made by `characterize` once, and kept."""
 
 import subprocess
-import sys
 from pathlib import Path
+
+from harness import COMMAND
 
 from ssdscope.report.document import Report, read
 
@@ -11,7 +12,6 @@ PAPER = (
     "kuo-intel-mlc", "huang-ssd-i", "huang-ssd-a", "huang-ssd-s",
 )  # fmt: skip
 MODERN = ("nvme-tlc", "nvme-dramless", "nvme-datacentre", "sata-tlc")
-PROGRAM = "from ssdscope.cli.start import main; main()"
 
 
 def report_of(folder: Path, uri: str, seed: int) -> Report:
@@ -19,10 +19,9 @@ def report_of(folder: Path, uri: str, seed: int) -> Report:
     name = Path(uri.removeprefix("sim:")).stem
     path = folder / f"{name}.json"
     if not path.exists():
-        folder.mkdir(parents=True, exist_ok=True)
         words = ["characterize", uri, "--json", str(path), "-O", str(path.with_suffix(".html"))]
         subprocess.run(
-            [sys.executable, "-c", PROGRAM, *words, "--seed", str(seed), "--progress", "never"],
+            [*COMMAND, *words, "--seed", str(seed), "--progress", "never"],
             check=True,
             stdout=subprocess.DEVNULL,
         )

@@ -23,7 +23,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from harness import Figure, interpreted, show
+from harness import COMMAND, Figure, interpreted, show
 
 from ssdscope.targets.told import IN_THOUSANDTHS
 
@@ -35,7 +35,6 @@ DEPTHS = (16, 64)
 SHORT_SECONDS, SHORT_PAIRS = 2, 3
 """Of the table of all figures, where the shape counts and not the last percent."""
 SERVER_CORE, CLIENT_CORE = "0", "1"
-COMMAND = (sys.executable, "-c", "from ssdscope.cli.start import main; main()")
 UNPINNED = "" if shutil.which("taskset") else "not pinned: taskset is missing"
 
 

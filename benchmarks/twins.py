@@ -172,7 +172,6 @@ def line(name: str, result: dict[str, Any]) -> str:
 
 def drawn(folder: Path, count: int) -> Iterator[tuple[str, str]]:
     """Write drawn drives to files; name and target of each."""
-    folder.mkdir(parents=True, exist_ok=True)
     for seed in DRAWN_SEEDS[:count]:
         path = folder / f"drawn-{seed}.toml"
         path.write_text(draw(seed).toml())
@@ -187,6 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--drawn", type=int, default=0, help="drives of the recovery generator")
     parser.add_argument("--workloads", type=int, default=WORKLOADS)
     options = parser.parse_args(arguments)
+    options.folder.mkdir(parents=True, exist_ok=True)
     journal = options.folder / "twins.jsonl"
     lines = journal.read_text().splitlines() if journal.exists() else []
     done = {each["drive"]: each for each in map(json.loads, lines)}

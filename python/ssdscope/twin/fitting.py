@@ -130,21 +130,23 @@ def _curved(rows: Sequence[Measured]) -> list[Measured]:
     They take longest to run, as each may move a whole block.
     """
     kept: list[Measured] = []
-    for row in sorted(rows, key=lambda each: (each.rw, each.iodepth, each.block_bytes)):
-        beside = [each for each in rows if (each.rw, each.iodepth) == (row.rw, row.iodepth)]
-        smaller = [each for each in kept if each in beside]
-        larger = [each for each in beside if each.block_bytes > row.block_bytes]
-        if row.rw == "randwrite" and smaller and larger:
-            ends = smaller[-1], min(larger, key=lambda each: each.block_bytes)
-            sizes, means = (
-                np.log([getattr(each, name) for each in ends])
-                for name in ("block_bytes", "mean_ns")
-            )
-            between = np.interp(np.log(row.block_bytes), sizes, means)
-            if abs(between - np.log(row.mean_ns)) < NO_NEWS:
-                continue
-        kept.append(row)
+    ordered = sorted(rows, key=lambda each: (each.rw, each.iodepth, each.block_bytes))
+    for at, row in enumerate(ordered):
+        beside = [*kept[-1:], *ordered[at + 1 : at + 2]]
+        of_it = [each for each in beside if (each.rw, each.iodepth) == (row.rw, row.iodepth)]
+        if row.rw != "randwrite" or len(of_it) < 2 or not _on_a_line(row, *of_it):
+            kept.append(row)
     return kept
+
+
+def _on_a_line(row: Measured, smaller: Measured, larger: Measured) -> bool:
+    """Say whether a latency lies between two others as its size does, in logarithms."""
+    sizes, means = (
+        np.log([getattr(each, name) for each in (smaller, larger)])
+        for name in ("block_bytes", "mean_ns")
+    )
+    between = np.interp(np.log(row.block_bytes), sizes, means)
+    return bool(abs(between - np.log(row.mean_ns)) < NO_NEWS)
 
 
 def _tells(row: Measured, chosen: Sequence[Measured]) -> bool:

@@ -184,16 +184,13 @@ def fit(judge: Judge, at: Fitted, rounds: int) -> Fitted:
 
 
 def _step(judge: Judge, at: Fitted, start: Design) -> Fitted:
-    """Take the best of steps with different damping; where it stands if none is better."""
-    found = at
+    """Take the boldest step that is better; where it stands if none is."""
     for move in _moves(at, start, judge.names):
         trial = judge.judged(at.design.timed(_moved(at.design, judge.names, move)))
         trial.slopes = _carried(at, trial, move)
-        if trial.cost < GAIN * found.cost:
-            found = trial
-        if found is not at:
-            break
-    return found
+        if trial.cost < GAIN * at.cost:
+            return trial
+    return at
 
 
 def _moves(at: Fitted, start: Design, names: Sequence[str]) -> Iterator[npt.NDArray[np.float64]]:
