@@ -4,6 +4,8 @@ import json
 import os
 import pickle
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -223,6 +225,30 @@ def test_ctrl_c_ends_a_run_with_its_results(kind: str, data_file: Path) -> None:
     assert summary["stopped_by"] == "interrupted"
     assert summary["requests"] > 0
     assert run(device, {"rw": "randread", "requests": 10})["requests"] == 10, "it lives on"
+
+
+INTERRUPTED_WHILE_NUMPY_LOADS = """
+import signal
+import numpy
+
+class Version(numpy.lib.NumpyVersion):
+    def __init__(self, text):
+        signal.raise_signal(signal.SIGINT)
+        super().__init__(text)
+
+numpy.lib.NumpyVersion = Version  # the bindings of Rust ask for it once, with the first chunk
+from ssdscope import _native
+
+summary = _native.open_null(1 << 20).run('{"rw": "read", "requests": 100000}', None, lambda _: None)
+assert '"interrupted":true' in summary.replace(" ", ""), summary
+"""
+
+
+def test_ctrl_c_while_numpy_loads_ends_a_run_with_its_results() -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED_WHILE_NUMPY_LOADS], capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stderr
 
 
 def test_ctrl_c_ends_waiting_and_opening(data_file: Path) -> None:

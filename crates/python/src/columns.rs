@@ -6,9 +6,11 @@ use pyo3::types::PyDict;
 use ssdscope_io::Cause;
 use ssdscope_io::log::LogChunk;
 use ssdscope_io::trace::TraceColumns;
+use std::sync::OnceLock;
 
 /// A column per name, all of equal length.
 pub fn log_dict<'py>(py: Python<'py>, log: &LogChunk) -> PyResult<Bound<'py, PyDict>> {
+    load_numpy(py);
     let columns = PyDict::new(py);
     set(&columns, "index", &log.index)?;
     set(&columns, "op", &log.op)?;
@@ -30,6 +32,7 @@ pub fn log_dict<'py>(py: Python<'py>, log: &LogChunk) -> PyResult<Bound<'py, PyD
 
 /// The requests of a trace.
 pub fn trace_dict<'py>(py: Python<'py>, trace: &TraceColumns) -> PyResult<Bound<'py, PyDict>> {
+    load_numpy(py);
     let columns = PyDict::new(py);
     set(&columns, "arrival_ns", &trace.arrival_ns)?;
     set(&columns, "op", &trace.op)?;
@@ -38,6 +41,19 @@ pub fn trace_dict<'py>(py: Python<'py>, trace: &TraceColumns) -> PyResult<Bound<
     set(&columns, "bytes", &trace.bytes)?;
     set(&columns, "latency_ns", &trace.latency_ns)?;
     Ok(columns)
+}
+
+/// Loads numpy where no signal can break in: Python handles signals on its main thread only, and
+/// an exception from a handler while the interface of numpy is first asked for is a panic there.
+fn load_numpy(py: Python<'_>) {
+    static LOADED: OnceLock<()> = OnceLock::new();
+    py.detach(|| {
+        LOADED.get_or_init(|| {
+            let load = || Python::attach(|py| drop(PyArray1::<u8>::from_slice(py, &[])));
+            // A numpy that cannot be loaded says so where it is asked for, on the main thread.
+            let _ = std::thread::spawn(load).join();
+        });
+    });
 }
 
 fn set<T: Element>(columns: &Bound<'_, PyDict>, name: &str, values: &[T]) -> PyResult<()> {

@@ -93,8 +93,9 @@ def fitted(
     writes = _writes(rows, depths)
     if writes:
         few = [row for row in reads if row.iodepth in AMONG_WRITES]
-        aside = allowance.part(0.0 if kept is None else SPARE_SHARE)
-        best = _fit_all(best, known, few, writes, seed, allowance.part(1 - SPARE_SHARE))
+        share = 0.0 if kept is None else SPARE_SHARE
+        aside = allowance.part(share)
+        best = _fit_all(best, known, few, writes, seed, allowance.part(1 - share))
         if kept is not None:
             judge = Judge([*few, *writes], times_of(best.design), seed, aside)
             best = _with_spare(best, judge, kept, seed)

@@ -275,20 +275,20 @@ def _answered(
     again = True
     while again and not judge.spent and at.cost > alike:
         again = False
-        best = at
+        best, least = at, HOPEFUL * _promised(judge, at)
         for design in question(at.design):
             if repr(design) not in asked and not judge.spent:
                 asked.add(repr(design))
-                best = min(best, _tried(judge, at, design), key=lambda each: each.cost)
+                best = min(best, _tried(judge, at, design, least), key=lambda each: each.cost)
         if best.cost < BETTER * at.cost and judge.elsewhere(best.design) < at.cost:
             at, again = best, True
     return at
 
 
-def _tried(judge: Judge, at: Fitted, design: Design) -> Fitted:
+def _tried(judge: Judge, at: Fitted, design: Design, least: float) -> Fitted:
     """Fit a neighbour as far as it is promising: first with the slopes that are known."""
     quick = judge.judged(design, at.slopes)
-    if _promised(judge, quick) > HOPEFUL * _promised(judge, at):
+    if _promised(judge, quick) > least:
         return quick
     for _ in range(2):
         better = _step(judge, quick, design)
