@@ -151,8 +151,9 @@ def found_again(of_drive: Findings, copy: Device) -> Iterator[dict[str, Any]]:
 
 def _agree(one: Finding, other: Finding) -> bool:
     if one.interval is None or other.interval is None:
-        return one.value == other.value
-    return one.interval[0] <= other.interval[1] and other.interval[0] <= one.interval[1]
+        return bool(one.value == other.value)
+    low, high = max(one.interval[0], other.interval[0]), min(one.interval[1], other.interval[1])
+    return bool(low <= high)
 
 
 def line(name: str, result: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@
 //! in the same way, and a snapshot costs one pointer per group. Nothing refers to them weakly:
 //! to see that one has a single owner then takes no locked instruction on each write.
 
+use std::ops::Range;
 use triomphe::Arc;
 
 const CHUNK_BITS: usize = 8;
@@ -55,6 +56,24 @@ impl<T: Copy + Default> CowArray<T> {
             Some(chunk) => chunk[index & (CHUNK - 1)],
             None => T::default(),
         }
+    }
+
+    /// The entries of a range, copied.
+    ///
+    /// # Panics
+    /// If it ends beyond the last chunk.
+    #[must_use]
+    pub fn range(&self, range: Range<usize>) -> Vec<T> {
+        let mut entries = Vec::with_capacity(range.len());
+        while entries.len() < range.len() {
+            let index = range.start + entries.len();
+            let within = index & (CHUNK - 1)..CHUNK.min((index & (CHUNK - 1)) + range.end - index);
+            match self.chunk(index >> CHUNK_BITS) {
+                Some(chunk) => entries.extend_from_slice(&chunk[within]),
+                None => entries.resize(entries.len() + within.len(), T::default()),
+            }
+        }
+        entries
     }
 
     #[inline]

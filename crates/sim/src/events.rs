@@ -49,6 +49,16 @@ impl Event {
             Self::MapLoaded => 5,
         }
     }
+
+    /// Whom it concerns, of those that its lane concerns.
+    const fn of(self) -> u32 {
+        match self {
+            Self::ReadDone(one) | Self::WriteDone(one) | Self::DataOut(one) => one,
+            Self::ChannelFree(one) | Self::Idle(one) | Self::BufferIdle(one) => one,
+            Self::Copied(one) => one,
+            Self::MapLoaded | Self::Foreseen => 0,
+        }
+    }
 }
 
 /// The priorities of the lanes, ascending: what frees a resource before what takes it.
@@ -137,6 +147,26 @@ impl EventQueue {
         let lane = event.lane();
         self.lanes[lane].remove(|entry| entry.event == event);
         self.heads_ns[lane] = self.lanes[lane].front().map_or(NEVER, |first| first.time_ns);
+        self.find_next();
+    }
+
+    /// Writes down what is pending, as seen from `now_ns`: what is equal goes on alike.
+    pub fn picture(&self, now_ns: u64, into: &mut Vec<u64>) {
+        for lane in &self.lanes {
+            into.push(lane.len() as u64);
+            for entry in lane.iter() {
+                let age = self.sequence - entry.sequence;
+                into.extend([entry.time_ns - now_ns, age << 32 | u64::from(entry.event.of())]);
+            }
+        }
+    }
+
+    /// Puts off all that is pending.
+    pub fn delay(&mut self, by_ns: u64) {
+        for (lane, head_ns) in self.lanes.iter_mut().zip(&mut self.heads_ns) {
+            lane.for_each(|entry| entry.time_ns += by_ns);
+            *head_ns = lane.front().map_or(NEVER, |first| first.time_ns);
+        }
         self.find_next();
     }
 

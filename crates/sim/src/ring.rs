@@ -23,6 +23,26 @@ impl<T: Copy + Default> Ring<T> {
         self.len == 0
     }
 
+    /// How many wait.
+    #[inline]
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// All, in the order in which they would come out.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len).map(|index| &self.slots[self.wrapped(self.head + index)])
+    }
+
+    /// The same, to be changed.
+    pub fn for_each(&mut self, change: impl Fn(&mut T)) {
+        for index in 0..self.len {
+            let place = self.wrapped(self.head + index);
+            change(&mut self.slots[place]);
+        }
+    }
+
     /// What would come out next.
     #[inline]
     #[must_use]

@@ -75,11 +75,11 @@ impl LogBlockDrive {
     /// What the merge has the flash do.
     fn errand(&self, copies: &[Copied], after: Option<u32>) -> Errand {
         let (layout, members) = (self.ftl.layout(), self.ftl.layout().shape().pages);
-        let physical = |units: &mut dyn Iterator<Item = Ppn>| -> Vec<Ppn> {
+        let physical = |units: Vec<Ppn>| -> Vec<Ppn> {
             if layout.is_plain() {
-                return units.collect();
+                return units;
             }
-            let places = units.map(|unit| layout.place(unit));
+            let places = units.into_iter().map(|unit| layout.place(unit));
             let pages = |place| (0..members).map(move |member| layout.member(place, member));
             places.flat_map(pages).collect()
         };
@@ -90,9 +90,10 @@ impl LogBlockDrive {
             erased.flat_map(|unit| layout.blocks(unit)).collect()
         };
         Errand {
-            reads: physical(&mut copies.iter().map(|copy| copy.from)),
-            programs: physical(&mut copies.iter().map(|copy| copy.to)),
+            reads: physical(copies.iter().map(|copy| copy.from).collect()),
+            programs: physical(copies.iter().map(|copy| copy.to).collect()),
             members,
+            lap: self.ftl.units().lap(),
             erases,
             after,
         }

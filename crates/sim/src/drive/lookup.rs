@@ -83,10 +83,22 @@ impl<S: Scheme> Drive<S> {
         {
             self.tally.map_loads += 1;
             let first = zones.waiting.take(zone);
+            if self.reads_among(first) {
+                S::interfere(self);
+            }
             self.go_on_from(first);
             self.load_zone();
             self.kick_touched();
         }
+    }
+
+    /// Whether one of the commands linked from `first` reads: writes wait for what may have been
+    /// foreseen, and so do not change it.
+    fn reads_among(&self, first: u32) -> bool {
+        let commands = &self.flash.commands;
+        let linked = |slot: u32| (slot != NONE).then_some(slot);
+        std::iter::successors(linked(first), |&slot| linked(commands[slot].next))
+            .any(|slot| commands[slot].work != Work::HostProgram)
     }
 
     /// Reads so many sectors of a mapping page, from the first one on.

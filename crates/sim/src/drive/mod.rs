@@ -208,10 +208,7 @@ impl<S: Scheme> Drive<S> {
             }
             Event::Foreseen => S::foreseen(self),
             Event::Idle(quiet) => S::idle_timer(self, quiet),
-            Event::MapLoaded => {
-                S::interfere(self);
-                self.map_loaded();
-            }
+            Event::MapLoaded => self.map_loaded(),
             Event::BufferIdle(quiet) => self.buffer_idle(quiet),
             Event::Copied(slot) => self.copied(slot),
         }

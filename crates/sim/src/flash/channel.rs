@@ -61,6 +61,28 @@ impl Channel {
         self.free_at_ns = until_ns;
     }
 
+    /// Writes down how it stands, as seen from `now_ns`: what is equal goes on alike.
+    pub fn picture(&self, now_ns: u64, into: &mut Vec<u64>) {
+        let free_in_ns = self.free_at_ns.saturating_sub(now_ns);
+        let turn = u64::from(self.turn) << 1 | u64::from(self.will_wake);
+        into.extend([free_in_ns, turn, self.waiting, self.ready.len() as u64]);
+        into.extend(self.ready.iter().map(|&unit| u64::from(unit)));
+    }
+
+    /// Time passes in which it was busy for so long, and after which it is as it was.
+    pub fn skip(&mut self, now_ns: u64, by_ns: u64, busy_ns: u64) {
+        self.busy_ns += busy_ns;
+        if self.free_at_ns > now_ns {
+            self.free_at_ns += by_ns;
+        }
+    }
+
+    /// How long it has been busy, what it carries included.
+    #[must_use]
+    pub const fn busy_ns(&self) -> u64 {
+        self.busy_ns
+    }
+
     /// How long it was busy until `now_ns`.
     #[must_use]
     pub const fn busy_so_far(&self, now_ns: u64) -> u64 {

@@ -52,6 +52,12 @@ impl Spots {
         self.waiting.is_empty()
     }
 
+    /// How many spots there are.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// The spot of such work on a page (of a copy: to a page), or [`NONE`] if it goes alone in
     /// any case.
     #[inline]

@@ -23,6 +23,11 @@ pub(super) struct Times {
 }
 
 impl Times {
+    /// Pages of a block after which types come again.
+    pub fn lap_pages(&self) -> u32 {
+        self.read.lap_pages().max(self.program.lap_pages())
+    }
+
     pub fn new(nand: &Nand, channel: &Channel) -> Self {
         let sectors_per_page = nand.page_bytes / 512;
         let page_ns = f64::from(nand.page_bytes + nand.spare_bytes) * channel.ns_per_byte;
@@ -78,6 +83,14 @@ impl ByType {
     /// The shortest.
     pub fn least_ns(&self) -> u64 {
         self.types_ns.iter().copied().min().unwrap_or(self.all_ns)
+    }
+
+    const fn lap_pages(&self) -> u32 {
+        match (self.types_ns.len(), self.order) {
+            (0, _) => 1,
+            (types, TypeOrder::Turns) => types as u32,
+            (_, TypeOrder::Pairs) => 6,
+        }
     }
 
     /// The time of the page that `place` gives; it is asked only if types differ.

@@ -5,6 +5,7 @@
 //! in log blocks by the page. So a merge changes one entry for each page that it takes out of
 //! a log block, however many it copies, and a full drive takes hardly any memory.
 
+use super::merge::Copied;
 use super::units::{Role, UnitId, Units};
 use crate::cow::CowArray;
 use crate::ftl::SectorMap;
@@ -86,12 +87,34 @@ impl BlockMap {
     pub fn hand_over(&mut self, unit: UnitId, units: &Units) {
         let block = self.block_of(unit);
         self.assign(unit, block);
-        let first = block * units.pages();
-        for index in first..first + units.pages() {
-            if !matches!(self.places.get(index as usize), NOWHERE | IN_DATA) {
-                self.places.set(index as usize, IN_DATA);
+        let first = (block * units.pages()) as usize;
+        for (index, place) in (first..).zip(self.places_of(block, units.pages())) {
+            if !matches!(place, NOWHERE | IN_DATA) {
+                self.places.set(index, IN_DATA);
             }
         }
+    }
+
+    fn places_of(&self, block: u32, pages: u32) -> Vec<u32> {
+        let first = block * pages;
+        self.places.range(first as usize..(first + pages) as usize)
+    }
+
+    /// What of a logical block is to be copied to be at its place in a unit, from `slot` on.
+    #[must_use]
+    pub fn copies(&self, block: u32, unit: UnitId, slot: u32, units: &Units) -> Vec<Copied> {
+        let (first, slots) = (block * units.pages(), slot..units.pages());
+        let own = units.pages_at(self.data_of(block).unwrap_or(unit), slots.clone());
+        let places = self.places.range((first + slot) as usize..(first + slots.end) as usize);
+        let targets = units.pages_at(unit, slots).into_iter();
+        let copies = places.iter().zip(own).zip(targets).zip(first + slot..);
+        copies
+            .filter(|&(((&place, _), _), _)| place != NOWHERE)
+            .map(|(((&place, own), to), page)| {
+                let from = if place == IN_DATA { own } else { Ppn(place - 1) };
+                Copied { page: Lpn(page), from, to }
+            })
+            .collect()
     }
 
     /// Where a logical page is.
@@ -110,8 +133,7 @@ impl BlockMap {
 
     /// Where the pages of a logical block are that are not at their own place.
     pub fn elsewhere(&self, block: u32, pages: u32) -> impl Iterator<Item = Ppn> {
-        let first = block * pages;
-        let places = (first..first + pages).map(|page| self.places.get(page as usize));
+        let places = self.places_of(block, pages).into_iter();
         places.filter(|place| !matches!(place, &(NOWHERE | IN_DATA))).map(|place| Ppn(place - 1))
     }
 

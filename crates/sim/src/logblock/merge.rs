@@ -90,7 +90,7 @@ impl LogBlockFtl {
             (MergeKind::Full, self.units.take_free(pool, Role::Data))
         };
         self.map.promise(target, block);
-        let copies = self.copies_into(target, block);
+        let copies = self.map.copies(block, target, self.units.next(target), &self.units);
         let last = copies.last().map(|copy| copy.page.0 % self.units.pages());
         self.units.advance(target, last.map_or(0, |slot| slot + 1));
         if kind == MergeKind::Full {
@@ -127,19 +127,6 @@ impl LogBlockFtl {
             self.was_given(page) == Some(logical)
                 && self.lookup(logical).is_none_or(|newest| newest == page)
         })
-    }
-
-    /// The pages of a logical block that are not in `target` yet, each to its own place.
-    fn copies_into(&self, target: UnitId, block: u32) -> Vec<Copied> {
-        let first = block * self.units.pages();
-        let slots = self.units.next(target)..self.units.pages();
-        let mut copies = Vec::with_capacity(slots.len());
-        copies.extend(slots.filter_map(|slot| {
-            let page = Lpn(first + slot);
-            let from = self.lookup(page)?;
-            Some(Copied { page, from, to: self.units.page(target, slot) })
-        }));
-        copies
     }
 
     /// A page to copy has been read: says whether it still holds anything, and if so

@@ -9,6 +9,7 @@ use crate::divisor::Divisor;
 use crate::geometry::{BlockId, Geometry, PageId, PlaneId, Ppn};
 use crate::layout::Layout;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// A merge unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -113,6 +114,12 @@ impl Units {
         self.width.value * self.geometry.pages_per_block
     }
 
+    /// Slots after which the planes of a unit come again.
+    #[must_use]
+    pub const fn lap(&self) -> u32 {
+        self.width.value * self.in_a_row.value
+    }
+
     /// Blocks of a unit.
     #[must_use]
     pub const fn blocks(&self) -> u32 {
@@ -128,6 +135,19 @@ impl Units {
         let plane = self.planes[(group * self.width.value + turn) as usize];
         let (block, page) = (BlockId(block), round * self.in_a_row.value + in_run);
         self.geometry.ppn(plane, block, PageId(page))
+    }
+
+    /// The pages at `slots` of a unit.
+    #[must_use]
+    pub fn pages_at(&self, unit: UnitId, slots: Range<u32>) -> Vec<Ppn> {
+        let lap = (self.lap() as usize).min(slots.len());
+        let mut pages = Vec::with_capacity(slots.len());
+        pages.extend((slots.start..).take(lap).map(|slot| self.page(unit, slot)));
+        // A lap later it is the same plane, so many pages further.
+        for at in 0..slots.len() - lap {
+            pages.push(Ppn(pages[at].0 + self.in_a_row.value));
+        }
+        pages
     }
 
     /// The unit of a page.

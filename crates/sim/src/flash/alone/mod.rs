@@ -5,6 +5,7 @@
 //! the same order, and [`Flash::follow`] makes it so when it is over. It holds for an array
 //! without a cache register.
 
+mod laps;
 mod run;
 
 use super::Flash;
@@ -23,6 +24,8 @@ pub struct Errand {
     pub programs: Vec<Ppn>,
     /// Pages of a copy.
     pub members: u32,
+    /// Copies after which planes come again, as long as all go on in order.
+    pub lap: u32,
     /// A page of each block to erase; of one at least.
     pub erases: Vec<Ppn>,
     /// The unit that has just ended something, and looks for more when all is queued.

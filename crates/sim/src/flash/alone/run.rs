@@ -1,7 +1,9 @@
 //! An errand under way, on copies of the channels and units: what [`Flash`] does with commands, with
 //! steps that are only numbers.
 
+use super::laps::Laps;
 use super::{Course, Errand};
+use crate::divisor::Divisor;
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::channel::Channel;
@@ -13,39 +15,50 @@ use crate::geometry::Ppn;
 /// A unit at it. Its steps go in the order in which they came, since reads come first of all
 /// and erases last.
 #[derive(Clone, Debug)]
-struct Worker {
+pub(super) struct Worker {
     channel: u32,
     bit: u64,
-    head: u32,
-    tail: u32,
+    /// The first of its steps that it has not taken up, or [`NONE`].
+    pub head: u32,
     /// What it works on (linked), or [`NONE`].
-    step: u32,
-    from_ns: u64,
-    busy_ns: u64,
+    pub step: u32,
+    pub from_ns: u64,
+    pub busy_ns: u64,
 }
 
 /// An errand under way. Its steps are numbered: first the reads, then the programs, then the
 /// erases.
 pub(super) struct Run<'a> {
-    flash: &'a Flash,
-    errand: &'a Errand,
-    now_ns: u64,
-    events: EventQueue,
-    channels: Vec<Channel>,
-    workers: Vec<Worker>,
+    pub flash: &'a Flash,
+    pub errand: &'a Errand,
+    pub now_ns: u64,
+    pub events: EventQueue,
+    pub channels: Vec<Channel>,
+    pub workers: Vec<Worker>,
     /// Where steps wait that could go together.
-    spots: Spots,
+    pub spots: Spots,
     /// By step; empty where all go alone.
-    spot_of: Vec<u32>,
-    multi_plane_commands: u64,
+    pub spot_of: Vec<u32>,
+    pub multi_plane_commands: u64,
+    /// By step: its unit.
+    pub unit_of: Vec<u32>,
     /// By step: the one behind it on its unit, or of the same command; or [`NONE`].
-    next: Vec<u32>,
+    pub next: Vec<u32>,
+    /// Steps that wait, or have waited: they come in their order.
+    pub queued: u32,
     /// By copy: pages still to be read.
-    unread: Vec<u32>,
+    pub unread: Vec<u32>,
     /// Copies whose programs are queued.
-    released: u32,
+    pub released: u32,
+    /// Reads, and programs, that have ended.
+    pub ended: u32,
     /// Programs, then erases, that have not ended.
-    left: usize,
+    pub left: usize,
+    /// No step from here on was taken up before one that waits before it.
+    pub in_order_from: u32,
+    /// The furthest step that was looked at since that was last asked.
+    pub furthest: u32,
+    pub laps: Laps,
     touched: Vec<u32>,
 }
 
@@ -57,12 +70,11 @@ impl<'a> Run<'a> {
             channel: flash.channel_of(unit),
             bit: flash.bit_of(unit),
             head: NONE,
-            tail: NONE,
             step: NONE,
             from_ns: 0,
             busy_ns: 0,
         };
-        Self {
+        let mut run = Self {
             flash,
             errand,
             now_ns,
@@ -72,11 +84,29 @@ impl<'a> Run<'a> {
             spot_of: spots_of(&spots, flash, errand),
             spots,
             multi_plane_commands: 0,
+            unit_of: units_of(flash, errand),
             next: vec![NONE; 2 * reads + errand.erases.len()],
+            queued: 0,
             unread: vec![errand.members; reads / errand.members as usize],
             released: 0,
+            ended: 0,
             left: reads,
+            in_order_from: 0,
+            furthest: 0,
+            laps: Laps::default(),
             touched: Vec::new(),
+        };
+        run.line_up();
+        run.laps = Laps::new(&run);
+        run
+    }
+
+    /// Links the steps of each unit, in the order in which they will wait for it.
+    fn line_up(&mut self) {
+        for (step, &unit) in self.unit_of.iter().enumerate().rev() {
+            let worker = &mut self.workers[unit as usize];
+            self.next[step] = worker.head;
+            worker.head = step as u32;
         }
     }
 
@@ -95,8 +125,8 @@ impl<'a> Run<'a> {
     }
 
     /// Runs to the end, unless something is left over then: on which unit that is.
-    fn last_unit(&mut self) -> Option<u32> {
-        self.queue(0..self.errand.reads.len() as u32);
+    pub fn last_unit(&mut self) -> Option<u32> {
+        self.queue(self.errand.reads.len() as u32);
         self.kick_touched();
         if let Some(unit) = self.errand.after {
             self.go_on(unit);
@@ -122,21 +152,24 @@ impl<'a> Run<'a> {
                 }
                 _ => {}
             }
+            if self.ended >= self.laps.due() {
+                self.leap();
+            }
         };
         (self.events.next_time_ns() == u64::MAX).then_some(last_unit)
     }
 
-    /// Lets steps wait for their units; [`Run::kick_touched`] then serves the channels.
-    fn queue(&mut self, steps: std::ops::Range<u32>) {
-        for step in steps {
-            let plane = self.flash.geometry.plane_of(self.page(step).1);
-            let worker = &mut self.workers[self.flash.unit_of(plane) as usize];
-            if worker.head == NONE {
-                worker.head = step;
-            } else {
-                self.next[worker.tail as usize] = step;
-            }
-            worker.tail = step;
+    /// Skips what recurs, if anything does.
+    fn leap(&mut self) {
+        let mut laps = std::mem::take(&mut self.laps);
+        laps.leap(self);
+        self.laps = laps;
+    }
+
+    /// Lets steps up to `end` wait for their units; [`Run::kick_touched`] then serves the channels.
+    fn queue(&mut self, end: u32) {
+        for step in std::mem::replace(&mut self.queued, end)..end {
+            let worker = &self.workers[self.unit_of[step as usize] as usize];
             if let Some(&spot) = self.spot_of.get(step as usize) {
                 self.spots.enter(spot);
             }
@@ -163,9 +196,25 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// How long the array takes for a step.
+    #[inline]
+    pub fn array_ns(&self, step: u32) -> u64 {
+        let (times, (kind, page)) = (&self.flash.times, self.page(step));
+        let place = || self.flash.geometry.page_of(page);
+        match kind {
+            Kind::Read => times.read.of(place),
+            Kind::Program => times.program.of(place),
+            Kind::Erase => times.erase_ns,
+        }
+    }
+
     fn kick_touched(&mut self) {
-        while let Some(channel) = self.touched.pop() {
-            self.kick(channel);
+        while let Some(index) = self.touched.pop() {
+            let channel = &self.channels[index as usize];
+            // Most are named again and again, and have nothing to do since the first time.
+            if channel.has_work() && (channel.free_at_ns <= self.now_ns || !channel.will_wake) {
+                self.kick(index);
+            }
         }
     }
 
@@ -220,23 +269,24 @@ impl<'a> Run<'a> {
     /// Sends the next step of a unit over its free channel, with those that can go with it.
     fn issue(&mut self, unit: u32) {
         let first = self.workers[unit as usize].head;
-        let (kind, page) = self.page(first);
+        self.furthest = self.furthest.max(first);
+        let kind = self.page(first).0;
         let planes = u64::from(self.take(unit, first));
         self.multi_plane_commands += u64::from(planes > 1);
-        let (times, place) = (&self.flash.times, || self.flash.geometry.page_of(page));
-        let (sent_ns, array_ns, done) = match kind {
+        let times = &self.flash.times;
+        let (sent_ns, done) = match kind {
             Kind::Read => {
                 let sent_ns = times.read_command_ns + (planes - 1) * times.read_extra_plane_ns;
-                (sent_ns, times.read.of(place), Event::ReadDone(unit))
+                (sent_ns, Event::ReadDone(unit))
             }
             Kind::Program => {
                 let extra_ns = (planes - 1) * times.program_extra_plane_ns;
                 let sent_ns = times.program_command_ns + extra_ns + planes * times.page_ns();
-                (sent_ns, times.program.of(place), Event::WriteDone(unit))
+                (sent_ns, Event::WriteDone(unit))
             }
-            Kind::Erase => (times.erase_command_ns, times.erase_ns, Event::WriteDone(unit)),
+            Kind::Erase => (times.erase_command_ns, Event::WriteDone(unit)),
         };
-        let sent_ns = self.now_ns + sent_ns;
+        let (sent_ns, array_ns) = (self.now_ns + sent_ns, self.array_ns(first));
         let worker = &mut self.workers[unit as usize];
         worker.step = first;
         worker.from_ns = self.now_ns;
@@ -264,9 +314,10 @@ impl<'a> Run<'a> {
         let (mut taken, mut planes, mut last) = (1_u32 << (spot - first_spot), 1, first);
         let (mut before, mut step) = (NONE, self.workers[unit as usize].head);
         for _ in 0..COMPANION_SCAN {
-            if step == NONE || planes > beside {
+            if step >= self.queued || planes > beside {
                 break;
             }
+            self.furthest = self.furthest.max(step);
             let next = self.next[step as usize];
             let plane = self.spot_of[step as usize].wrapping_sub(first_spot);
             if plane < self.flash.geometry.planes_per_die && taken & (1 << plane) == 0 {
@@ -276,9 +327,7 @@ impl<'a> Run<'a> {
                     worker.head = next;
                 } else {
                     self.next[before as usize] = next;
-                }
-                if worker.tail == step {
-                    worker.tail = before;
+                    self.in_order_from = self.in_order_from.max(step + 1);
                 }
                 self.next[last as usize] = step;
                 self.next[step as usize] = NONE;
@@ -313,16 +362,15 @@ impl<'a> Run<'a> {
             self.workers[unit as usize].step = other_plane;
             self.start_data_out(channel, unit);
         }
+        self.ended += 1;
         let members = self.errand.members;
         let unread = &mut self.unread[(step / members) as usize];
         *unread -= 1;
         if *unread == 0 {
-            let count = self.errand.reads.len() as u32;
             while self.unread.get(self.released as usize) == Some(&0) {
-                let first = count + self.released * members;
-                self.queue(first..first + members);
                 self.released += 1;
             }
+            self.queue(self.errand.reads.len() as u32 + self.released * members);
             self.kick_touched();
         }
         self.kick(channel);
@@ -337,10 +385,11 @@ impl<'a> Run<'a> {
         while step != NONE && self.left > 0 {
             step = self.next[step as usize];
             self.left -= 1;
+            self.ended += u32::from(!erased);
         }
         if self.left == 0 && !erased {
             self.left = self.errand.erases.len();
-            self.queue(programs..self.next.len() as u32);
+            self.queue(self.next.len() as u32);
             self.kick_touched();
         }
         self.left == 0
@@ -351,7 +400,7 @@ impl<'a> Run<'a> {
         let worker = &mut self.workers[unit as usize];
         worker.step = NONE;
         worker.busy_ns += self.now_ns - worker.from_ns;
-        if worker.head != NONE {
+        if worker.head < self.queued {
             self.channels[worker.channel as usize].waiting |= worker.bit;
         }
     }
@@ -363,6 +412,17 @@ enum Kind {
     Read,
     Program,
     Erase,
+}
+
+/// The unit of each step.
+fn units_of(flash: &Flash, errand: &Errand) -> Vec<u32> {
+    let pages_per_unit = flash.geometry.pages_per_plane * flash.planes_per_unit.value;
+    let by_unit = Divisor::new(pages_per_unit);
+    let mut unit_of = Vec::with_capacity(2 * errand.reads.len() + errand.erases.len());
+    for pages in [&errand.reads, &errand.programs, &errand.erases] {
+        unit_of.extend(pages.iter().map(|page| by_unit.quotient(page.0)));
+    }
+    unit_of
 }
 
 /// The spot of each step; nothing where all go alone.
