@@ -12,6 +12,7 @@ use crate::flash::alone::{Course, Errand};
 #[cfg(test)]
 use crate::flash::command::{Command, Work};
 use crate::ftl::Translation;
+#[cfg(test)]
 use crate::geometry::Ppn;
 use crate::logblock::Copied;
 use crate::mapping::Table;
@@ -75,14 +76,6 @@ impl LogBlockDrive {
     /// What the merge has the flash do.
     fn errand(&self, copies: &[Copied], after: Option<u32>) -> Errand {
         let (layout, members) = (self.ftl.layout(), self.ftl.layout().shape().pages);
-        let physical = |units: Vec<Ppn>| -> Vec<Ppn> {
-            if layout.is_plain() {
-                return units;
-            }
-            let places = units.into_iter().map(|unit| layout.place(unit));
-            let pages = |place| (0..members).map(move |member| layout.member(place, member));
-            places.flat_map(pages).collect()
-        };
         let erased = self.blocks_to_erase();
         let erases = if layout.is_plain() {
             erased.collect()
@@ -90,8 +83,8 @@ impl LogBlockDrive {
             erased.flat_map(|unit| layout.blocks(unit)).collect()
         };
         Errand {
-            reads: physical(copies.iter().map(|copy| copy.from).collect()),
-            programs: physical(copies.iter().map(|copy| copy.to).collect()),
+            reads: layout.pages_of(copies.iter().map(|copy| copy.from)),
+            programs: layout.pages_of(copies.iter().map(|copy| copy.to)),
             members,
             lap: self.ftl.units().lap(),
             erases,

@@ -9,7 +9,7 @@
 use super::command::{NONE, Work};
 use crate::config::Scheduler;
 use crate::divisor::Divisor;
-use crate::geometry::{Geometry, Ppn};
+use crate::geometry::{BlockId, Geometry, PageId, PlaneId, Ppn};
 
 /// The spots of an array, and how many commands wait at each.
 #[derive(Clone, Debug, Default)]
@@ -80,6 +80,30 @@ impl Spots {
         self.planes + offset * self.planes_per_die.value + plane
     }
 
+    /// The spots of such work on many pages.
+    pub fn of_each(
+        &self,
+        work: Work,
+        pages: &[Ppn],
+        geometry: &Geometry,
+    ) -> impl Iterator<Item = u32> {
+        let first = |plane| geometry.ppn(PlaneId(plane), BlockId(0), PageId(0));
+        let planes = (0..self.planes).map(|plane| self.of(work, first(plane), geometry));
+        let first_of: Vec<u32> = planes.collect();
+        let stride = if work == Work::Erase { 0 } else { self.planes_per_die.value };
+        pages.iter().map(move |&page| match first_of[geometry.plane_of(page).0 as usize] {
+            NONE => NONE,
+            first => first + geometry.page_of(page).0 * stride,
+        })
+    }
+
+    /// The first of the spots that differ from one only in the plane.
+    #[inline]
+    #[must_use]
+    pub const fn first_beside(&self, spot: u32) -> u32 {
+        spot - self.planes_per_die.remainder(spot)
+    }
+
     /// A command begins to wait at `spot`.
     #[inline]
     pub fn enter(&mut self, spot: u32) {
@@ -101,7 +125,7 @@ impl Spots {
     #[inline]
     #[must_use]
     pub fn beside(&self, spot: u32) -> (u32, u32) {
-        let first = spot - self.planes_per_die.remainder(spot);
+        let first = self.first_beside(spot);
         let group = &self.waiting[first as usize..(first + self.planes_per_die.value) as usize];
         let occupied = group.iter().filter(|&&count| count > 0).count() as u32;
         (first, occupied - u32::from(self.waiting[spot as usize] > 0))

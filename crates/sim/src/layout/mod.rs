@@ -161,6 +161,31 @@ impl Layout {
         self.array.ppn(plane, self.block_on(plane, place.block), PageId(row))
     }
 
+    /// The physical pages of units, those of one together, in the order of its members.
+    pub fn pages_of(&self, units: impl ExactSizeIterator<Item = Ppn>) -> Vec<Ppn> {
+        if self.plain {
+            return units.collect();
+        }
+        let Shape { in_a_row, width, pages, .. } = self.shape;
+        let mut found = Vec::with_capacity(units.len() * pages as usize);
+        for unit in units {
+            let place = self.place(unit);
+            let planes = &self.planes[place.first_plane as usize..][..width as usize];
+            let mut row = place.first_row;
+            while row < place.first_row + pages / width {
+                for &plane in planes {
+                    let block = self.block_on(plane, place.block);
+                    let first = self.array.ppn(plane, block, PageId(row)).0;
+                    for page in first..first + in_a_row {
+                        found.push(Ppn(page));
+                    }
+                }
+                row += in_a_row;
+            }
+        }
+        found
+    }
+
     /// The first physical page of a unit.
     #[must_use]
     pub fn first_page(&self, unit: Ppn) -> Ppn {
@@ -281,6 +306,21 @@ mod tests {
                 }
             }
             assert_eq!(seen.len() as u32, layout.array().page_count, "{keys:?}");
+        }
+    }
+
+    #[test]
+    fn the_pages_of_units_are_their_members_in_order() {
+        for (keys, bad) in KEYS.iter().flat_map(|keys| [(keys, ""), (keys, "0.1")]) {
+            let layout = layout(bad, keys);
+            let units = || (0..layout.units().page_count).map(Ppn);
+            let members = |unit| {
+                let (layout, place) = (&layout, layout.place(unit));
+                (0..layout.shape().pages).map(move |member| layout.member(place, member))
+            };
+            let one_by_one = units().flat_map(members);
+            let together = layout.pages_of(units().collect::<Vec<_>>().into_iter());
+            assert!(together.into_iter().eq(one_by_one), "{keys:?} {bad}");
         }
     }
 

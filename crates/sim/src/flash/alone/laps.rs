@@ -7,9 +7,11 @@
 //! Two steps are alike if they are of one unit and take as long, and where several planes work
 //! together if they are of one plane, and steps that could go with them as far behind. Reads and programs are leapt over apart: units first read.
 
+use super::Errand;
 use super::run::Run;
 use crate::flash::channel::Channel;
 use crate::flash::command::NONE;
+use crate::geometry::{PlaneId, Ppn};
 use std::ops::Range;
 
 /// How many laps back the state is compared with: units of a channel take turns.
@@ -58,11 +60,7 @@ impl Laps {
         if steps as usize * 2 * BACK > reads {
             return Self { due: NONE, ..Self::default() };
         }
-        let mut company = Vec::new();
-        if !run.spots.none() {
-            company = companies(run, 0..reads);
-            company.extend(companies(run, reads..2 * reads));
-        }
+        let company = if run.spots.none() { Vec::new() } else { companies(run, steps) };
         Self { steps, company, due: steps, ..Self::default() }
     }
 
@@ -120,22 +118,25 @@ impl Laps {
     fn bend(&self, first: u32, run: &Run<'_>) -> u32 {
         let (reads, lap) = (run.errand.reads.len() as u32, self.steps);
         let end = if first < reads { reads } else { 2 * reads };
-        let units = &run.unit_of[first as usize..end as usize];
-        let later = units.get(lap as usize..).unwrap_or_default();
-        let same = units.iter().zip(later).take_while(|(unit, later)| unit == later).count();
-        let same = first..first + same as u32;
-        let takes_as_long = |step: u32| run.array_ns(step) == run.array_ns(step + lap);
-        let in_company = |step: u32| {
-            let [one, later] = [step, step + lap].map(|step| self.company[step as usize]);
-            one == later && (one.next == NONE || one.next < lap)
+        let (from, end, lap) = (first as usize, end as usize, lap as usize);
+        let same = if self.company.is_empty() {
+            repeats(&run.unit_of[from..end], lap)
+        } else {
+            repeats(&self.company[from..end], lap)
         };
-        let (typed, alone) = (run.flash.times.lap_pages() > 1, self.company.is_empty());
-        let differs = |&step: &u32| typed && !takes_as_long(step) || !alone && !in_company(step);
-        if typed || !alone {
-            return same.clone().find(differs).unwrap_or(same.end);
+        let same = first..first + same as u32;
+        if run.flash.times.lap_pages() == 1 {
+            return same.end;
         }
-        same.end
+        let differs = |&step: &u32| run.array_ns(step) != run.array_ns(step + self.steps);
+        same.clone().find(differs).unwrap_or(same.end)
     }
+}
+
+/// How many from the first on are like the one a lap behind each.
+fn repeats<T: PartialEq>(all: &[T], lap: usize) -> usize {
+    let later = all.get(lap..).unwrap_or_default();
+    all.iter().zip(later).take_while(|(one, later)| one == later).count()
 }
 
 impl Seen {
@@ -266,26 +267,29 @@ fn release(run: &mut Run<'_>, last: u32, by: u32) {
 /// The company that a step can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Company {
-    /// Its plane, among those that could work together.
-    plane: u32,
+    plane: PlaneId,
     /// How far behind it the next step is that could go with it, or would if its plane were free;
-    /// or [`NONE`].
+    /// or [`NONE`]. Of one that is a lap behind or further: its number, which no other has.
     next: u32,
 }
 
-fn companies(run: &Run<'_>, steps: Range<usize>) -> Vec<Company> {
-    let mut companies = vec![Company { plane: 0, next: NONE }; steps.len()];
+/// Of reads and programs, of so many to a lap.
+fn companies(run: &Run<'_>, lap: u32) -> Vec<Company> {
+    let Errand { reads, programs, .. } = run.errand;
+    let plane = |&page: &Ppn| Company { plane: run.flash.geometry.plane_of(page), next: NONE };
+    let mut companies: Vec<Company> = reads.iter().chain(programs).map(plane).collect();
     let mut latest = vec![NONE; run.spots.count()];
-    for (company, step) in companies.iter_mut().zip(steps).rev() {
-        let spot = run.spot_of[step];
+    for (step, company) in (0..companies.len() as u32).zip(&mut companies).rev() {
+        let spot = run.spot_of[step as usize];
         if spot != NONE {
-            let (first, _) = run.spots.beside(spot);
-            company.plane = spot - first;
-            let latest = &mut latest[first as usize];
-            if *latest != NONE {
-                company.next = *latest - step as u32;
-            }
-            *latest = step as u32;
+            let latest = &mut latest[run.spots.first_beside(spot) as usize];
+            let behind = latest.wrapping_sub(step);
+            company.next = match *latest {
+                NONE => NONE,
+                _ if behind < lap => behind,
+                _ => lap + step,
+            };
+            *latest = step;
         }
     }
     companies
@@ -296,9 +300,8 @@ mod tests {
     use super::*;
     use crate::config::{DriveConfig, Firmware};
     use crate::flash::Flash;
-    use crate::flash::alone::Errand;
     use crate::flash::spots::Spots;
-    use crate::geometry::{BlockId, PageId, PlaneId, Ppn};
+    use crate::geometry::{BlockId, PageId};
     use ssdscope_io::rng::Stream;
 
     fn draw_flash(random: &mut Stream) -> Flash {

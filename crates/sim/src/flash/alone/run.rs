@@ -3,14 +3,13 @@
 
 use super::laps::Laps;
 use super::{Course, Errand};
-use crate::divisor::Divisor;
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::channel::Channel;
 use crate::flash::command::{NONE, Work};
 use crate::flash::issue::COMPANION_SCAN;
 use crate::flash::spots::Spots;
-use crate::geometry::Ppn;
+use crate::geometry::{PlaneId, Ppn};
 
 /// A unit at it. Its steps go in the order in which they came, since reads come first of all
 /// and erases last.
@@ -74,6 +73,7 @@ impl<'a> Run<'a> {
             from_ns: 0,
             busy_ns: 0,
         };
+        let (unit_of, spot_of) = placed(&spots, flash, errand);
         let mut run = Self {
             flash,
             errand,
@@ -81,10 +81,10 @@ impl<'a> Run<'a> {
             events: EventQueue::default(),
             channels: flash.channels.clone(),
             workers: (0..flash.units.len() as u32).map(worker).collect(),
-            spot_of: spots_of(&spots, flash, errand),
+            spot_of,
             spots,
             multi_plane_commands: 0,
-            unit_of: units_of(flash, errand),
+            unit_of,
             next: vec![NONE; 2 * reads + errand.erases.len()],
             queued: 0,
             unread: vec![errand.members; reads / errand.members as usize],
@@ -168,11 +168,12 @@ impl<'a> Run<'a> {
 
     /// Lets steps up to `end` wait for their units; [`Run::kick_touched`] then serves the channels.
     fn queue(&mut self, end: u32) {
-        for step in std::mem::replace(&mut self.queued, end)..end {
-            let worker = &self.workers[self.unit_of[step as usize] as usize];
-            if let Some(&spot) = self.spot_of.get(step as usize) {
-                self.spots.enter(spot);
-            }
+        let steps = std::mem::replace(&mut self.queued, end) as usize..end as usize;
+        for &spot in self.spot_of.get(steps.clone()).unwrap_or_default() {
+            self.spots.enter(spot);
+        }
+        for &unit in &self.unit_of[steps] {
+            let worker = &self.workers[unit as usize];
             if worker.step == NONE {
                 self.channels[worker.channel as usize].waiting |= worker.bit;
             }
@@ -414,30 +415,24 @@ enum Kind {
     Erase,
 }
 
-/// The unit of each step.
-fn units_of(flash: &Flash, errand: &Errand) -> Vec<u32> {
-    let pages_per_unit = flash.geometry.pages_per_plane * flash.planes_per_unit.value;
-    let by_unit = Divisor::new(pages_per_unit);
-    let mut unit_of = Vec::with_capacity(2 * errand.reads.len() + errand.erases.len());
-    for pages in [&errand.reads, &errand.programs, &errand.erases] {
-        unit_of.extend(pages.iter().map(|page| by_unit.quotient(page.0)));
-    }
-    unit_of
-}
-
-/// The spot of each step; nothing where all go alone.
-fn spots_of(spots: &Spots, flash: &Flash, errand: &Errand) -> Vec<u32> {
-    if spots.none() {
-        return Vec::new();
-    }
+/// The unit of each step, and its spot; no spots where all go alone.
+fn placed(spots: &Spots, flash: &Flash, errand: &Errand) -> (Vec<u32>, Vec<u32>) {
+    let (geometry, alone) = (&flash.geometry, spots.none());
+    let steps = 2 * errand.reads.len() + errand.erases.len();
+    let mut unit_of = Vec::with_capacity(steps);
+    let mut spot_of = Vec::with_capacity(if alone { 0 } else { steps });
+    let units: Vec<u32> =
+        (0..geometry.plane_count).map(|plane| flash.unit_of(PlaneId(plane))).collect();
     let kinds = [
         (Work::GcRead, &errand.reads),
         (Work::GcProgram, &errand.programs),
         (Work::Erase, &errand.erases),
     ];
-    let mut spot_of = Vec::with_capacity(2 * errand.reads.len() + errand.erases.len());
     for (work, pages) in kinds {
-        spot_of.extend(pages.iter().map(|&page| spots.of(work, page, &flash.geometry)));
+        unit_of.extend(pages.iter().map(|&page| units[geometry.plane_of(page).0 as usize]));
+        if !alone {
+            spot_of.extend(spots.of_each(work, pages, geometry));
+        }
     }
-    spot_of
+    (unit_of, spot_of)
 }
