@@ -115,6 +115,13 @@ def test_scatter_alone_is_one_level(rng: np.random.Generator) -> None:
         assert stats.levels(values, 1.0) == pytest.approx([np.median(values)])
 
 
+def test_no_level_is_found_twice() -> None:
+    # The five highest are split off, though most of them are like those below.
+    values = [0.0] * 590 + [1.0] * 9 + [20.0]
+    assert stats.levels(values, 0.0, least_share=0.008, apart=0.04).tolist() == [0.0, 1.0]
+    assert stats.levels([2.0] * 50, 0.0).tolist() == [2.0]
+
+
 def test_levels_closer_than_asked_for_are_one(rng: np.random.Generator) -> None:
     values = np.concatenate([rng.normal(0.0, 0.01, 50), rng.normal(1.0, 0.01, 50)])
     assert stats.levels(values, 0.01).size == 2

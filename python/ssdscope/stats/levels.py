@@ -20,7 +20,8 @@ def levels(
 
     Values are sorted; where neighbours in a smoothed order lie apart there may be a gap. The
     split that lowers the sum of squares most is taken if the medians on its two sides lie at least
-    five deviations apart, and so on within both parts.
+    five deviations apart, and so on within both parts. What was split for the sake of the least
+    share may come out alike on both sides, and is one again.
 
     Parameters
     ----------
@@ -39,11 +40,15 @@ def levels(
     """
     ordered = np.sort(np.asarray(values, dtype=float))
     least = max(int(np.ceil(least_share * ordered.size)), 1)
-    found = [float(np.median(each)) for each in _parts(ordered, least, APART * deviation, apart)]
-    return np.array(found)
+    threshold = max(APART * deviation, apart)
+    joined: list[NDArray[Any]] = []
+    for part in _parts(ordered, least, threshold):
+        same = joined and not _are_apart(joined[-1], part, threshold)
+        joined.append(np.concatenate([joined.pop(), part]) if same else part)
+    return np.array([float(np.median(part)) for part in joined])
 
 
-def _parts(ordered: NDArray[Any], least: int, sharp: float, apart: float) -> list[NDArray[Any]]:
+def _parts(ordered: NDArray[Any], least: int, threshold: float) -> list[NDArray[Any]]:
     n = ordered.size
     if n < 2 * least:
         return [ordered]
@@ -52,6 +57,11 @@ def _parts(ordered: NDArray[Any], least: int, sharp: float, apart: float) -> lis
     gain = sums[left] ** 2 * n / (left * (n - left))
     split = int(left[np.argmax(gain)])
     below, above = ordered[:split], ordered[split:]
-    if float(np.median(above) - np.median(below)) < max(sharp, apart):
+    if not _are_apart(below, above, threshold):
         return [ordered]
-    return _parts(below, least, sharp, apart) + _parts(above, least, sharp, apart)
+    return _parts(below, least, threshold) + _parts(above, least, threshold)
+
+
+def _are_apart(below: NDArray[Any], above: NDArray[Any], threshold: float) -> bool:
+    gap = float(np.median(above) - np.median(below))
+    return gap > 0 and gap >= threshold
