@@ -99,6 +99,20 @@ impl<T: Copy + Default> CowArray<T> {
         &mut self.owned(index >> CHUNK_BITS)[index & (CHUNK - 1)]
     }
 
+    /// Replaces the entries from `index` on.
+    ///
+    /// # Panics
+    /// If they end beyond the last chunk.
+    pub fn write(&mut self, index: usize, mut values: &[T]) {
+        let mut index = index;
+        while !values.is_empty() {
+            let from = index & (CHUNK - 1);
+            let (here, rest) = values.split_at(values.len().min(CHUNK - from));
+            self.owned(index >> CHUNK_BITS)[from..from + here.len()].copy_from_slice(here);
+            (index, values) = (index + here.len(), rest);
+        }
+    }
+
     /// A chunk that no other copy has.
     #[inline]
     fn owned(&mut self, number: usize) -> &mut [T; CHUNK] {

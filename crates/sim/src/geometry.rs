@@ -4,6 +4,7 @@ use crate::config::Nand;
 use crate::divisor::Divisor;
 use crate::rounding::share_of;
 use std::ops::{Add, Index, IndexMut};
+use triomphe::Arc;
 
 /// A logical page of the host's address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -47,6 +48,46 @@ impl<T> IndexMut<PlaneId> for PerPlane<T> {
     fn index_mut(&mut self, plane: PlaneId) -> &mut T {
         &mut self.0[plane.0 as usize]
     }
+}
+
+/// One value per plane; copies share those that neither changes.
+#[derive(Clone, Debug)]
+pub struct SharedPerPlane<T>(Vec<Arc<T>>);
+
+impl<T: Clone> SharedPerPlane<T> {
+    /// As many of `value`.
+    #[must_use]
+    pub fn new(value: T, planes: u32) -> Self {
+        Self(vec![Arc::new(value); planes as usize])
+    }
+}
+
+impl<T> Index<PlaneId> for SharedPerPlane<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, plane: PlaneId) -> &T {
+        &self.0[plane.0 as usize]
+    }
+}
+
+impl<T: Clone> IndexMut<PlaneId> for SharedPerPlane<T> {
+    #[inline]
+    fn index_mut(&mut self, plane: PlaneId) -> &mut T {
+        let shared = &mut self.0[plane.0 as usize];
+        if Arc::count(shared) > 1 {
+            unshare(shared);
+        }
+        match Arc::get_mut(shared) {
+            Some(own) => own,
+            None => unreachable!("what has no other owners is nobody else's"),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn unshare<T: Clone>(shared: &mut Arc<T>) {
+    *shared = Arc::new(T::clone(shared));
 }
 
 /// The array's shape, with the products that addressing needs.

@@ -193,6 +193,7 @@ impl Ftl {
         let plane = &mut self.planes[done.plane];
         let index = done.victim.0 as usize;
         plane.erases[index] += 1;
+        self.erases.add(plane.erases[index]);
         plane.collecting -= u32::from(!folded);
         if plane.erases[index] >= self.endurance_erases {
             plane.state[index] = BlockState::Retired;

@@ -69,6 +69,27 @@ impl PageMap {
         self.forward.set(page.0 as usize, new.0 + 1);
     }
 
+    /// Puts logical pages from `first` on in blocks of so many pages, `in_a_row` in each in turn.
+    pub fn put_row(&mut self, first: Lpn, blocks: &[Ppn], pages: u32, in_a_row: u32) {
+        let width = blocks.len() as u32 * in_a_row;
+        let mut places = Vec::with_capacity(blocks.len() * pages as usize);
+        for offset in (0..pages).step_by(in_a_row as usize) {
+            for block in blocks {
+                places.extend(block.0 + offset + 1..=block.0 + offset + in_a_row);
+            }
+        }
+        self.forward.write(first.0 as usize, &places);
+        let mut given = places;
+        for (turn, block) in (0..).zip(blocks) {
+            given.clear();
+            let begin = first.0 + 1 + turn * in_a_row;
+            for start in (begin..).step_by(width as usize).take((pages / in_a_row) as usize) {
+                given.extend(start..start + in_a_row);
+            }
+            self.reverse.write(block.0 as usize, &given);
+        }
+    }
+
     /// Forgets a logical page.
     pub fn forget(&mut self, page: Lpn) {
         self.forward.set(page.0 as usize, 0);

@@ -22,12 +22,12 @@ pub use translation::Translation;
 
 use crate::config::{Allocation, PageConfig, Wear};
 use crate::gc::Policy;
-use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn};
+use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn, SharedPerPlane};
 use crate::layout::Layout;
 use crate::rounding::share_of;
 use plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
 use pslc::Region;
-use translation::count_erases;
+use translation::EraseCounts;
 
 /// Where a written page goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,9 @@ pub struct Ftl {
     geometry: Geometry,
     layout: Layout,
     map: PageMap,
-    planes: PerPlane<Plane>,
+    planes: SharedPerPlane<Plane>,
+    /// Where the next page that was never written is read. Apart: reading changes no block.
+    unwritten_reads: PerPlane<u32>,
     plane_order: Vec<PlaneId>,
     allocation: Allocation,
     placement_pages: u32,
@@ -65,6 +67,7 @@ pub struct Ftl {
     skip_every: u32,
     endurance_erases: u32,
     retired: u64,
+    erases: EraseCounts,
     wear: Wear,
     region: Region,
 }
@@ -84,7 +87,8 @@ impl Ftl {
                 exported_pages,
                 config.map.pages_in_flash(exported_pages, geometry.page_bytes),
             ),
-            planes: PerPlane(vec![Plane::new(blocks); geometry.plane_count as usize]),
+            planes: SharedPerPlane::new(Plane::new(blocks), geometry.plane_count),
+            unwritten_reads: PerPlane(vec![0; geometry.plane_count as usize]),
             plane_order: layout.plane_order().to_vec(),
             allocation: config.ftl.allocation,
             placement_pages: layout.shape().units_in_a_row,
@@ -99,6 +103,10 @@ impl Ftl {
             skip_every: config.gc.skip_every,
             endurance_erases: config.nand.endurance_erases,
             retired: 0,
+            erases: EraseCounts::new(
+                u64::from(geometry.plane_count) * u64::from(blocks),
+                layout.shape().planes(),
+            ),
             wear: config.wear,
             region: Region::new(config),
             geometry,
@@ -315,13 +323,13 @@ impl Translation for Ftl {
     /// a block with one bit per cell.
     fn unwritten_place(&mut self, page: Lpn) -> Ppn {
         let plane_id = self.plane_by_address(page);
-        let plane = &mut self.planes[plane_id];
+        let plane = &self.planes[plane_id];
         let (pages, in_block) = (self.geometry.pages_per_plane, self.geometry.pages_per_block);
-        let mut next = (plane.unwritten_reads + 1) % pages;
+        let mut next = (self.unwritten_reads[plane_id] + 1) % pages;
         while plane.one_bit.get((next / in_block) as usize).is_some_and(|&one_bit| one_bit) {
             next = (next / in_block + 1) * in_block % pages;
         }
-        plane.unwritten_reads = next;
+        self.unwritten_reads[plane_id] = next;
         Ppn(plane_id.0 * pages + next)
     }
 
@@ -344,11 +352,7 @@ impl Translation for Ftl {
     }
 
     fn erase_histogram(&self) -> Vec<u64> {
-        let mut histogram = Vec::new();
-        for &erases in self.planes.0.iter().flat_map(|plane| &plane.erases) {
-            count_erases(&mut histogram, erases, u64::from(self.layout.shape().planes()));
-        }
-        histogram
+        self.erases.histogram()
     }
 
     fn retired_blocks(&self) -> u64 {

@@ -57,8 +57,6 @@ pub struct Plane {
     pub erases: Vec<u32>,
     /// The drive's count of sealed blocks when this one was sealed: its age.
     pub sealed_at: Vec<u64>,
-    /// Where the next page that was never written is read.
-    pub unwritten_reads: u32,
     /// Which blocks are of the region with one bit per cell; empty where there is none.
     pub one_bit: Vec<bool>,
     /// Its part of that region.
@@ -87,7 +85,6 @@ impl Plane {
             state: vec![BlockState::Free; count],
             erases: vec![0; count],
             sealed_at: vec![0; count],
-            unwritten_reads: 0,
             one_bit: Vec::new(),
             region: Share::default(),
             collecting: 0,

@@ -50,7 +50,7 @@ impl Region {
     }
 
     /// Whether there is one.
-    const fn exists(&self) -> bool {
+    pub(super) const fn exists(&self) -> bool {
         self.blocks > 0 || self.borrowed_max > 0
     }
 
@@ -259,6 +259,7 @@ impl Ftl {
             plane.one_bit[index] = false;
         } else {
             plane.erases[index] += 1;
+            self.erases.add(plane.erases[index]);
             plane.state[index] = BlockState::Free;
             plane.region.free.push_back(done.victim);
         }

@@ -71,11 +71,35 @@ pub trait Translation: Clone + Debug + Send + Sync + 'static {
     fn is_written(&self, page: Ppn) -> bool;
 }
 
-/// Adds `blocks` blocks of `erases` erases to a histogram.
-pub fn count_erases(histogram: &mut Vec<u64>, erases: u32, blocks: u64) {
-    let index = erases as usize;
-    if index >= histogram.len() {
-        histogram.resize(index + 1, 0);
+/// How many blocks were erased how often. It is kept as they are, since a drive may have millions.
+#[derive(Clone, Debug)]
+pub struct EraseCounts {
+    /// Blocks, by erases.
+    blocks: Vec<u64>,
+    /// Physical blocks of a block.
+    each: u64,
+}
+
+impl EraseCounts {
+    /// Of so many blocks, each of `each` physical ones, none of which was erased.
+    #[must_use]
+    pub fn new(blocks: u64, each: u32) -> Self {
+        Self { blocks: vec![blocks], each: each.into() }
     }
-    histogram[index] += blocks;
+
+    /// A block was erased, for the `times`th time.
+    pub fn add(&mut self, times: u32) {
+        let times = times as usize;
+        if times == self.blocks.len() {
+            self.blocks.push(0);
+        }
+        self.blocks[times - 1] -= 1;
+        self.blocks[times] += 1;
+    }
+
+    /// Number of physical blocks by erase count.
+    #[must_use]
+    pub fn histogram(&self) -> Vec<u64> {
+        self.blocks.iter().map(|blocks| blocks * self.each).collect()
+    }
 }

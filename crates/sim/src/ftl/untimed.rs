@@ -1,11 +1,15 @@
 //! Writes without time, for preparing a drive's state: the same placement and the
 //! same collection as timed writes, done at once.
 
+use super::plane::{BlockState, Frontier};
 use super::{Collection, Ftl};
 use crate::error::SimError;
 use crate::geometry::{Lpn, PlaneId, Ppn};
 use crate::prepare::Prepare;
 use std::collections::VecDeque;
+
+/// More free blocks than any rule looks at beside those it names.
+const SOME_BLOCKS: u32 = 4;
 
 impl Prepare for Ftl {
     fn pages(&self) -> u32 {
@@ -22,7 +26,7 @@ impl Prepare for Ftl {
 
     fn fill(&mut self) -> Result<(), SimError> {
         self.mark_filled();
-        (0..self.pages()).try_for_each(|page| self.write_page(page).map(drop))
+        (self.fill_rows()..self.pages()).try_for_each(|page| self.write_page(page).map(drop))
     }
 
     /// Folds all that is worth it, if idle time is used for that.
@@ -73,6 +77,50 @@ impl Ftl {
     /// Counts all sectors as holding data, as [`Prepare::write_page`] takes them to.
     pub fn mark_filled(&mut self) {
         self.map.sectors.fill();
+    }
+
+    /// Fills a block on every plane, again and again from the first page on, as long as that is
+    /// a matter of addresses: there are more free blocks than anything would be collected for.
+    /// Returns the pages placed.
+    fn fill_rows(&mut self) -> u32 {
+        let (planes, pages) = (self.geometry.plane_count, self.geometry.pages_per_block);
+        let row = planes * pages;
+        let is_whole = pages.is_multiple_of(self.placement_pages) && !self.region.exists();
+        let mut placed = 0;
+        while is_whole && placed + row <= self.pages() && self.is_far_from_collecting() {
+            self.fill_row(Lpn(placed));
+            placed += row;
+        }
+        placed
+    }
+
+    /// Whether on every plane a block can be filled and the next one opened, with some to spare.
+    fn is_far_from_collecting(&self) -> bool {
+        let least = (self.low_water_blocks + self.stop_writes_blocks + SOME_BLOCKS) as usize;
+        self.plane_order.iter().all(|&plane| {
+            let plane = &self.planes[plane];
+            plane.host.is_some_and(|host| host.next.0 == 0) && plane.free.len() > least
+        })
+    }
+
+    /// Puts pages from `first` on in the open blocks of all planes, and opens the next ones.
+    fn fill_row(&mut self, first: Lpn) {
+        let pages = self.geometry.pages_per_block;
+        let order = self.plane_order.clone();
+        let mut blocks = Vec::with_capacity(order.len());
+        for &id in &order {
+            let plane = &mut self.planes[id];
+            let Some(Frontier { block, next }) = plane.host.take() else { return };
+            blocks.push(self.geometry.ppn(id, block, next));
+            plane.valid[block.0 as usize] = pages;
+            plane.state[block.0 as usize] = BlockState::Sealed;
+            plane.sealed_at[block.0 as usize] = self.sealed;
+            plane.refresh_key(block);
+            self.sealed += 1;
+            self.open_host_block(id);
+        }
+        self.placed += u64::from(pages) * blocks.len() as u64;
+        self.map.put_row(first, &blocks, pages, self.placement_pages);
     }
 
     /// A block of `plane` has been filled: begins to collect another one if free ones are few.
@@ -137,5 +185,56 @@ impl Ftl {
             free_blocks: blocks.free.len() as u32,
             stop_writes_blocks: self.stop_writes_blocks,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{DriveConfig, Firmware};
+    use ssdscope_io::rng::Stream;
+
+    fn draw(random: &mut Stream) -> Ftl {
+        let mut pick = |values: &[&'static str]| values[random.below(values.len() as u64) as usize];
+        let text = format!(
+            "over_provisioning_ratio = {}\n[nand]\nchannels = {}\nways = 2\nplanes = {}\n\
+             blocks_per_plane = {}\npages_per_block = {}\npage_bytes = 4096\nread_ns = 1\n\
+             program_ns = 2\nerase_ns = 3\nendurance_erases = 50\n[channel]\nns_per_byte = 1\n\
+             [ftl]\nkind = \"page\"\nallocation = \"{}\"\nplane_order = \"{}\"\n\
+             placement_pages = {}\n[gc]\nskip_every = {}\n[wear]\ndynamic = {}\n",
+            pick(&["0.25", "0.4", "1"]),
+            pick(&["1", "2", "3"]),
+            pick(&["1", "2"]),
+            pick(&["30", "40", "61"]),
+            pick(&["6", "8"]),
+            pick(&["address", "order"]),
+            pick(&["CWDP", "PDWC"]),
+            pick(&["1", "1", "2", "3"]),
+            pick(&["0", "3"]),
+            pick(&["true", "false"]),
+        );
+        match DriveConfig::parse(&text, "test", &[]).unwrap_or_else(|why| panic!("{why}")).firmware
+        {
+            Firmware::Page(page) => Ftl::new(&page, 1),
+            _ => panic!("it maps by the page"),
+        }
+    }
+
+    #[test]
+    fn filling_by_rows_is_filling_page_by_page() {
+        let mut rows = 0;
+        for seed in 0..60 {
+            println!("seed {seed}");
+            let mut ftl = draw(&mut Stream::new(seed, "untimed"));
+            let mut plain = ftl.clone();
+            rows += u32::from(ftl.clone().fill_rows() > 0);
+            ftl.fill().unwrap();
+            plain.mark_filled();
+            for page in 0..plain.pages() {
+                plain.write_page(page).unwrap();
+            }
+            assert_eq!(format!("{ftl:?}"), format!("{plain:?}"));
+        }
+        assert!(rows > 40, "{rows}");
     }
 }

@@ -22,7 +22,6 @@ pub use merge::{Copied, Merge, MergeKind};
 pub use outline::Outline;
 
 use crate::config::LogBlockConfig;
-use crate::ftl::translation::count_erases;
 use crate::ftl::{Placement, SectorMap, Translation};
 use crate::geometry::{Geometry, Lpn, Ppn};
 use crate::layout::Layout;
@@ -228,12 +227,7 @@ impl Translation for LogBlockFtl {
     }
 
     fn erase_histogram(&self) -> Vec<u64> {
-        let mut histogram = Vec::new();
-        let blocks = u64::from(self.units.blocks() * self.layout.shape().planes());
-        for &erases in self.units.erases() {
-            count_erases(&mut histogram, erases, blocks);
-        }
-        histogram
+        self.units.erase_histogram()
     }
 
     fn retired_blocks(&self) -> u64 {

@@ -6,6 +6,7 @@
 
 use super::pools::Division;
 use crate::divisor::Divisor;
+use crate::ftl::translation::EraseCounts;
 use crate::geometry::{BlockId, Geometry, PageId, PlaneId, Ppn};
 use crate::layout::Layout;
 use std::collections::VecDeque;
@@ -51,6 +52,7 @@ pub struct Units {
     next: Vec<u32>,
     valid: Vec<u32>,
     erases: Vec<u32>,
+    erase_counts: EraseCounts,
     endurance_erases: u32,
     retired: u32,
 }
@@ -91,6 +93,7 @@ impl Units {
             next: vec![0; count as usize],
             valid: vec![0; count as usize],
             erases: vec![0; count as usize],
+            erase_counts: EraseCounts::new(count.into(), width * layout.shape().planes()),
             endurance_erases,
             retired: 0,
         }
@@ -201,6 +204,7 @@ impl Units {
         debug_assert_eq!(self.valid[index], 0, "{unit:?} is erased with data in it");
         self.next[index] = 0;
         self.erases[index] += 1;
+        self.erase_counts.add(self.erases[index]);
         if self.erases[index] >= self.endurance_erases {
             self.role[index] = Role::Retired;
             self.retired += 1;
@@ -269,10 +273,10 @@ impl Units {
         self.retired
     }
 
-    /// Erase counts, by unit.
+    /// Number of physical blocks by erase count.
     #[must_use]
-    pub fn erases(&self) -> &[u32] {
-        &self.erases
+    pub fn erase_histogram(&self) -> Vec<u64> {
+        self.erase_counts.histogram()
     }
 
     /// How many of a pool are free.

@@ -5,7 +5,8 @@
 //! alike, so is what follows: it can be taken as done at once, exactly.
 //!
 //! Two steps are alike if they are of one unit and take as long, and where several planes work
-//! together if they are of one plane, and steps that could go with them as far behind. Reads and programs are leapt over apart: units first read.
+//! together if they are of one plane, and steps that could go with them as far behind. Reads and
+//! programs are leapt over apart: units first read.
 
 use super::Errand;
 use super::run::Run;
