@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,17 @@ def test_a_staircase_uses_the_measured_size_instead_of_the_formula() -> None:
     read_ahead = advise(Findings(found), "sim:msr-32gb", ["linux"])[0]
     assert read_ahead.value == "64"
     assert "not one line" in read_ahead.because
+
+
+def test_a_size_beyond_which_bandwidth_may_rise_is_no_advice() -> None:
+    rising = replace(swept(16384), figures={"n90_bytes": 49152})
+    found = [
+        finding("read_latency_alpha_ns", 130_600.0, rising),
+        finding("read_latency_beta_ns_per_byte", 0.4656),
+    ]
+    given = by_knob(advise(Findings(found), "sim:msr-32gb", ["linux"]))["linux read-ahead"]
+    assert given.command is None
+    assert "bandwidth still rises at 64 KiB, the largest size read" in given.because
 
 
 def test_a_knee_on_a_curve_that_still_rises_is_no_advice() -> None:

@@ -130,9 +130,13 @@ class Facts:
     def n90(self) -> tuple[int, str]:
         """Give the read size that reaches 90 % of the bandwidth, and the sum in words."""
         measured = self._n90_measured
-        if measured is None or (self.known(BETA) and _one_line(self.findings[ALPHA].evidence)):
+        if measured is None or self._on_a_line:
             return n90_from(self.number(ALPHA), self.number(BETA))
         return n90_measured(measured)
+
+    @property
+    def _on_a_line(self) -> bool:
+        return self.known(BETA) and _one_line(self.findings[ALPHA].evidence)
 
     @property
     def _n90_measured(self) -> int | None:
@@ -194,10 +198,18 @@ class Facts:
         return None
 
     def _no_n90(self) -> str | None:
-        """Say why there is no n90: without a line it is the size that was measured."""
+        """Say why there is no n90: without a line it is the size that was measured.
+
+        Of a bandwidth that the last doubling still raises by a tenth the highest is not known.
+        """
         if (why := self.why_not(ALPHA)) is not None:
             return why
-        return self.why_not(BETA) if self._n90_measured is None else None
+        if (measured := self._n90_measured) is None:
+            return self.why_not(BETA)
+        swept = self.findings[ALPHA].evidence.exhibit(SIZE_SWEEP)
+        if swept is None or self._on_a_line or 2 * measured <= swept.span[1]:
+            return None
+        return f"bandwidth still rises at {size(round(swept.span[1]))}, the largest size read"
 
 
 _BEHIND: dict[str, tuple[str, ...]] = {SETTLED: (), N90: (ALPHA, BETA)}
