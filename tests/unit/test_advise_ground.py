@@ -101,6 +101,14 @@ def test_a_twin_of_a_drive_that_was_only_read_states_no_gain_of_writes(
     assert ground.writes is writes
 
 
+def test_a_twin_that_misses_writes_alone_is_a_sketch_of_those() -> None:
+    held_out = [{"rw": "randread", "mean_ns": 100.0, "predicted_ns": 101.0}] * 20
+    held_out += [{"rw": "randwrite", "mean_ns": 100.0, "predicted_ns": 120.0}]
+    ground = of_twin({"toml": MERGING, "sketch": False, "held_out": held_out})
+    assert isinstance(ground, Ground)
+    assert ground.sketched == {"write"}
+
+
 def test_a_sketch_does_not_overrule_a_formula() -> None:
     held_out = [
         {"rw": rw, "mean_ns": 100.0, "predicted_ns": predicted}

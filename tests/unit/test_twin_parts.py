@@ -13,6 +13,7 @@ from ssdscope.twin.build import Twin
 from ssdscope.twin.design import Design
 from ssdscope.twin.likeness import Allowance
 from ssdscope.twin.noise import noise, without_spikes
+from ssdscope.workloads import Workload
 
 INFO = DeviceInfo("file", 4 << 30, 512, "wall", True, False, False, False)
 
@@ -126,6 +127,42 @@ def test_spare_space_is_found_from_what_is_kept_up() -> None:
     start = replace(truth, spare_ratio=0.07)
     found = settling.with_spare(start, replace(row, mean_ns=mean), 2)
     assert found.spare_ratio == pytest.approx(0.25, rel=0.15)
+
+
+def went_on(rates: list[float], **other: object) -> dict[str, object]:
+    course = {"rates_bytes_per_s": rates, "bytes_written": 400 * 4096, "round_bytes": 100 * 4096}
+    return {"rw": "randwrite", "block_bytes": 4096, "iodepth": 4, "course": course, **other}
+
+
+def test_a_twin_is_held_to_writes_that_go_on_without_coming_to_rest() -> None:
+    design = Design(128 << 20, 512, queue_depth=1).also(write_buffer__bytes=1 << 20)
+    drive = open_drive(drive_toml(design.values(), []), "drive", 1)
+    plan = Workload(rw="randwrite", block_bytes=4096, iodepth=4, seed=9)
+    drive.run(replace(plan, requests=300))
+    rate = 100 * 4096 * 1e9 / drive.run(replace(plan, requests=100, seed=10)).elapsed_ns
+    (row,) = settling.written_on([went_on([2 * rate, rate, rate, rate], reached=False)])
+    assert (row.before, row.requests) == (300, 100)
+    for program, error in ((1.0, 0.0), (3.0, 1.0)):
+        slow = design.timed({"program": program * design.times["program"]})
+        twin = open_drive(drive_toml(slow.values(), []), "twin", 2)
+        found = settling.latency_then_ns(twin, row, 3)
+        assert found is not None
+        assert (found / row.mean_ns - 1 > error / 2) == (error > 0)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        went_on([3e6, 2e6, 1e6]),
+        went_on([1e6, 1e6]),
+        went_on([1e6] * 4, reached=True),
+        went_on([1e6] * 4, rw="write"),
+        went_on([1e6] * 4, course=None),
+    ],
+    ids=["falls", "short", "settled", "in order", "no course"],
+)
+def test_other_writes_say_nothing_of_what_comes_later(row: dict[str, object]) -> None:
+    assert settling.written_on([row]) == []
 
 
 def test_structure_is_what_was_found_and_the_rest_is_said() -> None:

@@ -326,7 +326,7 @@ def _fitted_to_writes(twin: Mapping[str, Any]) -> bool:
 
 
 def _errors(twin: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
-    """Give the errors of a sketch by direction: at the median, and at nine of ten."""
+    """Give the errors of a twin by direction: at the median, and at nine of ten."""
     held_out = twin.get("held_out")
     rows = [each for each in held_out or () if isinstance(each, Mapping)]
     found = {name: _misses(rows, name) for name in DIRECTIONS}
@@ -366,7 +366,9 @@ def of_twin(twin: Mapping[str, Any] | None, seed: int = 1) -> Ground | str:
     if not isinstance(twin, Mapping) or not isinstance(twin.get("toml"), str):
         return "no twin"
     writes = _fitted_to_writes(twin)
-    errors = _errors(twin) if twin.get("sketch") else dict.fromkeys(DIRECTIONS, (0.0, 0.0))
+    # A twin that is near as a whole may still miss its writes, and one that says nothing is one.
+    unknown = {} if twin.get("sketch") else dict.fromkeys(DIRECTIONS, (0.0, 0.0))
+    errors = unknown | _errors(twin)
     near = {name for name, (_, most) in errors.items() if most <= NINTH_ERROR}
     far = {name: middle for name, (middle, _) in errors.items() if middle > MEDIAN_ERROR}
     try:

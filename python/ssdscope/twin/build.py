@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -132,6 +133,7 @@ def build(
         text = _file(found, [], known.not_modelled, one_line)
         told = _held_to(text, held_out, seed + APART)
         told += _kept_up(found.design, kept_held_out, seed + APART)
+        told += _gone_on(text, settling.written_on(performance.get("sustained", [])), seed + APART)
         draft = Twin(text, found.design, told, found.error, known.not_modelled)
         text = _file(found, _verdict(draft), known.not_modelled, one_line)
     except SsdscopeError as error:
@@ -155,6 +157,21 @@ def _kept_up(design: Design, rows: Sequence[settling.Settled], seed: int) -> lis
     """Bring held-out workloads to rest on the twin, made smaller."""
     found = [(row, settling.latency_ns(design, row, seed)) for row in rows]
     return [row.told() | {"predicted_ns": mean} for row, mean in found if mean is not None]
+
+
+def _gone_on(text: str, rows: Sequence[settling.WrittenOn], seed: int) -> list[dict[str, Any]]:
+    """Write on as long as the drive did, each workload on a copy of the twin."""
+    if not rows:
+        return []
+    twin = open_drive(text, LABEL, seed)
+    copies = [twin.fork() for _ in rows]
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(settling.latency_then_ns, copies, rows, [seed] * len(rows)))
+    return [
+        row.told() | {"predicted_ns": mean}
+        for row, mean in zip(rows, found, strict=True)
+        if mean is not None
+    ]
 
 
 def _useless(twin: Twin, rows: Sequence[Measured]) -> str | None:

@@ -20,6 +20,7 @@ from ssdscope.workloads import Workload
 from ssdscope.workloads.sustained import sustain
 
 if TYPE_CHECKING:
+    from ssdscope.targets import Device
     from ssdscope.twin.design import Design
 
 DEPTH = 16
@@ -33,6 +34,10 @@ MOST_COST = 2.5e6
 """Requests and operations of the flash until it comes to rest: about a second."""
 SPARES = (0.01, 0.6)
 TRIES = 5
+EVEN_ROUNDS, EVEN = 3, 0.05
+"""Rounds that must agree, and how far, of what did not come to rest."""
+MOST_WRITTEN = 20_000
+"""Requests of those, at most: more take too long on a twin."""
 NEAR = 0.03
 """A latency that is met as nearly as this needs no better spare space."""
 
@@ -59,6 +64,61 @@ def settled(rows: Iterable[Mapping[str, Any]]) -> list[Settled]:
         for row in rows
         if row.get("reached") and row["mean_ns"]
     ]
+
+
+@dataclass(frozen=True)
+class WrittenOn:
+    """One workload that did not come to rest, and its mean latency after so many requests.
+
+    Attributes
+    ----------
+    before, requests
+        Of those it took before, and of those it is the mean of.
+    """
+
+    rw: str
+    block_bytes: int
+    iodepth: int
+    mean_ns: float
+    before: int
+    requests: int
+
+    def told(self) -> dict[str, Any]:
+        """Give the workload and what was measured, as plain data."""
+        keys = ("rw", "block_bytes", "iodepth", "mean_ns")
+        return {key: getattr(self, key) for key in keys} | {"sort": "burst"}
+
+
+def written_on(rows: Iterable[Mapping[str, Any]]) -> list[WrittenOn]:
+    """Take random writes that did not come to rest, but went on evenly: long after a burst.
+
+    A buffer is full by then, and log blocks are used up, which bursts need not show.
+    """
+    found = []
+    for row in rows:
+        course = row.get("course") or {}
+        rates = [float(rate) for rate in course.get("rates_bytes_per_s") or []][-EVEN_ROUNDS:]
+        even = len(rates) == EVEN_ROUNDS and max(rates) <= (1 + EVEN) * min(rates)
+        if row.get("reached") or row["rw"] != "randwrite" or not even:
+            continue
+        block, depth = row["block_bytes"], row["iodepth"]
+        written, last = (int(course[key]) // block for key in ("bytes_written", "round_bytes"))
+        if last > 0 and written <= MOST_WRITTEN:
+            mean_ns = depth * block * 1e9 / float(np.mean(rates))
+            found.append(WrittenOn(row["rw"], block, depth, mean_ns, written - last, last))
+    return found
+
+
+def latency_then_ns(device: Device, row: WrittenOn, seed: int) -> float | None:
+    """Run a workload on a device as long as on the drive; its mean latency at the end."""
+    plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
+    try:
+        if row.before:
+            device.run(replace(plan, requests=row.before))
+        last = device.run(replace(plan, requests=row.requests, seed=seed + 1))
+    except SsdscopeError:
+        return None
+    return row.iodepth * last.elapsed_ns / row.requests
 
 
 def told_apart(rows: Sequence[Settled]) -> tuple[Settled | None, list[Settled]]:
