@@ -216,7 +216,10 @@ impl Ftl {
         if plane.region.open.is_some_and(|open| open.block == victim) {
             plane.region.open = None;
         }
-        plane.region.filled.retain(|&block| block != victim);
+        // It is among the first: of blocks in their order, the first that may be folded.
+        if let Some(place) = plane.region.filled.iter().position(|&block| block == victim) {
+            plane.region.filled.remove(place);
+        }
         plane.region.folding = true;
         plane.state[victim.0 as usize] = BlockState::Collecting;
         plane.moves_left += valid;
