@@ -146,7 +146,7 @@ def test_a_twin_is_held_to_writes_that_go_on_without_coming_to_rest() -> None:
         slow = design.timed({"program": program * design.times["program"]})
         twin = open_drive(drive_toml(slow.values(), []), "twin", 2)
         found = settling.latency_then_ns(twin, row, 3)
-        assert found is not None
+        assert np.isfinite(found)
         assert (found / row.mean_ns - 1 > error / 2) == (error > 0)
 
 

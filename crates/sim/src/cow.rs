@@ -116,15 +116,8 @@ impl<T: Copy + Default> CowArray<T> {
     /// A chunk that no other copy has.
     #[inline]
     fn owned(&mut self, number: usize) -> &mut [T; CHUNK] {
-        let group = &mut self.groups[number >> GROUP_BITS];
-        if Arc::count(group) > 1 {
-            copy_group(group);
-        }
-        let chunk = sole(group)[number & (GROUP - 1)].get_or_insert_with(blank);
-        if Arc::count(chunk) > 1 {
-            copy(chunk);
-        }
-        sole(chunk)
+        let group = unshared(&mut self.groups[number >> GROUP_BITS]);
+        unshared(group[number & (GROUP - 1)].get_or_insert_with(blank))
     }
 
     /// Sets all entries to `pattern`, again and again. Chunks that come out alike are one.
@@ -167,9 +160,12 @@ impl<T: Copy + Default> CowArray<T> {
     }
 }
 
-/// What no other copy has.
+/// What no other copy has from now on.
 #[inline]
-fn sole<U>(shared: &mut Arc<U>) -> &mut U {
+pub fn unshared<U: Clone>(shared: &mut Arc<U>) -> &mut U {
+    if Arc::count(shared) > 1 {
+        copy(shared);
+    }
     match Arc::get_mut(shared) {
         Some(own) => own,
         None => unreachable!("what has no other owners is nobody else's"),
@@ -193,14 +189,8 @@ fn chunk_of<T: Copy>(pattern: &[T], from: usize) -> Chunk<T> {
 
 #[cold]
 #[inline(never)]
-fn copy<T: Copy>(chunk: &mut Chunk<T>) {
-    *chunk = Arc::new(**chunk);
-}
-
-#[cold]
-#[inline(never)]
-fn copy_group<T>(group: &mut Arc<Group<T>>) {
-    *group = Arc::new(Group::clone(group));
+fn copy<U: Clone>(shared: &mut Arc<U>) {
+    *shared = Arc::new(U::clone(shared));
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Physical addresses: which plane, block and page a number stands for.
 
 use crate::config::Nand;
+use crate::cow::unshared;
 use crate::divisor::Divisor;
 use crate::rounding::share_of;
 use std::ops::{Add, Index, IndexMut};
@@ -73,21 +74,8 @@ impl<T> Index<PlaneId> for SharedPerPlane<T> {
 impl<T: Clone> IndexMut<PlaneId> for SharedPerPlane<T> {
     #[inline]
     fn index_mut(&mut self, plane: PlaneId) -> &mut T {
-        let shared = &mut self.0[plane.0 as usize];
-        if Arc::count(shared) > 1 {
-            unshare(shared);
-        }
-        match Arc::get_mut(shared) {
-            Some(own) => own,
-            None => unreachable!("what has no other owners is nobody else's"),
-        }
+        unshared(&mut self.0[plane.0 as usize])
     }
-}
-
-#[cold]
-#[inline(never)]
-fn unshare<T: Clone>(shared: &mut Arc<T>) {
-    *shared = Arc::new(T::clone(shared));
 }
 
 /// The array's shape, with the products that addressing needs.

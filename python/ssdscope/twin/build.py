@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from ssdscope.twin.noise import noise
 
 if TYPE_CHECKING:
     from ssdscope.findings import Findings
+    from ssdscope.targets import Device
     from ssdscope.targets.records import DeviceInfo
     from ssdscope.twin.design import Design
 
@@ -131,9 +132,10 @@ def build(
     one_line = " ".join(name.split())
     try:
         text = _file(found, [], known.not_modelled, one_line)
-        told = _held_to(text, held_out, seed + APART)
+        twin = open_drive(text, LABEL, seed + APART)
+        told = _held_to(twin, held_out, seed + APART)
         told += _kept_up(found.design, kept_held_out, seed + APART)
-        told += _gone_on(text, settling.written_on(performance.get("sustained", [])), seed + APART)
+        told += _gone_on(twin, settling.written_on(performance.get("sustained", [])), seed + APART)
         draft = Twin(text, found.design, told, found.error, known.not_modelled)
         text = _file(found, _verdict(draft), known.not_modelled, one_line)
     except SsdscopeError as error:
@@ -141,14 +143,16 @@ def build(
     return _useless(draft, rows) or Twin(text, found.design, told, found.error, known.not_modelled)
 
 
-def _held_to(text: str, rows: Sequence[Measured], seed: int) -> list[dict[str, Any]]:
-    """Run held-out workloads on the twin, each on a copy; those that fail are told as no number."""
-    if not rows:
-        return []
-    found = means_ns(open_drive(text, LABEL, seed), rows, seed, whole=True)
+def _held_to(twin: Device, rows: Sequence[Measured], seed: int) -> list[dict[str, Any]]:
+    """Run held-out workloads on the twin, each on a copy."""
+    return _told(rows, means_ns(twin, rows, seed, whole=True))
+
+
+def _told(rows: Sequence[Measured], means: Iterable[float]) -> list[dict[str, Any]]:
+    """Tell what the twin takes; those that fail are told as no number."""
     return [
         row.told() | {"sort": "burst" if row.writes else "read", "predicted_ns": float(mean)}
-        for row, mean in zip(rows, found, strict=True)
+        for row, mean in zip(rows, means, strict=True)
         if np.isfinite(mean)
     ]
 
@@ -159,19 +163,11 @@ def _kept_up(design: Design, rows: Sequence[settling.Settled], seed: int) -> lis
     return [row.told() | {"predicted_ns": mean} for row, mean in found if mean is not None]
 
 
-def _gone_on(text: str, rows: Sequence[settling.WrittenOn], seed: int) -> list[dict[str, Any]]:
+def _gone_on(twin: Device, rows: Sequence[settling.WrittenOn], seed: int) -> list[dict[str, Any]]:
     """Write on as long as the drive did, each workload on a copy of the twin."""
-    if not rows:
-        return []
-    twin = open_drive(text, LABEL, seed)
     copies = [twin.fork() for _ in rows]
     with ThreadPoolExecutor() as pool:
-        found = list(pool.map(settling.latency_then_ns, copies, rows, [seed] * len(rows)))
-    return [
-        row.told() | {"predicted_ns": mean}
-        for row, mean in zip(rows, found, strict=True)
-        if mean is not None
-    ]
+        return _told(rows, pool.map(settling.latency_then_ns, copies, rows, [seed] * len(rows)))
 
 
 def _useless(twin: Twin, rows: Sequence[Measured]) -> str | None:

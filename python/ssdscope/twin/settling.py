@@ -15,7 +15,7 @@ import numpy as np
 
 from ssdscope.errors import SsdscopeError
 from ssdscope.twin.design import LEAST_SPARE_BLOCKS
-from ssdscope.twin.likeness import opened
+from ssdscope.twin.likeness import Measured, opened
 from ssdscope.workloads import Workload
 from ssdscope.workloads.sustained import sustain
 
@@ -67,26 +67,16 @@ def settled(rows: Iterable[Mapping[str, Any]]) -> list[Settled]:
 
 
 @dataclass(frozen=True)
-class WrittenOn:
+class WrittenOn(Measured):
     """One workload that did not come to rest, and its mean latency after so many requests.
 
     Attributes
     ----------
-    before, requests
-        Of those it took before, and of those it is the mean of.
+    before
+        Requests that it took before those it is the mean of.
     """
 
-    rw: str
-    block_bytes: int
-    iodepth: int
-    mean_ns: float
     before: int
-    requests: int
-
-    def told(self) -> dict[str, Any]:
-        """Give the workload and what was measured, as plain data."""
-        keys = ("rw", "block_bytes", "iodepth", "mean_ns")
-        return {key: getattr(self, key) for key in keys} | {"sort": "burst"}
 
 
 def written_on(rows: Iterable[Mapping[str, Any]]) -> list[WrittenOn]:
@@ -105,19 +95,19 @@ def written_on(rows: Iterable[Mapping[str, Any]]) -> list[WrittenOn]:
         written, last = (int(course[key]) // block for key in ("bytes_written", "round_bytes"))
         if last > 0 and written <= MOST_WRITTEN:
             mean_ns = depth * block * 1e9 / float(np.mean(rates))
-            found.append(WrittenOn(row["rw"], block, depth, mean_ns, written - last, last))
+            found.append(WrittenOn(row["rw"], block, depth, last, mean_ns, written - last))
     return found
 
 
-def latency_then_ns(device: Device, row: WrittenOn, seed: int) -> float | None:
-    """Run a workload on a device as long as on the drive; its mean latency at the end."""
+def latency_then_ns(device: Device, row: WrittenOn, seed: int) -> float:
+    """Run a workload on a device as long as on the drive; its mean latency at the end, if any."""
     plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
     try:
         if row.before:
             device.run(replace(plan, requests=row.before))
         last = device.run(replace(plan, requests=row.requests, seed=seed + 1))
     except SsdscopeError:
-        return None
+        return float("nan")
     return row.iodepth * last.elapsed_ns / row.requests
 
 
