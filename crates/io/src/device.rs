@@ -258,10 +258,9 @@ pub fn check_request(info: &DeviceInfo, request: &Request) -> Result<(), DeviceE
     let unit = Sectors(info.logical_block_bytes / crate::units::SECTOR_BYTES);
     let offset_bytes = request.lba.0.saturating_mul(crate::units::SECTOR_BYTES);
     let Bytes(len_bytes) = request.bytes();
-    if request.sectors.0 == 0
-        || !request.lba.0.is_multiple_of(unit.0)
-        || !request.sectors.0.is_multiple_of(unit.0)
-    {
+    // Most often a unit is a sector, and dividing by it would take longer than all the rest.
+    let is_whole = |sectors: u64| unit.0 == 1 || sectors.is_multiple_of(unit.0);
+    if request.sectors.0 == 0 || !is_whole(request.lba.0) || !is_whole(request.sectors.0) {
         return Err(DeviceError::Misaligned {
             offset_bytes,
             len_bytes,

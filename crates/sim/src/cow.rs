@@ -76,6 +76,20 @@ impl<T: Copy + Default> CowArray<T> {
         entries
     }
 
+    /// What of a range was ever written, as it lies in memory: each piece with the index of its
+    /// first entry.
+    ///
+    /// # Panics
+    /// If the range ends beyond the last chunk.
+    pub fn written(&self, range: Range<usize>) -> impl Iterator<Item = (usize, &[T])> {
+        let chunks = range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK);
+        chunks.filter_map(move |number| {
+            let first = number << CHUNK_BITS;
+            let (start, end) = (range.start.max(first), range.end.min(first + CHUNK));
+            Some((start, &self.chunk(number)?[start - first..end - first]))
+        })
+    }
+
     #[inline]
     fn chunk(&self, number: usize) -> Option<&Chunk<T>> {
         self.groups[number >> GROUP_BITS][number & (GROUP - 1)].as_ref()

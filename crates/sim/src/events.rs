@@ -108,12 +108,19 @@ impl EventQueue {
     }
 
     /// Adds an event.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "each caller knows the lane")]
+    #[inline(always)]
     pub fn schedule(&mut self, time_ns: u64, event: Event) {
         let lane = event.lane();
         let entry = Entry { time_ns, sequence: self.sequence, event };
         self.sequence += 1;
-        self.lanes[lane].insert(entry, |other| other.time_ns > time_ns);
+        let queue = &mut self.lanes[lane];
+        match queue.back() {
+            Some(last) if last.time_ns > time_ns => {
+                queue.insert(entry, |other| other.time_ns > time_ns);
+            }
+            _ => queue.push_back(entry),
+        }
         self.heads_ns[lane] = self.heads_ns[lane].min(time_ns);
         let first = (time_ns, PRIORITIES[lane]) < (self.next_ns, PRIORITIES[self.next_lane]);
         if first {

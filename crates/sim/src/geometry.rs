@@ -61,6 +61,11 @@ impl<T: Clone> SharedPerPlane<T> {
     pub fn new(value: T, planes: u32) -> Self {
         Self(vec![Arc::new(value); planes as usize])
     }
+
+    /// Forgets all planes but one, which is the first from now on.
+    pub fn keep_only(&mut self, plane: PlaneId) {
+        self.0 = vec![Arc::clone(&self.0[plane.0 as usize])];
+    }
 }
 
 impl<T> Index<PlaneId> for SharedPerPlane<T> {

@@ -18,6 +18,8 @@ const STEADY_WINDOW: usize = 5;
 const STEADY_GATE_ROUNDS: u32 = 20;
 /// Largest spread of write amplification over the window, relative to its mean.
 const STEADY_SPREAD: f64 = 0.02;
+/// Pages that are drawn at a time.
+const PAGES_AT_A_TIME: u32 = 1 << 22;
 /// Bytes of a write of the run-in.
 const RUN_IN_BYTES: u64 = 4096;
 /// So many windows are enough, whatever a drive remembers.
@@ -45,6 +47,14 @@ pub trait Prepare {
     /// # Errors
     /// If collection can free nothing.
     fn write_page(&mut self, page: u32) -> Result<u32, SimError>;
+    /// Writes whole pages again, one after the other; returns how many pages collection moved
+    /// for them.
+    ///
+    /// # Errors
+    /// If collection can free nothing.
+    fn write_pages(&mut self, pages: &[u32]) -> Result<u64, SimError> {
+        pages.iter().try_fold(0, |moved, &page| Ok(moved + u64::from(self.write_page(page)?)))
+    }
     /// Does what the drive does when nobody asks for anything.
     ///
     /// # Errors
@@ -77,7 +87,7 @@ pub fn write_on(drive: &mut impl Prepare, state: State, seed: u64) -> Result<(),
         State::Fresh | State::Sequential => Ok(()),
         State::Random => {
             let mut random = Stream::new(seed, "state.random");
-            (0..all).try_for_each(|_| overwrite_one(drive, all, &mut random).map(drop))?;
+            overwrite(drive, all, all, &mut random)?;
             drive.rest()
         }
         State::Steady { window_bytes } => {
@@ -154,12 +164,23 @@ fn broken(why: &RunError) -> SimError {
     SimError::Livelock(format!("the steady state cannot be reached: {why}"))
 }
 
-fn overwrite_one(
+/// Overwrites `count` of the first `pages` pages at random; returns how many pages collection
+/// moved.
+fn overwrite(
     drive: &mut impl Prepare,
+    count: u32,
     pages: u32,
     random: &mut Stream,
-) -> Result<u32, SimError> {
-    drive.write_page(random.below(u64::from(pages)) as u32)
+) -> Result<u64, SimError> {
+    let mut moved = 0;
+    let mut left = count;
+    while left > 0 {
+        let now = left.min(PAGES_AT_A_TIME);
+        let drawn: Vec<u32> = (0..now).map(|_| random.below(u64::from(pages)) as u32).collect();
+        moved += drive.write_pages(&drawn)?;
+        left -= now;
+    }
+    Ok(moved)
 }
 
 /// Overwrites the first `pages` pages at random until write amplification agrees
@@ -170,10 +191,7 @@ fn settle(drive: &mut impl Prepare, pages: u32, seed: u64) -> Result<(), SimErro
     let round = (pages.max(drive.spare_pages()) / 10).max(1);
     let mut recent: Vec<f64> = Vec::new();
     for done in 1..=STEADY_ROUNDS_MAX {
-        let mut moved = 0_u64;
-        for _ in 0..round {
-            moved += u64::from(overwrite_one(drive, pages, &mut random)?);
-        }
+        let moved = overwrite(drive, round, pages, &mut random)?;
         recent.push(1.0 + moved as f64 / f64::from(round));
         if done >= STEADY_GATE_ROUNDS && has_settled(&recent) {
             break;

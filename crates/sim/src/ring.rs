@@ -62,11 +62,24 @@ impl<T: Copy + Default> Ring<T> {
     /// Puts `value` behind all others.
     #[inline]
     pub fn push_back(&mut self, value: T) {
-        self.insert(value, |_| false);
+        if self.len == self.slots.len() {
+            self.grow();
+        }
+        let place = self.wrapped(self.head + self.len);
+        self.slots[place] = value;
+        self.len += 1;
+    }
+
+    /// What came in last.
+    #[inline]
+    #[must_use]
+    pub fn back(&self) -> Option<&T> {
+        let last = self.len.checked_sub(1)?;
+        Some(&self.slots[self.wrapped(self.head + last)])
     }
 
     /// Puts `value` behind all that it need not pass, looking from the back.
-    #[inline]
+    #[inline(never)]
     pub fn insert(&mut self, value: T, passes: impl Fn(&T) -> bool) {
         if self.len == self.slots.len() {
             self.grow();

@@ -107,13 +107,11 @@ impl<S: Scheme> Drive<S> {
         let spent_ns = self.now_ns - request.submitted_ns;
         request.attribution[Cause::Link] = spent_ns - request.attribution[Cause::HostQueue];
         request.arrived_ns = self.now_ns;
-        if self.firmware_ns == 0 {
+        if self.processor.is_instant() {
             self.arrive(slot);
-            return;
+        } else {
+            self.processor.enter(self.now_ns, slot);
         }
-        let start_ns = self.now_ns.max(self.firmware_free_ns);
-        self.firmware_free_ns = start_ns + self.firmware_ns;
-        self.arriving.push_back((self.firmware_free_ns, slot));
     }
 
     /// The firmware has read a command.

@@ -12,18 +12,19 @@ use crate::mapping::demand::WriteBack;
 
 impl<S: Scheme> Drive<S> {
     /// Starts a page command of the host, at once or when its part of the table is loaded.
-    #[inline]
-    pub(super) fn look_up(&mut self, command: Command) {
-        if matches!(self.table, Table::Ram) || self.is_in_ram(&command) {
-            self.start(command);
+    #[expect(clippy::inline_always, reason = "on the way of every page")]
+    #[inline(always)]
+    pub(super) fn look_up(&mut self, slot: u32) {
+        if matches!(self.table, Table::Ram) || self.is_in_ram(slot) {
+            self.start(slot);
         } else {
-            self.wait_for_map(command);
+            self.wait_for_map(slot);
         }
     }
 
     /// Uses the part of the table that a command needs, if it is there.
-    fn is_in_ram(&mut self, command: &Command) -> bool {
-        let (page, changes) = (command.logical, self.changes_map(command));
+    fn is_in_ram(&mut self, slot: u32) -> bool {
+        let (page, changes) = (self.flash.commands[slot].logical, self.changes_map(slot));
         match &mut self.table {
             Table::Ram => true,
             Table::Zones(zones) => zones.touch(zones.zone_of(page), changes),
@@ -39,14 +40,13 @@ impl<S: Scheme> Drive<S> {
     }
 
     /// Whether a command changes the part of the table that it needs.
-    fn changes_map(&self, command: &Command) -> bool {
-        command.work == Work::HostProgram
-            || self.work.places_reads() && self.ftl.lookup(command.logical).is_none()
+    fn changes_map(&self, slot: u32) -> bool {
+        let Command { work, logical, .. } = self.flash.commands[slot];
+        work == Work::HostProgram || self.work.places_reads() && self.ftl.lookup(logical).is_none()
     }
 
-    fn wait_for_map(&mut self, command: Command) {
-        let page = command.logical;
-        let slot = self.flash.commands.insert(command);
+    fn wait_for_map(&mut self, slot: u32) {
+        let page = self.flash.commands[slot].logical;
         match &mut self.table {
             Table::Ram => {}
             Table::Zones(zones) => {
@@ -103,11 +103,12 @@ impl<S: Scheme> Drive<S> {
 
     /// Reads so many sectors of a mapping page, from the first one on.
     fn read_map(&mut self, mapping_page: Lpn, (first, count): (u32, u32)) {
-        let mut command = Command::new(Work::MapRead, Ppn(0), self.now_ns);
+        let slot = self.flash.commands.insert(Command::new(Work::MapRead, Ppn(0), self.now_ns));
+        let command = &mut self.flash.commands[slot];
         command.logical = mapping_page;
         command.span = (first, count);
         command.sectors = count;
-        self.read(command);
+        self.read(slot);
     }
 
     /// A mapping page is read: what waited for entries of it goes on.
@@ -125,14 +126,14 @@ impl<S: Scheme> Drive<S> {
     fn go_on_from(&mut self, first: u32) {
         let mut slot = first;
         while slot != NONE {
-            let mut command = self.flash.commands[slot].clone();
-            self.flash.commands.remove(slot);
-            slot = command.next;
+            let command = &mut self.flash.commands[slot];
             command.ledger.map_ns += self.now_ns - command.since_ns;
             command.since_ns = self.now_ns;
-            let (page, changes) = (command.logical, self.changes_map(&command));
-            let known = self.is_in_ram(&command);
-            self.start(command);
+            let (page, next) = (command.logical, command.next);
+            let changes = self.changes_map(slot);
+            let known = self.is_in_ram(slot);
+            self.start(slot);
+            slot = next;
             if !known {
                 self.add_entry(page, changes);
             }
@@ -152,11 +153,13 @@ impl<S: Scheme> Drive<S> {
                 let sectors = demand.sectors_to_load(page);
                 return self.read_map(page, sectors);
             }
-            let mut command = Command::new(Work::MapProgram, Ppn(0), self.now_ns);
+            let new = Command::new(Work::MapProgram, Ppn(0), self.now_ns);
+            let slot = self.flash.commands.insert(new);
+            let command = &mut self.flash.commands[slot];
             command.logical = page;
             command.span = (first, count);
             command.sectors = count;
-            S::write(self, command);
+            S::write(self, slot);
         }
     }
 

@@ -259,8 +259,7 @@ impl Scheme for Merging {
 
     const UPKEEP: Cause = Cause::Merge;
 
-    fn write(drive: &mut LogBlockDrive, command: Command) {
-        let slot = drive.flash.commands.insert(command);
+    fn write(drive: &mut LogBlockDrive, slot: u32) {
         drive.work.waiting.push_back(slot);
         if drive.work.waiting.len() == 1 {
             drive.go_on();

@@ -3,7 +3,7 @@
 //! What every drive has, whichever way it maps:
 //!
 //! * here: the drive as a [`Device`], and its clock;
-//! * `host`: commands in, answers out;
+//! * `host`: commands in, answers out; `processor`: what reads them;
 //! * `buffer`: writes that wait in memory between the two; `under_way`: how many leave it at once;
 //!   `reading`: reads that find their data there; `memory`: how long a copy takes;
 //! * `pages`: a request's pages become flash commands, and their ends its end;
@@ -33,6 +33,7 @@ mod memory;
 pub mod merging;
 pub mod paged;
 mod pages;
+mod processor;
 mod reading;
 pub mod scheme;
 #[cfg(test)]
@@ -62,13 +63,14 @@ use counting::Tally;
 use host::HostRequest;
 pub use merging::LogBlockDrive;
 pub use paged::PageDrive;
+use processor::Processor;
 use reading::Cached;
 use scheme::Scheme;
 use ssdscope_io::{
     Cache, CacheInfo, Caches, ClockKind, Completion, Counters, Device, DeviceError, DeviceInfo,
     DeviceKind, Nanos, Queues, Request, Sectors, Snapshot, device::check_request,
 };
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A simulated drive that maps by `S`.
@@ -79,7 +81,6 @@ pub struct Drive<S: Scheme> {
     /// What had been counted when it was opened.
     before: Arc<Counters>,
     info: DeviceInfo,
-    firmware_ns: u64,
     /// What is added to the host's addresses: units do not begin with the drive.
     phase: Sectors,
     now_ns: u64,
@@ -87,7 +88,7 @@ pub struct Drive<S: Scheme> {
     settled_ns: u64,
     events: EventQueue,
     link: Link,
-    firmware_free_ns: u64,
+    processor: Processor,
     ftl: S::Ftl,
     /// What its upkeep has under way.
     work: S,
@@ -99,8 +100,6 @@ pub struct Drive<S: Scheme> {
     requests: Slab<HostRequest>,
     gate: Gate,
     queues: Queues,
-    /// Requests in the firmware: (time they leave it, request), in order of time.
-    arriving: VecDeque<(u64, u32)>,
     /// Flushes that wait for earlier writes.
     flushes: Vec<u32>,
     /// Number of the last write, for flushes to wait for.
@@ -152,19 +151,17 @@ impl<S: Scheme> Drive<S> {
                     read: CacheInfo::of(read_cache.bytes > 0, read_cache.switchable),
                 },
             },
-            firmware_ns: host.firmware_ns,
             phase,
             now_ns: 0,
             settled_ns: 0,
             events: EventQueue::default(),
             link: Link::new(host),
-            firmware_free_ns: 0,
+            processor: Processor::new(host.firmware_ns),
             flash,
             table,
             requests: Slab::default(),
             gate: Gate::new(host, matches!(host.interface, Interface::Sata { .. })),
             queues: Queues { count: queues.count, priorities: queues.priorities },
-            arriving: VecDeque::new(),
             flushes: Vec::new(),
             writes_seen: 0,
             writes_at_work: 0,
@@ -230,8 +227,7 @@ impl<S: Scheme> Linked for Drive<S> {
 
     #[inline]
     fn next_time_ns(&self) -> u64 {
-        let arriving = self.arriving.front().map_or(u64::MAX, |entry| entry.0);
-        self.events.next_time_ns().min(arriving)
+        self.events.next_time_ns().min(self.processor.next_ns)
     }
 
     #[inline]
@@ -240,10 +236,7 @@ impl<S: Scheme> Linked for Drive<S> {
         while let Some(event) = self.events.pop_at(time_ns) {
             self.handle(event);
         }
-        while let Some(&(at_ns, slot)) = self.arriving.front()
-            && at_ns == time_ns
-        {
-            self.arriving.pop_front();
+        while let Some(slot) = self.processor.leave_at(time_ns) {
             self.arrive(slot);
         }
     }

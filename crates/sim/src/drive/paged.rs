@@ -77,7 +77,7 @@ impl PageDrive {
             prepare::bring(&mut cached, state, seed)?;
             Table::Demand(Box::new(cached.into_demand()))
         } else {
-            prepare::bring(&mut ftl, state, seed)?;
+            ftl.bring(state, seed)?;
             Table::new(&config.map, ftl.exported_pages(), ftl.geometry().page_bytes.into())
         };
         let mut flash = Flash::new(&config.nand, &config.channel, config.scheduler);
@@ -121,19 +121,16 @@ impl PageDrive {
     }
 
     /// Gives a host program its page, and reads first what it does not replace.
-    fn place(&mut self, mut command: Command, plane: PlaneId) {
-        let (first, count) = command.span;
-        let placed = self.ftl.place(command.logical, first, count, plane);
+    fn place(&mut self, slot: u32, plane: PlaneId) {
+        let Command { logical, span: (first, count), .. } = self.flash.commands[slot];
+        let placed = self.ftl.place(logical, first, count, plane);
         self.note_urgency(plane);
-        command.page = placed.page;
+        self.flash.commands[slot].page = placed.page;
         #[cfg(test)]
-        self.shadow.write(command.logical, placed.page);
-        let pieces = (placed.old, placed.kept_sectors);
-        let slot = self.flash.commands.insert(command);
-        if let (Some(old), 1..) = pieces {
-            self.read_before(slot, old, placed.kept_sectors);
-        } else {
-            self.wait_for_unit(slot);
+        self.shadow.write(logical, placed.page);
+        match (placed.old, placed.kept_sectors) {
+            (Some(old), kept @ 1..) => self.read_before(slot, old, kept),
+            _ => self.wait_for_unit(slot),
         }
         if placed.filled_block {
             self.consider(plane);
@@ -150,11 +147,10 @@ impl PageDrive {
                 return;
             }
             self.work.stalled[queue].pop_front();
-            let mut command = self.flash.commands[slot].clone();
-            self.flash.commands.remove(slot);
+            let command = &mut self.flash.commands[slot];
             command.ledger.gc_ns += self.now_ns - command.since_ns;
             command.since_ns = self.now_ns;
-            self.place(command, to);
+            self.place(slot, to);
         }
     }
 
@@ -187,14 +183,13 @@ impl Scheme for Collecting {
 
     const UPKEEP: Cause = Cause::Gc;
 
-    fn write(drive: &mut PageDrive, command: Command) {
-        let plane = drive.ftl.plane_for(command.logical);
+    fn write(drive: &mut PageDrive, slot: u32) {
+        let plane = drive.ftl.plane_for(drive.flash.commands[slot].logical);
         if drive.ftl.can_write(plane) {
-            drive.place(command, plane);
+            drive.place(slot, plane);
         } else {
-            let waiting = drive.flash.commands.insert(command);
             let queue = drive.ftl.stall_queue(plane);
-            drive.work.stalled[queue].push_back(waiting);
+            drive.work.stalled[queue].push_back(slot);
             drive.collect_behind(queue);
             drive.end_life_if_worn_out(queue);
         }
@@ -204,16 +199,16 @@ impl Scheme for Collecting {
         self.read_places
     }
 
-    fn place_read(drive: &mut PageDrive, command: &Command) -> Option<Ppn> {
-        let plane = drive.ftl.plane_for(command.logical);
+    fn place_read(drive: &mut PageDrive, slot: u32) -> Option<Ppn> {
+        let Command { logical, span: (first, count), .. } = drive.flash.commands[slot];
+        let plane = drive.ftl.plane_for(logical);
         if drive.is_read_only() || !drive.ftl.can_write(plane) {
             return None;
         }
-        let (first, count) = command.span;
-        let placed = drive.ftl.place(command.logical, first, count, plane);
+        let placed = drive.ftl.place(logical, first, count, plane);
         drive.ftl.programmed(placed.page);
         #[cfg(test)]
-        drive.shadow.place_read(command.logical, placed.page);
+        drive.shadow.place_read(logical, placed.page);
         drive.note_urgency(plane);
         if placed.filled_block {
             drive.consider(plane);

@@ -50,39 +50,44 @@ impl<S: Scheme> Drive<S> {
         // All of them beforehand: a page may fail at once.
         self.requests[slot].waits_for += parts(span.clone(), per_page).count() as u32;
         for part in parts(span, per_page) {
-            let mut command = Command::new(work, Ppn(0), self.now_ns);
+            let page = self.flash.commands.insert(Command::new(work, Ppn(0), self.now_ns));
+            let command = &mut self.flash.commands[page];
             command.request = slot;
             command.logical = part.page;
             command.span = (part.first, part.count);
             command.sectors = part.count;
-            self.look_up(command);
+            self.look_up(page);
         }
     }
 
     /// Finds a host command its place and lets it wait for its unit, or a program for
     /// a free block.
-    pub(super) fn start(&mut self, command: Command) {
-        if command.work != Work::HostProgram {
-            self.read(command);
+    #[expect(clippy::inline_always, reason = "on the way of every page")]
+    #[inline(always)]
+    pub(super) fn start(&mut self, slot: u32) {
+        if self.flash.commands[slot].work != Work::HostProgram {
+            self.read(slot);
         } else if self.is_read_only() {
-            let slot = self.flash.commands.insert(command);
             self.fail_page(slot);
         } else {
-            S::write(self, command);
+            S::write(self, slot);
         }
     }
 
-    pub(super) fn read(&mut self, mut command: Command) {
-        let mut written = self.ftl.lookup(command.logical);
-        if written.is_none() && command.work == Work::HostRead && self.work.places_reads() {
-            written = S::place_read(self, &command);
+    #[expect(clippy::inline_always, reason = "on the way of every page")]
+    #[inline(always)]
+    pub(super) fn read(&mut self, slot: u32) {
+        let Command { logical, work, .. } = self.flash.commands[slot];
+        let mut written = self.ftl.lookup(logical);
+        if written.is_none() && work == Work::HostRead && self.work.places_reads() {
+            written = S::place_read(self, slot);
         }
-        command.page = written.unwrap_or_else(|| self.ftl.unwritten_place(command.logical));
+        let page = written.unwrap_or_else(|| self.ftl.unwritten_place(logical));
         #[cfg(test)]
         if written.is_none() {
-            self.shadow.read_unwritten(command.page, command.logical);
+            self.shadow.read_unwritten(page, logical);
         }
-        let slot = self.flash.commands.insert(command);
+        self.flash.commands[slot].page = page;
         self.wait_for_unit(slot);
     }
 
@@ -220,11 +225,15 @@ impl<S: Scheme> Drive<S> {
 
     /// Lets a command wait for its unit, or its members for theirs;
     /// [`Drive::kick_touched`] then serves the channels.
+    #[expect(clippy::inline_always, reason = "on the way of every page")]
+    #[inline(always)]
     pub(super) fn wait_for_unit(&mut self, slot: u32) {
-        self.flash.commands[slot].one_bit = self.ftl.is_one_bit(self.flash.commands[slot].page);
-        if self.flash.collects_alone() {
-            let Command { work, page, .. } = self.flash.commands[slot];
-            self.flash.commands[slot].with_collection =
+        let collects_alone = self.flash.collects_alone();
+        let command = &mut self.flash.commands[slot];
+        let Command { work, page, .. } = *command;
+        command.one_bit = self.ftl.is_one_bit(page);
+        if collects_alone {
+            command.with_collection =
                 work.queue() == 0 && (work == Work::MapRead || self.ftl.is_being_collected(page));
         }
         if self.ftl.layout().is_plain() {
@@ -235,7 +244,6 @@ impl<S: Scheme> Drive<S> {
     }
 
     /// Lets a command on a physical page wait.
-    #[inline]
     pub(super) fn queue(&mut self, slot: u32) {
         if self.work.looks_ahead() {
             S::not_alone(self);

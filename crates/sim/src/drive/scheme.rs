@@ -1,7 +1,6 @@
 //! What of a drive depends on how it maps.
 
 use super::Drive;
-use crate::flash::command::Command;
 use crate::ftl::Translation;
 use crate::geometry::Ppn;
 use ssdscope_io::Cause;
@@ -17,7 +16,7 @@ pub trait Scheme: Sized + Clone + Debug + Send + Sync + 'static {
     const UPKEEP: Cause;
 
     /// Finds a host program its place, or lets it wait for one.
-    fn write(drive: &mut Drive<Self>, command: Command);
+    fn write(drive: &mut Drive<Self>, slot: u32);
 
     /// A host program of `page` has ended.
     fn written(drive: &mut Drive<Self>, page: Ppn);
@@ -32,7 +31,7 @@ pub trait Scheme: Sized + Clone + Debug + Send + Sync + 'static {
 
     /// Gives what a read of the host asks for, and was never written, its place, if there is
     /// room for it.
-    fn place_read(_drive: &mut Drive<Self>, _command: &Command) -> Option<Ppn> {
+    fn place_read(_drive: &mut Drive<Self>, _slot: u32) -> Option<Ppn> {
         None
     }
 

@@ -48,9 +48,7 @@ impl Flash {
         (command.with_collection, command.next) = (true, NONE);
         let (queue, spot) = (command.queue(), command.spot);
         self.spots.enter(spot);
-        let unit = &mut self.units[unit_index as usize];
-        let tail = unit.queues[queue].tail;
-        unit.append(queue, slot);
+        let tail = self.units[unit_index as usize].append(queue, slot);
         if tail != NONE {
             self.commands[tail].next = slot;
         }

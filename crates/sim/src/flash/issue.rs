@@ -20,13 +20,23 @@ impl Flash {
         now_ns: u64,
         events: &mut EventQueue,
     ) -> u64 {
-        let suspended = self.units[unit_index as usize].suspension.first != NONE;
-        let queue = if suspended { Work::HostRead.queue() } else { self.next_queue(unit_index) };
-        let first = self.units[unit_index as usize].queues[queue].head;
-        self.remove(unit_index, queue, NONE, first);
-        self.commands[first].next = NONE;
-        let Command { work, spot, .. } = self.commands[first];
-        let planes = if spot == NONE { 1 } else { self.add_companions(unit_index, queue, first) };
+        let unit = &mut self.units[unit_index as usize];
+        let queue = if unit.suspension.first != NONE {
+            Work::HostRead.queue()
+        } else if unit.occupied.is_power_of_two() {
+            unit.occupied.trailing_zeros() as usize
+        } else {
+            self.next_queue(unit_index)
+        };
+        let unit = &mut self.units[unit_index as usize];
+        let first = unit.queues[queue].head;
+        let command = &mut self.commands[first];
+        let (work, spot) = (command.work, command.spot);
+        unit.take_out(queue, NONE, first, std::mem::replace(&mut command.next, NONE));
+        self.spots.leave(spot);
+        // Whatever could go with it waits for the same unit.
+        let alone = spot == NONE || unit.queued == 0;
+        let planes = if alone { 1 } else { self.add_companions(unit_index, queue, first) };
         let sent_ns = now_ns + self.channel_time(first, work, planes);
         let worked = self.units[unit_index as usize].clock.so_far(now_ns);
         self.each(first, |command| command.issued(now_ns, worked, sent_ns));
@@ -201,16 +211,17 @@ impl Flash {
         for source in sources {
             let mut before = NONE;
             let mut slot = self.units[unit_index as usize].queues[source].head;
-            for _ in 0..COMPANION_SCAN {
-                if slot == NONE || planes > beside {
-                    break;
-                }
-                let Command { spot, next, order, one_bit: mode, .. } = self.commands[slot];
-                let plane = spot.wrapping_sub(first_spot);
-                let fits = plane < self.geometry.planes_per_die
-                    && order < latest
-                    && (erases || mode == one_bit);
-                if fits && taken & (1 << plane) == 0 {
+            let mut left = COMPANION_SCAN;
+            while slot != NONE && left > 0 && planes <= beside {
+                left -= 1;
+                let command = &self.commands[slot];
+                let next = command.next;
+                let plane = command.spot.wrapping_sub(first_spot);
+                if plane < self.geometry.planes_per_die
+                    && taken & (1 << plane) == 0
+                    && command.order < latest
+                    && (erases || command.one_bit == one_bit)
+                {
                     self.remove(unit_index, source, before, slot);
                     self.commands[slot].next = NONE;
                     self.commands[last].next = slot;
@@ -237,15 +248,7 @@ impl Flash {
     pub(super) fn remove(&mut self, unit_index: u32, queue: usize, before: u32, slot: u32) {
         let Command { next, spot, .. } = self.commands[slot];
         self.spots.leave(spot);
-        let unit = &mut self.units[unit_index as usize];
-        unit.queued -= 1;
-        let queue = &mut unit.queues[queue];
-        if before == NONE {
-            queue.head = next;
-        }
-        if queue.tail == slot {
-            queue.tail = before;
-        }
+        self.units[unit_index as usize].take_out(queue, before, slot, next);
         if before != NONE {
             self.commands[before].next = next;
         }

@@ -139,17 +139,21 @@ impl Flash {
     }
 
     /// Lets a command wait for the unit of its page; returns the channel to [`Flash::kick`].
+    #[inline]
     pub fn enqueue(&mut self, slot: u32, now_ns: u64) -> u32 {
         let Command { page, program_to, work, .. } = self.commands[slot];
-        let unit_index = self.unit_of(self.geometry.plane_of(page));
-        let place = if work == Work::GcCopy { program_to } else { page };
-        let spot = self.spots.of(work, place, &self.geometry);
+        let plane = self.geometry.plane_of(page);
+        let unit_index = self.unit_of(plane);
+        let spot = if work == Work::GcCopy {
+            self.spots.of(work, program_to, &self.geometry)
+        } else {
+            self.spots.on_plane(work, page, plane, &self.geometry)
+        };
         self.spots.enter(spot);
         let channel = self.channel_of(unit_index);
         let unit = &mut self.units[unit_index as usize];
         let command = &mut self.commands[slot];
         let queue = command.queue();
-        let tail = unit.queues[queue].tail;
         command.order = self.arrivals;
         command.spot = spot;
         command.since_ns = now_ns;
@@ -162,7 +166,7 @@ impl Flash {
         if work == Work::MapRead && self.scheduler.read_first {
             self.put_before_reads(unit_index, queue, slot);
         } else {
-            unit.append(queue, slot);
+            let tail = unit.append(queue, slot);
             if tail != NONE {
                 self.commands[tail].next = slot;
             }
@@ -181,6 +185,7 @@ impl Flash {
     /// Puts a read of the mapping table before the reads of its queue that are not.
     fn put_before_reads(&mut self, unit_index: u32, queue: usize, slot: u32) {
         let unit = &mut self.units[unit_index as usize];
+        unit.occupied |= 1 << queue;
         let queue = &mut unit.queues[queue];
         let (mut before, mut next) = (NONE, queue.head);
         while next != NONE && self.commands[next].work == Work::MapRead {

@@ -63,6 +63,12 @@ impl Spots {
     #[inline]
     #[must_use]
     pub fn of(&self, work: Work, page: Ppn, geometry: &Geometry) -> u32 {
+        self.on_plane(work, page, geometry.plane_of(page), geometry)
+    }
+
+    /// The same of a page whose plane is known.
+    #[inline]
+    pub fn on_plane(&self, work: Work, page: Ppn, plane: PlaneId, geometry: &Geometry) -> u32 {
         let erases = work == Work::Erase;
         if !(if erases { self.erases } else { self.pages }) {
             return NONE;
@@ -71,11 +77,10 @@ impl Spots {
             Work::GcCopy => 2,
             work => u32::from(!work.is_read()),
         };
-        let plane = geometry.plane_of(page).0;
         if erases {
-            return plane;
+            return plane.0;
         }
-        let (die, plane) = self.planes_per_die.divide(plane);
+        let (die, plane) = self.planes_per_die.divide(plane.0);
         let offset = (die + kind * self.dies) * geometry.pages_per_block + geometry.page_of(page).0;
         self.planes + offset * self.planes_per_die.value + plane
     }

@@ -12,26 +12,39 @@ use crate::events::{Event, EventQueue};
 impl Flash {
     /// Uses a channel if it is free and somebody waits for it; if it is busy, sees to
     /// it that the next one is served when it is free.
+    #[inline]
     pub fn kick(&mut self, channel_index: u32, now_ns: u64, events: &mut EventQueue) {
-        let channel = &self.channels[channel_index as usize];
+        let channel = &mut self.channels[channel_index as usize];
+        if !channel.has_work() {
+            return;
+        }
         if channel.free_at_ns <= now_ns {
-            let units = self.units_per_channel.value;
-            let first = channel_index * units;
-            let next = if channel.ready.is_empty() {
-                channel.first_in_turn(|_| true)
-            } else if self.scheduler.data_first {
-                None
-            } else {
-                channel.first_in_turn(|turn| self.goes_before_data(first + turn))
-            };
-            let channel = &mut self.channels[channel_index as usize];
-            if let Some(turn) = next {
-                channel.take_turn(turn, units);
-                self.issue(channel_index, first + turn, now_ns, events);
-            } else if let Some(unit) = channel.ready.pop_front() {
-                self.start_data_out(channel_index, unit, now_ns, events);
-                return;
-            }
+            self.give(channel_index, now_ns, events);
+        } else if !channel.will_wake {
+            channel.will_wake = true;
+            events.schedule(channel.free_at_ns, Event::ChannelFree(channel_index));
+        }
+    }
+
+    /// Gives a free channel to one of those that wait for it.
+    fn give(&mut self, channel_index: u32, now_ns: u64, events: &mut EventQueue) {
+        let channel = &self.channels[channel_index as usize];
+        let units = self.units_per_channel.value;
+        let first = channel_index * units;
+        let next = if channel.ready.is_empty() {
+            channel.first_in_turn(|_| true)
+        } else if self.scheduler.data_first {
+            None
+        } else {
+            channel.first_in_turn(|turn| self.goes_before_data(first + turn))
+        };
+        let channel = &mut self.channels[channel_index as usize];
+        if let Some(turn) = next {
+            channel.take_turn(turn, units);
+            self.issue(channel_index, first + turn, now_ns, events);
+        } else if let Some(unit) = channel.ready.pop_front() {
+            self.start_data_out(channel_index, unit, now_ns, events);
+            return;
         }
         let channel = &mut self.channels[channel_index as usize];
         if channel.has_work() && !channel.will_wake {

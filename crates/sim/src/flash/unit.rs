@@ -38,6 +38,8 @@ pub enum Takes {
 pub struct Unit {
     /// What waits, by kind of work.
     pub queues: [Queue; QUEUES],
+    /// Bit per queue: something waits in it.
+    pub occupied: u8,
     /// How many wait.
     pub queued: u32,
     /// What it could take up now.
@@ -66,6 +68,7 @@ impl Default for Unit {
     fn default() -> Self {
         Self {
             queues: [Queue::default(); QUEUES],
+            occupied: 0,
             queued: 0,
             takes: Takes::Anything,
             urgent_planes: 0,
@@ -88,14 +91,33 @@ impl Unit {
         self.queued == 0 && self.takes == Takes::Anything
     }
 
-    /// Puts a command at the end of a queue; the caller links it to the former tail.
+    /// Puts a command at the end of a queue; the caller links it to the former tail, which is
+    /// returned.
     #[inline]
-    pub fn append(&mut self, queue: usize, slot: u32) {
+    pub fn append(&mut self, queue: usize, slot: u32) -> u32 {
+        self.occupied |= 1 << queue;
+        self.queued += 1;
         let queue = &mut self.queues[queue];
         if queue.tail == NONE {
             queue.head = slot;
         }
-        queue.tail = slot;
-        self.queued += 1;
+        std::mem::replace(&mut queue.tail, slot)
+    }
+
+    /// Takes a command out of a queue, between `before` and `next`, each of which may be
+    /// [`NONE`]; the caller links those.
+    #[inline]
+    pub fn take_out(&mut self, queue: usize, before: u32, slot: u32, next: u32) {
+        self.queued -= 1;
+        let list = &mut self.queues[queue];
+        if before == NONE {
+            list.head = next;
+        }
+        if list.tail == slot {
+            list.tail = before;
+        }
+        if list.head == NONE {
+            self.occupied &= !(1 << queue);
+        }
     }
 }

@@ -4,7 +4,7 @@
 use super::plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
 use super::{Ftl, Translation};
 use crate::gc::{self, Choice};
-use crate::geometry::{BlockId, PageId, PlaneId, Ppn};
+use crate::geometry::{BlockId, Lpn, PageId, PlaneId, Ppn};
 
 /// A block to collect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,6 +156,36 @@ impl Ftl {
         self.invalidate(old);
         self.map.put(page, new);
         Some((new, filled))
+    }
+
+    /// Gives as many pages of a victim as go into the block that collection fills their places,
+    /// and programs them in no time. Returns how many that are, and whether they filled it.
+    pub(super) fn relocate_some(
+        &mut self,
+        plane_id: PlaneId,
+        victim: BlockId,
+        pages: &[Lpn],
+    ) -> (usize, bool) {
+        let frontier = self.planes[plane_id].gc.unwrap_or_else(|| self.open_gc_block(plane_id));
+        let Frontier { block, next } = frontier;
+        let room = self.geometry.pages_per_block - next.0;
+        let count = room.min(pages.len() as u32);
+        let filled = count == room;
+        self.map.put_on(&pages[..count as usize], self.geometry.ppn(plane_id, block, next));
+        let plane = &mut self.planes[plane_id];
+        plane.moves_left -= count;
+        plane.valid[victim.0 as usize] -= count;
+        plane.valid[block.0 as usize] += count;
+        if filled {
+            plane.state[block.0 as usize] = BlockState::Sealed;
+            plane.sealed_at[block.0 as usize] = self.sealed;
+            self.sealed += 1;
+            plane.refresh_key(block);
+            plane.gc = None;
+        } else {
+            plane.gc = Some(Frontier { block, next: PageId(next.0 + count) });
+        }
+        (count as usize, filled)
     }
 
     fn open_gc_block(&mut self, plane: PlaneId) -> Frontier {

@@ -11,9 +11,9 @@ use crate::geometry::{Geometry, Lpn, Ppn};
 #[derive(Clone, Debug)]
 pub struct PageMap {
     /// Physical page + 1 of each logical page; 0 = nowhere.
-    forward: CowArray<u32>,
+    pub(super) forward: CowArray<u32>,
     /// Logical page + 1 last put in each physical page.
-    reverse: CowArray<u32>,
+    pub(super) reverse: CowArray<u32>,
     /// Which sectors of each logical page were ever written.
     pub sectors: SectorMap,
     exported_pages: u32,
@@ -87,6 +87,26 @@ impl PageMap {
                 given.extend(start..start + in_a_row);
             }
             self.reverse.write(block.0 as usize, &given);
+        }
+    }
+
+    /// Appends the logical pages that so many physical ones from `first` on hold still.
+    pub fn held(&self, first: Ppn, count: u32, pages: &mut Vec<Lpn>) {
+        for (start, given) in self.reverse.written(first.0 as usize..(first.0 + count) as usize) {
+            let places = (start as u32 + 1..).zip(given);
+            pages.extend(places.filter_map(|(place, page)| {
+                let page = page.checked_sub(1)?;
+                (self.forward.get(page as usize) == place).then_some(Lpn(page))
+            }));
+        }
+    }
+
+    /// Puts logical pages in physical ones from `first` on.
+    pub fn put_on(&mut self, pages: &[Lpn], first: Ppn) {
+        let given: Vec<u32> = pages.iter().map(|page| page.0 + 1).collect();
+        self.reverse.write(first.0 as usize, &given);
+        for (place, page) in (first.0 + 1..).zip(pages) {
+            self.forward.set(page.0 as usize, place);
         }
     }
 

@@ -98,8 +98,11 @@ impl Ftl {
     /// Whether a page is in the region.
     #[inline]
     pub(super) fn is_in_region(&self, page: Ppn) -> bool {
-        let plane = self.geometry.plane_of(page);
-        self.region.exists() && self.planes[plane].one_bit[self.geometry.block_of(page).0 as usize]
+        let is_one_bit = || {
+            let plane = &self.planes[self.geometry.plane_of(page)];
+            plane.one_bit[self.geometry.block_of(page).0 as usize]
+        };
+        self.region.exists() && is_one_bit()
     }
 
     /// Whether idle time is used for folding.

@@ -87,6 +87,17 @@ impl EraseCounts {
         Self { blocks: vec![blocks], each: each.into() }
     }
 
+    /// The same, counted anew from the erases of every block.
+    #[must_use]
+    pub fn recounted(&self, erases: impl Iterator<Item = u32>) -> Self {
+        let mut blocks = vec![0];
+        for times in erases.map(|times| times as usize) {
+            blocks.resize(blocks.len().max(times + 1), 0);
+            blocks[times] += 1;
+        }
+        Self { blocks, each: self.each }
+    }
+
     /// A block was erased, for the `times`th time.
     pub fn add(&mut self, times: u32) {
         let times = times as usize;

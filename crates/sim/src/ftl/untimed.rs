@@ -4,7 +4,7 @@
 use super::plane::{BlockState, Frontier};
 use super::{Collection, Ftl};
 use crate::error::SimError;
-use crate::geometry::{Lpn, PlaneId, Ppn};
+use crate::geometry::{Lpn, PageId, PlaneId};
 use crate::prepare::Prepare;
 use std::collections::VecDeque;
 
@@ -143,17 +143,19 @@ impl Ftl {
     fn collect_all(&mut self, first: Collection) -> u32 {
         let mut begun = VecDeque::from([first]);
         let mut moved_pages = 0;
-        let mut pages: Vec<Ppn> = Vec::new();
+        let mut pages: Vec<Lpn> = Vec::new();
         while let Some(collection) = begun.pop_front() {
+            let Collection { plane, victim, .. } = collection;
             pages.clear();
-            self.valid_pages(collection.plane, collection.victim, &mut pages);
-            for &page in &pages {
-                if let Some((new, filled_block)) = self.relocate(page) {
-                    self.programmed(new);
-                    moved_pages += 1;
-                    if filled_block {
-                        begun.extend(self.consider(collection.plane));
-                    }
+            let first = self.geometry.ppn(plane, victim, PageId(0));
+            self.map.held(first, self.geometry.pages_per_block, &mut pages);
+            moved_pages += pages.len() as u32;
+            let mut left = pages.as_slice();
+            while !left.is_empty() {
+                let (now, filled_block) = self.relocate_some(plane, victim, left);
+                left = &left[now..];
+                if filled_block {
+                    begun.extend(self.consider(plane));
                 }
             }
             if let Some(cold) = self.end_collection(collection) {
@@ -163,7 +165,7 @@ impl Ftl {
         moved_pages
     }
 
-    fn no_room(&self, plane: PlaneId) -> SimError {
+    pub(super) fn no_room(&self, plane: PlaneId) -> SimError {
         if self.retired > 0 {
             return SimError::WornOut { endurance_erases: self.endurance_erases };
         }
@@ -189,12 +191,12 @@ impl Ftl {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::config::{DriveConfig, Firmware};
     use ssdscope_io::rng::Stream;
 
-    fn draw(random: &mut Stream) -> Ftl {
+    pub fn draw(random: &mut Stream) -> Ftl {
         let mut pick = |values: &[&'static str]| values[random.below(values.len() as u64) as usize];
         let text = format!(
             "over_provisioning_ratio = {}\n[nand]\nchannels = {}\nways = 2\nplanes = {}\n\

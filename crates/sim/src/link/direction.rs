@@ -66,12 +66,17 @@ impl Direction {
 
     /// Sends a message that takes `span_ns`; returns when it begins.
     #[inline]
-    pub fn send(&mut self, now_ns: u64, span_ns: u64, mut message: Message) -> u64 {
+    pub fn send(&mut self, now_ns: u64, span_ns: u64, message: Message) -> u64 {
         let (start, end) = self.book(now_ns, span_ns);
-        message.arrives_ns = end;
-        self.next_ns = self.next_ns.min(end);
-        self.under_way.push_back(message);
+        self.carry(Message { arrives_ns: end, ..message });
         start
+    }
+
+    /// Keeps a message that has been booked until it arrives.
+    #[inline]
+    pub fn carry(&mut self, message: Message) {
+        self.next_ns = self.next_ns.min(message.arrives_ns);
+        self.under_way.push_back(message);
     }
 
     /// Takes the message that arrives next.

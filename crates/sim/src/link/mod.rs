@@ -15,7 +15,7 @@ mod simple;
 mod testing;
 
 use crate::config::{Host, Interface};
-use direction::{Content, Direction, Message};
+use direction::{Content, Direction};
 use nvme::Packets;
 use sata::Sata;
 use simple::Simple;
@@ -109,26 +109,26 @@ impl Link {
     /// delivers something; returns when, and what.
     #[inline]
     pub fn deliver(&mut self, until_ns: u64) -> Option<(u64, Delivery)> {
-        loop {
-            let now_ns = self.next_time_ns();
-            if now_ns > until_ns {
-                return None;
-            }
-            let upward = self.up.next_ns == now_ns;
-            let message = if upward { self.up.receive() } else { self.down.receive() };
-            if let Some(delivery) = self.step(now_ns, message?) {
-                return Some((now_ns, delivery));
-            }
-        }
+        if self.next_time_ns() > until_ns { None } else { self.deliver_next(until_ns) }
     }
 
-    /// What follows from a message that has arrived.
-    #[inline]
-    fn step(&mut self, now_ns: u64, message: Message) -> Option<Delivery> {
-        match (&mut self.wire, message.content) {
-            (Wire::Nvme(packets), _) => packets.step(&mut self.down, &mut self.up, now_ns, message),
-            (_, Content::Answer) => Some(Delivery::AtHost(message.request)),
-            _ => Some(Delivery::InDrive(message.request)),
+    /// The same where a message arrives in time.
+    fn deliver_next(&mut self, until_ns: u64) -> Option<(u64, Delivery)> {
+        while self.next_time_ns() <= until_ns {
+            let upward = self.up.next_ns <= self.down.next_ns;
+            let message = if upward { self.up.receive() } else { self.down.receive() }?;
+            let Wire::Nvme(packets) = &mut self.wire else {
+                let delivery = match message.content {
+                    Content::Answer => Delivery::AtHost(message.request),
+                    _ => Delivery::InDrive(message.request),
+                };
+                return Some((message.arrives_ns, delivery));
+            };
+            let delivered = packets.follow(&mut self.down, &mut self.up, message, until_ns);
+            if delivered.is_some() {
+                return delivered;
+            }
         }
+        None
     }
 }

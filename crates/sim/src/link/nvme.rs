@@ -90,40 +90,44 @@ impl Packets {
         up.send(now_ns, data_ns + self.completion_ns, message);
     }
 
-    /// What follows from a message of a queue pair that has arrived.
+    /// What follows from a message of a queue pair that has arrived: the messages after it, as
+    /// long as nothing else arrives before them, nor later than `until_ns`; returns when
+    /// something is delivered, and what.
     #[inline]
-    pub fn step(
+    pub fn follow(
         &mut self,
         down: &mut Direction,
         up: &mut Direction,
-        now_ns: u64,
-        message: Message,
-    ) -> Option<Delivery> {
-        let next = |content| Message { content, ..message };
-        match message.content {
-            Content::Doorbell => {
-                up.send(now_ns, self.read_request_ns, next(Content::AskCommand));
-            }
-            Content::AskCommand => {
-                down.send(now_ns, self.submission_ns, next(Content::Command));
-            }
-            Content::Command if message.data_bytes > 0 => {
-                up.send(now_ns, self.read_request_ns, next(Content::AskData));
-            }
-            Content::AskData => {
-                let span_ns = self.data_ns(message.data_bytes);
-                down.send(now_ns, span_ns, next(Content::Complete));
-            }
-            Content::Command | Content::Complete => {
-                return Some(Delivery::InDrive(message.request));
-            }
-            Content::Answer => {
-                // The host rings the completion doorbell at once.
-                down.book(now_ns, self.doorbell_ns);
-                return Some(Delivery::AtHost(message.request));
+        mut message: Message,
+        until_ns: u64,
+    ) -> Option<(u64, Delivery)> {
+        loop {
+            let now_ns = message.arrives_ns;
+            let (downward, span_ns, content) = match message.content {
+                Content::Doorbell => (false, self.read_request_ns, Content::AskCommand),
+                Content::AskCommand => (true, self.submission_ns, Content::Command),
+                Content::Command if message.data_bytes > 0 => {
+                    (false, self.read_request_ns, Content::AskData)
+                }
+                Content::AskData => (true, self.data_ns(message.data_bytes), Content::Complete),
+                Content::Command | Content::Complete => {
+                    return Some((now_ns, Delivery::InDrive(message.request)));
+                }
+                Content::Answer => {
+                    // The host rings the completion doorbell at once.
+                    down.book(now_ns, self.doorbell_ns);
+                    return Some((now_ns, Delivery::AtHost(message.request)));
+                }
+            };
+            let direction = if downward { &mut *down } else { &mut *up };
+            (_, message.arrives_ns) = direction.book(now_ns, span_ns);
+            message.content = content;
+            if message.arrives_ns >= down.next_ns.min(up.next_ns) || message.arrives_ns > until_ns {
+                let direction = if downward { &mut *down } else { &mut *up };
+                direction.carry(message);
+                return None;
             }
         }
-        None
     }
 }
 
