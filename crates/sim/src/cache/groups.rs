@@ -55,8 +55,17 @@ impl<T> Groups<T> {
         self.0.get_mut(&number)
     }
 
-    /// Adds one.
+    /// The one of that number, which is added if there is none.
     #[inline]
+    pub fn enter(&mut self, number: u64) -> &mut T
+    where
+        T: Default,
+    {
+        self.0.entry(number).or_default()
+    }
+
+    /// Adds one.
+    #[cfg(test)]
     pub fn insert(&mut self, number: u64, thing: T) {
         self.0.insert(number, thing);
     }

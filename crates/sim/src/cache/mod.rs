@@ -3,7 +3,7 @@
 //!
 //! * [`spans`]: sets of sectors;
 //! * [`write`](mod@write): the write buffer: what is in it, and what goes to flash next;
-//! * [`order`], [`groups`]: the lists it keeps;
+//! * [`order`], [`groups`], [`unstored`]: the lists it keeps;
 //! * [`read`]: the read cache; [`ahead`]: what to read ahead into it.
 
 pub mod ahead;
@@ -11,6 +11,7 @@ pub mod groups;
 pub mod order;
 pub mod read;
 pub mod spans;
+pub mod unstored;
 pub mod write;
 
 pub use ahead::ReadAhead;

@@ -78,19 +78,6 @@ impl<T: Ord + Copy> InOrder<T> {
         let other = self.others.first().copied();
         listed.into_iter().chain(other).min()
     }
-
-    /// The members up to `last`, in order.
-    pub fn up_to(&self, last: T) -> impl Iterator<Item = T> + '_ {
-        let listed = self.list.iter().filter(|&&(_, there)| there).map(|&(member, _)| member);
-        let mut listed = listed.peekable();
-        let mut others = self.others.iter().copied().peekable();
-        std::iter::from_fn(move || match (listed.peek(), others.peek()) {
-            (Some(one), Some(other)) if other < one => others.next(),
-            (None, _) => others.next(),
-            _ => listed.next(),
-        })
-        .take_while(move |&member| member <= last)
-    }
 }
 
 #[cfg(test)]
@@ -116,7 +103,6 @@ mod tests {
                 tree.remove(&(leaves + 1));
             }
             assert_eq!(set.first(), tree.first().copied());
-            assert!(set.up_to(step).eq(tree.range(..=step).copied()), "step {step}");
             assert!(set.list.len() <= 2 * tree.len() + 1, "gaps stay");
         }
     }

@@ -1,18 +1,19 @@
 //! Sets of sectors, kept as runs.
 
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 
-/// A set of sectors: runs in order, never touching each other.
+/// A set of sectors: runs in order, never touching each other; most often one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans {
-    runs: Vec<Range<u64>>,
+    runs: SmallVec<[Range<u64>; 1]>,
     sectors: u64,
 }
 
 impl Spans {
     /// Whether there is nothing in it.
     #[must_use]
-    pub const fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
@@ -59,14 +60,33 @@ impl Spans {
         self.within(span).map(|run| run.end - run.start).sum()
     }
 
+    /// How many units of so many sectors a span, which is to be added, needs beyond those that
+    /// have a part of this: at most `room`. Returns them, and where what they have room for ends.
+    #[must_use]
+    pub fn units_for(&self, span: &Range<u64>, unit_sectors: u64, room: u64) -> (u64, u64) {
+        let mut units = 0;
+        let mut at = span.start;
+        let mut unit_end = (at / unit_sectors + 1) * unit_sectors;
+        while at < span.end {
+            let has_part = !self.is_empty() && self.overlaps(&(unit_end - unit_sectors..unit_end));
+            if !has_part && units == room {
+                break;
+            }
+            units += u64::from(!has_part);
+            at = unit_end.min(span.end);
+            unit_end += unit_sectors;
+        }
+        (units, at)
+    }
+
     /// Its parts in each step of so many sectors, counted from the beginning of the drive.
     #[must_use]
-    pub fn in_steps(&self, step_sectors: u64) -> Vec<Self> {
+    pub fn in_steps(&self, step_sectors: u64) -> SmallVec<[Self; 1]> {
         let hull = self.hull();
         if hull.end <= (hull.start / step_sectors + 1) * step_sectors && !self.is_empty() {
-            return vec![self.clone()];
+            return smallvec![self.clone()];
         }
-        let mut parts: Vec<Self> = Vec::new();
+        let mut parts: SmallVec<[Self; 1]> = SmallVec::new();
         let mut last_step = None;
         for run in &self.runs {
             let mut at = run.start;
@@ -102,7 +122,12 @@ impl Spans {
         let start = joined.first().map_or(span.start, |run| run.start.min(span.start));
         let end = joined.last().map_or(span.end, |run| run.end.max(span.end));
         let before: u64 = joined.iter().map(|run| run.end - run.start).sum();
-        self.runs.splice(place, std::iter::once(start..end));
+        if count == 0 {
+            self.runs.insert(from, span);
+        } else {
+            self.runs[from] = start..end;
+            self.runs.drain(from + 1..from + count);
+        }
         self.sectors += end - start - before;
     }
 
@@ -124,7 +149,9 @@ impl Spans {
         let before: u64 = self.runs[place.clone()].iter().map(|run| run.end - run.start).sum();
         let rests = rests.into_iter().filter(|rest| !rest.is_empty());
         let after: u64 = rests.clone().map(|rest| rest.end - rest.start).sum();
-        self.runs.splice(place, rests);
+        let from = place.start;
+        self.runs.drain(place);
+        self.runs.insert_many(from, rests);
         self.sectors -= before - after;
     }
 

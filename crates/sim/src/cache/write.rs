@@ -14,8 +14,10 @@
 use super::Spans;
 use super::groups::Groups;
 use super::order::InOrder;
+use super::unstored::Unstored;
 use crate::config::{Drain, DrainOrder, WriteBufferConfig};
 use crate::rounding::share_of;
+use smallvec::SmallVec;
 use std::ops::{Range, RangeInclusive};
 
 /// What waits, and what is on its way, of a group.
@@ -36,7 +38,7 @@ struct Group {
 #[derive(Clone, Debug)]
 pub struct Run {
     /// Its pieces, in order: what to write of each.
-    pub pieces: Vec<Spans>,
+    pub pieces: SmallVec<[Spans; 1]>,
 }
 
 /// The write buffer. Sectors and units are numbered from the beginning of the drive.
@@ -52,8 +54,8 @@ pub struct WriteBuffer {
     groups: Groups<Group>,
     /// Groups of which something waits and nothing is on its way: (rank, group).
     next: InOrder<((u64, u64), u64)>,
-    /// (number of the first write, group) of all that waits or is on its way.
-    ages: InOrder<(u64, u64)>,
+    /// Of what writes groups wait or are on their way since.
+    unstored: Unstored,
     waiting_units: u64,
     moving_units: u64,
     /// Writes taken in so far.
@@ -95,7 +97,7 @@ impl WriteBuffer {
             order: config.order,
             groups: Groups::default(),
             next: InOrder::default(),
-            ages: InOrder::default(),
+            unstored: Unstored::default(),
             waiting_units: 0,
             moving_units: 0,
             writes: 0,
@@ -135,6 +137,7 @@ impl WriteBuffer {
     /// that ends.
     pub fn put(&mut self, span: Range<u64>) -> u64 {
         self.writes += 1;
+        self.unstored.begin(self.writes, self.groups_of(&span));
         let mut at = span.start;
         while at < span.end {
             let number = at / self.group_sectors;
@@ -145,69 +148,46 @@ impl WriteBuffer {
                 break;
             }
         }
+        self.unstored.forget_stored();
         at
     }
 
     fn put_in_group(&mut self, number: u64, span: Range<u64>) -> u64 {
-        let mut group = self.groups.remove(number).unwrap_or_default();
-        self.unlist(number, &group);
-        let mut at = span.start;
-        while at < span.end {
-            let unit = at / self.unit_sectors * self.unit_sectors;
-            let unit = unit..unit + self.unit_sectors;
-            let end = unit.end.min(span.end);
-            if !group.waiting.overlaps(&unit) {
-                if self.free_units() == 0 {
-                    break;
-                }
-                group.waiting_units += 1;
-                self.waiting_units += 1;
+        let room = self.free_units();
+        let group = self.groups.enter(number);
+        let (units, end) = group.waiting.units_for(&span, self.unit_sectors, room);
+        let taken = span.start..end;
+        if taken.is_empty() {
+            if group.is_empty() {
+                self.groups.remove(number);
             }
-            at = end;
+            return end;
         }
-        let taken = span.start..at;
-        if !taken.is_empty() {
-            if group.waiting.is_empty() {
-                group.since = self.writes;
-            }
-            group.last = self.writes;
-            self.coalesced_sectors += group.waiting.sectors_within(taken.clone());
-            group.waiting.insert(taken);
+        let before = group.rank(self.order, self.group_sectors);
+        if group.waiting.is_empty() {
+            group.since = self.writes;
+            self.unstored.add(self.writes);
         }
-        self.relist(number, group);
-        at
+        group.last = self.writes;
+        group.waiting_units += units;
+        self.coalesced_sectors += group.waiting.sectors_within(taken.clone());
+        group.waiting.insert(taken);
+        let after = group.rank(self.order, self.group_sectors);
+        self.waiting_units += units;
+        self.list(number, before, after);
+        end
     }
 
-    /// Takes a group out of the lists of what waits.
-    fn unlist(&mut self, number: u64, group: &Group) {
-        if !group.waiting.is_empty() {
-            self.ages.remove(&(group.since, number));
-            self.next.remove(&(self.rank(group), number));
-        }
-    }
-
-    /// Puts a group back where it belongs.
-    fn relist(&mut self, number: u64, group: Group) {
-        if group.waiting.is_empty() && group.moving.is_empty() {
+    /// A group goes to flash at another time than before.
+    fn list(&mut self, number: u64, before: Option<(u64, u64)>, after: Option<(u64, u64)>) {
+        if before == after {
             return;
         }
-        if !group.waiting.is_empty() {
-            self.ages.insert((group.since, number));
-            if group.moving.is_empty() {
-                self.next.insert((self.rank(&group), number));
-            }
+        if let Some(rank) = before {
+            self.next.remove(&(rank, number));
         }
-        self.groups.insert(number, group);
-    }
-
-    /// The lower, the sooner a group goes to flash.
-    const fn rank(&self, group: &Group) -> (u64, u64) {
-        match self.order {
-            DrainOrder::SequentialRuns => {
-                (self.group_sectors - group.waiting.sectors(), group.since)
-            }
-            DrainOrder::Fifo => (group.since, 0),
-            DrainOrder::Lru => (group.last, 0),
+        if let Some(rank) = after {
+            self.next.insert((rank, number));
         }
     }
 
@@ -240,26 +220,24 @@ impl WriteBuffer {
         let groups = self.groups_of(span);
         let touched: Vec<u64> = self.groups.within(groups).map(|(number, _)| number).collect();
         for number in touched {
-            let Some(mut group) = self.groups.remove(number) else { continue };
-            self.unlist(number, &group);
+            let Some(group) = self.groups.get_mut(number) else { continue };
+            if group.waiting.is_empty() {
+                continue;
+            }
+            let before = group.rank(self.order, self.group_sectors);
             group.waiting.cut(span);
-            let left = self.units_of(group.waiting.iter().cloned());
+            let left = units_of(group.waiting.iter().cloned(), self.unit_sectors);
             self.waiting_units -= group.waiting_units - left;
             group.waiting_units = left;
-            self.relist(number, group);
+            if group.waiting.is_empty() {
+                self.unstored.remove(group.since);
+            }
+            let after = group.rank(self.order, self.group_sectors);
+            if group.is_empty() {
+                self.groups.remove(number);
+            }
+            self.list(number, before, after);
         }
-    }
-
-    /// How many units runs, in order, have a part in.
-    fn units_of(&self, runs: impl Iterator<Item = Range<u64>>) -> u64 {
-        let (mut units, mut counted_to) = (0, 0);
-        for run in runs {
-            let first = (run.start / self.unit_sectors).max(counted_to);
-            let end = run.end.div_ceil(self.unit_sectors);
-            units += end.saturating_sub(first);
-            counted_to = end;
-        }
-        units
     }
 
     /// Whether something should go to flash though nobody waits for it.
@@ -284,7 +262,7 @@ impl WriteBuffer {
     #[must_use]
     pub fn is_stored(&self, last: u64, span: Option<&Range<u64>>) -> bool {
         let Some(span) = span else {
-            return self.ages.first().is_none_or(|(since, _)| since > last);
+            return self.unstored.oldest().is_none_or(|since| since > last);
         };
         let groups = self.groups_of(span);
         self.groups.within(groups).all(|(_, group)| {
@@ -302,10 +280,11 @@ impl WriteBuffer {
     /// Sends the oldest run that [`WriteBuffer::is_stored`] still waits for and that can go.
     pub fn send_unstored(&mut self, last: u64, span: Option<&Range<u64>>) -> Option<Run> {
         let number = match span {
-            None => {
-                let can_go = |number: u64| self.groups.get(number)?.can_go(last).then_some(number);
-                self.ages.up_to((last, u64::MAX)).find_map(|(_, number)| can_go(number))?
-            }
+            None => self.unstored.up_to(last).find_map(|(write, groups)| {
+                let mut begun =
+                    self.groups.within(groups).filter(|(_, group)| group.since == write);
+                begun.find(|(_, group)| group.can_go(last)).map(|(number, _)| number)
+            })?,
             Some(span) => {
                 let groups = self.groups_of(span);
                 self.groups.within(groups).find(|(_, group)| group.can_go(last))?.0
@@ -315,17 +294,17 @@ impl WriteBuffer {
     }
 
     fn send(&mut self, number: u64) -> Option<Run> {
-        let group = self.groups.get(number)?;
-        let rank = self.rank(group);
-        self.next.remove(&(rank, number));
         let group = self.groups.get_mut(number)?;
+        let before = group.rank(self.order, self.group_sectors);
         group.moving = std::mem::take(&mut group.waiting);
         // It stays as old as it was.
         group.moving_since = group.since;
         self.waiting_units -= group.waiting_units;
         self.moving_units += group.waiting_units;
         group.waiting_units = 0;
-        Some(Run { pieces: group.moving.in_steps(self.piece_sectors) })
+        let pieces = group.moving.in_steps(self.piece_sectors);
+        self.list(number, before, None);
+        Some(Run { pieces })
     }
 
     /// The piece that `sector` lies in is in flash; returns whether its whole run is.
@@ -333,22 +312,55 @@ impl WriteBuffer {
         let start = sector / self.piece_sectors * self.piece_sectors;
         let piece = start..start + self.piece_sectors;
         let number = sector / self.group_sectors;
-        let Some(mut group) = self.groups.remove(number) else { return false };
-        self.moving_units -= self.units_of(group.moving.within(piece.clone()));
+        let Some(group) = self.groups.get_mut(number) else { return false };
+        self.moving_units -= units_of(group.moving.within(piece.clone()), self.unit_sectors);
         group.moving.cut(&piece);
-        let done = group.moving.is_empty();
-        if done {
-            self.ages.remove(&(group.moving_since, number));
+        if !group.moving.is_empty() {
+            return false;
         }
+        self.unstored.remove(group.moving_since);
         // With nothing on its way any more, what waits may go.
-        self.relist(number, group);
-        done
+        let after = group.rank(self.order, self.group_sectors);
+        if group.is_empty() {
+            self.groups.remove(number);
+        }
+        self.list(number, None, after);
+        true
     }
 }
 
+/// How many units runs, in order, have a part in.
+fn units_of(runs: impl Iterator<Item = Range<u64>>, unit_sectors: u64) -> u64 {
+    let (mut units, mut counted_to) = (0, 0);
+    for run in runs {
+        let first = (run.start / unit_sectors).max(counted_to);
+        let end = run.end.div_ceil(unit_sectors);
+        units += end.saturating_sub(first);
+        counted_to = end;
+    }
+    units
+}
+
 impl Group {
+    /// Whether nothing waits and nothing is on its way.
+    fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.moving.is_empty()
+    }
+
+    /// The lower, the sooner it goes to flash; none if it cannot.
+    fn rank(&self, order: DrainOrder, group_sectors: u64) -> Option<(u64, u64)> {
+        if self.waiting.is_empty() || !self.moving.is_empty() {
+            return None;
+        }
+        Some(match order {
+            DrainOrder::SequentialRuns => (group_sectors - self.waiting.sectors(), self.since),
+            DrainOrder::Fifo => (self.since, 0),
+            DrainOrder::Lru => (self.last, 0),
+        })
+    }
+
     /// Whether what waits is no younger than write `last` and nothing is in its way.
-    const fn can_go(&self, last: u64) -> bool {
+    fn can_go(&self, last: u64) -> bool {
         !self.waiting.is_empty() && self.since <= last && self.moving.is_empty()
     }
 }
