@@ -148,6 +148,14 @@ impl Geometry {
         BlockId(self.by_block.quotient(self.by_plane.remainder(page.0)))
     }
 
+    /// The plane of a page, and its block there.
+    #[inline]
+    #[must_use]
+    pub const fn block_and_plane_of(&self, page: Ppn) -> (PlaneId, BlockId) {
+        let (plane, place) = self.by_plane.divide(page.0);
+        (PlaneId(plane), BlockId(self.by_block.quotient(place)))
+    }
+
     /// The page's place in its block.
     #[inline]
     #[must_use]

@@ -140,12 +140,11 @@ impl PageDrive {
     /// Lets the programs that waited for a free block go on, in order, as far as they can.
     pub(super) fn resume_stalled(&mut self, queue: PlaneId) {
         while let Some(&slot) = self.work.stalled[queue].front() {
-            let to = self.ftl.plane_for(self.flash.commands[slot].logical);
-            if !self.ftl.can_write(to) {
+            let Ok(to) = self.ftl.plane_for(self.flash.commands[slot].logical) else {
                 self.collect_behind(queue);
                 self.end_life_if_worn_out(queue);
                 return;
-            }
+            };
             self.work.stalled[queue].pop_front();
             let command = &mut self.flash.commands[slot];
             command.ledger.gc_ns += self.now_ns - command.since_ns;
@@ -184,14 +183,14 @@ impl Scheme for Collecting {
     const UPKEEP: Cause = Cause::Gc;
 
     fn write(drive: &mut PageDrive, slot: u32) {
-        let plane = drive.ftl.plane_for(drive.flash.commands[slot].logical);
-        if drive.ftl.can_write(plane) {
-            drive.place(slot, plane);
-        } else {
-            let queue = drive.ftl.stall_queue(plane);
-            drive.work.stalled[queue].push_back(slot);
-            drive.collect_behind(queue);
-            drive.end_life_if_worn_out(queue);
+        match drive.ftl.plane_for(drive.flash.commands[slot].logical) {
+            Ok(plane) => drive.place(slot, plane),
+            Err(full) => {
+                let queue = drive.ftl.stall_queue(full);
+                drive.work.stalled[queue].push_back(slot);
+                drive.collect_behind(queue);
+                drive.end_life_if_worn_out(queue);
+            }
         }
     }
 
@@ -201,10 +200,10 @@ impl Scheme for Collecting {
 
     fn place_read(drive: &mut PageDrive, slot: u32) -> Option<Ppn> {
         let Command { logical, span: (first, count), .. } = drive.flash.commands[slot];
-        let plane = drive.ftl.plane_for(logical);
-        if drive.is_read_only() || !drive.ftl.can_write(plane) {
+        if drive.is_read_only() {
             return None;
         }
+        let plane = drive.ftl.plane_for(logical).ok()?;
         let placed = drive.ftl.place(logical, first, count, plane);
         drive.ftl.programmed(placed.page);
         #[cfg(test)]

@@ -10,6 +10,7 @@
 use super::{Ftl, PageMap};
 use crate::config::{Allocation, State};
 use crate::cow::CowArray;
+use crate::divisor::Divisor;
 use crate::error::SimError;
 use crate::gc::Policy;
 use crate::geometry::{Geometry, PlaneId, Ppn};
@@ -92,7 +93,7 @@ impl<'whole> Apart<'whole> {
         }
         let split = Split {
             planes: whole.geometry.plane_count,
-            in_a_row: whole.placement_pages,
+            in_a_row: whole.in_a_row.value,
             pages: whole.pages(),
         };
         let mut parts: Vec<_> = (0..split.planes).map(|turn| whole.part(split, turn)).collect();
@@ -115,7 +116,6 @@ impl<'whole> Apart<'whole> {
                 *sealed_at = before + filled.partition_point(|at| at < sealed_at) as u64;
             }
             whole.planes[plane] = blocks.clone();
-            whole.placed += ftl.placed;
             whole.retired += ftl.retired;
         }
         let planes = (0..split.planes).map(|plane| whole.plane(PlaneId(plane)));
@@ -249,7 +249,8 @@ impl Ftl {
             layout: self.layout.clone(),
             planes,
             plane_order: vec![PlaneId(0)],
-            placed: 0,
+            by_planes: Divisor::new(1),
+            turn: 0,
             sealed: 0,
             retired: 0,
             erases: self.erases.recounted(self.planes[plane].erases.iter().copied()),
@@ -368,7 +369,7 @@ mod tests {
             for step in 0..3 * u64::from(ftl.pages()) {
                 let split = Split {
                     planes: ftl.geometry.plane_count,
-                    in_a_row: ftl.placement_pages,
+                    in_a_row: ftl.in_a_row.value,
                     pages: ftl.pages(),
                 };
                 let (turn, page) = split.apart(random.below(split.pages.into()) as u32);

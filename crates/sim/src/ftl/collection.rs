@@ -135,9 +135,8 @@ impl Ftl {
 
     /// Appends the valid pages of a block to `pages`, in page order.
     pub fn valid_pages(&self, plane: PlaneId, block: BlockId, pages: &mut Vec<Ppn>) {
-        let first = self.geometry.ppn(plane, block, PageId(0)).0;
-        let all = (first..first + self.geometry.pages_per_block).map(Ppn);
-        pages.extend(all.filter(|&page| self.holds(page).is_some()));
+        let first = self.geometry.ppn(plane, block, PageId(0));
+        self.map.for_each_held(first, self.geometry.pages_per_block, |page, _| pages.push(page));
     }
 
     /// Gives a page being collected its new place in the same plane, or nothing if

@@ -90,14 +90,15 @@ impl PageMap {
         }
     }
 
-    /// Appends the logical pages that so many physical ones from `first` on hold still.
-    pub fn held(&self, first: Ppn, count: u32, pages: &mut Vec<Lpn>) {
+    /// Does something with each of so many physical pages from `first` on that still hold a
+    /// logical one, and with that.
+    pub fn for_each_held(&self, first: Ppn, count: u32, mut act: impl FnMut(Ppn, Lpn)) {
         for (start, given) in self.reverse.written(first.0 as usize..(first.0 + count) as usize) {
-            let places = (start as u32 + 1..).zip(given);
-            pages.extend(places.filter_map(|(place, page)| {
-                let page = page.checked_sub(1)?;
-                (self.forward.get(page as usize) == place).then_some(Lpn(page))
-            }));
+            for (place, &page) in (start as u32 + 1..).zip(given) {
+                if page > 0 && self.forward.get(page as usize - 1) == place {
+                    act(Ppn(place - 1), Lpn(page - 1));
+                }
+            }
         }
     }
 

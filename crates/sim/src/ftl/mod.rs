@@ -22,6 +22,7 @@ pub use sectors::SectorMap;
 pub use translation::Translation;
 
 use crate::config::{Allocation, PageConfig, Wear};
+use crate::divisor::Divisor;
 use crate::gc::Policy;
 use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn, SharedPerPlane};
 use crate::layout::Layout;
@@ -55,9 +56,13 @@ pub struct Ftl {
     unwritten_reads: PerPlane<u32>,
     plane_order: Vec<PlaneId>,
     allocation: Allocation,
-    placement_pages: u32,
-    /// Pages placed so far, which picks the plane when the order of arrival does.
-    placed: u64,
+    /// Pages in a row on a plane.
+    in_a_row: Divisor,
+    by_planes: Divisor,
+    /// Whose turn it is, in `plane_order`, where the order of arrival picks the plane; and how
+    /// many pages of the row it has taken.
+    turn: usize,
+    taken_of_row: u32,
     policy: Policy,
     sealed: u64,
     low_water_blocks: u32,
@@ -92,8 +97,10 @@ impl Ftl {
             unwritten_reads: PerPlane(vec![0; geometry.plane_count as usize]),
             plane_order: layout.plane_order().to_vec(),
             allocation: config.ftl.allocation,
-            placement_pages: layout.shape().units_in_a_row,
-            placed: 0,
+            in_a_row: Divisor::new(layout.shape().units_in_a_row),
+            by_planes: Divisor::new(geometry.plane_count),
+            turn: 0,
+            taken_of_row: 0,
             policy: Policy::new(&config.gc, config.nand.endurance_erases, seed),
             sealed: 0,
             low_water_blocks,
@@ -128,20 +135,30 @@ impl Ftl {
     }
 
     fn plane_by_address(&self, page: Lpn) -> PlaneId {
-        self.plane_order[(page.0 / self.placement_pages % self.geometry.plane_count) as usize]
+        let row = self.in_a_row.quotient(page.0);
+        self.plane_order[self.by_planes.remainder(row) as usize]
     }
 
     /// The plane that a write of `page` goes to. Where the order of arrival decides,
     /// planes that can take no page now are passed over if any other can.
-    #[must_use]
-    pub fn plane_for(&self, page: Lpn) -> PlaneId {
-        if self.allocation == Allocation::Address {
-            return self.plane_by_address(page);
+    ///
+    /// # Errors
+    /// The plane to wait for, if it can take no page now.
+    pub fn plane_for(&self, page: Lpn) -> Result<PlaneId, PlaneId> {
+        let first = match self.allocation {
+            Allocation::Address => self.plane_by_address(page),
+            Allocation::Order => self.plane_order[self.turn],
+        };
+        if self.can_write(first) {
+            return Ok(first);
         }
-        let count = self.plane_order.len() as u64;
-        let turn = self.placed / u64::from(self.placement_pages);
-        let at = |step: u64| self.plane_order[((turn + step) % count) as usize];
-        (0..count).map(at).find(|&plane| self.can_write(plane)).unwrap_or_else(|| at(0))
+        if self.allocation == Allocation::Address {
+            return Err(first);
+        }
+        let (before, after) = self.plane_order.split_at(self.turn);
+        let mut others = after.iter().chain(before).copied();
+        let found = others.find(|&plane| self.can_write(plane));
+        found.ok_or(first)
     }
 
     /// The queue for writes that `plane` cannot take: its own where addresses decide,
@@ -234,7 +251,9 @@ impl Ftl {
 
     /// A logical page of the host has a new place.
     fn replace(&mut self, page: Lpn, new: Ppn, filled_block: bool) -> Placement {
-        self.placed += 1;
+        if self.allocation == Allocation::Order {
+            self.pass_turn();
+        }
         let old = self.map.lookup(page);
         if let Some(old) = old {
             self.invalidate(old);
@@ -243,7 +262,18 @@ impl Ftl {
         Placement { page: new, old, kept_sectors: 0, filled_block }
     }
 
+    /// A page was placed where the order of arrival decides.
+    #[inline]
+    fn pass_turn(&mut self) {
+        self.taken_of_row += 1;
+        if self.taken_of_row == self.in_a_row.value {
+            self.taken_of_row = 0;
+            self.turn = if self.turn + 1 == self.plane_order.len() { 0 } else { self.turn + 1 };
+        }
+    }
+
     /// Takes the next page of a frontier; says whether it was the last one.
+    #[inline]
     fn take(&mut self, plane_id: PlaneId, frontier: Frontier) -> (Ppn, bool) {
         let new = self.geometry.ppn(plane_id, frontier.block, frontier.next);
         let index = frontier.block.0 as usize;
@@ -260,8 +290,8 @@ impl Ftl {
     }
 
     fn invalidate(&mut self, page: Ppn) {
-        let block = self.geometry.block_of(page);
-        let plane = &mut self.planes[self.geometry.plane_of(page)];
+        let (plane, block) = self.geometry.block_and_plane_of(page);
+        let plane = &mut self.planes[plane];
         let index = block.0 as usize;
         plane.valid[index] -= 1;
         if plane.victim_keys[index] != NOT_A_VICTIM {
@@ -272,10 +302,11 @@ impl Ftl {
     /// The programming of `page` has ended.
     #[inline]
     pub fn programmed(&mut self, page: Ppn) {
-        let block = self.geometry.block_of(page);
-        let plane = &mut self.planes[self.geometry.plane_of(page)];
-        plane.programming[block.0 as usize] -= 1;
-        if plane.programming[block.0 as usize] == 0 {
+        let (plane, block) = self.geometry.block_and_plane_of(page);
+        let plane = &mut self.planes[plane];
+        let programming = &mut plane.programming[block.0 as usize];
+        *programming -= 1;
+        if *programming == 0 {
             plane.refresh_key(block);
         }
     }

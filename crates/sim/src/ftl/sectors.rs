@@ -48,9 +48,13 @@ impl SectorMap {
     fn write_in_word(&mut self, start_bit: u64, bits: u32, from: u32, to: u32) -> u32 {
         let shift = (start_bit % 64) as u32;
         let written = span_mask(from, to) << shift;
-        let word = self.words.entry((start_bit / 64) as usize);
-        let kept = *word & (below(bits) << shift) & !written;
-        *word |= written;
+        let index = (start_bit / 64) as usize;
+        let word = self.words.get(index);
+        // Most often all are written already, and what is not changed stays shared.
+        if word & written != written {
+            self.words.set(index, word | written);
+        }
+        let kept = word & (below(bits) << shift) & !written;
         kept.count_ones()
     }
 

@@ -49,8 +49,11 @@ impl Prepare for Ftl {
     fn write_page(&mut self, page: u32) -> Result<u32, SimError> {
         let page = Lpn(page);
         let mut moved = 0;
-        let mut plane = self.plane_for(page);
-        while !self.can_write(plane) {
+        let plane = loop {
+            let plane = match self.plane_for(page) {
+                Ok(plane) => break plane,
+                Err(full) => full,
+            };
             let mut made_room = false;
             // As in time, where all of them set about it.
             for behind in self.planes_behind(self.stall_queue(plane)) {
@@ -62,8 +65,7 @@ impl Prepare for Ftl {
             if !made_room {
                 return Err(self.no_room(plane));
             }
-            plane = self.plane_for(page);
-        }
+        };
         let placement = self.place_whole(page, plane);
         self.programmed(placement.page);
         if placement.filled_block {
@@ -85,7 +87,7 @@ impl Ftl {
     fn fill_rows(&mut self) -> u32 {
         let (planes, pages) = (self.geometry.plane_count, self.geometry.pages_per_block);
         let row = planes * pages;
-        let is_whole = pages.is_multiple_of(self.placement_pages) && !self.region.exists();
+        let is_whole = pages.is_multiple_of(self.in_a_row.value) && !self.region.exists();
         let mut placed = 0;
         while is_whole && placed + row <= self.pages() && self.is_far_from_collecting() {
             self.fill_row(Lpn(placed));
@@ -119,8 +121,7 @@ impl Ftl {
             self.sealed += 1;
             self.open_host_block(id);
         }
-        self.placed += u64::from(pages) * blocks.len() as u64;
-        self.map.put_row(first, &blocks, pages, self.placement_pages);
+        self.map.put_row(first, &blocks, pages, self.in_a_row.value);
     }
 
     /// A block of `plane` has been filled: begins to collect another one if free ones are few.
@@ -148,7 +149,8 @@ impl Ftl {
             let Collection { plane, victim, .. } = collection;
             pages.clear();
             let first = self.geometry.ppn(plane, victim, PageId(0));
-            self.map.held(first, self.geometry.pages_per_block, &mut pages);
+            let count = self.geometry.pages_per_block;
+            self.map.for_each_held(first, count, |_, page| pages.push(page));
             moved_pages += pages.len() as u32;
             let mut left = pages.as_slice();
             while !left.is_empty() {

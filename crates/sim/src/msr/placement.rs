@@ -9,6 +9,7 @@ impl Element {
     /// where a later scan would see the new version as the later one: by the sequence
     /// number of its block, or by its place in the same block. `promised` says how
     /// many writes were already given to a plane and not yet carried out.
+    #[inline]
     pub fn choose_plane(&mut self, old: Ppn, promised: impl Fn(u32) -> u32) -> u32 {
         let shape = self.shape;
         let (old_block, old_page) = shape.split(old);

@@ -105,6 +105,7 @@ impl Server {
     }
 
     /// Cleans in the background as far as that starts at `now_ns` or before.
+    #[inline]
     pub fn catch_up(&mut self, now_ns: u64) {
         while self.unsettled && self.busy_until_ns <= now_ns && self.queue.is_empty() {
             // A futile attempt is remembered, and told to whoever needs the element.
@@ -129,6 +130,7 @@ impl Server {
 
     /// Does the next thing, at `at_ns`, when the element is idle: cleans if it must,
     /// else serves what is queued. Pages are reported to `served`.
+    #[inline]
     pub fn activate(&mut self, at_ns: u64, served: &mut Vec<Served>) -> Result<(), Stuck> {
         debug_assert!(self.busy_until_ns <= at_ns);
         self.unsettled = true;
