@@ -81,7 +81,7 @@ nand.pages_per_block = [32, 64, 128]
 ftl.map_unit_bytes = ["4k", "8k", "16k"]
 gc.policy = ["greedy", "wear-aware", "cost-benefit", "fifo", "random", "d-choices"]
 gc.low_water_ratio = {{from = 0.02, to = 0.2, log = true}}
-"write_buffer.bytes" = "256k:64m"
+"write_buffer.bytes" = "256k:4m"
 
 [cost]
 raw_bytes = "10 per 1g"
@@ -123,7 +123,7 @@ nand.channels = 1.5
 "write_buffer.bytes" = "0.5 per 1m"
 """
 PROBLEMS = {"tail": TAIL, "front": FRONT, "burst": BURST}
-CORNER = (8.0, 60.0)
+CORNER = (4.0, 30.0)
 """Of the front: as much is amplified, and costs, where nothing is won."""
 
 
