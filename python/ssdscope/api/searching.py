@@ -60,7 +60,7 @@ class Search:
             If there is no such row.
         """
         if not 1 <= row <= len(self.found.best):
-            raise IndexError(f"the search found {len(self.found.best)} rows, there is no {row}")
+            raise IndexError(f"the search found {len(self.found.best)} row(s), there is no {row}")
         return drive_file(self.found, self.found.best[row - 1])
 
     def to_frame(self) -> pa.Table:

@@ -191,7 +191,7 @@ def _write(found: "Found", drive: str | None, row: int, plot: str | None) -> Non
         from ssdscope.search.telling import drive_file
 
         if row > len(found.best):
-            raise UsageError(f"--row: the result has {len(found.best)} rows, there is no {row}")
+            raise UsageError(f"--row: there is no {row}, the result has {len(found.best)}")
         write_text(drive, drive_file(found, found.best[row - 1]))
         note(f"row {row} is in {drive}")
     if plot is not None:

@@ -52,16 +52,14 @@ def read_trace(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     TraceError
         If the trace cannot be read.
     """
+    for name in table:
+        if name not in ("file", *_OF_REPLAY):
+            hint = nearest(name, ("file", *_OF_REPLAY))
+            raise ConfigError(f"{where}.{name}: there is no such option", hint=hint)
     options = dict(table)
     path = options.pop("file", None)
     if not isinstance(path, str):
         raise ConfigError(f"{where} has no file", hint='write file = "trace.csv.gz"')
-    for name in options:
-        if name not in _OF_REPLAY:
-            raise ConfigError(
-                f"{where}.{name}: there is no such option",
-                hint=nearest(name, ("file", *_OF_REPLAY)),
-            )
     texts = {name: options.pop(name, None) for name in ("thinktime", "size")}
     try:
         plan = replay_options(**texts, offset=str(options.pop("offset", 0)), **options)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ssdscope.search.neighbours import Best
 from ssdscope.search.space import Choices, Configuration, Knob, combinations
 from ssdscope.seeds import stream
 
@@ -50,19 +51,28 @@ class Proposer:
             directions=["minimize"] * objectives, sampler=_sampler(sampler, drawn)
         )
         self._rest = stream(seed, "search.proposing.rest")
+        self._near = stream(seed, "search.proposing.near")
+        self._best = Best() if sampler == "tpe" else None
         self._distributions = {knob.key: _distribution(knob) for knob in space}
         self._seen: set[tuple[Any, ...]] = set()
-        self._asked: dict[int, Trial] = {}
+        self._asked: dict[int, tuple[Trial, Configuration]] = {}
+        self._turn = 0
 
     def ask(self) -> tuple[int, Configuration] | None:
         """Propose a configuration with its number; None if there is none that is new."""
         import optuna
 
+        self._turn += 1
+        if self._best is not None and self._turn > STARTING and self._turn % 2:
+            for _ in range(_REPEATS):
+                configuration = self._best.neighbour(self._space, self._near)
+                if configuration is not None and self._take(configuration):
+                    return self._ask_for(configuration)
         for _ in range(_REPEATS):
             trial = self._study.ask(self._distributions)
             configuration = self._configuration(trial.params)
             if self._take(configuration):
-                self._asked[trial.number] = trial
+                self._asked[trial.number] = trial, configuration
                 return trial.number, configuration
             self._study.tell(trial, state=optuna.trial.TrialState.FAIL)
         return self._ask_of_the_rest()
@@ -83,7 +93,9 @@ class Proposer:
         """
         import optuna
 
-        trial = self._asked.pop(number)
+        trial, configuration = self._asked.pop(number)
+        if self._best is not None:
+            self._best.add(configuration, values, sum(excess.values()))
         for name, value in excess.items():
             trial.set_constraint(name, min(value, 1e6))
         if values is None:
@@ -95,15 +107,19 @@ class Proposer:
         shares = self._untried()
         if shares is None:
             return None
-        params = {
-            knob.key: _internal(knob, knob.at(share))
-            for knob, share in zip(self._space, shares, strict=True)
+        configuration = {
+            knob.key: knob.at(share) for knob, share in zip(self._space, shares, strict=True)
         }
-        self._study.enqueue_trial(params)
-        trial = self._study.ask(self._distributions)
-        configuration = self._configuration(trial.params)
         self._take(configuration)
-        self._asked[trial.number] = trial
+        return self._ask_for(configuration)
+
+    def _ask_for(self, configuration: Configuration) -> tuple[int, Configuration]:
+        """Make the study ask for a configuration of ours, so that its sampler learns from it."""
+        self._study.enqueue_trial(
+            {knob.key: _internal(knob, configuration[knob.key]) for knob in self._space}
+        )
+        trial = self._study.ask(self._distributions)
+        self._asked[trial.number] = trial, configuration
         return trial.number, configuration
 
     def _untried(self) -> Sequence[float] | None:

@@ -9,19 +9,25 @@
 =============================================  ==================================================
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ssdscope.errors import ConfigError, UsageError, nearest
 from ssdscope.targets.opening import as_set, drive_keys
 from ssdscope.units import parse_duration, parse_size, parse_sizes
 
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
 Value: TypeAlias = str | bool | int | float
 Configuration: TypeAlias = dict[str, Value]
 """A value for each key of the space."""
 
+NEAR = 0.15
 DIGITS = 4
 """Of a value that is no whole number: more would be noise, and hard to read."""
 _UNITS = {"bytes": parse_size, "time": parse_duration}
@@ -46,6 +52,15 @@ class Choices:
     def at(self, share: float) -> Value:
         """Give the value at a share of the way, below 1."""
         return self.values[int(share * len(self.values))]
+
+    def beside(self, value: Value, draws: Generator) -> Value:
+        """Draw a value beside another: the next one of ordered values, or any other."""
+        place, last = self.values.index(value), len(self.values) - 1
+        if not self.ordered:
+            others = [each for each in self.values if each != value] or [value]
+            return others[int(draws.integers(len(others)))]
+        step = 1 if draws.random() < 0.5 else -1
+        return self.values[place + step if 0 <= place + step <= last else place - step * (last > 0)]
 
     def ends(self) -> tuple[Value, ...]:
         """Give the values to try alone."""
@@ -79,6 +94,15 @@ class Range:
         if self.log:
             return self.rounded(self.low * (self.high / self.low) ** share)
         return self.rounded(self.low + share * (self.high - self.low))
+
+    def beside(self, value: Value, draws: Generator) -> Value:
+        """Draw a value not far from another: some `NEAR` of the range away."""
+        ratio = (
+            math.log(float(value) / self.low) / math.log(self.high / self.low)
+            if self.log
+            else (float(value) - self.low) / (self.high - self.low)
+        )
+        return self.at(min(max(ratio + NEAR * draws.normal(), 0.0), 1 - 1e-9))
 
     def rounded(self, value: float) -> Value:
         """Write a value of the range as it is set: whole, or with few digits."""
