@@ -36,7 +36,7 @@ def test_every_form_of_a_space_is_read() -> None:
             "write_buffer.bytes": "1m:8m",
             "ftl": {"map_unit_bytes": ["16k", "4k"]},
             "over_provisioning_ratio": {"from": 0.07, "to": 0.5},
-            "nand.ways": {"from": 1, "to": 9, "step": 4},
+            "nand.ways": {"from": 1, "to": 11, "step": 4},
             "gc.idle_ns": {"from": "1ms", "to": "1s", "log": True},
         },
         "space",

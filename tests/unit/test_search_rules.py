@@ -7,6 +7,7 @@ import pytest
 
 from ssdscope.search.fronts import dominates, front, hypervolume
 from ssdscope.search.limits import Limit
+from ssdscope.search.neighbours import Best
 from ssdscope.search.proposing import Proposer
 from ssdscope.search.space import Choices, Knob, Range
 from ssdscope.search.stopping import ENOUGH, SLACK, Judge, ratios_of
@@ -145,3 +146,32 @@ def test_what_is_far_beyond_a_limit_is_told_all_the_same() -> None:
     for _ in range(3):
         number, _ = proposer.ask() or (0, {})
         proposer.tell(number, None, {"iops": math.inf})
+
+
+def test_a_neighbour_differs_a_little_and_stays_inside() -> None:
+    draws = stream(1, "tests.search.neighbours")
+    numbers = Choices("nand.channels", (1, 2, 4, 8), ordered=True)
+    assert {numbers.beside(1, draws) for _ in range(20)} == {2}
+    assert {numbers.beside(4, draws) for _ in range(20)} == {2, 8}
+    words = Choices("gc.policy", ("greedy", "fifo", "random"), ordered=False)
+    assert {words.beside("fifo", draws) for _ in range(40)} == {"greedy", "random"}
+    assert Choices("gc.policy", ("fifo",), ordered=False).beside("fifo", draws) == "fifo"
+    spare = Range("over_provisioning_ratio", 0.07, 0.5)
+    drawn = [float(spare.beside(0.48, draws)) for _ in range(200)]
+    assert 0.07 < min(drawn) < 0.45
+    assert max(drawn) == 0.5
+    idle = Range("gc.idle_ns", 10**6, 10**9, log=True, whole=True)
+    assert all(10**6 <= int(idle.beside(10**6, draws)) <= 10**8 for _ in range(100))
+
+
+def test_neighbours_are_of_the_front_or_else_of_the_nearest() -> None:
+    draws = stream(1, "tests.search.best")
+    best = Best()
+    assert best.neighbour(SPACE, draws) is None
+    best.add({"nand.channels": 1, "gc.policy": "fifo"}, None, 3.0)
+    best.add({"nand.channels": 4, "gc.policy": "fifo"}, [1.0], 2.0)
+    near = [best.neighbour(SPACE, draws) or {} for _ in range(20)]
+    assert all(each["nand.channels"] in (2, 4) for each in near)
+    best.add({"nand.channels": 1, "gc.policy": "greedy"}, [5.0], 0.0)
+    near = [best.neighbour(SPACE, draws) or {} for _ in range(20)]
+    assert all(each["nand.channels"] in (1, 2) for each in near)

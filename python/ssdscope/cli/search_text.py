@@ -7,7 +7,6 @@ from ssdscope.units import format_number
 
 if TYPE_CHECKING:
     from ssdscope.search import Found, Plan
-    from ssdscope.search.running import Row
     from ssdscope.search.trials import Trial
 
 
@@ -37,12 +36,13 @@ def found_text(found: "Found") -> str:
     lines = [f"{found.plan.target}: {', '.join(counts)}"]
     if found.exhausted:
         lines.append("there was nothing new to try")
+    if len(found.best) == 1:
+        (row,) = found.best
+        return "\n".join([*lines, "the best:", "", _one_table(found, "best", row.trial, row.again)])
     if found.best:
-        front = len(found.plan.minimise) > 1
-        lines.append(f"the front of {len(found.best)}:" if front else "the best:")
-        return "\n".join([*lines, "", _best_table(found)])
+        return "\n".join([*lines, f"the front of {len(found.best)}:", "", _front_table(found)])
     if found.nearest is not None:
-        table_text = _nearest_table(found, found.nearest)
+        table_text = _one_table(found, "nearest", found.nearest)
         lines += ["nothing keeps all limits; the nearest:", "", table_text]
     return "\n".join(lines)
 
@@ -66,22 +66,41 @@ def why_nothing(found: "Found") -> str:
     return f"nothing keeps all limits; of the nearest {'; '.join(broken)}"
 
 
-def _best_table(found: "Found") -> str:
-    """Lay out the best: keys, then figures; those of a run with a run again beside them."""
-    from ssdscope.search.figures import COSTS
-
+def _front_table(found: "Found") -> str:
+    """Lay out a front: keys, then figures; those of a run with a run again beside them."""
     keys = [knob.key for knob in found.plan.space]
     figures = list(found.best[0].trial.figures)
     header = ["row", *keys]
     for name in figures:
-        header += [name] if name in COSTS else [name, "again"]
-    rows = [
-        [str(number), *_values(each.trial, keys), *_figures(each, figures)]
-        for number, each in enumerate(found.best, start=1)
-    ]
-    if len(rows) == 1:  # one row reads better from top to bottom
-        return table(("", "best"), list(zip(header[1:], rows[0][1:], strict=True)))
+        header += [name] if _is_cost(name) else [name, "again"]
+    rows = []
+    for number, each in enumerate(found.best, start=1):
+        row = [str(number), *_values(each.trial, keys)]
+        for name in figures:
+            row.append(_figure(each.trial, name))
+            row += [] if _is_cost(name) else [_figure(each.again, name)]
+        rows.append(row)
     return table(header, rows, left=1 + len(keys))
+
+
+def _one_table(found: "Found", heading: str, trial: "Trial", again: "Trial | None" = None) -> str:
+    """Lay out one configuration: a line for each key, then for each figure with its limit."""
+    keys = [knob.key for knob in found.plan.space]
+    bounds = {each.of: str(each) for each in found.plan.limits}
+    rows = [(key, value, "", "") for key, value in zip(keys, _values(trial, keys), strict=True)]
+    for name in trial.figures:
+        other = "" if _is_cost(name) or again is None else _figure(again, name)
+        rows.append((name, _figure(trial, name), other, bounds.get(name, "")))
+    if again is None:
+        return table(("", heading, "limit"), [(row[0], row[1], row[3]) for row in rows])
+    return table(("", heading, "again", "limit"), rows)
+
+
+def _is_cost(name: str) -> bool:
+    """Say whether a figure is the same with every seed."""
+    from ssdscope.search.figures import COSTS
+
+    return name in COSTS
 
 
 def _values(trial: "Trial", keys: list[str]) -> list[str]:
@@ -89,26 +108,9 @@ def _values(trial: "Trial", keys: list[str]) -> list[str]:
     return [str(each) if isinstance(each, bool | str) else format_number(each) for each in values]
 
 
-def _figures(row: "Row", names: list[str]) -> list[str]:
-    from ssdscope.search.figures import COSTS
+def _figure(trial: "Trial | None", name: str) -> str:
     from ssdscope.search.limits import shown
 
-    cells = []
-    for name in names:
-        cells.append(shown(name, row.trial.figures[name]))
-        if name not in COSTS:
-            again = row.again.figures.get(name) if row.again is not None else None
-            cells.append("-" if again is None else shown(name, again))
-    return cells
-
-
-def _nearest_table(found: "Found", nearest: "Trial") -> str:
-    from ssdscope.search.limits import shown
-
-    keys = [knob.key for knob in found.plan.space]
-    bounds = {each.of: str(each) for each in found.plan.limits}
-    rows = [(key, value, "") for key, value in zip(keys, _values(nearest, keys), strict=True)]
-    rows += [
-        (name, shown(name, value), bounds.get(name, "")) for name, value in nearest.figures.items()
-    ]
-    return table(("", "nearest", "limit"), rows)
+    if trial is None or name not in trial.figures:
+        return "-"
+    return shown(name, trial.figures[name])

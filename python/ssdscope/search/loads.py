@@ -60,16 +60,17 @@ def read_trace(table: Mapping[str, Any], where: str) -> dict[str, Any]:
     path = options.pop("file", None)
     if not isinstance(path, str):
         raise ConfigError(f"{where} has no file", hint='write file = "trace.csv.gz"')
-    texts = {name: options.pop(name, None) for name in ("thinktime", "size")}
+    texts: dict[str, Any] = {name: options.pop(name, None) for name in ("thinktime", "size")}
     try:
         plan = replay_options(**texts, offset=str(options.pop("offset", 0)), **options)
     except (UsageError, TypeError) as error:
-        hint = error.hint if isinstance(error, UsageError) else None
-        raise ConfigError(f"{where}: {error}", hint=hint) from error
+        told = error.hint if isinstance(error, UsageError) else None
+        raise ConfigError(f"{where}: {error}", hint=told) from error
     require_file(path)
     scanned = TraceOptions(**{name: getattr(plan, name) for name in _OF_TRACE})
     requests = scan_trace(path, scanned, lambda _rows: None)["requests"]
-    digest = hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
+    with Path(path).open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"replay": path, "digest": digest, "requests": requests, **plan.to_dict()}
 
 

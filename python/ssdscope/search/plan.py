@@ -45,7 +45,7 @@ from ssdscope.targets.opening import (
     resolve_drive,
 )
 
-TRIALS, AT_ONCE, PART = 60, 8, 0.1
+TRIALS, AT_ONCE, PART = 60, 4, 0.1
 SAMPLERS = {
     "tpe": "proposes what resembles the best trials so far",
     "random": "proposes anything alike",

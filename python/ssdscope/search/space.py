@@ -28,10 +28,12 @@ Configuration: TypeAlias = dict[str, Value]
 """A value for each key of the space."""
 
 NEAR = 0.15
+"""How far from a number of a range its neighbours are drawn, as a share of the range."""
 DIGITS = 4
 """Of a value that is no whole number: more would be noise, and hard to read."""
 _UNITS = {"bytes": parse_size, "time": parse_duration}
 """How texts of keys of a type are read."""
+_BELOW_ONE = math.nextafter(1, 0)
 _RANGE = {"from", "to", "log", "step"}
 _FORMS = '[...], "1m:64m", or {from = ..., to = ...}'
 
@@ -55,12 +57,11 @@ class Choices:
 
     def beside(self, value: Value, draws: Generator) -> Value:
         """Draw a value beside another: the next one of ordered values, or any other."""
-        place, last = self.values.index(value), len(self.values) - 1
-        if not self.ordered:
-            others = [each for each in self.values if each != value] or [value]
-            return others[int(draws.integers(len(others)))]
-        step = 1 if draws.random() < 0.5 else -1
-        return self.values[place + step if 0 <= place + step <= last else place - step * (last > 0)]
+        place = self.values.index(value)
+        others = [*self.values[:place], *self.values[place + 1 :]] or [value]
+        if self.ordered:
+            others = others[max(0, place - 1) : place + 1]
+        return others[int(draws.integers(len(others)))]
 
     def ends(self) -> tuple[Value, ...]:
         """Give the values to try alone."""
@@ -97,12 +98,11 @@ class Range:
 
     def beside(self, value: Value, draws: Generator) -> Value:
         """Draw a value not far from another: some `NEAR` of the range away."""
-        ratio = (
-            math.log(float(value) / self.low) / math.log(self.high / self.low)
-            if self.log
-            else (float(value) - self.low) / (self.high - self.low)
-        )
-        return self.at(min(max(ratio + NEAR * draws.normal(), 0.0), 1 - 1e-9))
+        low, high, own = self.low, self.high, float(value)
+        if self.log:
+            low, high, own = math.log(low), math.log(high), math.log(own)
+        share = (own - low) / (high - low) + NEAR * draws.normal()
+        return self.at(min(max(share, 0.0), _BELOW_ONE))
 
     def rounded(self, value: float) -> Value:
         """Write a value of the range as it is set: whole, or with few digits."""
@@ -116,7 +116,9 @@ class Range:
 
     def __str__(self) -> str:
         """Say from where to where, and how."""
-        how = ", by doublings" if self.log else f", in steps of {self.step}" * (self.step > 1)
+        how = (
+            ", each doubling alike" if self.log else f", in steps of {self.step}" * (self.step > 1)
+        )
         low, high = self.ends()
         return f"{low} to {high}{how}"
 
@@ -218,6 +220,8 @@ def _range(key: str, table: Mapping[str, Any], kind: str, where: str) -> Range:
             f"{where}.step: {table['step']!r} does not fit",
             hint="steps are whole, 1 or more, of a range of whole numbers without log",
         )
+    if whole:
+        high = low + (high - low) // step * step
     return Range(key, low, high, log, whole, step)
 
 
