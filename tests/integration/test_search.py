@@ -1,6 +1,8 @@
 """Searches: the best within limits, the same in any order, stopped where there is no hope."""
 
 import json
+import signal
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -169,6 +171,32 @@ def test_an_interruption_keeps_what_was_run(
     assert "run it again to go on" in said.err
     assert "the best:" in said.out
     assert sum(each["record"] is not None for each in lines("a.jsonl")) == 8
+
+
+def test_a_signal_in_the_middle_keeps_what_was_run(spawn: Any, plan: Path) -> None:
+    plan.write_text(PLAN.replace("trials = 24", "trials = 2000"), encoding="utf-8")
+    process = spawn("search", str(plan), "-O", "a.jsonl", "--jobs", "2", "--seed", "1")
+    end = time.monotonic() + 60
+    while not (Path("a.jsonl").exists() and len(lines("a.jsonl")) > 2):
+        assert time.monotonic() < end, "no trial ended"
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "run it again to go on" in err
+    assert "Traceback" not in err
+    assert Path("a.parquet").exists()
+
+
+def test_what_fails_in_its_run_is_told_as_of_the_whole(cli, plan: Path) -> None:
+    Path("far.spc").write_text("0,99999999,4096,w,0.0\n0,8,4096,w,0.1\n", encoding="utf-8")
+    text = PLAN.replace('[workload]\nrw = "randwrite"\nnumber_ios = 600', '[trace]\nfile = "F"')
+    plan.write_text(text.replace('"F"', '"far.spc"'), encoding="utf-8")
+    words = ("search", str(plan), "-O", "a.jsonl", "--jobs", "1", "--seed", "1", "--trials", "2")
+    said = cli(*words)
+    assert said.status == 1
+    assert "could not be run: trace far.spc does not fit the drive: 1 of 2 requests" in said.err
+    assert "no configuration could be run" in said.err
 
 
 def test_hopeless_trials_are_stopped_and_the_best_is_not(plan: Path) -> None:

@@ -115,7 +115,8 @@ def course(trials: Sequence[Seen], stopped: Sequence[int], name: str, palette: P
 
 
 def _points(axes: "Axes", points: Sequence[tuple[float, float, Seen]], palette: Palette) -> None:
-    for kept, label in ((True, "within the limits"), (False, "beyond a limit")):
+    within = "within the limits" if not all(each.kept for _, _, each in points) else "all trials"
+    for kept, label in ((True, within), (False, "beyond a limit")):
         xs = [x for x, _, each in points if each.kept is kept]
         ys = [y for _, y, each in points if each.kept is kept]
         if xs:

@@ -168,12 +168,10 @@ def best_of(plan: Plan, trials: Sequence[Trial]) -> list[Trial]:
 
 
 def nearest_of(plan: Plan, trials: Sequence[Trial]) -> Trial | None:
-    """Give the trial that breaks the limits least, of those that ran whole if there are any."""
-    for status in (DONE, TOO_DEAR):
-        there = [each for each in trials if each.status == status]
-        if there:
-            return min(there, key=lambda each: excess_of(plan, each))
-    return None
+    """Give the trial that breaks the limits least; of those that were run, if any was."""
+    ran = any(each.status in RUN for each in trials)
+    there = [each for each in trials if each.status == (DONE if ran else TOO_DEAR)]
+    return min(there, key=lambda each: excess_of(plan, each), default=None)
 
 
 def _costs(plan: Plan, fresh: Target) -> dict[str, float]:

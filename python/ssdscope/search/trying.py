@@ -81,10 +81,18 @@ def try_one(task: Task) -> Outcome:
 def _tried(task: Task, target: Target) -> Outcome:
     point, part = task.point, None
     if task.part and task.figures:
-        first = loads.run(target.device.fork(), point.workload, task.part).whole()
-        part = figures_of_part(first, task.figures)
+        part = _part(task, target)
         if reason := task.judge.hopeless(part, task.exact):
             return Outcome(point, None, error=STOPPED + reason, part=part)
     result = loads.run(target.device, point.workload)
     record = run_record(target, point.workload, result, seed=point.seed) | task.exact
     return Outcome(point, record, interrupted=result.interrupted, part=part)
+
+
+def _part(task: Task, target: Target) -> dict[str, float]:
+    """Run the part; where that fails there are no figures, and the whole says what is wrong."""
+    try:
+        result = loads.run(target.device.fork(), task.point.workload, task.part)
+    except UsageError:
+        return {}
+    return figures_of_part(result.whole(), task.figures)
