@@ -9,7 +9,7 @@ import typer
 
 from ssdscope.cli import options, search_text
 from ssdscope.cli.help import MEASURE, command
-from ssdscope.cli.output import emit, emit_json, note
+from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.progress import stage_progress
 from ssdscope.cli.session import Session
@@ -210,6 +210,6 @@ def _ended(found: "Found") -> int:
         note("interrupted; run it again to go on")
         return EXIT_INTERRUPTED
     if not found.best:
-        note(f"error: {search_text.why_nothing(found)}")
+        error(*search_text.why_nothing(found))
         return EXIT_FAILED
     return EXIT_NOT_TRUSTWORTHY if broken_again(found) else EXIT_DONE

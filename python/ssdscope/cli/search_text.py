@@ -52,10 +52,10 @@ def words(trial: "Trial") -> str:
     return " ".join(f"{key}={value}" for key, value in trial.configuration.items())
 
 
-def why_nothing(found: "Found") -> str:
-    """Say in a line why there is no result."""
+def why_nothing(found: "Found") -> tuple[str, str]:
+    """Say why there is no result, and what to do."""
     if found.nearest is None:
-        return "no configuration could be run"
+        return "no configuration could be run", "the reasons stand above"
     from ssdscope.search.limits import shown
 
     broken = [
@@ -63,7 +63,10 @@ def why_nothing(found: "Found") -> str:
         for limit in found.plan.limits
         if limit.of in found.nearest.figures and limit.excess(found.nearest.figures[limit.of])
     ]
-    return f"nothing keeps all limits; of the nearest {'; '.join(broken)}"
+    return (
+        f"nothing keeps all limits; of the nearest {'; '.join(broken)}",
+        "loosen that limit, widen the space, or try more configurations (--trials)",
+    )
 
 
 def _front_table(found: "Found") -> str:
