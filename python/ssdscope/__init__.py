@@ -4,8 +4,8 @@ What the command line does, as functions (docs/library.md shows them at work):
 
 `open`
     ``"sim:NAME"``, a drive file, ``/dev/...``, a file, ``raid0:...``  ->  an open drive.
-`run`, `replay`, `run_sweep`
-    A workload, under fio's names, or a trace, on a drive; many workloads on many.
+`run`, `replay`, `run_sweep`, `run_search`
+    A workload, under fio's names, or a trace, on a drive; many workloads on many; the best drive.
 `probe`, `characterize`, `read_report`
     What is inside a drive; the page about it, read back, with its twin.
 `advice`
@@ -25,6 +25,8 @@ The package, from the bottom up; each line may import only what stands above it 
     What is known of a drive, typed: answers, their evidence, and what was fitted to it.
 `workloads`, `results`, `sweep`
     What we do to a drive, what comes back, and many of them on all cores.
+`search`
+    Which configuration of a drive is best for a workload.
 `plots`
     Charts.
 `probes`, `models`
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
         probes,
         report,
         results,
+        search,
         seeds,
         stats,
         studies,
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
     from ssdscope.api.reports import read_report
     from ssdscope.api.reproducing import reproduce
     from ssdscope.api.running import replay, run
+    from ssdscope.api.searching import run_search
     from ssdscope.api.sweeping import run_sweep
 
 __version__ = "0.1.0"
@@ -93,7 +97,9 @@ __all__ = [
     "reproduce",
     "results",
     "run",
+    "run_search",
     "run_sweep",
+    "search",
     "seeds",
     "stats",
     "studies",
@@ -114,6 +120,7 @@ _FUNCTIONS = {
     "replay": "running",
     "reproduce": "reproducing",
     "run": "running",
+    "run_search": "searching",
     "run_sweep": "sweeping",
 }
 """Functions by name, and the module of `api` that each is in."""

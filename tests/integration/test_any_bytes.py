@@ -37,6 +37,11 @@ def place(cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'targets = ["sim:mqsim-8g"]\n[workload]\nrw = "randread"\nnumber_ios = 10\n',
         encoding="utf-8",
     )
+    Path(odd("q") + ".toml").write_text(
+        'target = "sim:mqsim-8g"\nstate = "fresh"\nminimise = "read.latency_ns.mean"\ntrials = 2\n'
+        '[workload]\nrw = "randread"\nnumber_ios = 10\n[space]\nnand.ways = [2, 4]\n',
+        encoding="utf-8",
+    )
     return tmp_path
 
 
@@ -55,6 +60,19 @@ RUN = ("--rw", "randread", "--number-ios", "10", *SEED)
         ("trace", "windows", SPC, "-O", odd("w") + ".parquet", "--window", "1s"),
         ("trace", "make", "financial1", "--span", "1s", "-O", odd("synthetic"), *SEED),
         ("sweep", odd("p") + ".toml", "-O", odd("s") + ".jsonl", "--jobs", "1", *SEED),
+        (
+            "search",
+            odd("q") + ".toml",
+            "-O",
+            odd("s") + ".jsonl",
+            "--jobs",
+            "1",
+            *SEED,
+            "--plot",
+            odd("s") + ".svg",
+            "--write-drive",
+            odd("f") + ".toml",
+        ),
         ("drives", "check", TOML),
         ("drives", "show", TOML),
         ("config", "show", TOML),

@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "library.md"
 FUNCTIONS = (
     "advice", "characterize", "fit", "open", "probe", "read_report", "replay", "reproduce", "run",
-    "run_sweep",
+    "run_search", "run_sweep",
 )  # fmt: skip
 SMALL = {
     "nand.channels": 2,

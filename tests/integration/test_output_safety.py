@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import typer
+from tests.small_drives import PAGES
 
 from ssdscope.cli.app import app
 from ssdscope.cli.outputs import Input, Output, OutputFolder, marks
@@ -39,6 +40,14 @@ SWEPT = "".join(
     f'"record": {{"read": {{"iops": {bs}}}}}, "error": null, "sweep_seed": 1}}\n'
     for bs in (4096, 8192)
 )
+SEARCH = """
+target = "drive.toml"
+minimise = "read.latency_ns.mean"
+[trace]
+file = "trace.spc"
+[space]
+nand.channels = [1, 2]
+"""
 COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "run": (("data.bin", "--jobs", "jobs.toml"), {"log": "a.parquet"}),
     "replay": (("data.bin", "trace.spc"), {"log": "a.parquet"}),
@@ -48,6 +57,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     ),
     "sweep run": (("plan.toml",), {"out": "a.jsonl"}),
     "sweep plot": (("swept.jsonl",), {"out": "a.svg"}),
+    "search": (
+        ("search.toml",),
+        {"out": "a.jsonl", "write_drive": "a.toml", "plot": "a.svg"},
+    ),
     "compare": (("run.json", "other.json"), {"out": "a.html"}),
     "reproduce": (
         ("huang2011", "--figure", "VII", "--target", "data.bin", "--trace", "f=trace.spc"),
@@ -73,6 +86,7 @@ READ = {
     "characterize": ("data.bin", "trace.spc"),
     "sweep run": ("plan.toml", "data.bin", "array.toml"),
     "sweep plot": ("swept.jsonl",),
+    "search": ("search.toml", "drive.toml", "trace.spc"),
     "compare": ("run.json", "other.json"),
     "reproduce": ("data.bin", "trace.spc"),
     "serve": ("data.bin",),
@@ -131,6 +145,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("plan.toml").write_text(
         'targets = ["array.toml"]\n[workload]\nrw = "randread"\nnumber_ios = 10\n', encoding="utf-8"
     )
+    Path("drive.toml").write_text(PAGES, encoding="utf-8")
+    Path("search.toml").write_text(SEARCH, encoding="utf-8")
     Path("swept.jsonl").write_text(SWEPT, encoding="utf-8")
     pq.write_table(pa.table({"a": [1]}), "data.parquet")
     Path("model.json").write_text("{}\n", encoding="utf-8")
@@ -209,6 +225,7 @@ def test_what_is_not_ours_is_replaced_only_by_force(
         (("run", "data.bin", *QUICK, "--log", "a.parquet"), "a.parquet.part"),
         (("characterize", "data.bin", "-O", "a.html"), "a.partial.json"),
         (("sweep", "plan.toml", "-O", "a.jsonl"), "a.parquet"),
+        (("search", "search.toml", "-O", "a.jsonl"), "a.parquet"),
         (("model", "collect", "data.bin", "-O", "a.parquet"), "a.parquet.part"),
         (("trace", "make", "financial1"), "synthetic-financial1.spc.gz"),
     ],
@@ -246,6 +263,20 @@ def test_what_is_ours_is_replaced_without_a_word(cli, place: Path) -> None:
         ("trace", "make", "financial1", "--span", "2s", "--seed", "1"),
         ("trace", "make", "financial1", "--span", "2s", "--seed", "1", "-O", "synthetic.spc"),
         ("sweep", "plan.toml", "-O", "a.jsonl", "--seed", "1", "--jobs", "1"),
+        (
+            "search",
+            "search.toml",
+            "-O",
+            "b.jsonl",
+            "--seed",
+            "1",
+            "--jobs",
+            "1",
+            "--write-drive",
+            "found.toml",
+            "--plot",
+            "found.svg",
+        ),
         ("reproduce", "ryu2009", "--figure", "12", "-O", "folder", "--seed", "1"),
     ]
     for words in twice:

@@ -21,6 +21,7 @@ FLOORS = [
     {"stats"},
     {"findings"},
     {"workloads", "results", "sweep"},
+    {"search"},
     {"plots"},
     {"probes", "models"},
     {"twin"},

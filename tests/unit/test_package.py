@@ -14,7 +14,17 @@ import ssdscope
 from ssdscope.targets.native_build import native_build
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "pydantic", "jinja2")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "sklearn",
+    "pyarrow",
+    "matplotlib",
+    "rich",
+    "pydantic",
+    "jinja2",
+    "optuna",
+)
 
 
 def test_there_is_one_version() -> None:

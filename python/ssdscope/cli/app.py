@@ -25,6 +25,7 @@ from ssdscope.cli import (
     replay,
     reproduce,
     run,
+    search,
     serve,
     sweep,
     trace,
@@ -76,6 +77,7 @@ app = typer.Typer(
 for module in (characterize, compare, probe, run, replay, import_fio_log, serve):
     module.register(app)
 app.add_typer(sweep.app, rich_help_panel=MEASURE)
+search.register(app)
 for module in (reproduce, twin, advise):
     module.register(app)
 app.add_typer(model.app, rich_help_panel=LEARN)

@@ -11,6 +11,7 @@ from ssdscope.plots.pointing import described
 from ssdscope.plots.style import PAGE
 from ssdscope.results.files import write_bytes
 from ssdscope.results.marks import MADE_BY
+from ssdscope.targets.names import printable
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -105,6 +106,6 @@ def save(figure: "Figure", path: str | Path) -> None:
     target = Path(path)
     kind = target.suffix.removeprefix(".")
     drawn = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": target.stem}):
+    with mpl.rc_context({"svg.hashsalt": printable(target.stem)}):
         figure.savefig(drawn, format=kind, dpi=150, metadata=_MAKER[kind])
     write_bytes(target, drawn.getvalue())

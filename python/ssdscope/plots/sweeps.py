@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKERS = "osD^vX"
+NAMED = 12
+"""More lines have no room for a legend."""
 DOUBLED, SECTOR_BYTES = 8, 512
 """A wider range has a logarithmic axis; from a sector on, one of sizes."""
 
@@ -46,7 +48,7 @@ def against(lines: Sequence[Line], x_name: str, y_name: str, palette: Palette) -
     axes.set_xlabel(x_name)
     axes.set_ylabel(y_name)
     axes.set_ylim(bottom=0)
-    if len(lines) > 1:
+    if 1 < len(lines) <= NAMED:
         style.legend(axes, palette)
     return figure
 

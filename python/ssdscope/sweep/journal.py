@@ -54,6 +54,11 @@ class Journal:
         self.keys = {document["key"] for document in self._documents if document["record"]}
 
     @property
+    def documents(self) -> list[dict[str, Any]]:
+        """Every outcome, in the order they came."""
+        return list(self._documents)
+
+    @property
     def sweep_seed(self) -> int | None:
         """The seed that the sweep began with, to go on with; None at the beginning."""
         return self._documents[0]["sweep_seed"] if self._documents else None
@@ -74,6 +79,8 @@ class Journal:
             "record": outcome.record,
             "error": outcome.error,
         }
+        if outcome.part is not None:
+            document["part"] = outcome.part
         self._lines.append(json.dumps(document))
         self._documents.append(document)
         if outcome.record is not None:

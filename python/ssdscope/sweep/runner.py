@@ -15,12 +15,16 @@ from ssdscope.workloads.options import in_option_names
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a point: the document of its run, or the reason there is none."""
+    """What became of a point: the document of its run, or the reason there is none.
+
+    `part` has figures of the beginning of its load, where that was run before the whole.
+    """
 
     point: Point
     record: dict[str, Any] | None
     error: str | None = None
     interrupted: bool = False
+    part: dict[str, float] | None = None
 
 
 def run_points(points: Sequence[Point], *, jobs: int = -1) -> Iterator[Outcome]:

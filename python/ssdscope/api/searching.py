@@ -1,0 +1,143 @@
+"""The best configuration of a drive."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.api.keywords import keyworded
+from ssdscope.api.opening import SEED
+from ssdscope.api.probing import OnStage
+from ssdscope.errors import Interrupted
+from ssdscope.probes.budget import silent
+from ssdscope.results.guard import Place, require_places
+from ssdscope.search import read_plan, search
+from ssdscope.search.files import read_by
+from ssdscope.search.running import Found
+from ssdscope.search.telling import drive_file, to_json
+from ssdscope.seeds import require_seed
+from ssdscope.sweep import Journal
+from ssdscope.sweep.running import require_jobs, table_beside
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, repr=False)
+class Search:
+    """A search that was run, as far as it got.
+
+    Attributes
+    ----------
+    found
+        What it found.
+    """
+
+    found: Found
+
+    @property
+    def best(self) -> list[dict[str, Any]]:
+        """Give the best configuration, or the front of several figures, in order.
+
+        Each has ``trial``, ``set`` (the keys of the drive), ``figures`` and ``again``, the
+        figures with another seed. There is none if nothing keeps the limits.
+        """
+        rows: list[dict[str, Any]] = self.to_dict()["best"]
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the document of ``ssdscope search -o json``, without its head."""
+        return to_json(self.found)
+
+    def to_toml(self, row: int = 1) -> str:
+        """Write a row of the best as a drive file; the first is number 1.
+
+        Raises
+        ------
+        IndexError
+            If there is no such row.
+        """
+        if not 1 <= row <= len(self.found.best):
+            raise IndexError(f"the search found {len(self.found.best)} row(s), there is no {row}")
+        return drive_file(self.found, self.found.best[row - 1])
+
+    def to_frame(self) -> pa.Table:
+        """Read the table of a row per whole run, as of a sweep.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        import pyarrow.parquet as pq
+
+        return pq.read_table(self.found.table)
+
+    def __repr__(self) -> str:
+        """Count the trials and the best."""
+        ran, best = len(self.found.trials), len(self.found.best)
+        cut = "; interrupted" if self.found.interrupted else ""
+        return f"{self.found.plan.source}: {ran} configurations, {best} best{cut}"
+
+
+@keyworded()
+def run_search(
+    plan: str | os.PathLike[str],
+    /,
+    *,
+    out: str | os.PathLike[str] = "search.jsonl",
+    jobs: int = -1,
+    force: bool = False,
+    seed: int | None = None,
+    progress: OnStage = None,
+) -> Search:
+    """Find the best configuration of a drive, as ``ssdscope search`` does.
+
+    Trials that the output holds are not run again, so that a search goes on where it was
+    interrupted.
+
+    Parameters
+    ----------
+    plan
+        A TOML file: docs/search.md describes it.
+    out
+        The journal of a JSON document per trial (``.jsonl``); the table goes beside it.
+    jobs
+        Trials at a time, each a process of its own; 1 for none beside each other, -1 for all
+        cores. It changes no result.
+    force
+        Also replace files that ssdscope did not write.
+    seed
+        Of everything drawn; if absent the plan's, or that which the journal began with.
+    progress
+        Called with the stage and the share that is done.
+
+    Returns
+    -------
+    Search
+
+    Raises
+    ------
+    UsageError
+        If the plan cannot be meant, or the output cannot be where it is wanted.
+    OutputError
+        If a file cannot be written.
+    Interrupted
+        After Ctrl-C; its `partial` is the search so far.
+    """
+    require_jobs(jobs)
+    loaded = read_plan(os.fspath(plan))
+    path = os.fspath(out)
+    places = [
+        Place(path, resumed=True, judged=True),
+        Place(table_beside(path), beside=path),
+    ]
+    require_places(places, read_by(loaded), force=force)
+    with closing(Journal(path)) as journal:
+        known = (seed, loaded.seed, journal.sweep_seed)
+        used = require_seed(next((each for each in known if each is not None), SEED))
+        result = Search(search(loaded, journal, used, jobs=jobs, progress=progress or silent))
+    if result.found.interrupted:
+        raise Interrupted(result)
+    return result
