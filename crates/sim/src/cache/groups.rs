@@ -25,7 +25,7 @@ impl Hasher for Spread {
     }
 }
 
-/// Things by number. Never in the order of the hash: results depend on numbers alone.
+/// Things by number. Results depend on numbers alone, and so on no order of the hash.
 #[derive(Clone, Debug)]
 pub struct Groups<T>(HashMap<u64, T, BuildHasherDefault<Spread>>);
 
@@ -64,8 +64,13 @@ impl<T> Groups<T> {
         self.0.entry(number).or_default()
     }
 
+    /// All of them, in no order.
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        self.0.values()
+    }
+
     /// Adds one.
-    #[cfg(test)]
+    #[inline]
     pub fn insert(&mut self, number: u64, thing: T) {
         self.0.insert(number, thing);
     }

@@ -85,21 +85,19 @@ impl Spots {
         self.planes + offset * self.planes_per_die.value + plane
     }
 
-    /// The spots of such work on many pages.
-    pub fn of_each(
-        &self,
-        work: Work,
-        pages: &[Ppn],
-        geometry: &Geometry,
-    ) -> impl Iterator<Item = u32> {
+    /// Appends the spots of such work on many pages.
+    pub fn of_each(&self, work: Work, pages: &[Ppn], geometry: &Geometry, into: &mut Vec<u32>) {
+        if pages.len() < self.planes as usize {
+            return into.extend(pages.iter().map(|&page| self.of(work, page, geometry)));
+        }
         let first = |plane| geometry.ppn(PlaneId(plane), BlockId(0), PageId(0));
         let planes = (0..self.planes).map(|plane| self.of(work, first(plane), geometry));
         let first_of: Vec<u32> = planes.collect();
         let stride = if work == Work::Erase { 0 } else { self.planes_per_die.value };
-        pages.iter().map(move |&page| match first_of[geometry.plane_of(page).0 as usize] {
+        into.extend(pages.iter().map(|&page| match first_of[geometry.plane_of(page).0 as usize] {
             NONE => NONE,
             first => first + geometry.page_of(page).0 * stride,
-        })
+        }));
     }
 
     /// The first of the spots that differ from one only in the plane.

@@ -3,7 +3,7 @@
 //! are merged back when another one is needed. It knows no time; `drive` adds that.
 //!
 //! [`units`] are the blocks, [`pools`] say which of them a logical block may use, [`logs`]
-//! says which log block a page goes to, [`victim`] which one is merged, [`merge`] how,
+//! says which log block a page goes to, and which one is merged, [`merge`] how,
 //! `outline` prepares states in no time.
 //!
 //! A page goes straight into its data block as long as that is erased from there on, so
@@ -16,7 +16,6 @@ pub mod merge;
 mod outline;
 pub mod pools;
 pub mod units;
-pub mod victim;
 
 pub use merge::{Copied, Merge, MergeKind};
 pub use outline::Outline;

@@ -17,6 +17,8 @@ use std::ops::Range;
 
 /// How many laps back the state is compared with: units of a channel take turns.
 const BACK: usize = 4;
+/// Copies of fewer pages than these are run step by step.
+const WORTH_LOOKING: usize = 64;
 /// Of a state: nothing more of this.
 const NEVER: u64 = u64::MAX;
 
@@ -57,8 +59,8 @@ impl Laps {
     pub fn new(run: &Run<'_>) -> Self {
         let steps = run.errand.lap * run.errand.members * run.flash.times.lap_pages();
         let reads = run.errand.reads.len();
-        // To see that laps are alike takes some.
-        if steps as usize * 2 * BACK > reads {
+        // To see that laps are alike takes some, and as long as many steps do.
+        if reads < (steps as usize * 2 * BACK).max(WORTH_LOOKING) {
             return Self { due: NONE, ..Self::default() };
         }
         let company = if run.spots.none() { Vec::new() } else { companies(run, steps) };

@@ -9,7 +9,7 @@ use crate::flash::channel::Channel;
 use crate::flash::command::{NONE, Work};
 use crate::flash::issue::COMPANION_SCAN;
 use crate::flash::spots::Spots;
-use crate::geometry::{PlaneId, Ppn};
+use crate::geometry::Ppn;
 
 /// A unit at it. Its steps go in the order in which they came, since reads come first of all
 /// and erases last.
@@ -304,7 +304,8 @@ impl<'a> Run<'a> {
         match self.spot_of.get(first as usize) {
             Some(&spot) => {
                 self.spots.leave(spot);
-                if spot == NONE { 1 } else { self.add_companions(unit, first, spot) }
+                let alone = spot == NONE || behind >= self.queued;
+                if alone { 1 } else { self.add_companions(unit, first, spot) }
             }
             None => 1,
         }
@@ -421,17 +422,15 @@ fn placed(spots: &Spots, flash: &Flash, errand: &Errand) -> (Vec<u32>, Vec<u32>)
     let steps = 2 * errand.reads.len() + errand.erases.len();
     let mut unit_of = Vec::with_capacity(steps);
     let mut spot_of = Vec::with_capacity(if alone { 0 } else { steps });
-    let units: Vec<u32> =
-        (0..geometry.plane_count).map(|plane| flash.unit_of(PlaneId(plane))).collect();
     let kinds = [
         (Work::GcRead, &errand.reads),
         (Work::GcProgram, &errand.programs),
         (Work::Erase, &errand.erases),
     ];
     for (work, pages) in kinds {
-        unit_of.extend(pages.iter().map(|&page| units[geometry.plane_of(page).0 as usize]));
+        unit_of.extend(pages.iter().map(|&page| flash.unit_of(geometry.plane_of(page))));
         if !alone {
-            spot_of.extend(spots.of_each(work, pages, geometry));
+            spots.of_each(work, pages, geometry, &mut spot_of);
         }
     }
     (unit_of, spot_of)
