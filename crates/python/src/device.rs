@@ -182,7 +182,7 @@ impl PyDevice {
             (summary, keeper.observer, keeper.log)
         })?;
         observer.into_result(py)?;
-        Ok((with_quiet(&json(&summary.or_py()?)?, watch)?, log_dict(py, &log)?))
+        Ok((with_quiet(&json(&summary.or_py()?)?, watch)?, log_dict(py, log)?))
     }
 
     /// From now on stamp and remember what is written, and compare what is read if asked;

@@ -72,7 +72,7 @@ pub trait RunObserver {
 
     /// Takes rows of the log, at most [`CHUNK_ROWS`](crate::log::CHUNK_ROWS) at a time.
     /// `Break` cancels, as above.
-    fn chunk(&mut self, _chunk: &LogChunk) -> ControlFlow<()> {
+    fn chunk(&mut self, _chunk: LogChunk) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -96,10 +96,7 @@ pub struct LogKeeper {
 }
 
 impl RunObserver for LogKeeper {
-    fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
-        if self.log.is_empty() {
-            self.log = LogChunk::like(chunk);
-        }
+    fn chunk(&mut self, chunk: LogChunk) -> ControlFlow<()> {
         self.log.append(chunk);
         ControlFlow::Continue(())
     }
