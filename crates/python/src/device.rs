@@ -78,6 +78,11 @@ impl PyDevice {
         Ok(held.iter_mut().filter_map(|each| each.take()).collect())
     }
 
+    /// An independent copy in the same state.
+    pub fn forked(&self, py: Python<'_>) -> PyResult<Box<dyn Device>> {
+        self.with(py, |device| device.fork())?.ok_or_else(|| no_such("forks"))
+    }
+
     fn hold(&self) -> PyResult<Held<'_>> {
         match self.device.try_lock() {
             Ok(held) => Ok(held),
@@ -306,8 +311,7 @@ impl PyDevice {
 
     /// Make an independent copy in the same state.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        let fork = self.with(py, |device| device.fork())?;
-        fork.map(|device| Self::new(device, None)).ok_or_else(|| no_such("forks"))
+        Ok(Self::new(self.forked(py)?, None))
     }
 
     /// What the drive counted since it was opened, as JSON; None for real drives.

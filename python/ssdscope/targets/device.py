@@ -374,6 +374,9 @@ class Device:
         with translated_errors():
             return Device(self._native.fork())
 
+    def note_run(self, plan: Plan, result: RunResult) -> None:
+        """Take note of a run on a copy that was made elsewhere (`copies`)."""
+
     def foreign_bytes(self) -> Moved | None:
         """Count what others read and wrote since the drive was opened; None if nobody counts.
 

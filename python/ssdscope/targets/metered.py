@@ -159,6 +159,10 @@ class MeteredDevice(Device):
         """Make an independent copy that counts with this one."""
         return self.around(super().fork())
 
+    def note_run(self, plan: Plan, result: RunResult) -> None:
+        """Count a run on a copy; what can be copied is simulated, and has no limits."""
+        self._count(result, json.loads(plan.to_json()).get("ramp_requests") or 0)
+
     def around(self, device: Device) -> MeteredDevice:
         """Put the same meter in front of another drive too."""
         return MeteredDevice(device, self.limits, self.spent)

@@ -179,7 +179,11 @@ class RunResult:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read a run's summary as the native module writes it."""
-        summary = json.loads(text)
+        return cls.from_dict(json.loads(text))
+
+    @classmethod
+    def from_dict(cls, summary: dict[str, Any]) -> Self:
+        """Take a run's summary."""
         directions = {
             name: None if summary[name] is None else DirectionStats.from_dict(summary[name])
             for name in ("read", "write")

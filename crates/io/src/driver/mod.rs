@@ -10,6 +10,7 @@
 //!   several that alternate;
 //! * [`run_workload`], [`run_flows`], [`run_list`], [`replay`]: synthetic workloads, explicit
 //!   requests and traces as sources for the two loops;
+//! * [`copies`]: many workloads at a time, each on a copy of a drive, over all cores;
 //! * `tally`: sums; [`error`]: why a run did not come to its end.
 //!
 //! The same drivers run simulated devices in virtual time and real ones on the
@@ -17,6 +18,7 @@
 //! makes no progress is an error, never a hang.
 
 mod closed;
+pub mod copies;
 pub mod error;
 mod flows;
 mod list;
