@@ -117,8 +117,14 @@ class Device:
         iodepth: int,
         thinktime_ns: int,
         progress: Callable[[str], None] | None,
-    ) -> tuple[str, dict[str, npt.NDArray[Any]]]:
-        """Run explicit requests in order; the summary as JSON, and the log.
+    ) -> tuple[bool, str | None, dict[str, npt.NDArray[Any]]]:
+        """Run explicit requests in order.
+
+        Returns
+        -------
+        tuple
+            Whether Ctrl-C ended it; how quiet the machine was as JSON, None where time is
+            simulated; the log.
 
         Arrays are contiguous, of shape (n,). Operations are those of the log, and 4, a write
         with forced unit access; 5 writes zeros. Columns of the log are as in `run`; ``index`` is the place in

@@ -134,7 +134,8 @@ class MeteredDevice(Device):
         """Run explicit requests; as `Device.run_list`."""
         op, length = np.broadcast_arrays(np.asarray(ops), np.asarray(lengths))
         read = int(length[op == OP_READ].sum(dtype=np.uint64))
-        written = int(length[np.isin(op, (OP_WRITE, OP_WRITE_FUA))].sum(dtype=np.uint64))
+        writes = (op == OP_WRITE) | (op == OP_WRITE_FUA)  # isin takes four times as long
+        written = int(length[writes].sum(dtype=np.uint64))
         self._require(written)
         progress = pacing.pop("progress", None)
         watch = Watch(self.limits.why_over, progress)
