@@ -33,7 +33,8 @@ fn all(mut copies: Copies) -> Vec<Outcome> {
 fn course(number: u64) -> Course {
     let reads = Workload { seed: number, ..workload(Pattern::RandRead, 20 + 37 * (number % 5)) };
     let writes = workload(Pattern::Write, 3);
-    Course { drive: (number % 2) as usize, workloads: vec![writes, reads], logged: number % 3 == 0 }
+    let logged = number.is_multiple_of(3);
+    Course { drive: (number % 2) as usize, workloads: vec![writes, reads], logged }
 }
 
 #[test]
