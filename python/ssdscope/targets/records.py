@@ -331,6 +331,8 @@ class Log:
     @staticmethod
     def concatenate(parts: Sequence[Log]) -> Log:
         """Join logs of one run, in order; at least one."""
+        if len(parts) == 1:
+            return parts[0]
         import numpy as np
 
         return Log(
