@@ -29,10 +29,12 @@ $(TOOLS)/bin/uv:
 	$(TOOLS)/bin/python -m pip install --quiet 'uv>=0.9'
 
 # uv restores the package from its cache without the compiled module if that was deleted while
-# the sources stayed (uv issue 11390); only then is the rebuild forced.
+# the sources stayed (uv issue 11390); only then is the rebuild forced. Bytecode is made here, as
+# not every environment lets Python write it: without, a start takes twice as long.
 setup: $(filter $(TOOLS)/%,$(UV)) ## Build the package and its environment
-	$(UV) sync --quiet
+	$(UV) sync --quiet --compile-bytecode
 	@test -e $(NATIVE) || $(UV) sync --quiet --reinstall-package ssdscope
+	@$(RUN) python -m compileall -q python/ssdscope
 
 system: ## Install what some tests need by apt, where that is possible
 	@sh scripts/setup-system.sh

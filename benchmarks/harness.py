@@ -125,6 +125,8 @@ class Job:
         A workload before it, in full; None for none.
     sets
         Changed keys of the drive file, as ``KEY=VALUE``.
+    logged
+        Whether a row is kept per request.
     """
 
     drive: str
@@ -132,6 +134,7 @@ class Job:
     workload: dict[str, Any]
     ramp: dict[str, Any] | None = None
     sets: tuple[str, ...] = ()
+    logged: bool = False
 
     def command(self, requests: int) -> list[str]:
         """Return the command line for a run of this length."""
@@ -141,6 +144,7 @@ class Job:
             self.state,
             json.dumps(self.ramp) if self.ramp else "",
             json.dumps({**self.workload, "requests": requests}),
+            *(["log"] if self.logged else []),
             *self.sets,
         ]
 

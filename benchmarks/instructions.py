@@ -5,8 +5,8 @@
     python benchmarks/instructions.py --keep    # count, and keep as the last values
 
 Each figure is the difference of two runs that differ only in length, so that opening,
-preparing and summing up cancel out. Attribution is on, there is no log, and the driver
-is included. The figures are the same on every machine with the same compiler and flags;
+preparing and summing up cancel out. Attribution is on, there is no log but where it is said, and
+the driver is included. The figures are the same on every machine with the same compiler and flags;
 `last.toml` says which those were, and with others nothing is compared.
 """
 
@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -34,6 +34,8 @@ FRESH = Job("mqsim-512g", "fresh", READ)
 # All dies of mqsim-512g with fewer and shorter blocks: under callgrind pages fill slowly.
 SMALLER = ("nand.blocks_per_plane=192", "nand.pages_per_block=16")
 WRITTEN = Job("mqsim-512g", "sequential", READ, sets=SMALLER)
+
+LOGGED = replace(WRITTEN, logged=True)
 
 # A table of which a 64th is in RAM.
 DEMAND = Job(
@@ -157,6 +159,7 @@ def cases() -> Iterator[list[Case]]:
         yield [
             of_job("read_fresh", "4 KiB random read, mqsim-512g never written", FRESH),
             of_job("read", "4 KiB random read, mqsim-512g written, made smaller", WRITTEN),
+            of_job("read_logged", "the same, with a row per request", LOGGED, long=202_000),
             of_job("read_demand", "the same, with a table on demand", DEMAND),
             of_job("overwrite", "8 KiB random overwrite with GC, mqsim-8g at 77 %", small),
             of_job("overwrite_part", "4 KiB random overwrite (reads the page first)", partly),

@@ -32,6 +32,26 @@ class Snapshot:
     """The state of a drive, readable only by it and its forks."""
 
 @final
+class Copies:
+    """Runs that have begun, each on a copy of a drive; an iterator of what they come to."""
+
+    def __iter__(self) -> Copies:
+        """Give itself."""
+
+    def __next__(self) -> tuple[str, BaseException | None, dict[str, npt.NDArray[Any]] | None]:
+        """Give what the next course came to, in the order of the courses.
+
+        Returns
+        -------
+        tuple
+            Summaries as a JSON list, one per workload that ended; what the next one raised, if it
+            did not; the log of the last one, if that was asked for.
+        """
+
+    def close(self) -> None:
+        """End what still runs, and wait for that."""
+
+@final
 class Device:
     """An open drive."""
 
@@ -97,8 +117,14 @@ class Device:
         iodepth: int,
         thinktime_ns: int,
         progress: Callable[[str], None] | None,
-    ) -> tuple[str, dict[str, npt.NDArray[Any]]]:
-        """Run explicit requests in order; the summary as JSON, and the log.
+    ) -> tuple[bool, str | None, dict[str, npt.NDArray[Any]]]:
+        """Run explicit requests in order.
+
+        Returns
+        -------
+        tuple
+            Whether Ctrl-C ended it; how quiet the machine was as JSON, None where time is
+            simulated; the log.
 
         Arrays are contiguous, of shape (n,). Operations are those of the log, and 4, a write
         with forced unit access; 5 writes zeros. Columns of the log are as in `run`; ``index`` is the place in
@@ -212,6 +238,23 @@ class Attributes:
 
     def restore(self) -> str:
         """Set all back; what became of each, as JSON."""
+
+def run_on_copies(
+    drives: Sequence[Device],
+    courses: Sequence[tuple[int, Sequence[str], bool]],
+    threads: int | None,
+) -> Copies:
+    """Begin to run courses, each on a copy of one of the drives, on so many threads.
+
+    Parameters
+    ----------
+    drives
+        Copied as they are now.
+    courses
+        Of each the place of its drive, workloads as JSON, and whether the log of the last is kept.
+    threads
+        None for one per core. What the runs come to is the same with any number.
+    """
 
 def attributes(disk_name: str) -> Attributes:
     """Take the journal of a disk, to set attributes of it."""

@@ -100,14 +100,14 @@ def test_a_list_comes_back_whole_with_its_order() -> None:
     ops = np.arange(count, dtype=np.uint8) % 2
     offsets = np.arange(count, dtype=np.uint64)[::-1] * np.uint64(8192)
     lengths = np.full(count, 4096, np.uint64)
-    text, log = device.run_list(ops, offsets.copy(), lengths, None, None, 8, 0, None)
-    assert json.loads(text)["requests"] == count
+    interrupted, quiet, log = device.run_list(ops, offsets.copy(), lengths, None, None, 8, 0, None)
+    assert (interrupted, quiet) == (False, None)
     order = np.argsort(log["index"])
     np.testing.assert_array_equal(log["op"][order], ops)
     np.testing.assert_array_equal(log["offset_bytes"][order], offsets)
 
     arrivals = np.arange(count, dtype=np.uint64) * np.uint64(1_000_000)
-    _, log = device.run_list(ops, offsets.copy(), lengths, arrivals, None, 1, 0, None)
+    _, _, log = device.run_list(ops, offsets.copy(), lengths, arrivals, None, 1, 0, None)
     np.testing.assert_array_equal(np.diff(np.sort(log["submit_ns"])), 1_000_000)
 
 

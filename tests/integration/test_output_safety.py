@@ -385,7 +385,7 @@ def test_a_disk_that_fills_up_leaves_no_log_cut_short(cli, place: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
     try:
         said = cli(
-            "run", "sim:mqsim-8g", "--number-ios", "100000", "--seed", "1",
+            "run", "sim:mqsim-8g", "--rw", "randread", "--number-ios", "100000", "--seed", "1",
             "--log", "a.parquet", "-o", "json",
         )  # fmt: skip
     finally:

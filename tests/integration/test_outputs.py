@@ -114,7 +114,7 @@ def test_a_small_disk_keeps_the_rows_that_fit_and_the_document(
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(
         "ssdscope.results.parquet.shutil.disk_usage",
-        lambda _path: usage._replace(free=1_000_000),
+        lambda _path: usage._replace(free=400_000),
     )
     said = cli("run", *QUICK, "--number-ios", "100000", "--log", str(log), "-o", "json")
     assert said.status == 1

@@ -39,6 +39,7 @@ BLACK_BOX = ("probes", "models", "twin")
 """These see a drive through `Device` only."""
 
 DOOR = {
+    "ssdscope.targets.copies",
     "ssdscope.targets",
     "ssdscope.targets.device",
     "ssdscope.targets.metered",

@@ -28,7 +28,7 @@ def written() -> Signatures:
         elif isinstance(node, ast.ClassDef):
             found[node.name] = None
             for method in node.body:
-                if isinstance(method, ast.FunctionDef):
+                if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
                     found[f"{node.name}.{method.name}"] = arguments(method)
     return found
 

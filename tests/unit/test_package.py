@@ -64,7 +64,8 @@ def test_examples_in_docstrings_run(name: str) -> None:
     assert failed == 0
 
 
-PARSED = (
+AT_ONCE = (
+    ("--help",),
     ("run", "null:", "--bs", "4KB"),
     ("run", "sim:mqsim-9g"),
     ("drives", "list"),
@@ -72,14 +73,15 @@ PARSED = (
     ("drives", "keys", "-o", "json"),
     ("config", "show", "sim:mqsim-8g"),
     ("doctor", "--identify", "missing.bin"),
+    ("run", "sim:mqsim-8g", "--rw", "randread", "--number-ios", "10", "--seed", "1"),
 )
 
 
-def test_a_command_line_that_is_only_parsed_loads_nothing_heavy() -> None:
+def test_what_is_done_at_once_loads_nothing_heavy() -> None:
     """All in one process: none may load what no one before it did."""
     script = (
         "import sys; from ssdscope.cli.app import run_cli\n"
-        f"for words in {PARSED!r}:\n"
+        f"for words in {AT_ONCE!r}:\n"
         "    run_cli(words)\n"
         f"    loaded = [name for name in {HEAVY!r} if name in sys.modules]\n"
         "    print('after', *words, loaded, file=sys.stderr)"
@@ -88,4 +90,18 @@ def test_a_command_line_that_is_only_parsed_loads_nothing_heavy() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
     seen = [line for line in done.stderr.splitlines() if line.startswith("after ")]
-    assert seen == [f"after {' '.join(words)} []" for words in PARSED]
+    assert seen == [f"after {' '.join(words)} []" for words in AT_ONCE]
+
+
+def test_a_command_starts_without_the_others() -> None:
+    script = (
+        "import sys; from ssdscope.cli import app, commands\n"
+        "modules = ['ssdscope.cli.' + name.replace('-', '_') for name in commands.LISTED]\n"
+        "for words in (['--help'], ['twin', '--help']):\n"
+        "    app.run_cli(words)\n"
+        "    print([name for name in modules if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stderr.splitlines() == ["[]", "['ssdscope.cli.twin']"]

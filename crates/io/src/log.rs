@@ -64,11 +64,27 @@ impl LogChunk {
         Self { attribution_ns, ..Self::default() }
     }
 
-    /// An empty chunk with the columns of another.
+    /// Takes the rows out, columns and all; as many again find room without growing.
     #[must_use]
-    pub fn like(other: &Self) -> Self {
-        let flow = other.flow.as_ref().map(|_| Vec::new());
-        Self { flow, ..Self::new(other.attribution_ns.is_some()) }
+    pub fn take(&mut self) -> Self {
+        let mut empty = Self::new(self.attribution_ns.is_some());
+        empty.flow = self.flow.as_ref().map(|_| Vec::new());
+        empty.reserve(self.len());
+        std::mem::replace(self, empty)
+    }
+
+    /// Makes room for so many more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        self.index.reserve_exact(rows);
+        self.op.reserve_exact(rows);
+        self.offset_bytes.reserve_exact(rows);
+        self.bytes.reserve_exact(rows);
+        self.submit_ns.reserve_exact(rows);
+        self.complete_ns.reserve_exact(rows);
+        self.error.reserve_exact(rows);
+        self.flow.iter_mut().for_each(|flow| flow.reserve_exact(rows));
+        let causes = self.attribution_ns.iter_mut().flat_map(|columns| columns.iter_mut());
+        causes.for_each(|column| column.reserve_exact(rows));
     }
 
     /// How many rows there are.
@@ -105,23 +121,12 @@ impl LogChunk {
         }
     }
 
-    /// Forgets the rows and keeps the memory.
-    pub fn clear(&mut self) {
-        self.index.clear();
-        self.op.clear();
-        self.offset_bytes.clear();
-        self.bytes.clear();
-        self.submit_ns.clear();
-        self.complete_ns.clear();
-        self.error.clear();
-        self.flow.iter_mut().for_each(Vec::clear);
-        if let Some(columns) = &mut self.attribution_ns {
-            columns.iter_mut().for_each(Vec::clear);
-        }
-    }
-
     /// Appends the rows of another chunk of the same run.
-    pub fn append(&mut self, other: &Self) {
+    pub fn append(&mut self, other: Self) {
+        if self.is_empty() {
+            *self = other;
+            return;
+        }
         self.index.extend_from_slice(&other.index);
         self.op.extend_from_slice(&other.op);
         self.offset_bytes.extend_from_slice(&other.offset_bytes);

@@ -9,21 +9,21 @@ use ssdscope_io::trace::TraceColumns;
 use std::sync::OnceLock;
 
 /// A column per name, all of equal length.
-pub fn log_dict<'py>(py: Python<'py>, log: &LogChunk) -> PyResult<Bound<'py, PyDict>> {
+pub fn log_dict<'py>(py: Python<'py>, log: LogChunk) -> PyResult<Bound<'py, PyDict>> {
     load_numpy(py);
     let columns = PyDict::new(py);
-    set(&columns, "index", &log.index)?;
-    set(&columns, "op", &log.op)?;
-    set(&columns, "offset_bytes", &log.offset_bytes)?;
-    set(&columns, "bytes", &log.bytes)?;
-    set(&columns, "submit_ns", &log.submit_ns)?;
-    set(&columns, "complete_ns", &log.complete_ns)?;
-    set(&columns, "error", &log.error)?;
-    if let Some(flow) = &log.flow {
+    set(&columns, "index", log.index)?;
+    set(&columns, "op", log.op)?;
+    set(&columns, "offset_bytes", log.offset_bytes)?;
+    set(&columns, "bytes", log.bytes)?;
+    set(&columns, "submit_ns", log.submit_ns)?;
+    set(&columns, "complete_ns", log.complete_ns)?;
+    set(&columns, "error", log.error)?;
+    if let Some(flow) = log.flow {
         set(&columns, "flow", flow)?;
     }
-    if let Some(parts) = &log.attribution_ns {
-        for (cause, part_ns) in Cause::ALL.into_iter().zip(parts.iter()) {
+    if let Some(parts) = log.attribution_ns {
+        for (cause, part_ns) in Cause::ALL.into_iter().zip(*parts) {
             set(&columns, &format!("attr_{}_ns", cause.name()), part_ns)?;
         }
     }
@@ -31,15 +31,15 @@ pub fn log_dict<'py>(py: Python<'py>, log: &LogChunk) -> PyResult<Bound<'py, PyD
 }
 
 /// The requests of a trace.
-pub fn trace_dict<'py>(py: Python<'py>, trace: &TraceColumns) -> PyResult<Bound<'py, PyDict>> {
+pub fn trace_dict<'py>(py: Python<'py>, trace: TraceColumns) -> PyResult<Bound<'py, PyDict>> {
     load_numpy(py);
     let columns = PyDict::new(py);
-    set(&columns, "arrival_ns", &trace.arrival_ns)?;
-    set(&columns, "op", &trace.op)?;
-    set(&columns, "volume", &trace.volume)?;
-    set(&columns, "offset_bytes", &trace.offset_bytes)?;
-    set(&columns, "bytes", &trace.bytes)?;
-    set(&columns, "latency_ns", &trace.latency_ns)?;
+    set(&columns, "arrival_ns", trace.arrival_ns)?;
+    set(&columns, "op", trace.op)?;
+    set(&columns, "volume", trace.volume)?;
+    set(&columns, "offset_bytes", trace.offset_bytes)?;
+    set(&columns, "bytes", trace.bytes)?;
+    set(&columns, "latency_ns", trace.latency_ns)?;
     Ok(columns)
 }
 
@@ -56,6 +56,15 @@ fn load_numpy(py: Python<'_>) {
     });
 }
 
-fn set<T: Element>(columns: &Bound<'_, PyDict>, name: &str, values: &[T]) -> PyResult<()> {
-    columns.set_item(name, PyArray1::from_slice(columns.py(), values))
+/// Up to so many bytes are copied: the array of a `Vec` costs as much as that.
+const COPIED_BYTES: usize = 4_096;
+
+/// Adds a column; a long one is the array's memory from now on.
+fn set<T: Element>(columns: &Bound<'_, PyDict>, name: &str, values: Vec<T>) -> PyResult<()> {
+    let array = if size_of_val(values.as_slice()) <= COPIED_BYTES {
+        PyArray1::from_slice(columns.py(), &values)
+    } else {
+        PyArray1::from_vec(columns.py(), values)
+    };
+    columns.set_item(name, array)
 }

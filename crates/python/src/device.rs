@@ -2,7 +2,7 @@
 
 use crate::columns::log_dict;
 use crate::error::{DeviceError, OrPy, UsageError, json};
-use crate::machine::with_quiet;
+use crate::machine::{quiet, with_quiet};
 use crate::observer::{KeepingObserver, PyObserver};
 use crate::read_back::read_back;
 use crate::replay::{Options, replay};
@@ -78,6 +78,11 @@ impl PyDevice {
         Ok(held.iter_mut().filter_map(|each| each.take()).collect())
     }
 
+    /// An independent copy in the same state.
+    pub fn forked(&self, py: Python<'_>) -> PyResult<Box<dyn Device>> {
+        self.with(py, |device| device.fork())?.ok_or_else(|| no_such("forks"))
+    }
+
     fn hold(&self) -> PyResult<Held<'_>> {
         match self.device.try_lock() {
             Ok(held) => Ok(held),
@@ -151,7 +156,7 @@ impl PyDevice {
         with_quiet(&json(&summary.or_py()?)?, watch)
     }
 
-    /// Run explicit requests in order; the summary as JSON, and the log.
+    /// Run explicit requests in order: whether Ctrl-C ended it, how quiet the machine was, the log.
     #[expect(clippy::too_many_arguments, reason = "columns cross the border one by one")]
     fn run_list<'py>(
         &self,
@@ -164,7 +169,7 @@ impl PyDevice {
         iodepth: u32,
         thinktime_ns: u64,
         progress: Option<Py<PyAny>>,
-    ) -> PyResult<(String, Bound<'py, PyDict>)> {
+    ) -> PyResult<(bool, Option<String>, Bound<'py, PyDict>)> {
         let list = RequestList {
             ops: ops.as_slice()?,
             offsets_bytes: offsets.as_slice()?,
@@ -182,7 +187,7 @@ impl PyDevice {
             (summary, keeper.observer, keeper.log)
         })?;
         observer.into_result(py)?;
-        Ok((with_quiet(&json(&summary.or_py()?)?, watch)?, log_dict(py, &log)?))
+        Ok((summary.or_py()?.interrupted, quiet(watch)?, log_dict(py, log)?))
     }
 
     /// From now on stamp and remember what is written, and compare what is read if asked;
@@ -306,8 +311,7 @@ impl PyDevice {
 
     /// Make an independent copy in the same state.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        let fork = self.with(py, |device| device.fork())?;
-        fork.map(|device| Self::new(device, None)).ok_or_else(|| no_such("forks"))
+        Ok(Self::new(self.forked(py)?, None))
     }
 
     /// What the drive counted since it was opened, as JSON; None for real drives.

@@ -4,6 +4,7 @@
 //! In reading order:
 //!
 //! * [`device`]: the class `Device`, one method per operation of the trait and per driver;
+//! * [`copies`]: many runs at a time, each on a copy of a drive;
 //! * [`opening`]: functions that open devices, and describe paths and drive files;
 //! * [`keys`]: the keys of a drive file as records;
 //! * [`read_back`]: what was written, read back and compared;
@@ -19,6 +20,7 @@
 #![expect(clippy::needless_pass_by_value, reason = "arguments from Python arrive owned")]
 
 mod columns;
+mod copies;
 mod device;
 mod error;
 mod keys;
@@ -42,6 +44,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// The Rust half of ssdscope. Private: `ssdscope.targets` is the way in.
 #[pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::copies::{PyCopies, run_on_copies};
     #[pymodule_export]
     use crate::device::{PyDevice, PySnapshot};
     #[pymodule_export]

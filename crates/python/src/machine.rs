@@ -82,9 +82,14 @@ pub fn clock_overhead_ns() -> f64 {
     quiet::clock_overhead_ns()
 }
 
+/// How quiet the machine was, as JSON; `None` where time is simulated.
+pub fn quiet(watch: Option<Watch>) -> PyResult<Option<String>> {
+    watch.map(|watch| json(&watch.end())).transpose()
+}
+
 /// Adds how quiet the machine was to the JSON of a summary; null where time is simulated.
 pub fn with_quiet(summary: &str, watch: Option<Watch>) -> PyResult<String> {
-    let quiet = json(&watch.map(Watch::end))?;
+    let quiet = quiet(watch)?.unwrap_or_else(|| "null".to_owned());
     let open = summary
         .strip_suffix('}')
         .ok_or_else(|| UsageError::new_err("a summary that is no JSON object"))?;

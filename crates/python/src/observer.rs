@@ -62,7 +62,7 @@ impl RunObserver for PyObserver {
         self.flow()
     }
 
-    fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
+    fn chunk(&mut self, chunk: LogChunk) -> ControlFlow<()> {
         if let Some(callback) = &self.chunk {
             let result = Python::attach(|py| {
                 callback.call1(py, (log_dict(py, chunk)?,))?;
@@ -89,7 +89,7 @@ impl RunObserver for KeepingObserver {
         self.observer.progress(progress)
     }
 
-    fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
+    fn chunk(&mut self, chunk: LogChunk) -> ControlFlow<()> {
         self.log.append(chunk);
         self.observer.flow()
     }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How often to look.
-const PERIOD: Duration = Duration::from_millis(10);
+pub const PERIOD: Duration = Duration::from_millis(10);
 
 /// Looks for signals now and then, and keeps what they raised.
 pub struct Signals {

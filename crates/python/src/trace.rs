@@ -29,7 +29,7 @@ pub fn read_trace(
     chunk: Py<PyAny>,
 ) -> PyResult<String> {
     let options = options_of(options_json)?;
-    let give = |columns: &TraceColumns| {
+    let give = |columns: TraceColumns| {
         Python::attach(|py| chunk.call1(py, (trace_dict(py, columns)?,)).map(drop))
     };
     py.detach(|| {
@@ -45,12 +45,11 @@ pub fn read_trace(
         for record in records.by_ref() {
             columns.push(&record.or_py()?);
             if columns.len() == CHUNK_ROWS {
-                give(&columns)?;
-                columns.clear();
+                give(std::mem::take(&mut columns))?;
             }
         }
         if !columns.is_empty() {
-            give(&columns)?;
+            give(columns)?;
         }
         json(records.stats())
     })
@@ -73,7 +72,7 @@ pub fn read_fio_logs(
             false => ControlFlow::Break(()),
         };
         let mut failed = None;
-        let mut give = |rows: &_| {
+        let mut give = |rows| {
             let given = Python::attach(|py| chunk.call1(py, (log_dict(py, rows)?,)).map(drop));
             failed = given.err();
             if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

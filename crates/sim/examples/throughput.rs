@@ -2,16 +2,17 @@
 //! drive took to open and the run took to end, and how much memory both needed.
 //!
 //! ```text
-//! throughput DRIVE.toml STATE RAMP_WORKLOAD WORKLOAD [KEY=VALUE ...]
+//! throughput DRIVE.toml STATE RAMP_WORKLOAD WORKLOAD [log] [KEY=VALUE ...]
 //! ```
 //!
 //! Both workloads are JSON; an empty string skips the ramp. Attribution is on, there
-//! is no log, and the library's own driver runs the requests. One line of JSON comes
-//! out. Under callgrind the difference of two lengths of WORKLOAD gives the
-//! instructions per request, whatever opening and ramp cost.
+//! is no log unless the word stands there (its chunks are thrown away), and the
+//! library's own driver runs the requests. One line of JSON comes out. Under callgrind the
+//! difference of two lengths of WORKLOAD gives the instructions per request, whatever
+//! opening and ramp cost.
 
 use serde_json::{Value, json};
-use ssdscope_io::driver::Unobserved;
+use ssdscope_io::driver::{RunObserver, Unobserved};
 use ssdscope_io::{Device, RunSummary, Workload, run_workload};
 use ssdscope_sim::{DriveConfig, State};
 use std::error::Error;
@@ -21,7 +22,11 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, state, ramp, workload, sets @ ..] = arguments.as_slice() else {
-        return Err("usage: throughput DRIVE.toml STATE RAMP WORKLOAD [KEY=VALUE ...]".into());
+        return Err("usage: throughput DRIVE.toml STATE RAMP WORKLOAD [log] [KEY=VALUE ...]".into());
+    };
+    let (logged, sets) = match sets {
+        [word, sets @ ..] if word == "log" => (true, sets),
+        _ => (false, sets),
     };
     let drive = DriveConfig::parse(&std::fs::read_to_string(path)?, path, sets)?;
     let state: State = state.parse()?;
@@ -31,10 +36,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut device = ssdscope_sim::open(&drive, Some(state), 1)?;
     let ready_s = opening.elapsed().as_secs_f64();
     if !ramp.is_empty() {
-        run(&mut *device, ramp)?;
+        run(&mut *device, ramp, &mut Unobserved)?;
     }
     let running = Instant::now();
-    let summary = run(&mut *device, workload)?;
+    let summary = match logged {
+        true => run(&mut *device, workload, &mut Logged)?,
+        false => run(&mut *device, workload, &mut Unobserved)?,
+    };
     let report = json!({
         "ready_s": ready_s,
         "run_s": running.elapsed().as_secs_f64(),
@@ -49,8 +57,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn run(device: &mut dyn Device, workload: &str) -> Result<RunSummary, Box<dyn Error>> {
-    Ok(run_workload(device, &Workload::from_json(workload)?, &mut Unobserved)?)
+/// Wants a log, and lets go of it.
+struct Logged;
+
+impl RunObserver for Logged {
+    fn wants_log(&self) -> bool {
+        true
+    }
+}
+
+fn run(
+    device: &mut dyn Device,
+    workload: &str,
+    observer: &mut dyn RunObserver,
+) -> Result<RunSummary, Box<dyn Error>> {
+    Ok(run_workload(device, &Workload::from_json(workload)?, observer)?)
 }
 
 /// The summary without its longest lists.

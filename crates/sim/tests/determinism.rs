@@ -23,7 +23,7 @@ impl Digest {
 }
 
 impl RunObserver for Digest {
-    fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
+    fn chunk(&mut self, chunk: LogChunk) -> ControlFlow<()> {
         let parts = chunk.attribution_ns.as_deref().unwrap();
         for row in 0..chunk.len() {
             self.add(chunk.index[row]);

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import choices, options
-from ssdscope.cli.help import LEARN, READING, command
+from ssdscope.cli.help import READING, command
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Input
 from ssdscope.cli.session import Session
@@ -29,8 +29,7 @@ How a trace could be laid out for the drive: pages written, read-modify-writes, 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Advise settings and layouts that follow from a report."
-    command(app, short=short, examples=EXAMPLES, panel=LEARN)(advise)
+    command(app, examples=EXAMPLES)(advise)
 
 
 def advise(

@@ -3,36 +3,16 @@
 import errno
 import os
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
 
 from ssdscope import __version__
-from ssdscope.cli import (
-    advise,
-    characterize,
-    compare,
-    completion,
-    config,
-    doctor,
-    drives,
-    import_fio_log,
-    model,
-    place,
-    probe,
-    replay,
-    reproduce,
-    run,
-    search,
-    serve,
-    sweep,
-    trace,
-    twin,
-    usage,
-)
-from ssdscope.cli.help import LEARN, MANAGE, MEASURE, HelpGroup
+from ssdscope.cli import completion, usage
+from ssdscope.cli.commands import LISTED, Commands
+from ssdscope.cli.help import HelpGroup
 from ssdscope.cli.output import close_stdout, emit, error, note
 from ssdscope.cli.session import Session
 from ssdscope.cli.terminal import take_any_text
@@ -41,6 +21,15 @@ from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 
 class _Commands(HelpGroup):
     """The commands; typer would end an interrupted one without a word."""
+
+    def __init__(self, **about: Any) -> None:
+        super().__init__(**about)
+        self.commands = Commands()  # type: ignore[assignment]  # nothing is added to it
+
+    def listed(self) -> Iterator[tuple[str, str, str]]:
+        """Give what is known of the commands before they are loaded."""
+        for name, each in LISTED.items():
+            yield each.heading, name, each.short
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -74,17 +63,6 @@ app = typer.Typer(
         "token_normalize_func": lambda token: token.replace("_", "-"),
     },
 )
-for module in (characterize, compare, probe, run, replay, import_fio_log, serve):
-    module.register(app)
-app.add_typer(sweep.app, rich_help_panel=MEASURE)
-search.register(app)
-for module in (reproduce, twin, advise):
-    module.register(app)
-app.add_typer(model.app, rich_help_panel=LEARN)
-place.register(app)
-for module in (drives, trace, config):
-    app.add_typer(module.app, rich_help_panel=MANAGE)
-doctor.register(app)
 
 
 def _print_version(wanted: bool) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.help import MEASURE, command
+from ssdscope.cli.help import command
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.probe import (
@@ -41,8 +41,7 @@ RESUME = "--resume"
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Measure a drive and write a page about it: the main job."
-    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(characterize)
+    command(app, examples=EXAMPLES)(characterize)
 
 
 def _growing(page: str, given: Given) -> list[str]:

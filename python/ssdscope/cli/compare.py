@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdscope.cli import options
-from ssdscope.cli.help import MEASURE, command
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Input, Output, guard
@@ -27,8 +27,7 @@ WORKLOADS_SHOWN = 12
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Compare reports, runs or sweeps on one page."
-    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(compare)
+    command(app, examples=EXAMPLES)(compare)
 
 
 def compare(

@@ -16,9 +16,7 @@ The defaults of a workload:
 A drive with all its defaults, and a key changed:
   ssdscope config show sim:mqsim-8g --set nand.read_ns=50000
 """
-ABOUT = "Show the settings in force."
-
-app = group("config", ABOUT, EXAMPLES)
+app = group("config", EXAMPLES)
 
 
 @app.callback()

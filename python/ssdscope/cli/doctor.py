@@ -11,7 +11,7 @@ import typer
 
 from ssdscope import __version__
 from ssdscope.cli import options
-from ssdscope.cli.help import MANAGE, command
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, UsageError
@@ -42,8 +42,7 @@ _IO_URING_SETTINGS = {
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Show the environment, or what a file or device is."
-    command(app, short=short, examples=EXAMPLES, panel=MANAGE)(doctor)
+    command(app, examples=EXAMPLES)(doctor)
 
 
 def doctor(

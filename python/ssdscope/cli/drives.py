@@ -49,7 +49,7 @@ A copy to edit, and whether it works:
   ssdscope drives check mine.toml
 """
 
-app = group("drives", "List, show and check simulated drives.", EXAMPLES)
+app = group("drives", EXAMPLES)
 
 command(app, "import", short=drives_import.SHORT, examples=drives_import.EXAMPLES)(
     drives_import.import_drive

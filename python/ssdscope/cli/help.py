@@ -16,6 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ssdscope.cli.choices import Choices, Names
+from ssdscope.cli.commands import LISTED
 from ssdscope.cli.outputs import marks_of
 
 LEAST_COLUMNS, MOST_COLUMNS = 40, 100
@@ -27,8 +28,6 @@ READING, TARGET, OUTPUT = "Reading the trace", "Target", "Output"
 LAST_GROUPS = (READING, TARGET, OUTPUT)
 """Groups of options that many commands have."""
 OUTPUT_ORDER = {"output_format": 0, "seed": 1, "log": 2, "progress": 3, "force": 4}
-MEASURE, LEARN, MANAGE = "Measure a drive", "Models and studies", "Drives, traces, settings"
-"""Groups of commands."""
 _KEPT_SPACE = "\N{NO-BREAK SPACE}"
 _WORD = r"""(?:[^\s"']|"[^"]*"|'[^']*')+"""
 _ARGUMENT = re.compile(rf"-\S+ (?!-){_WORD}|{_WORD}")
@@ -46,18 +45,24 @@ class HelpCommand(TyperCommand):
 class HelpGroup(TyperGroup):
     """A command with commands below it, and a page of ours."""
 
+    def listed(self) -> Iterator[tuple[str, str, str]]:
+        """Give the heading, the name and the meaning of each command below it."""
+        for name, each in self.commands.items():
+            yield "Commands", name, each.short_help or ""
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the page."""
         formatter.write(page(ctx, columns()))
 
 
-def group(name: str, text: str, examples: str) -> typer.Typer:
-    """Make a command that has commands below it."""
-    return typer.Typer(name=name, cls=HelpGroup, help=text, epilog=examples, no_args_is_help=True)
+def group(name: str, examples: str, cls: type[HelpGroup] = HelpGroup) -> typer.Typer:
+    """Make a command that has commands below it; `commands` says what it does."""
+    text = LISTED[name].short
+    return typer.Typer(name=name, cls=cls, help=text, epilog=examples, no_args_is_help=True)
 
 
 def command(
-    app: typer.Typer, name: str | None = None, *, short: str, examples: str, panel: str = ""
+    app: typer.Typer, name: str | None = None, *, examples: str, short: str | None = None
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Add a function as a command.
 
@@ -67,16 +72,12 @@ def command(
         Where it is added.
     name
         Its name; by default the function's.
-    short
-        What it does, in a line.
     examples
         Lines that begin with ``ssdscope`` can be copied, others say what those below them do.
-    panel
-        The heading in the list of commands.
+    short
+        What it does, in a line; of a command that is not below another, `commands` says it.
     """
-    return app.command(
-        name, cls=HelpCommand, short_help=short, epilog=examples, rich_help_panel=panel or None
-    )
+    return app.command(name, cls=HelpCommand, short_help=short, epilog=examples)
 
 
 def columns() -> int:
@@ -126,10 +127,9 @@ def _usage(context: typer.Context, columns: int) -> str:
 
 def _commands(context: typer.Context) -> dict[str, list[_Row]]:
     rows: dict[str, list[_Row]] = {}
-    for name, each in getattr(context.command, "commands", {}).items():
-        if not each.hidden:
-            text = each.short_help or (each.help or "").partition("\n\n")[0]
-            rows.setdefault(each.rich_help_panel or "Commands", []).append(_Row(name, text))
+    if isinstance(context.command, HelpGroup):
+        for heading, name, text in context.command.listed():
+            rows.setdefault(heading, []).append(_Row(name, text))
     return rows
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from ssdscope.cli import choices, options
-from ssdscope.cli.help import MEASURE, OUTPUT, READING, command
+from ssdscope.cli.help import OUTPUT, READING, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Input, Output, guard
@@ -23,8 +23,7 @@ A log of an old fio, which has no column of priorities:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Import logs that fio wrote as results."
-    command(app, "import-fio-log", short=short, examples=EXAMPLES, panel=MEASURE)(import_fio_log)
+    command(app, "import-fio-log", examples=EXAMPLES)(import_fio_log)
 
 
 def _beside(path: str, _given: Any) -> list[str]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import choices, options
-from ssdscope.cli.help import LEARN, READING, command
+from ssdscope.cli.help import READING, command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Input
@@ -33,8 +33,7 @@ REFERENCE = "sim:huang-hdd-s"
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Find which workload belongs on which drive."
-    command(app, short=short, examples=EXAMPLES, panel=LEARN)(place)
+    command(app, examples=EXAMPLES)(place)
 
 
 def _workload_files(word: str) -> list[str]:

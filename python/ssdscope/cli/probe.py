@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import choices, options
-from ssdscope.cli.help import MEASURE, command
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.progress import stage_progress
@@ -48,8 +48,7 @@ BudgetOption = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Detect properties of a drive."
-    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(probe)
+    command(app, examples=EXAMPLES)(probe)
 
 
 def probe(

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ssdscope.cli import choices, options
-from ssdscope.cli.help import MEASURE, command
+from ssdscope.cli.help import command
 from ssdscope.cli.outputs import guard
 from ssdscope.cli.running import Presentation, TargetOptions, execute, set_quiet_queue
 from ssdscope.cli.session import Session
@@ -23,8 +23,7 @@ As fast as the drive takes it, 8 requests in flight:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Replay a trace of requests on a drive."
-    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(replay)
+    command(app, examples=EXAMPLES)(replay)
 
 
 def replay(

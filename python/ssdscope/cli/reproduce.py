@@ -7,7 +7,7 @@ import typer
 
 from ssdscope.cli import book, choices, options
 from ssdscope.cli.book import FolderOrBook
-from ssdscope.cli.help import LEARN, command
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, guard
@@ -42,8 +42,7 @@ _LEAST_BESIDE = 60
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Reproduce the studies of papers, and show paper, ours and verdict."
-    command(app, short=short, examples=EXAMPLES, panel=LEARN)(reproduce)
+    command(app, examples=EXAMPLES)(reproduce)
 
 
 def _written(given: Given) -> list[str]:

@@ -7,7 +7,7 @@ import typer
 from ssdscope.cli import choices, options
 from ssdscope.cli.choices import Choices
 from ssdscope.cli.fio_job import require_alone, run_job_file
-from ssdscope.cli.help import MEASURE, command
+from ssdscope.cli.help import command
 from ssdscope.cli.output import note
 from ssdscope.cli.outputs import Input, guard
 from ssdscope.cli.run_plan import tell_run_plan
@@ -55,8 +55,7 @@ def _flag(group: str, name: str, text: str) -> Any:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Run a workload, with fio's options."
-    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(run)
+    command(app, examples=EXAMPLES)(run)
 
 
 def run(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ssdscope.cli import options, search_text
-from ssdscope.cli.help import MEASURE, command
+from ssdscope.cli.help import command
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
 from ssdscope.cli.progress import stage_progress
@@ -38,8 +38,7 @@ PICTURES = (".svg", ".png", ".pdf")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Find the best configuration of a drive for a workload, under limits."
-    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(search)
+    command(app, examples=EXAMPLES)(search)
 
 
 def _read_by(plan: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import interrupts, options
-from ssdscope.cli.help import MEASURE, OUTPUT, command
+from ssdscope.cli.help import OUTPUT, command
 from ssdscope.cli.output import emit, emit_json, error, note
 from ssdscope.cli.outputs import Input, Output, guard
 from ssdscope.cli.running import TargetOptions, window_of
@@ -41,8 +41,7 @@ def _option(name: str, metavar: str, text: str, default: str | bool = False) -> 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "Serve a drive to other programs, over NBD."
-    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(serve)
+    command(app, examples=EXAMPLES)(serve)
 
 
 def serve(

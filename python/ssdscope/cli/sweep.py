@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import options, sweep_results
-from ssdscope.cli.help import HelpGroup, command
+from ssdscope.cli.help import HelpGroup, command, group
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, note
 from ssdscope.cli.outputs import Given, Input, Output, guard
@@ -43,13 +43,7 @@ class _SweepGroup(HelpGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(
-    name="sweep",
-    cls=_SweepGroup,
-    help="Run every combination of workloads and drives in a plan: `ssdscope sweep FILE.toml`.",
-    epilog=EXAMPLES,
-    no_args_is_help=True,
-)
+app = group("sweep", EXAMPLES, _SweepGroup)
 
 
 def _read_by(plan: str) -> list[str]:

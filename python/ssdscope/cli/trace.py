@@ -45,9 +45,7 @@ After a pattern, under a name of your own:
   ssdscope trace make bursts --span 2h -O synthetic-bursts.spc.gz --seed 1
 """
 
-app = group(
-    "trace", "Show a trace, describe its minutes, or make one up after statistics.", EXAMPLES
-)
+app = group("trace", EXAMPLES)
 
 
 @command(app, short="Show what a trace is.", examples=SHOW_EXAMPLES)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ssdscope.cli import choices, options
-from ssdscope.cli.help import MEASURE, command
+from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json
 from ssdscope.cli.outputs import Input, Output, guard
@@ -31,8 +31,7 @@ Two changes at once, for a script:
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    short = "The simulated double of a measured drive, and what if it were changed."
-    command(app, short=short, examples=EXAMPLES, panel=MEASURE)(twin)
+    command(app, examples=EXAMPLES)(twin)
 
 
 def twin(

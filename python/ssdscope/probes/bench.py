@@ -92,6 +92,15 @@ def _refuse_split(log: Log) -> None:
         raise Stopped(Reason.REQUEST_SPLIT, split)
 
 
+def _refuse_gone(log: Log) -> None:
+    """Raise if the drive is no longer there."""
+    if np.isin(log.error, _GONE).any():
+        raise DeviceError(
+            "the drive has gone away in the middle of a probe",
+            hint="what was found before is kept; look at the drive and its cable, then repeat",
+        )
+
+
 def _stop_for_errors(log: Log) -> NoReturn:
     """Stop because requests failed, or because the drive does not take such requests at all."""
     first, failed = int(np.argmax(log.error != 0)), np.count_nonzero(log.error)
@@ -277,7 +286,7 @@ class Bench:
         """
         ops = np.broadcast_to(np.asarray(ops, np.uint8), np.shape(offsets))
         lengths = np.broadcast_to(np.asarray(lengths, np.uint64), np.shape(offsets))
-        writes = np.isin(ops, (OP_WRITE, OP_WRITE_FUA, OP_WRITE_ZEROES))
+        writes = (ops == OP_WRITE) | (ops == OP_WRITE_FUA) | (ops == OP_WRITE_ZEROES)
         changes = writes | (ops == OP_DISCARD)
         if changes.any():
             self._require_writable()
@@ -295,14 +304,10 @@ class Bench:
         _refuse_company(log, theirs, self._read_ns_per_byte(), most_foreign_share)
         if undivided and self.counts_requests:
             _refuse_split(log)
-        failed = np.asarray(log.error)
-        if np.isin(failed, _GONE).any():
-            raise DeviceError(
-                "the drive has gone away in the middle of a probe",
-                hint="what was found before is kept; look at the drive and its cable, then repeat",
-            )
-        if failed.any() and not keep_errors:
-            _stop_for_errors(log)
+        if log.error.any():
+            _refuse_gone(log)
+            if not keep_errors:
+                _stop_for_errors(log)
         return log
 
     def read(self, offsets: npt.ArrayLike, lengths: npt.ArrayLike, **pacing: Any) -> Log:

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 
 from ssdscope.models import collecting
-from ssdscope.models.collecting import Task
 from ssdscope.models.designs import LARGEST_BYTES
 from ssdscope.models.samples import BESIDE
 from ssdscope.models.table import Collected
@@ -78,20 +77,14 @@ def on_settled(
     KeyboardInterrupt
         After Ctrl-C.
     """
-    from joblib import Parallel, delayed
-
     stop = Stop(plan.stop.until_ci, plan.stop.runtime_ns, FILLED_STOP.fill_bytes)
     planned, _ = collecting.tasks(device.info, plan)
     nearest = (replace(task, vector=kinds.nearest(task.vector)) for task in planned)
     tasks = list(dict.fromkeys(nearest))
 
-    def made() -> Iterator[tuple[Device, Task]]:
-        for task in tasks:
-            yield kinds.drive(task.vector, device).fork(), task
-
-    workers = Parallel(n_jobs=plan.jobs, prefer="threads", return_as="generator")
-    measure = delayed(measuring.measure)
-    rows = workers(measure(drive, task.drawn, stop) for drive, task in made())
+    drives = [kinds.drive(task.vector, device) for task in tasks]
+    drawn = [task.drawn for task in tasks]
+    rows = measuring.on_copies_of(drives, drawn, stop, jobs=plan.jobs)
     with closing(rows):
         for done, (task, row) in enumerate(zip(tasks, rows, strict=True), start=1):
             yield Collected(task.split, row)

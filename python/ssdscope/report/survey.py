@@ -8,9 +8,17 @@ import numpy as np
 
 from ssdscope.errors import DeviceError
 from ssdscope.targets import Device
+from ssdscope.targets.copies import Course, run_on_copies
 from ssdscope.targets.records import DeviceInfo
 from ssdscope.workloads import Workload
-from ssdscope.workloads.figures import Figure, Stretch, counted, figures_of, run_stretch
+from ssdscope.workloads.figures import (
+    Figure,
+    Stretch,
+    counted,
+    figures_of,
+    run_stretch,
+    stretch_of,
+)
 
 READS = ("read", "randread")
 WRITES = ("write", "randwrite")
@@ -216,8 +224,9 @@ def _stretches(device: Device, point: Point, effort: Effort, seed: int) -> Itera
     if not point.writes or not device.info.snapshot:
         yield run_stretch(device, limited)
         return
-    for burst in range(BURSTS):
-        yield run_stretch(device.fork(), limited.seeded(seed + burst))
+    bursts = [limited.seeded(seed + burst) for burst in range(BURSTS)]
+    for outcome in run_on_copies([Course(device, [burst], logged=True) for burst in bursts]):
+        yield stretch_of(outcome.last_log, limited)
 
 
 def _requests(point: Point, effort: Effort) -> int:

@@ -19,6 +19,8 @@ In reading order:
     What a trace file is.
 `device`
     `Device`: everything that probes, models and twins ever see of a drive.
+`copies`
+    Many runs at a time, each on a copy of a drive, over all cores.
 `native_build`
     What the compiled module is made from.
 `records`

@@ -192,7 +192,7 @@ class Device:
         arrivals = None if arrivals_ns is None else np.ascontiguousarray(arrivals_ns, np.uint64)
         pauses = None if pauses_ns is None else np.ascontiguousarray(pauses_ns, np.uint64)
         with translated_errors():
-            text, columns = self._native.run_list(
+            interrupted, quiet, columns = self._native.run_list(
                 np.ascontiguousarray(ops, np.uint8),
                 np.ascontiguousarray(offsets, np.uint64),
                 np.ascontiguousarray(lengths, np.uint64),
@@ -202,10 +202,9 @@ class Device:
                 thinktime_ns,
                 _progress(progress),
             )
-        summary = json.loads(text)
-        if summary.get("interrupted"):
+        if interrupted:
             raise KeyboardInterrupt
-        return Log(columns, Quiet.from_dict(summary.get("quiet")))
+        return Log(columns, None if quiet is None else Quiet.from_dict(json.loads(quiet)))
 
     def verify(self, *, compare_reads: bool) -> None:
         """From now on stamp and remember what is written, so that it can be compared.
@@ -373,6 +372,9 @@ class Device:
         """
         with translated_errors():
             return Device(self._native.fork())
+
+    def note_run(self, plan: Plan, result: RunResult) -> None:
+        """Take note of a run on a copy that was made elsewhere (`copies`)."""
 
     def foreign_bytes(self) -> Moved | None:
         """Count what others read and wrote since the drive was opened; None if nobody counts.

@@ -134,7 +134,8 @@ class MeteredDevice(Device):
         """Run explicit requests; as `Device.run_list`."""
         op, length = np.broadcast_arrays(np.asarray(ops), np.asarray(lengths))
         read = int(length[op == OP_READ].sum(dtype=np.uint64))
-        written = int(length[np.isin(op, (OP_WRITE, OP_WRITE_FUA))].sum(dtype=np.uint64))
+        writes = (op == OP_WRITE) | (op == OP_WRITE_FUA)  # isin takes four times as long
+        written = int(length[writes].sum(dtype=np.uint64))
         self._require(written)
         progress = pacing.pop("progress", None)
         watch = Watch(self.limits.why_over, progress)
@@ -158,6 +159,10 @@ class MeteredDevice(Device):
     def fork(self) -> MeteredDevice:
         """Make an independent copy that counts with this one."""
         return self.around(super().fork())
+
+    def note_run(self, plan: Plan, result: RunResult) -> None:
+        """Count a run on a copy; what can be copied is simulated, and has no limits."""
+        self._count(result, json.loads(plan.to_json()).get("ramp_requests") or 0)
 
     def around(self, device: Device) -> MeteredDevice:
         """Put the same meter in front of another drive too."""

@@ -1,28 +1,31 @@
 """What a trace file is, and its requests as columns, without a drive."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from ssdscope import _native
 from ssdscope.targets.device import translated_errors
 from ssdscope.targets.names import options_json
 
-LATENCY_UNKNOWN = np.uint64(2**64 - 1)
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+LATENCY_UNKNOWN = 2**64 - 1
 SYNTHETIC_MARK = "synthetic:"
 """How the first comment of a trace begins that was made up."""
 
 COLUMN_TYPES = {
-    "arrival_ns": np.dtype(np.uint64),
-    "op": np.dtype(np.uint8),
-    "volume": np.dtype(np.uint64),
-    "offset_bytes": np.dtype(np.uint64),
-    "bytes": np.dtype(np.uint64),
-    "latency_ns": np.dtype(np.uint64),
+    "arrival_ns": "uint64",
+    "op": "uint8",
+    "volume": "uint64",
+    "offset_bytes": "uint64",
+    "bytes": "uint64",
+    "latency_ns": "uint64",
 }
 
 
@@ -174,6 +177,8 @@ def read_trace(path: str, options: TraceOptions | None = None) -> Trace:
     TraceError
         If it cannot be read.
     """
+    import numpy as np  # here: what only parses shall start fast
+
     chunks: list[TraceRows] = []
     about = scan_trace(path, options or TraceOptions(), chunks.append)
     if len(chunks) == 1:

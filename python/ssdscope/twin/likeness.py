@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope.errors import SsdscopeError
+from ssdscope.targets.copies import Course, Outcome, run_on_copies
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.workloads import Workload
-from ssdscope.workloads.figures import counted, run_stretch
+from ssdscope.workloads.figures import counted, stretch_latencies_ns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -131,8 +132,8 @@ def means_ns(
     whole
         Run as many reads as were measured, too.
     """
-    with ThreadPoolExecutor(_cores()) as pool:
-        return _gathered(_begun(pool, device, rows, seed, whole=whole))
+    ((means, _),) = _ran([device], rows, seed, whole=whole)
+    return means
 
 
 def means_of_each(
@@ -147,23 +148,19 @@ def means_of_each(
     allowance
         What they took is taken from it.
     """
-    # Opening and running are calls into Rust that let go of Python, so threads are enough.
+    # Opening is a call into Rust that lets go of Python, so threads are enough.
     found = []
     with ThreadPoolExecutor(_cores()) as pool:
         for at in range(0, len(files), OPEN_AT_ONCE):
             some = files[at : at + OPEN_AT_ONCE]
             devices = list(pool.map(lambda values: opened(values, seed), some))
-            begun = [
-                None if device is None else _begun(pool, device, rows, seed, whole=False)
-                for device in devices
-            ]
-            for values, device, running in zip(some, devices, begun, strict=True):
-                if device is None or running is None:
+            ran = _ran([device for device in devices if device is not None], rows, seed)
+            for values, device in zip(some, devices, strict=True):
+                if device is None:
                     found.append(np.full(len(rows), np.nan))
                     continue
-                found.append(_gathered(running))
-                programmed = sum(_programmed_bytes(copy) for copy, _ in running)
-                programmed -= len(running) * _programmed_bytes(device)
+                means, programmed = next(ran)
+                found.append(means)
                 requests = sum(_count(row, whole=False) for row in rows)
                 allowance.spend(_filled_s(device, values))
                 allowance.spend(_run_s(int(values["nand.page_bytes"]), requests, programmed))
@@ -187,19 +184,26 @@ def _cores() -> int:
     return int(cpu_count())
 
 
-def _begun(
-    pool: ThreadPoolExecutor, device: Device, rows: Sequence[Measured], seed: int, *, whole: bool
-) -> list[tuple[Device, Future[float]]]:
-    """Start workloads, those first that take longest; give them in their order, with the copies."""
-    started = {
-        at: (copy := device.fork(), pool.submit(_mean, copy, rows[at], seed + at, whole))
-        for at in sorted(range(len(rows)), key=lambda at: _effort(rows[at]), reverse=True)
-    }
-    return [started[at] for at in range(len(rows))]
-
-
-def _gathered(running: Sequence[tuple[Device, Future[float]]]) -> npt.NDArray[np.float64]:
-    return np.array([mean.result() for _, mean in running])
+def _ran(
+    devices: Sequence[Device], rows: Sequence[Measured], seed: int, *, whole: bool = False
+) -> Iterator[tuple[npt.NDArray[np.float64], int]]:
+    """Run workloads on copies of drives; give the means of each drive, and bytes programmed."""
+    # Those that take longest come first.
+    order = sorted(range(len(rows)), key=lambda at: _effort(rows[at]), reverse=True)
+    plans = {at: _plan(rows[at], seed + at, whole) for at in order}
+    courses = [
+        # Where nothing overlaps the summary is enough.
+        Course(device, [plans[at]], logged=rows[at].iodepth > 1)
+        for device in devices
+        for at in order
+    ]
+    outcomes = run_on_copies(courses)
+    for _ in devices:
+        means, programmed = np.full(len(rows), np.nan), 0
+        for at, outcome in zip(order, outcomes, strict=False):
+            means[at] = _mean(outcome, plans[at])
+            programmed += _programmed_bytes(outcome)
+        yield means, programmed
 
 
 def _effort(row: Measured) -> tuple[bool, int]:
@@ -207,9 +211,12 @@ def _effort(row: Measured) -> tuple[bool, int]:
     return row.rw == "randwrite", row.requests * row.block_bytes * row.writes
 
 
-def _programmed_bytes(device: Device) -> int:
-    counters = device.counters() or {}
-    return int(counters["flash_bytes_programmed"])
+def _programmed_bytes(outcome: Outcome) -> int:
+    """Count what a workload programmed, as far as it came."""
+    done = list(outcome.results)
+    if outcome.failure is not None and outcome.failure.partial is not None:
+        done.append(outcome.failure.partial)
+    return sum(int((each.counters or {})["flash_bytes_programmed"]) for each in done)
 
 
 def _count(row: Measured, whole: bool) -> int:
@@ -220,15 +227,17 @@ def _count(row: Measured, whole: bool) -> int:
     return min(row.requests, most, 400)
 
 
-def _mean(device: Device, row: Measured, seed: int, whole: bool) -> float:
+def _plan(row: Measured, seed: int, whole: bool) -> Workload:
     plan = Workload(rw=row.rw, block_bytes=row.block_bytes, iodepth=row.iodepth, seed=seed)
     count = _count(row, whole)
+    return replace(plan, requests=count) if row.iodepth == 1 else counted(plan, count)
+
+
+def _mean(outcome: Outcome, plan: Workload) -> float:
     try:
-        if row.iodepth == 1:
-            # Where nothing overlaps the summary is enough, and a log takes time to keep.
-            return device.run(replace(plan, requests=count)).only().latency_ns.mean
-        stretch = run_stretch(device, counted(plan, count))
+        if outcome.log is None:
+            return outcome.last.only().latency_ns.mean
+        latencies = stretch_latencies_ns(outcome.last_log, plan)
     except SsdscopeError:
         return float("nan")
-    latency = stretch.latencies_ns("write" if row.writes else "read")
-    return float(latency.mean()) if latency.size else float("nan")
+    return float(latencies.mean()) if latencies.size else float("nan")

@@ -180,18 +180,37 @@ def run_stretch(device: Device, workload: Workload) -> Stretch:
     """
     result, log = device.run_logged(workload)
     result.whole()
-    log = log.select(np.argsort(log.index, kind="stable"))
+    return stretch_of(log, workload)
+
+
+def stretch_of(log: Log, workload: Workload) -> Stretch:
+    """Take of the log of a workload what was issued and served at full depth."""
+    issued, depth = _issued(log, workload)
+    end = len(issued) - depth
+    # From one submission to another: what is in flight at both ends is as much.
+    last = log.submit_ns[issued[end]] if depth else log.complete_ns.max(initial=0)
+    first = log.submit_ns[issued[depth]] if len(log) else 0
+    counted = log.select(_served(log, issued[depth:end]))
+    return Stretch.of(counted, int(last) - int(first), max(depth, 1))
+
+
+def stretch_latencies_ns(log: Log, workload: Workload) -> npt.NDArray[np.float64]:
+    """Give the latencies alone of `stretch_of`, of both directions."""
+    issued, depth = _issued(log, workload)
+    counted = _served(log, issued[depth : len(issued) - depth])
+    return np.asarray(log.latency_ns[counted], dtype=np.float64)
+
+
+def _issued(log: Log, workload: Workload) -> tuple[npt.NDArray[np.intp], int]:
+    """Give rows in the order of issue, and how many fill the queue; as many empty it."""
     depth = workload.iodepth * workload.numjobs
     if workload.arrival != "closed" or len(log) < 4 * depth:
         depth = 0
-    end = len(log) - depth
-    # From one submission to another: what is in flight at both ends is as much.
-    last = log.submit_ns[end] if depth else log.complete_ns.max(initial=0)
-    first = log.submit_ns[depth] if len(log) else 0
-    counted = log.select(np.arange(depth, end))
-    if counted.error.any():
-        counted = counted.select(counted.error == 0)
-    return Stretch.of(counted, int(last) - int(first), max(depth, 1))
+    return np.argsort(log.index, kind="stable"), depth
+
+
+def _served(log: Log, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    return rows[log.error[rows] == 0] if log.error.any() else rows
 
 
 def figures_of(stretches: Sequence[Stretch], drift: float = 0.0) -> dict[str, Figure]:

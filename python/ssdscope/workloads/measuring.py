@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from ssdscope.errors import DeviceError
+from ssdscope.targets.copies import Course, Outcome, run_on_copies
 from ssdscope.targets.device import Device
 from ssdscope.targets.records import DirectionStats, RunResult
 from ssdscope.workloads.filling import begins_full, fill, filler, turn_over
@@ -92,6 +93,39 @@ def on_copies(
     KeyboardInterrupt
         After Ctrl-C: half a run is not what the caller asked for.
     """
+    if stop.full:
+        return _on_full_copies(device, drawn, stop, size_bytes, jobs)
+    return on_copies_of([device] * len(drawn), drawn, stop, size_bytes, jobs)
+
+
+def on_copies_of(
+    devices: Sequence[Device],
+    drawn: Sequence[Drawn],
+    stop: Stop,
+    size_bytes: int | None = None,
+    jobs: int = -1,
+) -> Generator[Row, None, None]:
+    """Run each on a copy of a drive of its own, where no large buffer is to be filled first."""
+    courses = [
+        Course(device, [each.plan(stop, size_bytes)])
+        for device, each in zip(devices, drawn, strict=True)
+    ]
+    with closing(run_on_copies(courses, jobs=jobs)) as outcomes:
+        for each, outcome in zip(drawn, outcomes, strict=True):
+            yield _row_of(each.vector, outcome)
+
+
+def _row_of(vector: Vector, outcome: Outcome) -> Row:
+    try:
+        return _row(vector, outcome.last.whole())
+    except DeviceError as error:
+        return Row(vector, failure=error.message)
+
+
+def _on_full_copies(
+    device: Device, drawn: Sequence[Drawn], stop: Stop, size_bytes: int | None, jobs: int
+) -> Generator[Row, None, None]:
+    """Fill buffers and run, on threads: runs that write alike wait for one to fill the buffer."""
     from joblib import Parallel, delayed
 
     copies = _Copies(device, drawn, stop, size_bytes)

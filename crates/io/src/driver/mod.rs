@@ -10,6 +10,7 @@
 //!   several that alternate;
 //! * [`run_workload`], [`run_flows`], [`run_list`], [`replay`]: synthetic workloads, explicit
 //!   requests and traces as sources for the two loops;
+//! * [`copies`]: many workloads at a time, each on a copy of a drive, over all cores;
 //! * `tally`: sums; [`error`]: why a run did not come to its end.
 //!
 //! The same drivers run simulated devices in virtual time and real ones on the
@@ -17,6 +18,7 @@
 //! makes no progress is an error, never a hang.
 
 mod closed;
+pub mod copies;
 pub mod error;
 mod flows;
 mod list;
@@ -72,7 +74,7 @@ pub trait RunObserver {
 
     /// Takes rows of the log, at most [`CHUNK_ROWS`](crate::log::CHUNK_ROWS) at a time.
     /// `Break` cancels, as above.
-    fn chunk(&mut self, _chunk: &LogChunk) -> ControlFlow<()> {
+    fn chunk(&mut self, _chunk: LogChunk) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 
@@ -96,10 +98,7 @@ pub struct LogKeeper {
 }
 
 impl RunObserver for LogKeeper {
-    fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
-        if self.log.is_empty() {
-            self.log = LogChunk::like(chunk);
-        }
+    fn chunk(&mut self, chunk: LogChunk) -> ControlFlow<()> {
         self.log.append(chunk);
         ControlFlow::Continue(())
     }

@@ -1,6 +1,7 @@
 //! The drivers against a drive whose every latency is known beforehand.
 
 mod closed;
+mod copies;
 mod faults;
 mod flows;
 mod helpers;

@@ -45,13 +45,4 @@ impl TraceColumns {
     pub const fn is_empty(&self) -> bool {
         self.op.is_empty()
     }
-
-    /// Removes all rows and keeps the memory.
-    pub fn clear(&mut self) {
-        let Self { arrival_ns, op, volume, offset_bytes, bytes, latency_ns } = self;
-        op.clear();
-        for column in [arrival_ns, volume, offset_bytes, bytes, latency_ns] {
-            column.clear();
-        }
-    }
 }

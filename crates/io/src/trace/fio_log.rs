@@ -370,7 +370,7 @@ impl Sums {
 pub fn read_fio_logs(
     paths: &[PathBuf],
     options: &FioLogOptions,
-    chunk: &mut dyn FnMut(&LogChunk) -> ControlFlow<()>,
+    chunk: &mut dyn FnMut(LogChunk) -> ControlFlow<()>,
     watch: Watch<'_>,
 ) -> Result<FioLogs, TraceError> {
     let mut cursors = Vec::with_capacity(paths.len());
@@ -435,13 +435,12 @@ fn earliest(cursors: &[Cursor]) -> Option<usize> {
 
 fn hand_out(
     log: &mut LogChunk,
-    chunk: &mut dyn FnMut(&LogChunk) -> ControlFlow<()>,
+    chunk: &mut dyn FnMut(LogChunk) -> ControlFlow<()>,
     label: &str,
 ) -> Result<(), TraceError> {
-    if !log.is_empty() && chunk(log).is_break() {
+    if !log.is_empty() && chunk(log.take()).is_break() {
         return Err(TraceError::Interrupted { path: label.to_owned() });
     }
-    log.clear();
     Ok(())
 }
 
@@ -476,7 +475,7 @@ mod tests {
         let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
         let mut log = LogChunk::new(false);
         log.flow = (texts.len() > 1).then(Vec::new);
-        let mut keep = |rows: &LogChunk| {
+        let mut keep = |rows| {
             log.append(rows);
             ControlFlow::Continue(())
         };

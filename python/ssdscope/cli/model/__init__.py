@@ -16,6 +16,6 @@ How good models of all kinds are:
   ssdscope model evaluate ssd-i.parquet
 """
 
-app = group("model", "Fit models that predict what a drive does with a workload.", EXAMPLES)
+app = group("model", EXAMPLES)
 for module in (collect, fit, predict, evaluate, explain):
     module.register(app)

@@ -18,10 +18,9 @@ impl Session<'_> {
     /// Gives the rows of the log so far to the observer.
     pub(super) fn hand_out_log(&mut self) {
         let Some(log) = &mut self.log else { return };
-        if !log.is_empty() && self.observer.chunk(log) == ControlFlow::Break(()) {
+        if !log.is_empty() && self.observer.chunk(log.take()) == ControlFlow::Break(()) {
             self.stop.get_or_insert(StopReason::Interrupted);
         }
-        log.clear();
     }
 
     /// Tells the observer, and looks whether the interval is narrow enough.

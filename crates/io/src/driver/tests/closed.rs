@@ -292,7 +292,7 @@ impl RunObserver for Canceller {
         if self.calls == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
+    fn chunk(&mut self, chunk: LogChunk) -> ControlFlow<()> {
         self.rows += chunk.len();
         ControlFlow::Continue(())
     }
@@ -321,7 +321,7 @@ fn cancelling_drains_and_keeps_the_results() {
 fn the_log_comes_in_bounded_chunks() {
     struct Sizes(Vec<usize>);
     impl RunObserver for Sizes {
-        fn chunk(&mut self, chunk: &LogChunk) -> ControlFlow<()> {
+        fn chunk(&mut self, chunk: LogChunk) -> ControlFlow<()> {
             self.0.push(chunk.len());
             ControlFlow::Continue(())
         }
