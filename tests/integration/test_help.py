@@ -127,9 +127,10 @@ def folder(tmp_path: Path, cli) -> Path:
     """A folder with all that examples read."""
     for name in ("big.bin", "scratch.bin"):
         (tmp_path / name).write_bytes(os.urandom(1 << 20))
-    sweep = Path(__file__).parents[2] / "examples/block-sizes.toml"
+    examples = Path(__file__).parents[2] / "examples"
     (tmp_path / "examples").mkdir()
-    (tmp_path / "examples/block-sizes.toml").write_bytes(sweep.read_bytes())
+    for name in ("block-sizes.toml", "sweep-gc.toml"):
+        (tmp_path / "examples" / name).write_bytes((examples / name).read_bytes())
     (tmp_path / "mine.toml").write_text(cli("drives", "show", "msr-4gb", "--toml").out)
     peers = {"ssdconfig.xml": "device.xml", "workload.xml": "workload.xml", "ssd.parv": "ssd.parv"}
     for name, kept in peers.items():
