@@ -2,8 +2,8 @@
 
 Scheduler and workers have ssdscope and Dask installed, in the versions that this process has: that
 is asked before anything is sent. If a worker is killed, the scheduler gives what it worked on to
-another one; what has ended as many workers as the scheduler allows (``--allowed-failures``, 3) is
-lost. What was sent and has not ended is withdrawn when the caller stops.
+another one; what has ended more workers than the scheduler allows (3, ``allowed-failures`` in
+Dask's configuration) is lost. What was sent and has not ended is withdrawn when the caller stops.
 """
 
 from __future__ import annotations
@@ -205,15 +205,15 @@ def _gone(address: str) -> ClusterError:
 
 def _reason(error: BaseException) -> str:
     """Say why there is no result."""
+    if isinstance(error, ClusterError):
+        return error.message
     from distributed import KilledWorker
 
     if isinstance(error, KilledWorker):
         return (
-            f"{error.allowed_failures + 1} workers were killed while they ran it, the last "
-            f"{error.last_worker.address}: is there too little memory?"
+            f"the workers that ran it were killed ({error.allowed_failures + 1} in all, the last "
+            f"{error.last_worker.address}): is there too little memory?"
         )
-    if isinstance(error, ClusterError):
-        return error.message
     return f"the worker could not run it: {type(error).__name__}: {error}"
 
 
