@@ -163,6 +163,7 @@ LIST = '[[list]]\nbs = "4k"\n'
     [
         (f"{DRIVE}workload_s = 1", "there is no key 'workload_s'\n\nhint: did you mean workload"),
         (f"{DRIVE}states = []", "states is empty"),
+        (f"{DRIVE}repeats = 2_000_000", "these are 2,000,000 runs; a sweep has 1,048,576 at most"),
         (f'{DRIVE}states = ["old"]', "states: 'old' is not a state"),
         (f"{DRIVE}states = [1]", "states: 1 is not a state"),
         (f'{DRIVE}state = "fresh"\nstates = ["random"]', "state and states are both there"),

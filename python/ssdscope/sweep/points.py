@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property, reduce
@@ -66,6 +67,9 @@ class Point:
         return f"{self.target} {varied} seed={self.seed}"
 
 
+RUNS_MAX = 2**20
+
+
 def points_of(plan: Plan, seed: int) -> list[Point]:
     """Lay out every run of a plan, in its order; what it says twice is run once.
 
@@ -77,6 +81,7 @@ def points_of(plan: Plan, seed: int) -> list[Point]:
     UsageError
         If a target or a workload cannot be meant.
     """
+    _require_not_too_many(plan)
     drives = {target: _drive_digest(target) for target in plan.targets}
     seeds = [_derived_seed(seed, repeat) for repeat in range(plan.repeats)]
     points: dict[str, Point] = {}
@@ -96,6 +101,17 @@ def points_of(plan: Plan, seed: int) -> list[Point]:
             )
             points.setdefault(point.key, point)
     return list(points.values())
+
+
+def _require_not_too_many(plan: Plan) -> None:
+    """Refuse what would never end, or not fit into memory."""
+    lists = (*plan.parts, *plan.grid.values(), *plan.sets.values())
+    runs = math.prod(map(len, lists)) * plan.repeats * (plan.sobol.points if plan.sobol else 1)
+    if runs > RUNS_MAX:
+        raise ConfigError(
+            f"{plan.source}: these are {runs:,} runs; a sweep has {RUNS_MAX:,} at most",
+            hint="[sobol] spreads as many points as are wanted over all combinations",
+        )
 
 
 def _combinations(plan: Plan, seed: int) -> Iterable[Part]:
