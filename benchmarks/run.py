@@ -15,10 +15,11 @@ import models
 import rates
 import serving
 import start
+import sweeps
 import traces
 from harness import show
 
-PARTS = (instructions, memory, rates, start, models, traces, host, serving)
+PARTS = (instructions, memory, rates, start, models, traces, sweeps, host, serving)
 
 if __name__ == "__main__":
     sys.exit(show([figure for part in PARTS for figure in part.figures()]))

@@ -71,6 +71,10 @@ class DeviceError(SsdscopeError):
     """A drive, simulated or real, that failed or could not be opened."""
 
 
+class ClusterError(SsdscopeError):
+    """A cluster that cannot be reached, was lost, or cannot run what it is sent."""
+
+
 class OutputError(SsdscopeError):
     """A file of ours that cannot be written any further."""
 

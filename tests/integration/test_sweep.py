@@ -1,14 +1,18 @@
 """Sweeps: every combination once, resumed where it stopped, one row per run."""
 
 import json
+import resource
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 from scipy import stats as scipy_stats
 
+from ssdscope.cli.progress import time_left
 from ssdscope.sweep import Journal, points_of, read_plan, run_points
+from ssdscope.targets import open_target
 
 PLAN = """
 targets = ["sim:msr-4gb"]
@@ -78,7 +82,7 @@ def test_only_what_is_missing_is_run(cli, plan: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     words = ("sweep", str(plan), "-O", str(out), "--jobs", "1", "-o", "json")
     cli(*words)  # the seed is drawn, and stored
-    whole = lines(out)
+    whole, table = lines(out), out.with_suffix(".parquet").read_bytes()
     text = "\n".join(json.dumps(document) for document in whole[:5]) + "\n"
     out.write_text(text + json.dumps(whole[5])[:40], encoding="utf-8")  # cut in mid-line
     said = cli(*words)
@@ -87,6 +91,7 @@ def test_only_what_is_missing_is_run(cli, plan: Path, tmp_path: Path) -> None:
     assert len(again) == 8
     by_key = {document["key"]: document["record"]["write"] for document in whole}
     assert by_key == {document["key"]: document["record"]["write"] for document in again}
+    assert out.with_suffix(".parquet").read_bytes() == table
 
 
 def test_processes_give_the_same_as_one(plan: Path) -> None:
@@ -108,6 +113,65 @@ def test_a_run_that_fails_is_kept_as_such_and_tried_again(cli, plan: Path, tmp_p
         assert len(journal.keys) == 4
 
 
+def test_a_defect_in_a_run_is_a_failure_of_that_run(
+    cli, plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(target: str, **options: Any) -> Any:
+        if options["sets"] == ("gc.policy=greedy",):
+            raise RuntimeError("what nobody thought of")
+        return open_target(target, **options)
+
+    monkeypatch.setattr("ssdscope.sweep.runner.open_target", broken)
+    words = ("sweep", str(plan), "-O", str(tmp_path / "out.jsonl"), "--jobs", "1", "--seed", "1")
+    said = cli(*words)
+    assert said.status == 1
+    assert "4 failed: RuntimeError: what nobody thought of" in said.err
+    assert "done" in said.out
+    assert len(lines(tmp_path / "out.jsonl")) == 8
+    monkeypatch.undo()
+    assert cli(*words).status == 0
+
+
+def test_a_trace_that_changes_under_a_sweep_is_refused(
+    plan: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    trace = tmp_path / "web.spc"
+    trace.write_text("0,0,4096,r,0.0\n0,8,4096,r,0.5\n", encoding="utf-8")
+    plan.write_text('targets = ["null:1g"]\n[workload]\ntrace = "web.spc"\n', encoding="utf-8")
+    points = points_of(read_plan(str(plan)), 1)
+    (fine,) = run_points(points, jobs=1)
+    assert fine.record is not None
+    assert fine.record["trace"]["requests"] == 2
+    trace.write_text("0,0,4096,r,0.0\n", encoding="utf-8")
+    (refused,) = run_points(points, jobs=1)
+    assert "is not the one that the sweep was planned with" in str(refused.error)
+
+
+def test_a_full_disk_is_told_and_all_before_it_stays(
+    cli, spawn: Any, plan: Path, tmp_path: Path
+) -> None:
+    plan.write_text(PLAN.replace("repeats = 2", "repeats = 8"), encoding="utf-8")
+    out = tmp_path / "out.jsonl"
+    words = ("sweep", str(plan), "-O", str(out), "--jobs", "1", "--seed", "1")
+    room = 100_000
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
+
+    process = spawn(*words, preexec_fn=limited)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert f"cannot write {out}: File too large" in err
+    assert "Traceback" not in err
+    kept = out.read_text(encoding="utf-8").splitlines()
+    assert 10 < len(kept) < 32
+    said = cli(*words)
+    assert said.status == 0, said.err
+    assert f"32 runs, {len(kept) - 1} of them done before" in said.err
+    assert len(pq.read_table(out.with_suffix(".parquet"))) == len(lines(out)) == 32
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -116,7 +180,7 @@ def test_a_run_that_fails_is_kept_as_such_and_tried_again(cli, plan: Path, tmp_p
         ('targets = "sim:a"', "targets is not a list"),
         ('targets = ["sim:msr-4gb"]\nrepeats = 0', "repeats"),
         ('targets = ["sim:msr-4gb"]\nrepeats = true', "repeats"),
-        ('targets = ["sim:msr-4gb"]\nworkloads = 1', "no key 'workloads'"),
+        ('targets = ["sim:msr-4gb"]\nworkloads = 1', "workloads is not a list"),
         ('targets = ["sim:msr-4gb"]\n[grid]\nbs = "4k"', "grid.bs is not a list"),
         ('targets = ["sim:msr-4gb"]\n[workload]\nbs = "4KB"', "bs: '4KB' can be read as"),
         ('targets = ["sim:msr-4gb"]\n[workload]\nblock = "4k"', "no such option"),
@@ -240,3 +304,25 @@ def test_what_is_no_result_is_told_so(cli, plan: Path, tmp_path: Path) -> None:
         told = cli("sweep", "summary", str(name))
         assert told.status == 2
         assert said in told.err
+
+
+@pytest.mark.parametrize(
+    ("elapsed_s", "share", "told"),
+    [
+        (5.0, 0.0, ""),
+        (5.0, 0.5, ", 0:05 min left"),
+        (60.0, 0.25, ", 3:00 min left"),
+        (600.0, 0.25, ", 30 min left"),
+        (3600.0, 0.2, ", 4 h 0 min left"),
+        (5.0, 1.0, ""),
+    ],
+)
+def test_the_time_left_is_that_of_runs_so_far(elapsed_s: float, share: float, told: str) -> None:
+    assert time_left(elapsed_s, share) == told
+
+
+def test_the_bar_has_failures(cli, plan: Path, tmp_path: Path) -> None:
+    plan.write_text(PLAN.replace('"64k"', '"6k"'), encoding="utf-8")
+    words = ("-O", str(tmp_path / "out.jsonl"), "--jobs", "1", "--progress", "always")
+    said = cli("sweep", str(plan), *words, "--seed", "1")
+    assert "8 of 8 runs, 4 failed" in said.err

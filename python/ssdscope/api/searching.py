@@ -19,7 +19,7 @@ from ssdscope.search.running import Found
 from ssdscope.search.telling import drive_file, to_json
 from ssdscope.seeds import require_seed
 from ssdscope.sweep import Journal
-from ssdscope.sweep.running import require_jobs, table_beside
+from ssdscope.sweep.running import require_engine, table_beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,7 +126,7 @@ def run_search(
     Interrupted
         After Ctrl-C; its `partial` is the search so far.
     """
-    require_jobs(jobs)
+    require_engine(jobs, None)
     loaded = read_plan(os.fspath(plan))
     path = os.fspath(out)
     places = [

@@ -15,7 +15,7 @@ from ssdscope.probes.budget import silent
 from ssdscope.results.guard import Place, require_places
 from ssdscope.seeds import require_seed
 from ssdscope.sweep import Journal, points_of, read_plan
-from ssdscope.sweep.running import Swept, read_by, require_jobs, run_missing, table_beside
+from ssdscope.sweep.running import Swept, read_by, require_engine, run_missing, table_beside
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +49,7 @@ def run_sweep(
     *,
     out: str | os.PathLike[str] = "sweep.jsonl",
     jobs: int = -1,
+    scheduler: str | None = None,
     force: bool = False,
     seed: int | None = None,
     progress: OnStage = None,
@@ -60,11 +61,13 @@ def run_sweep(
     Parameters
     ----------
     plan
-        A TOML file: docs/running.md describes it.
+        A TOML file: docs/sweeps.md describes it.
     out
         The journal of a JSON document per run (``.jsonl``); the table goes beside it.
     jobs
         Runs at a time, each a process of its own; 1 for none beside each other, -1 for all cores.
+    scheduler
+        Address of a Dask scheduler, as ``tcp://127.0.0.1:8786``, whose workers run them instead.
     force
         Also replace files that ssdscope did not write.
     seed
@@ -80,12 +83,15 @@ def run_sweep(
     ------
     UsageError
         If the plan cannot be meant, or the output cannot be where it is wanted.
+    ClusterError
+        If the cluster cannot be reached, is lost, or cannot run the points; what came before is
+        kept.
     OutputError
         If a file cannot be written.
     Interrupted
         After Ctrl-C; its `partial` is the sweep so far.
     """
-    require_jobs(jobs)
+    require_engine(jobs, scheduler)
     loaded = read_plan(os.fspath(plan))
     journal_path = os.fspath(out)
     places = [
@@ -97,7 +103,10 @@ def run_sweep(
         known = (seed, loaded.seed, journal.sweep_seed)
         used_seed = require_seed(next((each for each in known if each is not None), SEED))
         points = points_of(loaded, used_seed)
-        swept = run_missing(points, journal, used_seed, jobs=jobs, progress=progress or silent)
+        swept = run_missing(
+            points, journal, used_seed,
+            jobs=jobs, scheduler=scheduler, progress=progress or silent,
+        )  # fmt: skip
     result = Sweep(**vars(swept))
     if result.interrupted:
         raise Interrupted(result)

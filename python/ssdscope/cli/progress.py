@@ -1,6 +1,7 @@
 """Progress bars: on stderr, on a terminal, and gone when the work is done."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -45,14 +46,36 @@ def run_progress(mode: str, title: str) -> Iterator["Callable[[Progress], None] 
 
 
 @contextmanager
-def stage_progress(mode: str) -> Iterator[StageCallback]:
-    """Show the stage of a longer piece of work and its share of the whole."""
+def stage_progress(mode: str, *, estimated: bool = False) -> Iterator[StageCallback]:
+    """Show the stage of a longer piece of work and its share of the whole.
+
+    Parameters
+    ----------
+    estimated
+        Whether to say how long the rest takes; its shares take about as long as each other.
+    """
     if not wanted(mode):
         yield lambda _stage, _share: None
         return
+    begun = time.monotonic()
     with _bar(mode) as bar:
         task = bar.add_task("", total=1.0)
-        yield lambda stage, share: bar.update(task, description=stage, completed=share)
+
+        def show(stage: str, share: float) -> None:
+            left = time_left(time.monotonic() - begun, share) if estimated else ""
+            bar.update(task, description=f"{stage}{left}", completed=share)
+
+        yield show
+
+
+def time_left(elapsed_s: float, share: float) -> str:
+    """Say how long the rest takes, if it goes on as before; nothing at the ends."""
+    if not 0 < share < 1:
+        return ""
+    minutes, seconds = divmod(round(elapsed_s * (1 - share) / share), 60)
+    hours, minutes = divmod(minutes, 60)
+    told = f"{hours} h {minutes} min" if hours else f"{minutes} min" if minutes > 9 else ""
+    return f", {told or f'{minutes}:{seconds:02} min'} left"
 
 
 @contextmanager

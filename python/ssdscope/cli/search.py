@@ -129,10 +129,10 @@ def search(
     from ssdscope.search import read_plan
     from ssdscope.search import search as find
     from ssdscope.sweep import Journal
-    from ssdscope.sweep.running import require_jobs
+    from ssdscope.sweep.running import require_engine
 
     session: Session = context.obj
-    require_jobs(jobs)
+    require_engine(jobs, None)
     loaded = read_plan(plan)
     loaded = loaded if trials is None else replace(loaded, trials=trials)
     guard(context, force=force)

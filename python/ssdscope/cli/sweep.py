@@ -16,20 +16,22 @@ from ssdscope.cli.session import Session
 from ssdscope.errors import EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED
 
 if TYPE_CHECKING:
-    from ssdscope.sweep.plan import Point
+    from ssdscope.sweep.points import Point
 
 EXAMPLES = """
 All of a plan on all cores; the same command again runs what is missing:
-  ssdscope sweep examples/block-sizes.toml -O sizes.jsonl
+  ssdscope sweep examples/sweep-gc.toml -O gc.jsonl
 What it came to:
-  ssdscope sweep summary sizes.jsonl
-  ssdscope sweep plot sizes.jsonl -O sizes.svg
+  ssdscope sweep summary gc.jsonl
+  ssdscope sweep plot gc.jsonl -O gc.svg
 """
 RUN_EXAMPLES = """
 What would be run:
   ssdscope sweep run examples/block-sizes.toml --dry-run
 All of it on all cores; the same command again runs what is missing:
   ssdscope sweep run examples/block-sizes.toml -O sizes.jsonl
+On a Dask cluster:
+  ssdscope sweep run examples/block-sizes.toml -O sizes.jsonl --scheduler tcp://127.0.0.1:8786
 """
 
 
@@ -66,8 +68,7 @@ def sweep(
         str,
         typer.Argument(
             metavar="FILE.toml",
-            help="The plan: targets, options of run under fio's names, lists to combine. "
-            "docs/running.md has one.",
+            help="The plan: targets, states, workloads, lists to combine. docs/sweeps.md has it.",
         ),
         Input(_read_by),
     ],
@@ -87,6 +88,15 @@ def sweep(
             show_default="all cores",
         ),
     ] = -1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Run on the workers of a Dask scheduler: tcp://127.0.0.1:8786.",
+            show_default="this machine",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List the runs, and stop.")] = False,
     force: options.Force = False,
     seed: options.Seed = None,
@@ -99,10 +109,10 @@ def sweep(
     interrupted. At the end a table with a row per run stands beside the output, as Parquet.
     """
     from ssdscope.sweep import Journal, points_of, read_plan
-    from ssdscope.sweep.running import missing, require_jobs, run_missing
+    from ssdscope.sweep.running import missing, require_engine, run_missing
 
     session: Session = context.obj
-    require_jobs(jobs)
+    require_engine(jobs, scheduler)
     loaded = read_plan(plan)
     guard(context, force=force)
     no_file = dry_run and not Path(out).exists()
@@ -117,8 +127,10 @@ def sweep(
             return EXIT_DONE
         left = len(missing(points, journal))
         note(f"{len(points)} runs, {len(points) - left} of them done before")
-        with stage_progress(progress) as stage:
-            swept = run_missing(points, journal, used_seed, jobs=jobs, progress=stage)
+        with stage_progress(progress, estimated=True) as stage:
+            swept = run_missing(
+                points, journal, used_seed, jobs=jobs, scheduler=scheduler, progress=stage
+            )
     summary = swept.summary()
     if output_format == "json":
         from ssdscope.results.record import envelope

@@ -67,7 +67,14 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a file, at once where that is possible.
+    """Write a file, at once where that is possible, as `whole_file` does."""
+    with whole_file(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def whole_file(path: str | Path) -> Iterator[IO[bytes]]:
+    """Give a file to write into, which is at its place when all of it is written.
 
     Raises
     ------
@@ -82,10 +89,10 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         if part is None:
             stream = _own_stream(place)
             with open(place if stream is None else stream, "wb", closefd=stream is None) as file:
-                file.write(content)
+                yield file
             return
         with part.open("xb") as file:
-            file.write(content)
+            yield file
         if place.exists():
             shutil.copymode(place, part)
         part.replace(place)

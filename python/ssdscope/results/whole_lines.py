@@ -7,6 +7,8 @@ processes that add at once would mix their lines, so the second is refused.
 
 import contextlib
 import fcntl
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -15,6 +17,7 @@ from ssdscope.errors import UsageError
 from ssdscope.results.files import is_special, unwritable
 
 ANOTHER = "name another file"
+_CHUNK_BYTES = 2**20
 
 
 class WholeLines:
@@ -31,8 +34,6 @@ class WholeLines:
     ----------
     path
         The file.
-    lines
-        What it held when it was opened.
 
     Raises
     ------
@@ -47,20 +48,27 @@ class WholeLines:
         if is_special(path):
             raise UsageError(f"cannot write {path}: it is not a plain file")
         try:
-            self._file = path.open("a+b")
+            # Not buffered: what a full disk did not take must not be tried again behind our back.
+            self._file = path.open("ab", buffering=0)
         except OSError as error:
             raise unwritable(path, error) from error
         try:
             self._alone()
-            self._file.seek(0)
-            content = self._file.read()
-            self._torn = not content.endswith(b"\n") and bool(content)
-            self._end = content.rfind(b"\n") + 1
-            self.lines = _lines(path, content[: self._end])
-            if self._torn and not self.lines:
-                raise UsageError(f"{path} is no journal: it has no whole line", hint=ANOTHER)
+            self._reader = path.open("rb")
+        except OSError as error:
+            self._file.close()
+            raise UsageError(f"cannot read {path}: {error.strerror}", hint=ANOTHER) from error
         except BaseException:
             self._file.close()
+            raise
+        try:
+            size_bytes = self._reader.seek(0, os.SEEK_END)
+            self._end = self._held_bytes = self._behind_last_line(size_bytes)
+            self._torn = self._end < size_bytes
+            if self._torn and not self._end:
+                raise UsageError(f"{path} is no journal: it has no whole line", hint=ANOTHER)
+        except BaseException:
+            self.close()
             raise
 
     def _alone(self) -> None:
@@ -74,27 +82,87 @@ class WholeLines:
         except OSError:
             return  # some network file systems have no locks
 
-    def append(self, line: str) -> None:
+    def _behind_last_line(self, begin: int) -> int:
+        """Find where the last whole line ends, from the end of the file on."""
+        while begin:
+            end, begin = begin, max(begin - _CHUNK_BYTES, 0)
+            self._reader.seek(begin)
+            place = self._reader.read(end - begin).rfind(b"\n")
+            if place >= 0:
+                return begin + place + 1
+        return 0
+
+    @property
+    def lines(self) -> list[str]:
+        """What it held when it was opened."""
+        return [line for _, line in self.placed()]
+
+    def placed(self) -> Iterator[tuple[int, str]]:
+        """Read what it held when it was opened: line by line, each with where it begins.
+
+        Raises
+        ------
+        UsageError
+            If it holds no text.
+        """
+        place = 0
+        while place < self._held_bytes:
+            yield place, self.read(place)
+            place += self._last_read_bytes
+
+    def read(self, place: int) -> str:
+        """Read the line that begins at a place.
+
+        Raises
+        ------
+        UsageError
+            If it is no text.
+        """
+        try:
+            self._reader.seek(place)
+            line = self._reader.readline()
+            self._last_read_bytes = len(line)
+            return line.decode("utf-8").rstrip("\n")
+        except UnicodeDecodeError as error:
+            raise UsageError(
+                f"{self.path} is no journal: it holds no text", hint=ANOTHER
+            ) from error
+        except OSError as error:
+            raise UsageError(f"cannot read {self.path}: {error.strerror}") from error
+
+    def append(self, line: str) -> int:
         """Add a line, at once on disk.
+
+        Returns
+        -------
+        int
+            Where it begins.
 
         Raises
         ------
         OutputError
             If it cannot be written.
         """
+        content, place = line.encode("utf-8") + b"\n", self._end
         try:
             if self._torn:
-                self._file.truncate(self._end)
-                self._torn = False
-            self._file.write(line.encode("utf-8") + b"\n")
-            self._file.flush()
+                self._file.truncate(place)
+                self._reader.seek(0, os.SEEK_END)  # forgets what it read ahead of what is cut off
+            self._torn = True
+            rest = content
+            while rest:
+                rest = rest[self._file.write(rest) :]
+            self._torn = False
         except OSError as error:
             raise unwritable(self.path, error) from error
+        self._end += len(content)
+        return place
 
     def close(self) -> None:
         """Let others write."""
-        with contextlib.suppress(OSError):  # told when the line was added
-            self._file.close()
+        for file in (self._file, self._reader):
+            with contextlib.suppress(OSError):  # told when the line was added
+                file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -106,10 +174,3 @@ class WholeLines:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _lines(path: Path, content: bytes) -> list[str]:
-    try:
-        return content.decode("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no journal: it holds no text", hint=ANOTHER) from error

@@ -10,7 +10,7 @@ from dataclasses import asdict, fields
 from typing import Any
 
 from ssdscope.errors import nearest
-from ssdscope.sweep.journal import flattened
+from ssdscope.sweep.table import flattened
 from ssdscope.targets import LatencySummary, RunResult
 
 COSTS = ("cost", "cost_per_gib")

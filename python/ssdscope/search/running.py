@@ -166,7 +166,7 @@ class _Course:
 
     def __post_init__(self) -> None:
         self.load = self.plan.load(self.seed)
-        self.known = {each["key"]: each for each in self.journal.documents}
+        self.known = {each["key"]: each for each in self.journal.documents()}
         self.began = time.monotonic()
 
     def run(self) -> None:

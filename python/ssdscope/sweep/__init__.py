@@ -13,7 +13,8 @@
 """
 
 from ssdscope.sweep.journal import Journal
-from ssdscope.sweep.plan import Plan, Point, points_of, read_plan
+from ssdscope.sweep.plan import Plan, read_plan
+from ssdscope.sweep.points import Point, points_of
 from ssdscope.sweep.runner import Outcome, run_points
 
 __all__ = ["Journal", "Outcome", "Plan", "Point", "points_of", "read_plan", "run_points"]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from ssdscope.errors import UsageError
+from ssdscope.errors import ClusterError, OutputError, SsdscopeError, UsageError
+from ssdscope.sweep.cluster import require_scheduler
 from ssdscope.sweep.journal import Journal
-from ssdscope.sweep.plan import Plan, Point, read_plan
-from ssdscope.sweep.runner import run_points
+from ssdscope.sweep.plan import Plan, read_plan
+from ssdscope.sweep.points import Point
+from ssdscope.sweep.runner import Outcome, run_points
 from ssdscope.targets.sources import files_of
 
 
@@ -49,7 +52,8 @@ class Swept:
 
 def missing(points: Sequence[Point], journal: Journal) -> list[Point]:
     """Give the points that the journal does not hold, or that failed."""
-    return [point for point in points if point.key not in journal.keys]
+    done = journal.keys
+    return [point for point in points if point.key not in done]
 
 
 def run_missing(
@@ -58,6 +62,7 @@ def run_missing(
     seed: int,
     *,
     jobs: int = -1,
+    scheduler: str | None = None,
     progress: Callable[[str, float], None],
 ) -> Swept:
     """Run what is missing of a sweep, each kept as soon as it is there, and write the table.
@@ -70,6 +75,8 @@ def run_missing(
         That the sweep began with.
     jobs
         Runs at a time; -1 for all cores.
+    scheduler
+        Address of a Dask scheduler, whose workers run them instead.
     progress
         Called with the stage and the share that is done.
 
@@ -77,40 +84,81 @@ def run_missing(
     ------
     OutputError
         If the journal or the table cannot be written.
+    ClusterError
+        If the cluster cannot run them, or is lost. What came before is kept, and in the table.
     """
-    wanted = missing(points, journal)
-    failed, unsettled, interrupted = Counter[str](), 0, False
+    tally = _Tally(len(missing(points, journal)), progress)
+    places = {point.key: place for place, point in enumerate(points)}
     try:
-        for done, outcome in enumerate(run_points(wanted, jobs=jobs), start=1):
-            if journal.append(outcome, seed):
-                failed[outcome.error or "for no reason"] += 1
-            unsettled += "unsettled" in (outcome.record or {})
-            progress(f"{done} of {len(wanted)} runs", done / len(wanted))
+        for outcome in run_points(missing(points, journal), jobs=jobs, scheduler=scheduler):
+            failed = journal.append(outcome, seed, places[outcome.point.key])
+            tally.add(outcome, failed=failed)
     except KeyboardInterrupt:
-        interrupted = True
-    table = str(journal.write_table())
+        tally.interrupted = True
+    except (ClusterError, OutputError):
+        with contextlib.suppress(SsdscopeError):  # what ended it is what matters
+            if journal.keys:
+                journal.write_table(points)
+        raise
+    table = str(journal.write_table(points))
+    done = len(points) - len(missing(points, journal))
     return Swept(
-        len(points), len(journal.keys), failed.total(), str(journal.path), table, unsettled,
-        interrupted, failed,
+        len(points), done, tally.failed.total(), str(journal.path), table, tally.unsettled,
+        tally.interrupted, tally.failed,
     )  # fmt: skip
 
 
-def require_jobs(jobs: int) -> None:
-    """Refuse what is no number of runs.
+class _Tally:
+    """Counts what became of runs, and shows how far they are."""
+
+    def __init__(self, wanted: int, progress: Callable[[str, float], None]) -> None:
+        self.failed = Counter[str]()
+        self.unsettled = 0
+        self.interrupted = False
+        self._done = 0
+        self._wanted = wanted
+        self._progress = progress
+        self._show()
+
+    def add(self, outcome: Outcome, *, failed: bool) -> None:
+        """Count one."""
+        if failed:
+            self.failed[outcome.error or "for no reason"] += 1
+        self.unsettled += "unsettled" in (outcome.record or {})
+        self._done += 1
+        self._show()
+
+    def _show(self) -> None:
+        failed = f", {self.failed.total()} failed" if self.failed else ""
+        stage = f"{self._done} of {self._wanted} runs{failed}"
+        self._progress(stage, self._done / max(self._wanted, 1))
+
+
+def require_engine(jobs: int, scheduler: str | None = None) -> None:
+    """Refuse what is no number of runs, and what is no scheduler; or both together.
 
     Raises
     ------
     UsageError
-        If it is none.
+        If one is none, or Dask is not installed.
     """
     if jobs == 0 or jobs < -1:
         raise UsageError(f"--jobs: {jobs} is no number of runs", hint="use 1 or more, or -1")
+    if scheduler is not None and jobs != -1:
+        raise UsageError(
+            "--jobs and --scheduler exclude each other: a cluster runs as many as its workers have "
+            "threads",
+            hint="dask worker --nthreads N says how many",
+        )
+    if scheduler is not None:
+        require_scheduler(scheduler)
 
 
 def read_by(plan: str | Plan) -> list[str]:
-    """List the files that a sweep reads: its plan, and the drives in it."""
+    """List the files that a sweep reads: its plan, and the drives and traces in it."""
     loaded = read_plan(plan) if isinstance(plan, str) else plan
-    return [loaded.source, *(file for target in loaded.targets for file in files_of(target))]
+    drives = (file for target in loaded.targets for file in files_of(target))
+    return [loaded.source, *drives, *loaded.traces]
 
 
 def table_beside(journal: str) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 from ssdscope import stats
 from ssdscope.errors import UsageError, nearest
-from ssdscope.sweep.journal import flattened, read_outcome
+from ssdscope.sweep.journal import read_outcome
+from ssdscope.sweep.table import flattened
 
 USUAL = ("iops", "latency_ns.mean", "latency_ns.p99")
 """Of each direction, where nothing else is asked for."""
@@ -50,7 +51,7 @@ class Combination:
 
 
 def read_results(path: str) -> list[dict[str, Any]]:
-    """Read the outcomes of a sweep: of a point that was run again the last.
+    """Read the outcomes of a sweep in the order of its plan: of a point run again, the last.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def read_results(path: str) -> list[dict[str, Any]]:
         latest[document["key"]] = document
     if not latest:
         raise UsageError(f"{path} holds no outcome", hint=HINT)
-    return list(latest.values())
+    return sorted(latest.values(), key=lambda document: int(document.get("place", 0)))
 
 
 def combined(outcomes: Sequence[Mapping[str, Any]]) -> list[Combination]:
@@ -110,6 +111,11 @@ def chosen_metrics(combinations: Sequence[Combination], asked: Sequence[str]) ->
         If one that is asked for is in no run.
     """
     there = list(dict.fromkeys(name for each in combinations for name in each.values))
+    if asked and not there:
+        raise UsageError(
+            "no run has any figure: none has succeeded",
+            hint="ssdscope sweep summary without --metric lists the reasons",
+        )
     for name in asked:
         if name not in there:
             raise UsageError(f"no run has {name!r}", hint=nearest(name, there))

@@ -1,11 +1,14 @@
 """A parsed target, opened: the one place where a drive's inside can be prepared or shown."""
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any
 
 from ssdscope import _native
@@ -277,11 +280,25 @@ def read_drive(uri: str) -> tuple[str, str]:
     if isinstance(spec, grammar.Preset):
         return preset_text(spec.name), f"{spec.name}.toml"
     if isinstance(spec, grammar.DriveFile):
-        return read_text(spec.path), printable(spec.path)
+        sent = _SENT.get().get(spec.path)
+        return read_text(spec.path) if sent is None else sent, printable(spec.path)
     raise UsageError(
         f"target {uri!r} has no drive file",
         hint="use sim:NAME or a path that ends in .toml",
     )
+
+
+_SENT: ContextVar[Mapping[str, str]] = ContextVar("_SENT", default=MappingProxyType({}))
+
+
+@contextlib.contextmanager
+def drive_files(texts: Mapping[str, str]) -> Iterator[None]:
+    """Take drive files from these texts meanwhile, by path, whatever this machine holds there."""
+    before = _SENT.set(texts)
+    try:
+        yield
+    finally:
+        _SENT.reset(before)
 
 
 def array_behind(uri: str) -> Array | None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.targets import grammar
-from ssdscope.targets.opening import array_behind
+from ssdscope.targets.opening import array_behind, read_drive
 
 
 def files_of(uri: str) -> list[str]:
@@ -18,6 +18,11 @@ def files_of(uri: str) -> list[str]:
         If the drive file of an array is wrong.
     """
     return _files(grammar.parse_target(uri))
+
+
+def drive_texts(uri: str) -> dict[str, str]:
+    """Read the drive files behind a target, by path, for `opening.drive_files` elsewhere."""
+    return {path: read_drive(path)[0] for path in files_of(uri) if path.endswith(".toml")}
 
 
 def require_file(trace: str) -> None:

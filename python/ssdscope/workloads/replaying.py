@@ -1,13 +1,13 @@
 """How a trace is read, fitted to a drive and paced."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.targets.names import options_json
-from ssdscope.units import parse_duration, parse_size
+from ssdscope.units import parse_count, parse_duration, parse_size
 
 MODES = {
     "open": "requests come at the times of the trace",
@@ -131,6 +131,86 @@ def replay_options(
         size_bytes=None if size is None else _parsed("--size", size, parse_size),
         **others,
     )
+
+
+def replay_from_options(
+    options: Mapping[str, Any], *, where: Callable[[str], str]
+) -> ReplayOptions:
+    """Read the options of a replay from a file, under their names on the command line.
+
+    Parameters
+    ----------
+    options
+        Values by name, as text, numbers, true or false.
+    where
+        How to call an option in a message.
+
+    Raises
+    ------
+    UsageError
+        If an option is unknown or cannot be read; the message begins with `where` it stands.
+    """
+    fields: dict[str, Any] = {}
+    for name, value in options.items():
+        if name not in _IN_FILES:
+            raise UsageError(
+                f"{where(name)}: a replay of a trace has no such option",
+                hint=nearest(name, _IN_FILES),
+            )
+        field, read = _IN_FILES[name]
+        try:
+            fields[field] = read(value)
+        except UsageError as error:
+            raise UsageError(f"{where(name)}: {error.message}", hint=error.hint) from error
+    try:
+        return ReplayOptions(**fields)
+    except UsageError as error:
+        option, colon, rest = error.message.partition(": ")
+        name = option.removeprefix("--").replace("-", "_")
+        said = f"{where(name)}: {rest}" if colon else error.message
+        raise UsageError(said, hint=error.hint) from error
+
+
+def _word(value: Any) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{value!r} is not a text")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{value!r} is neither true nor false")
+    return value
+
+
+def _factor(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UsageError(f"{value!r} is not a number")
+    return float(value)
+
+
+def _volume(value: Any) -> int:
+    return 0 if str(value).strip() == "0" else parse_count(str(value))
+
+
+_IN_FILES: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "format": ("format", _word),
+    "columns": ("columns", _word),
+    "mode": ("mode", _word),
+    "iodepth": ("iodepth", lambda value: parse_count(str(value))),
+    "thinktime": ("thinktime_ns", lambda value: parse_duration(str(value))),
+    "time_scale": ("time_scale", _factor),
+    "align": ("align", _word),
+    "fit": ("fit", _word),
+    "volume": ("volume", _volume),
+    "reads_only": ("reads_only", _flag),
+    "skip_bad": ("skip_bad", _flag),
+    "limit": ("limit", lambda value: parse_count(str(value))),
+    "spread_ties": ("spread_ties", _flag),
+    "offset": ("offset_bytes", lambda value: parse_size(str(value))),
+    "size": ("size_bytes", lambda value: parse_size(str(value))),
+}
+"""Options as files name them: the field that each sets, and how its value is read."""
 
 
 def _parsed(option: str, text: str, parse: Callable[[str], int]) -> int:

@@ -3,8 +3,9 @@
 //!
 //! [`plane`] is the bookkeeping of blocks, `collection` frees blocks, `wear` spreads
 //! erases over them, [`pslc`] is a region with one bit per cell, `untimed` does whole
-//! writes at once for preparing states, plane by plane where they can be `apart`. [`translation`], [`map`] and [`sectors`] (where
-//! pages are, which of their sectors were written) serve the log-block layer too.
+//! writes at once for preparing states, plane by plane where they can be `apart`.
+//! [`translation`], [`map`] and [`sectors`] (where pages are, which of their sectors were
+//! written) serve the log-block layer too.
 
 mod apart;
 mod collection;

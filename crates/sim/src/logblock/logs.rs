@@ -243,8 +243,8 @@ mod tests {
 
     fn logs(association: &str, victim: &str) -> Logs {
         let text = format!(
-            "over_provisioning_ratio = 0.5\n[nand]\nchannels = 1\nblocks_per_plane = 30\npages_per_block = 4\n\
-             page_bytes = 4096\nread_ns = 1\nprogram_ns = 2\nerase_ns = 3\n[channel]\n\
+            "over_provisioning_ratio = 0.5\n[nand]\nchannels = 1\nblocks_per_plane = 30\n\
+             pages_per_block = 4\npage_bytes = 4096\nread_ns = 1\nprogram_ns = 2\nerase_ns = 3\n[channel]\n\
              ns_per_byte = 1\n[ftl]\nkind = \"log-block\"\nmerge_unit_bytes = 16384\n\
              log_blocks = 3\nlog_association = \"{association}\"\nlog_victim = \"{victim}\"\n"
         );

@@ -1,0 +1,122 @@
+"""The table of a sweep: Parquet, a row per run, written in batches, whole or not at all."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.results.files import whole_file
+from ssdscope.results.marks import MADE_BY
+from ssdscope.targets.names import printable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_ROWS = 1024
+"""Rows in memory at a time."""
+_NOT_IN_TABLE = ("drive", "members", "erase_histogram")
+
+
+def write_table(path: Path, documents: Callable[[], Iterable[Mapping[str, Any]]]) -> None:
+    """Write outcomes of runs as a table.
+
+    Parameters
+    ----------
+    documents
+        Gives those of a journal, always the same and in the same order. It is asked twice, for
+        which columns there are and for their values, so that never all rows are in memory.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written; what was there before stays.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = _columns(map(_row, documents()))
+    schema = pa.schema(
+        [pa.field(name, getattr(pa, maker)()) for name, maker in columns.items()],
+        {"ssdscope.made_by": MADE_BY},
+    )
+    with whole_file(path) as file, pq.ParquetWriter(file, schema) as writer:
+        for batch in _batches(map(_row, documents())):
+            writer.write_table(_table(batch, schema))
+
+
+def _columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Find the columns of all rows, in the order in which they come, and the type of each."""
+    columns: dict[str, str] = {}
+    seen: set[tuple[Any, ...]] = set()
+    for row in rows:
+        kinds = (*row, *map(type, row.values()))
+        if kinds not in seen:  # most rows of a sweep are alike
+            seen.add(kinds)
+            for name, value in row.items():
+                columns[name] = _wider(columns.get(name, "null"), _type_of(value))
+    return columns
+
+
+def _table(rows: list[dict[str, Any]], schema: "pa.Schema") -> "pa.Table":
+    import pyarrow as pa
+
+    texts = {field.name for field in schema if field.type == pa.string()}
+    columns = [
+        [_text(row.get(name)) if name in texts else row.get(name) for row in rows]
+        for name in schema.names
+    ]
+    arrays = [pa.array(each, field.type) for each, field in zip(columns, schema, strict=True)]
+    return pa.table(arrays, schema=schema)
+
+
+def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    while batch := list(islice(rows, BATCH_ROWS)):
+        yield batch
+
+
+def _type_of(value: Any) -> str:
+    """Name the maker of the column's type."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "bool_"
+        case int():
+            return "int64"
+        case float():
+            return "float64"
+    return "string"
+
+
+def _wider(one: str, other: str) -> str:
+    """Give the type that holds the values of both; where there is no other, it is text."""
+    if one == other or other == "null":
+        return one
+    if one == "null":
+        return other
+    return "float64" if {one, other} == {"int64", "float64"} else "string"
+
+
+def _text(value: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else str(value)
+
+
+def _row(document: Mapping[str, Any]) -> dict[str, Any]:
+    varied = {f"varied.{name}": value for name, value in document["point"]["varied"].items()}
+    return varied | flattened(document["record"])
+
+
+def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Spread nested dictionaries over dotted names; lists and whole drives are left out."""
+    row: dict[str, Any] = {}
+    _flatten(record, "", row)
+    return row
+
+
+def _flatten(value: Any, name: str, row: dict[str, Any]) -> None:
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if key not in _NOT_IN_TABLE:
+                _flatten(each, f"{name}.{key}" if name else key, row)
+    elif not isinstance(value, list):
+        row[name] = printable(value) if isinstance(value, str) else value
