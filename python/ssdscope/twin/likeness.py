@@ -12,7 +12,7 @@ import numpy as np
 from ssdscope.errors import SsdscopeError
 from ssdscope.targets.drive_writer import drive_toml, open_drive
 from ssdscope.workloads import Workload
-from ssdscope.workloads.figures import counted, run_stretch
+from ssdscope.workloads.figures import DIRECTIONS, counted, run_counted
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -227,8 +227,9 @@ def _mean(device: Device, row: Measured, seed: int, whole: bool) -> float:
         if row.iodepth == 1:
             # Where nothing overlaps the summary is enough, and a log takes time to keep.
             return device.run(replace(plan, requests=count)).only().latency_ns.mean
-        stretch = run_stretch(device, counted(plan, count))
+        log, _, _ = run_counted(device, counted(plan, count))
     except SsdscopeError:
         return float("nan")
-    latency = stretch.latencies_ns("write" if row.writes else "read")
+    wanted = log.op == DIRECTIONS["write" if row.writes else "read"]
+    latency = log.latency_ns[wanted].astype(float)
     return float(latency.mean()) if latency.size else float("nan")

@@ -136,8 +136,11 @@ class Stretch:
     @classmethod
     def of(cls, log: Log, duration_ns: int, depth: int) -> Self:
         """Take a log in the order of issue."""
-        chosen = {name: log.select(log.op == op) for name, op in DIRECTIONS.items()}
-        parts = {name: Part.of(each) for name, each in chosen.items() if len(each)}
+        parts = {}
+        for name, op in DIRECTIONS.items():
+            chosen = log.op == op
+            if chosen.any():
+                parts[name] = Part.of(log if chosen.all() else log.select(chosen))
         return cls(parts, duration_ns, depth)
 
     @classmethod
@@ -178,20 +181,41 @@ def run_stretch(device: Device, workload: Workload) -> Stretch:
     KeyboardInterrupt
         After Ctrl-C.
     """
+    return Stretch.of(*run_counted(device, workload))
+
+
+def run_counted(device: Device, workload: Workload) -> tuple[Log, int, int]:
+    """Run a workload to its own limits, and keep the requests of `run_stretch` as they are.
+
+    Returns
+    -------
+    log
+        Of those that were served, in the order of issue.
+    duration_ns, depth
+        As of a `Stretch`.
+
+    Raises
+    ------
+    DeviceError
+        If the drive fails.
+    KeyboardInterrupt
+        After Ctrl-C.
+    """
     result, log = device.run_logged(workload)
     result.whole()
-    log = log.select(np.argsort(log.index, kind="stable"))
+    order = np.argsort(log.index, kind="stable")
     depth = workload.iodepth * workload.numjobs
     if workload.arrival != "closed" or len(log) < 4 * depth:
         depth = 0
     end = len(log) - depth
     # From one submission to another: what is in flight at both ends is as much.
-    last = log.submit_ns[end] if depth else log.complete_ns.max(initial=0)
-    first = log.submit_ns[depth] if len(log) else 0
-    counted = log.select(np.arange(depth, end))
-    if counted.error.any():
-        counted = counted.select(counted.error == 0)
-    return Stretch.of(counted, int(last) - int(first), max(depth, 1))
+    last = log.submit_ns[order[end]] if depth else log.complete_ns.max(initial=0)
+    first = log.submit_ns[order[depth]] if len(log) else 0
+    counted = order[depth:end]
+    errors = log.error[counted]
+    if errors.any():
+        counted = counted[errors == 0]
+    return log.select(counted), int(last) - int(first), max(depth, 1)
 
 
 def figures_of(stretches: Sequence[Stretch], drift: float = 0.0) -> dict[str, Figure]:
