@@ -1,7 +1,9 @@
 """The sweep of the page: every pattern by size and depth, and points between for the twin."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, fields, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -180,12 +182,47 @@ def collect(
 ) -> Iterator[Measurement]:
     """Run each point, in order, and give each row as soon as it is there.
 
-    A simulated drive is forked before each write, so that all of them start from the same
-    state and none ages the drive for the next. A real drive has to live with what was done.
+    Each write on a simulated drive has copies of it, so that all of them start from the same
+    state and none ages the drive for the next; so they run side by side. A real drive has to live
+    with what was done.
     """
-    for index, point in enumerate(points):
-        yield _measure(device, point, effort, seed + index * SEEDS_APART)
-        progress(f"{point.rw} {point.block_bytes // 1024} KiB", (index + 1) / len(points))
+    seeds = range(seed, seed + len(points) * SEEDS_APART, SEEDS_APART)
+    asked = list(zip(points, seeds, strict=True))
+    rows = _side_by_side if device.info.snapshot else _one_by_one
+    with closing(rows(device, asked, effort)) as measured:
+        for done, (point, row) in enumerate(zip(points, measured, strict=True), start=1):
+            yield row
+            progress(f"{point.rw} {point.block_bytes // 1024} KiB", done / len(points))
+
+
+def _one_by_one(
+    device: Device, asked: Sequence[tuple[Point, int]], effort: Effort
+) -> Generator[Measurement, None, None]:
+    for point, seed in asked:
+        yield _measure([device], point, effort, seed)
+
+
+def _side_by_side(
+    device: Device, asked: Sequence[tuple[Point, int]], effort: Effort
+) -> Generator[Measurement, None, None]:
+    """Measure the reads in front one by one, and the others on copies, several at a time."""
+    from joblib import Parallel, delayed
+
+    reads = list(takewhile(lambda each: not each[0].writes, asked))
+    yield from _one_by_one(device, reads, effort)
+    # A run is one call into Rust that lets go of Python, so threads are enough.
+    workers = Parallel(n_jobs=-1, prefer="threads", return_as="generator")
+    with closing(
+        workers(
+            delayed(_measure)(_copies(device, point), point, effort, seed)
+            for point, seed in asked[len(reads) :]
+        )
+    ) as rows:
+        yield from rows
+
+
+def _copies(device: Device, point: Point) -> list[Device]:
+    return [device.fork() for _ in range(BURSTS if point.writes else 1)]
 
 
 def workload_of(point: Point, seed: int) -> Workload:
@@ -193,10 +230,11 @@ def workload_of(point: Point, seed: int) -> Workload:
     return Workload(rw=point.rw, block_bytes=point.block_bytes, iodepth=point.iodepth, seed=seed)
 
 
-def _measure(device: Device, point: Point, effort: Effort, seed: int) -> Measurement:
+def _measure(drives: Sequence[Device], point: Point, effort: Effort, seed: int) -> Measurement:
+    """Run a point on each of some drives that are in one state."""
     sort = "burst" if point.writes else "read"
     try:
-        stretches = list(_stretches(device, point, effort, seed))
+        stretches = list(_stretches(drives, point, effort, seed))
     except DeviceError as error:
         return Measurement(point, sort, failure=error.message)
     found = figures_of(stretches).get("write" if point.writes else "read")
@@ -205,19 +243,17 @@ def _measure(device: Device, point: Point, effort: Effort, seed: int) -> Measure
     return Measurement(point, sort, found)
 
 
-def _stretches(device: Device, point: Point, effort: Effort, seed: int) -> Iterator[Stretch]:
-    """Run a point once; bursts that can begin from one state several times."""
+def _stretches(
+    drives: Sequence[Device], point: Point, effort: Effort, seed: int
+) -> Iterator[Stretch]:
+    """Run a point once on each drive."""
     plan = workload_of(point, seed)
-    if device.info.clock == "wall":
-        runtime = replace(plan, io_bytes=MUCH_BYTES, runtime_ns=effort.runtime_ns)
-        yield run_stretch(device, runtime)
-        return
-    limited = counted(plan, _requests(point, effort))
-    if not point.writes or not device.info.snapshot:
-        yield run_stretch(device, limited)
-        return
-    for burst in range(BURSTS):
-        yield run_stretch(device.fork(), limited.seeded(seed + burst))
+    if drives[0].info.clock == "wall":
+        plan = replace(plan, io_bytes=MUCH_BYTES, runtime_ns=effort.runtime_ns)
+    else:
+        plan = counted(plan, _requests(point, effort))
+    for burst, drive in enumerate(drives):
+        yield run_stretch(drive, plan.seeded(seed + burst))
 
 
 def _requests(point: Point, effort: Effort) -> int:
