@@ -30,9 +30,12 @@ $(TOOLS)/bin/uv:
 
 # uv restores the package from its cache without the compiled module if that was deleted while
 # the sources stayed (uv issue 11390); only then is the rebuild forced.
+# Bytecode is made once, here: where Python may not keep it (PYTHONDONTWRITEBYTECODE is common in
+# containers), each command would make its own, for as long as it takes otherwise.
 setup: $(filter $(TOOLS)/%,$(UV)) ## Build the package and its environment
-	$(UV) sync --quiet
+	$(UV) sync --quiet --compile-bytecode
 	@test -e $(NATIVE) || $(UV) sync --quiet --reinstall-package ssdscope
+	@$(RUN) python -m compileall -q python/ssdscope
 
 system: ## Install what some tests need by apt, where that is possible
 	@sh scripts/setup-system.sh
