@@ -20,6 +20,7 @@ from ssdscope.report import (
     characterize,
     performance,
     render,
+    stages,
     sustaining,
     words,
 )
@@ -314,7 +315,11 @@ def spc_trace(path: Path, seconds: int) -> Path:
     return path
 
 
-def test_a_trace_is_shown_with_what_was_done_to_it(tmp_path: Path) -> None:
+def test_a_trace_is_shown_with_what_was_done_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in stages.RUN.keys() - {"trace"}:
+        monkeypatch.setitem(stages.RUN, name, lambda _job, _progress: None)
     result = characterize(
         open_target("sim:msr-4gb", seed=1),
         budget=BRIEF,
@@ -390,6 +395,10 @@ def test_columns_of_a_trace_are_checked_and_stand_in_the_command(tmp_path: Path)
 
 
 def test_the_command_on_the_page_repeats_the_run(tmp_path: Path) -> None:
+    def impatient(stage: str, _share: float) -> None:
+        if not stage.startswith("writing"):
+            raise KeyboardInterrupt
+
     change = "over_provisioning_ratio=0.28"
     result = characterize(
         open_target("sim:mqsim-8g", seed=1, state="random", sets=[change]),
@@ -397,6 +406,7 @@ def test_the_command_on_the_page_repeats_the_run(tmp_path: Path) -> None:
         seed=1,
         out_html=tmp_path / "page.html",
         sets=[change],
+        progress=impatient,
     )
     words = result.to_json()["provenance"]["command"].split()
     assert words == [

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -397,3 +398,24 @@ def test_it_can_be_drawn(fitted: FittedModel, tmp_path: Path) -> None:
     text = (tmp_path / "sheet.svg").read_text(encoding="utf-8")
     assert text.count("<path") > 50
     save(models.tree(tree, LIGHT), tmp_path / "tree.svg")
+
+
+def test_nothing_is_fitted_twice_to_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    fit_estimator = fitting.fit_estimator
+
+    def counted(model: str, feature_set: str, sample: Sample, seed: int) -> Any:
+        made.append(len(sample))
+        return fit_estimator(model, feature_set, sample, seed)
+
+    monkeypatch.setattr(fitting, "fit_estimator", counted)
+    rows, fits = collection(60), fitting.Fits()
+    common = {"seed": 1, "fits": fits}
+    fitting.fit(rows, HEADER, model="ols", feature_set="extended", tails=False, **common)
+    assert sorted(made) == [54] * 10 + [60]
+    made.clear()
+    known = evaluation.evaluate(rows, models=["ols"], feature_sets=["extended"], **common)
+    assert made == [samples.LEAST_ROWS], "what loads libraries, and no more"
+    again = evaluation.evaluate(rows, models=["ols"], feature_sets=["extended"], seed=1)
+    assert [each["mre"] for each in known] == [each["mre"] for each in again]
+    assert made.count(54) == 10

@@ -14,7 +14,7 @@ from ssdscope.models.estimators import (
     LightgbmRegressor,
     LinearQuantileRegressor,
 )
-from ssdscope.models.gaussian import GaussianProcess, _left_out, _likelihood, _pairs
+from ssdscope.models.gaussian import GaussianProcess, _left_out, _likelihood
 from ssdscope.models.gaussian_model import GaussianModel, distances, matern
 from ssdscope.models.guide.estimators import GuideRegressor
 from ssdscope.models.guide.model import GuideModel
@@ -178,14 +178,13 @@ def test_a_line_does_not_go_on_for_ever() -> None:
 
 def test_the_gradient_of_the_likelihood_is_its_slope() -> None:
     x, y = data(40)
-    squares = _pairs(x)
     values = np.log(y) - np.log(y).mean()
     at = np.array([0.3, -3.0, 0.2, 0.5, -0.1, 0.4])
     shape = np.linspace(0.2, 3.0, len(values))
-    _, gradient = _likelihood(at, squares, values, shape)
+    _, gradient = _likelihood(at, x, values, shape)
     for index in range(len(at)):
         step = np.eye(len(at))[index] * 1e-5
-        ends = [_likelihood(at + side * step, squares, values, shape)[0] for side in (-1, 1)]
+        ends = [_likelihood(at + side * step, x, values, shape)[0] for side in (-1, 1)]
         assert gradient[index] == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=1e-4, abs=1e-5)
 
 

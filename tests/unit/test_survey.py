@@ -3,9 +3,18 @@
 import numpy as np
 from tests.unit.made_up_runs import info
 
-from ssdscope.probes import Budget
+from ssdscope.probes import Budget, silent
 from ssdscope.report import modelling
-from ssdscope.report.survey import between, grid, off_grid, planned
+from ssdscope.report.survey import (
+    SEEDS_APART,
+    Effort,
+    Point,
+    between,
+    collect,
+    grid,
+    off_grid,
+    planned,
+)
 from ssdscope.report.sustaining import Settled
 from ssdscope.targets import open_target
 
@@ -56,3 +65,17 @@ def test_a_drive_too_small_for_the_workloads_has_no_model() -> None:
     )
     assert found == []
     assert told == []
+
+
+def test_writes_side_by_side_come_to_what_each_does_alone() -> None:
+    device = open_target("sim:mqsim-8g", seed=1).device
+    points = [Point("randwrite", size << 10, depth) for size in (4, 16) for depth in (1, 16)]
+    effort = Effort(40, 0)
+    told: list[float] = []
+    rows = list(collect(device, points, effort, seed=5, progress=lambda _, done: told.append(done)))
+    assert [row.point for row in rows] == points
+    assert told == [0.25, 0.5, 0.75, 1.0]
+    for place, row in enumerate(rows):
+        seed = 5 + place * SEEDS_APART
+        (alone,) = collect(device, [row.point], effort, seed=seed, progress=silent)
+        assert alone == row

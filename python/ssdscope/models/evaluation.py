@@ -58,6 +58,7 @@ def evaluate(
     workload: str = "all",
     seed: int,
     progress: StageProgress = fitting.quiet,
+    fits: fitting.Fits | None = None,
 ) -> list[dict[str, Any]]:
     """Evaluate kinds of models on a collection.
 
@@ -74,6 +75,8 @@ def evaluate(
         Of folds and fits.
     progress
         Told what is done, and the share.
+    fits
+        What was fitted before.
 
     Returns
     -------
@@ -95,7 +98,7 @@ def evaluate(
     pairs = registry.pairs(models, feature_sets)
     for done, (name, each) in enumerate(pairs):
         progress(f"evaluating {name} on {each} features", done / len(pairs))
-        found += scores(name, each, sample, test, seed)
+        found += scores(name, each, sample, test, seed, fits=fits)
         if target in ("iops", "bandwidth"):
             found += _by_little(name, each, rows, target, workload, seed)
     floor = noise_floor(rows, target, workload)
@@ -152,6 +155,8 @@ def scores(
     test: Sample,
     seed: int,
     unseen: fitting.Unseen | None = None,
+    *,
+    fits: fitting.Fits | None = None,
 ) -> list[dict[str, Any]]:
     """Fit one kind of model and give its rows, one per split.
 
@@ -161,14 +166,15 @@ def scores(
         What is learnt from, and what is held to; the second may be empty.
     unseen
         Predictions of the sample's rows by models without their folds, where they are known.
+    fits
+        What was fitted before.
     """
+    fits = fits or fitting.Fits()
     few = Sample(sample.inputs[: samples.LEAST_ROWS], sample.values[: samples.LEAST_ROWS])
     fitting.fit_estimator(name, feature_set, few, seed)  # loading libraries is not fitting
-    started = time.perf_counter()
-    fitted = fitting.fit_estimator(name, feature_set, sample, seed).model_
-    fit_s = time.perf_counter() - started
+    fitted, fit_s = fits.model(name, feature_set, sample, seed)
     if unseen is None:
-        unseen = fitting.unseen_predictions(name, feature_set, sample, seed)
+        unseen = fits.unseen(name, feature_set, sample, seed)
     reach = unseen.reach(sample)
     guesses = []
     for split, part in (("in-sample", sample), ("off-grid", test)):

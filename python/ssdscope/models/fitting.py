@@ -1,7 +1,8 @@
 """From collected runs to a model: the best kind chosen, its interval calibrated, all kept."""
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from ssdscope import stats
 from ssdscope.errors import UsageError, nearest
 from ssdscope.models import asking, features, readable, registry, samples
-from ssdscope.models.fitted import FittedModel, Prediction
+from ssdscope.models.fitted import FittedModel, Prediction, Predictor
 from ssdscope.models.intervals import Reach
 from ssdscope.models.samples import Sample
 from ssdscope.models.table import Collected
@@ -61,6 +62,35 @@ class Choice:
     unseen: Unseen
 
 
+@dataclass(frozen=True, eq=False)
+class Fits:
+    """Fits kinds of models, none of them twice to the same rows."""
+
+    _models: dict[Any, tuple[Any, float]] = field(default_factory=dict)
+    _unseen: dict[Any, Unseen] = field(default_factory=dict)
+
+    def model(
+        self, name: str, feature_set: str, sample: Sample, seed: int
+    ) -> tuple[Predictor, float]:
+        """Give a model of a sample, and the seconds that fitting it took."""
+        key = (name, feature_set, sample.whole().key, seed)
+        if key not in self._models:
+            started = time.perf_counter()
+            fitted = fit_estimator(name, feature_set, sample, seed).model_
+            self._models[key] = fitted, time.perf_counter() - started
+        return self._models[key]
+
+    def unseen(
+        self, name: str, feature_set: str, sample: Sample, seed: int, most_folds: int | None = None
+    ) -> Unseen:
+        """Predict each row by a model that was fitted without its fold."""
+        key = (name, feature_set, sample.key, sample.whole().key, seed, most_folds)
+        if key not in self._unseen:
+            found = unseen_predictions(name, feature_set, sample, seed, most_folds)
+            self._unseen[key] = found
+        return self._unseen[key]
+
+
 def quiet(_stage: str, _share: float) -> None:
     """Tell nobody."""
 
@@ -96,14 +126,19 @@ def unseen_predictions(
 
 
 def compare(
-    names: Sequence[str], sets: Sequence[str], sample: Sample, seed: int, progress: StageProgress
+    names: Sequence[str],
+    sets: Sequence[str],
+    sample: Sample,
+    seed: int,
+    progress: StageProgress,
+    fits: Fits | None = None,
 ) -> list[Choice]:
     """Cross-validate kinds of models with sets of features, the best first."""
-    pairs = registry.pairs(names, sets)
+    pairs, fits = registry.pairs(names, sets), fits or Fits()
     found = []
     for done, (name, each) in enumerate(pairs):
         progress(f"cross-validating {name} on {each} features", done / len(pairs))
-        unseen = unseen_predictions(name, each, sample, seed)
+        unseen = fits.unseen(name, each, sample, seed)
         mre = stats.prediction_errors(sample.values, unseen.predicted).mre
         found.append(Choice(name, each, mre, unseen))
     return sorted(found, key=lambda choice: choice.mre)
@@ -132,6 +167,7 @@ def fit(
     tails: bool = True,
     seed: int,
     progress: StageProgress = quiet,
+    fits: Fits | None = None,
 ) -> FittedModel:
     """Fit a model to the runs of a collection that are there to learn from.
 
@@ -153,20 +189,24 @@ def fit(
         Of folds and fits.
     progress
         Told what is done, and the share.
+    fits
+        What was fitted before, and takes up what is fitted here.
 
     Raises
     ------
     UsageError
         If a name is unknown or there are too few runs.
     """
+    fits = fits or Fits()
     sample = Sample.of(rows, "train", target, workload)
     samples.require_enough(sample, features.WORKLOADS[workload])
     names = registry.available(len(sample)) if model == registry.BEST else _several(model)
     sets = ["extended", "physics"] if feature_set == registry.BEST else _several(feature_set)
-    choices = compare(names, sets, sample, seed, lambda what, share: progress(what, 0.7 * share))
+    part: StageProgress = lambda what, share: progress(what, 0.7 * share)  # noqa: E731
+    choices = compare(names, sets, sample, seed, part, fits)
     progress("calibrating intervals", 0.7)
     best = replace(choices[0], unseen=calibrating(choices[0], sample, seed))
-    predictions = {target: _prediction(best, sample, target, seed)}
+    predictions = {target: _prediction(best, sample, target, seed, fits)}
     if target == "latency" and tails:
         for done, tail in enumerate(("read_p99", "write_p99")):
             progress(f"fitting {tail}", 0.7 + 0.1 * done)
@@ -174,7 +214,7 @@ def fit(
             if len(own) >= samples.LEAST_ROWS:
                 unseen = unseen_predictions(best.model, best.feature_set, own, seed)
                 choice = Choice(best.model, best.feature_set, 0.0, unseen)
-                predictions[tail] = _prediction(choice, own, tail, seed)
+                predictions[tail] = _prediction(choice, own, tail, seed, fits)
     progress("a tree to read", 0.9)
     every = sample.whole()
     chosen = stream(seed, "models.fitting.background").permutation(len(sample))[:BACKGROUND]
@@ -205,13 +245,13 @@ def _several(names: str | Sequence[str]) -> Sequence[str]:
     return [names] if isinstance(names, str) else names
 
 
-def _prediction(choice: Choice, sample: Sample, target: str, seed: int) -> Prediction:
-    fitted = fit_estimator(choice.model, choice.feature_set, sample, seed)
+def _prediction(choice: Choice, sample: Sample, target: str, seed: int, fits: Fits) -> Prediction:
+    fitted, _ = fits.model(choice.model, choice.feature_set, sample, seed)
     low, high = held(np.array([1e-300, 1e300]), sample.whole().values)
     errors = stats.prediction_errors(sample.values, choice.unseen.predicted).to_json()
     return Prediction(
         name=samples.TARGETS[target][0],
-        model=fitted.model_,
+        model=fitted,
         low=float(low),
         high=float(high),
         reach=choice.unseen.reach(sample),

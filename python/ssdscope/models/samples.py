@@ -1,5 +1,6 @@
 """Rows of a collection as arrays: what a model learns from and is held to."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
@@ -94,6 +95,11 @@ class Sample:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def key(self) -> bytes:
+        """Tell the rows apart from those of other samples, what is beside them left out."""
+        return hashlib.sha256(self.inputs.tobytes() + self.values.tobytes()).digest()
 
     def whole(self) -> "Sample":
         """Give all that is learnt from as one sample."""

@@ -5,7 +5,7 @@ import re
 from dataclasses import fields
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ssdscope.plots.pointing import described
 from ssdscope.plots.style import PAGE
@@ -44,11 +44,14 @@ def inline_svg(figure: "Figure", name: str, description: str) -> str:
         What a reader who does not see the figure should know.
     """
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     buffer = io.StringIO()
     # Text stays text: it follows the page's font, can be found and be read aloud.
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        # `savefig` draws twice, and throws the first away: it only finds where all goes.
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(buffer, metadata={"Date": None, "Creator": None})
     svg = _STAND_IN.sub(lambda match: _ROLES[match.group()], buffer.getvalue())
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
     svg = _TICK.sub(r'<g class="\1tick">', svg)

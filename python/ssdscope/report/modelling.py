@@ -106,11 +106,12 @@ def model(
         header = plan.header({"target": uri}, 0)
         # On a few hundred rows threads of BLAS wait for each other longer than they compute.
         with threadpool_limits(limits=1, user_api="blas"):
+            fits = fitting.Fits()
             fitted = fitting.fit(
-                rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed
+                rows, header, model=MODELS, feature_set=SETS, tails=False, seed=seed, fits=fits
             )
             progress("holding the model to unseen runs", 0.9)
-            document = _document(fitted, rows, plan)
+            document = _document(fitted, rows, plan, fits)
         return [
             document
             | {"maps": _maps(fitted, device.info, kinds), "writes": _sort(device.info, kinds)}
@@ -148,10 +149,10 @@ def _sort(info: DeviceInfo, kinds: Kinds) -> str | None:
 
 
 def _document(
-    fitted: FittedModel, rows: Sequence[Collected], plan: collecting.Plan
+    fitted: FittedModel, rows: Sequence[Collected], plan: collecting.Plan, fits: fitting.Fits
 ) -> dict[str, Any]:
     evaluated = evaluation.evaluate(
-        rows, models=[fitted.model], feature_sets=[fitted.feature_set], seed=plan.seed
+        rows, models=[fitted.model], feature_sets=[fitted.feature_set], seed=plan.seed, fits=fits
     )
     test = [each.row for each in rows if each.split == "test" and each.usable]
     predicted = fitted.rows(features.inputs([row.vector for row in test]))

@@ -48,6 +48,8 @@ class Device:
     ----------
     native
         The drive as the native module opened it. `open_target` is how to get one.
+    info
+        What is known of it; asked for if absent.
 
     Attributes
     ----------
@@ -55,9 +57,9 @@ class Device:
         What a host knows of the drive beforehand.
     """
 
-    def __init__(self, native: _native.Device) -> None:
+    def __init__(self, native: _native.Device, info: DeviceInfo | None = None) -> None:
         self._native = native
-        self.info = self._read_info()
+        self.info = info or self._read_info()
 
     def _read_info(self) -> DeviceInfo:
         return DeviceInfo.from_json(self._native.info())
@@ -371,7 +373,7 @@ class Device:
             If the drive cannot (`DeviceInfo.snapshot`).
         """
         with translated_errors():
-            return Device(self._native.fork())
+            return Device(self._native.fork(), self.info)
 
     def note_run(self, plan: Plan, result: RunResult) -> None:
         """Take note of a run on a copy that was made elsewhere (`copies`)."""

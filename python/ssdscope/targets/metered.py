@@ -98,7 +98,7 @@ class MeteredDevice(Device):
     def __init__(
         self, device: Device, limits: Limits | None = None, spent: Spent | None = None
     ) -> None:
-        super().__init__(device._native)
+        super().__init__(device._native, device.info)
         self.limits = limits or Limits()
         self.spent = spent or Spent()
 
@@ -116,10 +116,10 @@ class MeteredDevice(Device):
         ExhaustedError
             If the time is over, or more would be written than is left.
         """
-        fitted = self._fitted(json.loads(plan.to_json()))
+        fitted, ramp = self._fitted(plan)
         watch = Watch(self.limits.why_over, progress)
         result = super().run(fitted, progress=self._watched(watch, progress), chunk=chunk)
-        self._count(result, fitted.values.get("ramp_requests") or 0)
+        self._count(result, ramp)
         if watch.why:
             raise ExhaustedError(watch.why)
         return result
@@ -182,17 +182,19 @@ class MeteredDevice(Device):
         if left is not None and writes_bytes > max(left, 0):
             raise ExhaustedError("this stage has written as much as it declared")
 
-    def _fitted(self, values: dict[str, Any]) -> _Values:
-        """Let a run write no more than what is left."""
+    def _fitted(self, plan: Plan) -> tuple[Plan, int]:
+        """Let a run write no more than what is left; the plan, and requests that do not count."""
         self._require(0)
-        left = self._left_bytes()
+        text, left = plan.to_json(), self._left_bytes()
+        values = json.loads(text)
+        ramp = values.get("ramp_requests") or 0
         if left is None or values.get("rw") in ("read", "randread"):
-            return _Values(values)
+            return _Written(text), ramp
         block = max(values.get("block_bytes") or 0, values.get("write_block_bytes") or 0, 1)
-        uncounted = (values.get("ramp_requests") or 0) * block
-        self._require(uncounted + block)
-        room = (left - uncounted) // block * block
-        return _Values(values | {"io_bytes": min(values.get("io_bytes") or room, room)})
+        self._require(ramp * block + block)
+        room = (left - ramp * block) // block * block
+        values["io_bytes"] = min(values.get("io_bytes") or room, room)
+        return _Written(json.dumps(values)), ramp
 
     def _count(self, result: RunResult, uncounted: int) -> None:
         read, written = (0 if each is None else each.bytes for each in (result.read, result.write))
@@ -231,11 +233,11 @@ class Watch:
             raise KeyboardInterrupt
 
 
-class _Values:
-    """A plan from its values."""
+@dataclass(frozen=True)
+class _Written:
+    """A plan that is written already."""
 
-    def __init__(self, values: dict[str, Any]) -> None:
-        self.values = values
+    text: str
 
     def to_json(self) -> str:
-        return json.dumps(self.values)
+        return self.text

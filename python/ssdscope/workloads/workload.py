@@ -25,6 +25,8 @@ ARRIVALS = {
 """When a request comes."""
 SHARES = ("offset_share", "size_share", "io_share")
 """Fields that a drive's size makes bytes of."""
+SPLITS = ("block_split", "read_block_split", "write_block_split")
+"""Fields that are several sizes with their shares."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,14 @@ class Workload:
 
     def to_dict(self) -> dict[str, Any]:
         """Give the keys of the JSON form, every one of them."""
-        return {name: each for name, each in asdict(self).items() if name not in SHARES}
+        # `asdict` copies each of them deeply, and small runs are made by the thousand.
+        values = {name: each for name, each in vars(self).items() if name not in SHARES}
+        for name in SPLITS:
+            if values[name] is not None:
+                values[name] = [asdict(each) for each in values[name]]
+        if self.random_distribution is not None:
+            values["random_distribution"] = dict(self.random_distribution)
+        return values
 
     def to_json(self) -> str:
         """Write the plan for the driver."""
