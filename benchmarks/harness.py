@@ -206,6 +206,26 @@ def count_instructions(command: Sequence[str]) -> int:
         return int(totals.split()[1])
 
 
+def count_misses(command: Sequence[str]) -> tuple[int, int]:
+    """Count the instructions of a program, and its misses in a first-level data cache.
+
+    The cache is one of 32 KiB in eight ways, as most processors have had for long.
+    """
+    with TemporaryDirectory() as folder:
+        counts = Path(folder) / "cachegrind.out"
+        caches = ["--I1=32768,8,64", "--D1=32768,8,64", "--LL=33554432,16,64"]
+        valgrind = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", *caches]
+        valgrind += [f"--cachegrind-out-file={counts}", *command]
+        done = subprocess.run(valgrind, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"error: {' '.join(valgrind)}\n{done.stderr}")
+        lines = counts.read_text().splitlines()
+    names = next(line for line in lines if line.startswith("events:")).split()[1:]
+    totals = next(line for line in lines if line.startswith("summary:")).split()[1:]
+    found = dict(zip(names, map(int, totals), strict=True))
+    return found["Ir"], found["D1mr"] + found["D1mw"]
+
+
 def show(figures: Sequence[Figure]) -> int:
     """Print the figures as a table; return the exit code: 1 if a binding bar was missed."""
     rows = [("what", "value", "bar", "unit", "verdict", "built by", "")]

@@ -24,6 +24,21 @@ from harness import Figure, Job, built, count_instructions, program, show, valgr
 from made import spc_lines
 
 LAST = Path(__file__).with_name("last.toml")
+GOALS = {
+    "read_fresh": 1_800,
+    "read": 1_800,
+    "read_demand": 3_000,
+    "overwrite": 3_900,
+    "modern_write": 4_500,
+    "in_order": 6_400,
+    "modern_in_order": 30_000,
+    "log_block": 150_000,
+    "element": 1_744,
+    "filled_page": 60,
+    "driver": 347,
+    "trace_line": 1_852,
+}
+"""What figures should come down to; DESIGN.md says what they are made of today."""
 SLACK = 1.03
 """A figure may be so many times the last one; what is dearer is a regression."""
 
@@ -71,6 +86,21 @@ LOG_BLOCKS = Job(
 )
 
 
+# FlashSim's drive: 32 chips of two planes, blocks of sixteen pages, a thousand log blocks.
+FLASHSIM = (
+    *("nand.channels=4", "nand.ways=8", "nand.planes=2", "nand.blocks_per_plane=2048"),
+    *("nand.pages_per_block=16", "nand.page_bytes=4096", "ftl.merge_unit_bytes=64KiB"),
+    *("ftl.log_blocks=1024", "over_provisioning_ratio=0.12"),
+)
+
+
+def flashsim(association: str) -> Job:
+    """Return random overwrites of FlashSim's drive, whose log blocks are shared or not."""
+    sets = (*FLASHSIM, f"ftl.log_association={association}")
+    work = {"rw": "randwrite", "block_bytes": 4096}
+    return Job("examples/drives/log-block.toml", "sequential", work, sets=sets)
+
+
 def overwrite(block_bytes: int, ramp: int = 50_000, blocks: int = 2048) -> Job:
     """Return uniform random overwrites of a drive that collects garbage all the time."""
     work = {"rw": "randwrite", "block_bytes": block_bytes, "iodepth": 32}
@@ -105,6 +135,13 @@ class Case:
     short: list[str]
     long: list[str]
     steps: int
+
+    def beside(self, last: float | None, value: float | None) -> str:
+        """Say what the value is to be seen beside."""
+        words = [f"last {last:,.1f}" if last else "none kept of this build"]
+        if value and (goal := GOALS.get(self.name)):
+            words.append(f"{value / goal:.2f} x the goal of {goal:,}")
+        return ", ".join(words)
 
 
 def per_step(chosen: Sequence[Case]) -> list[float]:
@@ -173,6 +210,19 @@ def cases() -> Iterator[list[Case]]:
                 long=1_500,
             ),
             of_job("log_block", "4 KiB overwrite of log blocks", LOG_BLOCKS, short=20, long=120),
+            of_job(
+                "bast",
+                "4 KiB overwrite of FlashSim's drive, BAST",
+                flashsim("one-to-one"),
+                long=7_000,
+            ),
+            of_job(
+                "fast",
+                "the same, FAST",
+                flashsim("many-to-one"),
+                short=12_000,
+                long=22_000,
+            ),
             of_job("element", "4 KiB random, 60 % reads, msr-4gb", MIXED),
             filled_page(),
             of_driver(),
@@ -210,7 +260,7 @@ def figures(counted: dict[str, float] | None = None) -> list[Figure]:
                 counted[case.name] = value
             before = last.get(case.name)
             bar = None if before is None else before * SLACK
-            note = missing or (f"last {before:,.1f}" if before else "none kept of this build")
+            note = missing or case.beside(before, value)
             found.append(Figure(case.what, value, "instructions", bar, binds=True, note=note))
     return found
 

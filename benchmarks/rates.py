@@ -9,10 +9,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from harness import Figure, Job, median_seconds, program, report_of, show
-from instructions import DEMAND, FRESH, MIXED, MODERN, READ, in_order, overwrite
+from instructions import DEMAND, FRESH, MIXED, MODERN, READ, flashsim, in_order, overwrite
 from made import spc_lines
 from peers import (
     DISKSIM,
+    FLASHSIM_BAST,
+    FLASHSIM_FAST,
     MQSIM_DEMAND_READS,
     MQSIM_IN_ORDER,
     MQSIM_OVERWRITES,
@@ -44,6 +46,12 @@ def ready() -> Figure:
     """Measure how long the largest drive takes to open."""
     seconds = median_seconds(lambda: FRESH.run(1), key="ready_s")
     return Figure("mqsim-512g ready", seconds, "s", bar=0.3, note="MQSim 1.1 s on another day")
+
+
+def overwritten_at_random() -> Figure:
+    """Measure how long a drive takes to be opened in the state `random`."""
+    seconds = float(replace(FRESH, state="random").run(1)["ready_s"])
+    return Figure("mqsim-512g ready in state random, all cores", seconds, "s", bar=15)
 
 
 def filled_and_aged() -> Figure:
@@ -88,7 +96,10 @@ def figures() -> list[Figure]:
         rate("4 KiB random write, steady, nvme-datacentre made smaller", MODERN, 300_000),
         rate("128 KiB write in order", in_order("mqsim-512g"), 100_000, MQSIM_IN_ORDER),
         rate("msr-4gb, 4 KiB random, 60 % reads", MIXED, 500_000, DISKSIM),
+        rate("4 KiB overwrite, BAST", flashsim("one-to-one"), 200_000, FLASHSIM_BAST),
+        rate("4 KiB overwrite, FAST", flashsim("many-to-one"), 200_000, FLASHSIM_FAST),
         ready(),
+        overwritten_at_random(),
         filled_and_aged(),
         driver_overhead(),
         trace_parsing(),

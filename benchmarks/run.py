@@ -11,6 +11,7 @@ import sys
 import host
 import instructions
 import memory
+import misses
 import models
 import rates
 import serving
@@ -19,7 +20,10 @@ import sweeps
 import traces
 from harness import show
 
-PARTS = (instructions, memory, rates, start, models, traces, sweeps, host, serving)
+PARTS = (
+    *(instructions, misses, memory, rates, start),
+    *(models, traces, sweeps, host, serving),
+)
 
 if __name__ == "__main__":
     sys.exit(show([figure for part in PARTS for figure in part.figures()]))
