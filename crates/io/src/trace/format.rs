@@ -259,7 +259,25 @@ pub(super) fn blank_separated<const N: usize>(line: &[u8]) -> Option<Fields<'_, 
 
 /// The fields of a line separated by commas, blanks around them cut, if there are at least `N`.
 pub(super) fn comma_separated<const N: usize>(line: &[u8]) -> Option<[&[u8]; N]> {
-    take(&mut line.split(|&byte| byte == b',').map(<[u8]>::trim_ascii)).map(|(fields, _)| fields)
+    let mut fields = [&[][..]; N];
+    let mut rest = Some(line);
+    for field in &mut fields {
+        let line = rest?;
+        // Fields are too short for anything cleverer.
+        let comma = line.iter().position(|&byte| byte == b',');
+        *field = without_blanks(&line[..comma.unwrap_or(line.len())]);
+        rest = comma.map(|at| &line[at + 1..]);
+    }
+    Some(fields)
+}
+
+/// A field without the blanks around it; most have none.
+#[inline]
+fn without_blanks(field: &[u8]) -> &[u8] {
+    match (field.first(), field.last()) {
+        (Some(first), Some(last)) if *first > b' ' && *last > b' ' => field,
+        _ => field.trim_ascii(),
+    }
 }
 
 fn take<'a, const N: usize>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<Fields<'a, N>> {

@@ -12,11 +12,26 @@ pub const MICROSECOND_DIGITS: i32 = 3;
 /// More powers of ten than this and the answer is zero or too large anyway.
 const MAX_EXPONENT: i32 = 40;
 
+/// So many digits always fit 64 bits.
+const MOST_SAFE_DIGITS: usize = 19;
+
 /// A decimal integer without a sign; `None` for anything else and on overflow.
 #[inline]
 pub fn unsigned(text: &[u8]) -> Option<u64> {
     if text.is_empty() {
         return None;
+    }
+    // Most are short: no sum can overflow, and only the digits are looked at.
+    if text.len() <= MOST_SAFE_DIGITS {
+        let mut value = 0;
+        for byte in text {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                return None;
+            }
+            value = value * 10 + u64::from(digit);
+        }
+        return Some(value);
     }
     text.iter().try_fold(0_u64, |value, byte| {
         let digit = byte.wrapping_sub(b'0');
@@ -44,6 +59,34 @@ pub fn hexadecimal(text: &[u8]) -> Option<u64> {
 /// nanoseconds, rounded to the nearest nanosecond.
 #[inline]
 pub fn decimal_ns(text: &[u8], unit_digits: i32) -> Option<Nanos> {
+    plain_ns(text, unit_digits).or_else(|| any_ns(text, unit_digits))
+}
+
+/// The same if it is short, has no exponent, and no digit below the nanosecond: most times.
+#[inline]
+fn plain_ns(text: &[u8], unit_digits: i32) -> Option<Nanos> {
+    if text.len() > MOST_SAFE_DIGITS {
+        return None;
+    }
+    let (mut value, mut point) = (0, None);
+    for (place, byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit <= 9 {
+            value = value * 10 + u64::from(digit);
+        } else if *byte == b'.' && point.is_none() {
+            point = Some(place);
+        } else {
+            return None;
+        }
+    }
+    let behind = point.map_or(0, |place| text.len() - place - 1);
+    let digits = text.len() - usize::from(point.is_some());
+    let left = u32::try_from(unit_digits - behind as i32).ok()?;
+    if digits == 0 { None } else { value.checked_mul(10_u64.checked_pow(left)?).map(Nanos) }
+}
+
+/// The same, however long it is.
+fn any_ns(text: &[u8], unit_digits: i32) -> Option<Nanos> {
     let (mut mantissa, mut power, mut digits) = (0_u128, unit_digits, 0_usize);
     let mut in_fraction = false;
     let mut rest = text.iter();
@@ -142,6 +185,12 @@ mod tests {
             prop_assert_eq!(decimal_ns(seconds.as_bytes(), SECOND_DIGITS), Some(Nanos(ns)));
             let millis = format!("{}.{:06}", ns / 1_000_000, ns % 1_000_000);
             prop_assert_eq!(decimal_ns(millis.as_bytes(), MILLISECOND_DIGITS), Some(Nanos(ns)));
+        }
+
+        #[test]
+        fn short_times_are_what_long_ones_are(text in "[0-9]{0,12}[.]{0,2}[0-9]{0,12}[e]?[0-9]?") {
+            let expected = any_ns(text.as_bytes(), SECOND_DIGITS);
+            prop_assert_eq!(decimal_ns(text.as_bytes(), SECOND_DIGITS), expected);
         }
 
         #[test]
