@@ -112,20 +112,25 @@ impl EventQueue {
     #[inline(always)]
     pub fn schedule(&mut self, time_ns: u64, event: Event) {
         let lane = event.lane();
-        let entry = Entry { time_ns, sequence: self.sequence, event };
-        self.sequence += 1;
         let queue = &mut self.lanes[lane];
         match queue.back() {
-            Some(last) if last.time_ns > time_ns => {
-                queue.insert(entry, |other| other.time_ns > time_ns);
-            }
-            _ => queue.push_back(entry),
+            Some(last) if last.time_ns > time_ns => self.pass_later(time_ns, event),
+            _ => queue.push_back(Entry { time_ns, sequence: self.sequence, event }),
         }
+        self.sequence += 1;
         self.heads_ns[lane] = self.heads_ns[lane].min(time_ns);
         let first = (time_ns, PRIORITIES[lane]) < (self.next_ns, PRIORITIES[self.next_lane]);
         if first {
             (self.next_ns, self.next_lane) = (time_ns, lane);
         }
+    }
+
+    /// Puts an event before those of its lane that are later. Apart, so that no entry has to be in
+    /// memory for the call where there are none.
+    #[inline(never)]
+    fn pass_later(&mut self, time_ns: u64, event: Event) {
+        let entry = Entry { time_ns, sequence: self.sequence, event };
+        self.lanes[event.lane()].insert(entry, |other| other.time_ns > time_ns);
     }
 
     /// Removes and returns the next event, if it happens at `now_ns`.

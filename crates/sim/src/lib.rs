@@ -36,6 +36,7 @@ pub mod drive;
 pub mod error;
 pub mod events;
 pub mod flash;
+pub mod front;
 pub mod ftl;
 pub mod gc;
 pub mod geometry;

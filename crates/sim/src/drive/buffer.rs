@@ -167,7 +167,7 @@ impl<S: Scheme> Drive<S> {
     /// A write, a discard or a flush reaches the buffer.
     pub(super) fn enter_buffer(&mut self, slot: u32) {
         let Some(buffer) = &mut self.buffer else { return };
-        let request = &self.requests[slot];
+        let request = &self.front.requests[slot];
         if request.op == Op::Flush && buffer.protected {
             return self.answer(slot, 0);
         }
@@ -188,8 +188,8 @@ impl<S: Scheme> Drive<S> {
         while let Some(buffer) = &mut self.buffer
             && let Some(&Waiting { request: slot, next }) = buffer.waiting.front()
         {
-            let span = self.requests[slot].span();
-            match self.requests[slot].op {
+            let span = self.front.requests[slot].span();
+            match self.front.requests[slot].op {
                 Op::Write => {
                     let taken_to = buffer.store.put(next..span.end);
                     buffer.waiting_sectors -= taken_to - next;
@@ -216,8 +216,8 @@ impl<S: Scheme> Drive<S> {
     fn leave_queue(&mut self, slot: u32) {
         let Some(buffer) = &mut self.buffer else { return };
         buffer.waiting.pop_front();
-        let span = self.requests[slot].span();
-        match self.requests[slot].op {
+        let span = self.front.requests[slot].span();
+        match self.front.requests[slot].op {
             Op::Discard | Op::WriteZeroes => {
                 let page = u64::from(self.ftl.geometry().sectors_per_page);
                 let whole = span.start.next_multiple_of(page)..span.end / page * page;
@@ -237,7 +237,7 @@ impl<S: Scheme> Drive<S> {
     /// Copies a write's data into the buffer.
     fn copy_in(&mut self, slot: u32) {
         let Some(buffer) = &mut self.buffer else { return };
-        let done_ns = buffer.memory.copy(self.now_ns, self.requests[slot].sectors);
+        let done_ns = buffer.memory.copy(self.now_ns, self.front.requests[slot].sectors);
         self.copied_at(slot, done_ns);
     }
 
@@ -253,9 +253,9 @@ impl<S: Scheme> Drive<S> {
     /// A request's data are copied: it is done, unless it was forced.
     pub(super) fn copied(&mut self, slot: u32) {
         let protected = self.buffer.as_ref().is_none_or(|buffer| buffer.protected);
-        let must_be_stored = self.requests[slot].fua && !protected;
+        let must_be_stored = self.front.requests[slot].fua && !protected;
         self.end_wait(slot, 0);
-        let request = &self.requests[slot];
+        let request = &self.front.requests[slot];
         match request.op {
             Op::Read => self.answer(slot, u64::from(request.sectors) * 512),
             _ if must_be_stored => {
@@ -303,7 +303,7 @@ impl<S: Scheme> Drive<S> {
 
     /// A request of the host has what it waited for since it arrived where it is.
     fn end_wait(&mut self, slot: u32, upkeep_ns: u64) {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         let waited_ns = self.now_ns - request.arrived_ns;
         let upkeep_ns = upkeep_ns.min(waited_ns);
         request.attribution[S::UPKEEP] += upkeep_ns;
@@ -335,8 +335,8 @@ impl<S: Scheme> Drive<S> {
     /// A piece is in flash: its room is free.
     pub(super) fn piece_stored(&mut self, slot: u32) {
         let Some(buffer) = &mut self.buffer else { return };
-        let HostRequest { lba, attribution, .. } = self.requests[slot];
-        self.requests.remove(slot);
+        let HostRequest { lba, attribution, .. } = self.front.requests[slot];
+        self.front.requests.remove(slot);
         #[cfg(test)]
         self.shadow.host.stored(slot);
         if buffer.store.stored(lba.0) {
@@ -388,7 +388,7 @@ impl<S: Scheme> Drive<S> {
     /// The host may have been quiet for `write_buffer.idle_ns`.
     pub(super) fn buffer_idle(&mut self, quiet: u32) {
         if let Some(buffer) = &mut self.buffer
-            && self.gate.inside() == 0
+            && self.front.gate.inside() == 0
             && buffer.idle.begin(quiet)
         {
             self.send_runs();

@@ -23,7 +23,7 @@ impl<S: Scheme> Drive<S> {
     /// Refuses what would write, if it can only be read; says whether it did.
     pub(super) fn refuse(&mut self, slot: u32) -> bool {
         let refused = self.read_only
-            && match self.requests[slot].op {
+            && match self.front.requests[slot].op {
                 Op::Read => false,
                 Op::Write | Op::Discard | Op::WriteZeroes => true,
                 Op::Flush => self.holds_what_has_no_place(),
@@ -36,7 +36,7 @@ impl<S: Scheme> Drive<S> {
 
     /// Sends the answer of a request that cannot be served.
     pub(super) fn fail(&mut self, slot: u32) {
-        self.requests[slot].outcome = Outcome::Failed(EROFS);
+        self.front.requests[slot].outcome = Outcome::Failed(EROFS);
         self.answer(slot, 0);
     }
 
@@ -61,7 +61,7 @@ impl<S: Scheme> Drive<S> {
         }
         command.ledger.gc_ns += self.now_ns - command.since_ns;
         let request = command.request;
-        self.requests[request].outcome = Outcome::Failed(EROFS);
+        self.front.requests[request].outcome = Outcome::Failed(EROFS);
         self.end_page(command_slot);
     }
 }

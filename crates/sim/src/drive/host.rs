@@ -51,7 +51,7 @@ impl<S: Scheme> Drive<S> {
         self.wake_buffer();
         // What is discarded reads as zeros, so that is how these drives write them.
         let op = if request.op == Op::WriteZeroes { Op::Discard } else { request.op };
-        let slot = self.requests.insert(HostRequest {
+        let slot = self.front.requests.insert(HostRequest {
             id: request.id,
             queue: request.queue.index,
             op,
@@ -66,14 +66,14 @@ impl<S: Scheme> Drive<S> {
             attribution: Attribution::ZERO,
             outcome: Outcome::Done,
         });
-        if self.gate.enter(slot, op, request.queue) {
+        if self.front.gate.enter(slot, op, request.queue) {
             self.bring_in(slot, now_ns);
         }
     }
 
     /// A request of our own, which no host sees.
     pub(super) fn own_request(&mut self, role: Role, op: Op, span: Range<u64>) -> u32 {
-        self.requests.insert(HostRequest {
+        self.front.requests.insert(HostRequest {
             id: 0,
             queue: 0,
             op,
@@ -92,38 +92,38 @@ impl<S: Scheme> Drive<S> {
 
     /// Fetches a command over the link and runs it through the firmware.
     fn bring_in(&mut self, slot: u32, now_ns: u64) {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         let data_bytes = match request.op {
             Op::Write => u64::from(request.sectors) * 512,
             _ => 0,
         };
-        let queued_ns = self.link.issue(now_ns, slot, request.op, data_bytes);
+        let queued_ns = self.front.link.issue(now_ns, slot, request.op, data_bytes);
         request.attribution[Cause::HostQueue] = now_ns - request.submitted_ns + queued_ns;
     }
 
     /// A command and its data are in the drive: on to the firmware.
     pub(super) fn enter(&mut self, slot: u32) {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         let spent_ns = self.now_ns - request.submitted_ns;
         request.attribution[Cause::Link] = spent_ns - request.attribution[Cause::HostQueue];
         request.arrived_ns = self.now_ns;
-        if self.processor.is_instant() {
+        if self.front.processor.is_instant() {
             self.arrive(slot);
         } else {
-            self.processor.enter(self.now_ns, slot);
+            self.front.processor.enter(self.now_ns, slot);
         }
     }
 
     /// The firmware has read a command.
     pub(super) fn arrive(&mut self, slot: u32) {
         let now_ns = self.now_ns;
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         request.attribution[Cause::Firmware] = now_ns - request.arrived_ns;
         request.arrived_ns = now_ns;
         if self.refuse(slot) {
             return;
         }
-        let request = &self.requests[slot];
+        let request = &self.front.requests[slot];
         let (op, bytes) = (request.op, u64::from(request.sectors) * 512);
         // Writes wait for what may have been foreseen, and so do not change it.
         if matches!(op, Op::Read | Op::Discard) {
@@ -144,7 +144,7 @@ impl<S: Scheme> Drive<S> {
                     return self.enter_buffer(slot);
                 }
                 self.writes_seen += 1;
-                self.requests[slot].write_number = self.writes_seen;
+                self.front.requests[slot].write_number = self.writes_seen;
                 self.write_pages(slot);
             }
             Op::Discard | Op::WriteZeroes => {
@@ -164,8 +164,8 @@ impl<S: Scheme> Drive<S> {
     /// buffer an ended write is durable.
     fn flush(&mut self, slot: u32) {
         let writes = self.writes_at_work;
-        self.requests[slot].write_number = self.writes_seen;
-        self.requests[slot].waits_for = writes;
+        self.front.requests[slot].write_number = self.writes_seen;
+        self.front.requests[slot].waits_for = writes;
         if writes == 0 {
             self.answer(slot, 0);
         } else {
@@ -175,9 +175,9 @@ impl<S: Scheme> Drive<S> {
 
     /// Sends the answer of a request whose work is done now.
     pub(super) fn answer(&mut self, slot: u32, data_bytes: u64) {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         request.arrived_ns = self.now_ns;
-        self.link.answer(self.now_ns, slot, request.op, data_bytes);
+        self.front.link.answer(self.now_ns, slot, request.op, data_bytes);
     }
 
     /// A write is done, whose last page spent its time so: flushes behind it wait for one
@@ -191,7 +191,7 @@ impl<S: Scheme> Drive<S> {
         let own_ns = ledger.total_ns() - ledger.gc_ns;
         let mut waiting = std::mem::take(&mut self.flushes);
         waiting.retain(|&slot| {
-            let flush = &mut self.requests[slot];
+            let flush = &mut self.front.requests[slot];
             if write_number <= flush.write_number {
                 flush.waits_for -= 1;
             }
@@ -210,7 +210,7 @@ impl<S: Scheme> Drive<S> {
 
     /// The host sees an answer; its place in the drive goes to the next in the queue.
     pub(super) fn deliver(&mut self, slot: u32) -> Completion {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         request.attribution[Cause::Link] += self.now_ns - request.arrived_ns;
         let completion = Completion {
             id: request.id,
@@ -220,12 +220,12 @@ impl<S: Scheme> Drive<S> {
             attribution: request.attribution,
         };
         debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
-        self.gate.leave(request.queue);
-        self.requests.remove(slot);
-        while let Some(next) = self.gate.admit() {
+        self.front.gate.leave(request.queue);
+        self.front.requests.remove(slot);
+        while let Some(next) = self.front.gate.admit() {
             self.bring_in(next, self.now_ns);
         }
-        if self.gate.inside() == 0 {
+        if self.front.gate.inside() == 0 {
             S::fall_quiet(self);
             self.buffer_falls_quiet();
         }

@@ -316,7 +316,7 @@ impl Scheme for Merging {
     }
 
     fn idle_timer(drive: &mut LogBlockDrive, quiet: u32) {
-        if drive.gate.inside() == 0 && drive.work.idle.begin(quiet) {
+        if drive.front.gate.inside() == 0 && drive.work.idle.begin(quiet) {
             drive.go_on();
             drive.kick_touched();
         }

@@ -3,7 +3,7 @@
 //! What every drive has, whichever way it maps:
 //!
 //! * here: the drive as a [`Device`], and its clock;
-//! * `host`: commands in, answers out; `processor`: what reads them;
+//! * `host`: commands in, answers out, through the [`front`](crate::front);
 //! * `buffer`: writes that wait in memory between the two; `under_way`: how many leave it at once;
 //!   `reading`: reads that find their data there; `memory`: how long a copy takes;
 //! * `pages`: a request's pages become flash commands, and their ends its end;
@@ -33,7 +33,6 @@ mod memory;
 pub mod merging;
 pub mod paged;
 mod pages;
-mod processor;
 mod reading;
 pub mod scheme;
 #[cfg(test)]
@@ -53,17 +52,15 @@ use crate::config::{CacheConfig, Host, Interface};
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::command::NONE;
+use crate::front::Front;
 use crate::ftl::Translation;
-use crate::link::gate::Gate;
 use crate::link::{Delivery, Link};
 use crate::mapping::Table;
-use crate::slab::Slab;
 use buffer::Buffer;
 use counting::Tally;
 use host::HostRequest;
 pub use merging::LogBlockDrive;
 pub use paged::PageDrive;
-use processor::Processor;
 use reading::Cached;
 use scheme::Scheme;
 use ssdscope_io::{
@@ -87,8 +84,7 @@ pub struct Drive<S: Scheme> {
     /// What the array does up to here, and here, has been done.
     settled_ns: u64,
     events: EventQueue,
-    link: Link,
-    processor: Processor,
+    front: Front<HostRequest>,
     ftl: S::Ftl,
     /// What its upkeep has under way.
     work: S,
@@ -97,8 +93,6 @@ pub struct Drive<S: Scheme> {
     flash: Flash,
     /// What of the mapping table is in RAM.
     table: Table,
-    requests: Slab<HostRequest>,
-    gate: Gate,
     queues: Queues,
     /// Flushes that wait for earlier writes.
     flushes: Vec<u32>,
@@ -155,12 +149,9 @@ impl<S: Scheme> Drive<S> {
             now_ns: 0,
             settled_ns: 0,
             events: EventQueue::default(),
-            link: Link::new(host),
-            processor: Processor::new(host.firmware_ns),
+            front: Front::new(host, matches!(host.interface, Interface::Sata { .. })),
             flash,
             table,
-            requests: Slab::default(),
-            gate: Gate::new(host, matches!(host.interface, Interface::Sata { .. })),
             queues: Queues { count: queues.count, priorities: queues.priorities },
             flushes: Vec::new(),
             writes_seen: 0,
@@ -214,7 +205,7 @@ impl<S: Scheme> Drive<S> {
 
 impl<S: Scheme> Linked for Drive<S> {
     fn link(&mut self) -> &mut Link {
-        &mut self.link
+        &mut self.front.link
     }
 
     fn now_ns(&mut self) -> &mut u64 {
@@ -222,12 +213,12 @@ impl<S: Scheme> Linked for Drive<S> {
     }
 
     fn unanswered(&self) -> usize {
-        self.gate.unanswered()
+        self.front.gate.unanswered()
     }
 
     #[inline]
     fn next_time_ns(&self) -> u64 {
-        self.events.next_time_ns().min(self.processor.next_ns)
+        self.events.next_time_ns().min(self.front.processor.next_ns)
     }
 
     #[inline]
@@ -236,7 +227,7 @@ impl<S: Scheme> Linked for Drive<S> {
         while let Some(event) = self.events.pop_at(time_ns) {
             self.handle(event);
         }
-        while let Some(slot) = self.processor.leave_at(time_ns) {
+        while let Some(slot) = self.front.processor.leave_at(time_ns) {
             self.arrive(slot);
         }
     }
@@ -254,7 +245,10 @@ impl<S: Scheme> Linked for Drive<S> {
 
     fn why_stuck(&self) -> DeviceError {
         let reason = S::why_stuck(self).unwrap_or_else(|| {
-            format!("{} requests wait for nothing: a fault of the simulator", self.gate.inside())
+            format!(
+                "{} requests wait for nothing: a fault of the simulator",
+                self.front.gate.inside()
+            )
         });
         DeviceError::Stuck(reason)
     }
@@ -281,7 +275,7 @@ impl<S: Scheme> Device for Drive<S> {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let time_ns = self.next_time_ns().min(self.link.next_time_ns());
+        let time_ns = self.next_time_ns().min(self.front.link.next_time_ns());
         (time_ns != u64::MAX).then_some(Nanos(time_ns))
     }
 

@@ -251,7 +251,7 @@ impl Scheme for Collecting {
     }
 
     fn idle_timer(drive: &mut PageDrive, quiet: u32) {
-        if drive.gate.inside() == 0 && drive.work.idle.begin(quiet) {
+        if drive.front.gate.inside() == 0 && drive.work.idle.begin(quiet) {
             drive.collect_when_idle();
         }
     }

@@ -31,14 +31,14 @@ fn parts(span: Range<u64>, sectors_per_page: u32) -> impl Iterator<Item = Part> 
 
 impl<S: Scheme> Drive<S> {
     pub(super) fn read_pages(&mut self, slot: u32) {
-        let span = self.requests[slot].span();
+        let span = self.front.requests[slot].span();
         self.start_pages(slot, Work::HostRead, span);
         self.kick_touched();
     }
 
     pub(super) fn write_pages(&mut self, slot: u32) {
         self.writes_at_work += 1;
-        let span = self.requests[slot].span();
+        let span = self.front.requests[slot].span();
         self.start_pages(slot, Work::HostProgram, span);
         self.kick_touched();
     }
@@ -48,7 +48,7 @@ impl<S: Scheme> Drive<S> {
     pub(super) fn start_pages(&mut self, slot: u32, work: Work, span: Range<u64>) {
         let per_page = self.ftl.geometry().sectors_per_page;
         // All of them beforehand: a page may fail at once.
-        self.requests[slot].waits_for += parts(span.clone(), per_page).count() as u32;
+        self.front.requests[slot].waits_for += parts(span.clone(), per_page).count() as u32;
         for part in parts(span, per_page) {
             let page = self.flash.commands.insert(Command::new(work, Ppn(0), self.now_ns));
             let command = &mut self.flash.commands[page];
@@ -127,7 +127,7 @@ impl<S: Scheme> Drive<S> {
     pub(super) fn discard_pages(&mut self, slot: u32) {
         let whole = self.ftl.geometry().sectors_per_page;
         let (lba, end) = {
-            let request = &self.requests[slot];
+            let request = &self.front.requests[slot];
             (request.lba.0, request.lba.0 + u64::from(request.sectors))
         };
         if self.work.looks_ahead() {
@@ -192,7 +192,7 @@ impl<S: Scheme> Drive<S> {
             (command.request, command.ledger)
         };
         self.flash.commands.remove(command_slot);
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         request.waits_for -= 1;
         if request.waits_for > 0 {
             return None;

@@ -113,7 +113,7 @@ impl<S: Scheme> Drive<S> {
 
     /// Serves a read of the host.
     pub(super) fn read_through(&mut self, slot: u32) {
-        let span = self.requests[slot].span();
+        let span = self.front.requests[slot].span();
         let mut missing = match &mut self.buffer {
             Some(buffer) => buffer.read(&span),
             None => Spans::from(span.clone()),
@@ -122,13 +122,13 @@ impl<S: Scheme> Drive<S> {
         let unbuffered = missing.clone();
         if let Some(cache) = &mut self.cache {
             cache.hit(&mut missing);
-            self.requests[slot].waits_for = cache.wait_for_ahead(slot, &mut missing);
+            self.front.requests[slot].waits_for = cache.wait_for_ahead(slot, &mut missing);
         }
         #[cfg(test)]
         self.shadow.host.check_read(&unbuffered, &missing);
         if !missing.is_empty() {
             self.fetch(slot, Work::HostRead, missing);
-        } else if self.requests[slot].waits_for == 0 {
+        } else if self.front.requests[slot].waits_for == 0 {
             self.copy_out(slot);
         }
         self.read_ahead(&span);
@@ -185,7 +185,7 @@ impl<S: Scheme> Drive<S> {
             (None, Some(buffer)) => &mut buffer.memory,
             (None, None) => return,
         };
-        let done_ns = memory.copy(self.now_ns, self.requests[slot].sectors);
+        let done_ns = memory.copy(self.now_ns, self.front.requests[slot].sectors);
         self.copied_at(slot, done_ns);
     }
 
@@ -196,9 +196,9 @@ impl<S: Scheme> Drive<S> {
 
     /// What was read ahead is there: those who waited for it go on.
     pub(super) fn ahead_fetched(&mut self, slot: u32) {
-        self.requests.remove(slot);
+        self.front.requests.remove(slot);
         for waiting in self.take_fetched(slot) {
-            let request = &mut self.requests[waiting];
+            let request = &mut self.front.requests[waiting];
             request.waits_for -= 1;
             if request.waits_for == 0 {
                 self.take_fetched(waiting);
@@ -224,7 +224,7 @@ impl<S: Scheme> Drive<S> {
     /// read from flash meanwhile.
     pub(super) fn write_ended(&mut self, slot: u32) {
         if self.reads_memory() {
-            let span = self.requests[slot].span();
+            let span = self.front.requests[slot].span();
             #[cfg(test)]
             self.shadow.host.write_through(span.clone());
             self.forget_cached(&span);

@@ -10,10 +10,9 @@ use super::serve::Command;
 use crate::clock::{self, Linked};
 use crate::config::{DiskConfig, QueueOrder, State};
 use crate::error::SimError;
-use crate::link::gate::Gate;
+use crate::front::Front;
 use crate::link::{Delivery, Link};
 use crate::prepare::{RunIn, run_in};
-use crate::slab::Slab;
 use ssdscope_io::device::check_request;
 use ssdscope_io::rng::Stream;
 use ssdscope_io::{
@@ -46,16 +45,10 @@ pub struct HardDisk {
     info: DeviceInfo,
     pub(super) medium: Medium,
     pub(super) arm: Arm,
-    pub(super) link: Link,
-    pub(super) queue_order: QueueOrder,
-    pub(super) firmware_ns: u64,
-    pub(super) firmware_free_ns: u64,
-    pub(super) read_ahead_sectors: u64,
-    pub(super) requests: Slab<Command>,
     /// A flush is alone in the drive, whatever the interface.
-    pub(super) gate: Gate,
-    /// On their way through the controller, and when they are through.
-    pub(super) arriving: VecDeque<(u64, u32)>,
+    pub(super) front: Front<Command>,
+    pub(super) queue_order: QueueOrder,
+    pub(super) read_ahead_sectors: u64,
     /// For the arm, by arrival.
     pub(super) waiting: Vec<u32>,
     /// Writes that wait for room in the write-back cache.
@@ -117,14 +110,9 @@ impl HardDisk {
             info,
             medium,
             arm: Arm::default(),
-            link: Link::new(host),
+            front: Front::new(host, true),
             queue_order: disk.queue_order,
-            firmware_ns: host.firmware_ns,
-            firmware_free_ns: 0,
             read_ahead_sectors: disk.read_ahead_bytes / 512,
-            requests: Slab::default(),
-            gate: Gate::new(host, true),
-            arriving: VecDeque::new(),
             waiting: Vec::new(),
             no_room: VecDeque::new(),
             flush: None,
@@ -171,7 +159,7 @@ impl HardDisk {
 
 impl Linked for HardDisk {
     fn link(&mut self) -> &mut Link {
-        &mut self.link
+        &mut self.front.link
     }
 
     fn now_ns(&mut self) -> &mut u64 {
@@ -179,14 +167,13 @@ impl Linked for HardDisk {
     }
 
     fn unanswered(&self) -> usize {
-        self.gate.unanswered()
+        self.front.gate.unanswered()
     }
 
     fn next_time_ns(&self) -> u64 {
-        let arriving = self.arriving.front().map_or(u64::MAX, |entry| entry.0);
         let work = self.work.map_or(u64::MAX, |work| work.end_ns);
         let ahead = self.ahead.map_or(u64::MAX, |ahead| ahead.done_ns);
-        arriving.min(work).min(ahead)
+        self.front.processor.next_ns.min(work).min(ahead)
     }
 
     fn happen(&mut self, time_ns: u64) {
@@ -194,10 +181,7 @@ impl Linked for HardDisk {
         if let Some(work) = self.work.filter(|work| work.end_ns == time_ns) {
             self.end_work(work);
         }
-        while let Some(&(at_ns, slot)) = self.arriving.front()
-            && at_ns == time_ns
-        {
-            self.arriving.pop_front();
+        while let Some(slot) = self.front.processor.leave_at(time_ns) {
             self.arrive(slot);
         }
         self.catch_up();
@@ -234,7 +218,7 @@ impl Device for HardDisk {
     }
 
     fn next_event(&self) -> Option<Nanos> {
-        let time_ns = self.next_time_ns().min(self.link.next_time_ns());
+        let time_ns = self.next_time_ns().min(self.front.link.next_time_ns());
         (time_ns != u64::MAX).then_some(Nanos(time_ns))
     }
 

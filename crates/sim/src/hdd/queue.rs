@@ -61,7 +61,7 @@ impl HardDisk {
     }
 
     fn by_position(&self, urgent: bool) -> Option<Next> {
-        let passed = |&slot: &u32| self.requests[slot].passed >= PATIENCE;
+        let passed = |&slot: &u32| self.front.requests[slot].passed >= PATIENCE;
         if let Some(place) = self.waiting.iter().position(passed) {
             return Some(Next::Command(place));
         }
@@ -83,7 +83,7 @@ impl HardDisk {
 
     /// How long until the arm could begin with a command.
     fn cost_ns(&self, slot: u32) -> u64 {
-        let request = &self.requests[slot];
+        let request = &self.front.requests[slot];
         let write = request.op == Op::Write;
         if !write && self.continues(&request.span).is_some() {
             return 0;
@@ -107,20 +107,20 @@ impl HardDisk {
     fn serve(&mut self, place: usize) {
         let slot = self.waiting.remove(place);
         for &other in &self.waiting {
-            self.requests[other].passed += 1;
+            self.front.requests[other].passed += 1;
         }
         self.store_passed += 1;
         self.stored_last = false;
         let now_ns = self.now_ns;
         let stored_ns = self.stored_ns(now_ns);
-        let span = self.requests[slot].span.clone();
-        let write = self.requests[slot].op == Op::Write;
+        let span = self.front.requests[slot].span.clone();
+        let write = self.front.requests[slot].op == Op::Write;
         let begun = if write { None } else { self.continues(&span) };
         let (from_ns, rest) =
             begun.map_or((now_ns, span.clone()), |ahead| (ahead.at_ns, ahead.next..span.end));
         self.ahead = None;
         let pass = self.medium.pass(&mut self.arm, from_ns, rest, write, now_ns);
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         let wait_ns = now_ns - request.arrived_ns;
         let store_wait_ns = stored_ns - request.stored_before_ns;
         request.attribution[Cause::Buffer] += store_wait_ns;
@@ -132,7 +132,7 @@ impl HardDisk {
 
     /// Begins to write a part of the write-back cache.
     fn store(&mut self, span: Range<u64>) {
-        self.waiting.iter().for_each(|&slot| self.requests[slot].passed += 1);
+        self.waiting.iter().for_each(|&slot| self.front.requests[slot].passed += 1);
         self.store_passed = 0;
         self.stored_last = true;
         self.ahead = None;
@@ -157,7 +157,7 @@ impl HardDisk {
             self.room_was_made();
             return;
         };
-        let request = &self.requests[slot];
+        let request = &self.front.requests[slot];
         let span = request.span.clone();
         if request.op == Op::Read {
             self.segments.fill(span.clone());

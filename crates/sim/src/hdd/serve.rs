@@ -25,7 +25,7 @@ pub(super) struct Command {
 impl HardDisk {
     /// Accepts a request at `now_ns`: into the drive, or behind others before it.
     pub(super) fn take_in(&mut self, now_ns: u64, request: &Request) {
-        let slot = self.requests.insert(Command {
+        let slot = self.front.requests.insert(Command {
             id: request.id,
             op: request.op,
             fua: request.fua,
@@ -36,19 +36,19 @@ impl HardDisk {
             passed: 0,
             attribution: Attribution::ZERO,
         });
-        if self.gate.enter(slot, request.op, request.queue) {
+        if self.front.gate.enter(slot, request.op, request.queue) {
             self.bring_in(slot, now_ns);
         }
     }
 
     /// Fetches a command over the link.
     fn bring_in(&mut self, slot: u32, now_ns: u64) {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         let data_bytes = match request.op {
             Op::Write => (request.span.end - request.span.start) * 512,
             _ => 0,
         };
-        let queued_ns = self.link.issue(now_ns, slot, request.op, data_bytes);
+        let queued_ns = self.front.link.issue(now_ns, slot, request.op, data_bytes);
         if request.op == Op::WriteZeroes {
             // From here on it is a write: only its data need not be sent.
             request.op = Op::Write;
@@ -58,22 +58,21 @@ impl HardDisk {
 
     /// A command and its data are in the drive: on to the controller.
     pub(super) fn enter(&mut self, slot: u32) {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         let spent_ns = self.now_ns - request.submitted_ns;
         request.attribution[Cause::Link] = spent_ns - request.attribution[Cause::HostQueue];
         request.arrived_ns = self.now_ns;
-        if self.firmware_ns == 0 {
+        if self.front.processor.is_instant() {
             self.arrive(slot);
-            return;
+        } else {
+            self.front.processor.enter(self.now_ns, slot);
         }
-        self.firmware_free_ns = self.now_ns.max(self.firmware_free_ns) + self.firmware_ns;
-        self.arriving.push_back((self.firmware_free_ns, slot));
     }
 
     /// The controller has read a command.
     pub(super) fn arrive(&mut self, slot: u32) {
         let stored_before_ns = self.stored_ns(self.now_ns);
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         request.attribution[Cause::Firmware] = self.now_ns - request.arrived_ns;
         request.arrived_ns = self.now_ns;
         request.stored_before_ns = stored_before_ns;
@@ -89,7 +88,7 @@ impl HardDisk {
     }
 
     fn read(&mut self, slot: u32) {
-        let span = self.requests[slot].span.clone();
+        let span = self.front.requests[slot].span.clone();
         let data_bytes = (span.end - span.start) * 512;
         if self.dirty.holds(&span) {
             self.answer(slot, data_bytes);
@@ -105,7 +104,7 @@ impl HardDisk {
     }
 
     fn write(&mut self, slot: u32) {
-        let Command { span, fua, .. } = self.requests[slot].clone();
+        let Command { span, fua, .. } = self.front.requests[slot].clone();
         let sectors = span.end - span.start;
         self.catch_up();
         self.segments.forget(&span);
@@ -127,7 +126,7 @@ impl HardDisk {
     /// The write-back cache holds less: those who waited for that go on.
     pub(super) fn room_was_made(&mut self) {
         while let Some(&slot) = self.no_room.front() {
-            let span = self.requests[slot].span.clone();
+            let span = self.front.requests[slot].span.clone();
             if !self.dirty.fits(span.end - span.start) {
                 return;
             }
@@ -143,21 +142,21 @@ impl HardDisk {
     }
 
     fn end_buffer_wait(&mut self, slot: u32) {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         request.attribution[Cause::Buffer] += self.now_ns - request.arrived_ns;
         self.answer(slot, 0);
     }
 
     /// Sends the answer of a command whose work is done now.
     pub(super) fn answer(&mut self, slot: u32, data_bytes: u64) {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         request.arrived_ns = self.now_ns;
-        self.link.answer(self.now_ns, slot, request.op, data_bytes);
+        self.front.link.answer(self.now_ns, slot, request.op, data_bytes);
     }
 
     /// The host sees an answer; the place in the drive goes to the next in the queue.
     pub(super) fn leave(&mut self, slot: u32) -> Completion {
-        let request = &mut self.requests[slot];
+        let request = &mut self.front.requests[slot];
         request.attribution[Cause::Link] += self.now_ns - request.arrived_ns;
         let completion = Completion {
             id: request.id,
@@ -167,9 +166,9 @@ impl HardDisk {
             attribution: request.attribution,
         };
         debug_assert_eq!(completion.attribution.total(), completion.latency(), "{completion:?}");
-        self.requests.remove(slot);
-        self.gate.leave(0);
-        while let Some(next) = self.gate.admit() {
+        self.front.requests.remove(slot);
+        self.front.gate.leave(0);
+        while let Some(next) = self.front.gate.admit() {
             self.bring_in(next, self.now_ns);
         }
         completion

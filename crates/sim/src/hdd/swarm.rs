@@ -101,7 +101,10 @@ fn random_disks_serve_every_request_and_tell_every_nanosecond() {
         disk.advance(disk.now() + Nanos(600_000_000_000), &mut Vec::new()).unwrap();
         assert!(disk.dirty.is_clean() && disk.work.is_none() && disk.ahead.is_none());
         assert!(disk.waiting.is_empty() && disk.no_room.is_empty() && disk.flush.is_none());
-        assert_eq!((disk.in_flight(), disk.requests.in_use(), disk.next_event()), (0, 0, None));
+        assert_eq!(
+            (disk.in_flight(), disk.front.requests.in_use(), disk.next_event()),
+            (0, 0, None)
+        );
     }
 }
 

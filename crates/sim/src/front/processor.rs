@@ -4,7 +4,7 @@ use crate::ring::Ring;
 
 /// The processor, and the commands that it reads or has yet to read.
 #[derive(Clone, Debug)]
-pub(super) struct Processor {
+pub struct Processor {
     command_ns: u64,
     free_ns: u64,
     /// When it has read the next one; `u64::MAX` if it has none.
@@ -15,12 +15,14 @@ pub(super) struct Processor {
 
 impl Processor {
     /// One that takes so long for a command.
+    #[must_use]
     pub fn new(command_ns: u64) -> Self {
         Self { command_ns, free_ns: 0, next_ns: u64::MAX, reading: Ring::default() }
     }
 
     /// Whether it takes no time.
     #[inline]
+    #[must_use]
     pub const fn is_instant(&self) -> bool {
         self.command_ns == 0
     }
