@@ -9,7 +9,7 @@ from ssdscope.search.fronts import front
 from ssdscope.search.space import Configuration, Knob
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
+    import numpy as np
 
 
 class Best:
@@ -30,7 +30,7 @@ class Best:
         every = [*self._kept, (configuration, tuple(values))]
         self._kept = [every[place] for place in front([each for _, each in every])]
 
-    def neighbour(self, space: Sequence[Knob], draws: Generator) -> Configuration | None:
+    def neighbour(self, space: Sequence[Knob], draws: np.random.Generator) -> Configuration | None:
         """Draw a configuration beside one of the best; None if there is none yet."""
         if self._kept:
             parent = self._kept[int(draws.integers(len(self._kept)))][0]
