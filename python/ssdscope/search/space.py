@@ -21,7 +21,7 @@ from ssdscope.targets.opening import as_set, drive_keys
 from ssdscope.units import parse_duration, parse_size, parse_sizes
 
 if TYPE_CHECKING:
-    from numpy.random import Generator
+    import numpy as np
 
 Value: TypeAlias = str | bool | int | float
 Configuration: TypeAlias = dict[str, Value]
@@ -55,7 +55,7 @@ class Choices:
         """Give the value at a share of the way, below 1."""
         return self.values[int(share * len(self.values))]
 
-    def beside(self, value: Value, draws: Generator) -> Value:
+    def beside(self, value: Value, draws: np.random.Generator) -> Value:
         """Draw a value beside another: the next one of ordered values, or any other."""
         place = self.values.index(value)
         others = [*self.values[:place], *self.values[place + 1 :]] or [value]
@@ -96,7 +96,7 @@ class Range:
             return self.rounded(self.low * (self.high / self.low) ** share)
         return self.rounded(self.low + share * (self.high - self.low))
 
-    def beside(self, value: Value, draws: Generator) -> Value:
+    def beside(self, value: Value, draws: np.random.Generator) -> Value:
         """Draw a value not far from another: some `NEAR` of the range away."""
         low, high, own = self.low, self.high, float(value)
         if self.log:
