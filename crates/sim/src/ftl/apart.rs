@@ -15,6 +15,7 @@ use crate::error::SimError;
 use crate::gc::Policy;
 use crate::geometry::{Geometry, PlaneId, Ppn};
 use crate::prepare::{self, Prepare};
+use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
 
 /// Blocks that one step may fill.
@@ -147,7 +148,7 @@ impl<'whole> Apart<'whole> {
             let mine = write();
             others
                 .into_iter()
-                .filter_map(|other| other.join().ok())
+                .map(|other| other.join().unwrap_or_else(|fault| resume_unwind(fault)))
                 .fold(mine, |all, one| (all.0 + one.0, earlier(all.1, one.1)))
         });
         match failed {
