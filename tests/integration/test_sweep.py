@@ -78,6 +78,20 @@ def test_a_point_gives_what_the_same_run_gives(cli, plan: Path) -> None:
     assert outcome.record["write"] == said.document["write"]
 
 
+def test_a_region_in_percent_is_that_share_of_each_drive(plan: Path) -> None:
+    text = PLAN.replace("[grid]", 'offset = "50%"\n[grid]\nsize = ["10%", "1m"]')
+    plan.write_text(text, encoding="utf-8")
+    points = points_of(read_plan(str(plan)), 1)
+    records = [outcome.record for outcome in run_points(points, jobs=1)]
+    ran = [record["workload"] for record in records if record]
+    half = open_target("sim:msr-4gb").device.info.capacity_bytes // 2
+    assert len({point.key for point in points}) == len(ran) == 16
+    assert {each["offset_bytes"] for each in ran} == {half // size * size for size in (8192, 65536)}
+    shares = sorted(each["size_bytes"] / (2 * half) for each in ran)
+    assert shares[8:] == pytest.approx([0.1] * 8, rel=0.01)
+    assert shares[7] < 0.001
+
+
 def test_only_what_is_missing_is_run(cli, plan: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     words = ("sweep", str(plan), "-O", str(out), "--jobs", "1", "-o", "json")

@@ -34,9 +34,7 @@ def read_workload(table: Mapping[str, Any], seed: int, where: str) -> dict[str, 
     def place(name: str) -> str:
         return f"{where}.{name}"
 
-    plan = workload_from_options(standard(table, place), seed=seed, where=place)
-    shares = {name: getattr(plan, name) for name in ("offset_share", "size_share", "io_share")}
-    return plan.to_dict() | {name: each for name, each in shares.items() if each is not None}
+    return workload_from_options(standard(table, place), seed=seed, where=place).to_plan()
 
 
 def read_trace(table: Mapping[str, Any], where: str) -> dict[str, Any]:

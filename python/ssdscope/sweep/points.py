@@ -168,7 +168,7 @@ def _workload(plan: Plan, options: Mapping[str, Any], seed: int) -> dict[str, An
         return f"{plan.source}: {name}"
 
     if TRACE not in named:
-        return workload_from_options(named, seed=seed, where=where).to_dict()
+        return workload_from_options(named, seed=seed, where=where).to_plan()
     trace = str(named.pop(TRACE))
     return {REPLAY: trace, **replay_from_options(named, where=where).to_dict()}
 

@@ -126,7 +126,8 @@ def run_point(point: Point, folder: str = "") -> Outcome:
 
 def _result(target: Target, point: Point, folder: str) -> RunResult:
     if REPLAY not in point.workload:
-        return target.device.run(Workload(**point.workload))
+        plan = Workload(**point.workload).within(target.device.info.capacity_bytes)
+        return target.device.run(plan)
     options = dict(point.workload)
     trace = os.path.join(folder, options.pop(REPLAY))  # noqa: PTH118 (an absolute path stays)
     require_same_trace(trace, point.trace_digest)

@@ -217,6 +217,11 @@ class Workload:
             values["random_distribution"] = dict(self.random_distribution)
         return values
 
+    def to_plan(self) -> dict[str, Any]:
+        """Give what makes it on a drive of any size: as `to_dict`, with the shares that it has."""
+        shares = {name: getattr(self, name) for name in SHARES}
+        return self.to_dict() | {name: each for name, each in shares.items() if each is not None}
+
     def to_json(self) -> str:
         """Write the plan for the driver."""
         return json.dumps(self.to_dict())
