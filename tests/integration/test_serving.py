@@ -153,6 +153,7 @@ def test_a_server_that_goes_away_leaves_what_was_measured(serve: Serve, cli) -> 
     assert "in flight" in said.err
     assert said.document["requests"] > 0
     assert Path(place).exists(), "killed, it could not remove its socket"
+    process.wait(timeout=30)  # until then its socket may still answer
     finish(serve()[0])
 
 
