@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import SEED
 from ssdscope.api.probing import OnStage
+from ssdscope.api.sweeping import require_journal
 from ssdscope.errors import Interrupted
 from ssdscope.probes.budget import silent
-from ssdscope.results.guard import Place, require_places
 from ssdscope.search import read_plan, search
 from ssdscope.search.files import read_by
 from ssdscope.search.running import Found
 from ssdscope.search.telling import drive_file, to_json
 from ssdscope.seeds import require_seed
 from ssdscope.sweep import Journal
-from ssdscope.sweep.running import require_engine, table_beside
+from ssdscope.sweep.running import known_seed, require_engine
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -129,14 +129,10 @@ def run_search(
     require_engine(jobs, None)
     loaded = read_plan(os.fspath(plan))
     path = os.fspath(out)
-    places = [
-        Place(path, resumed=True, judged=True),
-        Place(table_beside(path), beside=path),
-    ]
-    require_places(places, read_by(loaded), force=force)
+    require_journal(path, read_by(loaded), force=force)
     with closing(Journal(path)) as journal:
-        known = (seed, loaded.seed, journal.sweep_seed)
-        used = require_seed(next((each for each in known if each is not None), SEED))
+        known = known_seed(seed, loaded.seed, journal)
+        used = require_seed(SEED if known is None else known)
         result = Search(search(loaded, journal, used, jobs=jobs, progress=progress or silent))
     if result.found.interrupted:
         raise Interrupted(result)

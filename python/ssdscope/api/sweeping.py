@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +16,14 @@ from ssdscope.probes.budget import silent
 from ssdscope.results.guard import Place, require_places
 from ssdscope.seeds import require_seed
 from ssdscope.sweep import Journal, points_of, read_plan
-from ssdscope.sweep.running import Swept, read_by, require_engine, run_missing, table_beside
+from ssdscope.sweep.running import (
+    Swept,
+    known_seed,
+    read_by,
+    require_engine,
+    run_missing,
+    table_beside,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -94,14 +102,10 @@ def run_sweep(
     require_engine(jobs, scheduler)
     loaded = read_plan(os.fspath(plan))
     journal_path = os.fspath(out)
-    places = [
-        Place(journal_path, resumed=True, judged=True),
-        Place(table_beside(journal_path), beside=journal_path),
-    ]
-    require_places(places, read_by(loaded), force=force)
+    require_journal(journal_path, read_by(loaded), force=force)
     with closing(Journal(journal_path)) as journal:
-        known = (seed, loaded.seed, journal.sweep_seed)
-        used_seed = require_seed(next((each for each in known if each is not None), SEED))
+        known = known_seed(seed, loaded.seed, journal)
+        used_seed = require_seed(SEED if known is None else known)
         points = points_of(loaded, used_seed)
         swept = run_missing(
             points, journal, used_seed,
@@ -111,3 +115,20 @@ def run_sweep(
     if result.interrupted:
         raise Interrupted(result)
     return result
+
+
+def require_journal(path: str, read: Sequence[str], *, force: bool) -> None:
+    """Refuse a journal, or the table beside it, that cannot be where it is wanted.
+
+    Parameters
+    ----------
+    read
+        Files that the work reads.
+
+    Raises
+    ------
+    UsageError
+        If it cannot.
+    """
+    places = [Place(path, resumed=True, judged=True), Place(table_beside(path), beside=path)]
+    require_places(places, read, force=force)

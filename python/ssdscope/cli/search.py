@@ -23,7 +23,6 @@ from ssdscope.errors import (
 
 if TYPE_CHECKING:
     from ssdscope.search import Found, Plan
-    from ssdscope.sweep import Journal
 
 EXAMPLES = """
 What would be searched:
@@ -129,7 +128,7 @@ def search(
     from ssdscope.search import read_plan
     from ssdscope.search import search as find
     from ssdscope.sweep import Journal
-    from ssdscope.sweep.running import require_engine
+    from ssdscope.sweep.running import known_seed, require_engine
 
     session: Session = context.obj
     require_engine(jobs, None)
@@ -140,7 +139,7 @@ def search(
     no_file = dry_run and not Path(out).exists()
     opened = nullcontext() if no_file else closing(Journal(out))
     with opened as journal:
-        used = _seed(session, seed, loaded, journal)
+        used = session.seed(known_seed(seed, loaded.seed, journal))
         if dry_run or journal is None:
             loaded.load(used)
             _show_plan(loaded, used, output_format)
@@ -151,11 +150,6 @@ def search(
     _write(found, write_drive, row, plot)
     session.repeat(used)
     return _ended(found)
-
-
-def _seed(session: Session, given: int | None, plan: "Plan", journal: "Journal | None") -> int:
-    known = (given, plan.seed, None if journal is None else journal.sweep_seed)
-    return session.seed(next((each for each in known if each is not None), None))
 
 
 def _show_plan(plan: "Plan", seed: int, output_format: str) -> None:

@@ -109,7 +109,7 @@ def sweep(
     interrupted. At the end a table with a row per run stands beside the output, as Parquet.
     """
     from ssdscope.sweep import Journal, points_of, read_plan
-    from ssdscope.sweep.running import missing, require_engine, run_missing
+    from ssdscope.sweep.running import known_seed, missing, require_engine, run_missing
 
     session: Session = context.obj
     require_engine(jobs, scheduler)
@@ -119,8 +119,7 @@ def sweep(
     opened: AbstractContextManager[Journal | None]
     opened = nullcontext() if no_file else closing(Journal(out))
     with opened as journal:
-        known_seeds = (seed, loaded.seed, None if journal is None else journal.sweep_seed)
-        used_seed = session.seed(next((each for each in known_seeds if each is not None), None))
+        used_seed = session.seed(known_seed(seed, loaded.seed, journal))
         points = points_of(loaded, used_seed)
         if dry_run or journal is None:
             _list(points, used_seed, output_format)

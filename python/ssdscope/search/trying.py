@@ -13,6 +13,7 @@ from ssdscope.search.figures import figures_of_part
 from ssdscope.search.stopping import Judge
 from ssdscope.sweep import Outcome, Point
 from ssdscope.sweep.processes import in_processes
+from ssdscope.sweep.runner import until_interrupted
 from ssdscope.targets import Target, open_target
 from ssdscope.workloads.options import in_option_names
 
@@ -54,14 +55,7 @@ def run_tasks(tasks: Sequence[Task], *, jobs: int = -1) -> Iterator[Outcome]:
     """
     if not tasks:
         return
-    outcomes = in_processes(try_one, tasks, jobs)
-    try:
-        for outcome in outcomes:
-            if outcome.interrupted:
-                raise KeyboardInterrupt
-            yield outcome
-    finally:
-        outcomes.close()
+    yield from until_interrupted(in_processes(try_one, tasks, jobs))
 
 
 def try_one(task: Task) -> Outcome:

@@ -1,7 +1,7 @@
 """Points into outcomes, on all cores or a cluster, in whatever order they come."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,11 @@ def run_points(
         outcomes = in_processes(run_work, work, jobs, _lost)
     else:
         outcomes = on_cluster(run_work, work, scheduler, _lost)
+    yield from until_interrupted(outcomes)
+
+
+def until_interrupted(outcomes: Generator[Outcome, None, None]) -> Iterator[Outcome]:
+    """Give outcomes as they come; one that was interrupted interrupts here, and ends the rest."""
     try:
         for outcome in outcomes:
             if outcome.interrupted:

@@ -161,6 +161,12 @@ def read_by(plan: str | Plan) -> list[str]:
     return [loaded.source, *drives, *loaded.traces]
 
 
+def known_seed(given: int | None, planned: int | None, journal: Journal | None) -> int | None:
+    """Choose the seed: the one that is given, or the plan's, or the one that it began with."""
+    known = (given, planned, None if journal is None else journal.sweep_seed)
+    return next((each for each in known if each is not None), None)
+
+
 def table_beside(journal: str) -> str:
     """Say where the table goes."""
     return f"{journal.removesuffix('.jsonl')}.parquet"

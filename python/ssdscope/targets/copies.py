@@ -62,8 +62,7 @@ class Outcome:
         SsdscopeError
             If the course did not come to its end.
         """
-        if self.failure is not None:
-            raise self.failure
+        self._require_whole()
         return self.results[-1]
 
     @property
@@ -75,9 +74,12 @@ class Outcome:
         SsdscopeError
             If the course did not come to its end.
         """
+        self._require_whole()
+        return self.log or Log.empty()
+
+    def _require_whole(self) -> None:
         if self.failure is not None:
             raise self.failure
-        return self.log or Log.empty()
 
 
 def run_on_copies(

@@ -176,9 +176,7 @@ impl Ftl {
         plane.valid[victim.0 as usize] -= count;
         plane.valid[block.0 as usize] += count;
         if filled {
-            plane.state[block.0 as usize] = BlockState::Sealed;
-            plane.sealed_at[block.0 as usize] = self.sealed;
-            self.sealed += 1;
+            plane.seal(block, &mut self.sealed);
             plane.refresh_key(block);
             plane.gc = None;
         } else {

@@ -283,9 +283,7 @@ impl Ftl {
         plane.programming[index] += 1;
         let filled = frontier.next.0 + 1 == self.geometry.pages_per_block;
         if filled {
-            plane.state[index] = BlockState::Sealed;
-            plane.sealed_at[index] = self.sealed;
-            self.sealed += 1;
+            plane.seal(frontier.block, &mut self.sealed);
         }
         (new, filled)
     }

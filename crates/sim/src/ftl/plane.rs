@@ -93,6 +93,14 @@ impl Plane {
         }
     }
 
+    /// The last page of a block is given out: it is the drive's `sealed`th.
+    #[inline]
+    pub fn seal(&mut self, block: BlockId, sealed: &mut u64) {
+        self.state[block.0 as usize] = BlockState::Sealed;
+        self.sealed_at[block.0 as usize] = *sealed;
+        *sealed += 1;
+    }
+
     /// Brings a block's key in line with what it is doing.
     #[inline]
     pub fn refresh_key(&mut self, block: BlockId) {

@@ -1,7 +1,7 @@
 //! Writes without time, for preparing a drive's state: the same placement and the
 //! same collection as timed writes, done at once.
 
-use super::plane::{BlockState, Frontier};
+use super::plane::Frontier;
 use super::{Collection, Ftl};
 use crate::error::SimError;
 use crate::geometry::{Lpn, PageId, PlaneId};
@@ -115,10 +115,8 @@ impl Ftl {
             let Some(Frontier { block, next }) = plane.host.take() else { return };
             blocks.push(self.geometry.ppn(id, block, next));
             plane.valid[block.0 as usize] = pages;
-            plane.state[block.0 as usize] = BlockState::Sealed;
-            plane.sealed_at[block.0 as usize] = self.sealed;
+            plane.seal(block, &mut self.sealed);
             plane.refresh_key(block);
-            self.sealed += 1;
             self.open_host_block(id);
         }
         self.map.put_row(first, &blocks, pages, self.in_a_row.value);
