@@ -24,6 +24,7 @@ impl Message {
 
 /// What a message is, to both ends of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)] // so that a message has no gaps, and is copied as words
 pub(super) enum Content {
     /// The host announces a command.
     #[default]
@@ -46,12 +47,16 @@ pub(super) struct Direction {
     free_at_ns: u64,
     /// When the next message arrives; `u64::MAX` if none is under way.
     pub next_ns: u64,
-    under_way: Ring<Message>,
+    /// That message: mostly the only one, which then needs no place in the queue.
+    next: Message,
+    /// Those behind it.
+    behind: Ring<Message>,
 }
 
 impl Default for Direction {
     fn default() -> Self {
-        Self { free_at_ns: 0, next_ns: u64::MAX, under_way: Ring::default() }
+        let (next, behind) = Default::default();
+        Self { free_at_ns: 0, next_ns: u64::MAX, next, behind }
     }
 }
 
@@ -75,15 +80,24 @@ impl Direction {
     /// Keeps a message that has been booked until it arrives.
     #[inline]
     pub fn carry(&mut self, message: Message) {
-        self.next_ns = self.next_ns.min(message.arrives_ns);
-        self.under_way.push_back(message);
+        if self.next_ns == u64::MAX {
+            (self.next_ns, self.next) = (message.arrives_ns, message);
+        } else {
+            self.behind.push_back(message);
+        }
     }
 
-    /// Takes the message that arrives next.
+    /// Takes the message that arrives next, if there is one.
     #[inline]
     pub fn receive(&mut self) -> Option<Message> {
-        let message = self.under_way.pop_front();
-        self.next_ns = self.under_way.front().map_or(u64::MAX, |next| next.arrives_ns);
-        message
+        if self.next_ns == u64::MAX {
+            return None;
+        }
+        let message = self.next;
+        match self.behind.pop_front() {
+            Some(next) => (self.next_ns, self.next) = (next.arrives_ns, next),
+            None => self.next_ns = u64::MAX,
+        }
+        Some(message)
     }
 }

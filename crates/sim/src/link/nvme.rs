@@ -56,6 +56,7 @@ impl Packets {
     }
 
     /// How long a message of `bytes` holds its direction.
+    #[inline(never)]
     fn message_ns(&self, bytes: u64) -> u64 {
         let lane_bytes = |payload: u64| (payload + self.overhead_bytes).div_ceil(self.lanes);
         let rest = bytes % self.payload_bytes;
