@@ -71,8 +71,11 @@ impl Flash {
         unit.array_until_ns = until_ns;
         unit.clock.turn(now_ns, if work.is_gc() { Doing::Gc } else { Doing::Host });
         unit.suspension.pass();
-        let done = if work.is_read() { Event::ReadDone } else { Event::WriteDone };
-        events.schedule(until_ns, done(unit_index));
+        if work.is_read() {
+            events.schedule(until_ns, Event::ReadDone(unit_index));
+        } else {
+            events.schedule(until_ns, Event::WriteDone(unit_index));
+        }
         if self.scheduler.cached_program {
             self.may_load(unit_index);
         }
@@ -112,7 +115,8 @@ impl Flash {
 
     /// Time of the array. Planes of one command share the place in the block, and so the type;
     /// of copies, only the place they go to.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the one frequent call of several")]
+    #[inline(always)]
     fn array_time(&self, first: u32) -> u64 {
         let Command { work, page, one_bit, .. } = self.commands[first];
         let place = || self.geometry.page_of(page);

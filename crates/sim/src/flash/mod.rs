@@ -65,7 +65,7 @@ pub struct Flash {
     times: Times,
     units: Vec<Unit>,
     channels: Vec<Channel>,
-    units_per_channel: Divisor,
+    units_per_channel: u32,
     planes_per_unit: Divisor,
     /// Queues of a unit, most urgent first.
     urgency: &'static [usize],
@@ -97,9 +97,11 @@ impl Flash {
         Self {
             commands: Slab::default(),
             times: Times::new(nand, channel),
-            units: (0..unit_count).map(|_| Unit::default()).collect(),
+            units: (0..unit_count)
+                .map(|unit| Unit::new(unit / units_per_channel, unit % units_per_channel))
+                .collect(),
             channels: (0..geometry.channels).map(|_| Channel::default()).collect(),
-            units_per_channel: Divisor::new(units_per_channel),
+            units_per_channel,
             planes_per_unit: Divisor::new(dies_per_unit * geometry.planes_per_die),
             urgency: urgency(&scheduler),
             collection_yields: false,
@@ -150,8 +152,8 @@ impl Flash {
             self.spots.on_plane(work, page, plane, &self.geometry)
         };
         self.spots.enter(spot);
-        let channel = self.channel_of(unit_index);
         let unit = &mut self.units[unit_index as usize];
+        let (channel, bit, takes) = (unit.channel, unit.bit(), unit.takes);
         let command = &mut self.commands[slot];
         let queue = command.queue();
         command.order = self.arrivals;
@@ -162,7 +164,6 @@ impl Flash {
             command.worked_before = unit.clock.so_far(now_ns);
         }
         self.arrivals += 1;
-        let takes = unit.takes;
         if work == Work::MapRead && self.scheduler.read_first {
             self.put_before_reads(unit_index, queue, slot);
         } else {
@@ -172,10 +173,7 @@ impl Flash {
             }
         }
         match takes {
-            Takes::Anything => {
-                let bit = self.bit_of(unit_index);
-                self.channels[channel as usize].waiting |= bit;
-            }
+            Takes::Anything => self.channels[channel as usize].waiting |= bit,
             Takes::Nothing => {}
             Takes::Programs | Takes::HostReads => self.refresh(unit_index),
         }
@@ -208,14 +206,16 @@ impl Flash {
 
     /// A unit's array has read: the data wait for the channel.
     pub fn read_done(&mut self, unit: u32, now_ns: u64, events: &mut EventQueue) {
-        let first = self.units[unit as usize].active;
+        let Unit { active: first, outgoing, channel, .. } = self.units[unit as usize];
         self.each(first, |command| command.array_done(now_ns));
-        let channel = self.channel_of(unit);
-        if self.units[unit as usize].outgoing == NONE {
+        if outgoing != NONE {
+            self.units[unit as usize].sensed = true;
+        } else if self.data_go_at_once(channel, now_ns) {
+            self.units[unit as usize].sent_out();
+            self.start_data_out(channel, unit, now_ns, events);
+        } else {
             self.send_out(unit);
             self.kick(channel, now_ns, events);
-        } else {
-            self.units[unit as usize].sensed = true;
         }
     }
 
@@ -240,21 +240,19 @@ impl Flash {
     #[inline(always)]
     fn send_out(&mut self, unit_index: u32) {
         let unit = &mut self.units[unit_index as usize];
-        unit.outgoing = std::mem::replace(&mut unit.active, NONE);
-        unit.sensed = false;
-        let channel = self.channel_of(unit_index);
-        self.channels[channel as usize].ready.push_back(unit_index);
+        unit.sent_out();
+        self.channels[unit.channel as usize].ready.push_back(unit_index);
     }
 
     /// The data of a unit's read have crossed the channel: returns the finished read.
     #[inline]
     pub fn data_out(&mut self, unit_index: u32, now_ns: u64, events: &mut EventQueue) -> u32 {
-        let channel_index = self.channel_of(unit_index);
-        self.channels[channel_index as usize].will_wake = false;
         let unit = &mut self.units[unit_index as usize];
-        let slot = unit.outgoing;
-        let next = self.commands[slot].next;
-        self.commands[slot].transferred(now_ns);
+        let (channel_index, slot) = (unit.channel, unit.outgoing);
+        self.channels[channel_index as usize].will_wake = false;
+        let command = &mut self.commands[slot];
+        command.transferred(now_ns);
+        let next = command.next;
         unit.outgoing = next;
         if next != NONE {
             // The other planes of the same command have waited just as long.
@@ -302,8 +300,7 @@ impl Flash {
         unit.takes = Takes::Anything;
         unit.clock.turn(now_ns, Doing::Rest);
         if unit.queued > 0 {
-            let channel = self.channel_of(unit_index);
-            self.channels[channel as usize].waiting |= self.bit_of(unit_index);
+            self.channels[unit.channel as usize].waiting |= unit.bit();
         }
     }
 
@@ -321,9 +318,8 @@ impl Flash {
             }
             Takes::HostReads => self.may_read(unit_index),
         };
-        let bit = self.bit_of(unit_index);
-        let channel = self.channel_of(unit_index);
-        let waiting = &mut self.channels[channel as usize].waiting;
+        let bit = unit.bit();
+        let waiting = &mut self.channels[unit.channel as usize].waiting;
         *waiting = if waits { *waiting | bit } else { *waiting & !bit };
     }
 

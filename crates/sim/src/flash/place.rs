@@ -1,4 +1,4 @@
-//! Where units are: on which channel, and which bit of it they have.
+//! Where units are: which one a plane belongs to, and on which channel it is.
 
 use super::Flash;
 use crate::geometry::PlaneId;
@@ -14,14 +14,7 @@ impl Flash {
     /// The channel of a unit.
     #[inline]
     #[must_use]
-    pub const fn channel_of(&self, unit: u32) -> u32 {
-        self.units_per_channel.quotient(unit)
-    }
-
-    /// The bit of a unit among those of its channel.
-    #[inline]
-    #[must_use]
-    pub(super) const fn bit_of(&self, unit: u32) -> u64 {
-        1 << self.units_per_channel.remainder(unit)
+    pub fn channel_of(&self, unit: u32) -> u32 {
+        self.units[unit as usize].channel
     }
 }

@@ -6,30 +6,47 @@
 //! takes a fraction of a page's time on the channel, goes first, so that its die works meanwhile.
 
 use super::Flash;
-use super::unit::Takes;
+use super::unit::{Takes, Unit};
 use crate::events::{Event, EventQueue};
 
 impl Flash {
     /// Uses a channel if it is free and somebody waits for it; if it is busy, sees to
     /// it that the next one is served when it is free.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "mostly there is nothing to do")]
+    #[inline(always)]
     pub fn kick(&mut self, channel_index: u32, now_ns: u64, events: &mut EventQueue) {
-        let channel = &mut self.channels[channel_index as usize];
+        let channel = &self.channels[channel_index as usize];
         if !channel.has_work() {
             return;
         }
         if channel.free_at_ns <= now_ns {
             self.give(channel_index, now_ns, events);
         } else if !channel.will_wake {
-            channel.will_wake = true;
-            events.schedule(channel.free_at_ns, Event::ChannelFree(channel_index));
+            self.wake(channel_index, events);
         }
     }
 
+    /// Sees to it that somebody is served when a channel is free.
+    #[inline(never)]
+    fn wake(&mut self, channel_index: u32, events: &mut EventQueue) {
+        let channel = &mut self.channels[channel_index as usize];
+        channel.will_wake = true;
+        events.schedule(channel.free_at_ns, Event::ChannelFree(channel_index));
+    }
+
+    /// Whether data that have just been read have a channel to themselves: they need not line up.
+    #[inline]
+    pub(super) fn data_go_at_once(&self, channel_index: u32, now_ns: u64) -> bool {
+        let channel = &self.channels[channel_index as usize];
+        let are_next = self.scheduler.data_first || channel.waiting == 0;
+        channel.free_at_ns <= now_ns && channel.ready.is_empty() && are_next
+    }
+
     /// Gives a free channel to one of those that wait for it.
+    #[inline(never)]
     fn give(&mut self, channel_index: u32, now_ns: u64, events: &mut EventQueue) {
         let channel = &self.channels[channel_index as usize];
-        let units = self.units_per_channel.value;
+        let units = self.units_per_channel;
         let first = channel_index * units;
         let next = if channel.ready.is_empty() {
             channel.first_in_turn(|_| true)
@@ -46,10 +63,9 @@ impl Flash {
             self.start_data_out(channel_index, unit, now_ns, events);
             return;
         }
-        let channel = &mut self.channels[channel_index as usize];
+        let channel = &self.channels[channel_index as usize];
         if channel.has_work() && !channel.will_wake {
-            channel.will_wake = true;
-            events.schedule(channel.free_at_ns, Event::ChannelFree(channel_index));
+            self.wake(channel_index, events);
         }
     }
 
@@ -80,8 +96,8 @@ impl Flash {
     /// A unit that has just become idle goes on with its next command, if its channel
     /// is free; turns are not touched.
     pub fn go_on(&mut self, unit: u32, now_ns: u64, events: &mut EventQueue) {
-        let channel_index = self.channel_of(unit);
-        let bit = self.bit_of(unit);
+        let Unit { channel: channel_index, turn, .. } = self.units[unit as usize];
+        let bit = 1 << turn;
         let channel = &self.channels[channel_index as usize];
         let is_free = channel.free_at_ns <= now_ns && channel.waiting & bit != 0;
         if is_free && (channel.ready.is_empty() || self.goes_before_data(unit)) {

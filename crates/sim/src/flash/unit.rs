@@ -36,6 +36,10 @@ pub enum Takes {
 /// A die, or a chip whose dies do not overlap, or the chips of a channel that do not.
 #[derive(Clone, Debug)]
 pub struct Unit {
+    /// Its channel.
+    pub channel: u32,
+    /// Its place among the units of that.
+    pub turn: u32,
     /// What waits, by kind of work.
     pub queues: [Queue; QUEUES],
     /// Bit per queue: something waits in it.
@@ -64,9 +68,13 @@ pub struct Unit {
     pub clock: BusyClock,
 }
 
-impl Default for Unit {
-    fn default() -> Self {
+impl Unit {
+    /// One at rest, at this place of a channel.
+    #[must_use]
+    pub fn new(channel: u32, turn: u32) -> Self {
         Self {
+            channel,
+            turn,
             queues: [Queue::default(); QUEUES],
             occupied: 0,
             queued: 0,
@@ -82,13 +90,25 @@ impl Default for Unit {
             clock: BusyClock::default(),
         }
     }
-}
 
-impl Unit {
+    /// Its bit among those of its channel.
+    #[inline]
+    #[must_use]
+    pub const fn bit(&self) -> u64 {
+        1 << self.turn
+    }
+
     /// Whether it rests, and nothing waits for it.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.queued == 0 && self.takes == Takes::Anything
+    }
+
+    /// What its array has read goes out, or waits to.
+    #[inline]
+    pub fn sent_out(&mut self) {
+        self.outgoing = std::mem::replace(&mut self.active, NONE);
+        self.sensed = false;
     }
 
     /// Puts a command at the end of a queue; the caller links it to the former tail, which is

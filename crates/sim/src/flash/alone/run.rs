@@ -9,6 +9,7 @@ use crate::flash::channel::Channel;
 use crate::flash::command::{NONE, Work};
 use crate::flash::issue::COMPANION_SCAN;
 use crate::flash::spots::Spots;
+use crate::flash::unit::Unit;
 use crate::geometry::Ppn;
 
 /// A unit at it. Its steps go in the order in which they came, since reads come first of all
@@ -65,9 +66,9 @@ impl<'a> Run<'a> {
     /// At its beginning.
     pub fn new(flash: &'a Flash, spots: Spots, errand: &'a Errand, now_ns: u64) -> Self {
         let reads = errand.reads.len();
-        let worker = |unit: u32| Worker {
-            channel: flash.channel_of(unit),
-            bit: flash.bit_of(unit),
+        let worker = |unit: &Unit| Worker {
+            channel: unit.channel,
+            bit: unit.bit(),
             head: NONE,
             step: NONE,
             from_ns: 0,
@@ -80,7 +81,7 @@ impl<'a> Run<'a> {
             now_ns,
             events: EventQueue::default(),
             channels: flash.channels.clone(),
-            workers: (0..flash.units.len() as u32).map(worker).collect(),
+            workers: flash.units.iter().map(worker).collect(),
             spot_of,
             spots,
             multi_plane_commands: 0,
@@ -223,7 +224,7 @@ impl<'a> Run<'a> {
     fn kick(&mut self, index: u32) {
         let channel = &self.channels[index as usize];
         if channel.free_at_ns <= self.now_ns {
-            let units = self.flash.units_per_channel.value;
+            let units = self.flash.units_per_channel;
             let first = index * units;
             let next = if channel.ready.is_empty() {
                 channel.first_in_turn(|_| true)
