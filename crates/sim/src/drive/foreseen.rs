@@ -14,14 +14,16 @@ use crate::flash::command::{Command, Work};
 use crate::ftl::Translation;
 #[cfg(test)]
 use crate::geometry::Ppn;
+#[cfg(test)]
 use crate::logblock::Copied;
+use crate::logblock::Copies;
 use crate::mapping::Table;
 
 /// A merge of which nothing has happened yet.
 #[derive(Clone, Debug)]
 pub(super) struct Foreseen {
     begun_ns: u64,
-    copies: Vec<Copied>,
+    copies: Copies,
     /// The unit of the flash whose last program or erase made it begin.
     after: Option<u32>,
     /// Not worked out yet, if there is none.
@@ -40,7 +42,7 @@ pub(super) struct Foresight {
 impl LogBlockDrive {
     /// Keeps the copies of the merge until it is over, if they and its erases have the flash to
     /// themselves; otherwise gives them back.
-    pub(super) fn look_ahead(&mut self, copies: Vec<Copied>) -> Option<Vec<Copied>> {
+    pub(super) fn look_ahead(&mut self, copies: Copies) -> Option<Copies> {
         // A table in flash is read at any moment.
         let told_in_time = !matches!(self.table, Table::Demand(_));
         #[cfg(test)]
@@ -50,7 +52,7 @@ impl LogBlockDrive {
             return Some(copies);
         }
         let (after, begun_ns) = (self.ending, self.now_ns);
-        let pages = copies.len() as u64 * u64::from(self.ftl.layout().shape().pages);
+        let pages = u64::from(copies.len()) * u64::from(self.ftl.layout().shape().pages);
         self.events.schedule(begun_ns + self.flash.least_span_ns(pages), Event::Foreseen);
         self.work.foreseen = Some(Box::new(Foreseen { begun_ns, copies, after, course: None }));
         None
@@ -74,7 +76,7 @@ impl LogBlockDrive {
     }
 
     /// What the merge has the flash do.
-    fn errand(&self, copies: &[Copied], after: Option<u32>) -> Errand {
+    fn errand(&self, copies: &Copies, after: Option<u32>) -> Errand {
         let (layout, members) = (self.ftl.layout(), self.ftl.layout().shape().pages);
         let erased = self.blocks_to_erase();
         let erases = if layout.is_plain() {
@@ -83,8 +85,8 @@ impl LogBlockDrive {
             erased.flat_map(|unit| layout.blocks(unit)).collect()
         };
         Errand {
-            reads: layout.pages_of(copies.iter().map(|copy| copy.from)),
-            programs: layout.pages_of(copies.iter().map(|copy| copy.to)),
+            reads: layout.pages_of(copies.sources(self.ftl.units())),
+            programs: layout.pages_of(copies.targets(self.ftl.units())),
             members,
             lap: self.ftl.units().lap(),
             erases,
@@ -101,11 +103,9 @@ impl LogBlockDrive {
             self.work.foresight.kept += 1;
             self.shadow_merge(&copies);
         }
-        if let Some(target) = self.work.job.as_ref().and_then(|job| job.merge.target) {
-            self.ftl.relocate_all(target, copies.len() as u32);
-        }
+        self.ftl.relocate_all(&copies);
         let shape = *self.ftl.layout().shape();
-        self.tally.gc_pages_moved += copies.len() as u64 * u64::from(shape.pages);
+        self.tally.gc_pages_moved += u64::from(copies.len()) * u64::from(shape.pages);
         self.tally.block_erases +=
             self.blocks_to_erase().count() as u64 * u64::from(shape.planes());
         let last_unit = course.last_unit;
@@ -150,14 +150,14 @@ impl LogBlockDrive {
     }
 
     #[cfg(test)]
-    fn shadow_merge(&mut self, copies: &[Copied]) {
+    fn shadow_merge(&mut self, copies: &Copies) {
         let Errand { programs, erases, .. } = self.errand(copies, None);
         let (units, array) = (*self.ftl.geometry(), *self.ftl.layout().array());
         let command = |work, page: &Ppn| Command::new(work, *page, 0);
-        for Copied { from, to, .. } in copies {
-            self.shadow.end(&command(Work::GcRead, from), &units);
-            self.shadow.relocate(*from, *to);
-            self.shadow.end(&command(Work::GcProgram, to), &units);
+        for Copied { from, to, .. } in copies.each(self.ftl.units()) {
+            self.shadow.end(&command(Work::GcRead, &from), &units);
+            self.shadow.relocate(from, to);
+            self.shadow.end(&command(Work::GcProgram, &to), &units);
         }
         if !self.ftl.layout().is_plain() {
             programs

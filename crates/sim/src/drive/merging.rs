@@ -17,7 +17,7 @@ use crate::flash::Flash;
 use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::Ppn;
-use crate::logblock::{Copied, LogBlockFtl, Merge, MergeKind, Outline};
+use crate::logblock::{Copied, Copies, LogBlockFtl, Merge, MergeKind, Outline};
 use crate::mapping::Table;
 use crate::prepare::{self, RunIn};
 use ssdscope_io::Cause;
@@ -156,13 +156,8 @@ impl LogBlockDrive {
             MergeKind::EraseOnly => {}
         }
         let copies = std::mem::take(&mut merge.copies);
-        self.work.job = Some(Job {
-            left: copies.len() as u32,
-            erasing: false,
-            read: vec![NONE; copies.len()],
-            released: 0,
-            merge,
-        });
+        self.work.job =
+            Some(Job { left: copies.len(), erasing: false, read: Vec::new(), released: 0, merge });
         if copies.is_empty() {
             self.erase_merged();
         } else if let Some(copies) = self.look_ahead(copies) {
@@ -170,7 +165,11 @@ impl LogBlockDrive {
         }
     }
 
-    pub(super) fn begin_copies(&mut self, copies: &[Copied]) {
+    pub(super) fn begin_copies(&mut self, copies: &Copies) {
+        let copies: Vec<Copied> = copies.each(self.ftl.units()).collect();
+        if let Some(job) = &mut self.work.job {
+            job.read = vec![NONE; copies.len()];
+        }
         for (index, copy) in copies.iter().enumerate() {
             let mut command = Command::new(Work::GcRead, copy.from, self.now_ns);
             command.logical = copy.page;

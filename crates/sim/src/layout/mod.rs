@@ -162,9 +162,9 @@ impl Layout {
     }
 
     /// The physical pages of units, those of one together, in the order of its members.
-    pub fn pages_of(&self, units: impl ExactSizeIterator<Item = Ppn>) -> Vec<Ppn> {
+    pub fn pages_of(&self, units: Vec<Ppn>) -> Vec<Ppn> {
         if self.plain {
-            return units.collect();
+            return units;
         }
         let Shape { in_a_row, width, pages, .. } = self.shape;
         let mut found = Vec::with_capacity(units.len() * pages as usize);
@@ -319,7 +319,7 @@ mod tests {
                 (0..layout.shape().pages).map(move |member| layout.member(place, member))
             };
             let one_by_one = units().flat_map(members);
-            let together = layout.pages_of(units().collect::<Vec<_>>().into_iter());
+            let together = layout.pages_of(units().collect());
             assert!(together.into_iter().eq(one_by_one), "{keys:?} {bad}");
         }
     }

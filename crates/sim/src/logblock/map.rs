@@ -5,15 +5,18 @@
 //! in log blocks by the page. So a merge changes one entry for each page that it takes out of
 //! a log block, however many it copies, and a full drive takes hardly any memory.
 
-use super::merge::Copied;
+use super::copies::{Copies, Stray};
 use super::units::{Role, UnitId, Units};
 use crate::cow::CowArray;
 use crate::ftl::SectorMap;
 use crate::geometry::{Geometry, Lpn, Ppn};
+use std::ops::Range;
 
 /// In `BlockMap::places`: at its own place in the data block, or nowhere.
 const IN_DATA: u32 = u32::MAX;
 const NOWHERE: u32 = 0;
+/// Places that are compared at once.
+const AT_ONCE: u32 = 16;
 
 /// The newest version of each logical page, and what pages of log blocks were given.
 #[derive(Clone, Debug)]
@@ -87,34 +90,39 @@ impl BlockMap {
     pub fn hand_over(&mut self, unit: UnitId, units: &Units) {
         let block = self.block_of(unit);
         self.assign(unit, block);
-        let first = (block * units.pages()) as usize;
-        for (index, place) in (first..).zip(self.places_of(block, units.pages())) {
-            if !matches!(place, NOWHERE | IN_DATA) {
-                self.places.set(index, IN_DATA);
+        for Stray { slot, page } in self.strays(block, 0..units.pages(), units) {
+            if page.is_some() {
+                self.places.set((block * units.pages() + slot) as usize, IN_DATA);
             }
         }
     }
 
-    fn places_of(&self, block: u32, pages: u32) -> Vec<u32> {
-        let first = block * pages;
-        self.places.range(first as usize..(first + pages) as usize)
-    }
-
     /// What of a logical block is to be copied to be at its place in a unit, from `slot` on.
     #[must_use]
-    pub fn copies(&self, block: u32, unit: UnitId, slot: u32, units: &Units) -> Vec<Copied> {
-        let (first, slots) = (block * units.pages(), slot..units.pages());
-        let own = units.pages_at(self.data_of(block).unwrap_or(unit), slots.clone());
-        let places = self.places.range((first + slot) as usize..(first + slots.end) as usize);
-        let targets = units.pages_at(unit, slots).into_iter();
-        let copies = places.iter().zip(own).zip(targets).zip(first + slot..);
-        copies
-            .filter(|&(((&place, _), _), _)| place != NOWHERE)
-            .map(|(((&place, own), to), page)| {
-                let from = if place == IN_DATA { own } else { Ppn(place - 1) };
-                Copied { page: Lpn(page), from, to }
-            })
-            .collect()
+    pub fn copies(&self, block: u32, unit: UnitId, slot: u32, units: &Units) -> Copies {
+        let (from, slots) = (self.data_of(block).unwrap_or(unit), slot..units.pages());
+        let strays = self.strays(block, slots.clone(), units);
+        Copies { block, slots, from, to: unit, strays }
+    }
+
+    /// The pages of a logical block that are not at their own place, of those at some places.
+    fn strays(&self, block: u32, slots: Range<u32>, units: &Units) -> Vec<Stray> {
+        let first = (block * units.pages()) as usize;
+        let places = self.places.range(first + slots.start as usize..first + slots.end as usize);
+        let mut strays = Vec::new();
+        for (pieces, some) in (0..).zip(places.chunks(AT_ONCE as usize)) {
+            // Nearly all are in their places, and a whole piece is compared at once.
+            if some.iter().fold(true, |all, &place| all & (place == IN_DATA)) {
+                continue;
+            }
+            let slots = (slots.start + pieces * AT_ONCE..).zip(some);
+            strays.extend(
+                slots
+                    .filter(|(_, place)| **place != IN_DATA)
+                    .map(|(slot, place)| Stray { slot, page: place.checked_sub(1).map(Ppn) }),
+            );
+        }
+        strays
     }
 
     /// Where a logical page is.
@@ -129,12 +137,6 @@ impl BlockMap {
             }
             place => Some(Ppn(place - 1)),
         }
-    }
-
-    /// Where the pages of a logical block are that are not at their own place.
-    pub fn elsewhere(&self, block: u32, pages: u32) -> impl Iterator<Item = Ppn> {
-        let places = self.places_of(block, pages).into_iter();
-        places.filter(|place| !matches!(place, &(NOWHERE | IN_DATA))).map(|place| Ppn(place - 1))
     }
 
     /// The logical page last put in a physical one, newer versions elsewhere or not.

@@ -10,9 +10,10 @@
 //! `drive` gives a merge its time.
 
 use super::LogBlockFtl;
+use super::copies::{Copied, Copies};
 use super::units::{Role, UnitId};
 use crate::ftl::Translation;
-use crate::geometry::{Lpn, Ppn};
+use crate::geometry::Lpn;
 
 /// The three kinds of merges, and that of what needs none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,17 +26,6 @@ pub enum MergeKind {
     EraseOnly,
 }
 
-/// A page to copy.
-#[derive(Clone, Copy, Debug)]
-pub struct Copied {
-    /// Its logical page.
-    pub page: Lpn,
-    /// Where that is.
-    pub from: Ppn,
-    /// Where it goes.
-    pub to: Ppn,
-}
-
 /// What a merge has to do: first copy, then erase.
 #[derive(Clone, Debug)]
 pub struct Merge {
@@ -44,7 +34,7 @@ pub struct Merge {
     /// The unit that is made the data block.
     pub target: Option<UnitId>,
     /// Pages to copy there, in the order to program them.
-    pub copies: Vec<Copied>,
+    pub copies: Copies,
     /// Units to erase.
     pub erases: Vec<UnitId>,
 }
@@ -73,7 +63,7 @@ impl LogBlockFtl {
         if self.units.valid(log) == 0 {
             self.logs.remove(log);
             let (kind, erases) = (MergeKind::EraseOnly, vec![log]);
-            return Some(Merge { kind, target: None, copies: vec![], erases });
+            return Some(Merge { kind, target: None, copies: Copies::default(), erases });
         }
         let block = self.block_in(log);
         let pool = self.units.division().of_block(block);
@@ -91,10 +81,11 @@ impl LogBlockFtl {
         };
         self.map.promise(target, block);
         let copies = self.map.copies(block, target, self.units.next(target), &self.units);
-        let last = copies.last().map(|copy| copy.page.0 % self.units.pages());
-        self.units.advance(target, last.map_or(0, |slot| slot + 1));
+        if !copies.is_empty() {
+            self.units.advance(target, copies.end());
+        }
         if kind == MergeKind::Full {
-            let leaving = self.elsewhere(block).filter(|&unit| unit == log).count();
+            let leaving = self.logs_of(&copies).filter(|&unit| unit == log).count();
             if leaving == self.units.valid(log) as usize {
                 self.logs.remove(log);
                 erases.push(log);
@@ -141,24 +132,22 @@ impl LogBlockFtl {
         true
     }
 
-    /// All pages to copy to a unit, so many, have been read, and hold what they did: moves them.
-    pub fn relocate_all(&mut self, target: UnitId, copies: u32) {
-        let block = self.map.block_of(target);
-        if let Some(old) = self.map.data_of(block) {
+    /// All pages of a merge have been read, and hold what they did: moves them.
+    pub fn relocate_all(&mut self, copies: &Copies) {
+        if let Some(old) = self.map.data_of(copies.block) {
             self.units.lose_of(old, self.units.valid(old));
         }
-        let left: Vec<UnitId> = self.elsewhere(block).filter(|&unit| unit != target).collect();
+        let left: Vec<UnitId> = self.logs_of(copies).collect();
         for unit in left {
             self.units.lose_of(unit, 1);
         }
-        self.units.gain_in(target, copies);
-        self.map.hand_over(target, &self.units);
+        self.units.gain_in(copies.to, copies.len());
+        self.map.hand_over(copies.to, &self.units);
     }
 
-    /// The units of those pages of a logical block that are not in its data block.
-    fn elsewhere(&self, block: u32) -> impl Iterator<Item = UnitId> {
-        let places = self.map.elsewhere(block, self.units.pages());
-        places.map(|page| self.units.unit_of(page))
+    /// The unit of each page that is copied from a log block.
+    fn logs_of(&self, copies: &Copies) -> impl Iterator<Item = UnitId> {
+        copies.in_logs().map(|page| self.units.unit_of(page))
     }
 
     /// A merge has ended: what it erased is free.

@@ -3,13 +3,14 @@
 //! are merged back when another one is needed. It knows no time; `drive` adds that.
 //!
 //! [`units`] are the blocks, [`pools`] say which of them a logical block may use, [`logs`]
-//! says which log block a page goes to, and which one is merged, [`merge`] how,
-//! `outline` prepares states in no time.
+//! says which log block a page goes to, and which one is merged, [`merge`] how, [`copies`] what
+//! moves then, `outline` prepares states in no time.
 //!
 //! A page goes straight into its data block as long as that is erased from there on, so
 //! that filling a drive in order needs no log. A log block that takes the pages of one
 //! logical block only is merged as soon as it is full, any other when its room is needed.
 
+pub mod copies;
 pub mod logs;
 pub mod map;
 pub mod merge;
@@ -17,7 +18,8 @@ mod outline;
 pub mod pools;
 pub mod units;
 
-pub use merge::{Copied, Merge, MergeKind};
+pub use copies::{Copied, Copies};
+pub use merge::{Merge, MergeKind};
 pub use outline::Outline;
 
 use crate::config::LogBlockConfig;

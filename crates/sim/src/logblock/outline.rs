@@ -222,11 +222,12 @@ mod tests {
     impl Plain {
         fn merge(&mut self) -> u32 {
             let Some(merge) = self.0.begin_merge() else { return 0 };
-            for &copy in &merge.copies {
+            let copies: Vec<_> = merge.copies.each(&self.0.units).collect();
+            for copy in copies {
                 assert!(self.0.relocate(copy));
             }
             self.0.end_merge(&merge);
-            merge.copies.len() as u32
+            merge.copies.len()
         }
     }
 

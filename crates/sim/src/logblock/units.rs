@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// A merge unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UnitId(pub u32);
 
 /// What a unit is used for.
