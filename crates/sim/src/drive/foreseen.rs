@@ -7,27 +7,31 @@
 //! by step up to the present. Either way every time and count is the same.
 
 use super::LogBlockDrive;
+use super::merging::Job;
 use crate::events::Event;
-use crate::flash::alone::{Course, Errand};
+use crate::flash::Flash;
+use crate::flash::alone::{Errand, Fate, Plan};
+use crate::flash::command::NONE;
 #[cfg(test)]
 use crate::flash::command::{Command, Work};
 use crate::ftl::Translation;
-#[cfg(test)]
-use crate::geometry::Ppn;
+use crate::geometry::{PlaneId, Ppn};
 #[cfg(test)]
 use crate::logblock::Copied;
-use crate::logblock::Copies;
+use crate::logblock::{LogBlockFtl, Merge, Stray};
 use crate::mapping::Table;
+
+/// Merges of more pages elsewhere hardly ever recur.
+const MOST_STRAYS: usize = 16;
 
 /// A merge of which nothing has happened yet.
 #[derive(Clone, Debug)]
 pub(super) struct Foreseen {
     begun_ns: u64,
-    copies: Copies,
     /// The unit of the flash whose last program or erase made it begin.
     after: Option<u32>,
-    /// Not worked out yet, if there is none.
-    course: Option<Course>,
+    /// Not known yet, if there is none.
+    fate: Option<Fate>,
 }
 
 /// Whether tests want it, and what became of it.
@@ -40,76 +44,58 @@ pub(super) struct Foresight {
 }
 
 impl LogBlockDrive {
-    /// Keeps the copies of the merge until it is over, if they and its erases have the flash to
-    /// themselves; otherwise gives them back.
-    pub(super) fn look_ahead(&mut self, copies: Copies) -> Option<Copies> {
+    /// Lets nothing of the merge happen until it is over, if its copies and erases have the flash
+    /// to themselves; says whether they have.
+    pub(super) fn look_ahead(&mut self) -> bool {
+        let Some(Job { merge, .. }) = &self.work.job else { return false };
         // A table in flash is read at any moment.
         let told_in_time = !matches!(self.table, Table::Demand(_));
         #[cfg(test)]
         let told_in_time = told_in_time && !self.work.foresight.off;
-        let erases = self.blocks_to_erase().next().is_some();
-        if !told_in_time || !erases || !self.flash.is_alone(self.now_ns) {
-            return Some(copies);
+        if !told_in_time || merge.erases.is_empty() || !self.flash.is_alone(self.now_ns) {
+            return false;
         }
         let (after, begun_ns) = (self.ending, self.now_ns);
-        let pages = u64::from(copies.len()) * u64::from(self.ftl.layout().shape().pages);
+        let pages = u64::from(merge.copies.len()) * u64::from(self.ftl.layout().shape().pages);
         self.events.schedule(begun_ns + self.flash.least_span_ns(pages), Event::Foreseen);
-        self.work.foreseen = Some(Box::new(Foreseen { begun_ns, copies, after, course: None }));
-        None
+        self.work.foreseen = Some(Box::new(Foreseen { begun_ns, after, fate: None }));
+        true
     }
 
     /// The merge has gone on for as long as it takes at the least, or as was worked out then.
     pub(super) fn foreseen(&mut self) {
-        let Some(foreseen) = self.work.foreseen.as_deref() else { return };
-        if foreseen.course.is_some() {
+        let Some(Foreseen { begun_ns, after, fate: None }) = self.work.foreseen.as_deref() else {
             return self.come_to_pass();
-        }
-        let errand = self.errand(&foreseen.copies, foreseen.after);
-        let course = self.flash.foresee(&errand, foreseen.begun_ns);
-        match (course, self.work.foreseen.as_deref_mut()) {
-            (Some(course), Some(foreseen)) => {
-                self.events.schedule(course.end_ns, Event::Foreseen);
-                foreseen.course = Some(course);
+        };
+        let Some(Job { merge, .. }) = &self.work.job else { return };
+        let errand = || errand(&self.ftl, merge, *after);
+        let plan = plan(&self.ftl, merge, &self.flash);
+        let fate = self.flash.foresee(plan, *after, errand, *begun_ns);
+        match (fate, self.work.foreseen.as_deref_mut()) {
+            (Some(fate), Some(foreseen)) => {
+                self.events.schedule(fate.end_ns(), Event::Foreseen);
+                foreseen.fate = Some(fate);
             }
             _ => self.go_step_by_step(),
-        }
-    }
-
-    /// What the merge has the flash do.
-    fn errand(&self, copies: &Copies, after: Option<u32>) -> Errand {
-        let (layout, members) = (self.ftl.layout(), self.ftl.layout().shape().pages);
-        let erased = self.blocks_to_erase();
-        let erases = if layout.is_plain() {
-            erased.collect()
-        } else {
-            erased.flat_map(|unit| layout.blocks(unit)).collect()
-        };
-        Errand {
-            reads: layout.pages_of(copies.sources(self.ftl.units())),
-            programs: layout.pages_of(copies.targets(self.ftl.units())),
-            members,
-            lap: self.ftl.units().lap(),
-            erases,
-            after,
         }
     }
 
     /// The merge has ended as was foreseen.
     fn come_to_pass(&mut self) {
         let Some(foreseen) = self.work.foreseen.take() else { return };
-        let Foreseen { copies, course: Some(course), .. } = *foreseen else { return };
+        let (Some(fate), Some(Job { merge, .. })) = (foreseen.fate, &self.work.job) else { return };
+        self.ftl.relocate_all(&merge.copies);
+        let shape = *self.ftl.layout().shape();
+        self.tally.gc_pages_moved += u64::from(merge.copies.len()) * u64::from(shape.pages);
+        self.tally.block_erases +=
+            self.ftl.blocks_to_erase(merge).count() as u64 * u64::from(shape.planes());
         #[cfg(test)]
         {
             self.work.foresight.kept += 1;
-            self.shadow_merge(&copies);
+            self.shadow_merge();
         }
-        self.ftl.relocate_all(&copies);
-        let shape = *self.ftl.layout().shape();
-        self.tally.gc_pages_moved += u64::from(copies.len()) * u64::from(shape.pages);
-        self.tally.block_erases +=
-            self.blocks_to_erase().count() as u64 * u64::from(shape.planes());
-        let last_unit = course.last_unit;
-        self.flash.follow(course);
+        let last_unit = fate.last_unit();
+        self.flash.follow(&fate);
         self.ending = Some(last_unit);
         self.end_merge();
         self.kick_touched();
@@ -121,13 +107,15 @@ impl LogBlockDrive {
     /// ahead. The caller serves the channels.
     #[cold]
     pub(super) fn take_back(&mut self) {
-        let Some(foreseen) = self.work.foreseen.take() else { return };
+        if self.work.foreseen.take().is_none() {
+            return;
+        }
         #[cfg(test)]
         {
             self.work.foresight.broken += 1;
         }
         self.events.cancel(Event::Foreseen);
-        self.begin_copies(&foreseen.copies);
+        self.begin_copies();
     }
 
     /// Takes back what was foreseen and does it step by step up to the present.
@@ -150,11 +138,12 @@ impl LogBlockDrive {
     }
 
     #[cfg(test)]
-    fn shadow_merge(&mut self, copies: &Copies) {
-        let Errand { programs, erases, .. } = self.errand(copies, None);
+    fn shadow_merge(&mut self) {
+        let Some(Job { merge, .. }) = &self.work.job else { return };
+        let Errand { programs, erases, .. } = errand(&self.ftl, merge, None);
         let (units, array) = (*self.ftl.geometry(), *self.ftl.layout().array());
         let command = |work, page: &Ppn| Command::new(work, *page, 0);
-        for Copied { from, to, .. } in copies.each(self.ftl.units()) {
+        for Copied { from, to, .. } in merge.copies.each(self.ftl.units()) {
             self.shadow.end(&command(Work::GcRead, &from), &units);
             self.shadow.relocate(from, to);
             self.shadow.end(&command(Work::GcProgram, &to), &units);
@@ -165,9 +154,58 @@ impl LogBlockDrive {
                 .for_each(|to| self.shadow.end_member(&command(Work::GcProgram, to), &array));
             erases.iter().for_each(|at| self.shadow.end_member(&command(Work::Erase, at), &array));
         }
-        let erased: Vec<Ppn> = self.blocks_to_erase().collect();
-        erased.iter().for_each(|at| self.shadow.end(&command(Work::Erase, at), &units));
+        let erased = self.ftl.blocks_to_erase(merge);
+        erased.for_each(|at| self.shadow.end(&command(Work::Erase, &at), &units));
     }
+}
+
+/// What a merge has the flash do.
+fn errand(ftl: &LogBlockFtl, merge: &Merge, after: Option<u32>) -> Errand {
+    let (layout, erased) = (ftl.layout(), ftl.blocks_to_erase(merge));
+    let erases = if layout.is_plain() {
+        erased.collect()
+    } else {
+        erased.flat_map(|unit| layout.blocks(unit)).collect()
+    };
+    Errand {
+        reads: layout.pages_of(merge.copies.sources(ftl.units())),
+        programs: layout.pages_of(merge.copies.targets(ftl.units())),
+        members: layout.shape().pages,
+        lap: ftl.units().lap(),
+        erases,
+        after,
+    }
+}
+
+/// The same in few words, if pages are those of the array, and few are elsewhere. Of these it tells
+/// the plane, and if that matters the page; nothing if they are as in the data block.
+fn plan(ftl: &LogBlockFtl, merge: &Merge, flash: &Flash) -> Option<Plan> {
+    let (units, geometry, copies) = (ftl.units(), ftl.geometry(), &merge.copies);
+    if !ftl.layout().is_plain() || copies.strays.len() > MOST_STRAYS {
+        return None;
+    }
+    let mut read: Vec<PlaneId> = units.planes_of(copies.from).to_vec();
+    let beside: Vec<PlaneId> =
+        copies.in_logs().map(|page| geometry.plane_of(page)).chain(read.iter().copied()).collect();
+    let place = |page: Ppn| {
+        let plane = geometry.plane_of(page);
+        let matters = flash.tells_pages_apart(plane, &beside);
+        (plane, if matters { geometry.page_of(page).0 } else { 0 })
+    };
+    let mut words = vec![copies.slots.start, copies.slots.end, merge.erases.len() as u32];
+    for &Stray { slot, page } in &copies.strays {
+        match page.map(place) {
+            None => words.extend([slot, NONE]),
+            Some(at) if at == place(units.page(copies.from, slot)) => {}
+            Some((plane, offset)) => {
+                words.extend([slot, offset]);
+                read.push(plane);
+            }
+        }
+    }
+    let mut written = units.planes_of(copies.to).to_vec();
+    written.extend(merge.erases.iter().flat_map(|&unit| units.planes_of(unit)));
+    Some(Plan { read, written, words })
 }
 
 #[cfg(test)]

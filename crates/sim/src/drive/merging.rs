@@ -17,7 +17,7 @@ use crate::flash::Flash;
 use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::Ppn;
-use crate::logblock::{Copied, Copies, LogBlockFtl, Merge, MergeKind, Outline};
+use crate::logblock::{Copied, LogBlockFtl, Merge, MergeKind, Outline};
 use crate::mapping::Table;
 use crate::prepare::{self, RunIn};
 use ssdscope_io::Cause;
@@ -29,7 +29,6 @@ pub type LogBlockDrive = Drive<Merging>;
 /// A merge under way.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
-    /// Its copies have become commands.
     pub(super) merge: Merge,
     /// Commands that have not ended: of the copies, then of the erases.
     left: u32,
@@ -144,7 +143,7 @@ impl LogBlockDrive {
     }
 
     fn start_merge(&mut self) {
-        let Some(mut merge) = self.ftl.begin_merge() else {
+        let Some(merge) = self.ftl.begin_merge() else {
             return self.end_life();
         };
         self.tally.gc_runs += 1;
@@ -155,21 +154,19 @@ impl LogBlockDrive {
             MergeKind::Full => merges.full += 1,
             MergeKind::EraseOnly => {}
         }
-        let copies = std::mem::take(&mut merge.copies);
-        self.work.job =
-            Some(Job { left: copies.len(), erasing: false, read: Vec::new(), released: 0, merge });
-        if copies.is_empty() {
+        let left = merge.copies.len();
+        self.work.job = Some(Job { merge, left, erasing: false, read: Vec::new(), released: 0 });
+        if left == 0 {
             self.erase_merged();
-        } else if let Some(copies) = self.look_ahead(copies) {
-            self.begin_copies(&copies);
+        } else if !self.look_ahead() {
+            self.begin_copies();
         }
     }
 
-    pub(super) fn begin_copies(&mut self, copies: &Copies) {
-        let copies: Vec<Copied> = copies.each(self.ftl.units()).collect();
-        if let Some(job) = &mut self.work.job {
-            job.read = vec![NONE; copies.len()];
-        }
+    pub(super) fn begin_copies(&mut self) {
+        let Some(job) = &mut self.work.job else { return };
+        let copies: Vec<Copied> = job.merge.copies.each(self.ftl.units()).collect();
+        job.read = vec![NONE; copies.len()];
         for (index, copy) in copies.iter().enumerate() {
             let mut command = Command::new(Work::GcRead, copy.from, self.now_ns);
             command.logical = copy.page;
@@ -236,15 +233,9 @@ impl LogBlockDrive {
         }
     }
 
-    /// The first page of each block that the merge erases.
-    pub(super) fn blocks_to_erase(&self) -> impl Iterator<Item = Ppn> {
-        let erases = self.work.job.iter().flat_map(|job| &job.merge.erases);
-        erases.flat_map(|&unit| self.ftl.units().first_pages(unit))
-    }
-
     fn erase_merged(&mut self) {
-        let pages: Vec<Ppn> = self.blocks_to_erase().collect();
         let Some(job) = &mut self.work.job else { return };
+        let pages: Vec<Ppn> = self.ftl.blocks_to_erase(&job.merge).collect();
         job.erasing = true;
         job.left = pages.len() as u32;
         for page in pages {

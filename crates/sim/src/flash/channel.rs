@@ -54,10 +54,28 @@ impl Channel {
         self.turn = if unit + 1 == units { 0 } else { unit + 1 };
     }
 
+    /// The unit whose turn was last, of `units`.
+    #[must_use]
+    pub const fn last_served(&self, units: u32) -> u32 {
+        if self.turn == 0 { units - 1 } else { self.turn - 1 }
+    }
+
+    /// How many of its `units` have their turn before one.
+    #[must_use]
+    pub const fn turns_until(&self, unit: u32, units: u32) -> u32 {
+        if unit < self.turn { unit + units - self.turn } else { unit - self.turn }
+    }
+
     /// Carries something from now on.
     #[inline]
     pub fn occupy(&mut self, now_ns: u64, until_ns: u64) {
         self.busy_ns += until_ns - now_ns;
+        self.free_at_ns = until_ns;
+    }
+
+    /// Has carried things for so long, the last of them up to a time.
+    pub const fn carried(&mut self, busy_ns: u64, until_ns: u64) {
+        self.busy_ns += busy_ns;
         self.free_at_ns = until_ns;
     }
 

@@ -40,6 +40,7 @@ use crate::divisor::Divisor;
 use crate::events::{Event, EventQueue};
 use crate::geometry::{Geometry, PlaneId};
 use crate::slab::Slab;
+use alone::known::Known;
 use busy::Doing;
 use channel::Channel;
 use command::{Command, NONE, Work};
@@ -75,6 +76,7 @@ pub struct Flash {
     /// Collection has its unit to itself while it does not yield.
     collects_alone: bool,
     spots: Spots,
+    known: Known,
     arrivals: u64,
     pages_read: u64,
     pages_programmed: u64,
@@ -107,6 +109,7 @@ impl Flash {
             collection_yields: false,
             collects_alone: false,
             spots: Spots::new(&geometry, &scheduler),
+            known: Known::default(),
             arrivals: 0,
             pages_read: 0,
             pages_programmed: 0,

@@ -11,6 +11,12 @@ impl Flash {
         self.planes_per_unit.quotient(plane.0)
     }
 
+    /// The die of a plane, of all dies.
+    #[must_use]
+    pub(super) const fn die_of(&self, plane: PlaneId) -> u32 {
+        plane.0 / self.geometry.planes_per_die
+    }
+
     /// The channel of a unit.
     #[inline]
     #[must_use]

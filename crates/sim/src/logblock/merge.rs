@@ -13,7 +13,7 @@ use super::LogBlockFtl;
 use super::copies::{Copied, Copies};
 use super::units::{Role, UnitId};
 use crate::ftl::Translation;
-use crate::geometry::Lpn;
+use crate::geometry::{Lpn, Ppn};
 
 /// The three kinds of merges, and that of what needs none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +148,11 @@ impl LogBlockFtl {
     /// The unit of each page that is copied from a log block.
     fn logs_of(&self, copies: &Copies) -> impl Iterator<Item = UnitId> {
         copies.in_logs().map(|page| self.units.unit_of(page))
+    }
+
+    /// The first page of each block that a merge erases.
+    pub fn blocks_to_erase(&self, merge: &Merge) -> impl Iterator<Item = Ppn> {
+        merge.erases.iter().flat_map(|&unit| self.units.first_pages(unit))
     }
 
     /// A merge has ended: what it erased is free.

@@ -18,7 +18,7 @@ mod outline;
 pub mod pools;
 pub mod units;
 
-pub use copies::{Copied, Copies};
+pub use copies::{Copied, Copies, Stray};
 pub use merge::{Merge, MergeKind};
 pub use outline::Outline;
 

@@ -172,6 +172,13 @@ impl Units {
         (unit, run * self.in_a_row.value + in_run)
     }
 
+    /// The planes of a unit, in the order in which pages go round them.
+    #[must_use]
+    pub fn planes_of(&self, unit: UnitId) -> &[PlaneId] {
+        let first = self.groups.remainder(unit.0) * self.width.value;
+        &self.planes[first as usize..(first + self.width.value) as usize]
+    }
+
     /// The first page of each block of a unit.
     pub fn first_pages(&self, unit: UnitId) -> impl Iterator<Item = Ppn> {
         (0..self.width.value).map(move |plane| self.page(unit, plane * self.in_a_row.value))

@@ -407,8 +407,8 @@ mod tests {
                 leapt += u32::from(ahead.laps.leapt > 0);
                 on_several_planes += u32::from(ahead.laps.leapt > 0 && !ahead.spots.none());
                 assert_eq!(told(&ahead), told(&plain));
-                let course = flash.foresee(&errand, 1_000).unwrap();
-                flash.follow(course);
+                let fate = flash.foresee(None, None, || errand, 1_000).unwrap();
+                flash.follow(&fate);
             }
         }
         println!("leaps in {leapt}, of them with multi-plane commands {on_several_planes}");

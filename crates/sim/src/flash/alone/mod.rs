@@ -4,15 +4,22 @@
 //! drive's events: what would happen to the channels and units happens to copies of them, in
 //! the same order, and [`Flash::follow`] makes it so when it is over. It holds for an array
 //! without a cache register.
+//!
+//! [`run`] works a course out, [`laps`] leaps over what recurs in it, [`pattern`] says what decides
+//! it, and [`known`] keeps it for all errands of the same pattern.
 
+pub mod known;
 mod laps;
+mod pattern;
 mod run;
 
 use super::Flash;
 use super::busy::Doing;
-use super::channel::Channel;
-use crate::geometry::Ppn;
+use crate::geometry::{PlaneId, Ppn};
+use pattern::Cast;
+pub use pattern::Plan;
 use run::Run;
+use triomphe::Arc;
 
 /// What is to be done: copies are read side by side and programmed in their order, each when
 /// those before it have been read; then blocks are erased.
@@ -32,20 +39,51 @@ pub struct Errand {
     pub after: Option<u32>,
 }
 
-/// How it comes to pass.
-#[derive(Clone, Debug)]
+/// How an errand goes, wherever on the array and whenever that is.
+#[derive(Debug)]
 pub struct Course {
-    /// When the last erase ends.
-    pub end_ns: u64,
-    /// The unit on which it does.
-    pub last_unit: u32,
-    /// The channels as they are then.
-    channels: Vec<Channel>,
-    /// By unit.
+    span_ns: u64,
+    /// The unit on which the last erase ends: which of those that take part.
+    last_unit: usize,
+    /// By unit that takes part.
     busy_ns: Vec<u64>,
+    /// By channel that takes part.
+    passed: Vec<Passed>,
     pages: u64,
     commands: u64,
     multi_plane_commands: u64,
+}
+
+/// What an errand does to a channel.
+#[derive(Debug)]
+struct Passed {
+    /// The last unit whose turn it was, of those that take part.
+    served: usize,
+    /// From the beginning until it is free.
+    until_ns: u64,
+    busy_ns: u64,
+}
+
+/// What will be of an errand.
+#[derive(Clone, Debug)]
+pub struct Fate {
+    begun_ns: u64,
+    course: Arc<Course>,
+    cast: Cast,
+}
+
+impl Fate {
+    /// When the last erase ends.
+    #[must_use]
+    pub fn end_ns(&self) -> u64 {
+        self.begun_ns + self.course.span_ns
+    }
+
+    /// The unit on which it does.
+    #[must_use]
+    pub fn last_unit(&self) -> u32 {
+        self.cast.units[self.course.last_unit]
+    }
 }
 
 impl Flash {
@@ -66,25 +104,66 @@ impl Flash {
         in_turn * self.times.program.least_ns() + self.times.erase_ns
     }
 
-    /// Works an errand out that began, or begins, at `now_ns`; nothing if something is left over
-    /// at its end.
-    pub fn foresee(&mut self, errand: &Errand, now_ns: u64) -> Option<Course> {
+    /// Whether it matters for an errand that reads such planes where in its blocks one of them is
+    /// read: pages differ, or could be read together with those of another plane.
+    #[must_use]
+    pub fn tells_pages_apart(&self, plane: PlaneId, read: &[PlaneId]) -> bool {
+        let beside = |other: &PlaneId| *other != plane && self.die_of(*other) == self.die_of(plane);
+        self.times.lap_pages() > 1 || (!self.spots.none() && read.iter().any(beside))
+    }
+
+    /// Says how an errand goes that began, or begins, at `begun_ns`; nothing if something is left
+    /// over at its end. One without a plan is worked out each time.
+    pub fn foresee(
+        &mut self,
+        plan: Option<Plan>,
+        after: Option<u32>,
+        errand: impl FnOnce() -> Errand,
+        begun_ns: u64,
+    ) -> Option<Fate> {
+        let Some(plan) = plan else {
+            let cast = Cast::all(self);
+            let course = Arc::new(self.work_out(&errand(), &cast, begun_ns)?);
+            return Some(Fate { begun_ns, course, cast });
+        };
+        let (cast, pattern) = Cast::of(&plan, after, self);
+        let known = self.known.get(&pattern);
+        let course = if let Some(course) = known {
+            course
+        } else {
+            let course = Arc::new(self.work_out(&errand(), &cast, begun_ns)?);
+            self.known.keep(pattern, &course);
+            course
+        };
+        Some(Fate { begun_ns, course, cast })
+    }
+
+    fn work_out(&mut self, errand: &Errand, cast: &Cast, begun_ns: u64) -> Option<Course> {
         // All are left as they were found: at the end nobody waits anywhere.
         let spots = std::mem::take(&mut self.spots);
-        let (course, spots) = Run::new(self, spots, errand, now_ns).finish();
+        let (course, spots) = Run::new(self, spots, errand, begun_ns).finish(cast);
         self.spots = spots;
         course
     }
 
     /// An errand has gone as it was foreseen.
-    pub fn follow(&mut self, course: Course) {
-        for (unit, busy_ns) in self.units.iter_mut().zip(course.busy_ns) {
+    pub fn follow(&mut self, fate: &Fate) {
+        let Fate { begun_ns, course, cast } = fate;
+        let end_ns = fate.end_ns();
+        for (&unit, &busy_ns) in cast.units.iter().zip(&course.busy_ns) {
             if busy_ns > 0 {
-                unit.clock.turn(course.end_ns - busy_ns, Doing::Gc);
-                unit.clock.turn(course.end_ns, Doing::Rest);
+                let clock = &mut self.units[unit as usize].clock;
+                clock.turn(end_ns - busy_ns, Doing::Gc);
+                clock.turn(end_ns, Doing::Rest);
             }
         }
-        self.channels = course.channels;
+        let turns = self.units_per_channel.value;
+        for (&channel, passed) in cast.channels.iter().zip(&course.passed) {
+            let served = self.units_per_channel.remainder(cast.units[passed.served]);
+            let channel = &mut self.channels[channel as usize];
+            channel.take_turn(served, turns);
+            channel.carried(passed.busy_ns, begun_ns + passed.until_ns);
+        }
         self.pages_read += course.pages;
         self.pages_programmed += course.pages;
         self.multi_plane_commands += course.multi_plane_commands;

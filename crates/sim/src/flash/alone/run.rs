@@ -2,7 +2,8 @@
 //! steps that are only numbers.
 
 use super::laps::Laps;
-use super::{Course, Errand};
+use super::pattern::Cast;
+use super::{Course, Errand, Passed};
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::channel::Channel;
@@ -111,18 +112,34 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Its course, and the spots as they were.
-    pub fn finish(mut self) -> (Option<Course>, Spots) {
-        let course = self.last_unit().map(|last_unit| Course {
-            end_ns: self.now_ns,
-            last_unit,
-            channels: std::mem::take(&mut self.channels),
-            busy_ns: self.workers.iter().map(|worker| worker.busy_ns).collect(),
+    /// Its course for those who take part, and the spots as they were.
+    pub fn finish(mut self, cast: &Cast) -> (Option<Course>, Spots) {
+        let begun_ns = self.now_ns;
+        let last_unit = self.last_unit();
+        let course = last_unit.and_then(|unit| self.course(begun_ns, unit, cast));
+        (course, self.spots)
+    }
+
+    fn course(&self, begun_ns: u64, last_unit: u32, cast: &Cast) -> Option<Course> {
+        let label = |unit: u32| cast.units.iter().position(|&each| each == unit);
+        let passed = |&index: &u32| {
+            let channel = &self.channels[index as usize];
+            let units = self.flash.units_per_channel.value;
+            Some(Passed {
+                served: label(index * units + channel.last_served(units))?,
+                until_ns: channel.free_at_ns.saturating_sub(begun_ns),
+                busy_ns: channel.busy_ns() - self.flash.channels[index as usize].busy_ns(),
+            })
+        };
+        Some(Course {
+            span_ns: self.now_ns - begun_ns,
+            last_unit: label(last_unit)?,
+            busy_ns: cast.units.iter().map(|&unit| self.workers[unit as usize].busy_ns).collect(),
+            passed: cast.channels.iter().map(passed).collect::<Option<_>>()?,
             pages: self.errand.reads.len() as u64,
             commands: self.next.len() as u64,
             multi_plane_commands: self.multi_plane_commands,
-        });
-        (course, self.spots)
+        })
     }
 
     /// Runs to the end, unless something is left over then: on which unit that is.
