@@ -193,19 +193,25 @@ fn plan(ftl: &LogBlockFtl, merge: &Merge, flash: &Flash) -> Option<Plan> {
         (plane, if matters { geometry.page_of(page).0 } else { 0 })
     };
     let mut words = vec![copies.slots.start, copies.slots.end, merge.erases.len() as u32];
+    let mut bends = Vec::new();
     for &Stray { slot, page } in &copies.strays {
         match page.map(place) {
             None => words.extend([slot, NONE]),
             Some(at) if at == place(units.page(copies.from, slot)) => {}
             Some((plane, offset)) => {
-                words.extend([slot, offset]);
+                words.push(offset);
                 read.push(plane);
+                bends.push(slot - copies.slots.start);
             }
         }
     }
+    if copies.len() < copies.slots.len() as u32 {
+        // What is nowhere has to be between the same bends.
+        words.extend(&bends);
+    }
     let mut written = units.planes_of(copies.to).to_vec();
     written.extend(merge.erases.iter().flat_map(|&unit| units.planes_of(unit)));
-    Some(Plan { read, written, words })
+    Some(Plan { read, written, bends, lap: units.lap(), words })
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@
 //! programs are leapt over apart: units first read.
 
 use super::Errand;
+use super::course::Leap;
+use super::pattern::Cast;
 use super::run::Run;
 use crate::flash::channel::Channel;
 use crate::flash::command::NONE;
@@ -35,8 +37,19 @@ pub(super) struct Laps {
     seen: Vec<Seen>,
     /// Steps that will have ended when the next lap has.
     due: u32,
-    #[cfg(test)]
-    leapt: u32,
+    /// What was leapt over, and how often each time.
+    leapt: Vec<(Once, u32)>,
+}
+
+/// What recurs, once.
+#[derive(Debug)]
+struct Once {
+    /// The first step that is not taken up when it begins.
+    first: u32,
+    steps: u32,
+    ns: u64,
+    /// How long units, then channels, are busy; and commands on several planes.
+    sums: Vec<u64>,
 }
 
 /// The state of a run, and what it had come to.
@@ -94,16 +107,32 @@ impl Laps {
             let steps = now.ended - self.seen[at].ended;
             let times = self.room(self.seen[at].first, furthest, run) / steps;
             if times > 0 {
-                skip(run, &self.seen[at], last, u64::from(times), times * steps);
+                let once = now.since(&self.seen[at]);
+                skip(run, &once, last, times);
                 self.due = run.ended + self.steps;
-                #[cfg(test)]
-                {
-                    self.leapt += 1;
-                }
+                self.leapt.push((once, times));
                 return self.seen.clear();
             }
         }
         self.seen.push(now);
+    }
+
+    /// What was leapt over of the reads, for those who take part; nothing where it matters more of a
+    /// step than which unit it is on.
+    pub fn leaps(&self, run: &Run<'_>, cast: &Cast) -> Vec<Leap> {
+        let reads = run.errand.reads.len() as u32;
+        if !run.spots.none() || run.flash.times.lap_pages() > 1 {
+            return Vec::new();
+        }
+        let units = run.workers.len();
+        let of_reads = self.leapt.iter().filter(|(once, _)| once.first < reads);
+        let leap = |(once, times): &(Once, u32)| Leap {
+            first: once.first,
+            steps: once.steps,
+            times: *times,
+            spent_ns: cast.spent(once.ns, |unit| once.sums[unit], |index| once.sums[units + index]),
+        };
+        of_reads.map(leap).collect()
     }
 
     /// Steps behind the furthest one up to where laps are no longer alike that are so from `first`
@@ -143,6 +172,16 @@ fn repeats<T: PartialEq>(all: &[T], lap: usize) -> usize {
 }
 
 impl Seen {
+    /// What happened since an earlier state.
+    fn since(&self, seen: &Self) -> Once {
+        Once {
+            first: seen.first,
+            steps: self.ended - seen.ended,
+            ns: self.now_ns - seen.now_ns,
+            sums: self.sums.iter().zip(&seen.sums).map(|(sum, before)| sum - before).collect(),
+        }
+    }
+
     fn take(&mut self, run: &Run<'_>, (first, last): (u32, u32), furthest: u32) {
         let from = |step: u32| u64::from(step.wrapping_sub(run.ended));
         (self.now_ns, self.ended) = (run.now_ns, run.ended);
@@ -205,12 +244,10 @@ fn sums(run: &Run<'_>) -> impl Iterator<Item = u64> {
     units.chain(channels).chain([run.multi_plane_commands])
 }
 
-/// Takes what happened since `seen` as done so many `times` more, which is `by` steps.
-fn skip(run: &mut Run<'_>, seen: &Seen, last: u32, times: u64, by: u32) {
-    let (now_ns, by_ns) = (run.now_ns, times * (run.now_ns - seen.now_ns));
-    let more: Vec<u64> =
-        sums(run).zip(&seen.sums).map(|(sum, before)| times * (sum - before)).collect();
-    let mut more = more.into_iter();
+/// Takes what recurs as done so many `times` more.
+fn skip(run: &mut Run<'_>, once: &Once, last: u32, times: u32) {
+    let (now_ns, by_ns, by) = (run.now_ns, u64::from(times) * once.ns, times * once.steps);
+    let mut more = once.sums.iter().map(|sum| u64::from(times) * sum);
     for unit in 0..run.workers.len() {
         run.workers[unit].busy_ns += more.next().unwrap_or(0);
         skip_steps(run, unit, by, by_ns);
@@ -301,46 +338,11 @@ fn companies(run: &Run<'_>, lap: u32) -> Vec<Company> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{DriveConfig, Firmware};
     use crate::flash::Flash;
+    use crate::flash::alone::testing::draw_flash;
     use crate::flash::spots::Spots;
     use crate::geometry::{BlockId, PageId};
     use ssdscope_io::rng::Stream;
-
-    fn draw_flash(random: &mut Stream) -> Flash {
-        let mut pick = |values: &[&'static str]| values[random.below(values.len() as u64) as usize];
-        let text = format!(
-            "over_provisioning_ratio = 0.2\n[nand]\nchannels = {}\nways = {}\ndies = {}\nplanes = {}\n\
-             blocks_per_plane = 64\npages_per_block = 64\npage_bytes = 2048\nread_ns = {}\n\
-             program_ns = {}\nerase_ns = 1500000\n{}[channel]\nns_per_byte = {}\n{}\
-             [host]\ninterface = \"simple\"\nbytes_per_second = 3e9\n[ftl]\nkind = \"page\"\n\
-             [scheduler]\nmulti_plane = {}\ndata_first = {}\nway_interleave = {}\n",
-            pick(&["1", "2", "3"]),
-            pick(&["1", "2", "3"]),
-            pick(&["1", "2"]),
-            pick(&["1", "2", "4"]),
-            pick(&["20000", "50001"]),
-            pick(&["40000", "200000"]),
-            pick(&[
-                "",
-                "",
-                "read_by_type_ns = [3000, 5000]\nprogram_by_type_ns = [90000, 200000]\n"
-            ]),
-            pick(&["3", "25"]),
-            pick(&[
-                "",
-                "read_command_ns = 300\nprogram_command_ns = 400\nerase_command_ns = 200\n"
-            ]),
-            pick(&["true", "true", "false"]),
-            pick(&["true", "false"]),
-            pick(&["true", "true", "false"]),
-        );
-        match DriveConfig::parse(&text, "test", &[]).unwrap_or_else(|why| panic!("{why}")).firmware
-        {
-            Firmware::Page(page) => Flash::new(&page.nand, &page.channel, page.scheduler),
-            _ => panic!("it maps by the page"),
-        }
-    }
 
     /// Copies that go round some planes, most of them within the planes, and a few reads from elsewhere.
     fn draw_errand(random: &mut Stream, flash: &Flash) -> Errand {
@@ -403,9 +405,9 @@ mod tests {
                 let [mut ahead, mut plain] = [true, false].map(|on| run_of(&flash, &errand, on));
                 let courses = [ahead.last_unit(), plain.last_unit()];
                 assert_eq!(courses[0], courses[1]);
-                assert!(plain.laps.leapt == 0 && courses[0].is_some());
-                leapt += u32::from(ahead.laps.leapt > 0);
-                on_several_planes += u32::from(ahead.laps.leapt > 0 && !ahead.spots.none());
+                assert!(plain.laps.leapt.is_empty() && courses[0].is_some());
+                leapt += u32::from(!ahead.laps.leapt.is_empty());
+                on_several_planes += u32::from(!ahead.laps.leapt.is_empty() && !ahead.spots.none());
                 assert_eq!(told(&ahead), told(&plain));
                 let fate = flash.foresee(None, None, || errand, 1_000).unwrap();
                 flash.follow(&fate);

@@ -5,17 +5,21 @@
 //! the same order, and [`Flash::follow`] makes it so when it is over. It holds for an array
 //! without a cache register.
 //!
-//! [`run`] works a course out, [`laps`] leaps over what recurs in it, [`pattern`] says what decides
-//! it, and [`known`] keeps it for all errands of the same pattern.
+//! [`run`] works a [`course`] out, [`laps`] leaps over what recurs in it, [`pattern`] says what
+//! decides it, and [`known`] keeps it for all errands of the same pattern.
 
+mod course;
 pub mod known;
 mod laps;
 mod pattern;
 mod run;
+#[cfg(test)]
+mod testing;
 
 use super::Flash;
 use super::busy::Doing;
 use crate::geometry::{PlaneId, Ppn};
+use course::Course;
 use pattern::Cast;
 pub use pattern::Plan;
 use run::Run;
@@ -23,7 +27,7 @@ use triomphe::Arc;
 
 /// What is to be done: copies are read side by side and programmed in their order, each when
 /// those before it have been read; then blocks are erased.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Errand {
     /// Pages to read, those of one copy together.
     pub reads: Vec<Ppn>,
@@ -39,31 +43,6 @@ pub struct Errand {
     pub after: Option<u32>,
 }
 
-/// How an errand goes, wherever on the array and whenever that is.
-#[derive(Debug)]
-pub struct Course {
-    span_ns: u64,
-    /// The unit on which the last erase ends: which of those that take part.
-    last_unit: usize,
-    /// By unit that takes part.
-    busy_ns: Vec<u64>,
-    /// By channel that takes part.
-    passed: Vec<Passed>,
-    pages: u64,
-    commands: u64,
-    multi_plane_commands: u64,
-}
-
-/// What an errand does to a channel.
-#[derive(Debug)]
-struct Passed {
-    /// The last unit whose turn it was, of those that take part.
-    served: usize,
-    /// From the beginning until it is free.
-    until_ns: u64,
-    busy_ns: u64,
-}
-
 /// What will be of an errand.
 #[derive(Clone, Debug)]
 pub struct Fate {
@@ -76,7 +55,7 @@ impl Fate {
     /// When the last erase ends.
     #[must_use]
     pub fn end_ns(&self) -> u64 {
-        self.begun_ns + self.course.span_ns
+        self.begun_ns + self.course.spent_ns[0]
     }
 
     /// The unit on which it does.
@@ -127,12 +106,12 @@ impl Flash {
             return Some(Fate { begun_ns, course, cast });
         };
         let (cast, pattern) = Cast::of(&plan, after, self);
-        let known = self.known.get(&pattern);
+        let known = self.known.get(&pattern, &plan.bends);
         let course = if let Some(course) = known {
             course
         } else {
             let course = Arc::new(self.work_out(&errand(), &cast, begun_ns)?);
-            self.known.keep(pattern, &course);
+            self.known.keep(pattern, plan.bends, &course);
             course
         };
         Some(Fate { begun_ns, course, cast })
@@ -148,9 +127,9 @@ impl Flash {
 
     /// An errand has gone as it was foreseen.
     pub fn follow(&mut self, fate: &Fate) {
-        let Fate { begun_ns, course, cast } = fate;
-        let end_ns = fate.end_ns();
-        for (&unit, &busy_ns) in cast.units.iter().zip(&course.busy_ns) {
+        let Fate { course, cast, .. } = fate;
+        let (end_ns, mut spent_ns) = (fate.end_ns(), course.spent_ns[1..].iter());
+        for (&unit, &busy_ns) in cast.units.iter().zip(&mut spent_ns) {
             if busy_ns > 0 {
                 let clock = &mut self.units[unit as usize].clock;
                 clock.turn(end_ns - busy_ns, Doing::Gc);
@@ -158,11 +137,11 @@ impl Flash {
             }
         }
         let turns = self.units_per_channel.value;
-        for (&channel, passed) in cast.channels.iter().zip(&course.passed) {
-            let served = self.units_per_channel.remainder(cast.units[passed.served]);
+        let served = course.served.iter().map(|&unit| cast.units[unit]);
+        for ((&channel, &busy_ns), served) in cast.channels.iter().zip(spent_ns).zip(served) {
             let channel = &mut self.channels[channel as usize];
-            channel.take_turn(served, turns);
-            channel.carried(passed.busy_ns, begun_ns + passed.until_ns);
+            channel.take_turn(self.units_per_channel.remainder(served), turns);
+            channel.carried(busy_ns, end_ns);
         }
         self.pages_read += course.pages;
         self.pages_programmed += course.pages;

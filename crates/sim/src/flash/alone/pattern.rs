@@ -15,11 +15,15 @@ pub struct Plan {
     pub read: Vec<PlaneId>,
     /// In the same way, those that it programs and erases.
     pub written: Vec<PlaneId>,
+    /// Reads that do not go on round the planes in order, by number.
+    pub bends: Vec<u32>,
+    /// Reads after which the planes come again, as long as they are in order.
+    pub lap: u32,
     /// All else that says which page of which of these planes each step is on.
     pub words: Vec<u32>,
 }
 
-/// What decides how an errand goes, told in full.
+/// What decides how an errand goes, but for the number of laps between its bends.
 pub(super) type Pattern = Vec<u32>;
 
 /// Who takes part in an errand.
@@ -36,11 +40,26 @@ impl Cast {
         Self { units, channels: (0..flash.channels.len() as u32).collect() }
     }
 
+    /// Of what takes so long in all, what each of them spends on it.
+    pub(super) fn spent(
+        &self,
+        all_ns: u64,
+        unit_ns: impl Fn(usize) -> u64,
+        channel_ns: impl Fn(usize) -> u64,
+    ) -> Vec<u64> {
+        let units = self.units.iter().map(|&unit| unit_ns(unit as usize));
+        let channels = self.channels.iter().map(|&channel| channel_ns(channel as usize));
+        std::iter::once(all_ns).chain(units).chain(channels).collect()
+    }
+
     /// Those of a plan, and its pattern if it begins when the unit `after` has ended something.
     pub(super) fn of(plan: &Plan, after: Option<u32>, flash: &Flash) -> (Self, Pattern) {
         let mut teller = Teller::new(flash);
-        teller.pattern.extend([plan.words.len(), plan.read.len()].map(|count| count as u32));
+        teller.pattern.extend(
+            [plan.words.len(), plan.bends.len(), plan.read.len()].map(|count| count as u32),
+        );
         teller.pattern.extend(&plan.words);
+        teller.pattern.extend(plan.bends.iter().map(|bend| bend % plan.lap));
         teller.tell_planes(&plan.read);
         if let Some(unit) = after {
             teller.tell_after(unit);

@@ -1,9 +1,10 @@
 //! An errand under way, on copies of the channels and units: what [`Flash`] does with commands, with
 //! steps that are only numbers.
 
+use super::Errand;
+use super::course::Course;
 use super::laps::Laps;
 use super::pattern::Cast;
-use super::{Course, Errand, Passed};
 use crate::events::{Event, EventQueue};
 use crate::flash::Flash;
 use crate::flash::channel::Channel;
@@ -122,23 +123,21 @@ impl<'a> Run<'a> {
 
     fn course(&self, begun_ns: u64, last_unit: u32, cast: &Cast) -> Option<Course> {
         let label = |unit: u32| cast.units.iter().position(|&each| each == unit);
-        let passed = |&index: &u32| {
-            let channel = &self.channels[index as usize];
+        let served = |&index: &u32| {
             let units = self.flash.units_per_channel.value;
-            Some(Passed {
-                served: label(index * units + channel.last_served(units))?,
-                until_ns: channel.free_at_ns.saturating_sub(begun_ns),
-                busy_ns: channel.busy_ns() - self.flash.channels[index as usize].busy_ns(),
-            })
+            label(index * units + self.channels[index as usize].last_served(units))
         };
+        let busy_before_ns = |index: usize| self.flash.channels[index].busy_ns();
+        let unit_ns = |unit: usize| self.workers[unit].busy_ns;
+        let channel_ns = |index: usize| self.channels[index].busy_ns() - busy_before_ns(index);
         Some(Course {
-            span_ns: self.now_ns - begun_ns,
             last_unit: label(last_unit)?,
-            busy_ns: cast.units.iter().map(|&unit| self.workers[unit as usize].busy_ns).collect(),
-            passed: cast.channels.iter().map(passed).collect::<Option<_>>()?,
+            served: cast.channels.iter().map(served).collect::<Option<_>>()?,
+            spent_ns: cast.spent(self.now_ns - begun_ns, unit_ns, channel_ns),
             pages: self.errand.reads.len() as u64,
             commands: self.next.len() as u64,
             multi_plane_commands: self.multi_plane_commands,
+            leaps: self.laps.leaps(self, cast),
         })
     }
 
