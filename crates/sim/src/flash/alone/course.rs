@@ -36,6 +36,9 @@ impl Course {
     /// The course of an errand whose bends are those of `to`, if this one has the same at those of
     /// `from`, and if that can be told.
     pub fn bent(&self, from: &[u32], to: &[u32]) -> Option<Self> {
+        if self.leaps.is_empty() {
+            return None;
+        }
         let mut spent_ns = self.spent_ns.clone();
         let (mut start, mut moved) = (0, 0);
         let ends = from.iter().zip(to).map(|(&from, &to)| (from, i64::from(to) - i64::from(from)));

@@ -5,8 +5,9 @@ use super::pattern::Pattern;
 use std::collections::BTreeMap;
 use triomphe::Arc;
 
-/// So many are kept.
+/// So many are kept, and of one pattern so many.
 const MOST: usize = 4_096;
+const MOST_ALIKE: usize = 64;
 
 /// Courses that were worked out.
 #[derive(Debug, Default)]
@@ -36,9 +37,13 @@ impl Known {
         if self.count == MOST {
             *self = Self::default();
         }
+        let alike = self.by_pattern.entry(pattern).or_default();
+        if alike.len() == MOST_ALIKE {
+            alike.remove(0);
+            self.count -= 1;
+        }
+        alike.push(Worked { bends, course: Arc::clone(course) });
         self.count += 1;
-        let worked = Worked { bends, course: Arc::clone(course) };
-        self.by_pattern.entry(pattern).or_default().push(worked);
     }
 }
 

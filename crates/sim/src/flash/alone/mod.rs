@@ -5,11 +5,11 @@
 //! the same order, and [`Flash::follow`] makes it so when it is over. It holds for an array
 //! without a cache register.
 //!
-//! [`run`] works a [`course`] out, [`laps`] leaps over what recurs in it, [`pattern`] says what
-//! decides it, and [`known`] keeps it for all errands of the same pattern.
+//! `run` works a `course` out, `laps` leaps over what recurs in it, `pattern` says what decides it,
+//! and `known` keeps it for all errands of the same pattern.
 
 mod course;
-pub mod known;
+pub(super) mod known;
 mod laps;
 mod pattern;
 mod run;
