@@ -1,8 +1,8 @@
 //! The course of an errand, and that of others which differ from it only in how many laps go by
 //! between their bends.
 //!
-//! A leap takes laps as done that each go as the one before. If there are fewer or more of them, the
-//! state after the last is the same, and so is all that follows.
+//! A leap takes laps as done that each go as the one before. If there are fewer or more of them,
+//! the state after the last is the same, and so is all that follows.
 
 /// How an errand goes, wherever on the array and whenever that is.
 #[derive(Debug)]

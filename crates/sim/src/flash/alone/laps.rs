@@ -117,8 +117,8 @@ impl Laps {
         self.seen.push(now);
     }
 
-    /// What was leapt over of the reads, for those who take part; nothing where it matters more of a
-    /// step than which unit it is on.
+    /// What was leapt over of the reads, for those who take part; nothing if more of a step
+    /// matters than its unit.
     pub fn leaps(&self, run: &Run<'_>, cast: &Cast) -> Vec<Leap> {
         let reads = run.errand.reads.len() as u32;
         if !run.spots.none() || run.flash.times.lap_pages() > 1 {

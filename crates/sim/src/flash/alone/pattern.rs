@@ -1,8 +1,8 @@
 //! What decides how an errand goes.
 //!
-//! It does not matter where on the array that is: only which of its planes lie on the same die, unit
-//! and channel, and whose turn it is there. So planes are told by the order in which they first
-//! appear, and errands of the same pattern go the same way.
+//! It does not matter where on the array that is: only which of its planes lie on the same die,
+//! unit and channel, and whose turn it is there. So planes are told by the order in which they
+//! first appear, and errands of the same pattern go the same way.
 
 use crate::flash::Flash;
 use crate::flash::command::NONE;
