@@ -136,11 +136,11 @@ impl Flash {
                 clock.turn(end_ns, Doing::Rest);
             }
         }
-        let turns = self.units_per_channel.value;
+        let turns = self.units_per_channel;
         let served = course.served.iter().map(|&unit| cast.units[unit]);
         for ((&channel, &busy_ns), served) in cast.channels.iter().zip(spent_ns).zip(served) {
             let channel = &mut self.channels[channel as usize];
-            channel.take_turn(self.units_per_channel.remainder(served), turns);
+            channel.take_turn(self.units[served as usize].turn, turns);
             channel.carried(busy_ns, end_ns);
         }
         self.pages_read += course.pages;

@@ -118,7 +118,7 @@ impl<'a> Teller<'a> {
         let turn = |(label, &unit): (u32, &u32)| {
             let channel = self.flash.channel_of(unit);
             let turns = &self.flash.channels[channel as usize];
-            let wait = turns.turns_until(units.remainder(unit), units.value);
+            let wait = turns.turns_until(self.flash.units[unit as usize].turn, units);
             (self.channels.of(channel), wait, label)
         };
         let mut turns: Vec<_> = (0..).zip(&self.units.all).map(turn).collect();

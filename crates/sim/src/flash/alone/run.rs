@@ -124,7 +124,7 @@ impl<'a> Run<'a> {
     fn course(&self, begun_ns: u64, last_unit: u32, cast: &Cast) -> Option<Course> {
         let label = |unit: u32| cast.units.iter().position(|&each| each == unit);
         let served = |&index: &u32| {
-            let units = self.flash.units_per_channel.value;
+            let units = self.flash.units_per_channel;
             label(index * units + self.channels[index as usize].last_served(units))
         };
         let busy_before_ns = |index: usize| self.flash.channels[index].busy_ns();
