@@ -118,12 +118,25 @@ impl<T: Copy + Default> CowArray<T> {
     /// # Panics
     /// If they end beyond the last chunk.
     pub fn write(&mut self, index: usize, mut values: &[T]) {
-        let mut index = index;
-        while !values.is_empty() {
+        self.change(index..index + values.len(), |entries| {
+            let (here, rest) = values.split_at(entries.len());
+            entries.copy_from_slice(here);
+            values = rest;
+        });
+    }
+
+    /// Lets the entries of a range be changed, piece by piece as they lie in memory.
+    ///
+    /// # Panics
+    /// If it ends beyond the last chunk.
+    #[inline]
+    pub fn change(&mut self, range: Range<usize>, mut act: impl FnMut(&mut [T])) {
+        let mut index = range.start;
+        while index < range.end {
             let from = index & (CHUNK - 1);
-            let (here, rest) = values.split_at(values.len().min(CHUNK - from));
-            self.owned(index >> CHUNK_BITS)[from..from + here.len()].copy_from_slice(here);
-            (index, values) = (index + here.len(), rest);
+            let count = (range.end - index).min(CHUNK - from);
+            act(&mut self.owned(index >> CHUNK_BITS)[from..from + count]);
+            index += count;
         }
     }
 

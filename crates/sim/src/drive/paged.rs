@@ -9,7 +9,7 @@ use crate::events::Event;
 use crate::flash::Flash;
 use crate::flash::command::{Command, Work};
 use crate::ftl::{Collection, Ftl, Translation};
-use crate::geometry::{BlockId, PageId, PerPlane, PlaneId, Ppn};
+use crate::geometry::{BlockId, Lpn, PageId, PerPlane, PlaneId, Ppn};
 use crate::mapping::Table;
 use crate::mapping::untimed::Cached;
 use crate::prepare::{self, RunIn};
@@ -34,6 +34,8 @@ pub struct Collecting {
     pub(super) jobs: Slab<Job>,
     /// Programs of the host that wait for a free block, by plane.
     pub(super) stalled: PerPlane<VecDeque<u32>>,
+    /// Of pages that are placed together, where they go; else empty.
+    places: Vec<Ppn>,
     /// Whether pages move within their plane without the channel, where they can.
     pub(super) copyback: bool,
     /// Whether reading what was never written gives it a place.
@@ -54,6 +56,7 @@ impl Collecting {
             read_places: config.ftl.read_places,
             jobs: Slab::default(),
             stalled: PerPlane(vec![VecDeque::new(); planes as usize]),
+            places: Vec::new(),
             copyback: gc.copyback,
             background: gc.background,
             idle: Idle::new(gc.background || folds_when_idle, gc.idle_ns),
@@ -192,6 +195,18 @@ impl Scheme for Collecting {
                 drive.end_life_if_worn_out(queue);
             }
         }
+    }
+
+    fn write_run(drive: &mut PageDrive, request: u32, first: Lpn, count: u32) -> u32 {
+        let mut places = std::mem::take(&mut drive.work.places);
+        drive.ftl.place_run(first, count, &mut places);
+        for (page, &place) in (first.0..).zip(&places) {
+            drive.program(request, Lpn(page), place);
+        }
+        let placed = places.len() as u32;
+        places.clear();
+        drive.work.places = places;
+        placed
     }
 
     fn places_reads(&self) -> bool {

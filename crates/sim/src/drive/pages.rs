@@ -6,6 +6,7 @@ use super::{Drive, Scheme};
 use crate::flash::command::{Command, NONE, Work};
 use crate::ftl::Translation;
 use crate::geometry::{Lpn, Ppn};
+use crate::mapping::Table;
 use ssdscope_io::{Op, Outcome};
 use std::ops::Range;
 
@@ -17,16 +18,14 @@ struct Part {
     count: u32,
 }
 
-/// The parts of a span of sectors, page by page.
-fn parts(span: Range<u64>, sectors_per_page: u32) -> impl Iterator<Item = Part> {
-    let per_page = u64::from(sectors_per_page);
-    let Range { start: lba, end } = span;
-    (lba / per_page..end.div_ceil(per_page)).map(move |page| {
-        let start = page * per_page;
-        let first = lba.max(start) - start;
-        let count = end.min(start + per_page) - start - first;
-        Part { page: Lpn(page as u32), first: first as u32, count: count as u32 }
-    })
+/// Of a span of sectors, the part in its first page.
+const fn first_part(span: &Range<u64>, sectors_per_page: u32) -> Part {
+    let per_page = sectors_per_page as u64;
+    let page = span.start / per_page;
+    let first = (span.start - page * per_page) as u32;
+    let (room, left) = (sectors_per_page - first, span.end - span.start);
+    let count = if left < room as u64 { left as u32 } else { room };
+    Part { page: Lpn(page as u32), first, count }
 }
 
 impl<S: Scheme> Drive<S> {
@@ -47,17 +46,56 @@ impl<S: Scheme> Drive<S> {
     /// serves the channels.
     pub(super) fn start_pages(&mut self, slot: u32, work: Work, span: Range<u64>) {
         let per_page = self.ftl.geometry().sectors_per_page;
+        let pages = span.start / u64::from(per_page)..span.end.div_ceil(per_page.into());
         // All of them beforehand: a page may fail at once.
-        self.front.requests[slot].waits_for += parts(span.clone(), per_page).count() as u32;
-        for part in parts(span, per_page) {
-            let page = self.flash.commands.insert(Command::new(work, Ppn(0), self.now_ns));
-            let command = &mut self.flash.commands[page];
-            command.request = slot;
-            command.logical = part.page;
-            command.span = (part.first, part.count);
-            command.sectors = part.count;
+        self.front.requests[slot].waits_for += (pages.end - pages.start) as u32;
+        let mut left = span;
+        while !left.is_empty() {
+            if work == Work::HostProgram {
+                left.start += self.start_run(slot, &left);
+                if left.is_empty() {
+                    return;
+                }
+            }
+            let part = first_part(&left, per_page);
+            left.start += u64::from(part.count);
+            let command = self.command_for(slot, work, part, Ppn(0));
+            let page = self.flash.commands.insert(command);
             self.look_up(page);
         }
+    }
+
+    /// Starts the whole pages that a span of a write begins with in one go, as far as that goes;
+    /// says how many sectors.
+    #[inline]
+    fn start_run(&mut self, slot: u32, span: &Range<u64>) -> u64 {
+        let per_page = u64::from(self.ftl.geometry().sectors_per_page);
+        let (first, count) = (span.start / per_page, (span.end - span.start) / per_page);
+        let begins_whole = count > 0 && first * per_page == span.start;
+        if !begins_whole || !matches!(self.table, Table::Ram) || self.is_read_only() {
+            return 0;
+        }
+        per_page * u64::from(S::write_run(self, slot, Lpn(first as u32), count as u32))
+    }
+
+    /// A command on a part of a request, in a page.
+    #[inline]
+    fn command_for(&self, slot: u32, work: Work, part: Part, page: Ppn) -> Command {
+        let mut command = Command::new(work, page, self.now_ns);
+        command.request = slot;
+        command.logical = part.page;
+        command.span = (part.first, part.count);
+        command.sectors = part.count;
+        command
+    }
+
+    /// Lets the program of a whole page of a request, which was given a place, wait for its unit.
+    #[inline]
+    pub(super) fn program(&mut self, request: u32, page: Lpn, place: Ppn) {
+        let part = Part { page, first: 0, count: self.ftl.geometry().sectors_per_page };
+        #[cfg(test)]
+        self.shadow.write(page, place);
+        self.enqueue(self.command_for(request, Work::HostProgram, part, place));
     }
 
     /// Finds a host command its place and lets it wait for its unit, or a program for
@@ -271,8 +309,10 @@ mod tests {
 
     #[test]
     fn a_request_is_cut_at_page_edges() {
-        let cut: Vec<_> =
-            parts(14..34, 16).map(|part| (part.page.0, part.first, part.count)).collect();
+        let cut = [14..34, 16..34, 32..34].map(|span| {
+            let part = first_part(&span, 16);
+            (part.page.0, part.first, part.count)
+        });
         assert_eq!(cut, [(0, 14, 2), (1, 0, 16), (2, 0, 2)]);
     }
 }

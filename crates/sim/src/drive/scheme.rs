@@ -2,7 +2,7 @@
 
 use super::Drive;
 use crate::ftl::Translation;
-use crate::geometry::Ppn;
+use crate::geometry::{Lpn, Ppn};
 use ssdscope_io::Cause;
 use std::fmt::Debug;
 
@@ -17,6 +17,13 @@ pub trait Scheme: Sized + Clone + Debug + Send + Sync + 'static {
 
     /// Finds a host program its place, or lets it wait for one.
     fn write(drive: &mut Drive<Self>, slot: u32);
+
+    /// Finds whole pages of a write of the host their places in one go and lets them wait for their
+    /// units, from `first` on at most `count`: as [`Scheme::write`] would, one after the other.
+    /// Says how many it did that for; the others are for [`Scheme::write`].
+    fn write_run(_drive: &mut Drive<Self>, _request: u32, _first: Lpn, _count: u32) -> u32 {
+        0
+    }
 
     /// A host program of `page` has ended.
     fn written(drive: &mut Drive<Self>, page: Ppn);

@@ -7,6 +7,7 @@
 //! victims that are chosen by valid pages or in order of filling, that is the same. What comes
 //! of it is in every field what comes of overwriting one page after the other.
 
+use super::run::Turn;
 use super::{Ftl, PageMap};
 use crate::config::{Allocation, State};
 use crate::cow::CowArray;
@@ -251,7 +252,7 @@ impl Ftl {
             planes,
             plane_order: vec![PlaneId(0)],
             by_planes: Divisor::new(1),
-            turn: 0,
+            turn: Turn::default(),
             sealed: 0,
             retired: 0,
             erases: self.erases.recounted(self.planes[plane].erases.iter().copied()),

@@ -69,6 +69,26 @@ impl PageMap {
         self.forward.set(page.0 as usize, new.0 + 1);
     }
 
+    /// Puts logical pages from `first` on, all of whose sectors hold data then, in so many
+    /// physical ones; does something with those that they were in.
+    #[inline]
+    pub fn put_run(&mut self, first: Lpn, places: &[Ppn], mut left: impl FnMut(Ppn)) {
+        for (given, place) in (first.0 + 1..).zip(places) {
+            self.reverse.set(place.0 as usize, given);
+        }
+        let first_index = first.0 as usize;
+        let mut places_left = places.iter();
+        self.forward.change(first_index..first_index + places.len(), |entries| {
+            for (entry, place) in entries.iter_mut().zip(&mut places_left) {
+                let old = std::mem::replace(entry, place.0 + 1);
+                if old > 0 {
+                    left(Ppn(old - 1));
+                }
+            }
+        });
+        self.sectors.write_pages(first, places.len() as u32);
+    }
+
     /// Puts logical pages from `first` on in blocks of so many pages, `in_a_row` in each in turn.
     pub fn put_row(&mut self, first: Lpn, blocks: &[Ppn], pages: u32, in_a_row: u32) {
         let width = blocks.len() as u32 * in_a_row;

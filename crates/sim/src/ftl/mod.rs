@@ -1,7 +1,7 @@
 //! The page-mapped translation layer: where every logical page is, where the next
 //! one goes, what collection may take. It knows no time; `drive` adds that.
 //!
-//! [`plane`] is the bookkeeping of blocks, `collection` frees blocks, `wear` spreads
+//! [`plane`] is the bookkeeping of blocks, `run` places many pages at once, `collection` frees blocks, `wear` spreads
 //! erases over them, [`pslc`] is a region with one bit per cell, `untimed` does whole
 //! writes at once for preparing states, plane by plane where they can be `apart`.
 //! [`translation`], [`map`] and [`sectors`] (where pages are, which of their sectors were
@@ -12,6 +12,7 @@ mod collection;
 pub mod map;
 pub mod plane;
 pub mod pslc;
+mod run;
 pub mod sectors;
 pub mod translation;
 mod untimed;
@@ -28,8 +29,9 @@ use crate::gc::Policy;
 use crate::geometry::{Geometry, Lpn, PageId, PerPlane, PlaneId, Ppn, SharedPerPlane};
 use crate::layout::Layout;
 use crate::rounding::share_of;
-use plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
+use plane::{BlockState, Frontier, Plane};
 use pslc::Region;
+use run::Turn;
 use translation::EraseCounts;
 
 /// Where a written page goes.
@@ -60,10 +62,8 @@ pub struct Ftl {
     /// Pages in a row on a plane.
     in_a_row: Divisor,
     by_planes: Divisor,
-    /// Whose turn it is, in `plane_order`, where the order of arrival picks the plane; and how
-    /// many pages of the row it has taken.
-    turn: usize,
-    taken_of_row: u32,
+    /// Whose turn it is where the order of arrival picks the plane.
+    turn: Turn,
     policy: Policy,
     sealed: u64,
     low_water_blocks: u32,
@@ -100,8 +100,7 @@ impl Ftl {
             allocation: config.ftl.allocation,
             in_a_row: Divisor::new(layout.shape().units_in_a_row),
             by_planes: Divisor::new(geometry.plane_count),
-            turn: 0,
-            taken_of_row: 0,
+            turn: Turn::default(),
             policy: Policy::new(&config.gc, config.nand.endurance_erases, seed),
             sealed: 0,
             low_water_blocks,
@@ -136,8 +135,7 @@ impl Ftl {
     }
 
     fn plane_by_address(&self, page: Lpn) -> PlaneId {
-        let row = self.in_a_row.quotient(page.0);
-        self.plane_order[self.by_planes.remainder(row) as usize]
+        self.plane_order[self.turn_by_address(page).plane]
     }
 
     /// The plane that a write of `page` goes to. Where the order of arrival decides,
@@ -148,7 +146,7 @@ impl Ftl {
     pub fn plane_for(&self, page: Lpn) -> Result<PlaneId, PlaneId> {
         let first = match self.allocation {
             Allocation::Address => self.plane_by_address(page),
-            Allocation::Order => self.plane_order[self.turn],
+            Allocation::Order => self.plane_order[self.turn.plane],
         };
         if self.can_write(first) {
             return Ok(first);
@@ -156,7 +154,7 @@ impl Ftl {
         if self.allocation == Allocation::Address {
             return Err(first);
         }
-        let (before, after) = self.plane_order.split_at(self.turn);
+        let (before, after) = self.plane_order.split_at(self.turn.plane);
         let mut others = after.iter().chain(before).copied();
         let found = others.find(|&plane| self.can_write(plane));
         found.ok_or(first)
@@ -236,6 +234,9 @@ impl Ftl {
         if self.region_has_room(&self.planes[plane]) {
             return self.place_in_region(page, plane);
         }
+        if let Some(new) = self.take_next(plane) {
+            return self.replace(page, new, false);
+        }
         if self.planes[plane].host.is_none() {
             self.open_host_block(plane);
         }
@@ -253,7 +254,7 @@ impl Ftl {
     /// A logical page of the host has a new place.
     fn replace(&mut self, page: Lpn, new: Ppn, filled_block: bool) -> Placement {
         if self.allocation == Allocation::Order {
-            self.pass_turn();
+            self.turn = self.turn_after(self.turn);
         }
         let old = self.map.lookup(page);
         if let Some(old) = old {
@@ -261,16 +262,6 @@ impl Ftl {
         }
         self.map.put(page, new);
         Placement { page: new, old, kept_sectors: 0, filled_block }
-    }
-
-    /// A page was placed where the order of arrival decides.
-    #[inline]
-    fn pass_turn(&mut self) {
-        self.taken_of_row += 1;
-        if self.taken_of_row == self.in_a_row.value {
-            self.taken_of_row = 0;
-            self.turn = if self.turn + 1 == self.plane_order.len() { 0 } else { self.turn + 1 };
-        }
     }
 
     /// Takes the next page of a frontier; says whether it was the last one.
@@ -290,12 +281,7 @@ impl Ftl {
 
     fn invalidate(&mut self, page: Ppn) {
         let (plane, block) = self.geometry.block_and_plane_of(page);
-        let plane = &mut self.planes[plane];
-        let index = block.0 as usize;
-        plane.valid[index] -= 1;
-        if plane.victim_keys[index] != NOT_A_VICTIM {
-            plane.victim_keys[index] = plane.valid[index];
-        }
+        self.planes[plane].invalidate(block);
     }
 
     /// The programming of `page` has ended.

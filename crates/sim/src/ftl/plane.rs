@@ -101,6 +101,16 @@ impl Plane {
         *sealed += 1;
     }
 
+    /// A page of a block holds nothing of worth any more.
+    #[inline]
+    pub fn invalidate(&mut self, block: BlockId) {
+        let index = block.0 as usize;
+        self.valid[index] -= 1;
+        if self.victim_keys[index] != NOT_A_VICTIM {
+            self.victim_keys[index] = self.valid[index];
+        }
+    }
+
     /// Brings a block's key in line with what it is doing.
     #[inline]
     pub fn refresh_key(&mut self, block: BlockId) {

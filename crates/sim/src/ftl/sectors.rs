@@ -12,6 +12,8 @@ pub struct SectorMap {
     /// Bits that a page takes: a power of two, so that a page of up to 64 sectors
     /// never straddles words and a longer one fills whole words.
     bits_per_page: u32,
+    /// A word of short pages, of which every sector is written.
+    full_pages: u64,
 }
 
 impl SectorMap {
@@ -21,7 +23,9 @@ impl SectorMap {
         let bits_per_page = sectors_per_page.next_power_of_two();
         let bits = u64::from(pages) * u64::from(bits_per_page);
         let words = CowArray::new(usize::try_from(bits.div_ceil(64)).unwrap_or(usize::MAX));
-        Self { words, sectors_per_page, bits_per_page }
+        let starts = (0..64).step_by(bits_per_page as usize);
+        let full_pages = starts.fold(0, |word, bit| word | below(sectors_per_page) << bit);
+        Self { words, sectors_per_page, bits_per_page, full_pages }
     }
 
     /// Marks `count` sectors of `page` from `first` on as written; returns how many
@@ -42,30 +46,54 @@ impl SectorMap {
         kept
     }
 
+    /// Marks every sector of so many pages from `first` on as written.
+    #[inline]
+    pub fn write_pages(&mut self, first: Lpn, count: u32) {
+        let bits = u64::from(self.bits_per_page);
+        let (start, end) = (u64::from(first.0) * bits, u64::from(first.0 + count) * bits);
+        for index in start / 64..end.div_ceil(64) {
+            let (from, to) = (start.max(index * 64), end.min(index * 64 + 64));
+            let span = span_mask((from - index * 64) as u32, (to - index * 64) as u32);
+            self.set(index as usize, self.full_word(index) & span);
+        }
+    }
+
+    /// A word of which every sector is written.
+    #[inline]
+    fn full_word(&self, index: u64) -> u64 {
+        if self.bits_per_page <= 64 {
+            return self.full_pages;
+        }
+        let first = index * 64 % u64::from(self.bits_per_page);
+        below(u64::from(self.sectors_per_page).saturating_sub(first).min(64) as u32)
+    }
+
+    /// Sets bits of a word, and returns what it was. Most often all are set already, and what is
+    /// not changed stays shared.
+    #[inline]
+    fn set(&mut self, index: usize, bits: u64) -> u64 {
+        let word = self.words.get(index);
+        if word & bits != bits {
+            self.words.set(index, word | bits);
+        }
+        word
+    }
+
     /// Sets the bits `from` to `to` of the `bits` that begin at `start_bit`, all in one
     /// word; returns how many others of these are set.
     #[inline]
     fn write_in_word(&mut self, start_bit: u64, bits: u32, from: u32, to: u32) -> u32 {
         let shift = (start_bit % 64) as u32;
         let written = span_mask(from, to) << shift;
-        let index = (start_bit / 64) as usize;
-        let word = self.words.get(index);
-        // Most often all are written already, and what is not changed stays shared.
-        if word & written != written {
-            self.words.set(index, word | written);
-        }
+        let word = self.set((start_bit / 64) as usize, written);
         let kept = word & (below(bits) << shift) & !written;
         kept.count_ones()
     }
 
     /// Marks every sector of every page as written.
     pub fn fill(&mut self) {
-        let mut pattern = vec![0_u64; (self.bits_per_page / 64).max(1) as usize];
-        for page in (0..64_u32.max(self.bits_per_page)).step_by(self.bits_per_page as usize) {
-            for sector in page..page + self.sectors_per_page {
-                pattern[(sector / 64) as usize] |= 1 << (sector % 64);
-            }
-        }
+        let words = u64::from(self.bits_per_page.div_ceil(64));
+        let pattern: Vec<u64> = (0..words).map(|index| self.full_word(index)).collect();
         self.words.fill(&pattern);
     }
 
@@ -131,6 +159,19 @@ mod tests {
                         [&mut filled, &mut written].map(|map| map.write(page, first, count));
                     assert_eq!(kept, expected, "{sectors}");
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn pages_in_a_row_are_written_as_one_by_one() {
+        for sectors in [1, 4, 12, 16, 64, 96, 128, 2048] {
+            let mut map = SectorMap::new(90, sectors);
+            map.write_pages(Lpn(1), 75);
+            for page in (0..90).map(Lpn) {
+                let held = if (1..76).contains(&page.0) { sectors } else { 0 };
+                assert_eq!(map.count(page, 0, sectors), held, "{sectors}");
+                assert_eq!(map.write(page, 0, 1), held.saturating_sub(1), "{sectors}");
             }
         }
     }
