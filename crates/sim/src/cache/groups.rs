@@ -1,6 +1,7 @@
 //! A few of very many numbered things, found by number.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::RangeInclusive;
 
@@ -55,13 +56,10 @@ impl<T> Groups<T> {
         self.0.get_mut(&number)
     }
 
-    /// The one of that number, which is added if there is none.
+    /// The place of that number.
     #[inline]
-    pub fn enter(&mut self, number: u64) -> &mut T
-    where
-        T: Default,
-    {
-        self.0.entry(number).or_default()
+    pub fn entry(&mut self, number: u64) -> Entry<'_, u64, T> {
+        self.0.entry(number)
     }
 
     /// All of them, in no order.

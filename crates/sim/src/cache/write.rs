@@ -9,6 +9,9 @@
 //! is sent in *pieces* of whole units and pages, each of which gives back its room by
 //! itself.
 //!
+//! Most often a group is one piece, and a write takes it in as a whole: it is in one state then,
+//! and only what else comes to it makes it a matter of spans.
+//!
 //! What is written again while it is on its way takes room again, and goes only after it.
 
 use super::Spans;
@@ -17,12 +20,26 @@ use super::order::InOrder;
 use super::unstored::Unstored;
 use crate::config::{Drain, DrainOrder, WriteBufferConfig};
 use crate::rounding::share_of;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
+use std::collections::hash_map::Entry;
 use std::ops::{Range, RangeInclusive};
 
-/// What waits, and what is on its way, of a group.
+/// What waits, and what is on its way, of a group that is sent in one piece or in several.
+#[derive(Clone, Debug)]
+enum Group {
+    /// All of it, in one piece: a write took it in as a whole, and nothing came to it since.
+    Whole {
+        /// The number of that write.
+        since: u64,
+        /// Whether it is on its way; else it waits.
+        moving: bool,
+    },
+    /// Anything else.
+    Parts(Box<Parts>),
+}
+
 #[derive(Clone, Debug, Default)]
-struct Group {
+struct Parts {
     waiting: Spans,
     /// Units that what waits takes.
     waiting_units: u64,
@@ -154,7 +171,24 @@ impl WriteBuffer {
 
     fn put_in_group(&mut self, number: u64, span: Range<u64>) -> u64 {
         let room = self.free_units();
-        let group = self.groups.enter(number);
+        let all = self.sectors_of(number);
+        let units_in_all = self.group_sectors / self.unit_sectors;
+        let comes_whole = span == all && room >= units_in_all;
+        let group = match self.groups.entry(number) {
+            Entry::Vacant(_) if room == 0 => return span.start,
+            Entry::Vacant(place) if comes_whole && self.group_sectors == self.piece_sectors => {
+                let group = Group::Whole { since: self.writes, moving: false };
+                let rank = group.rank(self.order, self.group_sectors);
+                place.insert(group);
+                self.unstored.add(self.writes);
+                self.waiting_units += units_in_all;
+                self.list(number, None, rank);
+                return span.end;
+            }
+            place => place.or_insert_with(|| Group::Parts(Box::default())),
+        };
+        let before = group.rank(self.order, self.group_sectors);
+        let group = group.as_parts(all, units_in_all);
         let (units, end) = group.waiting.units_for(&span, self.unit_sectors, room);
         let taken = span.start..end;
         if taken.is_empty() {
@@ -163,7 +197,6 @@ impl WriteBuffer {
             }
             return end;
         }
-        let before = group.rank(self.order, self.group_sectors);
         if group.waiting.is_empty() {
             group.since = self.writes;
             self.unstored.add(self.writes);
@@ -191,6 +224,12 @@ impl WriteBuffer {
         }
     }
 
+    /// The sectors of a group.
+    const fn sectors_of(&self, number: u64) -> Range<u64> {
+        let start = number * self.group_sectors;
+        start..start + self.group_sectors
+    }
+
     /// The groups that a span, which is not empty, has a part in.
     const fn groups_of(&self, span: &Range<u64>) -> RangeInclusive<u64> {
         span.start / self.group_sectors..=(span.end - 1) / self.group_sectors
@@ -201,9 +240,14 @@ impl WriteBuffer {
     pub fn missing(&self, span: &Range<u64>) -> Spans {
         let groups = self.groups_of(span);
         let mut missing = Spans::from(span.clone());
-        for (_, group) in self.groups.within(groups) {
-            missing.cut_all(&group.waiting);
-            missing.cut_all(&group.moving);
+        for (number, group) in self.groups.within(groups) {
+            match group {
+                Group::Whole { .. } => missing.cut(&self.sectors_of(number)),
+                Group::Parts(parts) => {
+                    missing.cut_all(&parts.waiting);
+                    missing.cut_all(&parts.moving);
+                }
+            }
         }
         missing
     }
@@ -212,7 +256,10 @@ impl WriteBuffer {
     #[must_use]
     pub fn is_moving(&self, span: &Range<u64>) -> bool {
         let groups = self.groups_of(span);
-        self.groups.within(groups).any(|(_, group)| group.moving.overlaps(span))
+        self.groups.within(groups).any(|(_, group)| match group {
+            Group::Whole { moving, .. } => *moving,
+            Group::Parts(parts) => parts.moving.overlaps(span),
+        })
     }
 
     /// Forgets what waits of `span`, of which nothing may be on its way.
@@ -220,11 +267,13 @@ impl WriteBuffer {
         let groups = self.groups_of(span);
         let touched: Vec<u64> = self.groups.within(groups).map(|(number, _)| number).collect();
         for number in touched {
+            let all = self.sectors_of(number);
             let Some(group) = self.groups.get_mut(number) else { continue };
+            let before = group.rank(self.order, self.group_sectors);
+            let group = group.as_parts(all, self.group_sectors / self.unit_sectors);
             if group.waiting.is_empty() {
                 continue;
             }
-            let before = group.rank(self.order, self.group_sectors);
             group.waiting.cut(span);
             let left = units_of(group.waiting.iter().cloned(), self.unit_sectors);
             self.waiting_units -= group.waiting_units - left;
@@ -265,9 +314,12 @@ impl WriteBuffer {
             return self.unstored.oldest().is_none_or(|since| since > last);
         };
         let groups = self.groups_of(span);
-        self.groups.within(groups).all(|(_, group)| {
-            (group.waiting.is_empty() || group.since > last)
-                && (group.moving.is_empty() || group.moving_since > last)
+        self.groups.within(groups).all(|(_, group)| match group {
+            Group::Whole { since, .. } => *since > last,
+            Group::Parts(parts) => {
+                (parts.waiting.is_empty() || parts.since > last)
+                    && (parts.moving.is_empty() || parts.moving_since > last)
+            }
         })
     }
 
@@ -282,7 +334,7 @@ impl WriteBuffer {
         let number = match span {
             None => self.unstored.up_to(last).find_map(|(write, groups)| {
                 let mut begun =
-                    self.groups.within(groups).filter(|(_, group)| group.since == write);
+                    self.groups.within(groups).filter(|(_, group)| group.since() == write);
                 begun.find(|(_, group)| group.can_go(last)).map(|(number, _)| number)
             })?,
             Some(span) => {
@@ -294,8 +346,20 @@ impl WriteBuffer {
     }
 
     fn send(&mut self, number: u64) -> Option<Run> {
+        let all = self.sectors_of(number);
         let group = self.groups.get_mut(number)?;
         let before = group.rank(self.order, self.group_sectors);
+        let group = match group {
+            Group::Whole { moving, .. } => {
+                *moving = true;
+                let units = self.group_sectors / self.unit_sectors;
+                self.waiting_units -= units;
+                self.moving_units += units;
+                self.list(number, before, None);
+                return Some(Run { pieces: smallvec![Spans::from(all)] });
+            }
+            Group::Parts(parts) => parts,
+        };
         group.moving = std::mem::take(&mut group.waiting);
         // It stays as old as it was.
         group.moving_since = group.since;
@@ -309,10 +373,19 @@ impl WriteBuffer {
 
     /// The piece that `sector` lies in is in flash; returns whether its whole run is.
     pub fn stored(&mut self, sector: u64) -> bool {
+        let number = sector / self.group_sectors;
+        let Entry::Occupied(mut place) = self.groups.entry(number) else { return false };
+        let group = match place.get_mut() {
+            &mut Group::Whole { since, .. } => {
+                place.remove();
+                self.moving_units -= self.group_sectors / self.unit_sectors;
+                self.unstored.remove(since);
+                return true;
+            }
+            Group::Parts(parts) => parts,
+        };
         let start = sector / self.piece_sectors * self.piece_sectors;
         let piece = start..start + self.piece_sectors;
-        let number = sector / self.group_sectors;
-        let Some(group) = self.groups.get_mut(number) else { return false };
         self.moving_units -= units_of(group.moving.within(piece.clone()), self.unit_sectors);
         group.moving.cut(&piece);
         if !group.moving.is_empty() {
@@ -342,6 +415,53 @@ fn units_of(runs: impl Iterator<Item = Range<u64>>, unit_sectors: u64) -> u64 {
 }
 
 impl Group {
+    /// Its parts, of which there is one if it is whole: `all`, in so many units.
+    fn as_parts(&mut self, all: Range<u64>, units: u64) -> &mut Parts {
+        if let Self::Whole { since, moving } = *self {
+            let mut parts = Parts { since, last: since, ..Parts::default() };
+            if moving {
+                parts.moving = all.into();
+                parts.moving_since = since;
+            } else {
+                parts.waiting = all.into();
+                parts.waiting_units = units;
+            }
+            *self = Self::Parts(Box::new(parts));
+        }
+        match self {
+            Self::Parts(parts) => parts,
+            Self::Whole { .. } => unreachable!("it is spelled out"),
+        }
+    }
+
+    /// The lower, the sooner it goes to flash; none if it cannot.
+    fn rank(&self, order: DrainOrder, group_sectors: u64) -> Option<(u64, u64)> {
+        match self {
+            Self::Parts(parts) => parts.rank(order, group_sectors),
+            Self::Whole { moving: true, .. } => None,
+            Self::Whole { since, .. } if order == DrainOrder::SequentialRuns => Some((0, *since)),
+            Self::Whole { since, .. } => Some((*since, 0)),
+        }
+    }
+
+    /// Number of the first write of what waits, if anything does.
+    fn since(&self) -> u64 {
+        match self {
+            Self::Whole { since, .. } => *since,
+            Self::Parts(parts) => parts.since,
+        }
+    }
+
+    /// Whether what waits is no younger than write `last` and nothing is in its way.
+    fn can_go(&self, last: u64) -> bool {
+        match self {
+            Self::Whole { since, moving } => !moving && *since <= last,
+            Self::Parts(parts) => parts.can_go(last),
+        }
+    }
+}
+
+impl Parts {
     /// Whether nothing waits and nothing is on its way.
     fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.moving.is_empty()
