@@ -285,6 +285,9 @@ impl<S: Scheme> Drive<S> {
     /// Answers those for whom enough is in flash.
     fn answer_stored(&mut self, upkeep_ns: u64) {
         let Some(buffer) = &mut self.buffer else { return };
+        if buffer.syncs.is_empty() {
+            return;
+        }
         let mut done = Vec::new();
         buffer.syncs.retain(|sync| {
             let stored = buffer.store.is_stored(sync.last, sync.span.as_ref());
