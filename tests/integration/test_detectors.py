@@ -7,7 +7,7 @@ import pytest
 from ssdscope.probes import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.studies import Verdict
 from ssdscope.studies.detectors import Probed, Question, answered
-from ssdscope.studies.recovery.truth import Truth
+from ssdscope.studies.recovery.truth import ABSENT, Truth
 
 KIB = 1024
 NAME = "write_buffer_bytes"
@@ -68,7 +68,7 @@ def test_no_reason_excuses_a_probe_that_misses_what_is_there() -> None:
     absent = Absent(name=NAME, probe="test", bound=1.0, reason="flat")
     row = answered(question(because="a reason"), absent, Truth(20 * KIB))
     assert (row.ours, row.verdict) == ("absent", Verdict.DIFFERS)
-    assert answered(question(because="a reason"), absent, Truth(None)).verdict == Verdict.EXPLAINED
+    assert answered(question(because="a reason"), absent, ABSENT).verdict == Verdict.EXPLAINED
 
 
 def test_a_drive_of_which_nothing_is_known_has_no_truth() -> None:

@@ -7,15 +7,16 @@ each rule masks is in `test_recovery_drives`.
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pytest
 
 from ssdscope.studies.recovery import reference_reads as reads
 from ssdscope.studies.recovery import reference_writes as writes
 from ssdscope.studies.recovery.generator import Drawn, draw
 from ssdscope.studies.recovery.measured import Case
-from ssdscope.studies.recovery.observability import RULES, Visibility, visibility
-from ssdscope.studies.recovery.twin import Twin, read
+from ssdscope.studies.recovery.observability import MASKS, RULES, Visibility, visibility
+from ssdscope.studies.recovery.reference_curves import Rates, latencies
+from ssdscope.studies.recovery.truth import ABSENT, Truth
+from ssdscope.studies.recovery.twin import Twin
 
 MIB = 1 << 20
 CHIPS: dict[str, Any] = {
@@ -65,15 +66,32 @@ LOGS = CHIPS | {
     "ftl.merge_unit_bytes": 2 * 48 * 4096,
     "ftl.log_blocks": 5,
 }
-DRIVES = {"page": PAGE, "bits": BITS, "region": REGION, "logs": LOGS}
+SHARP = BITS | {"host.queue_depth": 4}
+SPARE = CHIPS | {"ftl.kind": "page", "ftl.allocation": "order", "nand.blocks_per_plane": 400}
+ONE_DIE = BITS | {"nand.channels": 1, "nand.ways": 1, "nand.blocks_per_plane": 384}
 SHOWN_BY = {
     "internal_volume_bits": "bits",
     "pslc_bytes": "region",
     "merge_unit_bytes": "logs",
     "open_units": "logs",
-    "queue_depth_knee": "bits",
+    "queue_depth_knee": "sharp",
+    "over_provisioning_ratio": "spare",
 }
 """On the others it is the drive `page`."""
+HIDDEN_ON = {"read_latency_alpha_ns": "one-die"}
+"""On the others it is the same drive, whose chips and tables are as fast as memory."""
+
+MANY = BITS | {
+    "nand.channels": 16, "nand.ways": 8, "nand.dies": 2, "nand.blocks_per_plane": 32,
+    "channel.ns_per_byte": 0.1, "host.command_ns": 0, "host.bytes_per_second": 1e15,
+    "host.queue_depth": 1024,
+}  # fmt: skip
+"""256 dies: a queue of 256 leaves half of them idle."""
+
+DRIVES = {
+    "page": PAGE, "bits": BITS, "region": REGION, "logs": LOGS, "sharp": SHARP, "spare": SPARE,
+    "one-die": ONE_DIE,
+}  # fmt: skip
 
 NO_TIME = {
     "nand.read_ns": 0,
@@ -107,48 +125,97 @@ def test_a_property_shows_on_one_drive_and_not_on_the_other(name: str) -> None:
     drive = SHOWN_BY.get(name, "page")
     shown = seen_on(drive, no_time=False)[name]
     assert shown.observable, shown
-    hidden = seen_on(drive, no_time=True).get(name)
+    elsewhere = HIDDEN_ON.get(name)
+    hidden = seen_on(elsewhere or drive, no_time=elsewhere is None).get(name)
     assert hidden is None or not hidden.observable, hidden
 
 
-def test_no_order_shows_where_all_pages_follow_each_other_on_one_thing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """There pairs of reads may differ by what is looked up for them, but not by where they lie."""
+def test_by_address_is_seen_where_an_order_would_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one die no order would, and what leaves a region of one bit per cell is laid out anew."""
+    contrasts = [RULES["allocation"].contrast(Case(drawn(each))) for each in (BITS, ONE_DIE)]
+    assert contrasts[0] > 0.1 > contrasts[1]
+    # Pairs of reads may differ by what is looked up for them, but not by where they lie.
     monkeypatch.setattr(reads, "chunk", lambda _: 0.3)
     for channels, contrast in ((1, 0.0), (2, 0.3)):
-        values = BITS | {"nand.channels": channels, "nand.ways": 1, "host.queue_depth": 1}
-        case = Case(drawn(values))
-        assert RULES["allocation"].contrast(case) == contrast
+        values = LOGS | {"nand.channels": channels, "nand.ways": 1, "host.queue_depth": 1}
+        values |= {"ftl.merge_unit_bytes": 48 * 4096 * channels}
+        assert RULES["allocation"].contrast(Case(drawn(values))) == contrast
 
 
-def test_a_region_of_one_bit_per_cell_leaves_it_open_that_no_order_shows() -> None:
-    """It lays out anew what leaves it, of drives that place by order, too."""
-    for region, contrast in ((REGION, 0.0), (BITS, None)):
-        values = region | {"ftl.allocation": "address"}
-        case = Case(drawn(values))
-        case.__dict__["order_effect"] = reads.OrderEffect(mean=0.0, least=0.0)
-        found = RULES["allocation"].contrast(case)
-        assert found == contrast if contrast is not None else found > 0.1
+def test_units_that_fill_every_plane_hide_the_order_that_places_them() -> None:
+    values = BITS | {"ftl.allocation": "order", "ftl.map_unit_bytes": 4 * 4096}
+    case = Case(drawn(values))
+    assert case.truths["allocation"] == Truth("order")
+    assert RULES["allocation"].contrast(case) < 0.01
 
 
-def test_the_crest_of_a_drift_lengthens_every_request_by_all_of_it() -> None:
-    drift = {"disturbance.drift_ratio": 0.2, "disturbance.drift_period_ns": 10**9}
-    drifting = drawn(PAGE, drift)
-    places = np.arange(32, dtype=np.uint64) * np.uint64(MIB)
-    plain, crest = (
-        read(twin.fork(), places, 4096).mean()
-        for twin in (Twin(drifting), Twin(drifting, crest=True))
+def test_merges_that_lay_data_out_anew_look_like_an_order() -> None:
+    """Merge units on one plane of four come to lie beside others; on all four they cannot."""
+    stirred = [LOGS | {"ftl.merge_unit_bytes": planes * 48 * 4096} for planes in (1, 4)]
+    assert [MASKS["stirred"](Case(drawn(each))) for each in stirred] == [True, False]
+
+
+def test_alpha_and_beta_are_those_of_the_times_of_the_chips() -> None:
+    """Of one die a read takes, for each page, a read and a transfer, and for each byte the link."""
+    values = ONE_DIE | {"host.bytes_per_second": 1e9}
+    line = latencies(Twin(drawn(values))).line()
+    per_page = values["nand.read_ns"] + 4096 * values["channel.ns_per_byte"]
+    assert line.alpha_ns == pytest.approx(values["host.command_ns"], rel=0.02)
+    assert line.beta_ns_per_byte == pytest.approx(per_page / 4096 + 1, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("changes", "masked"),
+    [
+        ({}, []),
+        ({"nand.page_bytes": 16_384}, ["alpha-bent"]),
+        (
+            {"nand.page_bytes": 16_384, "nand.channels": 8, "nand.ways": 1},
+            ["alpha-bent", "beta-bent"],
+        ),
+    ],
+)
+def test_a_line_that_hangs_on_the_sizes_is_not_observable(
+    changes: dict[str, Any], masked: list[str]
+) -> None:
+    """Pages of 16 KiB make steps; many of them at a time a flat beginning."""
+    case = Case(drawn(BITS | changes))
+    assert [each for each in ("alpha-bent", "beta-bent") if MASKS[each](case)] == masked
+
+
+NOISE = {"disturbance.noise_sigma": 0.15}
+
+
+@pytest.mark.parametrize(
+    ("values", "disturbance", "knee", "masked"),
+    [
+        # Reads wait for commands of the host from depth 4 on.
+        (BITS | {"host.queue_depth": 4}, NOISE, 4, []),
+        (BITS, {}, 11, ["shallow"]),
+        (PAGE, {}, 58, []),
+        (PAGE, NOISE, 58, ["deepened"]),
+    ],
+)
+def test_a_knee_that_is_not_sharp_or_moves_is_not_observable(
+    values: dict[str, Any], disturbance: dict[str, Any], knee: int, masked: list[str]
+) -> None:
+    case = Case(drawn(values, disturbance))
+    assert case.rates.knee == pytest.approx(knee, abs=knee * 0.02)
+    assert [each for each in ("shallow", "deepened") if MASKS[each](case)] == masked
+
+
+def test_there_is_no_knee_where_depth_gains_nothing_or_never_enough() -> None:
+    one, many = (Case(drawn(each))._knee() for each in (BITS | {"host.queue_depth": 1}, MANY))
+    assert one == Truth(1, present=False)
+    assert many == ABSENT
+
+
+def test_the_depth_that_is_found_by_halving_is_the_least() -> None:
+    rates = Rates(Twin(drawn(BITS)))
+    wanted = 0.9 * rates.at(256)
+    assert [rates.at(depth) >= wanted for depth in range(1, rates.knee + 3)].index(True) + 1 == (
+        rates.knee
     )
-    assert crest / plain == pytest.approx(1.2, abs=1e-3)
-
-
-def test_the_knee_with_drift_is_that_of_a_drive_at_its_crest() -> None:
-    """Answers that come late put requests out of step, which costs more than a shallower queue."""
-    drift = {"disturbance.drift_ratio": 0.3, "disturbance.drift_period_ns": 10**9}
-    still, drifting = (Case(drawn(PAGE, each))._knee() for each in ({}, drift))
-    assert max(map(float, drifting.also)) > 1.1 * max(map(float, still.also))
-    assert min(map(float, drifting.also)) == pytest.approx(min(map(float, still.also)))
 
 
 def test_where_pages_of_a_table_on_demand_lie_is_no_effect_of_the_order() -> None:

@@ -2,15 +2,21 @@
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ssdscope.studies.recovery.generator import CAPACITY_BYTES, Drawn, draw, draw_flat
+from ssdscope.studies.recovery.measured import Case
 from ssdscope.studies.recovery.observability import MASKS, RULES
+from ssdscope.studies.recovery.reference_curves import Line
+from ssdscope.studies.recovery.reference_reads import OrderEffect
+from ssdscope.studies.recovery.reference_writes import Overwritten
 from ssdscope.studies.recovery.shape import Values, shape_of
-from ssdscope.studies.recovery.truth import KINDS, Kind, Truth, configured, judged_right
+from ssdscope.studies.recovery.truth import ABSENT, KINDS, NO_ONE, Truth, configured, judged_right
 from ssdscope.targets.drive_writer import open_drive
 
 SEED = 4
@@ -132,6 +138,40 @@ def drive(**keys: object) -> Values:
     return values | {key.replace("__", "."): value for key, value in keys.items()}
 
 
+def merge_pairs(planes: int) -> Values:
+    """Twelve planes, merge units on pairs of them: of three planes a die some lie across two."""
+    return drive(
+        nand__channels=1, nand__ways=12 // planes, nand__planes=planes,
+        scheduler__multi_plane=False, ftl__kind="log-block", ftl__plane_order="CPWD",
+        ftl__merge_unit_bytes=2 * 64 * 4096,
+    )  # fmt: skip
+
+
+def rows_in_superblocks(**keys: object) -> Values:
+    return drive(
+        nand__channels=4, nand__page_bytes=16_384, ftl__map_unit_bytes=32_768,
+        ftl__placement_pages=4, ftl__allocation="address",
+        ftl__reclaim_unit_bytes=2 * shape_of(drive(nand__page_bytes=16_384)).block_bytes, **keys,
+    )  # fmt: skip
+
+
+def bent(alpha: float = 1.0, beta: float = 1.0) -> dict[str, Any]:
+    """Lines whose lower half differs so much."""
+    lower = SimpleNamespace(lower_half=Line(alpha * 1e5, beta * 10, 0.02))
+    return {"line": Line(1e5, 10, 0.02), "latencies": lower}
+
+
+@dataclass(frozen=True)
+class Depths:
+    """A knee, and how much deeper or less deep other shares are."""
+
+    knee: int
+    wide: int = 0
+
+    def depth_of(self, share: float) -> int:
+        return self.knee + (self.wide if share > 0.9 else -self.wide)
+
+
 FLIPS = {
     "short-zones": (
         drive(map__kind="zones", map__zone_bytes=8192, map__resident_zones=1),
@@ -175,14 +215,57 @@ FLIPS = {
         drive(ftl__map_unit_bytes=8192, ftl__phase_bytes=1024),
         drive(ftl__map_unit_bytes=8192),
     ),
+    "straddling": (merge_pairs(planes=3), merge_pairs(planes=4)),
+    "table-in-rows": (rows_in_superblocks(map__kind="demand"), rows_in_superblocks()),
+    "moving-table": (
+        drive(map__kind="demand", disturbance__foreign_write_ratio=0.3),
+        drive(map__kind="zones", disturbance__foreign_write_ratio=0.3),
+    ),
+    "noisy": (drive(disturbance__noise_sigma=0.142), drive(disturbance__noise_sigma=0.141)),
 }
+MEASURED = {
+    "stirred": (
+        {"truths": {"allocation": Truth("address")}, "order_effect": OrderEffect(0.03, 0.0)},
+        {"truths": {"allocation": Truth("order")}, "order_effect": OrderEffect(0.03, 0.0)},
+    ),
+    "in-turn": ({"turns": 2}, {"turns": 1}),
+    "beside": (
+        {"overwritten": Overwritten(share=0.1, shown=0.12, contrast=1.0)},
+        {"overwritten": Overwritten(share=0.1, shown=0.105, contrast=1.0)},
+    ),
+    "alpha-bent": (bent(alpha=1.12), bent(beta=1.12)),
+    "beta-bent": (bent(beta=1.12), bent(alpha=1.12)),
+    "shallow": ({"rates": Depths(knee=20, wide=3)}, {"rates": Depths(knee=20, wide=2)}),
+    "deepened": (
+        {"rates": Depths(knee=20), "noisy_knee": 23},
+        {"rates": Depths(knee=20), "noisy_knee": 22},
+    ),
+}
+"""What a case of one that is masked measures, and of one that is not."""
 
 
 @pytest.mark.parametrize("name", MASKS)
 def test_a_rule_masks_one_drive_and_not_the_other(name: str) -> None:
-    masked, free = FLIPS[name]
-    assert MASKS[name](masked, shape_of(masked))
-    assert not MASKS[name](free, shape_of(free))
+    pair = MEASURED.get(name)
+    cases: list[Any] = (
+        [SimpleNamespace(**each) for each in pair]
+        if pair
+        else [
+            SimpleNamespace(values=v, twin=SimpleNamespace(shape=shape_of(v))) for v in FLIPS[name]
+        ]
+    )
+    assert [MASKS[name](case) for case in cases] == [True, False]
+
+
+def test_what_has_no_one_value_is_masked() -> None:
+    met = set()
+    for drawn in DRIVES[:40]:
+        case = Case(drawn)
+        for name, truth in configured(drawn.values, case.twin.shape).items():
+            if truth == NO_ONE:
+                met.add(name)
+                assert any(MASKS[mask](case) for mask in RULES[name].masks if mask in FLIPS)
+    assert met >= {"placement_pages", "internal_volume_bits"}
 
 
 @pytest.mark.parametrize(("pages", "seen"), [(1, 1), (2, 1), (3, 3), (4, 2)])
@@ -196,29 +279,51 @@ def test_pages_below_a_logical_block_are_seen_as_blocks(pages: int, seen: int) -
     assert truths["placement"].value == ("one-channel" if pages > 2 else "multi-channel")
 
 
-@pytest.mark.parametrize(("planes", "also"), [(3, True), (4, False)])
-def test_merge_units_may_lie_on_one_die_or_across_two(planes: int, also: bool) -> None:
-    """Of twelve planes in pairs the second pair lies across two dies of three planes."""
-    values = drive(
-        nand__channels=1, nand__ways=12 // planes, nand__planes=planes, nand__pages_per_block=64,
-        scheduler__multi_plane=False, ftl__kind="log-block", ftl__plane_order="CPWD",
-        ftl__merge_unit_bytes=128 * 4096, nand__page_bytes=4096,
-    )  # fmt: skip
-    truth = configured(values, shape_of(values))["placement"]
-    assert truth.value == "one-channel"
-    assert ("multi-channel" in truth.also) == also
+def test_merge_units_that_lie_in_different_ways_have_no_one_placement() -> None:
+    for planes, placement, pages in ((3, NO_ONE, NO_ONE), (4, Truth("one-channel"), Truth(128))):
+        values = merge_pairs(planes)
+        truths = configured(values, shape_of(values))
+        assert (truths["placement"], truths["placement_pages"]) == (placement, pages)
 
 
-@pytest.mark.parametrize(("table", "halved"), [("demand", True), ("ram", False)])
-def test_pages_of_the_table_may_halve_rows_within_superblocks(table: str, halved: bool) -> None:
-    values = drive(
-        nand__channels=4, nand__page_bytes=16_384, ftl__map_unit_bytes=32_768,
-        ftl__placement_pages=4, ftl__allocation="address", map__kind=table,
-        ftl__reclaim_unit_bytes=2 * shape_of(drive(nand__page_bytes=16_384)).block_bytes,
-    )  # fmt: skip
-    truth = configured(values, shape_of(values))["placement_pages"]
-    assert truth.value == 4
-    assert (2 in truth.also) == halved
+def test_pages_in_a_row_are_those_of_what_works_as_one() -> None:
+    """Planes that no command serves together lengthen a row, whatever pages of a table may do."""
+    for together, pages in ((True, 2), (False, 4)):
+        values = drive(ftl__placement_pages=2, ftl__plane_order="PDWC",
+                       scheduler__multi_plane=together)  # fmt: skip
+        assert configured(values, shape_of(values))["placement_pages"] == Truth(pages)
+    values = rows_in_superblocks(map__kind="demand")
+    assert configured(values, shape_of(values))["placement_pages"] == Truth(4)
+
+
+def test_what_decides_where_data_lie_is_the_allocation() -> None:
+    """Units that fill every plane hide the order, and are placed by it all the same."""
+    superblock = shape_of(drive()).planes * shape_of(drive()).block_bytes
+
+    def allocation(**keys: Any) -> object:
+        values = drive(**keys)
+        return configured(values, shape_of(values))["allocation"].value
+
+    assert allocation() == "address"
+    assert allocation(ftl__allocation="order") == "order"
+    assert allocation(ftl__allocation="order", ftl__map_unit_bytes=4 * 4096) == "order"
+    # A superblock by address takes what comes next to its next die; planes of one die are alike.
+    assert allocation(ftl__reclaim_unit_bytes=superblock) == "order"
+    assert allocation(ftl__reclaim_unit_bytes=superblock // 2) == "address"
+    assert allocation(ftl__kind="log-block", ftl__merge_unit_bytes=superblock) == "address"
+
+
+def test_one_die_has_no_placement_and_no_interleaving() -> None:
+    values = drive(nand__channels=1, nand__planes=1)
+    truths = configured(values, shape_of(values))
+    assert truths["placement"] == Truth("one-channel", present=False)
+    assert truths["placement_pages"] == ABSENT
+    assert truths["interleave_degree"] == Truth(1, present=False)
+
+
+def test_a_table_on_demand_has_no_zones_which_a_unit_says_too() -> None:
+    values = drive(map__kind="demand", map__cache_bytes=4096)
+    assert configured(values, shape_of(values))["map_zone_bytes"] == Truth(4096, present=False)
 
 
 def test_truths_follow_from_the_keys() -> None:
@@ -239,37 +344,31 @@ def test_truths_follow_from_the_keys() -> None:
 
 
 def test_bits_that_choose_a_die_follow_from_the_keys() -> None:
-    def bits(**keys: Any) -> tuple[Any, ...]:
+    def bits(**keys: Any) -> Truth:
         values = drive(**keys)
-        truth = configured(values, shape_of(values))["internal_volume_bits"]
-        return truth.value, truth.also
+        return configured(values, shape_of(values))["internal_volume_bits"]
 
-    assert bits() == ("12", ("12",))
-    assert bits(nand__channels=8) == ("12,13,14", ("12,13,14",))
-    assert bits(nand__channels=6) == ("12", ("12",))
-    assert bits(nand__channels=3) == (None, ())
-    assert bits(ftl__placement_pages=2) == ("13", ("13",))
-    # By order of arrival only a unit's own pages are where the address says.
-    assert bits(ftl__allocation="order") == (None, ("12",))
-    assert bits(ftl__allocation="order", ftl__map_unit_bytes=8192) == ("12", ("12",))
-    # One group of planes lies on its dies unevenly; as filled, all three take turns.
-    groups = {"nand__ways": 2, "nand__planes": 3, "ftl__merge_unit_bytes": 4 * 64 * 4096}
-    uneven = bits(
-        ftl__kind="log-block", ftl__plane_order="PDWC", ftl__map_unit_bytes=8192,
-        ftl__phase_bytes=4096, **groups,
-    )  # fmt: skip
-    assert uneven == (None, ("12", "13", "12,13"))
-    # An eighth of a page of phase blurs the bit: it may be named or not.
-    assert bits(ftl__map_unit_bytes=8192, ftl__phase_bytes=512)[0] == "12"
+    assert bits() == Truth("12")
+    assert bits(nand__channels=8) == Truth("12,13,14")
+    assert bits(nand__channels=6) == Truth("12")
+    assert bits(nand__channels=3) == ABSENT
+    assert bits(ftl__placement_pages=2) == Truth("13")
+    # By order of arrival only a unit's own pages are where the address says, as filled or not.
+    assert bits(ftl__allocation="order") == ABSENT
+    assert bits(ftl__allocation="order", ftl__map_unit_bytes=8192) == Truth("12")
+    # An eighth of a page of phase blurs the bit, three leave none that halves the drive.
+    assert bits(ftl__map_unit_bytes=8192, ftl__phase_bytes=512) == Truth("12")
+    assert bits(ftl__map_unit_bytes=8192, ftl__phase_bytes=1536) == NO_ONE
 
 
 def test_answers_are_judged_by_their_kind() -> None:
-    assert judged_right(Kind.EXACT, Truth(4096), 4096.0)
-    assert not judged_right(Kind.EXACT, Truth(4096), 4100)
-    assert judged_right(Kind.EXACT, Truth("order"), "order")
-    assert judged_right(Kind.NUMERIC, Truth(100), 109)
-    assert not judged_right(Kind.NUMERIC, Truth(100), 111)
-    assert judged_right(Kind.NUMERIC, Truth(100, (120,)), 131)
-    assert not judged_right(Kind.EXACT, Truth(None), 1)
-    assert judged_right(Kind.EXACT, Truth(None, (1,)), 1)
-    assert judged_right(Kind.PRESENCE, Truth(0.4), 7.0)
+    assert judged_right("rmw_unit_bytes", Truth(4096), 4096.0)
+    assert not judged_right("rmw_unit_bytes", Truth(4096), 4100)
+    assert judged_right("allocation", Truth("order"), "order")
+    assert not judged_right("allocation", Truth("order"), "address")
+    assert judged_right("write_buffer_bytes", Truth(100), 110)
+    assert not judged_right("write_buffer_bytes", Truth(100), 111)
+    assert not judged_right("rmw_unit_bytes", NO_ONE, 1)
+    assert judged_right("interleave_degree", Truth(1, present=False), 1)
+    assert judged_right("trim_effect", Truth(0.4), 7.0)
+    assert not judged_right("trim_effect", Truth(0.01, present=False), 0.01)

@@ -18,7 +18,7 @@ from ssdscope.studies.recovery.crowd import Drive, named
 from ssdscope.studies.recovery.journal import Journal
 from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
 from ssdscope.studies.recovery.observability import Visibility
-from ssdscope.studies.recovery.truth import ABSENT, Truth
+from ssdscope.studies.recovery.truth import ABSENT, NO_ONE, Truth
 
 SEEN = Visibility((), 0.5)
 MASKED = Visibility(("protected",), None)
@@ -37,13 +37,21 @@ def finding(outcome: str, **keys: Any) -> Finding:
     return Undetectable(reason=Reason.LINK_BOUND, **common)
 
 
+ONE_ENTRY = Truth(4096, present=False)
+"""An RMW unit, which says that the table has no zones."""
 DETECTED = finding("detected", value=4096.0)
 CASES = [
     ("rmw_unit_bytes", Truth(4096), SEEN, DETECTED, Outcome.RIGHT),
     ("rmw_unit_bytes", Truth(8192), SEEN, DETECTED, Outcome.WRONG),
     ("rmw_unit_bytes", Truth(8192), MASKED, DETECTED, Outcome.WRONG),
     ("rmw_unit_bytes", ABSENT, None, DETECTED, Outcome.WRONG),
-    ("map_zone_bytes", Truth(None, (4096,)), None, DETECTED, Outcome.RIGHT),
+    ("rmw_unit_bytes", Truth(4096), MASKED, DETECTED, Outcome.RIGHT),
+    ("map_zone_bytes", ONE_ENTRY, None, DETECTED, Outcome.RIGHT),
+    ("map_zone_bytes", ONE_ENTRY, None, finding("absent"), Outcome.ABSENT_RIGHT),
+    ("map_zone_bytes", Truth(8192, present=False), None, DETECTED, Outcome.WRONG),
+    ("placement_pages", NO_ONE, MASKED, DETECTED, Outcome.WRONG),
+    ("placement_pages", NO_ONE, MASKED, finding("absent"), Outcome.ABSENT_WRONG),
+    ("placement_pages", NO_ONE, MASKED, finding("undetectable"), Outcome.UNDETECTABLE),
     ("rmw_unit_bytes", ABSENT, None, finding("absent"), Outcome.ABSENT_RIGHT),
     ("rmw_unit_bytes", Truth(4096), SEEN, finding("absent"), Outcome.ABSENT_WRONG),
     ("rmw_unit_bytes", Truth(4096), MASKED, finding("absent"), Outcome.ABSENT_WRONG),
@@ -72,6 +80,7 @@ def test_an_answer_is_judged_by_the_book(
         (Truth(4096), (512, 4096), Outcome.AMBIGUOUS),
         (Truth(4096), (512, 1024), Outcome.WRONG),
         (ABSENT, (512, 1024), Outcome.AMBIGUOUS),
+        (NO_ONE, (512, 1024), Outcome.AMBIGUOUS),
     ],
 )
 def test_candidates_without_the_truth_are_wrong(
@@ -91,6 +100,7 @@ def test_intervals_of_numbers_are_judged(
     judged = judge("write_buffer_bytes", Truth(104), SEEN, said)
     assert (judged.outcome, judged.covered) == (Outcome.RIGHT, covered)
     assert judge("rmw_unit_bytes", Truth(100), SEEN, said).covered is None
+    assert judge("write_buffer_bytes", ABSENT, None, said).covered is None
 
 
 def drive(index: int, *outcomes: Outcome) -> Probed:

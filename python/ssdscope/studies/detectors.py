@@ -15,7 +15,7 @@ from ssdscope.probes import Absent, Ambiguous, Bench, Budget, Detected, Finding,
 from ssdscope.studies.judging import UNKNOWN
 from ssdscope.studies.record import Claim, Verdict
 from ssdscope.studies.recovery.shape import shape_of
-from ssdscope.studies.recovery.truth import KINDS, Truth, configured, judged_right
+from ssdscope.studies.recovery.truth import Truth, configured, judged_right
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.opening import resolve_drive
 
@@ -80,8 +80,7 @@ class Probed:
 def truths_of_file(uri: str, sets: Sequence[str] = ()) -> dict[str, Truth]:
     """Give what follows from a preset's file, by property."""
     values = _flat(resolve_drive(uri, sets))
-    allocation = Truth(values.get("ftl.allocation", "address"))
-    return {**configured(values, shape_of(values)), "allocation": allocation}
+    return configured(values, shape_of(values))
 
 
 def _flat(drive: Mapping[str, Any]) -> dict[str, Any]:
@@ -127,11 +126,12 @@ def answered(question: Question, finding: Finding, truth: Truth | None) -> Claim
     A probe that misses what is there is wrong, too.
     """
     value = finding.value if isinstance(finding, Detected) else None
-    named = KINDS[question.name]
     missed = truth is not None and truth.present and isinstance(finding, Absent)
-    wrong = truth is not None and value is not None and not judged_right(named, truth, value)
+    wrong = (
+        truth is not None and value is not None and not judged_right(question.name, truth, value)
+    )
     same = value is not None and all(
-        each is None or judged_right(named, Truth(value), each)
+        each is None or judged_right(question.name, Truth(value), each)
         for each in (question.paper, question.literal)
     )
     same = same and question.literal is not None

@@ -89,9 +89,7 @@ def _claim(published: Published, finding: Finding) -> Claim:
         same = finding.reason == published.value
     else:
         value = finding.value
-        same = value is not None and judged_right(
-            KINDS[published.name], Truth(published.value), value
-        )
+        same = value is not None and judged_right(published.name, Truth(published.value), value)
     why = "" if same else published.because or "what was published is not found"
     explained = Verdict.EXPLAINED if published.because else Verdict.DIFFERS
     return Claim(

@@ -8,8 +8,8 @@ A probe is only worth trusting if it was tried on drives whose inside is known.
 `truth`, `measured`
     What is true of each property: by formula (`shape`, `addresses`), or measured on the `twin`.
 `observability`
-    Which of them can be told from outside; `reference_reads`, `reference_writes` measure how
-    strongly each shows on the undisturbed twin.
+    Which of them can be told from outside; `reference_reads`, `reference_writes`,
+    `reference_curves` measure how strongly each shows on the undisturbed twin.
 `blind`, `judge`
     One drive: probed through its device alone, and every answer held against the truth.
 `crowd`, `journal`

@@ -1,8 +1,6 @@
-"""Which die an address is on, on a drive filled in order: what address bits and runs come to."""
+"""Which die an address is on, whatever was written when: what address bits and runs come to."""
 
 import math
-from collections.abc import Iterable
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,34 +36,32 @@ def dies_of_planes(values: Values) -> NDArray[np.int64]:
     return np.asarray(die, dtype=np.int64)
 
 
-def _dies_reached(
-    values: Values, shape: Shape, addresses: NDArray[np.int64], *, filled: bool
-) -> NDArray[np.int64]:
-    """Give the dies on which each address may be, equally likely; shape (m, n).
+def _dies_of_runs(values: Values, shape: Shape) -> NDArray[np.int64]:
+    """Give the dies on which each run of a round may be, equally likely; shape (m, runs).
 
     What the address decides whatever was written in what order: the place within a merge unit, up
     to a renaming; by order of arrival that within an RMW unit, which may be on any group of planes
-    that lie side by side; else the plane, of a superblock's one of those
-    that take turns. With `filled` also what a first fill in order decided.
+    that lie side by side; else the plane, of a superblock's one of those that take turns.
     """
     dies = dies_of_planes(values)
-    placed = addresses + number(values, "ftl.phase_bytes")
-    runs = placed // (shape.page_bytes * shape.run_pages)
     if values["ftl.kind"] == "log-block":
-        width = shape.collected_bytes // shape.block_bytes
-        unit = placed // shape.collected_bytes if filled else 0 * placed
-        return np.asarray(dies[unit % (shape.planes // width) * width + runs % width][None])
-    if filled:
-        return np.asarray(dies[runs % shape.planes][None])
+        return dies[None, : shape.collected_bytes // shape.block_bytes]
     if values.get("ftl.allocation", "address") == "order":
-        groups = np.arange(shape.planes // shape.unit_planes)[:, None] * shape.unit_planes
-        return np.asarray(dies[groups + runs % shape.unit_planes])
+        return dies.reshape(-1, shape.unit_planes)
     turns = max(shape.collected_bytes // (shape.unit_planes * shape.block_bytes), 1)
-    each = shape.planes // turns
-    return np.asarray(dies[np.arange(turns)[:, None] * each + runs % each])
+    return dies.reshape(turns, -1)
 
 
-def bit_slowdowns(values: Values, shape: Shape, *, filled: bool) -> dict[int, float]:
+def order_chooses_dies(values: Values, shape: Shape) -> bool:
+    """Whether data may lie on one die or another, by when they were written.
+
+    Addresses may choose a superblock, in which what comes next takes the next place.
+    """
+    dies = _dies_of_runs(values, shape)
+    return bool((dies != dies[0]).any())
+
+
+def bit_slowdowns(values: Values, shape: Shape) -> dict[int, float]:
     """How many times more work a bit of the address leaves to the dies that it chooses.
 
     1 plus half of what the loads of the dies differ by, all in all, with the bit 0 and with it 1:
@@ -78,50 +74,29 @@ def bit_slowdowns(values: Values, shape: Shape, *, filled: bool) -> dict[int, fl
     """
     stream = seeds.stream(0, "studies.recovery.addresses")
     addresses = stream.integers(0, shape.capacity_bytes, _SAMPLE)
-    reached = _dies_reached(values, shape, addresses, filled=filled)
+    dies = _dies_of_runs(values, shape)
+    shares = np.mean(dies[:, :, None] == np.arange(dies.max() + 1), axis=0)
+    runs = (addresses + number(values, "ftl.phase_bytes")) // (shape.page_bytes * shape.run_pages)
     first, last = int(math.log2(shape.page_bytes)), int(math.log2(shape.capacity_bytes)) - 1
     slowdowns = {}
     for bit in range(first, last + 1):
         loads = []
         for value in (0, 1):
-            chosen = reached[:, (addresses >> bit) & 1 == value]
-            loads.append(np.bincount(chosen.ravel(), minlength=reached.max() + 1) / chosen.size)
+            chosen = runs[(addresses >> bit) & 1 == value] % len(shares)
+            loads.append(np.bincount(chosen, minlength=len(shares)) / chosen.size @ shares)
         slowdowns[bit] = 1 + float(np.abs(loads[0] - loads[1]).sum()) / 2
     return slowdowns
 
 
-def volume_bits(values: Values, shape: Shape, *, filled: bool = False) -> list[int]:
+def volume_bits(values: Values, shape: Shape) -> list[int]:
     """Name the bits that halve the drive when they are fixed."""
-    slow = bit_slowdowns(values, shape, filled=filled)
+    slow = bit_slowdowns(values, shape)
     return [bit for bit, each in slow.items() if each >= HALVES_AT]
-
-
-def volume_sets(values: Values, shape: Shape, *, filled: bool) -> list[str]:
-    """Write the sets of bits that may be named: bits that neither halve nor do nothing, or not.
-
-    Pages of a table that is written back among the data take their turns, too: on such drives
-    those bits that count by the order of filling alone are blurred.
-    """
-    slow = bit_slowdowns(values, shape, filled=filled)
-    sure = {bit for bit, each in slow.items() if each >= BLURRED_BELOW}
-    if filled and values.get("map.kind") == "demand":
-        ever = bit_slowdowns(values, shape, filled=False)
-        sure = {bit for bit in sure if ever[bit] >= BLURRED_BELOW}
-    perhaps = [bit for bit, each in slow.items() if each > SHOWS_AT and bit not in sure]
-    chosen = [
-        sure.union(some) for n in range(len(perhaps) + 1) for some in combinations(perhaps, n)
-    ]
-    return [in_words(bits) for bits in chosen]
-
-
-def in_words(bits: Iterable[int]) -> str:
-    """Write bits as probes do: `13,14`; nothing for none."""
-    return ",".join(map(str, sorted(bits)))
 
 
 def blurred(values: Values, shape: Shape) -> bool:
     """Whether some bit neither halves the drive nor leaves it as it is."""
-    slow = bit_slowdowns(values, shape, filled=False).values()
+    slow = bit_slowdowns(values, shape).values()
     return any(SHOWS_AT < each < BLURRED_BELOW for each in slow)
 
 

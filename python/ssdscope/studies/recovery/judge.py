@@ -91,13 +91,13 @@ def judge(
         return Judgement(outcome=unknown, said="no answer", **common)
     match finding:
         case Detected():
-            right = judged_right(KINDS[name], truth, finding.value)
+            right = judged_right(name, truth, finding.value)
             outcome = Outcome.RIGHT if right else Outcome.WRONG
             spread = _interval(KINDS[name], truth, finding)
             return Judgement(outcome=outcome, said=_said(finding), **spread, **common)
         case Ambiguous():
-            among = any(judged_right(KINDS[name], truth, each) for each in finding.candidates)
-            fair = among or not truth.present
+            among = any(judged_right(name, truth, each) for each in finding.candidates)
+            fair = among or truth.value is None or not truth.present
             outcome = Outcome.AMBIGUOUS if fair else Outcome.WRONG
             said = " or ".join(_number(each) for each in finding.candidates)
         case Absent():
@@ -115,14 +115,13 @@ def _unnoticed(visible: Visibility | None) -> bool:
 
 def _interval(kind: Kind, truth: Truth, finding: Detected) -> dict[str, Any]:
     """Judge the interval of a numeric answer on something that is there."""
-    if kind != Kind.NUMERIC or not truth.present:
+    if kind != Kind.NUMERIC or truth.value is None or not truth.present:
         return {}
     if finding.interval is None:
         return {"covered": False, "relative_width": None}
     low, high = finding.interval
-    true = [float(each) for each in (truth.value, *truth.also) if each is not None]
     return {
-        "covered": bool(low <= max(true) and min(true) <= high),
+        "covered": bool(low <= float(truth.value) <= high),
         "relative_width": float((high - low) / abs(float(finding.value))),
     }
 
@@ -134,9 +133,9 @@ def _said(finding: Detected) -> str:
 
 
 def _truth_in_words(truth: Truth) -> str:
-    value = "absent" if truth.value is None else _number(truth.value)
-    others = [_number(each) for each in truth.also if each != truth.value]
-    return " or ".join(dict.fromkeys([value, *others]))
+    if truth.value is not None:
+        return _number(truth.value)
+    return "no one value" if truth.present else "absent"
 
 
 def _number(value: float | str) -> str:

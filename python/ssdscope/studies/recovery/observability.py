@@ -8,19 +8,26 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ssdscope.findings.properties import TOLERANCE
 from ssdscope.studies.recovery import reference_reads as reads
 from ssdscope.studies.recovery import reference_writes as writes
 from ssdscope.studies.recovery.addresses import blurred, volume_bits
-from ssdscope.studies.recovery.measured import ORDER_FAINT, ORDER_SHOWS, Case
+from ssdscope.studies.recovery.measured import Case
+from ssdscope.studies.recovery.reference_curves import DEPTH_MOST
 from ssdscope.studies.recovery.shape import Shape, Values, number
-from ssdscope.studies.recovery.truth import row_bytes, seen_page_bytes
+from ssdscope.studies.recovery.truth import row_bytes, rows_bytes, seen_page_bytes
 
 CONTRAST_MIN = 0.10
 SPANS_MIN = 8
-KNEE_SHARP = 1.5
 BUSY_PAUSE = 4
+ORDER_SHOWS = 0.03
+MEDIAN_OF_NOISE = 0.6745
+"""Of the absolute value of what is standard normal."""
+KNEE_SHARES = (0.88, 0.92)
+"""Rates that two measurements may take for 90 %."""
 
-Mask = Callable[[Values, Shape], bool]
+KeyMask = Callable[[Values, Shape], bool]
+Mask = Callable[[Case], bool]
 
 
 def _protected(values: Values, _shape: Shape) -> bool:
@@ -90,19 +97,90 @@ def _hidden_logs(values: Values, shape: Shape) -> bool:
     return _protected(values, shape) and _merges(values, shape)
 
 
+def _straddling(values: Values, shape: Shape) -> bool:
+    return len(set(rows_bytes(values, shape))) > 1
+
+
+def _table_in_rows(values: Values, shape: Shape) -> bool:
+    """Whether every other page of the table may leave a row on two planes, half on either."""
+    superblocks = number(values, "ftl.reclaim_unit_bytes") > shape.block_bytes
+    by_address = values.get("ftl.allocation", "address") == "address"
+    moved = superblocks and by_address and values.get("map.kind") == "demand"
+    unit = max(shape.unit_bytes, seen_page_bytes(values, shape))
+    return moved and row_bytes(values, shape) == 2 * unit
+
+
+def _moving_table(values: Values, _shape: Shape) -> bool:
+    writes_too = float(values.get("disturbance.foreign_write_ratio", 0.0)) > 0
+    return writes_too and values.get("map.kind") == "demand"
+
+
+def _noisy(values: Values, _shape: Shape) -> bool:
+    sigma = float(values.get("disturbance.noise_sigma", 0.0))
+    return math.exp(MEDIAN_OF_NOISE * sigma) > 1 + TOLERANCE
+
+
+def _by_keys(mask: KeyMask) -> Mask:
+    return lambda case: mask(case.values, case.twin.shape)
+
+
+def _stirred(case: Case) -> bool:
+    by_address = case.truths["allocation"].value == "address"
+    return by_address and case.order_effect.mean >= ORDER_SHOWS
+
+
+def _in_turn(case: Case) -> bool:
+    return case.turns > 1
+
+
+def _beside(case: Case) -> bool:
+    return case.overwritten.shown > (1 + TOLERANCE) * case.overwritten.share
+
+
+def _alpha_bent(case: Case) -> bool:
+    return _differ(case.line.alpha_ns, case.latencies.lower_half.alpha_ns)
+
+
+def _beta_bent(case: Case) -> bool:
+    return _differ(case.line.beta_ns_per_byte, case.latencies.lower_half.beta_ns_per_byte)
+
+
+def _shallow(case: Case) -> bool:
+    return any(_differ(case.rates.knee, case.rates.depth_of(share)) for share in KNEE_SHARES)
+
+
+def _deepened(case: Case) -> bool:
+    return _differ(case.rates.knee, case.noisy_knee)
+
+
+def _differ(true: float, other: float) -> bool:
+    return abs(other - true) > TOLERANCE * true
+
+
 MASKS: Mapping[str, Mask] = {
-    "protected": _protected,
-    "one-command": _one_command,
-    "cached": _cached,
-    "region": _region,
-    "full-region": _full_region,
-    "merges": _merges,
-    "few-spans": _few_spans,
-    "blurred": _blurred,
-    "busy": _busy,
-    "short-zones": _short_zones,
-    "hidden-unit": _hidden_unit,
-    "hidden-logs": _hidden_logs,
+    "protected": _by_keys(_protected),
+    "one-command": _by_keys(_one_command),
+    "cached": _by_keys(_cached),
+    "region": _by_keys(_region),
+    "full-region": _by_keys(_full_region),
+    "merges": _by_keys(_merges),
+    "few-spans": _by_keys(_few_spans),
+    "blurred": _by_keys(_blurred),
+    "busy": _by_keys(_busy),
+    "short-zones": _by_keys(_short_zones),
+    "hidden-unit": _by_keys(_hidden_unit),
+    "hidden-logs": _by_keys(_hidden_logs),
+    "straddling": _by_keys(_straddling),
+    "table-in-rows": _by_keys(_table_in_rows),
+    "stirred": _stirred,
+    "in-turn": _in_turn,
+    "beside": _beside,
+    "noisy": _by_keys(_noisy),
+    "moving-table": _by_keys(_moving_table),
+    "alpha-bent": _alpha_bent,
+    "beta-bent": _beta_bent,
+    "shallow": _shallow,
+    "deepened": _deepened,
 }
 """By the names that the document gives them."""
 
@@ -132,13 +210,16 @@ def _placed(case: Case) -> float:
 
 
 def _order(case: Case) -> float:
-    effect, values, shape = case.order_effect, case.drawn.values, case.twin.shape
-    if values["ftl.kind"] == "log-block":
-        if effect.least >= ORDER_SHOWS:
-            return 0.0
-    elif effect.mean >= ORDER_FAINT:
-        return effect.least
-    elif row_bytes(values, shape) is None or _region(values, shape):
+    """Give what the order does, or would do if the drive placed by order.
+
+    Log blocks cannot: that data lie by address shows there if anything works side by side.
+    """
+    values, shape = case.drawn.values, case.twin.shape
+    if case.truths["allocation"].value == "order":
+        return case.order_effect.least
+    if values["ftl.kind"] == "page":
+        return case.order_effect_by_order.least
+    if row_bytes(values, shape) is None:
         return 0.0
     return max(reads.conflict(case.twin), reads.chunk(case.twin))
 
@@ -162,15 +243,16 @@ def _streams(case: Case) -> float:
     return writes.streams(case.twin, int(case.truths["open_units"].value or 0))
 
 
-def _knee(case: Case) -> float:
-    true = [float(each) for each in case.truths["queue_depth_knee"].also]
-    vague = max(true) > KNEE_SHARP**2 * min(true)
-    low, high = reads.knees(case.depths)
-    middles = [math.prod(reads.knees(rates)) ** 0.5 for rates in case.noisy_depths]
-    moved = max(middles) > KNEE_SHARP * min(middles)
-    if max(true) > reads.DEPTHS[-2] or high > KNEE_SHARP * low or vague or moved:
-        return 0.0
-    return reads.depth_gain(case.depths)
+def _alpha(case: Case) -> float:
+    return case.line.alpha_ns / float(case.latencies.mean_ns[0])
+
+
+def _beta(case: Case) -> float:
+    return float(case.latencies.mean_ns[-1] / case.latencies.mean_ns[0]) - 1
+
+
+def _depths(case: Case) -> float:
+    return case.rates.at(DEPTH_MOST) / case.rates.at(1) - 1
 
 
 @dataclass(frozen=True)
@@ -193,7 +275,7 @@ class Rule:
 RULES: Mapping[str, Rule] = {
     "rmw_unit_bytes": Rule(("protected",), "shifted", lambda case: writes.shifted(case.twin)),
     "merge_unit_bytes": Rule(("protected",), "merged", lambda case: writes.merged(case.twin)),
-    "reclaim_unit_bytes": Rule(("region", "few-spans"), "amplification", _amplified),
+    "reclaim_unit_bytes": Rule(("region", "few-spans", "in-turn"), "amplification", _amplified),
     "alignment_phase_bytes": Rule(("protected",), "shifted or merged", _phase),
     "write_buffer_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
     "write_buffer_unit_bytes": Rule(("protected",), "knee", lambda case: writes.knee(case.twin)),
@@ -202,25 +284,27 @@ RULES: Mapping[str, Rule] = {
     "read_ahead_bytes": Rule((), "ahead", lambda case: reads.ahead(case.twin)),
     "map_zone_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
     "map_cache_bytes": Rule(("cached",), "map_miss", lambda case: reads.map_miss(case.twin)),
-    "allocation": Rule((), "order", _order),
-    "placement": Rule(("hidden-unit",), "chunk", _placed),
-    "placement_pages": Rule((), "chunk", lambda case: reads.chunk(case.twin)),
+    "allocation": Rule(("stirred",), "order", _order),
+    "placement": Rule(("hidden-unit", "straddling"), "chunk", _placed),
+    "placement_pages": Rule(
+        ("straddling", "table-in-rows"), "chunk", lambda case: reads.chunk(case.twin)
+    ),
     "interleave_degree": Rule(
         ("one-command", "short-zones"), "conflict", lambda case: reads.conflict(case.twin)
     ),
     "internal_volume_bits": Rule(("one-command", "short-zones", "blurred"), "volumes", _bits),
     "over_provisioning_ratio": Rule(
-        ("region", "hidden-logs"), "overwritten", lambda case: case.overwritten.contrast
+        ("region", "hidden-logs", "beside"), "overwritten", lambda case: case.overwritten.contrast
     ),
     "gc_write_amplification": Rule(("merges", "region"), "amplification", _amplified),
-    "gc_period_bytes": Rule(("protected", "region"), "periodic", _period),
+    "gc_period_bytes": Rule(("protected", "region", "in-turn"), "periodic", _period),
     "idle_gc_onset_ns": Rule(("busy",), "rested", lambda case: writes.rested(case.twin)),
     "pslc_bytes": Rule(("full-region",), "region", lambda case: writes.region(case.twin)),
     "open_units": Rule(("protected",), "streams", _streams),
-    "trim_effect": Rule((), "trimmed", lambda case: case.trim_effect),
-    "read_latency_alpha_ns": Rule((), "line", lambda case: case.line[2]),
-    "read_latency_beta_ns_per_byte": Rule((), "line", lambda case: case.line[2]),
-    "queue_depth_knee": Rule((), "depths", _knee),
+    "trim_effect": Rule((), "trimmed", lambda case: case.trimmed),
+    "read_latency_alpha_ns": Rule(("noisy", "moving-table", "alpha-bent"), "line", _alpha),
+    "read_latency_beta_ns_per_byte": Rule(("noisy", "moving-table", "beta-bent"), "line", _beta),
+    "queue_depth_knee": Rule(("moving-table", "shallow", "deepened"), "depths", _depths),
 }
 
 
@@ -248,11 +332,10 @@ class Visibility:
 def visibility(case: Case) -> dict[str, Visibility]:
     """Give, for each property that the drive has, whether it can be told."""
     found = {}
-    values = {**case.drawn.values, **case.drawn.disturbance}
     for name, rule in RULES.items():
         if not case.truths[name].present:
             continue
-        masked = tuple(mask for mask in rule.masks if MASKS[mask](values, case.twin.shape))
+        masked = tuple(mask for mask in rule.masks if MASKS[mask](case))
         if masked:
             found[name] = Visibility(masked, 0.0 if EFFECTLESS & set(masked) else None)
         else:

@@ -9,36 +9,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ssdscope import stats
 from ssdscope.studies.recovery.addresses import pages_in_a_row
 from ssdscope.studies.recovery.shape import number
-from ssdscope.studies.recovery.truth import Truth, runs_width
-from ssdscope.studies.recovery.twin import Offsets, Twin, flush, force, rate, read, write
+from ssdscope.studies.recovery.truth import runs_width
+from ssdscope.studies.recovery.twin import Offsets, Twin, flush, force, read, write
 from ssdscope.targets.device import Device
 
 PAIRS = 384
-SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-SIZE_STEP_BYTES = 4096
+READ_BYTES = 4096
 SETTLE_NS = 2_000_000_000
 PARTS = 8
 ORDER_DEPTHS, ORDERS = (1, 8), 8
 """Depths; and how many random orders: one alone may show a little, or hide it, by chance."""
 LOOKED_UP = 32
 """Large reads at once whose entries are looked up before."""
-LINE_BLOCKS = 2048
-LINE_MISSES = (0.10, 0.08, 0.12)
-LINES_ALIKE = 0.05
-DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-PLATEAU_DEPTHS, PLATEAU_LISTS = (192, 256), 4
-KNEE_SHARES = (0.89, 0.91)
-NEAR_KNEE, NEAR_LISTS = (0.85, 0.95), 12
-"""Of the plateau: rates that decide where the knee is, and how many lists each is the mean of."""
 
 
 def conflict(twin: Twin) -> float:
     """Two page reads at once that meet on one die, against two that do not."""
     device = twin.fork()
-    size = min(twin.shape.page_bytes, SIZE_STEP_BYTES)
+    size = min(twin.shape.page_bytes, READ_BYTES)
     size = max(size, twin.block_bytes)
     units = np.unique(twin.resident_units(2 * PAIRS))
     pages = twin.stream.integers(0, twin.shape.unit_bytes // twin.shape.page_bytes, units.size)
@@ -108,7 +98,7 @@ def _halving(twin: Twin, bit: int) -> float:
     device, shape = twin.fork(), twin.shape
     depth = 8 * shape.dies
     count = max(2048, 16 * depth)
-    size = max(min(shape.page_bytes, SIZE_STEP_BYTES), twin.block_bytes)
+    size = max(min(shape.page_bytes, READ_BYTES), twin.block_bytes)
     free = twin.stream.integers(0, shape.capacity_bytes // size, count).astype(np.uint64)
     free *= np.uint64(size)
     fixed = free & ~np.uint64(1 << bit)
@@ -238,81 +228,3 @@ def _looked_up_ns(twin: Twin, device: Device, starts: Offsets, size: int, depth:
         read(device, some, size, depth)
         took_ns += device.now_ns() - before_ns
     return took_ns
-
-
-def depth_rates(twin: Twin) -> NDArray[np.float64]:
-    """Rates of random reads at every depth, in reads per nanosecond.
-
-    A list of requests meets some dies more often than others, and a deep queue wanders between even
-    and uneven, so that one list tells the rate to two or three hundredths only. Every knee hangs on
-    the deepest queues and on those that come near it: these take several.
-    """
-    rates = np.array(
-        [_rate_at(twin, each, PLATEAU_LISTS if each in PLATEAU_DEPTHS else 1) for each in DEPTHS]
-    )
-    low, high = np.array(NEAR_KNEE) * stats.isotonic(rates)[-1]
-    for place in np.flatnonzero((rates > low) & (rates < high)):
-        rates[place] = _rate_at(twin, DEPTHS[place], NEAR_LISTS)
-    return rates
-
-
-def _rate_at(twin: Twin, depth: int, lists: int) -> float:
-    size = max(SIZE_STEP_BYTES, twin.block_bytes)
-    count = stats.settling_requests(depth) + 24 * depth + 12_288
-    starts = twin.stream.integers(0, twin.shape.capacity_bytes // size, (lists, count)) * size
-    each = [rate(twin.warm.fork(), row.astype(np.uint64), size, depth) for row in starts]
-    return float(np.mean(each))
-
-
-def knees(rates: NDArray[np.float64]) -> list[float]:
-    """Depths that give 89 and 91 % of what the deepest queue gives.
-
-    A rate is known to about a hundredth, and where the curve is shallow that is a range of depths.
-    """
-    depths = np.array(DEPTHS)
-    return [float(stats.saturation_depth(depths, rates, share)) for share in KNEE_SHARES]
-
-
-def depth_gain(rates: NDArray[np.float64]) -> float:
-    """Give what depth gains at most, as a share of the rate at depth 1."""
-    return float(rates.max() / rates[0] - 1)
-
-
-def latency_line(twin: Twin) -> tuple[Truth, Truth, float]:
-    """Alpha and beta of the twin, and the lesser share of them in the shortest read.
-
-    The line is that of the longest stretch of sizes, from the smallest on, that a line misses by
-    10 % on average; where 8 or 12 % would give another line, that one is as true.
-    """
-    sizes, latency = _by_size(twin)
-    xs, ys = sizes.astype(float), stats.middle_mean(latency)
-    stretches = [stats.initial_line(xs, ys, limit, 4) for limit in LINE_MISSES]
-    fits = [(stats.fit_line(xs[each], ys[each]), xs[each][-1]) for each in stretches if each]
-    if not fits:
-        return Truth(None), Truth(None), 0.0
-    alphas, betas = [fit.intercept for fit, _ in fits], [fit.slope for fit, _ in fits]
-    fit, last = fits[0]
-    share = min(fit.intercept, fit.slope * (last - xs[0])) / float(fit(xs[0]))
-    alike = len(fits) == len(LINE_MISSES) and all(
-        min(each) > 0 and max(each) <= (1 + LINES_ALIKE) * min(each) for each in (alphas, betas)
-    )
-    alpha, beta = (Truth(each[0], tuple(each[1:])) for each in (alphas, betas))
-    return alpha, beta, share if alike else 0.0
-
-
-def _by_size(twin: Twin) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Sizes, and latencies of random reads of them, in random order; shape (blocks, sizes).
-
-    The first quarter, which finds tables and caches as nobody left them, is not among them.
-    """
-    device, capacity = twin.fork(), twin.shape.capacity_bytes
-    step = max(SIZE_STEP_BYTES, twin.block_bytes)
-    sizes = np.array([each * step for each in SIZES if each * step <= capacity // 8])
-    order = twin.stream.permuted(np.tile(np.arange(sizes.size), (LINE_BLOCKS, 1)), axis=1)
-    lengths = sizes[order]
-    alignment = lengths & -lengths
-    starts = twin.stream.integers(0, (capacity - lengths) // alignment + 1) * alignment
-    latency = read(device, starts.ravel().astype(np.uint64), lengths.ravel().astype(np.uint64))
-    by_size = np.empty(order.shape)
-    np.put_along_axis(by_size, order, latency.reshape(order.shape), axis=1)
-    return sizes, by_size[LINE_BLOCKS // 4 :]

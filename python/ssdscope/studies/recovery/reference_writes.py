@@ -12,11 +12,9 @@ from ssdscope.targets.records import OP_DISCARD
 
 WRITES = 96
 SETTLED_WRITES = 150_000
-SHOWS, SURELY, IN_A_ROW, BESIDE_STEPS = 1.1, 1.15, 4, 20
-"""Times the mean before, from where a host can notice, or noise cannot hide it, if so many parts in
-a row take as long; and for how many 200ths of the capacity it is looked for."""
-FAINTLY, HALF = 1.03, 0.5
-"""Where writes take so many times as long in the end, but not SHOWS: which part of that shows."""
+SHOWS, IN_A_ROW, BESIDE_STEPS = 1.1, 4, 20
+"""Times the mean before, from where a host can notice, if so many parts in a row take as long; and
+for how many 200ths of the capacity it is looked for."""
 SPANS = 20
 """Filled from one place, before what it waits for is looked at, and meanwhile."""
 TRIMMED_LOGS_MOST, TRIMMED_BYTES = 65_536, 32 * 1024
@@ -86,14 +84,13 @@ class Overwritten:
     share
         Of the capacity: before the first block is collected, or log blocks are full.
     shown
-        Likewise, before writes take 10 and 15 % longer, or half as much longer as in the end if
-        that is less, where they do so later: collection goes on beside them until then.
+        Likewise, before writes take 10 % longer: later, if collection goes on beside them at first.
     contrast
         Of as many writes behind, against those before.
     """
 
     share: float
-    shown: tuple[float, ...]
+    shown: float
     contrast: float
 
 
@@ -109,7 +106,8 @@ def overwritten(twin: Twin) -> Overwritten:
         written = max(_log_bytes(twin) // unit, 1)
         before = float(force(device, twin.random_units(max(written * 9 // 10, 1)), unit).mean())
         after = float(force(device, twin.random_units(max(written, 64)), unit).mean())
-        return Overwritten(written * unit / capacity, (), after / before - 1)
+        share = written * unit / capacity
+        return Overwritten(share, share, after / before - 1)
     step, latencies = max(capacity // unit // 2000, 16), []
     written, none_yet = 0, counter(device, "gc_runs")
     most = 3 * capacity // 2 // unit
@@ -120,10 +118,8 @@ def overwritten(twin: Twin) -> Overwritten:
     begun, more = device.fork(), max(written // 2, 256)
     force(device, twin.random_units(more), unit)
     after = float(force(device, twin.random_units(2 * more), unit).mean()) / before
-    shows = {SHOWS, SURELY} | ({1 + HALF * (after - 1)} if FAINTLY <= after < SHOWS else set())
-    beside = {_beside(twin, begun.fork(), longer * before) for longer in shows}
-    shown = tuple((written + each) * unit / capacity for each in sorted(beside - {0}))
-    return Overwritten(written * unit / capacity, shown, after - 1)
+    shown = written + _beside(twin, begun, SHOWS * before)
+    return Overwritten(written * unit / capacity, shown * unit / capacity, after - 1)
 
 
 def _beside(twin: Twin, device: Device, most: float) -> int:
@@ -140,7 +136,7 @@ def _beside(twin: Twin, device: Device, most: float) -> int:
         # Some places take longer by chance, and at first all planes begin to collect together.
         if longer == IN_A_ROW:
             return beside - (IN_A_ROW - 1) * step
-    return 0
+    return BESIDE_STEPS * step
 
 
 def _log_bytes(twin: Twin) -> int:
@@ -265,31 +261,28 @@ def trimmed(twin: Twin) -> float:
 
     From the first one on, until as much was written as was discarded: what is freed helps sooner
     or later, by when it is collected. On log-block drives until all logs were filled four times;
-    the mean of several draws if that is little. The greater effect of two sizes, one unit and as
-    many as 32 KiB hold: the longer ones may meet what is collected on other planes meanwhile, and
-    leave a shared log block fewer merge units to be merged with.
+    the mean of several draws if that is little. The gain is that of the size which gains more, one
+    unit or as many as 32 KiB hold: the longer ones meet what is collected on other planes
+    meanwhile, and leave a shared log block fewer merge units to be merged with.
     """
-    unit = twin.shape.unit_bytes
-    # Draws of its own: other references are not to depend on whether there are any.
+    unit, phase = twin.shape.unit_bytes, number(twin.values, "ftl.phase_bytes")
+    # Draws of its own: other references are not to depend on how many there are.
     stream = seeds.stream((twin.shape.capacity_bytes, unit), "studies.recovery.references")
 
-    def again(size: int) -> float:
+    def drawn(size: int) -> float:
         slots = twin.shape.capacity_bytes // 2 // size
         places = stream.integers(1, slots, _trimmed_count(twin, size)) * size
-        phase = number(twin.values, "ftl.phase_bytes")
         return _trimmed(twin, (places - phase).astype(np.uint64), size)
 
-    def steadied(effect: float, size: int) -> float:
-        log_block = twin.values["ftl.kind"] == "log-block"
-        draws = TRIMMED_DRAWS if log_block and _is_little(effect) else 1
-        return float(np.mean([effect, *(again(size) for _ in range(draws - 1))]))
+    def gain(size: int) -> float:
+        first = drawn(size)
+        more = twin.values["ftl.kind"] == "log-block" and _is_little(first)
+        return float(np.mean([first, *(drawn(size) for _ in range(TRIMMED_DRAWS - 1) if more)]))
 
-    places = twin.random_units(_trimmed_count(twin, unit), high=0.5)
-    effect = steadied(_trimmed(twin, places, unit), unit)
-    size = TRIMMED_BYTES // unit * unit
-    if size <= unit or effect >= SHOWS - 1:
-        return effect
-    return max(effect, steadied(again(size), size))
+    of_unit, longer = gain(unit), TRIMMED_BYTES // unit * unit
+    if longer <= unit or of_unit >= SHOWS - 1:
+        return of_unit
+    return max(of_unit, gain(longer))
 
 
 def _is_little(effect: float) -> bool:

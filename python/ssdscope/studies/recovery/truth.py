@@ -1,19 +1,19 @@
-"""What is true of a drawn drive, property by property, and what counts as having said it.
+"""What is true of a drawn drive, property by property: one thing, or nothing that can be said.
 
 The formulas stand in `docs/observability.md`, in the same order.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from ssdscope.findings.properties import TOLERANCE
+from ssdscope.findings import PROPERTIES
 from ssdscope.studies.recovery.addresses import (
-    in_words,
+    blurred,
+    order_chooses_dies,
     pages_in_a_row,
     volume_bits,
-    volume_sets,
 )
 from ssdscope.studies.recovery.shape import Shape, Values, number
 
@@ -69,22 +69,19 @@ class Truth:
     Attributes
     ----------
     value
-        None if the drive does not have it.
-    also
-        Answers that say the same in other words, or that the drive's behaviour bears out as well.
-        For a numeric property any value between the least and the greatest of them and `value`.
+        The one right answer; None if no value is true.
+    present
+        Whether the drive has it. With a value it need not: "1 die at a time" is no interleaving.
+        Without one it may: whatever is named then is wrong, and so is "absent".
     """
 
     value: Answer | None
-    also: tuple[Answer, ...] = ()
-
-    @property
-    def present(self) -> bool:
-        """Whether the drive has it."""
-        return self.value is not None
+    present: bool = True
 
 
-ABSENT = Truth(None)
+ABSENT = Truth(None, present=False)
+NO_ONE = Truth(None)
+"""There, but no one value is true of all of the drive, or of all that sees it."""
 
 
 def runs_width(values: Values, shape: Shape) -> int:
@@ -122,7 +119,13 @@ def configured(values: Values, shape: Shape) -> dict[str, Truth]:
 
     What has to be measured on the undisturbed drive is added by `measured.complete`.
     """
-    return _units(values, shape) | _memory(values) | _map(values, shape) | _places(values, shape)
+    return {
+        **_units(values, shape),
+        **_memory(values),
+        **_map(values, shape),
+        "allocation": Truth(_allocation(values, shape)),
+        **_places(values, shape),
+    }
 
 
 def _units(values: Values, shape: Shape) -> dict[str, Truth]:
@@ -142,31 +145,13 @@ def _units(values: Values, shape: Shape) -> dict[str, Truth]:
     return {
         "rmw_unit_bytes": rmw,
         "merge_unit_bytes": merge,
-        "reclaim_unit_bytes": _through_region(values, shape, shape.span_bytes)
-        if page_mapped
-        else ABSENT,
+        "reclaim_unit_bytes": Truth(shape.span_bytes) if page_mapped else ABSENT,
         "alignment_phase_bytes": Truth(number(values, "ftl.phase_bytes")) if found else ABSENT,
-        "gc_period_bytes": _through_region(values, shape, period),
+        "gc_period_bytes": Truth(period),
         "open_units": ABSENT if page_mapped else Truth(streams),
         "idle_gc_onset_ns": Truth(number(values, "gc.idle_ns", 100_000_000)) if idle else ABSENT,
         "pslc_bytes": _size(values, "pslc.bytes"),
     }
-
-
-def _through_region(values: Values, shape: Shape, size: int) -> Truth:
-    """Give what whole blocks hold, or those of a one-bit region that is written first.
-
-    These hold whole units, and where several planes are collected as one whole turns round them.
-    """
-    if number(values, "pslc.bytes") == 0:
-        return Truth(size)
-    pages = number(values, "nand.pages_per_block")
-    unit_pages = shape.unit_bytes // shape.page_bytes
-    row = unit_pages // shape.unit_planes
-    if shape.collected_bytes > shape.unit_planes * shape.block_bytes:
-        row *= max(shape.run_pages // unit_pages, 1)
-    held = pages // number(values, "nand.bits_per_cell", 1) // row * row
-    return Truth(size, (size * held // pages,))
 
 
 def _size(values: Values, key: str) -> Truth:
@@ -198,63 +183,69 @@ def _map(values: Values, shape: Shape) -> dict[str, Truth]:
         entries = number(values, "map.cache_bytes") // number(values, "map.cached_entry_bytes", 8)
         held = entries * shape.unit_bytes
         cached = Truth(held) if held < shape.capacity_bytes else ABSENT
-        return {"map_zone_bytes": Truth(None, (shape.unit_bytes,)), "map_cache_bytes": cached}
+        return {"map_zone_bytes": Truth(shape.unit_bytes, present=False), "map_cache_bytes": cached}
     return {"map_zone_bytes": ABSENT, "map_cache_bytes": ABSENT}
 
 
-def _halved(values: Values, shape: Shape, row: int, seen: int) -> tuple[int, ...]:
-    """Give half a row, in seen pages, where pages of the table may move data by so much.
-
-    By address a row goes to a superblock, in which what comes next takes the next place, so that
-    every other of the table's pages may leave rows on two planes, half on either.
-    """
-    superblocks = number(values, "ftl.reclaim_unit_bytes") > shape.block_bytes
-    by_address = values.get("ftl.allocation", "address") == "address"
-    moved = superblocks and by_address and values.get("map.kind") == "demand"
-    return (row // 2 // seen,) if moved and row == 2 * max(shape.unit_bytes, seen) else ()
+def _allocation(values: Values, shape: Shape) -> str:
+    """Give what decides on which block or die of the drive data come to lie."""
+    if values["ftl.kind"] == "log-block":
+        return "address"
+    by_order = values.get("ftl.allocation", "address") == "order"
+    return "order" if by_order or order_chooses_dies(values, shape) else "address"
 
 
 def _places(values: Values, shape: Shape) -> dict[str, Truth]:
-    rows, seen = rows_bytes(values, shape), seen_page_bytes(values, shape)
-    row, unlike = rows[0], len({each is None for each in rows}) == 2
-    ways = ("one-channel", "multi-channel")
-    managed = shape.collected_bytes if values["ftl.kind"] == "log-block" else shape.unit_bytes
-    if shape.dies == 1 and row is None:
-        placement, pages = Truth(None, ("one-channel",)), ABSENT
-    elif row is None:
-        placement = Truth("one-channel", ways if unlike else ())
-        pages = Truth(managed // seen, (shape.run_pages,))
-    else:
-        way = "one-channel" if row >= managed > seen else "multi-channel"
-        placement = Truth(way, ways if unlike else ())
-        pages = Truth(row // seen, (shape.run_pages, *_halved(values, shape, row, seen)))
+    rows = rows_bytes(values, shape)
+    alone = shape.dies == 1 and rows[0] is None
     return {
-        "placement": placement,
-        "placement_pages": pages,
-        "interleave_degree": Truth(shape.dies) if shape.dies > 1 else Truth(None, (1,)),
+        "placement": Truth("one-channel", present=False)
+        if alone
+        else _same([_way(values, shape, row) for row in rows]),
+        "placement_pages": ABSENT if alone else _same([_pages(values, shape, row) for row in rows]),
+        "interleave_degree": Truth(shape.dies, present=shape.dies > 1),
         "internal_volume_bits": _bits(values, shape),
     }
 
 
+def _same(answers: Sequence[Answer]) -> Truth:
+    """Give what is true of all merge units; nothing is, if they lie in different ways."""
+    return Truth(answers[0]) if len(set(answers)) == 1 else NO_ONE
+
+
+def _managed_bytes(values: Values, shape: Shape) -> int:
+    """Give the unit whose placement is asked for: the merge unit, else the RMW unit."""
+    return shape.collected_bytes if values["ftl.kind"] == "log-block" else shape.unit_bytes
+
+
+def _way(values: Values, shape: Shape, row: int | None) -> str:
+    managed, seen = _managed_bytes(values, shape), seen_page_bytes(values, shape)
+    whole = row is None or row >= managed > seen
+    return "one-channel" if whole else "multi-channel"
+
+
+def _pages(values: Values, shape: Shape, row: int | None) -> int:
+    in_a_row = _managed_bytes(values, shape) if row is None else row
+    return in_a_row // seen_page_bytes(values, shape)
+
+
 def _bits(values: Values, shape: Shape) -> Truth:
-    """Name the bits; none is true, too, if by either layout none divides the dies."""
-    bits, laid_out = (in_words(volume_bits(values, shape, filled=each)) for each in (False, True))
-    also = [each for filled in (False, True) for each in volume_sets(values, shape, filled=filled)]
-    named = tuple(each for each in dict.fromkeys(also) if each)
-    return Truth(bits if bits and laid_out else None, named)
+    bits = volume_bits(values, shape)
+    if bits:
+        return Truth(",".join(map(str, bits)))
+    return NO_ONE if blurred(values, shape) else ABSENT
 
 
-def judged_right(kind: Kind, truth: Truth, value: Answer) -> bool:
-    """Whether a value is one of the truths, or within the tolerance of them."""
-    right = [each for each in (truth.value, *truth.also) if each is not None]
-    if not right:
+def judged_right(name: str, truth: Truth, value: Answer) -> bool:
+    """Whether a value of a property is the truth, or within its tolerance of it."""
+    if truth.value is None:
         return False
-    if kind == Kind.PRESENCE:
+    if KINDS[name] == Kind.PRESENCE:
         return truth.present
-    if kind == Kind.EXACT or isinstance(value, str):
-        return value in right
-    numbers = [float(each) for each in right]
-    return min(numbers) * (1 - TOLERANCE) <= value <= max(numbers) * (1 + TOLERANCE)
+    tolerance = PROPERTIES[name].tolerance
+    if tolerance is None or isinstance(value, str) or isinstance(truth.value, str):
+        return value == truth.value
+    return abs(value - truth.value) <= tolerance * abs(truth.value)
 
 
 Truths = Mapping[str, Truth]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ssdscope import seeds, stats
+from ssdscope import seeds
 from ssdscope.studies.recovery.generator import Drawn
 from ssdscope.studies.recovery.shape import Shape, Values, number, shape_of
 from ssdscope.targets.device import Device
@@ -21,15 +21,8 @@ from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE, OP_WRITE_FUA
 
 Offsets = NDArray[np.uint64]
 
-CREST_NS = 5 * 10**11
-"""Until the crest of a drift so slow that no reference measurement leaves it."""
-
 DATA_ONLY = {"read_cache.switchable": True, "map.load_ns": 0, "map.write_back_ns": 0}
 """What `Twin.data_only` has instead, of the keys of a drive that has them."""
-
-OTHERS_REST_NS = 5 * 10**9
-ENTRY_BYTES, OTHERS_DEPTH = 8, 16
-"""Of a table on demand; reads at a time between writes of others."""
 
 
 class Twin:
@@ -41,59 +34,20 @@ class Twin:
         The drive.
     noisy
         With noise and spikes after all: for what they change in a closed loop.
-    crest
-        With drift, too, at its crest.
-    others_wrote
-        After so many of the writes of the other user, who is not there otherwise, with at most so
-        many reads behind each.
     """
 
-    def __init__(
-        self,
-        drawn: Drawn,
-        *,
-        noisy: bool = False,
-        crest: bool = False,
-        others_wrote: tuple[int, int] = (0, 0),
-    ) -> None:
+    def __init__(self, drawn: Drawn, *, noisy: bool = False) -> None:
         self._drawn = drawn
         self.values: Values = drawn.values
         self.shape: Shape = shape_of(drawn.values)
         self.block_bytes = number(drawn.values, "host.logical_block_bytes", 512)
         self.stream = seeds.stream((drawn.seed, drawn.index), "studies.recovery.twin")
-        self._crest_ns = CREST_NS if crest else 0
-        self._others_wrote = others_wrote
-        disturbed = drawn.noisy_toml(crest_ns=self._crest_ns)
-        self._toml = disturbed if noisy or crest else drawn.twin_toml()
+        self._toml = drawn.noisy_toml() if noisy else drawn.twin_toml()
         self._seed = drawn.index
 
     @cached_property
     def _opened(self) -> Device:
-        device = open_drive(self._toml, "twin", self._seed)
-        device.idle(self._crest_ns)
-        if self._others_wrote[0]:
-            self._let_others_write(device)
-        return device
-
-    def _let_others_write(self, device: Device) -> None:
-        """Write at random, and read in between, as whoever measures does.
-
-        What a write changes of a table on demand is written back for these reads soon, next to the
-        data: so all of the table may come to lie on every other die. With few reads it is written
-        back late, behind all data.
-        """
-        count, most_between = self._others_wrote
-        size = number(self._drawn.disturbance, "disturbance.foreign_bytes", 4096)
-        slots = self.shape.capacity_bytes // size
-        # Draws of its own: other references are not to depend on how many it takes.
-        stream = seeds.stream((self.shape.capacity_bytes, count), "studies.recovery.references")
-        entries = number(self.values, "map.cache_bytes") // ENTRY_BYTES
-        between = min(2 * entries, most_between)
-        places = stream.integers(0, slots, (count, 1 + between)).astype(np.uint64) * np.uint64(size)
-        for first, *others in places:
-            write(device, [first], size)
-            read(device, others, size, OTHERS_DEPTH)
-        device.idle(OTHERS_REST_NS)
+        return open_drive(self._toml, "twin", self._seed)
 
     def fork(self, *, caches: bool = False) -> Device:
         """Give a copy as opened, with its caches on, or off as far as the drive allows."""
@@ -116,12 +70,9 @@ class Twin:
         return self if values == self.values else Twin(replace(self._drawn, values=values))
 
     @cached_property
-    def unprotected(self) -> "Twin":
-        """The undisturbed twin without a buffer that is protected against power loss."""
-        if not self.values.get("write_buffer.power_loss_protected"):
-            return self
-        values = {k: v for k, v in self.values.items() if not k.startswith("write_buffer.")}
-        return Twin(replace(self._drawn, values=values))
+    def by_order(self) -> "Twin":
+        """The undisturbed twin, were it to place what is written by order of arrival."""
+        return Twin(replace(self._drawn, values={**self.values, "ftl.allocation": "order"}))
 
     @cached_property
     def warm(self) -> Device:
@@ -231,15 +182,6 @@ def _run(device: Device, op: int, offsets: Any, size: Any, depth: int) -> NDArra
     latency = np.empty(starts.size)
     latency[log.index.astype(np.int64)] = log.latency_ns
     return latency
-
-
-def rate(device: Device, offsets: Any, size: int, depth: int) -> float:
-    """Read at a depth; give reads per nanosecond while the queue was full and settled."""
-    starts = np.asarray(offsets, np.uint64)
-    ops, lengths = np.full(starts.size, OP_READ, np.uint8), np.full(starts.size, size, np.uint64)
-    done = np.sort(device.run_list(ops, starts, lengths, iodepth=depth).complete_ns.astype(float))
-    first, last = stats.settling_requests(depth), done.size - depth
-    return float((last - first) / (done[last] - done[first]))
 
 
 def counter(device: Device, name: str) -> int:
