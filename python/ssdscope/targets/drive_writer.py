@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from ssdscope import _native
 from ssdscope.errors import ConfigError
-from ssdscope.targets.device import Device, translated_errors
+from ssdscope.targets.device import Device, native_of, translated_errors
 from ssdscope.targets.names import printable
 
 Value = str | int | float | bool
@@ -76,3 +76,15 @@ def open_drive(
     sets = [f"{key}={value}" for key, value in (changes or {}).items()]
     with translated_errors():
         return Device(_native.open_sim(text, label, sets, None, seed))
+
+
+def open_striped(members: Sequence[Device], chunk_bytes: int) -> Device:
+    """Stripe open drives into one; they belong to it from then on.
+
+    Raises
+    ------
+    SsdscopeError
+        If they cannot be striped so.
+    """
+    with translated_errors():
+        return Device(_native.open_raid0(native_of(members), chunk_bytes))

@@ -1,6 +1,7 @@
 """Which die an address is on, whatever was written when: what address bits and runs come to."""
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +35,29 @@ def dies_of_planes(values: Values) -> NDArray[np.int64]:
         if values.get("scheduler.die_interleave", True):
             die = die * extents["D"] + place["D"]
     return np.asarray(die, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """On which dies addresses may be.
+
+    Attributes
+    ----------
+    dies
+        Equally likely ones of each class of addresses that share them; shape (m, classes).
+    of
+        The class of each address; shape (n,).
+    """
+
+    dies: NDArray[np.int64]
+    of: NDArray[np.int64]
+
+
+def dies_reached(values: Values, shape: Shape, addresses: NDArray[np.int64]) -> Reached:
+    """Give the dies on which each address may be, equally likely, whatever was written when."""
+    dies = _dies_of_runs(values, shape)
+    runs = (addresses + number(values, "ftl.phase_bytes")) // (shape.page_bytes * shape.run_pages)
+    return Reached(dies, runs % dies.shape[1])
 
 
 def _dies_of_runs(values: Values, shape: Shape) -> NDArray[np.int64]:
@@ -72,18 +96,29 @@ def bit_slowdowns(values: Values, shape: Shape) -> dict[int, float]:
     dict
         By bit of the byte address, from that of a page on.
     """
+    addresses = sampled(shape.capacity_bytes)
+    reached = dies_reached(values, shape, addresses)
+    return slowdowns_of(addresses, reached, shape)
+
+
+def sampled(capacity_bytes: int) -> NDArray[np.int64]:
+    """Draw addresses all over a drive."""
     stream = seeds.stream(0, "studies.recovery.addresses")
-    addresses = stream.integers(0, shape.capacity_bytes, _SAMPLE)
-    dies = _dies_of_runs(values, shape)
-    shares = np.mean(dies[:, :, None] == np.arange(dies.max() + 1), axis=0)
-    runs = (addresses + number(values, "ftl.phase_bytes")) // (shape.page_bytes * shape.run_pages)
+    return stream.integers(0, capacity_bytes, _SAMPLE)
+
+
+def slowdowns_of(addresses: NDArray[np.int64], reached: Reached, shape: Shape) -> dict[int, float]:
+    """Work out the same from the dies on which each of some addresses may be."""
     first, last = int(math.log2(shape.page_bytes)), int(math.log2(shape.capacity_bytes)) - 1
+    rows, classes = reached.dies.shape
+    likely = np.zeros((classes, int(reached.dies.max()) + 1))
+    np.add.at(likely, (np.arange(classes), reached.dies), 1 / rows)
     slowdowns = {}
     for bit in range(first, last + 1):
         loads = []
         for value in (0, 1):
-            chosen = runs[(addresses >> bit) & 1 == value] % len(shares)
-            loads.append(np.bincount(chosen, minlength=len(shares)) / chosen.size @ shares)
+            chosen = reached.of[(addresses >> bit) & 1 == value]
+            loads.append(np.bincount(chosen, minlength=classes) / chosen.size @ likely)
         slowdowns[bit] = 1 + float(np.abs(loads[0] - loads[1]).sum()) / 2
     return slowdowns
 

@@ -18,7 +18,7 @@ RUNS = (1, 2, 3, 4, 6, 8)
 def draw_firmware(dice: Dice, chips: dict[str, Value]) -> dict[str, Value] | None:
     """Draw the translation layer for some chips; None if they are too large for any capacity."""
     kind = dice.pick(("page", "log-block"))
-    values: dict[str, Value] = {"ftl.kind": kind, "ftl.plane_order": dice.pick(_PLANE_ORDERS)}
+    values: dict[str, Value] = {"ftl.kind": kind, "ftl.plane_order": dice.pick(PLANE_ORDERS)}
     values |= _draw_units(dice, chips)
     values |= _draw_page_mapped(dice, chips, values) if kind == "page" else _draw_logs(dice)
     capacity = dice.log_uniform(*CAPACITY_BYTES)
@@ -33,7 +33,7 @@ def draw_firmware(dice: Dice, chips: dict[str, Value]) -> dict[str, Value] | Non
         needed = SPARE_BLOCKS_MIN + extra
         if blocks - exported - extra < SPARE_BLOCKS_MIN or extra > exported:
             return None
-        values |= _draw_water(dice, blocks, (blocks - exported - extra) / blocks)
+        values |= draw_water(dice, blocks, (blocks - exported - extra) / blocks)
     else:
         width = dice.pick(_merge_widths(chips, values))
         values["ftl.merge_unit_bytes"] = width * block
@@ -47,11 +47,11 @@ def draw_firmware(dice: Dice, chips: dict[str, Value]) -> dict[str, Value] | Non
     values["nand.blocks_per_plane"] = blocks
     values["over_provisioning_ratio"] = round(blocks / exported - 1, 4)
     if "pslc.bytes" in values:
-        values["pslc.bytes"] = extra * _region_block_bytes(chips, values) * planes
+        values["pslc.bytes"] = extra * region_block_bytes(chips, values) * planes
     return values
 
 
-_PLANE_ORDERS = ("CWDP", "CDWP", "CWPD", "PDWC", "WCDP", "CPWD")
+PLANE_ORDERS = ("CWDP", "CDWP", "CWPD", "PDWC", "WCDP", "CPWD")
 
 
 def _planes(chips: dict[str, Value]) -> int:
@@ -73,7 +73,7 @@ def _draw_units(dice: Dice, chips: dict[str, Value]) -> dict[str, Value]:
         for unit in (1, *UNIT_PAGES)
         for run in RUNS
         if unit * page <= LARGEST_UNIT_BYTES and unit * page % block == 0
-        if _fits(unit, run, planes, rows_of)
+        if fits(unit, run, planes, rows_of)
     ]
     large = dice.chance(0.5)
     in_a_row = dice.chance(0.4)
@@ -86,7 +86,7 @@ def _draw_units(dice: Dice, chips: dict[str, Value]) -> dict[str, Value]:
     return values
 
 
-def _fits(unit: int, run: int, planes: int, pages_per_block: int) -> bool:
+def fits(unit: int, run: int, planes: int, pages_per_block: int) -> bool:
     """Whether units of so many pages, so many in a row, go evenly onto the planes."""
     if unit % run and run % unit:
         return False
@@ -107,7 +107,7 @@ def _draw_page_mapped(
         "gc.policy": dice.pick(("greedy", "greedy", "greedy", "cost-benefit", "fifo", "random")),
     }
     if dice.chance(0.6):
-        width = _unit_planes(chips, layout)
+        width = unit_planes_of(chips, layout)
         groups = [n for n in range(2, _planes(chips) + 1) if _planes(chips) // width % n == 0]
         if groups:
             values["ftl.reclaim_unit_bytes"] = dice.pick(groups) * width * _block_bytes(chips)
@@ -125,16 +125,17 @@ def _draw_page_mapped(
     return values | _draw_idle(dice)
 
 
-def _unit_planes(chips: dict[str, Value], layout: dict[str, Value]) -> int:
+def unit_planes_of(chips: dict[str, Value], layout: dict[str, Value]) -> int:
+    """Count the planes that a mapping unit lies on."""
     unit = number(layout, "ftl.map_unit_bytes") // number(chips, "nand.page_bytes")
     in_a_row = min(number(layout, "ftl.placement_pages"), unit)
     return min(unit // in_a_row, _planes(chips))
 
 
-def _region_block_bytes(chips: dict[str, Value], values: dict[str, Value]) -> int:
+def region_block_bytes(chips: dict[str, Value], values: dict[str, Value]) -> int:
     """Bytes that a block of the one-bit region holds: whole units, whole turns of a superblock."""
     unit = number(values, "ftl.map_unit_bytes") // number(chips, "nand.page_bytes")
-    width = _unit_planes(chips, values)
+    width = unit_planes_of(chips, values)
     rows = unit // width
     pages = number(chips, "nand.pages_per_block") // number(chips, "nand.bits_per_cell") // rows
     if number(values, "ftl.reclaim_unit_bytes") > width * _block_bytes(chips):
@@ -151,7 +152,7 @@ def _draw_idle(dice: Dice) -> dict[str, Value]:
     }
 
 
-def _draw_water(dice: Dice, blocks: int, spare_ratio: float) -> dict[str, Value]:
+def draw_water(dice: Dice, blocks: int, spare_ratio: float) -> dict[str, Value]:
     """Draw when collection starts and stops, within the spare space that there is."""
     low = min(dice.uniform(0.01, 0.04), spare_ratio / 3)
     high = min(low + dice.uniform(0.01, 0.1), 2 * spare_ratio / 3)
@@ -174,5 +175,5 @@ def _draw_logs(dice: Dice) -> dict[str, Value]:
 
 def _merge_widths(chips: dict[str, Value], values: dict[str, Value]) -> list[int]:
     """How many blocks side by side a merge unit may be."""
-    planes, least = _planes(chips), _unit_planes(chips, values)
+    planes, least = _planes(chips), unit_planes_of(chips, values)
     return [width for width in range(least, planes + 1, least) if planes % width == 0]

@@ -13,7 +13,11 @@ from ssdscope.studies.recovery.firmware import CAPACITY_BYTES, draw_firmware
 from ssdscope.studies.recovery.hardware import draw_chips, draw_disturbance, draw_link
 from ssdscope.studies.recovery.memory import draw_map, draw_read_cache, draw_write_buffer
 from ssdscope.studies.recovery.shape import shape_of
-from ssdscope.targets.drive_writer import Value, drive_toml
+from ssdscope.targets.device import Device
+from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
+
+Filed = Mapping[str, Value | list[int]]
+"""What a drive file says, by key."""
 
 DRAWS_MAX = 1000
 _NOISE = ("disturbance.noise_sigma", "disturbance.spike_ratio", "disturbance.spike_ns")
@@ -51,13 +55,26 @@ class Drawn:
         """What `--only` takes."""
         return f"{self.seed}:{self.index}{'f' if self.flat else ''}"
 
+    def filed(self) -> Filed:
+        """Give what the drive file says of the inside."""
+        return self.values
+
+    def open(self) -> Device:
+        """Open the drive, for whoever sees its device alone."""
+        return open_drive(self.toml(), "drawn", self.index)
+
+    def open_twin(self, *, noisy: bool, crest_ns: int) -> Device:
+        """Open it undisturbed, or with noise and spikes alone, or drift too, as `noisy_toml`."""
+        toml = self.noisy_toml(crest_ns=crest_ns) if noisy else self.twin_toml()
+        return open_drive(toml, "twin", self.index)
+
     def toml(self) -> str:
         """Write its drive file."""
-        return drive_toml({**self.values, **self.disturbance}, [f"drawn: {self.label}"])
+        return drive_toml({**self.filed(), **self.disturbance}, [f"drawn: {self.label}"])
 
     def twin_toml(self) -> str:
         """Write the file of the same drive without noise, spikes, drift and others' I/O."""
-        return drive_toml(dict(self.values), [f"drawn: {self.label}, undisturbed"])
+        return drive_toml(self.filed(), [f"drawn: {self.label}, undisturbed"])
 
     def noisy_toml(self, *, crest_ns: int = 0) -> str:
         """Write the file of the same drive with noise and spikes alone, or with drift, too.
@@ -69,7 +86,7 @@ class Drawn:
         if crest_ns and drift is not None:
             alone["disturbance.drift_ratio"] = drift
             alone["disturbance.drift_period_ns"] = 2 * crest_ns
-        return drive_toml({**self.values, **alone}, [f"drawn: {self.label}, with noise alone"])
+        return drive_toml({**self.filed(), **alone}, [f"drawn: {self.label}, with noise alone"])
 
 
 def draw(seed: int, index: int = 0) -> Drawn:
@@ -83,7 +100,7 @@ def draw(seed: int, index: int = 0) -> Drawn:
     dice = Dice(seed, _DRIVES, index)
     for redraws in range(DRAWS_MAX):
         values = _draw_values(dice)
-        if values is not None and _works(values):
+        if values is not None and works(values):
             return Drawn(seed, index, values, draw_disturbance(dice), flat=False, redraws=redraws)
     raise RuntimeError(f"no valid drive in {DRAWS_MAX} draws of {seed}:{index}")
 
@@ -133,7 +150,8 @@ def _draw_values(dice: Dice) -> dict[str, Value] | None:
     return values
 
 
-def _works(values: Mapping[str, Value]) -> bool:
+def works(values: Filed) -> bool:
+    """Whether a drive file of these values has no fault."""
     try:
         drive_toml(values, [])
     except ConfigError:

@@ -16,7 +16,6 @@ from ssdscope import seeds
 from ssdscope.studies.recovery.generator import Drawn
 from ssdscope.studies.recovery.shape import Shape, Values, number, shape_of
 from ssdscope.targets.device import Device
-from ssdscope.targets.drive_writer import open_drive
 from ssdscope.targets.records import OP_FLUSH, OP_READ, OP_WRITE, OP_WRITE_FUA
 
 Offsets = NDArray[np.uint64]
@@ -37,17 +36,16 @@ class Twin:
     """
 
     def __init__(self, drawn: Drawn, *, noisy: bool = False) -> None:
-        self._drawn = drawn
         self.values: Values = drawn.values
         self.shape: Shape = shape_of(drawn.values)
         self.block_bytes = number(drawn.values, "host.logical_block_bytes", 512)
         self.stream = seeds.stream((drawn.seed, drawn.index), "studies.recovery.twin")
-        self._toml = drawn.noisy_toml() if noisy else drawn.twin_toml()
-        self._seed = drawn.index
+        self._drawn = drawn
+        self._noisy = noisy
 
     @cached_property
     def _opened(self) -> Device:
-        return open_drive(self._toml, "twin", self._seed)
+        return self._drawn.open_twin(noisy=self._noisy)
 
     def fork(self, *, caches: bool = False) -> Device:
         """Give a copy as opened, with its caches on, or off as far as the drive allows."""
