@@ -87,6 +87,15 @@ def test_one_drive_is_drawn_again(cli) -> None:
     assert {row[1] for row in figure["table"]["rows"]} <= {str(each) for each in Outcome}
 
 
+@pytest.mark.calibration
+@pytest.mark.parametrize("name", [f"{SEED}:0s", f"{SEED}:1w"])
+def test_one_target_of_another_source_is_drawn_again(name: str, cli) -> None:
+    said = cli("reproduce", "recovery", "--only", name, "--seed", "1", "-o", "json")
+    figure = json.loads(said.out)["figures"][0]
+    assert name in figure["title"]
+    assert [row[0] for row in figure["table"]["rows"]][: len(KINDS)] == list(KINDS)
+
+
 def test_what_it_does_not_take_is_refused(cli, tmp_path: Path) -> None:
     no_target = cli("reproduce", "recovery", "--target", "null:", "-O", str(tmp_path))
     assert no_target.status == 2

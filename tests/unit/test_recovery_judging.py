@@ -18,6 +18,7 @@ from ssdscope.studies.recovery.crowd import Drive, named
 from ssdscope.studies.recovery.journal import Journal
 from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
 from ssdscope.studies.recovery.observability import Visibility
+from ssdscope.studies.recovery.sources import Source
 from ssdscope.studies.recovery.truth import ABSENT, NO_ONE, Truth
 
 SEEN = Visibility((), 0.5)
@@ -108,16 +109,16 @@ def drive(index: int, *outcomes: Outcome) -> Probed:
         Judgement("rmw_unit_bytes", each, "8192", "4096", "rmw", present=True, observable=True)
         for each in outcomes
     ]
-    return Probed(f"1:{index}", False, tuple(judgements), redraws=1, seconds=2.0)
+    return Probed(f"1:{index}", Source.FIRST, tuple(judgements), redraws=1, seconds=2.0)
 
 
 def test_the_bars_are_held_against_counts() -> None:
     right = [drive(index, *[Outcome.RIGHT] * 19, Outcome.MISSED) for index in range(10)]
-    agreed = {row.what: row for row in tally.claims(right)}
+    agreed = {row.what: row for row in tally.claims(Source.FIRST, right)}
     assert agreed["observable properties detected"].verdict == Verdict.AGREES
     assert agreed["observable properties detected"].ours == "95.0 % (190 of 200)"
     assert agreed["wrong answers on 10 drives"].ours == "0 of 190; below 1.6 % at 95 %"
-    one_wrong = tally.claims([*right, drive(10, Outcome.WRONG)])
+    one_wrong = tally.claims(Source.FIRST, [*right, drive(10, Outcome.WRONG)])
     assert one_wrong[0].verdict == Verdict.DIFFERS
     assert one_wrong[1].verdict == Verdict.DIFFERS
 
@@ -185,9 +186,38 @@ def test_an_interrupted_study_tells_what_is_done_and_goes_on(
     assert "on 4 drives" in complete.figures[0].rows[0].what
 
 
+def test_each_source_has_its_figure_and_all_of_them_one_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def probe(drive: Drive) -> Probed:
+        asked.append(drive.label)
+        judged = Judgement("rotation_ns", Outcome.RIGHT, "1", "1", "arm", True, True)
+        judgements = (judged,) if drive.source is Source.WITHOUT_FLASH else ()
+        return Probed(drive.label, drive.source, judgements, redraws=0, seconds=1.0)
+
+    monkeypatch.setattr("ssdscope.studies.recovery.crowd._probe", probe)
+    sizes = {"count": 0, "flat": 1, "second": 2, "without_flash": 1, "jobs": 1}
+    for _ in range(2):
+        said = run("recovery", out_dir=tmp_path, seed=1, extras=sizes)
+    assert asked == ["1:0f", "1:0s", "1:1s", "1:0w"]
+    assert [each.id for each in said.figures] == ["flat", "second", "without-flash"]
+    tables = [each.table.rows for each in said.figures if each.table is not None]
+    assert [row[0] for row in tables[2][-2:]] == ["rotation_ns", "all"]
+    assert "rotation_ns" not in [row[0] for row in tables[1]]
+
+
+@pytest.mark.parametrize("drive", [Drive(7, 3, source) for source in Source])
+def test_a_label_names_the_drive_that_has_it(drive: Drive) -> None:
+    assert named(drive.label) == drive
+
+
 def test_other_studies_do_not_take_its_options(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="machado2015 takes no --count"):
         run("machado2015", out_dir=tmp_path, extras={"count": 3, "flat": None})
+    with pytest.raises(UsageError, match="takes no --without-flash"):
+        run("machado2015", out_dir=tmp_path, extras={"without_flash": 3})
 
 
 def test_a_defect_on_one_drive_is_told_and_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,8 +225,8 @@ def test_a_defect_on_one_drive_is_told_and_loses_no_other(monkeypatch: pytest.Mo
         raise ValueError("a window larger than what it looks at")
 
     monkeypatch.setattr(probes, "run", defective)
-    broken = probe_drawn(1, 0, flat=True)
+    broken = probe_drawn(1, 0, Source.FLAT)
     assert broken.error == "a defect: ValueError: a window larger than what it looks at"
     assert {each.outcome for each in broken.judgements} == {Outcome.UNDETECTABLE}
-    claim = tally.flat_claims([broken])[-1]
+    claim = tally.claims(Source.FLAT, [broken])[-1]
     assert (claim.ours, claim.verdict, claim.why) == (1, Verdict.DIFFERS, f"1:0f: {broken.error}")

@@ -125,6 +125,28 @@ def reproduce(
             rich_help_panel=OF_SOME,
         ),
     ] = None,
+    second: Annotated[
+        int | None,
+        typer.Option(
+            "--second",
+            metavar="N",
+            min=0,
+            help="recovery: number of drives of the second generator.",
+            show_default="0",
+            rich_help_panel=OF_SOME,
+        ),
+    ] = None,
+    without_flash: Annotated[
+        int | None,
+        typer.Option(
+            "--without-flash",
+            metavar="N",
+            min=0,
+            help="recovery: number of targets without flash.",
+            show_default="0",
+            rich_help_panel=OF_SOME,
+        ),
+    ] = None,
     only: Annotated[
         str | None,
         typer.Option(
@@ -209,6 +231,8 @@ def reproduce(
                 extras={
                     "count": count,
                     "flat": flat,
+                    "second": second,
+                    "without_flash": without_flash,
                     "only": only,
                     "jobs": jobs,
                     "trace": trace or None,

@@ -131,7 +131,8 @@ def run(
         if name not in study.extras:
             takers = [each.key for each in studies.values() if name in each.extras]
             raise UsageError(
-                f"{key} takes no --{name}", hint=f"studies that do: {', '.join(takers)}"
+                f"{key} takes no --{name.replace('_', '-')}",
+                hint=f"studies that do: {', '.join(takers)}",
             )
     folder = Path(out_dir)
     try:

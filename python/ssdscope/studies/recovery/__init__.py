@@ -5,8 +5,14 @@ A probe is only worth trusting if it was tried on drives whose inside is known.
 
 `generator`
     The drives; `dice`, `hardware`, `firmware`, `memory` draw their parts.
+`second`
+    Drives drawn by other rules (`modern`, `from_presets`, `msr_drives`), and `arrays` of them.
+`without_flash`
+    Hard disks, arrays of them, the null device, files: what has nothing of a flash drive.
 `truth`, `measured`
     What is true of each property: by formula (`shape`, `addresses`), or measured on the `twin`.
+`truth_of_msr`, `truth_of_arrays`, `truth_of_disks`, `known`
+    The same of what the second generator and the targets without flash have besides.
 `observability`
     Which of them can be told from outside; `reference_reads`, `reference_writes`,
     `reference_curves` measure how strongly each shows on the undisturbed twin.
@@ -31,15 +37,19 @@ from ssdscope.studies.recovery import picture, tally
 from ssdscope.studies.recovery.blind import Probed, probe_drawn
 from ssdscope.studies.recovery.crowd import Drive, named, probe_all
 from ssdscope.studies.recovery.journal import Journal
+from ssdscope.studies.recovery.sources import Source
 from ssdscope.targets import Target
 
 KEY = "recovery"
 FIGURES = {
     "drives": "What the probes find on drives drawn at random",
     "flat": "What they find on flat drives, where there is nothing",
+    "second": "What they find on drives of the second generator",
+    "without-flash": "What they say of targets without flash",
 }
 COUNT = 200
 FLAT = 100
+_FIGURE_OF = dict(zip(Source, FIGURES, strict=True))
 
 
 def run(
@@ -51,6 +61,8 @@ def run(
     *,
     count: int = COUNT,
     flat: int = FLAT,
+    second: int = 0,
+    without_flash: int = 0,
     only: str | None = None,
     jobs: int = -1,
 ) -> StudyResult:
@@ -60,10 +72,10 @@ def run(
     ----------
     wanted, target, folder, seed, progress
         As of every study; it draws its own drives and takes no target.
-    count, flat
-        How many drives, and how many flat ones.
+    count, flat, second, without_flash
+        How many drives, flat ones, drives of the second generator, targets without flash.
     only
-        One drive, as `SEED:INDEX`, with an f for a flat one: every answer beside the truth.
+        One of them, as `SEED:INDEX` and the letter of its source: every answer beside the truth.
     jobs
         Drives at a time; -1 for all cores.
 
@@ -79,9 +91,13 @@ def run(
         )
     if only is not None:
         return StudyResult(KEY, [_one(named(only))], seed)
-    drives = [Drive(seed, index, flat=False) for index in range(count)]
-    drives += [Drive(seed, index, flat=True) for index in range(flat)]
-    drives = [each for each in drives if ("flat" if each.flat else "drives") in wanted]
+    sizes = zip(Source, (count, flat, second, without_flash), strict=True)
+    drives = [
+        Drive(seed, index, source)
+        for source, size in sizes
+        if _FIGURE_OF[source] in wanted
+        for index in range(size)
+    ]
     interrupted = False
     with closing(Journal(folder / f"recovery-{seed}.jsonl")) as journal:
         try:
@@ -90,14 +106,14 @@ def run(
             interrupted = True
     done = [journal.drives[each.label] for each in drives if each.label in journal.drives]
     figures = []
-    for name in wanted:
-        part = [each for each in done if each.flat == (name == "flat")]
+    for source, name in _FIGURE_OF.items():
+        part = [each for each in done if each.source is source]
         if part:
-            figures.append(_figure(name, part, folder / f"recovery-{name}.svg"))
+            figures.append(_figure(source, part, folder / f"recovery-{name}.svg"))
     return StudyResult(KEY, figures, seed, interrupted=interrupted)
 
 
-def _figure(name: str, drives: Sequence[Probed], image: Path) -> FigureResult:
+def _figure(source: Source, drives: Sequence[Probed], image: Path) -> FigureResult:
     counted = tally.table(drives)
     picture.bars(drives, image)
     data = image.with_suffix(".csv")
@@ -105,25 +121,23 @@ def _figure(name: str, drives: Sequence[Probed], image: Path) -> FigureResult:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(counted.columns)
         rows.writerows(counted.rows)
-    flat = name == "flat"
-    said = tally.flat_claims(drives) if flat else tally.claims(drives)
-    notes = tally.notes(drives)
-    if not flat:
+    said, notes = tally.claims(source, drives), tally.notes(drives)
+    if source is not Source.FLAT:
         redraws = sum(each.redraws for each in drives)
         notes.append(f"{redraws} draws of drives that cannot work were thrown away")
+    name = _FIGURE_OF[source]
     return FigureResult(name, FIGURES[name], said, image, data, notes, counted)
 
 
 def _one(drive: Drive) -> FigureResult:
     """Show one drive: every answer beside the truth."""
-    probed = probe_drawn(drive.seed, drive.index, flat=drive.flat)
+    probed = probe_drawn(drive.seed, drive.index, drive.source)
     columns = ("property", "judged", "said", "truth", "observable", "probe")
     rows = [
         (j.name, str(j.outcome), j.said, j.truth, "yes" if j.observable else "no", j.probe)
         for j in probed.judgements
     ]
-    said = tally.flat_claims([probed]) if drive.flat else tally.claims([probed])
-    name = "flat" if drive.flat else "drives"
+    said, name = tally.claims(drive.source, [probed]), _FIGURE_OF[drive.source]
     return FigureResult(name, f"Drive {drive.label}", said, table=Table(columns, tuple(rows)))
 
 
@@ -132,5 +146,5 @@ STUDY = StudyInfo(
     "drives drawn at random, probed blind, compared with what is inside",
     FIGURES,
     run,
-    frozenset({"count", "flat", "only", "jobs"}),
+    frozenset({"count", "flat", "second", "without_flash", "only", "jobs"}),
 )

@@ -1,22 +1,33 @@
-"""One drive of the study: drawn, probed blind, judged."""
+"""One target of the study: drawn, probed blind, judged."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from ssdscope import probes
 from ssdscope.errors import SsdscopeError
-from ssdscope.findings import Detected, Finding, Findings
+from ssdscope.findings import Ambiguous, Detected, Finding, Findings
 from ssdscope.studies.recovery.generator import Drawn, draw, draw_flat
-from ssdscope.studies.recovery.judge import Judgement, judge
-from ssdscope.studies.recovery.measured import Case
-from ssdscope.studies.recovery.observability import visibility
+from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
+from ssdscope.studies.recovery.known import known
+from ssdscope.studies.recovery.observability import Visibility
+from ssdscope.studies.recovery.second import draw_second
+from ssdscope.studies.recovery.sources import Source
 from ssdscope.studies.recovery.truth import ABSENT, KINDS, Truth
-from ssdscope.targets.drive_writer import open_drive
+from ssdscope.studies.recovery.truth_of_arrays import IN_WORDS, NO_SINGLE_TRUTH
+from ssdscope.studies.recovery.truth_of_disks import (
+    DISK_KINDS,
+    truths_of_disks,
+    visible_of_disks,
+)
+from ssdscope.studies.recovery.without_flash import WithoutFlash, draw_without_flash
+from ssdscope.targets.device import Device
 
 ALWAYS_THERE = ("read_latency_alpha_ns", "read_latency_beta_ns_per_byte", "queue_depth_knee")
-"""What may be detected on a flat drive too."""
+"""What may be detected on a flat drive, and on targets without flash, too."""
+FULL, SHORT = "full", "1m"
+"""Budgets: of what lives in simulated time, and of what does not."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +37,7 @@ class Probed:
     Attributes
     ----------
     label
-        `SEED:INDEX`, with an f for a flat one.
+        `SEED:INDEX`, and the letter of its source.
     redraws
         Draws that were thrown away before it.
     error
@@ -34,7 +45,7 @@ class Probed:
     """
 
     label: str
-    flat: bool
+    source: Source
     judgements: tuple[Judgement, ...]
     redraws: int
     seconds: float
@@ -44,7 +55,7 @@ class Probed:
         """Write it for the journal."""
         return {
             "label": self.label,
-            "flat": self.flat,
+            "source": str(self.source),
             "redraws": self.redraws,
             "seconds": round(self.seconds, 2),
             "error": self.error,
@@ -55,33 +66,57 @@ class Probed:
     def from_json(cls, values: Mapping[str, Any]) -> Self:
         """Read it from the journal."""
         judgements = tuple(Judgement.from_json(each) for each in values["judgements"])
-        return cls(**{**values, "judgements": judgements})
+        source = Source(values["source"])
+        return cls(**{**values, "source": source, "judgements": judgements})
 
 
-def probe_drawn(seed: int, index: int, *, flat: bool) -> Probed:
-    """Draw a drive, probe it and judge the answers."""
+def probe_drawn(seed: int, index: int, source: Source = Source.FIRST) -> Probed:
+    """Draw a target, probe it and judge the answers."""
+    if source is Source.WITHOUT_FLASH:
+        return _probe_without_flash(draw_without_flash(seed, index))
     started = time.monotonic()
-    drawn = draw_flat(seed, index) if flat else draw(seed, index)
-    findings, error = _findings(drawn)
+    drawn = _DRAW[source](seed, index)
+    findings, error = _findings(drawn.open(), index, FULL)
     by_name = Findings(findings)
-    if flat:
+    if source is Source.FLAT:
         judgements = [_judged_flat(name, by_name.get(name)) for name in KINDS]
     else:
-        case = Case(drawn)
-        visible = visibility(case)
+        true = known(drawn)
         judgements = [
-            judge(name, case.truths[name], visible.get(name), by_name.get(name)) for name in KINDS
+            _judged(name, true.truths[name], true.visible.get(name), by_name.get(name))
+            for name in KINDS
         ]
     took = time.monotonic() - started
-    return Probed(drawn.label, flat, tuple(judgements), drawn.redraws, took, error)
+    return Probed(drawn.label, source, tuple(judgements), drawn.redraws, took, error)
 
 
-def _findings(drawn: Drawn) -> tuple[list[Finding], str | None]:
-    """Run all probes on a drive of which they see the device alone."""
-    device = open_drive(drawn.toml(), "drawn", drawn.index)
-    full = probes.Budget.parse("full")
+_DRAW: Mapping[Source, Callable[[int, int], Drawn]] = {
+    Source.FIRST: draw,
+    Source.FLAT: draw_flat,
+    Source.SECOND: draw_second,
+}
+
+
+def _probe_without_flash(drawn: WithoutFlash) -> Probed:
+    started = time.monotonic()
+    with drawn.opened() as device:
+        findings, error = _findings(device, drawn.index, SHORT if drawn.real_time else FULL)
+    by_name = Findings(findings)
+    judgements = [_judged_without_flash(name, by_name.get(name)) for name in KINDS]
+    if drawn.disks:
+        truths, visible = truths_of_disks(drawn.disks), visible_of_disks(drawn.disks)
+        judgements += [
+            _judged(name, truths[name], visible.get(name), by_name.get(name)) for name in DISK_KINDS
+        ]
+    took = time.monotonic() - started
+    source = Source.WITHOUT_FLASH
+    return Probed(drawn.label, source, tuple(judgements), drawn.redraws, took, error)
+
+
+def _findings(device: Device, seed: int, budget: str) -> tuple[list[Finding], str | None]:
+    """Run all probes, which see the device alone."""
     try:
-        found = probes.run(["all"], device, full, drawn.index)
+        found = probes.run(["all"], device, probes.Budget.parse(budget), seed)
     except SsdscopeError as error:
         return [], error.message
     except Exception as error:  # noqa: BLE001  a defect on one drive is told beside the others
@@ -94,3 +129,25 @@ def _judged_flat(name: str, finding: Finding | None) -> Judgement:
     if isinstance(finding, Detected) and name in ALWAYS_THERE:
         return judge(name, Truth(finding.value), None, finding)
     return judge(name, ABSENT, None, finding)
+
+
+def _judged_without_flash(name: str, finding: Finding | None) -> Judgement:
+    """Without flash candidates are a claim, too: that one of them is there."""
+    judged = _judged_flat(name, finding)
+    if isinstance(finding, Ambiguous) and name not in ALWAYS_THERE:
+        return replace(judged, outcome=Outcome.WRONG)
+    return judged
+
+
+def _judged(
+    name: str, truth: Truth, visible: Visibility | None, finding: Finding | None
+) -> Judgement:
+    """Judge a property; what has no single truth is nothing to be found, nor to be covered."""
+    judged = judge(name, truth, visible, finding)
+    if truth is not NO_SINGLE_TRUTH:
+        return judged
+    # Who names several leaves open which of them it is.
+    outcome = Outcome.AMBIGUOUS if isinstance(finding, Ambiguous) else judged.outcome
+    return replace(
+        judged, truth=IN_WORDS, outcome=outcome, present=False, covered=None, relative_width=None
+    )

@@ -8,23 +8,24 @@ from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.recovery.blind import Probed, probe_drawn
 from ssdscope.studies.recovery.journal import Journal
+from ssdscope.studies.recovery.sources import Source
 from ssdscope.sweep.processes import in_processes
 
-_NAME = re.compile(r"(?P<seed>\d+):(?P<index>\d+)(?P<flat>f?)")
+_NAME = re.compile(r"(?P<seed>\d+):(?P<index>\d+)(?P<source>[fsw]?)")
 
 
 @dataclass(frozen=True)
 class Drive:
-    """A drive to be drawn."""
+    """A drive, or another target, to be drawn."""
 
     seed: int
     index: int
-    flat: bool
+    source: Source = Source.FIRST
 
     @property
     def label(self) -> str:
-        """`SEED:INDEX`, with an f for a flat one."""
-        return f"{self.seed}:{self.index}{'f' if self.flat else ''}"
+        """`SEED:INDEX`, and the letter of its source."""
+        return f"{self.seed}:{self.index}{self.source}"
 
 
 def named(text: str) -> Drive:
@@ -39,9 +40,10 @@ def named(text: str) -> Drive:
     if match is None:
         raise UsageError(
             f"--only: {text!r} does not name a drawn drive",
-            hint="write SEED:INDEX, as in 7:31, with an f behind it for a flat drive",
+            hint="write SEED:INDEX, as in 7:31, with a letter behind it for a drive that is flat "
+            "(f), of the second generator (s), or a target without flash (w)",
         )
-    return Drive(int(match["seed"]), int(match["index"]), bool(match["flat"]))
+    return Drive(int(match["seed"]), int(match["index"]), Source(match["source"]))
 
 
 def probe_all(
@@ -74,6 +76,6 @@ def probe_all(
 def _probe(drive: Drive) -> Probed | None:
     """Probe one, in a process of its own; None after Ctrl-C, which reaches that too."""
     try:
-        return probe_drawn(drive.seed, drive.index, flat=drive.flat)
+        return probe_drawn(drive.seed, drive.index, drive.source)
     except KeyboardInterrupt:
         return None

@@ -7,7 +7,8 @@ from typing import Any, Self
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding
 from ssdscope.studies.recovery.observability import Visibility
-from ssdscope.studies.recovery.truth import KINDS, Kind, Truth, judged_right
+from ssdscope.studies.recovery.truth import Kind, Truth, judged_right
+from ssdscope.studies.recovery.truth_of_disks import EVERY_KIND as KINDS
 
 UNNOTICED = 0.03
 """A mechanism of less contrast does nothing that a host could notice."""

@@ -7,7 +7,6 @@ from ssdscope.plots import LIGHT, save, style
 from ssdscope.studies.recovery import tally
 from ssdscope.studies.recovery.blind import Probed
 from ssdscope.studies.recovery.judge import Outcome
-from ssdscope.studies.recovery.truth import KINDS
 
 _COLOURS = {
     Outcome.RIGHT: LIGHT.s3,
@@ -28,7 +27,8 @@ def bars(drives: Sequence[Probed], image: Path) -> None:
     figure = Figure(figsize=(8.8, 7.2), layout="constrained", facecolor=LIGHT.surface)
     axes = figure.subplots()
     style.dress(axes, LIGHT)
-    tallies = [tally.of_property(drives, name) for name in KINDS]
+    names = tally.names_of(drives)
+    tallies = [tally.of_property(drives, name) for name in names]
     places = range(len(tallies))
     lefts = [0] * len(tallies)
     for outcome, colour in _COLOURS.items():
@@ -39,7 +39,7 @@ def bars(drives: Sequence[Probed], image: Path) -> None:
             hatch="////" if outcome in (Outcome.WRONG, Outcome.ABSENT_WRONG) else None,
         )  # fmt: skip
         lefts = [left + count for left, count in zip(lefts, counts, strict=True)]
-    axes.set_yticks(places, list(KINDS), fontsize=8.4)
+    axes.set_yticks(places, names, fontsize=8.4)
     axes.invert_yaxis()
     axes.set_xlabel("drives")
     axes.set_xlim(0, max(len(drives), 1))
