@@ -154,6 +154,8 @@ def test_chunks_that_cut_units_leave_no_single_truth() -> None:
     truths = told([member()] * 2, 24 * KIB)
     assert truths["rmw_unit_bytes"] is NO_SINGLE_TRUTH
     assert truths["gc_period_bytes"] is NO_SINGLE_TRUTH
+    assert truths["over_provisioning_ratio"] is NO_SINGLE_TRUTH
+    assert "over_provisioning_ratio" not in told([member()] * 2, 32 * KIB)
     assert truths["merge_unit_bytes"] == ABSENT
     ahead = member(read_cache__bytes=1 << 20, read_cache__read_ahead_bytes=64 * KIB)
     assert told([ahead] * 2, 64 * KIB)["read_ahead_bytes"] is NO_SINGLE_TRUTH
@@ -176,6 +178,8 @@ def test_of_unlike_members_only_what_they_share_is_true() -> None:
     assert truths["alignment_phase_bytes"] is NO_SINGLE_TRUTH
     assert truths["merge_unit_bytes"] == ABSENT
     assert truths["write_buffer_bytes"] == ABSENT
+    assert told([member(), member(nand__channels=2)], 24 * KIB)["allocation"] is NO_SINGLE_TRUTH
+    assert told([member(), member(ftl__map_unit_bytes=8192)], 24 * KIB)["rmw_unit_bytes"].present
     buffered = told([member(), member(write_buffer__bytes=1 << 20)], 64 * KIB)
     assert buffered["write_buffer_bytes"] is NO_SINGLE_TRUTH
 

@@ -51,8 +51,8 @@ MEASURED = (
     "queue_depth_knee",
 )
 """What every array has a truth of, as it is measured on the whole."""
-OF_LIKE_ONLY = ("allocation", "over_provisioning_ratio", "gc_write_amplification")
-"""What is measured, too, but of unlike drives is of whichever member comes first."""
+BY_WHOLE_UNITS = ("allocation", "over_provisioning_ratio", "gc_write_amplification")
+"""What is measured, too, but only if a host can write whole units, the same on all members."""
 UNMEASURED = ("placement", "placement_pages", "internal_volume_bits")
 """What no reference measurement looks for through chunks: who does not find it misses nothing."""
 
@@ -80,7 +80,8 @@ def seen_values(members: Sequence[Values], chunk: int) -> dict[str, Value]:
     merge = number(values, "ftl.merge_unit_bytes")
     if merge:
         values["ftl.merge_unit_bytes"] = spread(merge, count, chunk) or count * merge
-    unit = _seen_unit(shape, count, chunk)
+    # Nothing that is told of units is measured with those that chunks cut.
+    unit = spread(shape.unit_bytes, count, chunk) or count * shape.unit_bytes
     values["ftl.map_unit_bytes"] = unit
     if _phase(members[0], shape, count, chunk) in (None, 0):
         values.pop("ftl.phase_bytes", None)
@@ -103,12 +104,6 @@ def seen_values(members: Sequence[Values], chunk: int) -> dict[str, Value]:
     return values
 
 
-def _seen_unit(shape: Shape, count: int, chunk: int) -> int:
-    """Give what is written whole on all members that it touches."""
-    whole = spread(shape.unit_bytes, count, chunk)
-    return count * math.lcm(shape.unit_bytes, chunk) if whole is None else whole
-
-
 def _phase(values: Values, shape: Shape, count: int, chunk: int) -> int | None:
     """Give where units begin, as the host sees it; None if there is no saying."""
     phase, unit = number(values, "ftl.phase_bytes"), shape.unit_bytes
@@ -129,11 +124,12 @@ def told(members: Sequence[Values], chunk: int) -> dict[str, Truth]:
     seen = [configured(like, shape_of(like)) for like in
             (seen_values([values] * count, chunk) for values in members)]  # fmt: skip
     whole = [{**formulas, **own} for formulas, own in zip(seen, each, strict=True)]
-    agreed = {name: _agreed([truths[name] for truths in whole]) for name in whole[0]}
+    names = [name for name in whole[0] if name not in BY_WHOLE_UNITS]
+    agreed = {name: _agreed([truths[name] for truths in whole]) for name in names}
     dies = sum(shape_of(values).dies for values in members)
     return {
         **_phase_of_units(agreed),
-        **dict.fromkeys(OF_LIKE_ONLY, NO_SINGLE_TRUTH),
+        **dict.fromkeys(BY_WHOLE_UNITS, NO_SINGLE_TRUTH),
         "interleave_degree": Truth(dies),
     }
 
@@ -178,6 +174,7 @@ def _of_like(values: Values, count: int, chunk: int) -> dict[str, Truth]:
     }  # fmt: skip
     if unit is None or phase is None:
         found |= _unless_absent(own, "rmw_unit_bytes", "alignment_phase_bytes")
+        found |= dict.fromkeys(BY_WHOLE_UNITS, NO_SINGLE_TRUTH)
     else:
         found["rmw_unit_bytes"] = _times(own["rmw_unit_bytes"], unit // shape.unit_bytes)
         if own["alignment_phase_bytes"].present:
