@@ -13,8 +13,8 @@ from ssdscope.studies.recovery.known import known
 from ssdscope.studies.recovery.modern import CHANNELS, TIMERS_APART, UNIT_BYTES
 from ssdscope.studies.recovery.second import SecondDrawn, draw_second
 from ssdscope.studies.recovery.shape import number, shape_of
-from ssdscope.studies.recovery.truth import ABSENT, Truth
-from ssdscope.studies.recovery.truth_of_arrays import NO_SINGLE_TRUTH, seen_values, spread, told
+from ssdscope.studies.recovery.truth import ABSENT, NO_ONE, Truth
+from ssdscope.studies.recovery.truth_of_arrays import seen_values, spread, told
 from ssdscope.studies.recovery.twin import counter, write
 from ssdscope.targets.drive_writer import drive_toml, open_drive, open_striped
 
@@ -102,7 +102,7 @@ def test_an_element_of_an_msr_drive_is_collected_plane_by_plane() -> None:
     drawn = MSR[0]
     page, planes = number(drawn.values, "nand.page_bytes"), number(drawn.filed(), "nand.planes")
     period = shape_of(drawn.values).collected_bytes
-    device = drawn.open_twin(noisy=False, crest_ns=0)
+    device = drawn.open_twin(noisy=False)
     blocks = number(drawn.values, "nand.blocks_per_plane")
     write(device, np.zeros(blocks * period // page, np.uint64), page)
     before = counter(device, "gc_runs")
@@ -152,13 +152,13 @@ def test_writes_of_the_rmw_unit_of_an_array_read_nothing_before(chunk: int, unit
 
 def test_chunks_that_cut_units_leave_no_single_truth() -> None:
     truths = told([member()] * 2, 24 * KIB)
-    assert truths["rmw_unit_bytes"] is NO_SINGLE_TRUTH
-    assert truths["gc_period_bytes"] is NO_SINGLE_TRUTH
-    assert truths["over_provisioning_ratio"] is NO_SINGLE_TRUTH
+    assert truths["rmw_unit_bytes"] == NO_ONE
+    assert truths["gc_period_bytes"] == NO_ONE
+    assert truths["over_provisioning_ratio"] == NO_ONE
     assert "over_provisioning_ratio" not in told([member()] * 2, 32 * KIB)
     assert truths["merge_unit_bytes"] == ABSENT
     ahead = member(read_cache__bytes=1 << 20, read_cache__read_ahead_bytes=64 * KIB)
-    assert told([ahead] * 2, 64 * KIB)["read_ahead_bytes"] is NO_SINGLE_TRUTH
+    assert told([ahead] * 2, 64 * KIB)["read_ahead_bytes"] == NO_ONE
     assert told([ahead] * 2, 512 * KIB)["read_ahead_bytes"] == Truth(64 * KIB)
 
 
@@ -172,16 +172,16 @@ def test_a_bit_of_the_chunk_chooses_a_member() -> None:
 
 def test_of_unlike_members_only_what_they_share_is_true() -> None:
     truths = told([member(), member(ftl__map_unit_bytes=32 * KIB)], 64 * KIB)
-    assert truths["rmw_unit_bytes"] is NO_SINGLE_TRUTH
-    assert truths["over_provisioning_ratio"] is NO_SINGLE_TRUTH
+    assert truths["rmw_unit_bytes"] == NO_ONE
+    assert truths["over_provisioning_ratio"] == NO_ONE
     assert truths["interleave_degree"] == Truth(8)
-    assert truths["alignment_phase_bytes"] is NO_SINGLE_TRUTH
+    assert truths["alignment_phase_bytes"] == NO_ONE
     assert truths["merge_unit_bytes"] == ABSENT
     assert truths["write_buffer_bytes"] == ABSENT
-    assert told([member(), member(nand__channels=2)], 24 * KIB)["allocation"] is NO_SINGLE_TRUTH
+    assert told([member(), member(nand__channels=2)], 24 * KIB)["allocation"] == NO_ONE
     assert told([member(), member(ftl__map_unit_bytes=8192)], 24 * KIB)["rmw_unit_bytes"].present
     buffered = told([member(), member(write_buffer__bytes=1 << 20)], 64 * KIB)
-    assert buffered["write_buffer_bytes"] is NO_SINGLE_TRUTH
+    assert buffered["write_buffer_bytes"] == NO_ONE
 
 
 def test_an_array_looks_like_a_drive_of_all_its_planes() -> None:
@@ -207,7 +207,7 @@ def test_what_has_no_single_truth_is_not_asked_of_the_references(
         lambda case: asked.update(case.truths) or {},
     )
     found = known(drawn)
-    assert found.truths["allocation"] is NO_SINGLE_TRUTH
+    assert found.truths["allocation"] == NO_ONE
     assert found.truths["trim_effect"] == asked["trim_effect"] == Truth(0.4)
     assert asked["allocation"] == asked["placement_pages"] == ABSENT
-    assert NO_SINGLE_TRUTH not in asked.values()
+    assert NO_ONE not in asked.values()

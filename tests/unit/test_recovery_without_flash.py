@@ -7,11 +7,10 @@ import pytest
 
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding
 from ssdscope.studies.recovery import tally
-from ssdscope.studies.recovery.blind import Probed, _judged, _judged_without_flash
-from ssdscope.studies.recovery.judge import Outcome
+from ssdscope.studies.recovery.blind import Probed, _judged_without_flash
+from ssdscope.studies.recovery.judge import Outcome, judge
 from ssdscope.studies.recovery.sources import Source
-from ssdscope.studies.recovery.truth import ABSENT, Truth
-from ssdscope.studies.recovery.truth_of_arrays import NO_SINGLE_TRUTH
+from ssdscope.studies.recovery.truth import ABSENT, NO_ONE, Truth
 from ssdscope.studies.recovery.truth_of_disks import (
     DISK_KINDS,
     truths_of_disks,
@@ -59,7 +58,7 @@ def test_disks_side_by_side_have_the_caches_of_all_and_the_arms_of_one() -> None
     assert two["disk_cache_bytes"] == Truth(2 << 20)
     assert two["disk_cache_segments"] == Truth(8)
     slower = {**values, "disk.rpm": 600}
-    assert truths_of_disks([values, slower])["rotation_ns"] is NO_SINGLE_TRUTH
+    assert truths_of_disks([values, slower])["rotation_ns"] == NO_ONE
     assert "rotation_ns" not in visible_of_disks([values, slower])
     assert truths_of_disks([{**values, "disk.read_cache_bytes": 0}])["disk_cache_bytes"] == ABSENT
 
@@ -99,9 +98,9 @@ def test_no_claim_about_flash_may_be_made(said: Finding | None, outcome: Outcome
 )
 def test_without_a_single_truth_no_value_is_right(said: Finding | None, outcome: Outcome) -> None:
     for name in ("rmw_unit_bytes", "rotation_ns"):
-        judged = _judged(name, NO_SINGLE_TRUTH, None, said)
-        assert (judged.outcome, judged.truth) == (outcome, "no single truth")
-        assert (judged.present, judged.observable, judged.covered) == (False, False, None)
+        judged = judge(name, NO_ONE, None, said)
+        assert (judged.outcome, judged.truth) == (outcome, "no one value")
+        assert (judged.present, judged.observable, judged.covered) == (True, False, None)
 
 
 def test_false_claims_are_counted_apart_from_findings_of_disks() -> None:

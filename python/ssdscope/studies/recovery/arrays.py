@@ -45,14 +45,12 @@ class DrawnArray(Drawn):
         """Open the array, for whoever sees its device alone."""
         return self._striped([each.toml() for each in self.members])
 
-    def open_twin(self, *, noisy: bool, crest_ns: int) -> Device:
-        """Open it undisturbed, or with noise and spikes alone, or drift too."""
+    def open_twin(self, *, noisy: bool) -> Device:
+        """Open it undisturbed, or with noise and spikes alone."""
         gone = self.looks.keys() - self.values.keys()
         other = {key: v for key, v in self.values.items() if self.looks.get(key) != v}
         members = [_changed(each, gone, other) for each in self.members]
-        return self._striped(
-            [each.noisy_toml(crest_ns=crest_ns) if noisy else each.twin_toml() for each in members]
-        )
+        return self._striped([each.noisy_toml() if noisy else each.twin_toml() for each in members])
 
     def _striped(self, files: Sequence[str]) -> Device:
         seeds = range(len(files) * self.index, len(files) * (self.index + 1))

@@ -11,11 +11,9 @@ from ssdscope.findings import Ambiguous, Detected, Finding, Findings
 from ssdscope.studies.recovery.generator import Drawn, draw, draw_flat
 from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
 from ssdscope.studies.recovery.known import known
-from ssdscope.studies.recovery.observability import Visibility
 from ssdscope.studies.recovery.second import draw_second
 from ssdscope.studies.recovery.sources import Source
 from ssdscope.studies.recovery.truth import ABSENT, KINDS, Truth
-from ssdscope.studies.recovery.truth_of_arrays import IN_WORDS, NO_SINGLE_TRUTH
 from ssdscope.studies.recovery.truth_of_disks import (
     DISK_KINDS,
     truths_of_disks,
@@ -83,7 +81,7 @@ def probe_drawn(seed: int, index: int, source: Source = Source.FIRST) -> Probed:
     else:
         true = known(drawn)
         judgements = [
-            _judged(name, true.truths[name], true.visible.get(name), by_name.get(name))
+            judge(name, true.truths[name], true.visible.get(name), by_name.get(name))
             for name in KINDS
         ]
     took = time.monotonic() - started
@@ -106,7 +104,7 @@ def _probe_without_flash(drawn: WithoutFlash) -> Probed:
     if drawn.disks:
         truths, visible = truths_of_disks(drawn.disks), visible_of_disks(drawn.disks)
         judgements += [
-            _judged(name, truths[name], visible.get(name), by_name.get(name)) for name in DISK_KINDS
+            judge(name, truths[name], visible.get(name), by_name.get(name)) for name in DISK_KINDS
         ]
     took = time.monotonic() - started
     source = Source.WITHOUT_FLASH
@@ -137,17 +135,3 @@ def _judged_without_flash(name: str, finding: Finding | None) -> Judgement:
     if isinstance(finding, Ambiguous) and name not in ALWAYS_THERE:
         return replace(judged, outcome=Outcome.WRONG)
     return judged
-
-
-def _judged(
-    name: str, truth: Truth, visible: Visibility | None, finding: Finding | None
-) -> Judgement:
-    """Judge a property; what has no single truth is nothing to be found, nor to be covered."""
-    judged = judge(name, truth, visible, finding)
-    if truth is not NO_SINGLE_TRUTH:
-        return judged
-    # Who names several leaves open which of them it is.
-    outcome = Outcome.AMBIGUOUS if isinstance(finding, Ambiguous) else judged.outcome
-    return replace(
-        judged, truth=IN_WORDS, outcome=outcome, present=False, covered=None, relative_width=None
-    )

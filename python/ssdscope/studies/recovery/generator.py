@@ -63,9 +63,9 @@ class Drawn:
         """Open the drive, for whoever sees its device alone."""
         return open_drive(self.toml(), "drawn", self.index)
 
-    def open_twin(self, *, noisy: bool, crest_ns: int) -> Device:
-        """Open it undisturbed, or with noise and spikes alone, or drift too, as `noisy_toml`."""
-        toml = self.noisy_toml(crest_ns=crest_ns) if noisy else self.twin_toml()
+    def open_twin(self, *, noisy: bool) -> Device:
+        """Open it undisturbed, or with noise and spikes alone."""
+        toml = self.noisy_toml() if noisy else self.twin_toml()
         return open_drive(toml, "twin", self.index)
 
     def toml(self) -> str:
@@ -76,16 +76,9 @@ class Drawn:
         """Write the file of the same drive without noise, spikes, drift and others' I/O."""
         return drive_toml(self.filed(), [f"drawn: {self.label}, undisturbed"])
 
-    def noisy_toml(self, *, crest_ns: int = 0) -> str:
-        """Write the file of the same drive with noise and spikes alone, or with drift, too.
-
-        With drift that takes so long to rise to its crest, if that is not 0.
-        """
+    def noisy_toml(self) -> str:
+        """Write the file of the same drive with noise and spikes alone."""
         alone = {key: value for key, value in self.disturbance.items() if key in _NOISE}
-        drift = self.disturbance.get("disturbance.drift_ratio")
-        if crest_ns and drift is not None:
-            alone["disturbance.drift_ratio"] = drift
-            alone["disturbance.drift_period_ns"] = 2 * crest_ns
         return drive_toml({**self.filed(), **alone}, [f"drawn: {self.label}, with noise alone"])
 
 

@@ -7,8 +7,8 @@ from ssdscope.studies.recovery.generator import Drawn
 from ssdscope.studies.recovery.measured import Case
 from ssdscope.studies.recovery.observability import Visibility, visibility
 from ssdscope.studies.recovery.second import SecondDrawn
-from ssdscope.studies.recovery.truth import ABSENT, Truth
-from ssdscope.studies.recovery.truth_of_arrays import NO_SINGLE_TRUTH, UNMEASURED, told
+from ssdscope.studies.recovery.truth import ABSENT, NO_ONE, Truth
+from ssdscope.studies.recovery.truth_of_arrays import UNMEASURED, told
 from ssdscope.studies.recovery.truth_of_msr import NO_EFFECT_OF_DISCARDS
 
 
@@ -24,13 +24,13 @@ def known(drawn: Drawn) -> Known:
     """Work out and measure everything."""
     case = Case(drawn)
     if isinstance(drawn, SecondDrawn) and drawn.make == "msr":
-        case.trim_effect = NO_EFFECT_OF_DISCARDS
+        case.trimmed = NO_EFFECT_OF_DISCARDS
     if not isinstance(drawn, DrawnArray):
         return Known(case.truths, visibility(case))
     of_chunks = told([each.values for each in drawn.members], drawn.chunk_bytes)
     truths = {**case.truths, **of_chunks}
     case.truths = {
-        name: ABSENT if each is NO_SINGLE_TRUTH or name in UNMEASURED else each
+        name: ABSENT if each == NO_ONE or name in UNMEASURED else each
         for name, each in truths.items()
     }
     return Known(truths, visibility(case))

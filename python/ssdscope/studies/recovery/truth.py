@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ssdscope.findings import PROPERTIES
+from ssdscope.findings.properties import TOLERANCE
 from ssdscope.studies.recovery.addresses import (
     blurred,
     order_chooses_dies,
@@ -240,9 +241,10 @@ def judged_right(name: str, truth: Truth, value: Answer) -> bool:
     """Whether a value of a property is the truth, or within its tolerance of it."""
     if truth.value is None:
         return False
-    if KINDS[name] == Kind.PRESENCE:
+    if KINDS.get(name) == Kind.PRESENCE:
         return truth.present
-    tolerance = PROPERTIES[name].tolerance
+    # No probe answers the properties of hard disks yet, which are numeric.
+    tolerance = PROPERTIES[name].tolerance if name in PROPERTIES else TOLERANCE
     if tolerance is None or isinstance(value, str) or isinstance(truth.value, str):
         return value == truth.value
     return abs(value - truth.value) <= tolerance * abs(truth.value)

@@ -8,8 +8,8 @@ as one: then there is no single truth, and whoever says that it cannot be told i
 Of unlike drives what holds of all members holds of the array; anything else has no single truth.
 """
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,13 @@ from ssdscope.studies.recovery.addresses import (
     SHOWS_AT,
     Reached,
     dies_reached,
-    in_words,
     sampled,
     slowdowns_of,
 )
 from ssdscope.studies.recovery.shape import Shape, Values, number, shape_of
 from ssdscope.studies.recovery.truth import (
     ABSENT,
+    NO_ONE,
     Truth,
     configured,
     rows_bytes,
@@ -33,9 +33,6 @@ from ssdscope.studies.recovery.truth import (
 )
 from ssdscope.targets.drive_writer import Value
 
-NO_SINGLE_TRUTH = Truth(math.nan)
-"""There is something, and no value is right: nothing equals it."""
-IN_WORDS = "no single truth"
 PHASE_CHUNKS = 4
 """Units that begin between multiples of their size are cut by ends of chunks: whoever looks at a
 chunk of fewer units than these sees more pieces than units."""
@@ -129,7 +126,7 @@ def told(members: Sequence[Values], chunk: int) -> dict[str, Truth]:
     dies = sum(shape_of(values).dies for values in members)
     return {
         **_phase_of_units(agreed),
-        **dict.fromkeys(BY_WHOLE_UNITS, NO_SINGLE_TRUTH),
+        **dict.fromkeys(BY_WHOLE_UNITS, NO_ONE),
         "interleave_degree": Truth(dies),
     }
 
@@ -137,9 +134,9 @@ def told(members: Sequence[Values], chunk: int) -> dict[str, Truth]:
 def _phase_of_units(truths: dict[str, Truth]) -> dict[str, Truth]:
     """Leave it open where units begin that no host can see as such."""
     units = [truths[name] for name in ("rmw_unit_bytes", "merge_unit_bytes")]
-    seen = any(each.present and each is not NO_SINGLE_TRUTH for each in units)
-    cut = NO_SINGLE_TRUTH in units and not seen
-    return truths | ({"alignment_phase_bytes": NO_SINGLE_TRUTH} if cut else {})
+    seen = any(each.present and each != NO_ONE for each in units)
+    cut = NO_ONE in units and not seen
+    return truths | ({"alignment_phase_bytes": NO_ONE} if cut else {})
 
 
 def _agreed(truths: Sequence[Truth]) -> Truth:
@@ -149,10 +146,9 @@ def _agreed(truths: Sequence[Truth]) -> Truth:
         return first
     values = [each.value for each in truths]
     numbers = [float(each) for each in values if isinstance(each, int | float)]
-    # A number that is none (`NO_SINGLE_TRUTH`) is near nothing.
     if len(numbers) == len(values) and max(numbers) - min(numbers) <= ALIKE * max(numbers):
         return first
-    return NO_SINGLE_TRUTH
+    return NO_ONE
 
 
 def _of_like(values: Values, count: int, chunk: int) -> dict[str, Truth]:
@@ -166,7 +162,7 @@ def _of_like(values: Values, count: int, chunk: int) -> dict[str, Truth]:
         "merge_unit_bytes": _spread(own["merge_unit_bytes"], count, chunk),
         "reclaim_unit_bytes": _spread(own["reclaim_unit_bytes"], count, chunk),
         "alignment_phase_bytes": own["alignment_phase_bytes"],
-        "gc_period_bytes": NO_SINGLE_TRUTH if unit is None
+        "gc_period_bytes": NO_ONE if unit is None
         else _times(own["gc_period_bytes"], unit // shape.unit_bytes),
         "map_zone_bytes": _spread(own["map_zone_bytes"], count, chunk),
         "open_units": own["open_units"],
@@ -174,7 +170,7 @@ def _of_like(values: Values, count: int, chunk: int) -> dict[str, Truth]:
     }  # fmt: skip
     if unit is None or phase is None:
         found |= _unless_absent(own, "rmw_unit_bytes", "alignment_phase_bytes")
-        found |= dict.fromkeys(BY_WHOLE_UNITS, NO_SINGLE_TRUTH)
+        found |= dict.fromkeys(BY_WHOLE_UNITS, NO_ONE)
     else:
         found["rmw_unit_bytes"] = _times(own["rmw_unit_bytes"], unit // shape.unit_bytes)
         if own["alignment_phase_bytes"].present:
@@ -191,7 +187,7 @@ def _of_like(values: Values, count: int, chunk: int) -> dict[str, Truth]:
         name = f"{table}_unit_bytes"
         found[name] = own[name]
         if own[name].present and chunk % int(own[name].value or 1):
-            found[name] = NO_SINGLE_TRUTH
+            found[name] = NO_ONE
     merge = found["merge_unit_bytes"]
     managed = merge if merge.present else found["rmw_unit_bytes"]
     places = _places(values, shape, chunk, managed)
@@ -199,20 +195,20 @@ def _of_like(values: Values, count: int, chunk: int) -> dict[str, Truth]:
 
 
 def _unless_absent(own: Mapping[str, Truth], *names: str) -> dict[str, Truth]:
-    return {name: NO_SINGLE_TRUTH if own[name].present else own[name] for name in names}
+    return {name: NO_ONE if own[name].present else own[name] for name in names}
 
 
 def _times(truth: Truth, times: int) -> Truth:
     if not isinstance(truth.value, int):
         return truth
-    return Truth(times * truth.value, tuple(times * int(each) for each in truth.also))
+    return replace(truth, value=times * truth.value)
 
 
 def _spread(truth: Truth, count: int, chunk: int) -> Truth:
     if not isinstance(truth.value, int):
         return truth
     whole = spread(truth.value, count, chunk)
-    return NO_SINGLE_TRUTH if whole is None else _times(truth, whole // truth.value)
+    return NO_ONE if whole is None else _times(truth, whole // truth.value)
 
 
 def _places(values: Values, shape: Shape, chunk: int, managed: Truth) -> dict[str, Truth]:
@@ -220,28 +216,24 @@ def _places(values: Values, shape: Shape, chunk: int, managed: Truth) -> dict[st
     rows, seen = {row or chunk for row in rows_bytes(values, shape)}, seen_page_bytes(values, shape)
     row = min(*rows, chunk)
     size = managed.value if managed.present else shape.unit_bytes
-    if len(rows) > 1 or chunk % row or row % seen or managed is NO_SINGLE_TRUTH:
-        return dict.fromkeys(("placement", "placement_pages"), NO_SINGLE_TRUTH)
+    if len(rows) > 1 or chunk % row or row % seen or managed == NO_ONE:
+        return dict.fromkeys(("placement", "placement_pages"), NO_ONE)
     way = "one-channel" if row >= int(size or 0) > seen else "multi-channel"
     return {"placement": Truth(way), "placement_pages": Truth(row // seen)}
 
 
 def _bits(values: Values, shape: Shape, count: int, chunk: int) -> Truth:
-    """Name the bits, if they are the same whatever was written, and leave all or nothing."""
+    """Name the bits that leave half of the dies idle; no one set if some leave a part."""
     addresses = sampled(count * (shape.capacity_bytes // chunk) * chunk)
     turns, member = addresses // (count * chunk), addresses // chunk % count
     own = turns * chunk + addresses % chunk
     whole = Shape(**{**vars(shape), "capacity_bytes": count * shape.capacity_bytes})
-    sets = []
-    for filled in (False, True):
-        reached = _of_members(dies_reached(values, shape, own, filled=filled), member, count)
-        slow = slowdowns_of(addresses, reached, whole)
-        if any(SHOWS_AT < each < BLURRED_BELOW for each in slow.values()):
-            return NO_SINGLE_TRUTH
-        sets.append(in_words(bit for bit, each in slow.items() if each >= BLURRED_BELOW))
-    if sets[0] != sets[1]:
-        return NO_SINGLE_TRUTH
-    return Truth(sets[0]) if sets[0] else ABSENT
+    reached = _of_members(dies_reached(values, shape, own), member, count)
+    slow = slowdowns_of(addresses, reached, whole)
+    if any(SHOWS_AT < each < BLURRED_BELOW for each in slow.values()):
+        return NO_ONE
+    bits = [bit for bit, each in slow.items() if each >= BLURRED_BELOW]
+    return Truth(",".join(map(str, bits))) if bits else ABSENT
 
 
 def _of_members(reached: Reached, member: NDArray[np.int64], count: int) -> Reached:

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from ssdscope.studies.recovery.observability import Visibility
 from ssdscope.studies.recovery.shape import Values, number
-from ssdscope.studies.recovery.truth import ABSENT, KINDS, Kind, Truth
-from ssdscope.studies.recovery.truth_of_arrays import NO_SINGLE_TRUTH
+from ssdscope.studies.recovery.truth import ABSENT, KINDS, NO_ONE, Kind, Truth
 
 DISK_KINDS: dict[str, Kind] = {
     "rotation_ns": Kind.NUMERIC,
@@ -31,7 +30,7 @@ def truths_of_disks(members: Sequence[Values]) -> dict[str, Truth]:
     first, count = each[0], len(members)
     if any(other != first for other in each):
         return {
-            name: first[name] if all(one[name] == first[name] for one in each) else NO_SINGLE_TRUTH
+            name: first[name] if all(one[name] == first[name] for one in each) else NO_ONE
             for name in DISK_KINDS
         }
     return {
@@ -70,5 +69,5 @@ def visible_of_disks(members: Sequence[Values]) -> dict[str, Visibility]:
     return {
         name: Visibility((), moves_ns.get(name, rotation_ns / 2) / still_ns)
         for name, truth in truths.items()
-        if truth.present and truth is not NO_SINGLE_TRUTH
+        if truth.present and truth != NO_ONE
     }
