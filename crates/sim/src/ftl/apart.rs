@@ -7,14 +7,16 @@
 //! victims that are chosen by valid pages or in order of filling, that is the same. What comes
 //! of it is in every field what comes of overwriting one page after the other.
 
+use super::flat::FlatMap;
 use super::run::Turn;
+use super::untimed::AtOnce;
 use super::{Ftl, PageMap};
 use crate::config::{Allocation, State};
 use crate::cow::CowArray;
 use crate::divisor::Divisor;
 use crate::error::SimError;
 use crate::gc::Policy;
-use crate::geometry::{Geometry, PlaneId, Ppn};
+use crate::geometry::{BlockId, Geometry, Lpn, PlaneId, Ppn};
 use crate::prepare::{self, Prepare};
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
@@ -23,6 +25,8 @@ use std::sync::{Mutex, PoisonError};
 const FILLED_BITS: u32 = 20;
 /// Fewer pages are not worth other threads.
 const WORTH_THREADS: usize = 1 << 16;
+/// The plane of a part.
+const ONLY: PlaneId = PlaneId(0);
 /// Rows of the map that are taken apart, and put together, at a time.
 const ROWS: u32 = 64;
 
@@ -36,10 +40,13 @@ pub struct Apart<'whole> {
     steps: u64,
 }
 
-/// A plane as a translation layer of its own.
+/// A plane as a translation layer of its own, whose map is beside it.
 struct Part {
     ftl: Ftl,
+    map: FlatMap,
     plane: PlaneId,
+    /// Pages to write, and the step of each.
+    todo: Vec<(u32, u32)>,
     /// When it filled blocks.
     filled: Vec<u64>,
 }
@@ -47,34 +54,40 @@ struct Part {
 /// Which of the host's pages are on which plane.
 #[derive(Clone, Copy)]
 struct Split {
-    planes: u32,
-    in_a_row: u32,
+    planes: Divisor,
+    in_a_row: Divisor,
     pages: u32,
 }
 
 impl Split {
     /// The turn of the plane that a page is on, and its number there.
     fn apart(self, page: u32) -> (usize, u32) {
-        let (run, place) = (page / self.in_a_row, page % self.in_a_row);
-        ((run % self.planes) as usize, run / self.planes * self.in_a_row + place)
+        let (run, place) = self.in_a_row.divide(page);
+        let (row, turn) = self.planes.divide(run);
+        (turn as usize, row * self.in_a_row.value + place)
+    }
+
+    /// Pages that planes hold in a row, together.
+    fn row(self) -> u32 {
+        self.planes.value * self.in_a_row.value
     }
 
     /// The pages of a plane.
     fn pages_of(self, turn: u32) -> u32 {
-        let row = self.planes * self.in_a_row;
-        let rest = (self.pages % row).saturating_sub(turn * self.in_a_row);
-        self.pages / row * self.in_a_row + rest.min(self.in_a_row)
+        let (in_a_row, row) = (self.in_a_row.value, self.row());
+        let rest = (self.pages % row).saturating_sub(turn * in_a_row);
+        self.pages / row * in_a_row + rest.min(in_a_row)
     }
 
     /// The page that has this number on the plane of this turn.
     fn together(self, turn: usize, page: u32) -> u32 {
-        let (row, place) = (page / self.in_a_row, page % self.in_a_row);
-        (row * self.planes + turn as u32) * self.in_a_row + place
+        let (row, place) = self.in_a_row.divide(page);
+        (row * self.planes.value + turn as u32) * self.in_a_row.value + place
     }
 
     /// The pages row by row, so many rows at a time.
     fn spans(self) -> impl Iterator<Item = std::ops::Range<u32>> {
-        let step = self.planes * self.in_a_row * ROWS;
+        let step = self.row() * ROWS;
         let starts = (0..self.pages).step_by(step as usize);
         starts.map(move |start| start..self.pages.min(start.saturating_add(step)))
     }
@@ -93,12 +106,10 @@ impl<'whole> Apart<'whole> {
         if !(by_address && of_one_plane && only_pages) {
             return Err(whole);
         }
-        let split = Split {
-            planes: whole.geometry.plane_count,
-            in_a_row: whole.in_a_row.value,
-            pages: whole.pages(),
-        };
-        let mut parts: Vec<_> = (0..split.planes).map(|turn| whole.part(split, turn)).collect();
+        let split =
+            Split { planes: whole.by_planes, in_a_row: whole.in_a_row, pages: whole.pages() };
+        let mut parts: Vec<_> =
+            (0..split.planes.value).map(|turn| whole.part(split, turn)).collect();
         whole.map.hand_out(split, &mut parts);
         Ok(Self { whole, parts, split, steps: 0 })
     }
@@ -106,38 +117,42 @@ impl<'whole> Apart<'whole> {
     /// Puts the planes together again.
     pub fn join(self) {
         let Self { whole, mut parts, split, .. } = self;
-        whole.map.take_back(split, &parts);
+        whole.map.take_back(split, &mut parts);
         let before = whole.sealed;
         let mut filled: Vec<u64> =
             parts.iter_mut().flat_map(|part| part.filled.drain(..)).collect();
         filled.sort_unstable();
         whole.sealed += filled.len() as u64;
         for Part { mut ftl, plane, .. } in parts {
-            let blocks = &mut ftl.planes[PlaneId(0)];
+            let blocks = &mut ftl.planes[ONLY];
             for sealed_at in blocks.sealed_at.iter_mut().filter(|at| **at >= before) {
                 *sealed_at = before + filled.partition_point(|at| at < sealed_at) as u64;
             }
             whole.planes[plane] = blocks.clone();
             whole.retired += ftl.retired;
         }
-        let planes = (0..split.planes).map(|plane| whole.plane(PlaneId(plane)));
+        let planes = (0..split.planes.value).map(|plane| whole.plane(PlaneId(plane)));
         let erases = planes.flat_map(|plane| plane.erases.iter().copied());
         whole.erases = whole.erases.recounted(erases);
     }
 
+    /// Tells planes what pages to write, and when.
+    fn hand_on(&mut self, pages: &[u32]) {
+        for (step, &page) in (0..).zip(pages) {
+            let (turn, page) = self.split.apart(page);
+            self.parts[turn].todo.push((step, page));
+        }
+    }
+
     /// Writes pages on their planes, one plane after the other, with so many threads.
-    fn write_lists(
-        &mut self,
-        lists: Vec<Vec<(u64, u32)>>,
-        threads: usize,
-    ) -> Result<u64, SimError> {
-        let before = self.whole.sealed;
-        let work = Mutex::new(self.parts.iter_mut().zip(lists));
+    fn write_on_planes(&mut self, threads: usize) -> Result<u64, SimError> {
+        let before = self.whole.sealed + (self.steps << FILLED_BITS);
+        let work = Mutex::new(self.parts.iter_mut());
         let next = || work.lock().unwrap_or_else(PoisonError::into_inner).next();
         let write = || {
             let (mut moved, mut first_failed) = (0, None);
-            while let Some((part, list)) = next() {
-                match part.write(&list, before) {
+            while let Some(part) = next() {
+                match part.write(before) {
                     Ok(pages) => moved += pages,
                     Err(step) => first_failed = earlier(first_failed, Some((step, part.plane))),
                 }
@@ -161,7 +176,7 @@ impl<'whole> Apart<'whole> {
     /// Why a plane has no room.
     fn no_room(&mut self, plane: PlaneId) -> SimError {
         if let Some(part) = self.parts.iter().find(|part| part.plane == plane) {
-            self.whole.planes[plane] = part.ftl.planes[PlaneId(0)].clone();
+            self.whole.planes[plane] = part.ftl.planes[ONLY].clone();
             self.whole.retired += part.ftl.retired;
         }
         self.whole.no_room(plane)
@@ -169,7 +184,7 @@ impl<'whole> Apart<'whole> {
 }
 
 /// Which of two failed at the earlier step.
-fn earlier<T: Copy>(one: Option<(u64, T)>, other: Option<(u64, T)>) -> Option<(u64, T)> {
+fn earlier<T: Copy>(one: Option<(u32, T)>, other: Option<(u32, T)>) -> Option<(u32, T)> {
     one.into_iter().chain(other).min_by_key(|&(step, _)| step)
 }
 
@@ -191,30 +206,69 @@ impl Prepare for Apart<'_> {
     }
 
     fn write_pages(&mut self, pages: &[u32]) -> Result<u64, SimError> {
-        let mut lists: Vec<Vec<(u64, u32)>> = vec![Vec::new(); self.parts.len()];
-        for (step, &page) in (self.steps..).zip(pages) {
-            let (turn, page) = self.split.apart(page);
-            lists[turn].push((step, page));
-        }
-        self.steps += pages.len() as u64;
+        self.hand_on(pages);
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let threads = if pages.len() < WORTH_THREADS { 1 } else { cores };
-        self.write_lists(lists, threads)
+        let moved = self.write_on_planes(threads);
+        self.steps += pages.len() as u64;
+        moved
     }
 }
 
 impl Part {
     /// Overwrites pages at their steps; returns how many collection moved, or at which step
-    /// nothing could be freed.
-    fn write(&mut self, list: &[(u64, u32)], before: u64) -> Result<u64, u64> {
-        let mut moved = 0;
-        for &(step, page) in list {
-            let first = before + (step << FILLED_BITS);
-            self.ftl.sealed = first;
-            moved += u64::from(self.ftl.write_page(page).map_err(|_| step)?);
-            self.filled.extend(first..self.ftl.sealed);
+    /// nothing could be freed. A block is filled in one pass: meanwhile nothing else happens.
+    fn write(&mut self, before: u64) -> Result<u64, u32> {
+        let todo = std::mem::take(&mut self.todo);
+        let (mut moved, mut left) = (0, todo.as_slice());
+        while let Some(&(step, _)) = left.first() {
+            while !self.ftl.can_write(ONLY) {
+                let made = self.at(step, before, |part| part.make_room(ONLY));
+                moved += u64::from(made.map_err(|_| step)?);
+            }
+            let (first, count) = self.ftl.places_for_host(ONLY, left.len() as u32).ok_or(step)?;
+            let (now, later) = left.split_at(count as usize);
+            self.put(now, first);
+            let (last, _) = now[now.len() - 1];
+            moved += u64::from(self.at(last, before, |part| {
+                if part.ftl.end_host_block(ONLY) { part.keep_room(ONLY) } else { 0 }
+            }));
+            left = later;
         }
+        self.todo = todo;
+        self.todo.clear();
         Ok(moved)
+    }
+
+    /// Does something at a step, and notes which blocks that filled.
+    fn at<T>(&mut self, step: u32, before: u64, act: impl FnOnce(&mut Self) -> T) -> T {
+        let first = self.ftl.sealed.max(before + (u64::from(step) << FILLED_BITS));
+        self.ftl.sealed = first;
+        let done = act(self);
+        self.filled.extend(first..self.ftl.sealed);
+        done
+    }
+
+    /// Puts pages in physical ones from `first` on.
+    fn put(&mut self, pages: &[(u32, u32)], first: Ppn) {
+        let by_block = self.ftl.geometry.by_block;
+        let plane = &mut self.ftl.planes[ONLY];
+        let pages = pages.iter().map(|&(_, page)| Lpn(page));
+        self.map.replace(pages, first, |old| plane.invalidate(BlockId(by_block.quotient(old.0))));
+    }
+}
+
+impl AtOnce for Part {
+    fn ftl(&mut self) -> &mut Ftl {
+        &mut self.ftl
+    }
+
+    fn held(&self, first: Ppn, count: u32, pages: &mut Vec<Lpn>) {
+        self.map.held(first, count, pages);
+    }
+
+    fn put_on(&mut self, pages: &[Lpn], first: Ppn) {
+        self.map.put_on(pages, first);
     }
 }
 
@@ -238,7 +292,7 @@ impl Ftl {
         }
     }
 
-    /// A plane by itself, its map still empty.
+    /// A plane by itself, its map still empty; the layer's own stays so.
     fn part(&self, split: Split, turn: u32) -> Part {
         let plane = self.plane_order[turn as usize];
         let geometry =
@@ -250,7 +304,7 @@ impl Ftl {
             geometry,
             layout: self.layout.clone(),
             planes,
-            plane_order: vec![PlaneId(0)],
+            plane_order: vec![ONLY],
             by_planes: Divisor::new(1),
             turn: Turn::default(),
             sealed: 0,
@@ -261,55 +315,49 @@ impl Ftl {
             region: self.region,
             ..*self
         };
-        Part { ftl, plane, filled: Vec::new() }
+        let map = FlatMap::new(split.pages_of(turn), geometry.page_count);
+        Part { ftl, map, plane, todo: Vec::new(), filled: Vec::new() }
     }
 }
 
 impl PageMap {
     /// Gives each part what is on its plane; nothing of that stays here.
     fn hand_out(&mut self, split: Split, parts: &mut [Part]) {
-        let pages_per_plane = self.reverse.len() as u32 / split.planes;
-        let mut places: Vec<Vec<u32>> = vec![Vec::new(); parts.len()];
-        let mut written = vec![0; parts.len()];
+        let pages_per_plane = split.planes.quotient(self.reverse.len() as u32);
         for span in split.spans() {
             for (page, place) in span.clone().zip(self.forward.range(as_index(&span))) {
-                let (turn, _) = split.apart(page);
-                places[turn].push(place - parts[turn].plane.0 * pages_per_plane);
-            }
-            for ((part, places), from) in parts.iter_mut().zip(&mut places).zip(&mut written) {
-                part.ftl.map.forward.write(*from, places);
-                *from += places.len();
-                places.clear();
+                let Part { map, plane, .. } = &mut parts[split.apart(page).0];
+                map.places.push(place - plane.0 * pages_per_plane);
             }
         }
-        for part in parts {
-            let first = part.plane.0 * pages_per_plane;
-            let mut given = self.reverse.range(as_index(&(first..first + pages_per_plane)));
-            for page in given.iter_mut().filter(|page| **page > 0) {
-                *page = split.apart(*page - 1).1 + 1;
+        for Part { map, plane, .. } in parts {
+            let first = (plane.0 * pages_per_plane) as usize;
+            for (start, given) in self.reverse.written(first..first + map.given.len()) {
+                let own = map.given[start - first..].iter_mut().zip(given);
+                for (own, page) in own.filter(|(_, page)| **page > 0) {
+                    *own = split.apart(page - 1).1 + 1;
+                }
             }
-            part.ftl.map.write_given(Ppn(0), &given, part.ftl.geometry.pages_per_block);
         }
         self.forward = CowArray::new(self.forward.len());
         self.reverse = CowArray::new(self.reverse.len());
     }
 
-    /// Takes all that back.
-    fn take_back(&mut self, split: Split, parts: &[Part]) {
-        let pages_per_plane = self.reverse.len() as u32 / split.planes;
+    /// Takes all that back; nothing of it stays there.
+    fn take_back(&mut self, split: Split, parts: &mut [Part]) {
+        let pages_per_plane = split.planes.quotient(self.reverse.len() as u32);
         for span in split.spans() {
-            let places: Vec<u32> = span
-                .clone()
-                .map(|page| {
-                    let (turn, local) = split.apart(page);
-                    let Part { ftl, plane, .. } = &parts[turn];
-                    ftl.map.forward.get(local as usize) + plane.0 * pages_per_plane
-                })
-                .collect();
+            let place = |page| {
+                let (turn, local) = split.apart(page);
+                let Part { map, plane, .. } = &parts[turn];
+                map.places[local as usize] + plane.0 * pages_per_plane
+            };
+            let places: Vec<u32> = span.clone().map(place).collect();
             self.forward.write(span.start as usize, &places);
         }
-        for (turn, Part { ftl, plane, .. }) in parts.iter().enumerate() {
-            let mut given = ftl.map.reverse.range(0..pages_per_plane as usize);
+        for (turn, Part { ftl, map, plane, .. }) in parts.iter_mut().enumerate() {
+            map.places = Vec::new();
+            let mut given = std::mem::take(&mut map.given);
             for page in given.iter_mut().filter(|page| **page > 0) {
                 *page = split.together(turn, *page - 1) + 1;
             }
@@ -365,19 +413,9 @@ mod tests {
 
     #[test]
     fn threads_change_nothing() {
-        let lists = |ftl: &Ftl| {
-            let mut lists = vec![Vec::new(); ftl.geometry.plane_count as usize];
+        let pages = |ftl: &Ftl| -> Vec<u32> {
             let mut random = Stream::new(2, "threads");
-            for step in 0..3 * u64::from(ftl.pages()) {
-                let split = Split {
-                    planes: ftl.geometry.plane_count,
-                    in_a_row: ftl.in_a_row.value,
-                    pages: ftl.pages(),
-                };
-                let (turn, page) = split.apart(random.below(split.pages.into()) as u32);
-                lists[turn].push((step, page));
-            }
-            lists
+            (0..3 * ftl.pages()).map(|_| random.below(ftl.pages().into()) as u32).collect()
         };
         let mut tried = 0;
         for seed in 0..20 {
@@ -385,13 +423,15 @@ mod tests {
             let mut one = draw(&mut Stream::new(seed, "threads"));
             prepare::bring(&mut one, State::Sequential, seed).unwrap();
             let mut four = one.clone();
-            let lists = lists(&one);
+            let pages = pages(&one);
             let [Ok(mut alone), Ok(mut together)] = [&mut one, &mut four].map(Apart::split) else {
                 continue;
             };
             tried += 1;
-            let moved = alone.write_lists(lists.clone(), 1);
-            assert_eq!(format!("{:?}", together.write_lists(lists, 4)), format!("{moved:?}"));
+            alone.hand_on(&pages);
+            together.hand_on(&pages);
+            let moved = alone.write_on_planes(1);
+            assert_eq!(format!("{:?}", together.write_on_planes(4)), format!("{moved:?}"));
             alone.join();
             together.join();
             assert_eq!(format!("{one:?}"), format!("{four:?}"));

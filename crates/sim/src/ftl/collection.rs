@@ -4,7 +4,7 @@
 use super::plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
 use super::{Ftl, Translation};
 use crate::gc::{self, Choice};
-use crate::geometry::{BlockId, Lpn, PageId, PlaneId, Ppn};
+use crate::geometry::{BlockId, PageId, PlaneId, Ppn};
 
 /// A block to collect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,32 +157,31 @@ impl Ftl {
         Some((new, filled))
     }
 
-    /// Gives as many pages of a victim as go into the block that collection fills their places,
-    /// and programs them in no time. Returns how many that are, and whether they filled it.
-    pub(super) fn relocate_some(
-        &mut self,
-        plane_id: PlaneId,
-        victim: BlockId,
-        pages: &[Lpn],
-    ) -> (usize, bool) {
+    /// The next place of the block that collection fills, and how many pages go there.
+    pub(super) fn room_for_moved(&mut self, plane_id: PlaneId) -> (Ppn, u32) {
         let frontier = self.planes[plane_id].gc.unwrap_or_else(|| self.open_gc_block(plane_id));
+        self.planes[plane_id].gc = Some(frontier);
         let Frontier { block, next } = frontier;
-        let room = self.geometry.pages_per_block - next.0;
-        let count = room.min(pages.len() as u32);
-        let filled = count == room;
-        self.map.put_on(&pages[..count as usize], self.geometry.ppn(plane_id, block, next));
+        (self.geometry.ppn(plane_id, block, next), self.geometry.pages_per_block - next.0)
+    }
+
+    /// So many pages of a victim were put there, and are programmed in no time. Says whether they
+    /// filled the block.
+    pub(super) fn moved(&mut self, plane_id: PlaneId, victim: BlockId, count: u32) -> bool {
         let plane = &mut self.planes[plane_id];
+        let Some(Frontier { block, next }) = &mut plane.gc else { return false };
+        let block = *block;
+        next.0 += count;
+        let filled = next.0 == self.geometry.pages_per_block;
         plane.moves_left -= count;
         plane.valid[victim.0 as usize] -= count;
         plane.valid[block.0 as usize] += count;
         if filled {
+            plane.gc = None;
             plane.seal(block, &mut self.sealed);
             plane.refresh_key(block);
-            plane.gc = None;
-        } else {
-            plane.gc = Some(Frontier { block, next: PageId(next.0 + count) });
         }
-        (count as usize, filled)
+        filled
     }
 
     fn open_gc_block(&mut self, plane: PlaneId) -> Frontier {

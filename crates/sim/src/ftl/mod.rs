@@ -9,6 +9,7 @@
 
 mod apart;
 mod collection;
+mod flat;
 pub mod map;
 pub mod plane;
 pub mod pslc;

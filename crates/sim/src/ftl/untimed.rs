@@ -4,7 +4,7 @@
 use super::plane::Frontier;
 use super::{Collection, Ftl};
 use crate::error::SimError;
-use crate::geometry::{Lpn, PageId, PlaneId};
+use crate::geometry::{Lpn, PageId, PlaneId, Ppn};
 use crate::prepare::Prepare;
 use std::collections::VecDeque;
 
@@ -50,28 +50,93 @@ impl Prepare for Ftl {
         let page = Lpn(page);
         let mut moved = 0;
         let plane = loop {
-            let plane = match self.plane_for(page) {
+            match self.plane_for(page) {
                 Ok(plane) => break plane,
-                Err(full) => full,
-            };
-            let mut made_room = false;
-            // As in time, where all of them set about it.
-            for behind in self.planes_behind(self.stall_queue(plane)) {
-                if let Some(first) = self.begin_to_make_room(behind) {
-                    moved += self.collect_all(first);
-                    made_room = true;
-                }
-            }
-            if !made_room {
-                return Err(self.no_room(plane));
+                Err(full) => moved += self.make_room(full)?,
             }
         };
         let placement = self.place_whole(page, plane);
         self.programmed(placement.page);
         if placement.filled_block {
-            moved += self.consider(plane).map_or(0, |first| self.collect_all(first));
+            moved += self.keep_room(plane);
         }
         Ok(moved)
+    }
+}
+
+/// What collects in no time: a translation layer, and a map of where its pages are, which need
+/// not be its own.
+pub(super) trait AtOnce {
+    /// The translation layer.
+    fn ftl(&mut self) -> &mut Ftl;
+    /// Appends the pages that so many physical ones from `first` on, all of them written, hold.
+    fn held(&self, first: Ppn, count: u32, pages: &mut Vec<Lpn>);
+    /// Puts pages in physical ones from `first` on.
+    fn put_on(&mut self, pages: &[Lpn], first: Ppn);
+
+    /// Collects for writes that `plane` cannot take; returns the pages moved. As in time, all
+    /// planes that could take them set about it.
+    ///
+    /// # Errors
+    /// If nothing could be collected.
+    fn make_room(&mut self, plane: PlaneId) -> Result<u32, SimError> {
+        let mut moved = None;
+        let queue = self.ftl().stall_queue(plane);
+        for behind in self.ftl().planes_behind(queue) {
+            if let Some(first) = self.ftl().begin_to_make_room(behind) {
+                moved = Some(moved.unwrap_or(0) + self.collect_all(first));
+            }
+        }
+        moved.ok_or_else(|| self.ftl().no_room(plane))
+    }
+
+    /// A block of `plane` has been filled: collects if free ones are few. Returns the pages moved.
+    fn keep_room(&mut self, plane: PlaneId) -> u32 {
+        self.ftl().consider(plane).map_or(0, |first| self.collect_all(first))
+    }
+
+    /// Moves the pages of a block, and then does what follows from that; a block that is filled
+    /// meanwhile is the occasion to begin another, as in time. Returns the pages moved.
+    fn collect_all(&mut self, first: Collection) -> u32 {
+        let mut begun = VecDeque::from([first]);
+        let mut moved_pages = 0;
+        let mut pages: Vec<Lpn> = Vec::new();
+        while let Some(collection) = begun.pop_front() {
+            let Collection { plane, victim, .. } = collection;
+            pages.clear();
+            let geometry = self.ftl().geometry;
+            let first = geometry.ppn(plane, victim, PageId(0));
+            self.held(first, geometry.pages_per_block, &mut pages);
+            moved_pages += pages.len() as u32;
+            let mut left = pages.as_slice();
+            while !left.is_empty() {
+                let (new, room) = self.ftl().room_for_moved(plane);
+                let (now, later) = left.split_at(left.len().min(room as usize));
+                self.put_on(now, new);
+                if self.ftl().moved(plane, victim, now.len() as u32) {
+                    begun.extend(self.ftl().consider(plane));
+                }
+                left = later;
+            }
+            if let Some(cold) = self.ftl().end_collection(collection) {
+                begun.push_front(cold);
+            }
+        }
+        moved_pages
+    }
+}
+
+impl AtOnce for Ftl {
+    fn ftl(&mut self) -> &mut Ftl {
+        self
+    }
+
+    fn held(&self, first: Ppn, count: u32, pages: &mut Vec<Lpn>) {
+        self.map.for_each_held(first, count, |_, page| pages.push(page));
+    }
+
+    fn put_on(&mut self, pages: &[Lpn], first: Ppn) {
+        self.map.put_on(pages, first);
     }
 }
 
@@ -111,15 +176,38 @@ impl Ftl {
         let order = self.plane_order.clone();
         let mut blocks = Vec::with_capacity(order.len());
         for &id in &order {
-            let plane = &mut self.planes[id];
-            let Some(Frontier { block, next }) = plane.host.take() else { return };
-            blocks.push(self.geometry.ppn(id, block, next));
-            plane.valid[block.0 as usize] = pages;
-            plane.seal(block, &mut self.sealed);
-            plane.refresh_key(block);
-            self.open_host_block(id);
+            let Some((first, _)) = self.places_for_host(id, pages) else { return };
+            blocks.push(first);
+            self.end_host_block(id);
         }
         self.map.put_row(first, &blocks, pages, self.in_a_row.value);
+    }
+
+    /// Gives pages of the host the next places of the block that it fills in `plane`, as far as
+    /// they go, and programs them in no time. Returns the first place, and how many there are.
+    pub(super) fn places_for_host(&mut self, plane_id: PlaneId, pages: u32) -> Option<(Ppn, u32)> {
+        if self.planes[plane_id].host.is_none() {
+            self.open_host_block(plane_id);
+        }
+        let plane = &mut self.planes[plane_id];
+        let Frontier { block, next } = plane.host.as_mut()?;
+        let first = self.geometry.ppn(plane_id, *block, *next);
+        let count = pages.min(self.geometry.pages_per_block - next.0);
+        next.0 += count;
+        plane.valid[block.0 as usize] += count;
+        Some((first, count))
+    }
+
+    /// Seals the block that the host fills in `plane` if it is full, and opens the next one. Says
+    /// whether it was.
+    pub(super) fn end_host_block(&mut self, plane_id: PlaneId) -> bool {
+        let plane = &mut self.planes[plane_id];
+        let full = |host: &mut Frontier| host.next.0 == self.geometry.pages_per_block;
+        let Some(Frontier { block, .. }) = plane.host.take_if(full) else { return false };
+        plane.seal(block, &mut self.sealed);
+        plane.refresh_key(block);
+        self.open_host_block(plane_id);
+        true
     }
 
     /// A block of `plane` has been filled: begins to collect another one if free ones are few.
@@ -135,34 +223,6 @@ impl Ftl {
             return Some(fold);
         }
         self.begin_reclaim(plane)
-    }
-
-    /// Moves the pages of a block, and then does what follows from that; a block that is filled
-    /// meanwhile is the occasion to begin another, as in time. Returns the pages moved.
-    fn collect_all(&mut self, first: Collection) -> u32 {
-        let mut begun = VecDeque::from([first]);
-        let mut moved_pages = 0;
-        let mut pages: Vec<Lpn> = Vec::new();
-        while let Some(collection) = begun.pop_front() {
-            let Collection { plane, victim, .. } = collection;
-            pages.clear();
-            let first = self.geometry.ppn(plane, victim, PageId(0));
-            let count = self.geometry.pages_per_block;
-            self.map.for_each_held(first, count, |_, page| pages.push(page));
-            moved_pages += pages.len() as u32;
-            let mut left = pages.as_slice();
-            while !left.is_empty() {
-                let (now, filled_block) = self.relocate_some(plane, victim, left);
-                left = &left[now..];
-                if filled_block {
-                    begun.extend(self.consider(plane));
-                }
-            }
-            if let Some(cold) = self.end_collection(collection) {
-                begun.push_front(cold);
-            }
-        }
-        moved_pages
     }
 
     pub(super) fn no_room(&self, plane: PlaneId) -> SimError {
