@@ -4,7 +4,8 @@
 
 use super::shadow_host::HostShadow;
 use crate::flash::command::{Command, Work};
-use crate::ftl::plane::{BlockState, NOT_A_VICTIM};
+use crate::ftl::plane::BlockState;
+use crate::ftl::victims::NOT_A_VICTIM;
 use crate::ftl::{Ftl, Translation};
 use crate::geometry::{BlockId, Geometry, Lpn, PlaneId, Ppn};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,8 @@
 //! Collection: which block, and where its valid pages go. `drive` gives it its time,
 //! `untimed` does it at once.
 
-use super::plane::{BlockState, Frontier, NOT_A_VICTIM, Plane};
+use super::plane::{BlockState, Frontier, Plane};
+use super::victims::NOT_A_VICTIM;
 use super::{Ftl, Translation};
 use crate::gc::{self, Choice};
 use crate::geometry::{BlockId, PageId, PlaneId, Ppn};
@@ -128,7 +129,7 @@ impl Ftl {
     fn mark_collecting(&mut self, plane: PlaneId, block: BlockId) {
         let plane = &mut self.planes[plane];
         plane.state[block.0 as usize] = BlockState::Collecting;
-        plane.victim_keys[block.0 as usize] = NOT_A_VICTIM;
+        plane.victim_keys.set(block.0 as usize, NOT_A_VICTIM);
         plane.collecting += 1;
         plane.moves_left += plane.valid[block.0 as usize];
     }

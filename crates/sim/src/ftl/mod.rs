@@ -1,9 +1,10 @@
 //! The page-mapped translation layer: where every logical page is, where the next
 //! one goes, what collection may take. It knows no time; `drive` adds that.
 //!
-//! [`plane`] is the bookkeeping of blocks, `run` places many pages at once, `collection` frees
-//! blocks, `wear` spreads erases over them, [`pslc`] is a region with one bit per cell, `untimed`
-//! does whole writes at once for preparing states, plane by plane where they can be `apart`.
+//! [`plane`] is the bookkeeping of blocks, [`victims`] finds those to collect, `run` places many
+//! pages at once, `collection` frees blocks, `wear` spreads erases over them, [`pslc`] is a region
+//! with one bit per cell, `untimed` does whole writes at once for preparing states, plane by
+//! plane where they can be `apart`, each with a `flat` map.
 //! [`translation`], [`map`] and [`sectors`] (where pages are, which of their sectors were
 //! written) serve the log-block layer too.
 
@@ -17,6 +18,7 @@ mod run;
 pub mod sectors;
 pub mod translation;
 mod untimed;
+pub mod victims;
 mod wear;
 
 pub use collection::{Collection, Purpose};

@@ -1,11 +1,9 @@
 //! A plane's blocks: which are free, which is being written, how much each still holds.
 
 use super::pslc::Share;
+use super::victims::{NOT_A_VICTIM, VictimKeys};
 use crate::geometry::{BlockId, PageId};
 use std::collections::VecDeque;
-
-/// A block's key is its number of valid pages if it may be collected, else this.
-pub const NOT_A_VICTIM: u32 = u32::MAX;
 
 /// A block being written and the next page to write in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +42,8 @@ pub struct Plane {
     pub host: Option<Frontier>,
     /// Where collected pages go.
     pub gc: Option<Frontier>,
-    /// [`NOT_A_VICTIM`], or the valid pages of a block that may be collected: a
-    /// compact array, since victim choice scans it.
-    pub victim_keys: Vec<u32>,
+    /// [`NOT_A_VICTIM`], or the valid pages of a block that may be collected.
+    pub victim_keys: VictimKeys,
     /// Valid pages.
     pub valid: Vec<u32>,
     /// Pages given out whose programming has not ended.
@@ -79,7 +76,7 @@ impl Plane {
             kept_for_cold: VecDeque::new(),
             host: None,
             gc: None,
-            victim_keys: vec![NOT_A_VICTIM; count],
+            victim_keys: VictimKeys::new(count),
             valid: vec![0; count],
             programming: vec![0; count],
             state: vec![BlockState::Free; count],
@@ -107,7 +104,7 @@ impl Plane {
         let index = block.0 as usize;
         self.valid[index] -= 1;
         if self.victim_keys[index] != NOT_A_VICTIM {
-            self.victim_keys[index] = self.valid[index];
+            self.victim_keys.set(index, self.valid[index]);
         }
     }
 
@@ -116,7 +113,8 @@ impl Plane {
     pub fn refresh_key(&mut self, block: BlockId) {
         let index = block.0 as usize;
         let candidate = self.state[index] == BlockState::Sealed && self.programming[index] == 0;
-        self.victim_keys[index] = if candidate { self.valid[index] } else { NOT_A_VICTIM };
+        let key = if candidate { self.valid[index] } else { NOT_A_VICTIM };
+        self.victim_keys.set(index, key);
     }
 
     /// Gives back the blocks kept for cold data once nothing more is on its way to them:

@@ -8,7 +8,8 @@
 //! the most erased free one. One such move for one collected block, so that the host never
 //! waits for a series of them.
 
-use super::plane::{BlockState, NOT_A_VICTIM, Plane};
+use super::plane::{BlockState, Plane};
+use super::victims::NOT_A_VICTIM;
 use crate::geometry::BlockId;
 
 impl Plane {

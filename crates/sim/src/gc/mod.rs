@@ -11,7 +11,8 @@ pub mod random;
 pub mod wear_aware;
 
 use crate::config::{Gc, GcPolicy};
-use crate::ftl::plane::{NOT_A_VICTIM, Plane};
+use crate::ftl::plane::Plane;
+use crate::ftl::victims::NOT_A_VICTIM;
 use crate::geometry::BlockId;
 use ssdscope_io::rng::Stream;
 

@@ -10,7 +10,8 @@
 //!   pages of the block that has kept its data longest.
 
 use super::Choice;
-use crate::ftl::plane::{NOT_A_VICTIM, Plane};
+use crate::ftl::plane::Plane;
+use crate::ftl::victims::NOT_A_VICTIM;
 use crate::geometry::BlockId;
 use ssdscope_io::rng::Stream;
 
@@ -48,7 +49,7 @@ impl WearAware {
     pub fn choose(&mut self, plane: &Plane, pages_per_block: u32) -> Option<Choice> {
         let mean = self.mean_life(plane);
         let mut passed_over: Vec<BlockId> = Vec::new();
-        let mut candidates = plane.victim_keys.clone();
+        let mut candidates: Vec<u32> = plane.victim_keys.iter().copied().collect();
         let victim = loop {
             let least = *candidates.iter().min()?;
             if least >= pages_per_block {
