@@ -18,8 +18,9 @@ const STEADY_WINDOW: usize = 5;
 const STEADY_GATE_ROUNDS: u32 = 20;
 /// Largest spread of write amplification over the window, relative to its mean.
 const STEADY_SPREAD: f64 = 0.02;
-/// Pages that are drawn at a time.
-const PAGES_AT_A_TIME: u32 = 1 << 22;
+/// Pages that are drawn at a time: many, since planes written one after the other each have
+/// their map fetched into the cache again.
+const PAGES_AT_A_TIME: u32 = 1 << 23;
 /// Bytes of a write of the run-in.
 const RUN_IN_BYTES: u64 = 4096;
 /// So many windows are enough, whatever a drive remembers.
