@@ -91,20 +91,26 @@ impl PageMap {
 
     /// Puts logical pages from `first` on in blocks of so many pages, `in_a_row` in each in turn.
     pub fn put_row(&mut self, first: Lpn, blocks: &[Ppn], pages: u32, in_a_row: u32) {
-        let width = blocks.len() as u32 * in_a_row;
-        let mut places = Vec::with_capacity(blocks.len() * pages as usize);
-        for offset in (0..pages).step_by(in_a_row as usize) {
-            for block in blocks {
-                places.extend(block.0 + offset + 1..=block.0 + offset + in_a_row);
+        let run = in_a_row as usize;
+        let mut places = vec![0; blocks.len() * pages as usize];
+        for (offset, row) in (1..).step_by(run).zip(places.chunks_exact_mut(blocks.len() * run)) {
+            for (block, part) in blocks.iter().zip(row.chunks_exact_mut(run)) {
+                for (place, entry) in (block.0 + offset..).zip(part) {
+                    *entry = place;
+                }
             }
         }
         self.forward.write(first.0 as usize, &places);
         let mut given = places;
+        given.truncate(pages as usize);
+        let width = blocks.len() as u32 * in_a_row;
         for (turn, block) in (0..).zip(blocks) {
-            given.clear();
             let begin = first.0 + 1 + turn * in_a_row;
-            for start in (begin..).step_by(width as usize).take((pages / in_a_row) as usize) {
-                given.extend(start..start + in_a_row);
+            for (start, part) in (begin..).step_by(width as usize).zip(given.chunks_exact_mut(run))
+            {
+                for (page, entry) in (start..).zip(part) {
+                    *entry = page;
+                }
             }
             self.reverse.write(block.0 as usize, &given);
         }
