@@ -19,7 +19,7 @@ FLOORS = [
     {"units", "seeds"},
     {"targets"},
     {"stats"},
-    {"findings"},
+    {"findings", "inference"},
     {"workloads", "results", "sweep"},
     {"search"},
     {"plots"},

@@ -1,0 +1,15 @@
+"""How evidence is weighed: pure functions on series, that know nothing of drives.
+
+Reading order:
+
+`series`
+    What an engine is given, and what it gives back: an estimate against its rivals.
+`noise`
+    What is neither the question nor an answer: drift, scatter, bursts.
+`step`, `period`, `recurrence`, `contrast`, `partition`, `line`, `course`
+    The engines, one per shape of question.
+`levels`
+    The only thresholds.
+`calibrate`
+    What an engine says where there is nothing, and where there is something.
+"""

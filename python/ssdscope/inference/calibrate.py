@@ -1,0 +1,199 @@
+"""How often an engine is wrong where there is nothing, and how often it finds what is there.
+
+Six kinds of null, none of which has what an engine looks for; each engine on each of them, many
+times; and the same with an effect of a known size. From this come the levels, and the figures of
+docs/inference.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.inference.contrast import contrast
+from ssdscope.inference.course import saturation
+from ssdscope.inference.line import line
+from ssdscope.inference.noise import over_usual
+from ssdscope.inference.partition import partition
+from ssdscope.inference.period import period
+from ssdscope.inference.recurrence import recurrence
+from ssdscope.inference.series import Series
+from ssdscope.inference.step import step
+from ssdscope.seeds import stream
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["ENGINES", "IS_ONE", "NULLS", "evidence", "latencies"]
+
+VALUES = 2000
+"""Of a series."""
+WAITS = 1.6
+"""Times the usual: what noise of 15 % exceeds once in a thousand."""
+PLACE, PERIOD, ROUND, CLASSES = 1200, 12, 125, 8
+"""Where a step is, how long a period, after how many steps waits recur, how many classes."""
+
+
+def latencies(kind: str, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw latencies of 1 in which there is nothing but what a null is named for.
+
+    Parameters
+    ----------
+    kind
+        A key of `NULLS`.
+    """
+    quiet = np.exp(rng.uniform(0.02, 0.15) * np.abs(rng.normal(size=count)))
+    return quiet * NULLS[kind](count, rng)
+
+
+def _noise(count: int, _: np.random.Generator) -> NDArray[np.float64]:
+    return np.ones(count)
+
+
+def _drift(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Rise by up to 30 % and fall again, over half the series to twenty times as long."""
+    turns = rng.uniform(0.05, 2.0)
+    angle = np.linspace(0, np.pi * turns, count) + rng.uniform(0, np.pi)
+    return np.asarray(1 + rng.uniform(0.02, 0.3) * np.sin(angle) ** 2)
+
+
+def _spikes(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    times = np.ones(count)
+    hit = rng.random(count) < rng.uniform(0.001, 0.02)
+    times[hit] = rng.uniform(2, 40, int(hit.sum()))
+    return times
+
+
+def _user(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Be disturbed by bursts of somebody's requests, each a few of ours long."""
+    times = np.ones(count)
+    for begin in np.flatnonzero(rng.random(count) < rng.uniform(0.0005, 0.005)):
+        times[begin : begin + rng.integers(2, 30)] *= rng.uniform(1.2, 4)
+    return times
+
+
+def _alike(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Follow neighbours: a first-order process of 5 %."""
+    from scipy.signal import lfilter
+
+    kept = rng.uniform(0.5, 0.95)
+    shocks = 0.05 * np.sqrt(1 - kept**2) * rng.normal(size=count)
+    return np.asarray(np.exp(lfilter([1.0], [1.0, -kept], shocks)))
+
+
+def _waits(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Wait at even distances from the first request on, as for collection, or for a cold entry."""
+    times = np.ones(count)
+    times[rng.integers(0, 40) :: rng.integers(20, 400)] *= rng.uniform(1.5, 20)
+    return times
+
+
+def _level(count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Take longer from some request on, as when a buffer is full."""
+    times = np.ones(count)
+    times[rng.integers(count // 10, count) :] *= rng.uniform(1.1, 4)
+    return times
+
+
+NULLS: dict[str, Callable[[int, np.random.Generator], NDArray[np.float64]]] = {
+    "noise": _noise,
+    "drift": _drift,
+    "spikes": _spikes,
+    "another user": _user,
+    "neighbours alike": _alike,
+    "even waits": _waits,
+    "a step": _level,
+}
+"""What may be instead of what is looked for; the last two are other mechanisms."""
+IS_ONE = {("step", "a step"), ("step of rare waits", "a step"), ("recurrence", "even waits")}
+"""No nulls of these engines: there they look for just that."""
+
+
+def _step(kind: str, effect: float, rng: np.random.Generator) -> float:
+    values = latencies(kind, VALUES, rng)
+    values[PLACE:] *= 1 + effect
+    found = step(Series.of(np.arange(VALUES), values))
+    return min(found.score, found.margin)
+
+
+def _rare(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let so many writes wait ten times as long, behind a place."""
+    values = latencies(kind, VALUES, rng)
+    values[PLACE:][rng.random(VALUES - PLACE) < effect] *= 10
+    times = over_usual(values, VALUES // 16)
+    found = step(Series.of(np.arange(VALUES), times), above=WAITS)
+    return min(found.score, found.margin)
+
+
+def _period(kind: str, effect: float, rng: np.random.Generator) -> float:
+    places = rng.integers(0, VALUES, VALUES)
+    values = latencies(kind, VALUES, rng) * np.where(places % PERIOD < PERIOD // 3, 1 + effect, 1)
+    return period(Series.of(places, values), np.arange(1, 65)).score
+
+
+def _recurrence(kind: str, effect: float, rng: np.random.Generator) -> float:
+    values = latencies(kind, VALUES, rng)
+    values[rng.integers(0, ROUND) :: ROUND] *= 1 + effect
+    return recurrence(Series.of(np.arange(VALUES), values), WAITS * float(np.median(values))).score
+
+
+def _contrast(kind: str, effect: float, rng: np.random.Generator) -> float:
+    pairs = VALUES // 20
+    values = latencies(kind, 2 * pairs, rng).reshape(pairs, 2)
+    values[:, 1] *= 1 + effect
+    strata = np.repeat(np.arange(pairs), 2)
+    return contrast(Series.of(np.tile([0, 1], pairs), values.ravel(), stratum=strata)).score
+
+
+def _partition(kind: str, effect: float, rng: np.random.Generator) -> float:
+    of = rng.integers(0, CLASSES, 64)
+    one, other = np.triu_indices(of.size, 1)
+    # Twice, in two orders; what waits once only did so for another reason.
+    times = np.full((2, one.size), np.inf)
+    for pass_ in times:
+        pass_[rng.permutation(one.size)] = latencies(kind, one.size, rng)
+    values = times.min(axis=0) * np.where(of[one] == of[other], 1 + effect, 1)
+    found = partition(one, other, values)
+    several = 1 < found.count < of.size
+    return min(found.score, found.margin) if several else 0.0
+
+
+def _bend(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Give by how many sizes a line is cut short; with an effect, of a byte behind the middle."""
+    sizes = np.array([4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256.0])
+    strata = VALUES // sizes.size
+    true = 50 + sizes + effect * np.maximum(sizes - 48, 0)
+    values = latencies(kind, strata * sizes.size, rng).reshape(strata, -1) * true
+    series = Series.of(np.tile(sizes, strata), values, stratum=np.repeat(range(strata), sizes.size))
+    found = line(series, 0.03)[0]
+    return 0.0 if found.detail.get("last") == sizes[-1] else 100.0
+
+
+def _saturation(kind: str, effect: float, rng: np.random.Generator) -> float:
+    depths = 2.0 ** np.arange(9)
+    rates = 1 + effect * depths / (depths + 8)
+    times = latencies(kind, 32 * depths.size, rng).reshape(4, 8, depths.size).mean(axis=1)
+    series = Series.of(np.tile(depths, 4), rates / times, stratum=np.repeat(range(4), depths.size))
+    return saturation(series, 0.9).score
+
+
+ENGINES: dict[str, tuple[Callable[[str, float, np.random.Generator], float], str]] = {
+    "step": (_step, "all values larger by"),
+    "step of rare waits": (_rare, "share of values that wait"),
+    "period": (_period, "a third of the places slower by"),
+    "recurrence": (_recurrence, "every 125th slower by"),
+    "contrast": (_contrast, "one condition slower by"),
+    "partition": (_partition, "pairs of one class slower by"),
+    "line": (_bend, "a byte behind the bend dearer by"),
+    "saturation": (_saturation, "depth gains"),
+}
+"""Every engine on a typical series, and what its effect is."""
+
+
+def evidence(engine: str, kind: str, effect: float, count: int, seed: int) -> Iterator[float]:
+    """Give the evidence that an engine finds in so many series: the lesser of score and margin."""
+    measured, _ = ENGINES[engine]
+    for number in range(count):
+        yield measured(kind, effect, stream((seed, number), f"inference.calibrate {engine} {kind}"))

@@ -1,0 +1,67 @@
+"""Two conditions held against each other: how much longer one takes, or that it does not.
+
+Rows of a stratum were measured together, so that drift and other users met both conditions alike:
+of each stratum the logarithm of the ratio counts, of its medians. Over strata these are as good as
+independent; the likelihood ratio of their mean against none is that of Student's test.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.inference.series import Series, Weighed, nothing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["contrast"]
+
+CLIPPED = 0.05
+"""Of the strata, on either side: a spike moves a ratio by its size, and counts as much as these."""
+
+
+def contrast(series: Series) -> Weighed:
+    """Compare what has `x` 1 with what has `x` 0, within strata.
+
+    Returns
+    -------
+    Weighed
+        The estimate is the ratio of the two, with its interval; the effect by how much the slower
+        exceeds the faster, as a share; the bound the same at the far end of the interval.
+    """
+    ratios = _ratios(series.kept())
+    if ratios.size < 3:
+        return nothing()
+    from scipy.special import stdtrit
+
+    low, high = np.quantile(ratios, [CLIPPED, 1 - CLIPPED])
+    clipped = np.clip(ratios, low, high)
+    mean, freedom = float(clipped.mean()), clipped.size - 1
+    # Winsorised values scatter less than their mean does (Tukey and McLaughlin 1963).
+    error = float(clipped.std(ddof=1)) / ((1 - 2 * CLIPPED) * math.sqrt(clipped.size))
+    half = float(stdtrit(freedom, 0.975)) * error
+    t = abs(mean) / error if error > 0 else (math.inf if mean else 0.0)
+    score = clipped.size / 2 * math.log1p(t**2 / freedom) if t < math.inf else math.inf
+    return Weighed(
+        math.exp(mean),
+        (math.exp(mean - half), math.exp(mean + half)),
+        score,
+        math.expm1(abs(mean)),
+        math.expm1(abs(mean) + half),
+    )
+
+
+def _ratios(kept: Series) -> NDArray[np.float64]:
+    """Give the logarithm of the ratio of the two medians of each stratum that has both."""
+    logs = np.log(np.maximum(kept.y, np.finfo(float).tiny))
+    one = kept.x > 0.5
+    found = []
+    for stratum in np.unique(kept.stratum):
+        there = kept.stratum == stratum
+        with_it, without = logs[there & one], logs[there & ~one]
+        if with_it.size and without.size:
+            found.append(float(np.median(with_it) - np.median(without)))
+    return np.array(found)

@@ -1,0 +1,132 @@
+"""How far apart rare waits come back: the period of what happens once in so many steps.
+
+Planes take turns, victims differ, and so what recurs does not keep in step for ever: pairs of
+events are counted by their distance, whatever is in between. Under chance a distance has as many
+pairs as its neighbours; Poisson's law says how unlikely more of them are, over all distances tried.
+
+Rivals are the parts of a period: where about as many events return after a half, that is it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.inference.noise import first_of_rows
+from ssdscope.inference.series import Rival, Series, Weighed, nothing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["recurrence"]
+
+SHORTEST, REPEATS = 3, 6
+"""Steps; and how often a period must fit into the series."""
+AS_MANY = 0.75
+"""Of the events that return after the best distance: what returns after a shorter one, too."""
+NEIGHBOURS = 101
+"""Distances whose median says how many pairs there are by chance."""
+
+
+def recurrence(series: Series, threshold: float) -> Weighed:
+    """Find the distance after which values above a threshold come back.
+
+    Parameters
+    ----------
+    series
+        `x` ascending in even steps.
+    threshold
+        Of a row of values above it the first counts.
+
+    Returns
+    -------
+    Weighed
+        The estimate is a distance on `x`, its interval a step on either side over the number of
+        rounds; the effect the share of the events that come back after it.
+    """
+    kept = series.kept()
+    events = first_of_rows(kept.y > threshold)
+    count, n = int(events.sum()), events.size
+    longest = n // REPEATS
+    if count < REPEATS or longest <= SHORTEST:
+        return nothing()
+    lags = np.arange(SHORTEST, longest + 1)
+    pairs = _near(_pairs(events, longest + 1))[lags]
+    chance, unlikely = _chance(pairs, count, n, lags)
+    share = np.maximum(pairs - chance, 0) / (count * (1 - lags / n))
+    best = _shortest(share, unlikely - math.log(lags.size))
+    parts = [
+        (at, part)
+        for part in range(2, int(lags[best]) // SHORTEST + 1)
+        if 0 <= (at := round(lags[best] / part) - SHORTEST) < lags.size
+    ]
+    step = float(kept.x[1] - kept.x[0])
+    whole = float(_centre(pairs, chance, best) + SHORTEST)
+    rivals = [
+        Rival("part", float(unlikely[best] - unlikely[at]), step * whole / part)
+        for at, part in parts
+    ]
+    rounds = max(int((n - lags[best]) / lags[best]), 1)
+    half = step * max(1.0, whole / rounds) / 2
+    return Weighed(
+        step * whole,
+        (step * whole - half, step * whole + half),
+        max(float(unlikely[best]) - math.log(lags.size), 0.0),
+        float(share[best]),
+        1.0,
+        tuple(sorted(rivals, key=lambda each: each.margin)),
+        {"events": float(count), "rounds": float(rounds)},
+    )
+
+
+def _shortest(share: NDArray[np.float64], score: NDArray[np.float64]) -> int:
+    """Give the shortest distance after which about as many return as after any.
+
+    All multiples of a period have as many pairs as it has. Of what is not beyond chance the best.
+    """
+    most = float(score.max())
+    if most <= 0:
+        return int(np.argmax(score))
+    good = np.flatnonzero(score >= most / 2)
+    enough = good[share[good] >= AS_MANY * share[good].max()]
+    first = int(enough[0])
+    near = enough[enough <= first + 2]
+    return int(near[np.argmax(score[near])])
+
+
+def _pairs(events: NDArray[np.bool_], longest: int) -> NDArray[np.float64]:
+    """Count pairs of events at each distance up to the longest."""
+    size = 1 << math.ceil(math.log2(events.size + longest + 1))
+    spectrum = np.fft.rfft(events.astype(float), size)
+    return np.round(np.fft.irfft(spectrum * spectrum.conj(), size)[: longest + 1])
+
+
+def _near(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add to each distance the one before it and the one after it: a round ends a step early."""
+    total: NDArray[np.float64] = pairs.copy()
+    total[1:] += pairs[:-1]
+    total[:-1] += pairs[1:]
+    return total
+
+
+def _chance(
+    pairs: NDArray[np.float64], count: int, n: int, lags: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give how many pairs are by chance, and minus the logarithm of how probable more are."""
+    from scipy.ndimage import median_filter
+    from scipy.stats import poisson
+
+    even = 3 * (count / n) ** 2 * (n - lags)
+    around = median_filter(pairs, min(NEIGHBOURS, lags.size), mode="mirror")
+    chance = np.maximum(even, around)
+    # Neighbours share pairs, so that three of them are about one trial.
+    return chance, -poisson.logsf(pairs - 0.5, chance)
+
+
+def _centre(pairs: NDArray[np.float64], chance: NDArray[np.float64], best: int) -> float:
+    """Give the middle of what stands out around the best distance."""
+    near = np.arange(max(best - 1, 0), min(best + 2, pairs.size))
+    excess = np.maximum(pairs[near] - chance[near], 0)
+    return float(excess @ near / excess.sum()) if excess.sum() else float(best)

@@ -1,0 +1,241 @@
+"""The place from which on values are larger, or smaller, for good.
+
+A buffer that is full, spare space that is used up, a cache that no longer holds what is read
+again: from some place on more requests wait. How many wait, and how long, is not known beforehand.
+So at each of many thresholds the values above are counted, and the place is sought from which on
+there are more of them: a likelihood ratio of two shares against one, at the best threshold. Bursts,
+in which waits are no independent events, weaken it by as much as sums of neighbours scatter.
+
+Rivals: *drift*, a share that rises evenly instead of at one place; *return*, that it falls again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.inference.levels import INTERVAL_DROP, SPLIT_LEAST
+from ssdscope.inference.noise import first_of_rows, inflation
+from ssdscope.inference.series import Rival, Series, Weighed, nothing
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["first_step", "step", "steps"]
+
+THRESHOLDS = 24
+NEWTON_STEPS = 12
+DRIFT_DEGREE = 4
+"""Of the polynomial that drift may follow: it rises, falls and rises again."""
+STEEP = 3.0
+"""Standard deviation of its coefficients, in log odds: from one in twenty above a threshold to all
+but one in twenty. Without it a polynomial could be as steep as any step."""
+
+
+def step(
+    series: Series, *, least: int = SPLIT_LEAST, falls: bool = False, above: float = 0.0
+) -> Weighed:
+    """Find the place from which on values are larger for good.
+
+    Parameters
+    ----------
+    series
+        `x` ascending.
+    least
+        The fewest values on either side.
+    falls
+        Whether to look for smaller ones instead.
+    above
+        If given, only values above it count, which are rare waits: of values over the usual ones
+        of their time (`noise`). Those stand out far more than anything drifts, so that drift is no
+        rival; and of a row of them, as another user makes, the first counts.
+
+    Returns
+    -------
+    Weighed
+        The estimate is the `x` of the first value behind the step; the effect by how much the
+        mean rises (of what falls: how much larger it was), as a share. `detail` has ``index``,
+        ``before``, ``after`` (means) and ``threshold``.
+    """
+    kept = series.kept()
+    if len(kept) < 2 * least:
+        return nothing()
+    values = -kept.y if falls else kept.y
+    flags = (values > each for each in _thresholds(values, above))
+    splits = (_split(first_of_rows(each) if above else each, least) for each in flags)
+    best = max((each for each in splits if each), key=lambda each: each.score, default=None)
+    if best is None:
+        return nothing(_bound(kept.y, least))
+    found = _weighed(kept, values, best, falls)
+    return found if above else found.against([Rival("drift", best.score - _drift(best))])
+
+
+def first_step(
+    series: Series,
+    score: float,
+    *,
+    least: int = SPLIT_LEAST,
+    falls: bool = False,
+    above: float = 0.0,
+) -> Weighed:
+    """Find the first of several steps: the one that remains when the series ends before the next.
+
+    Parameters
+    ----------
+    score
+        That each must reach.
+    """
+    found = step(series, least=least, falls=falls, above=above)
+    while found.estimate is not None:
+        kept = series.kept()
+        before = kept.where(kept.x < found.estimate)
+        earlier = step(before, least=least, falls=falls, above=above)
+        if earlier.estimate is None or earlier.score < score:
+            return found
+        found = earlier
+    return found
+
+
+def steps(series: Series, score: float, *, least: int = SPLIT_LEAST) -> list[Weighed]:
+    """Find all places at which values become larger or smaller, ascending.
+
+    Parameters
+    ----------
+    score
+        That each must reach, within the stretch between its neighbours.
+    """
+    kept = series.kept()
+    both = [step(kept, least=least, falls=falls) for falls in (False, True)]
+    best = max(both, key=lambda each: each.score)
+    if best.estimate is None or best.score < score:
+        return []
+    before = steps(kept.where(kept.x < best.estimate), score, least=least)
+    behind = steps(kept.where(kept.x >= best.estimate), score, least=least)
+    return [*before, best, *behind]
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Shares above one threshold before and from an index on, and the indices that do about as."""
+
+    index: int
+    low: int
+    high: int
+    score: float
+    above: NDArray[np.bool_]
+
+
+def _thresholds(values: NDArray[np.float64], above: float) -> NDArray[np.float64]:
+    """Give thresholds, closer together towards either end: what waits may be rare."""
+    half = np.geomspace(max(2 / values.size, 1e-4), 0.5, THRESHOLDS // 2)
+    every = np.unique(np.quantile(values, np.concatenate([half, 1 - half])))
+    return np.unique(np.maximum(every, above)) if above else every
+
+
+def _split(above: NDArray[np.bool_], least: int) -> _Split | None:
+    """Find the place from which on the share is larger, by likelihood over inflation."""
+    n, total = above.size, int(np.count_nonzero(above))
+    if total in (0, n):
+        return None
+    left = np.arange(least, n - least + 1)
+    hits = np.cumsum(above)[left - 1]
+    rest = total - hits
+    gains = likelihood(hits, left) + likelihood(rest, n - left) - likelihood(total, n)
+    gains = np.where(rest * left > hits * (n - left), gains, -np.inf)
+    best = int(np.argmax(gains))
+    if not gains[best] > 0:
+        return None
+    index = int(left[best])
+    weight = max(inflation(above[:index]), inflation(above[index:]))
+    near = np.flatnonzero(gains >= gains[best] - INTERVAL_DROP * weight)
+    return _Split(
+        index, int(left[near[0]]), int(left[near[-1]]), float(gains[best]) / weight, above
+    )
+
+
+def _weighed(kept: Series, values: NDArray[np.float64], best: _Split, falls: bool) -> Weighed:
+    before, after = kept.y[: best.index], kept.y[best.index :]
+    means = float(before.mean()), float(after.mean())
+    effect = means[0] / means[1] - 1 if falls else means[1] / means[0] - 1
+    return Weighed(
+        float(kept.x[best.index]),
+        (float(kept.x[best.low - 1]), float(kept.x[min(best.high, len(kept) - 1)])),
+        best.score,
+        effect,
+        effect,
+        (Rival("return", _return(best)),),
+        {
+            "index": float(best.index),
+            "before": means[0],
+            "after": means[1],
+            "threshold": float(abs(values[best.above].min())),
+        },
+    )
+
+
+def _drift(best: _Split) -> float:
+    """Give the score of odds that follow a polynomial along the series, by Newton's steps."""
+    from scipy.special import expit
+
+    above = best.above.astype(float)
+    terms = np.polynomial.legendre.legvander(np.linspace(-1, 1, above.size), DRIFT_DEGREE)
+    alike = float(likelihood(int(above.sum()), above.size))
+
+    def gained(weights: NDArray[np.float64]) -> float:
+        logits = terms @ weights
+        steep = float(weights @ weights) / 2 / STEEP**2
+        return float((above * logits - np.logaddexp(0, logits)).sum()) - steep - alike
+
+    weights = np.zeros(DRIFT_DEGREE + 1)
+    weights[0] = math.log(above.mean() / (1 - above.mean()))
+    smooth = 0.0
+    for _ in range(NEWTON_STEPS):
+        share = expit(terms @ weights)
+        curvature = terms.T @ (terms * (share * (1 - share))[:, None])
+        curvature += np.eye(weights.size) / STEEP**2
+        change = np.linalg.solve(curvature, terms.T @ (above - share) - weights / STEEP**2)
+        # Newton's step overshoots where few are above.
+        tries = (weights + change / 2**halvings for halvings in range(NEWTON_STEPS))
+        better = next((each for each in tries if gained(each) > smooth), None)
+        if better is None:
+            break
+        weights, smooth = better, gained(better)
+    before, behind = above[: best.index], above[best.index :]
+    split = sum(float(likelihood(int(part.sum()), part.size)) for part in (before, behind)) - alike
+    if split <= 0:
+        return 0.0
+    # A step has three parameters; each one more costs half the logarithm of the count (Schwarz).
+    return (smooth * best.score / split) - (weights.size - 3) / 2 * math.log(above.size)
+
+
+def _return(best: _Split) -> float:
+    """Say by how much what comes last speaks against a return to what was before."""
+    behind = best.above[best.index :]
+    last = behind[behind.size // 2 :]
+    before = best.above[: best.index]
+    hits, count = int(last.sum()), last.size
+    share = (before.sum() + 0.5) / (before.size + 1)
+    if hits <= share * count:
+        return 0.0
+    alike = hits * math.log(share) + (count - hits) * math.log1p(-share)
+    return (float(likelihood(hits, count)) - alike) / inflation(last)
+
+
+def likelihood(hits: Any, count: Any) -> Any:
+    """Give the log likelihood of so many hits among so many, at their own share."""
+    from scipy.special import xlogy
+
+    misses = count - hits
+    return xlogy(hits, hits / count) + xlogy(misses, misses / count)
+
+
+def _bound(y: NDArray[np.float64], least: int) -> float:
+    """Give what the mean of one half may be above that of the other, as a share, at 95 %."""
+    pieces = min(least, y.size // 2)
+    length = y.size // pieces
+    means = y[: pieces * length].reshape(pieces, length).mean(axis=1)
+    error = float(means.std(ddof=1)) * math.sqrt(4 / pieces) if pieces > 1 else math.inf
+    return 2 * error / max(float(y.mean()), np.finfo(float).tiny)

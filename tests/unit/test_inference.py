@@ -1,0 +1,223 @@
+"""Each engine against a test that somebody else wrote, where there is one, and what it cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import ruptures
+from scipy import stats as scipy_stats
+from sklearn.metrics import adjusted_rand_score
+
+from ssdscope.inference import noise
+from ssdscope.inference.contrast import contrast
+from ssdscope.inference.course import saturation
+from ssdscope.inference.line import line
+from ssdscope.inference.partition import partition
+from ssdscope.inference.period import period, phase
+from ssdscope.inference.recurrence import recurrence
+from ssdscope.inference.series import Series
+from ssdscope.inference.step import first_step, likelihood, step, steps
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(19790401)
+
+
+def test_a_series_refuses_columns_of_different_length() -> None:
+    with pytest.raises(ValueError, match="columns of 2, 3, 2, 2, 2 rows"):
+        Series.of([1, 2], [1, 2, 3])
+
+
+def test_rows_that_cannot_be_trusted_count_for_nothing(rng: np.random.Generator) -> None:
+    values = rng.lognormal(0, 0.1, 400)
+    values[200:] *= 2
+    spoiled = np.concatenate([values, np.full(100, 1e6)])
+    valid = np.arange(500) < 400
+    found = step(Series.of(np.arange(500), spoiled, valid=valid))
+    assert found == step(Series.of(np.arange(400), values))
+    assert found.estimate == pytest.approx(200, abs=3)
+
+
+def test_the_likelihood_of_a_step_is_that_of_a_contingency_table(rng: np.random.Generator) -> None:
+    above = np.concatenate([rng.random(300) < 0.02, rng.random(200) < 0.2])
+    hits, rest = int(above[:300].sum()), int(above[300:].sum())
+    table = [[hits, 300 - hits], [rest, 200 - rest]]
+    theirs = scipy_stats.chi2_contingency(table, correction=False, lambda_="log-likelihood")
+    ours = likelihood(hits, 300) + likelihood(rest, 200) - likelihood(hits + rest, 500)
+    assert ours == pytest.approx(theirs.statistic / 2)
+
+
+def test_a_step_is_where_ruptures_puts_it(rng: np.random.Generator) -> None:
+    for _ in range(10):
+        place = int(rng.integers(100, 400))
+        values = rng.lognormal(0, 0.05, 500)
+        values[place:] *= 1.4
+        theirs = ruptures.Dynp(model="l2", min_size=8, jump=1).fit(values).predict(n_bkps=1)[0]
+        found = step(Series.of(np.arange(500), values))
+        assert found.estimate == pytest.approx(theirs, abs=2)
+        assert found.effect == pytest.approx(0.4, abs=0.03)
+        assert found.margin > 10
+
+
+def test_intervals_hold_the_place(rng: np.random.Generator) -> None:
+    """Waits of one in thirty, behind a place, among spikes that are everywhere."""
+    held = 0
+    for _ in range(200):
+        place = int(rng.integers(600, 1400))
+        values = np.exp(0.1 * np.abs(rng.normal(size=2000)))
+        values[rng.random(2000) < 0.005] *= 3
+        values[place:][rng.random(2000 - place) < 0.03] *= 10
+        found = step(Series.of(np.arange(2000), values), above=1.6)
+        assert found.interval is not None
+        held += found.interval[0] <= place <= found.interval[1]
+    assert 184 <= held <= 199
+
+
+def test_bursts_weigh_less_than_as_many_waits_each_for_itself(rng: np.random.Generator) -> None:
+    alone = rng.random(2000) < 0.05
+    bursts = np.repeat(rng.random(100) < 0.05, 20)
+    assert noise.inflation(alone) == pytest.approx(1, abs=0.5)
+    assert noise.inflation(bursts) > 5
+
+
+def test_drift_is_no_step(rng: np.random.Generator) -> None:
+    drifting = rng.lognormal(0, 0.05, 2000) * np.linspace(1, 1.3, 2000)
+    found = step(Series.of(np.arange(2000), drifting))
+    assert found.score > 50
+    assert found.rivals[0].name == "drift"
+    assert found.margin < 0
+
+
+def test_what_passes_returns(rng: np.random.Generator) -> None:
+    passing = rng.lognormal(0, 0.05, 2000)
+    passing[900:1200] *= 1.5
+    found = step(Series.of(np.arange(2000), passing))
+    assert found.margin < 1
+
+
+def test_the_first_of_several_steps_and_all_of_them(rng: np.random.Generator) -> None:
+    values = rng.lognormal(0, 0.05, 1500)
+    values[500:] *= 1.5
+    values[1000:] *= 3
+    series = Series.of(10 * np.arange(1500), values)
+    assert first_step(series, 14).estimate == pytest.approx(5000, abs=30)
+    places = [each.estimate for each in steps(series, 14)]
+    assert places == [pytest.approx(5000, abs=30), pytest.approx(10_000, abs=30)]
+    falling = step(Series.of(np.arange(1500), values[::-1].copy()), falls=True)
+    assert falling.estimate == pytest.approx(500, abs=3)
+
+
+def test_the_share_of_a_period_is_that_of_an_analysis_of_variance(
+    rng: np.random.Generator,
+) -> None:
+    places = rng.integers(0, 240, 600)
+    values = rng.lognormal(0, 0.1, 600) * np.where(places % 6 == 0, 1.2, 1)
+    found = period(Series.of(places, values), [6])
+    ranks = noise.normal_scores(values, np.zeros(600))
+    theirs = scipy_stats.f_oneway(*(ranks[places % 6 == k] for k in range(6)))
+    explained = 1 - (599 / 594) / (1 + float(theirs.statistic) * 5 / 594)
+    assert found.detail["explained"] == pytest.approx(explained, rel=1e-6)
+
+
+@pytest.mark.parametrize("length", [5, 12, 24])
+def test_a_period_is_told_from_its_parts_and_multiples(
+    length: int, rng: np.random.Generator
+) -> None:
+    places = rng.integers(0, 2048, 1500)
+    values = rng.lognormal(0, 0.1, 1500) * np.where((places + 3) % length == 0, 1.4, 1)
+    series = Series.of(places, values)
+    found = period(series, np.arange(1, 65))
+    assert found.estimate == length
+    assert found.score > 14
+    assert found.margin > 7
+    begins, margin = phase(series, length, np.arange(length) == 0)
+    assert (begins + 3) % length == 0
+    assert margin > 7
+
+
+def test_strata_have_levels_of_their_own(rng: np.random.Generator) -> None:
+    """Requests of two sizes: their levels differ by ten, what repeats by a tenth."""
+    size = rng.integers(0, 2, 1500)
+    places = rng.integers(0, 512, 1500)
+    values = rng.lognormal(0, 0.05, 1500) * (1 + 9 * size) * np.where(places % 8 < 2, 1.1, 1)
+    assert period(Series.of(places, values, stratum=size), np.arange(1, 33)).estimate == 8
+
+
+@pytest.mark.parametrize("every", [40, 125])
+def test_waits_recur(every: int, rng: np.random.Generator) -> None:
+    values = rng.lognormal(0, 0.1, 4000)
+    values[rng.random(4000) < 0.004] *= 5
+    at = np.arange(17, 4000, every) + rng.integers(0, 2, len(range(17, 4000, every)))
+    values[at[at < 4000]] *= 8
+    found = recurrence(Series.of(4.0 * np.arange(4000), values), 2)
+    assert found.estimate == pytest.approx(4 * every, abs=4)
+    assert found.score > 14
+    assert found.margin > 7
+
+
+def test_a_contrast_is_a_paired_test(rng: np.random.Generator) -> None:
+    one, other = rng.lognormal(0.05, 0.1, 60), rng.lognormal(0, 0.1, 60)
+    strata = np.tile(np.arange(60), 2)
+    found = contrast(Series.of(np.repeat([1, 0], 60), np.r_[one, other], stratum=strata))
+    logs = np.log(one / other)
+    clipped = np.clip(logs, *np.quantile(logs, [0.05, 0.95]))
+    # Theirs does not know that values were clipped: its t is larger by 1 / 0.9.
+    t = 0.9 * float(scipy_stats.ttest_1samp(clipped, 0).statistic)
+    assert found.score == pytest.approx(30 * np.log1p(t**2 / 59))
+    assert found.estimate == pytest.approx(np.exp(clipped.mean()))
+
+
+def test_drift_within_strata_is_no_contrast(rng: np.random.Generator) -> None:
+    level = np.repeat(np.linspace(1, 3, 80), 2)
+    values = rng.lognormal(0, 0.05, 160) * level
+    strata = np.repeat(np.arange(80), 2)
+    found = contrast(Series.of(np.tile([0, 1], 80), values, stratum=strata))
+    assert found.score < 8
+    assert found.bound < 0.05
+
+
+def test_classes_are_those_of_the_drawing(rng: np.random.Generator) -> None:
+    of = rng.integers(0, 6, 40)
+    one, other = np.triu_indices(40, 1)
+    values = rng.lognormal(0, 0.1, one.size) * np.where(of[one] == of[other], 1.6, 1)
+    values[rng.random(one.size) < 0.01] *= 20
+    found = partition(one, other, values)
+    assert adjusted_rand_score(of, found.of) == 1
+    assert found.count == np.unique(of).size
+    assert min(found.score, found.margin) > 7
+    assert found.effect == pytest.approx(0.6, abs=0.05)
+
+
+def test_a_line_ends_where_it_bends(rng: np.random.Generator) -> None:
+    sizes = np.array([4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256.0])
+    true = 50 + 2 * sizes + 3 * np.maximum(sizes - 64, 0)
+    table = rng.lognormal(0, 0.05, (80, sizes.size)) * true
+    strata = np.repeat(np.arange(80), sizes.size)
+    alpha, beta = line(Series.of(np.tile(sizes, 80), table.ravel(), stratum=strata), 0.03)
+    assert alpha.detail["last"] == 64
+    assert alpha.interval is not None
+    assert alpha.interval[0] < 50 < alpha.interval[1]
+    assert beta.interval is not None
+    assert beta.interval[0] < 2 < beta.interval[1]
+
+
+def test_a_rate_saturates_where_its_law_says(rng: np.random.Generator) -> None:
+    depths = 2.0 ** np.arange(9)
+    rates = depths / (depths + 4)
+    target = 0.9 * rates[-1]
+    true = 4 * target / (1 - target)
+    table = rng.lognormal(0, 0.01, (6, 9)) * rates
+    series = Series.of(np.tile(depths, 6), table.ravel(), stratum=np.repeat(range(6), 9))
+    found = saturation(series, 0.9)
+    assert found.estimate == pytest.approx(true, rel=0.1)
+    assert found.score > 14
+
+
+def test_where_there_is_too_little_nothing_is_said() -> None:
+    few = Series.of([1, 2, 3], [1.0, 1.0, 9.0])
+    assert step(few).estimate is None
+    assert recurrence(few, 2).estimate is None
+    assert contrast(few).estimate is None
+    assert period(few, [2]).estimate is None
+    assert line(few, 0.03)[0].estimate is None
