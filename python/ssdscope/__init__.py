@@ -23,6 +23,8 @@ The package, from the bottom up; each line may import only what stands above it 
     Pure functions on arrays.
 `findings`
     What is known of a drive, typed: answers, their evidence, and what was fitted to it.
+`inference`
+    How evidence is weighed: engines, one per shape of question, on plain series.
 `workloads`, `results`, `sweep`
     What we do to a drive, what comes back, and many of them on all cores.
 `search`
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
         advise,
         errors,
         findings,
+        inference,
         models,
         plots,
         probes,
@@ -86,6 +89,7 @@ __all__ = [
     "errors",
     "findings",
     "fit",
+    "inference",
     "models",
     "open",
     "plots",
