@@ -52,6 +52,13 @@ def _written(given: Given) -> list[str]:
     return written_names(given["key"])
 
 
+def _how_many(option: str, of: str, usual: str = "those of the study") -> Any:
+    """Declare an option for how many of something a study draws."""
+    return typer.Option(
+        option, metavar="N", min=0, help=of, show_default=usual, rich_help_panel=OF_SOME
+    )
+
+
 def reproduce(
     context: typer.Context,
     key: Annotated[
@@ -105,47 +112,21 @@ def reproduce(
     ] = False,
     count: Annotated[
         int | None,
-        typer.Option(
-            "--count",
-            metavar="N",
-            min=0,
-            help="recovery: number of drives. huang2011: number of workloads of the grid.",
-            show_default="those of the study",
-            rich_help_panel=OF_SOME,
+        _how_many(
+            "--count", "recovery: number of drives. huang2011: number of workloads of the grid."
         ),
     ] = None,
     flat: Annotated[
         int | None,
-        typer.Option(
-            "--flat",
-            metavar="N",
-            min=0,
-            help="recovery: number of drives without any mechanism.",
-            show_default="those of the study",
-            rich_help_panel=OF_SOME,
-        ),
+        _how_many("--flat", "recovery: number of drives without any mechanism."),
     ] = None,
     second: Annotated[
         int | None,
-        typer.Option(
-            "--second",
-            metavar="N",
-            min=0,
-            help="recovery: number of drives of the second generator.",
-            show_default="0",
-            rich_help_panel=OF_SOME,
-        ),
+        _how_many("--second", "recovery: number of drives of the second generator.", "0"),
     ] = None,
     without_flash: Annotated[
         int | None,
-        typer.Option(
-            "--without-flash",
-            metavar="N",
-            min=0,
-            help="recovery: number of targets without flash.",
-            show_default="0",
-            rich_help_panel=OF_SOME,
-        ),
+        _how_many("--without-flash", "recovery: number of targets without flash.", "0"),
     ] = None,
     only: Annotated[
         str | None,

@@ -9,6 +9,7 @@ import numpy as np
 
 from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.seeds import stream
+from ssdscope.stats.changepoint import isotonic, saturation_depth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,14 +72,5 @@ def _reached(
     places: NDArray[np.float64], rates: NDArray[np.float64], share: float
 ) -> tuple[float, float]:
     """Give the place, and the gain from first to last."""
-    from scipy.optimize import isotonic_regression
-
-    even = np.asarray(isotonic_regression(rates).x)
-    target = share * even[-1]
-    first = int(np.argmax(even >= target))
-    gain = float(even[-1] / even[0] - 1)
-    if first == 0:
-        return float(places[0]), gain
-    part = (target - even[first - 1]) / (even[first] - even[first - 1])
-    logs = np.log(places[first - 1 : first + 1])
-    return float(math.exp(logs[0] + part * (logs[1] - logs[0]))), gain
+    even = isotonic(rates)
+    return saturation_depth(places, rates, share), float(even[-1] / even[0] - 1)

@@ -14,6 +14,8 @@ import numpy as np
 
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.seeds import stream
+from ssdscope.stats.fit import fit_line
+from ssdscope.stats.robust import middle_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,8 +24,6 @@ __all__ = ["line"]
 
 LEAST_SIZES = 4
 REPLICATES = 400
-MIDDLE = 0.25
-"""Left out on either side of the values of a size."""
 
 
 def line(series: Series, bend: float, *, seed: int = 0) -> tuple[Weighed, Weighed]:
@@ -50,13 +50,13 @@ def line(series: Series, bend: float, *, seed: int = 0) -> tuple[Weighed, Weighe
     table = _table(kept, sizes)
     if sizes.size < LEAST_SIZES or len(table) < LEAST_SIZES:
         return nothing(), nothing()
-    middles = _middle(table)
+    middles = middle_mean(table)
     end = _straight(sizes, middles, bend)
     if end < LEAST_SIZES:
         return nothing(), nothing()
     rng = stream(seed, "inference.line")
     draws = rng.integers(0, len(table), (REPLICATES, len(table)))
-    fits = np.array([_fit(sizes[:end], _middle(table[draw])[:end]) for draw in draws])
+    fits = np.array([_fit(sizes[:end], middle_mean(table[draw])[:end]) for draw in draws])
     best = _fit(sizes[:end], middles[:end])
     shorter = _fit(sizes[: end - 1], middles[: end - 1]) if end > LEAST_SIZES else best
     fitted = best[0] + best[1] * sizes[:end]
@@ -79,17 +79,9 @@ def _table(kept: Series, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array(rows).reshape(-1, sizes.size)
 
 
-def _middle(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    ordered = np.sort(table, axis=0)
-    out = int(MIDDLE * len(ordered))
-    return np.asarray(ordered[out : len(ordered) - out].mean(axis=0))
-
-
 def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
-    """Fit by relative errors, weights 1 over the squares."""
-    design = np.column_stack([np.ones_like(x), x]) / y[:, None]
-    (intercept, slope), *_ = np.linalg.lstsq(design, np.ones_like(y), rcond=None)
-    return float(intercept), float(slope)
+    fitted = fit_line(x, y)
+    return fitted.intercept, fitted.slope
 
 
 def _straight(x: NDArray[np.float64], y: NDArray[np.float64], bend: float) -> int:

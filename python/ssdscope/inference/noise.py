@@ -15,7 +15,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["first_of_rows", "inflation", "normal_scores", "over_usual", "usual"]
+__all__ = ["inflation", "normal_scores", "over_usual", "usual"]
 
 PIECES = 32
 """Of a stretch, whose sums say how much neighbours are alike."""
@@ -47,13 +47,6 @@ def over_usual(y: ArrayLike, width: int) -> NDArray[np.float64]:
     """Give values over the usual ones of their time, which drift moves and a rare wait does not."""
     values = np.asarray(y, dtype=float)
     return np.asarray(values / usual(values, width))
-
-
-def first_of_rows(flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Leave of each row of consecutive flags the first: what comes in bursts counts once."""
-    first: NDArray[np.bool_] = flags.copy()
-    first[1:] &= ~flags[:-1]
-    return first
 
 
 def inflation(flags: ArrayLike, pieces: int = PIECES) -> float:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.noise import first_of_rows
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
+from ssdscope.stats.recurrence import first_of_each, returns, summed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,13 +47,13 @@ def recurrence(series: Series, threshold: float) -> Weighed:
         rounds; the effect the share of the events that come back after it.
     """
     kept = series.kept()
-    events = first_of_rows(kept.y > threshold)
+    events = first_of_each(kept.y > threshold)
     count, n = int(events.sum()), events.size
     longest = n // REPEATS
     if count < REPEATS or longest <= SHORTEST:
         return nothing()
     lags = np.arange(SHORTEST, longest + 1)
-    pairs = _near(_pairs(events, longest + 1))[lags]
+    pairs = summed(returns(events, longest))[lags]
     chance, unlikely = _chance(pairs, count, n, lags)
     share = np.maximum(pairs - chance, 0) / (count * (1 - lags / n))
     best = _shortest(share, unlikely - math.log(lags.size))
@@ -94,21 +94,6 @@ def _shortest(share: NDArray[np.float64], score: NDArray[np.float64]) -> int:
     first = int(enough[0])
     near = enough[enough <= first + 2]
     return int(near[np.argmax(score[near])])
-
-
-def _pairs(events: NDArray[np.bool_], longest: int) -> NDArray[np.float64]:
-    """Count pairs of events at each distance up to the longest."""
-    size = 1 << math.ceil(math.log2(events.size + longest + 1))
-    spectrum = np.fft.rfft(events.astype(float), size)
-    return np.round(np.fft.irfft(spectrum * spectrum.conj(), size)[: longest + 1])
-
-
-def _near(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Add to each distance the one before it and the one after it: a round ends a step early."""
-    total: NDArray[np.float64] = pairs.copy()
-    total[1:] += pairs[:-1]
-    total[:-1] += pairs[1:]
-    return total
 
 
 def _chance(

@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ssdscope.inference.levels import INTERVAL_DROP, SPLIT_LEAST
-from ssdscope.inference.noise import first_of_rows, inflation
+from ssdscope.inference.noise import inflation
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
+from ssdscope.stats.onset import likelihood, share_gains
+from ssdscope.stats.recurrence import first_of_each
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +67,7 @@ def step(
         return nothing()
     values = -kept.y if falls else kept.y
     flags = (values > each for each in _thresholds(values, above))
-    splits = (_split(first_of_rows(each) if above else each, least) for each in flags)
+    splits = (_split(first_of_each(each) if above else each, least) for each in flags)
     best = max((each for each in splits if each), key=lambda each: each.score, default=None)
     if best is None:
         return nothing(_bound(kept.y, least))
@@ -137,17 +139,10 @@ def _thresholds(values: NDArray[np.float64], above: float) -> NDArray[np.float64
 
 def _split(above: NDArray[np.bool_], least: int) -> _Split | None:
     """Find the place from which on the share is larger, by likelihood over inflation."""
-    n, total = above.size, int(np.count_nonzero(above))
-    if total in (0, n):
+    left, gains = share_gains(above, least)
+    if not (gains > 0).any():
         return None
-    left = np.arange(least, n - least + 1)
-    hits = np.cumsum(above)[left - 1]
-    rest = total - hits
-    gains = likelihood(hits, left) + likelihood(rest, n - left) - likelihood(total, n)
-    gains = np.where(rest * left > hits * (n - left), gains, -np.inf)
     best = int(np.argmax(gains))
-    if not gains[best] > 0:
-        return None
     index = int(left[best])
     weight = max(inflation(above[:index]), inflation(above[index:]))
     near = np.flatnonzero(gains >= gains[best] - INTERVAL_DROP * weight)
@@ -222,14 +217,6 @@ def _return(best: _Split) -> float:
         return 0.0
     alike = hits * math.log(share) + (count - hits) * math.log1p(-share)
     return (float(likelihood(hits, count)) - alike) / inflation(last)
-
-
-def likelihood(hits: Any, count: Any) -> Any:
-    """Give the log likelihood of so many hits among so many, at their own share."""
-    from scipy.special import xlogy
-
-    misses = count - hits
-    return xlogy(hits, hits / count) + xlogy(misses, misses / count)
 
 
 def _bound(y: NDArray[np.float64], least: int) -> float:

@@ -119,29 +119,49 @@ def excess_onset(values: ArrayLike, thresholds: Sequence[float], margin: int = 8
 
 def _share_rises(above: NDArray[np.bool_], margin: int) -> Onset | None:
     n = above.size
-    total = int(np.count_nonzero(above))
-    if n < 2 * margin or total == 0:
+    left, gains = share_gains(above, margin)
+    if not (gains > 0).any():
         return None
-    left = np.arange(margin, n - margin + 1)
-    hits = np.cumsum(above)[left - 1]
-    rest = total - hits
-    gains = _likelihood(hits, left) + _likelihood(rest, n - left) - _likelihood(total, n)
-    gains = np.where(rest * left > hits * (n - left), gains, -np.inf)
     best = int(np.argmax(gains))
-    if not gains[best] > 0:
-        return None
     near = np.flatnonzero(gains >= gains[best] - LIKELIHOOD_DROP)
     place = int(left[best])
+    hits, total = np.count_nonzero(above[:place]), np.count_nonzero(above)
     return Onset(
         place=place,
         interval=(int(left[near[0]]), int(left[near[-1]])),
-        before=float(hits[best] / place),
-        after=float(rest[best] / (n - place)),
+        before=float(hits / place),
+        after=float((total - hits) / (n - place)),
         score=float(gains[best]),
     )
 
 
-def _likelihood(hits: Any, count: Any) -> Any:
+def share_gains(above: NDArray[np.bool_], margin: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give what two shares gain over one, for each place from which the larger one may hold.
+
+    Parameters
+    ----------
+    above : ndarray of bool, shape (n,)
+        In order.
+    margin : int
+        The fewest values on either side.
+
+    Returns
+    -------
+    places, gains : ndarray
+        In log likelihood; minus infinity where the second share is not larger. Empty if the
+        series is too short, or all its values are alike.
+    """
+    n, total = above.size, int(np.count_nonzero(above))
+    if n < 2 * margin or total in (0, n):
+        return np.empty(0, int), np.empty(0)
+    left = np.arange(margin, n - margin + 1)
+    hits = np.cumsum(above)[left - 1]
+    rest = total - hits
+    gains = likelihood(hits, left) + likelihood(rest, n - left) - likelihood(total, n)
+    return left, np.where(rest * left > hits * (n - left), gains, -np.inf)
+
+
+def likelihood(hits: Any, count: Any) -> Any:
     """Log likelihood of so many hits among so many, at their own share."""
     from scipy.special import xlogy
 

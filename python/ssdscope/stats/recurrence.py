@@ -72,7 +72,7 @@ def recurrence(events: ArrayLike) -> Recurrence | None:
     lags = np.arange(SHORTEST, longest + 1)
     loose = np.where(lags >= LOOSE_FROM, 3, 1)
     expected = (count / n) ** 2 * (n - lags) * loose
-    found = _summed(pairs)[lags]
+    found = summed(pairs)[lags]
     found = np.where(lags >= LOOSE_FROM, found, pairs[lags])
     # Where one step more or less counts, too, there are more by chance: each with its like.
     alike = np.split(found, [LOOSE_FROM - SHORTEST])
@@ -143,7 +143,7 @@ def _loose(pairs: NDArray[np.float64], rate: float, by_chance: NDArray[np.float6
     from scipy.stats import poisson
 
     steps, lags = round(pairs[0] / rate), SHORTEST + np.arange(by_chance.size)
-    found = _summed(pairs)[lags]
+    found = summed(pairs)[lags]
     expected = 3 * rate**2 * (steps - lags)
     likely = np.maximum(np.where(lags < LOOSE_FROM, 3.0, 1.0) * by_chance, expected)
     share = (found - expected) / (pairs[0] * (1 - lags / steps))
@@ -182,7 +182,7 @@ def returns(events: NDArray[np.bool_], longest: int) -> NDArray[np.float64]:
     return np.round(pairs)
 
 
-def _summed(returns: NDArray[np.float64]) -> NDArray[np.float64]:
+def summed(returns: NDArray[np.float64]) -> NDArray[np.float64]:
     """Add to each lag the one before it and the one after it."""
     padded = np.concatenate([[0.0], returns, [0.0]])
     total: NDArray[np.float64] = padded[:-2] + padded[1:-1] + padded[2:]

@@ -22,8 +22,8 @@ def draw_firmware(dice: Dice, chips: dict[str, Value]) -> dict[str, Value] | Non
     values |= _draw_units(dice, chips)
     values |= _draw_page_mapped(dice, chips, values) if kind == "page" else _draw_logs(dice)
     capacity = dice.log_uniform(*CAPACITY_BYTES)
-    planes = _planes(chips)
-    block = _block_bytes(chips)
+    planes = planes_of(chips)
+    block = block_bytes_of(chips)
     spare = dice.log_uniform(0.06, 0.5)
     exported = capacity / (planes * block)
     blocks = math.ceil(exported * (1 + spare))
@@ -54,18 +54,20 @@ def draw_firmware(dice: Dice, chips: dict[str, Value]) -> dict[str, Value] | Non
 PLANE_ORDERS = ("CWDP", "CDWP", "CWPD", "PDWC", "WCDP", "CPWD")
 
 
-def _planes(chips: dict[str, Value]) -> int:
+def planes_of(values: dict[str, Value]) -> int:
+    """Count the planes of the whole drive."""
     keys = ("nand.channels", "nand.ways", "nand.dies", "nand.planes")
-    return math.prod(number(chips, key) for key in keys)
+    return math.prod(number(values, key, 1) for key in keys)
 
 
-def _block_bytes(chips: dict[str, Value]) -> int:
-    return number(chips, "nand.pages_per_block") * number(chips, "nand.page_bytes")
+def block_bytes_of(values: dict[str, Value]) -> int:
+    """Give the bytes of a physical block."""
+    return number(values, "nand.pages_per_block") * number(values, "nand.page_bytes")
 
 
 def _draw_units(dice: Dice, chips: dict[str, Value]) -> dict[str, Value]:
     """Draw mapping unit, pages in a row and alignment, of those that fit the chips."""
-    page, planes = number(chips, "nand.page_bytes"), _planes(chips)
+    page, planes = number(chips, "nand.page_bytes"), planes_of(chips)
     block = number(chips, "host.logical_block_bytes")
     rows_of = number(chips, "nand.pages_per_block")
     fitting = [
@@ -108,9 +110,9 @@ def _draw_page_mapped(
     }
     if dice.chance(0.6):
         width = unit_planes_of(chips, layout)
-        groups = [n for n in range(2, _planes(chips) + 1) if _planes(chips) // width % n == 0]
+        groups = [n for n in range(2, planes_of(chips) + 1) if planes_of(chips) // width % n == 0]
         if groups:
-            values["ftl.reclaim_unit_bytes"] = dice.pick(groups) * width * _block_bytes(chips)
+            values["ftl.reclaim_unit_bytes"] = dice.pick(groups) * width * block_bytes_of(chips)
     if number(chips, "nand.bits_per_cell") > 1 and dice.chance(0.75):
         program = number(chips, "nand.program_ns")
         fold_when_idle = not dice.chance(0.3)
@@ -129,7 +131,7 @@ def unit_planes_of(chips: dict[str, Value], layout: dict[str, Value]) -> int:
     """Count the planes that a mapping unit lies on."""
     unit = number(layout, "ftl.map_unit_bytes") // number(chips, "nand.page_bytes")
     in_a_row = min(number(layout, "ftl.placement_pages"), unit)
-    return min(unit // in_a_row, _planes(chips))
+    return min(unit // in_a_row, planes_of(chips))
 
 
 def region_block_bytes(chips: dict[str, Value], values: dict[str, Value]) -> int:
@@ -138,7 +140,7 @@ def region_block_bytes(chips: dict[str, Value], values: dict[str, Value]) -> int
     width = unit_planes_of(chips, values)
     rows = unit // width
     pages = number(chips, "nand.pages_per_block") // number(chips, "nand.bits_per_cell") // rows
-    if number(values, "ftl.reclaim_unit_bytes") > width * _block_bytes(chips):
+    if number(values, "ftl.reclaim_unit_bytes") > width * block_bytes_of(chips):
         in_a_row = max(number(values, "ftl.placement_pages") // unit, 1)
         pages -= pages % in_a_row
     return pages * rows * number(chips, "nand.page_bytes")
@@ -175,5 +177,5 @@ def _draw_logs(dice: Dice) -> dict[str, Value]:
 
 def _merge_widths(chips: dict[str, Value], values: dict[str, Value]) -> list[int]:
     """How many blocks side by side a merge unit may be."""
-    planes, least = _planes(chips), unit_planes_of(chips, values)
+    planes, least = planes_of(chips), unit_planes_of(chips, values)
     return [width for width in range(least, planes + 1, least) if planes % width == 0]

@@ -5,8 +5,13 @@ import tomllib
 from typing import Any
 
 from ssdscope.studies.recovery.dice import Dice
-from ssdscope.studies.recovery.firmware import SPARE_BLOCKS_MIN, region_block_bytes
-from ssdscope.studies.recovery.modern import PLANES_MAX, block_bytes_of, capacity_of, planes_of
+from ssdscope.studies.recovery.firmware import (
+    SPARE_BLOCKS_MIN,
+    block_bytes_of,
+    planes_of,
+    region_block_bytes,
+)
+from ssdscope.studies.recovery.modern import PLANES_MAX, capacity_of
 from ssdscope.studies.recovery.shape import number
 from ssdscope.targets.drive_writer import Value
 from ssdscope.targets.presets import preset_text

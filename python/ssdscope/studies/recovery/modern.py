@@ -10,8 +10,10 @@ from ssdscope.studies.recovery.firmware import (
     PLANE_ORDERS,
     RUNS,
     SPARE_BLOCKS_MIN,
+    block_bytes_of,
     draw_water,
     fits,
+    planes_of,
     region_block_bytes,
     unit_planes_of,
 )
@@ -72,17 +74,6 @@ def capacity_of(values: dict[str, Value]) -> float:
     """Give the capacity, near enough to size what hangs on it."""
     raw = number(values, "nand.blocks_per_plane") * planes_of(values) * block_bytes_of(values)
     return raw / (1 + float(values["over_provisioning_ratio"]))
-
-
-def planes_of(values: dict[str, Value]) -> int:
-    """Count the planes of the whole drive."""
-    keys = ("nand.channels", "nand.ways", "nand.dies", "nand.planes")
-    return math.prod(number(values, key, 1) for key in keys)
-
-
-def block_bytes_of(values: dict[str, Value]) -> int:
-    """Give the bytes of a physical block."""
-    return number(values, "nand.pages_per_block") * number(values, "nand.page_bytes")
 
 
 def _draw_chips(dice: Dice) -> tuple[dict[str, Value], Types]:
