@@ -5,7 +5,7 @@ Each says where it comes from. Those that `calibrate` measures are held against 
 
 from __future__ import annotations
 
-__all__ = ["APART", "FOUND", "INTERVAL_DROP", "SPLIT_LEAST"]
+__all__ = ["APART", "FOUND", "INTERVAL_DROP", "LEAST_EFFECT", "SPLIT_LEAST", "TOLD"]
 
 SPLIT_LEAST = 8
 """Values on either side of a split, at least: of fewer no share can be told."""
@@ -31,3 +31,10 @@ have a longer tail, and need more."""
 
 APART = 7.0
 """By how much, in log likelihood, an answer must beat each rival: a thousand to one."""
+
+LEAST_EFFECT = 0.03
+"""Of the time that a request takes: what makes less of a difference nobody notices."""
+
+TOLD = 1.0
+"""Times the tolerance of a property, that an interval may reach to either side of its value: a
+value that may be further off is not told."""

@@ -68,6 +68,7 @@ from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.machine import naming_machine
+from ssdscope.probes.mechanisms import masked
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
 
@@ -221,11 +222,18 @@ def _of_one(
     try:
         if reason := _refused(probe, bench.info):
             raise Stopped(reason)
+        for name in probe.properties:
+            if mask := masked(name, bench.known):
+                missing.pop(name)
+                yield with_cost(mask.refusal(name, probe.name))
+        if not missing:
+            return
         with bench.allowance(probe.planned_writes_bytes(bench.info), progress, wall_s):
             bench.enter(probe.state)
             for finding in probe.detect(bench):
-                missing.pop(finding.name)
-                yield with_cost(finding)
+                if finding.name in missing:
+                    missing.pop(finding.name)
+                    yield with_cost(finding)
     except Stopped as stop:
         evidence = Evidence(detail=stop.detail or None)
         for name in missing:
@@ -251,11 +259,12 @@ def planned_writes_bytes(chosen: Sequence[ProbeInfo], info: DeviceInfo) -> int:
     on, for want of a drive, room or permission, is not written.
     """
     chosen = [each for each in chosen if info.writable and not _refused(each, info)]
-    own = sum(probe.declared_writes_bytes(info) for probe in chosen)
     if not info.snapshot:
         return sum(probe.planned_writes_bytes(info) for probe in chosen)
+    own = sum(probe.own_writes_bytes(info) for probe in chosen)
     window = Window(0, info.capacity_bytes)
-    return own + sum(state.writes_bytes(window) for state in {probe.state for probe in chosen})
+    states = {state for probe in chosen for state in probe.states(info)}
+    return own + sum(state.writes_bytes(window) for state in states)
 
 
 def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:

@@ -20,7 +20,10 @@ import numpy as np
 from ssdscope.errors import DeviceError
 from ssdscope.findings import SIZE_SWEEP, Detected, Finding, Reason
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, Work, silent
+from ssdscope.probes.record import Record
+from ssdscope.probes.run import run
 from ssdscope.probes.states import State, Window, prepare
+from ssdscope.probes.stopped import Stopped
 from ssdscope.seeds import stream
 from ssdscope.targets.metered import Watch
 from ssdscope.targets.records import (
@@ -36,9 +39,14 @@ from ssdscope.targets.records import (
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ssdscope.targets.device import Device, Plan, Snapshot
+    from ssdscope.inference.series import Series
+    from ssdscope.probes.plan import Plan
+    from ssdscope.targets.device import Device, Snapshot
+    from ssdscope.targets.device import Plan as Workload
     from ssdscope.targets.quiet import Quiet
     from ssdscope.targets.records import DeviceInfo, Log, RunResult
+
+__all__ = ["MAX_FOREIGN_SHARE", "Bench", "Stopped"]
 
 MAX_FOREIGN_SHARE = 0.1
 """Of a measurement's time that others may keep a drive busy; a little is what medians are for."""
@@ -46,15 +54,6 @@ MAX_FOREIGN_SHARE = 0.1
 _NOTHING = Moved(0, 0)
 _GONE = (errno.ENODEV, errno.ENXIO)
 _WORDS = {OP_READ: "reads", OP_WRITE: "writes", OP_FLUSH: "flushes", OP_DISCARD: "discards"}
-
-
-class Stopped(Exception):  # noqa: N818 - no error: an answer that ends a probe
-    """A probe cannot go on, for a reason of the closed list; what it left open gets that answer."""
-
-    def __init__(self, reason: Reason, detail: str = "") -> None:
-        super().__init__(detail or str(reason))
-        self.reason = reason
-        self.detail = detail
 
 
 def _refuse_company(log: Log, theirs: Moved, read_ns_per_byte: float, most_share: float) -> None:
@@ -126,6 +125,8 @@ class Bench:
     ----------
     known : dict of str to Finding
         What was found so far, by property; a probe that uses one must do without, too.
+    record : Record
+        Series of the plans that were taken.
     bytes_written, requests : int
         Spent since the bench was made, preparation included.
     """
@@ -143,6 +144,7 @@ class Bench:
         self._deadline: Deadline | None = None
         self._progress: StageProgress = silent
         self._foreign_before = device.foreign_bytes() or _NOTHING
+        self.record = Record()
         self._kept: dict[State, Snapshot] = {}
         self._state: State | None = State.AS_FOUND
         if device.info.snapshot:
@@ -198,6 +200,20 @@ class Bench:
         """Give the value of a property that was detected before; None otherwise."""
         finding = self.known.get(name)
         return finding.value if isinstance(finding, Detected) else None
+
+    def take(self, plan: Plan) -> Series:
+        """Give the series of a plan; one that was taken before is not measured again.
+
+        Raises
+        ------
+        Stopped
+            As of `issue`.
+        """
+        taken = self.record.get(plan)
+        if taken is None:
+            taken = run(self, plan)
+            self.record.put(plan, taken)
+        return taken
 
     @contextmanager
     def allowance(
@@ -318,7 +334,7 @@ class Bench:
         """Write; as `issue`."""
         return self.issue(OP_WRITE, offsets, lengths, **pacing)
 
-    def run(self, plan: Plan, writes_bytes: int) -> RunResult:
+    def run(self, plan: Workload, writes_bytes: int) -> RunResult:
         """Run a workload that writes at most so many bytes.
 
         Raises

@@ -15,7 +15,7 @@ import numpy as np
 
 from ssdscope import stats
 from ssdscope.findings import Reason
-from ssdscope.probes.bench import Stopped
+from ssdscope.probes.stopped import Stopped
 from ssdscope.targets.records import OP_READ
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal
 from ssdscope.probes.states import State, Window
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from ssdscope.findings import Finding
     from ssdscope.probes.bench import Bench
+    from ssdscope.probes.plan import Plan
     from ssdscope.targets.records import DeviceInfo
 
 
@@ -22,6 +23,11 @@ LEAST_BYTES = 16 << 20
 def no_writes(_info: DeviceInfo) -> int:
     """Declare that nothing is written."""
     return 0
+
+
+def no_plans(_info: DeviceInfo) -> Sequence[Plan]:
+    """Declare no plans."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,8 @@ class ProbeInfo:
         What the drive is prepared to before.
     least_bytes
         Of capacity; a smaller drive has no room for the experiment.
+    plans
+        The largest plans that it may ask for on a drive; what they write is declared with them.
     """
 
     name: str
@@ -56,8 +64,27 @@ class ProbeInfo:
     declared_writes_bytes: Callable[[DeviceInfo], int] = no_writes
     state: State = State.AS_FOUND
     least_bytes: int = LEAST_BYTES
+    plans: Callable[[DeviceInfo], Sequence[Plan]] = no_plans
+
+    def own_writes_bytes(self, info: DeviceInfo) -> int:
+        """Give the most that is written besides states that are prepared once for all probes.
+
+        A drive that cannot keep a state is prepared again before each plan that begins with it.
+        """
+        plans = self.plans(info)
+        again = [] if info.snapshot else [each.state for each in plans if each.state][1:]
+        return (
+            self.declared_writes_bytes(info)
+            + sum(each.writes_bytes(info) for each in plans)
+            + sum(state.writes_bytes(Window(0, info.capacity_bytes)) for state in again)
+        )
+
+    def states(self, info: DeviceInfo) -> set[State]:
+        """Give what the drive is prepared to."""
+        return {self.state, *(each.state for each in self.plans(info) if each.state)}
 
     def planned_writes_bytes(self, info: DeviceInfo) -> int:
         """Give the most that is written with preparation, if nothing was prepared before."""
         window = Window(0, info.capacity_bytes)
-        return self.declared_writes_bytes(info) + self.state.writes_bytes(window)
+        states = sum(each.writes_bytes(window) for each in self.states(info))
+        return self.own_writes_bytes(info) + states

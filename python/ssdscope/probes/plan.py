@@ -1,0 +1,84 @@
+"""What is measured, apart from what is made of it: a plan is run once and gives one series.
+
+A family of properties (`properties`) asks for plans, and decides on their series alone. So a plan
+holds all that its requests hang on: two that are equal have the same series, which is kept
+(`record`) and read again where nothing but the decision is to change.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ssdscope.probes.states import State
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    from ssdscope.findings import Finding
+    from ssdscope.inference.series import Series
+    from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import DeviceInfo
+
+__all__ = ["Ask", "Plan"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(ABC):
+    """One measurement: a frozen dataclass whose fields say all that its requests hang on.
+
+    Attributes
+    ----------
+    state
+        What the drive is brought into before; None if it may be in any.
+    write_cache, read_cache
+        Whether they stay on. Those that the drive lets be switched off are off otherwise.
+    number
+        Tells repetitions apart, which are drawn anew.
+    """
+
+    state: State | None = State.AS_FOUND
+    write_cache: bool = False
+    read_cache: bool = False
+    number: int = 0
+
+    @abstractmethod
+    def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
+        """Ask the drive, which is in its state, and give what came of it.
+
+        It is repeated as a whole where others came across (`Reason.INTERFERENCE`).
+        """
+
+    def writes_bytes(self, info: DeviceInfo) -> int:  # noqa: ARG002
+        """Give the most that it writes, its state not counted."""
+        return 0
+
+
+class Ask(Protocol):
+    """What a family sees of a drive: series of plans, and what is known already."""
+
+    @property
+    def info(self) -> DeviceInfo:
+        """What a host knows of the drive."""
+
+    @property
+    def known(self) -> Mapping[str, Finding]:
+        """What was found so far, by property."""
+
+    def take(self, plan: Plan) -> Series:
+        """Give the series of a plan, which is measured or was recorded.
+
+        Raises
+        ------
+        Stopped
+            If it cannot be measured; the reason is that of the finding.
+        """
+
+    def found(self, name: str) -> float | str | None:
+        """Give the value of a property that was detected; None otherwise."""
+
+    def progress(self, stage: str, share: float) -> None:
+        """Tell how far the family has got (0 to 1)."""

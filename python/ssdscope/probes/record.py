@@ -1,0 +1,93 @@
+"""Series of a drive, kept: what was measured once can be decided upon again, without the drive."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ssdscope.errors import UsageError
+from ssdscope.inference.series import Series
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.plan import Plan
+    from ssdscope.targets.records import DeviceInfo
+
+__all__ = ["VERSION", "Record"]
+
+VERSION = 1
+"""Of what is written; a series of another is refused."""
+_COLUMNS = ("x", "y", "stratum", "time_ns", "valid")
+
+
+class Record:
+    """Series by the plan that they are of.
+
+    Parameters
+    ----------
+    about
+        What the drive, its state and the seed were, in words.
+    """
+
+    def __init__(self, about: str = "") -> None:
+        self.about = about
+        self._series: dict[str, Series] = {}
+
+    def get(self, plan: Plan) -> Series | None:
+        """Give the series of a plan, if it was measured."""
+        return self._series.get(repr(plan))
+
+    def put(self, plan: Plan, series: Series) -> None:
+        """Keep the series of a plan."""
+        self._series[repr(plan)] = series
+
+    def __len__(self) -> int:
+        return len(self._series)
+
+    def save(self, path: Path, info: DeviceInfo) -> None:
+        """Write everything to a file, compressed."""
+        head = {"version": VERSION, "about": self.about, "info": asdict(info)}
+        arrays = [np.array(json.dumps(head)), np.array(list(self._series), dtype=str)]
+        for series in self._series.values():
+            arrays += [_small(getattr(series, name)) for name in _COLUMNS]
+        with path.open("wb") as file:
+            np.savez_compressed(file, *arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> Record:
+        """Read a file.
+
+        Raises
+        ------
+        UsageError
+            If it is none of these, or of another version.
+        """
+        hint = "record it again: ssdscope probe all TARGET --record FILE"
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                head = json.loads(str(file["arr_0"]))
+                if head["version"] != VERSION:
+                    said = f"series of version {head['version']}, and this is version {VERSION}"
+                    raise UsageError(f"{path}: {said}", hint=hint)
+                record = cls(head["about"])
+                for number, plan in enumerate(file["arr_1"].tolist()):
+                    first = 2 + number * len(_COLUMNS)
+                    columns = (file[f"arr_{first + at}"] for at in range(len(_COLUMNS)))
+                    record._series[plan] = Series.of(**dict(zip(_COLUMNS, columns, strict=True)))
+        except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise UsageError(f"{path}: no recorded series", hint=hint) from error
+        return record
+
+
+def _small(column: NDArray[Any]) -> NDArray[Any]:
+    """Give a column in as few bytes as hold it: whole numbers as such."""
+    if column.dtype != np.float64 or not (column == np.round(column)).all() or (column < 0).any():
+        return column
+    return column.astype(np.min_scalar_type(int(column.max(initial=0))))

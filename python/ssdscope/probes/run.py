@@ -1,0 +1,34 @@
+"""Runs plans on a drive: its state, its caches, its other users, and the record of it all."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ssdscope.probes.discipline import in_peace
+
+if TYPE_CHECKING:
+    from ssdscope.inference.series import Series
+    from ssdscope.probes.bench import Bench
+    from ssdscope.probes.plan import Plan
+
+__all__ = ["run"]
+
+
+def run(bench: Bench, plan: Plan) -> Series:
+    """Bring the drive into the state of a plan, and measure what it asks.
+
+    Raises
+    ------
+    Stopped
+        If others keep the drive busy, requests fail, or the allowance does not reach.
+    """
+
+    def begin() -> None:
+        if plan.state is not None:
+            bench.enter(plan.state)
+
+    begin()
+    measure = partial(plan.measure, bench, bench.rng(repr(plan)))
+    with bench.without_caches(write=not plan.write_cache, read=not plan.read_cache):
+        return in_peace(bench, measure, undo=begin)

@@ -1,0 +1,110 @@
+"""What evidence comes to: the one place where a finding is decided.
+
+Found is what beats nothing by what its engine takes (`inference.levels`), and every rival by
+`APART`. What is not found is absent if no effect that anyone would notice could hide in the data,
+and cannot be told otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ssdscope.findings import (
+    PROPERTIES,
+    Absent,
+    Ambiguous,
+    Detected,
+    Evidence,
+    Finding,
+    Reason,
+    Undetectable,
+)
+from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT, TOLD
+
+if TYPE_CHECKING:
+    from ssdscope.inference.series import Weighed
+
+__all__ = ["absent", "detected", "refused", "weighed"]
+
+
+def weighed(
+    name: str,
+    found: Weighed,
+    engine: str,
+    evidence: Evidence,
+    *,
+    probe: str,
+    value: float | str | None = None,
+    interval: tuple[float, float] | None = None,
+) -> Finding:
+    """Decide on what an engine found.
+
+    Parameters
+    ----------
+    name
+        The property.
+    engine
+        A key of `levels.FOUND`.
+    value, interval
+        What the estimate stands for, if that is not the value itself.
+    """
+    if found.estimate is None or found.score < FOUND[engine] or found.effect < LEAST_EFFECT:
+        if found.bound <= LEAST_EFFECT:
+            return absent(name, found.bound, evidence, probe=probe)
+        return refused(name, Reason.EFFECT_BELOW_NOISE, evidence, probe=probe)
+    if found.margin < APART:
+        return _either(name, found, evidence, probe)
+    told = found.estimate if value is None else value
+    ends = found.interval if interval is None and value is None else interval
+    return detected(name, told, ends, found.effect, evidence, probe=probe)
+
+
+def detected(
+    name: str,
+    value: float | str,
+    interval: tuple[float, float] | None,
+    effect: float,
+    evidence: Evidence,
+    *,
+    probe: str,
+) -> Finding:
+    """Tell a value, unless its interval allows for one that is further off than is right."""
+    tolerance = PROPERTIES[name].tolerance
+    if tolerance is not None and interval is not None and not isinstance(value, str):
+        low, high = interval
+        if max(high - value, value - low) > TOLD * tolerance * abs(value):
+            said = evidence.saying("what it may be lies too far apart")
+            return refused(name, Reason.EFFECT_BELOW_NOISE, said, probe=probe)
+    return Detected(
+        name=name, probe=probe, value=value, interval=interval, effect=effect, evidence=evidence
+    )
+
+
+def absent(
+    name: str, bound: float, evidence: Evidence, *, probe: str, reason: str | None = None
+) -> Absent:
+    """Say that it was looked for, and is not there."""
+    said = reason or f"nothing of the kind makes a difference of more than {100 * bound:.2g} %"
+    return Absent(name=name, probe=probe, bound=bound, reason=said, evidence=evidence)
+
+
+def refused(name: str, reason: Reason, evidence: Evidence, *, probe: str) -> Undetectable:
+    """Say that it cannot be told; what was fitted is nobody's answer then."""
+    return Undetectable(name=name, probe=probe, reason=reason, evidence=evidence.unfitted())
+
+
+def _either(name: str, found: Weighed, evidence: Evidence, probe: str) -> Finding:
+    """Name the estimate and the rivals that come as close, if they are values."""
+    near = [each for each in found.rivals if each.margin < APART]
+    values: list[Any] = [found.estimate, *(each.estimate for each in near)]
+    if None in values:
+        said = evidence.saying(f"{near[0].name} explains it as well")
+        return refused(name, Reason.MODEL_MISFIT, said, probe=probe)
+    names = " or ".join(dict.fromkeys(each.name for each in near))
+    return Ambiguous(
+        name=name,
+        probe=probe,
+        evidence=evidence,
+        candidates=tuple(sorted(set(values))),
+        reason=f"{names} explains it as well",
+    )

@@ -1,0 +1,117 @@
+"""Plans, their record, and what evidence comes to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from ssdscope.errors import UsageError
+from ssdscope.findings import Absent, Ambiguous, Detected, Evidence, Reason, Undetectable
+from ssdscope.inference.levels import APART, FOUND
+from ssdscope.inference.series import Rival, Series, Weighed
+from ssdscope.probes import Bench, Budget, mechanisms, record, verdict
+from ssdscope.probes.mechanisms import Mask, masked
+from ssdscope.probes.plan import Plan
+from ssdscope.probes.record import Record
+from ssdscope.targets.opening import open_target
+
+ALPHA = "read_latency_alpha_ns"
+UNIT = "rmw_unit_bytes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reads(Plan):
+    """Some reads at random."""
+
+    count: int
+
+    def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
+        offsets = rng.integers(0, 256, self.count) * 4096
+        log = bench.read(offsets.astype(np.uint64), 4096)
+        return Series.of(offsets, log.latency_ns)
+
+
+def a_bench() -> Bench:
+    return Bench(open_target("sim:mqsim-8g", seed=1).device, Budget.parse("default"), 7)
+
+
+def test_a_plan_is_measured_once() -> None:
+    bench = a_bench()
+    first = bench.take(Reads(count=20))
+    assert bench.requests == 20
+    assert bench.take(Reads(count=20)) is first
+    assert bench.requests == 20
+    again = bench.take(Reads(count=20, number=1))
+    assert (again.x != first.x).any()
+    assert bench.requests == 40
+
+
+def test_a_record_gives_back_what_was_measured(tmp_path: Path) -> None:
+    bench = a_bench()
+    taken = bench.take(Reads(count=200))
+    path = tmp_path / "series.npz"
+    bench.record.save(path, bench.info)
+    back = Record.load(path).get(Reads(count=200))
+    assert back is not None
+    for name in ("x", "y", "stratum", "time_ns", "valid"):
+        assert (getattr(back, name) == getattr(taken, name)).all()
+    assert Record.load(path).get(Reads(count=201)) is None
+
+
+def test_a_record_of_another_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "series.npz"
+    with patch.object(record, "VERSION", 99):
+        Record().save(path, a_bench().info)
+    with pytest.raises(UsageError, match="version 99") as refused:
+        Record.load(path)
+    assert "record it again" in (refused.value.hint or "")
+    path.write_text("nothing of the kind")
+    with pytest.raises(UsageError, match="no recorded series"):
+        Record.load(path)
+
+
+def weighed(score: float, margin: float = 99.0, effect: float = 0.5, rival: float | None = 2.0):
+    rivals = (Rival("part", margin, rival),)
+    return verdict.weighed(
+        UNIT,
+        Weighed(4096.0, None, score, effect, effect, rivals),
+        "period",
+        Evidence(),
+        probe="units",
+    )
+
+
+def test_what_evidence_comes_to() -> None:
+    enough = FOUND["period"]
+    told = weighed(enough)
+    assert isinstance(told, Detected)
+    assert told.value == 4096
+    assert isinstance(weighed(enough - 0.1), Undetectable)
+    assert isinstance(weighed(enough - 0.1, effect=0.001), Absent)
+    either = weighed(enough, margin=APART - 0.1)
+    assert isinstance(either, Ambiguous)
+    assert either.candidates == (2.0, 4096.0)
+    unnamed = weighed(enough, margin=APART - 0.1, rival=None)
+    assert isinstance(unnamed, Undetectable)
+    assert unnamed.reason is Reason.MODEL_MISFIT
+
+
+def test_a_value_that_may_be_further_off_than_right_is_not_told() -> None:
+    for high, kind in ((108.0, Detected), (112.0, Undetectable)):
+        found = verdict.detected(ALPHA, 100.0, (95.0, high), 0.5, Evidence(), probe="latency")
+        assert isinstance(found, kind)
+
+
+def test_what_hides_what_is_a_table() -> None:
+    rows = (Mask("pslc_bytes", (Detected,), ("gc_period_bytes",), "folding hides it"),)
+    region = Detected(name="pslc_bytes", probe="region", value=1.0, interval=None, effect=1.0)
+    with patch.object(mechanisms, "MASKS", rows):
+        assert masked("gc_period_bytes", {}) is None
+        assert masked("reclaim_unit_bytes", {"pslc_bytes": region}) is None
+        hidden = masked("gc_period_bytes", {"pslc_bytes": region})
+        assert hidden is not None
+        assert hidden.refusal("gc_period_bytes", "collection").reason is Reason.MASKED
