@@ -80,11 +80,11 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answers]:
         ledger = Ledger(device)
         told[name] = asked(device)
         chosen = probes.choose("all", FULL)
-        assert ledger.bytes_written <= probes.planned_writes_bytes(chosen, device.info)
+        assert ledger.bytes_written <= probes.planned_writes_bytes(chosen, device.info, full=True)
         own = {each.probe: each.bytes_written for each in told[name].values()}
         assert sum(own.values()) == ledger.bytes_written
         for probe in chosen:
-            assert own[probe.name] <= probe.planned_writes_bytes(device.info), probe.name
+            assert own[probe.name] <= probe.planned_writes_bytes(device.info, full=True), probe.name
     return told
 
 
@@ -241,5 +241,5 @@ def test_a_written_file_keeps_to_plan_and_time(tmp_path: Path) -> None:
     ledger = Ledger(device)
     found = asked(device, budget=BRIEF)
     chosen = probes.choose("all", BRIEF)
-    assert ledger.bytes_written <= probes.planned_writes_bytes(chosen, device.info)
+    assert ledger.bytes_written <= probes.planned_writes_bytes(chosen, device.info, full=True)
     assert {name for _, name in found} == {name for each in chosen for name in each.properties}

@@ -71,9 +71,9 @@ def test_nobody_is_told_what_cannot_help_there(reason: Reason) -> None:
 
 
 def test_a_probe_that_was_left_out_is_named() -> None:
-    left = Where("simulated", virtual=True, left_out=("trim_rounds",))
-    assert "trim_rounds" in what_would_help(Reason.EFFECT_BELOW_NOISE, left)
-    assert "trim_rounds" not in what_would_help(Reason.NOT_SUPPORTED, left)
+    left = Where("simulated", virtual=True, left_out=("amplification",))
+    assert "amplification" in what_would_help(Reason.EFFECT_BELOW_NOISE, left)
+    assert "amplification" not in what_would_help(Reason.NOT_SUPPORTED, left)
     full = Where("file", full=True)
     assert "--budget full:" in what_would_help(Reason.BUDGET_EXHAUSTED, full)
 

@@ -26,6 +26,9 @@ class Property:
         What it shows by: the subject of a sentence.
     tolerance
         By what share of the truth a value may be off; None if only the truth itself is right.
+    hangs_on_use
+        Whether the size of a value hangs on what is asked of the drive, so that what is right or
+        wrong is that it is there.
     """
 
     key: str
@@ -34,6 +37,7 @@ class Property:
     note: str
     sign: str
     tolerance: float | None = None
+    hangs_on_use: bool = False
 
     @property
     def exact(self) -> bool:
@@ -120,7 +124,7 @@ _EVERY = (
     ),
     Property(
         "trim_effect", "x", "Effect of TRIM", "on the settled rate of random writes",
-        "a gain by discards", TOLERANCE,
+        "a gain by discards", TOLERANCE, hangs_on_use=True,
     ),
     Property(
         "over_provisioning_ratio", "x", "Over-provisioning", "spare space over exported space",

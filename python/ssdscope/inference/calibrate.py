@@ -107,8 +107,13 @@ NULLS: dict[str, Callable[[int, np.random.Generator], NDArray[np.float64]]] = {
     "a step": _level,
 }
 """What may be instead of what is looked for; the last two are other mechanisms."""
-IS_ONE = {("step", "a step"), ("step of rare waits", "a step"), ("recurrence", "even waits")}
-"""No nulls of these engines: there they look for just that."""
+IS_ONE = {
+    ("step", "a step"),
+    ("step of rare waits", "a step"),
+    ("step at a place", "drift"),
+    ("recurrence", "even waits"),
+}
+"""No nulls of these engines: there they look for just that, or are given values without it."""
 
 
 def _step(kind: str, effect: float, rng: np.random.Generator) -> float:
@@ -125,6 +130,12 @@ def _rare(kind: str, effect: float, rng: np.random.Generator) -> float:
     times = over_usual(values, VALUES // 16)
     found = step(Series.of(np.arange(VALUES), times), above=WAITS)
     return min(found.score, found.margin)
+
+
+def _at_a_place(kind: str, effect: float, rng: np.random.Generator) -> float:
+    values = latencies(kind, VALUES, rng)
+    values[:PLACE] *= 1 + effect
+    return step(Series.of(np.arange(VALUES), values), falls=True, at=PLACE).score
 
 
 def _period(kind: str, effect: float, rng: np.random.Generator) -> float:
@@ -182,6 +193,7 @@ def _saturation(kind: str, effect: float, rng: np.random.Generator) -> float:
 ENGINES: dict[str, tuple[Callable[[str, float, np.random.Generator], float], str]] = {
     "step": (_step, "all values larger by"),
     "step of rare waits": (_rare, "share of values that wait"),
+    "step at a place": (_at_a_place, "all values before it larger by"),
     "period": (_period, "a third of the places slower by"),
     "recurrence": (_recurrence, "every 125th slower by"),
     "contrast": (_contrast, "one condition slower by"),

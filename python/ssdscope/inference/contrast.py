@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope import stats
 from ssdscope.inference.series import Series, Weighed, nothing
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["contrast"]
+__all__ = ["contrast", "ratio_of_means"]
 
 CLIPPED = 0.05
 """Of the strata, on either side: a spike moves a ratio by its size, and counts as much as these."""
@@ -52,6 +53,29 @@ def contrast(series: Series) -> Weighed:
         math.expm1(abs(mean)),
         math.expm1(abs(mean) + half),
     )
+
+
+def ratio_of_means(
+    one: ArrayLike, other: ArrayLike, pieces: int, *, seed: int = 0
+) -> tuple[float, float, float]:
+    """Give the ratio of two means, and its interval of 95 %, by resampling long pieces of either.
+
+    Rare long waits make most of a mean, and come in bursts, so that single values are no sample.
+
+    Parameters
+    ----------
+    one, other : array_like, shapes (n,) and (m,)
+        In order of time.
+    pieces
+        Of either, as many as hold several waits each.
+    """
+    sides = [np.asarray(each, dtype=float) for each in (one, other)]
+    means = [np.array([part.mean() for part in np.array_split(each, pieces)]) for each in sides]
+    draws = [
+        stats.block_bootstrap(each, np.mean, seed=seed + side) for side, each in enumerate(means)
+    ]
+    low, high = (float(each) for each in stats.percentile_interval(draws[0] / draws[1]))
+    return float(sides[0].mean() / sides[1].mean()), low, high
 
 
 def _ratios(kept: Series) -> NDArray[np.float64]:

@@ -18,6 +18,7 @@ A place is one of few and its likelihood no parabola, so that 1.92 would not do;
 FOUND: dict[str, float] = {
     "step": 30.0,
     "step of rare waits": 30.0,
+    "step at a place": 12.0,
     "period": 10.0,
     "recurrence": 30.0,
     "contrast": 10.0,

@@ -81,6 +81,11 @@ class Series:
         """Give the rows that can be trusted."""
         return self if self.valid.all() else self.where(self.valid)
 
+    def then(self, other: Series) -> Series:
+        """Give these rows, and those of another behind them."""
+        pairs = ((getattr(each, name) for each in (self, other)) for name in self.__annotations__)
+        return Series(*(np.concatenate(list(pair)) for pair in pairs))
+
     def with_y(self, y: ArrayLike) -> Series:
         """Give the same with other values."""
         return Series(self.x, _column(y, float), self.stratum, self.time_ns, self.valid)

@@ -12,7 +12,7 @@ Rivals: *drift*, a share that rises evenly instead of at one place; *return*, th
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +38,12 @@ but one in twenty. Without it a polynomial could be as steep as any step."""
 
 
 def step(
-    series: Series, *, least: int = SPLIT_LEAST, falls: bool = False, above: float = 0.0
+    series: Series,
+    *,
+    least: int = SPLIT_LEAST,
+    falls: bool = False,
+    above: float = 0.0,
+    at: float | None = None,
 ) -> Weighed:
     """Find the place from which on values are larger for good.
 
@@ -54,6 +59,9 @@ def step(
         If given, only values above it count, which are rare waits: of values over the usual ones
         of their time (`noise`). Those stand out far more than anything drifts, so that drift is no
         rival; and of a row of them, as another user makes, the first counts.
+    at
+        The `x` from which on they are larger, if that is known, and only asked whether they are.
+        Then nothing is a rival: whoever made the step takes drift out of the values.
 
     Returns
     -------
@@ -67,11 +75,14 @@ def step(
         return nothing()
     values = -kept.y if falls else kept.y
     flags = (values > each for each in _thresholds(values, above))
-    splits = (_split(first_of_each(each) if above else each, least) for each in flags)
+    only = None if at is None else int(np.searchsorted(kept.x, at))
+    splits = (_split(first_of_each(each) if above else each, least, only) for each in flags)
     best = max((each for each in splits if each), key=lambda each: each.score, default=None)
     if best is None:
         return nothing(_bound(kept.y, least))
     found = _weighed(kept, values, best, falls)
+    if at is not None:
+        return replace(found, rivals=())
     return found if above else found.against([Rival("drift", best.score - _drift(best))])
 
 
@@ -137,9 +148,11 @@ def _thresholds(values: NDArray[np.float64], above: float) -> NDArray[np.float64
     return np.unique(np.maximum(every, above)) if above else every
 
 
-def _split(above: NDArray[np.bool_], least: int) -> _Split | None:
+def _split(above: NDArray[np.bool_], least: int, only: int | None) -> _Split | None:
     """Find the place from which on the share is larger, by likelihood over inflation."""
     left, gains = share_gains(above, least)
+    if only is not None:
+        gains = np.where(left == only, gains, -np.inf)
     if not (gains > 0).any():
         return None
     best = int(np.argmax(gains))

@@ -60,8 +60,6 @@ from ssdscope.probes import (
     read_cache,
     reclaim_unit,
     rmw_unit,
-    trim,
-    trim_rounds,
     write_buffer,
 )
 from ssdscope.probes.bench import Bench, Stopped
@@ -69,6 +67,7 @@ from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.machine import naming_machine
 from ssdscope.probes.mechanisms import masked
+from ssdscope.probes.properties import trim
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
 
@@ -117,7 +116,6 @@ _PROBES: tuple[ProbeInfo, ...] = (
     trim.PROBE,
     allocation.PROBE,
     internal_volumes.PROBE,
-    trim_rounds.PROBE,
     gc_period.PROBE,
     gc_knee.PROBE,
     reclaim_unit.PROBE,
@@ -195,7 +193,12 @@ def each(
 def _where(finding: Finding, bench: Bench, chosen: Sequence[ProbeInfo]) -> Where:
     """Say where something was found: on what, and what a full budget would run besides."""
     every = [] if len(chosen) == 1 else choose("all", replace(bench.budget, heavy=True))
-    more = [each.name for each in every if each not in chosen and finding.name in each.properties]
+    more = [
+        each.name
+        for each in every
+        if finding.name in each.properties
+        and (each not in chosen or (each.more(bench.info) and not bench.heavy))
+    ]
     return Where(bench.info.kind, bench.virtual, bench.budget.heavy, tuple(more))
 
 
@@ -228,7 +231,8 @@ def _of_one(
                 yield with_cost(mask.refusal(name, probe.name))
         if not missing:
             return
-        with bench.allowance(probe.planned_writes_bytes(bench.info), progress, wall_s):
+        planned = probe.planned_writes_bytes(bench.info, full=bench.heavy)
+        with bench.allowance(planned, progress, wall_s):
             bench.enter(probe.state)
             for finding in probe.detect(bench):
                 if finding.name in missing:
@@ -252,7 +256,9 @@ def _refused(probe: ProbeInfo, info: DeviceInfo) -> Reason | None:
     return None
 
 
-def planned_writes_bytes(chosen: Sequence[ProbeInfo], info: DeviceInfo) -> int:
+def planned_writes_bytes(
+    chosen: Sequence[ProbeInfo], info: DeviceInfo, *, full: bool = False
+) -> int:
     """Give the most that probes write together; a state that several begin with counts once.
 
     A drive that cannot keep its state is prepared again before each. What a probe refuses to begin
@@ -260,10 +266,10 @@ def planned_writes_bytes(chosen: Sequence[ProbeInfo], info: DeviceInfo) -> int:
     """
     chosen = [each for each in chosen if info.writable and not _refused(each, info)]
     if not info.snapshot:
-        return sum(probe.planned_writes_bytes(info) for probe in chosen)
-    own = sum(probe.own_writes_bytes(info) for probe in chosen)
+        return sum(probe.planned_writes_bytes(info, full=full) for probe in chosen)
+    own = sum(probe.own_writes_bytes(info, full=full) for probe in chosen)
     window = Window(0, info.capacity_bytes)
-    states = {state for probe in chosen for state in probe.states(info)}
+    states = {state for probe in chosen for state in probe.states(info, full=full)}
     return own + sum(state.writes_bytes(window) for state in states)
 
 

@@ -161,6 +161,11 @@ class Bench:
         return self.info.clock == "virtual"
 
     @property
+    def heavy(self) -> bool:
+        """Whether plans may be asked for that only a full budget allows."""
+        return self.budget.heavy
+
+    @property
     def counts_requests(self) -> bool:
         """Whether the kernel counts the requests that reach the drive, and all of ours do."""
         return self.info.kind == "block" and bool((self._device.access() or {}).get("direct_io"))

@@ -53,6 +53,8 @@ class ProbeInfo:
         Of capacity; a smaller drive has no room for the experiment.
     plans
         The largest plans that it may ask for on a drive; what they write is declared with them.
+    more
+        Plans besides, of a full budget.
     """
 
     name: str
@@ -65,13 +67,18 @@ class ProbeInfo:
     state: State = State.AS_FOUND
     least_bytes: int = LEAST_BYTES
     plans: Callable[[DeviceInfo], Sequence[Plan]] = no_plans
+    more: Callable[[DeviceInfo], Sequence[Plan]] = no_plans
 
-    def own_writes_bytes(self, info: DeviceInfo) -> int:
+    def planned(self, info: DeviceInfo, *, full: bool = False) -> Sequence[Plan]:
+        """Give the largest plans that it may ask for."""
+        return (*self.plans(info), *(self.more(info) if full else ()))
+
+    def own_writes_bytes(self, info: DeviceInfo, *, full: bool = False) -> int:
         """Give the most that is written besides states that are prepared once for all probes.
 
         A drive that cannot keep a state is prepared again before each plan that begins with it.
         """
-        plans = self.plans(info)
+        plans = self.planned(info, full=full)
         again = [] if info.snapshot else [each.state for each in plans if each.state][1:]
         return (
             self.declared_writes_bytes(info)
@@ -79,12 +86,13 @@ class ProbeInfo:
             + sum(state.writes_bytes(Window(0, info.capacity_bytes)) for state in again)
         )
 
-    def states(self, info: DeviceInfo) -> set[State]:
+    def states(self, info: DeviceInfo, *, full: bool = False) -> set[State]:
         """Give what the drive is prepared to."""
-        return {self.state, *(each.state for each in self.plans(info) if each.state)}
+        planned = self.planned(info, full=full)
+        return {self.state, *(each.state for each in planned if each.state)}
 
-    def planned_writes_bytes(self, info: DeviceInfo) -> int:
+    def planned_writes_bytes(self, info: DeviceInfo, *, full: bool = False) -> int:
         """Give the most that is written with preparation, if nothing was prepared before."""
         window = Window(0, info.capacity_bytes)
-        states = sum(each.writes_bytes(window) for each in self.states(info))
-        return self.own_writes_bytes(info) + states
+        states = sum(each.writes_bytes(window) for each in self.states(info, full=full))
+        return self.own_writes_bytes(info, full=full) + states

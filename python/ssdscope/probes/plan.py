@@ -68,6 +68,10 @@ class Ask(Protocol):
     def known(self) -> Mapping[str, Finding]:
         """What was found so far, by property."""
 
+    @property
+    def heavy(self) -> bool:
+        """Whether plans may be asked for that only a full budget allows."""
+
     def take(self, plan: Plan) -> Series:
         """Give the series of a plan, which is measured or was recorded.
 

@@ -69,7 +69,8 @@ def detected(
     probe: str,
 ) -> Finding:
     """Tell a value, unless its interval allows for one that is further off than is right."""
-    tolerance = PROPERTIES[name].tolerance
+    about = PROPERTIES[name]
+    tolerance = None if about.hangs_on_use else about.tolerance
     if tolerance is not None and interval is not None and not isinstance(value, str):
         low, high = interval
         if max(high - value, value - low) > TOLD * tolerance * abs(value):

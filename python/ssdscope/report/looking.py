@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.errors import SsdscopeError
@@ -102,11 +103,12 @@ def left_out(
         return None
     as_written = _as_written(info)
     chosen = choose("all", budget)
-    writing = [each for each in chosen if planned_writes_bytes([each], as_written) > 0]
+    planned = partial(planned_writes_bytes, info=as_written, full=budget.heavy)
+    writing = [each for each in chosen if planned([each]) > 0]
     properties = _only_of(writing, chosen)
     if not properties:
         return None
-    writes = planned_writes_bytes(chosen, as_written)
+    writes = planned(chosen)
     life = rated or rated_bytes(target)
     if writes > (unasked_bytes(life, disk_bytes(target)) or writes) and not budget.heavy:
         # So much has to be asked for: then it is the full budget that would add them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.errors import UsageError
@@ -152,8 +153,9 @@ def of_probes(
         Bytes that the user says the drive is rated for.
     """
     info = target.device.info
-    parts = tuple(Part(each.name, planned_writes_bytes([each], info)) for each in chosen)
-    most = planned_writes_bytes(chosen, info)
+    planned = partial(planned_writes_bytes, info=info, full=budget.heavy)
+    parts = tuple(Part(each.name, planned([each])) for each in chosen)
+    most = planned(chosen)
     drive = disk_bytes(target) if info.writable else None
     known, simulated = rated or rated_bytes(target), info.clock == "virtual"
     return Plan(target.uri, budget, parts, most, known, drive, simulated)
