@@ -193,12 +193,13 @@ def _tell(
         "served": workload,
         **served.summary,
     }
-    if stats is not None:
-        write_text(stats, strict_json(record) + "\n")
     if output_format == "json":
         emit_json(record)
     else:
         emit(_text(record))
+    # Last, as whoever asked waits for the file, and may end the server as soon as it is there.
+    if stats is not None:
+        write_text(stats, strict_json(record) + "\n")
 
 
 def _text(record: dict[str, Any]) -> str:
