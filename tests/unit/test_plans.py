@@ -17,6 +17,7 @@ from ssdscope.probes import Bench, Budget, mechanisms, record, verdict
 from ssdscope.probes.mechanisms import Mask, masked
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.record import Record
+from ssdscope.probes.stopped import Stopped
 from ssdscope.targets.opening import open_target
 
 ALPHA = "read_latency_alpha_ns"
@@ -33,6 +34,15 @@ class Reads(Plan):
         offsets = rng.integers(0, 256, self.count) * 4096
         log = bench.read(offsets.astype(np.uint64), 4096)
         return Series.of(offsets, log.latency_ns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writes(Plan):
+    """More than is allowed."""
+
+    def measure(self, bench: Bench, _rng: np.random.Generator) -> Series:
+        bench.write([0], 4096)
+        return Series.of([0], [0])
 
 
 def a_bench() -> Bench:
@@ -60,6 +70,17 @@ def test_a_record_gives_back_what_was_measured(tmp_path: Path) -> None:
     for name in ("x", "y", "stratum", "time_ns", "valid"):
         assert (getattr(back, name) == getattr(taken, name)).all()
     assert Record.load(path).get(Reads(count=201)) is None
+
+
+def test_why_a_plan_was_not_measured_is_kept(tmp_path: Path) -> None:
+    bench = a_bench()
+    with pytest.raises(Stopped) as first:
+        bench.take(Writes())
+    path = tmp_path / "series.npz"
+    bench.record.save(path, bench.info)
+    with pytest.raises(Stopped) as again:
+        Record.load(path).get(Writes())
+    assert (again.value.reason, again.value.detail) == (first.value.reason, first.value.detail)
 
 
 def test_a_record_of_another_version_is_refused(tmp_path: Path) -> None:

@@ -214,10 +214,14 @@ class Bench:
         Stopped
             As of `issue`.
         """
-        taken = self.record.get(plan)
-        if taken is None:
+        if (taken := self.record.get(plan)) is not None:
+            return taken
+        try:
             taken = run(self, plan)
-            self.record.put(plan, taken)
+        except Stopped as stop:
+            self.record.refuse(plan, stop)
+            raise
+        self.record.put(plan, taken)
         return taken
 
     @contextmanager

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.errors import UsageError
+from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
+from ssdscope.probes.stopped import Stopped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +30,7 @@ _COLUMNS = ("x", "y", "stratum", "time_ns", "valid")
 
 
 class Record:
-    """Series by the plan that they are of.
+    """Series by the plan that they are of, and why there are none of some plans.
 
     Parameters
     ----------
@@ -39,22 +41,41 @@ class Record:
     def __init__(self, about: str = "") -> None:
         self.about = about
         self._series: dict[str, Series] = {}
+        self._refused: dict[str, tuple[str, str]] = {}
 
     def get(self, plan: Plan) -> Series | None:
-        """Give the series of a plan, if it was measured."""
+        """Give the series of a plan, if it was measured.
+
+        Raises
+        ------
+        Stopped
+            If it could not be.
+        """
+        if (why := self._refused.get(repr(plan))) is not None:
+            raise Stopped(Reason(why[0]), why[1])
         return self._series.get(repr(plan))
 
     def put(self, plan: Plan, series: Series) -> None:
         """Keep the series of a plan."""
         self._series[repr(plan)] = series
 
+    def refuse(self, plan: Plan, why: Stopped) -> None:
+        """Keep why a plan could not be measured."""
+        self._refused[repr(plan)] = (str(why.reason), why.detail)
+
     def __len__(self) -> int:
         return len(self._series)
 
     def save(self, path: Path, info: DeviceInfo) -> None:
         """Write everything to a file, compressed."""
-        head = {"version": VERSION, "about": self.about, "info": asdict(info)}
-        arrays = [np.array(json.dumps(head)), np.array(list(self._series), dtype=str)]
+        head = {
+            "version": VERSION,
+            "about": self.about,
+            "info": asdict(info),
+            "plans": list(self._series),
+            "refused": self._refused,
+        }
+        arrays = [np.array(json.dumps(head))]
         for series in self._series.values():
             arrays += [_small(getattr(series, name)) for name in _COLUMNS]
         with path.open("wb") as file:
@@ -77,11 +98,12 @@ class Record:
                     said = f"series of version {head['version']}, and this is version {VERSION}"
                     raise UsageError(f"{path}: {said}", hint=hint)
                 record = cls(head["about"])
-                for number, plan in enumerate(file["arr_1"].tolist()):
-                    first = 2 + number * len(_COLUMNS)
+                record._refused = {plan: (why[0], why[1]) for plan, why in head["refused"].items()}
+                for number, plan in enumerate(head["plans"]):
+                    first = 1 + number * len(_COLUMNS)
                     columns = (file[f"arr_{first + at}"] for at in range(len(_COLUMNS)))
                     record._series[plan] = Series.of(**dict(zip(_COLUMNS, columns, strict=True)))
-        except (KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
             raise UsageError(f"{path}: no recorded series", hint=hint) from error
         return record
 

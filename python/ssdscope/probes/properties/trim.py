@@ -70,6 +70,8 @@ READ_EVERY, PIECE = 4, 64
 PIECES = 24
 """Long ones of either side, that are resampled."""
 DISCARD_BYTES = 1 << 24
+MOST_LOST = 0.75
+"""Of the writes, that others may disturb: the drive goes on meanwhile, and what is left tells."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,7 +118,12 @@ class Discards(Plan):
         return Series.of(at, written / usual(read, read.size // PIECES), time_ns=written)
 
     def _written(
-        self, bench: Bench, rng: np.random.Generator, half: int, count: int, most_lost: float = 0.2
+        self,
+        bench: Bench,
+        rng: np.random.Generator,
+        half: int,
+        count: int,
+        most_lost: float = MOST_LOST,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Overwrite the first half so often; give latencies, and those of reads meanwhile."""
         reads = np.full(count, np.nan)
