@@ -187,7 +187,7 @@ def test_as_many_pieces_as_a_read_cache_that_stays_on_seems_to_have_units_are_no
     drawn = draw(2_404_294_828, 44)
     others = {key: value for key, value in drawn.values.items() if not key.startswith("map.")}
     device = open_drive(replace(drawn, values={**others, **zones}).toml(), "drawn", 44)
-    found = probes.run(["read_cache", "map_cache"], device, Budget.parse("full"), 44)
+    found = probes.run(["caches", "map_cache"], device, Budget.parse("full"), 44)
     table = {each.name: each for each in found}["map_cache_bytes"]
     assert isinstance(table, Undetectable), table
     assert table.reason == Reason.CACHE_NOT_CONTROLLABLE
@@ -204,7 +204,7 @@ def test_an_edge_is_looked_for_on_the_drive_alone() -> None:
 def test_edges_that_contradict_each_other_tell_no_size() -> None:
     drawn = draw(3_454_773_504, 159)
     device = open_drive(drawn.toml(), "drawn", 159)
-    found = probes.run(["read_cache", "map_cache"], device, Budget.parse("full"), 159)
+    found = probes.run(["caches", "map_cache"], device, Budget.parse("full"), 159)
     zone = {each.name: each for each in found}["map_zone_bytes"]
     assert zone.value in (None, float(str(drawn.values["map.zone_bytes"])))
 

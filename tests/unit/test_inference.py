@@ -9,8 +9,10 @@ from scipy import stats as scipy_stats
 from sklearn.metrics import adjusted_rand_score
 
 from ssdscope.inference import noise
+from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.course import saturation
+from ssdscope.inference.ending import ending
 from ssdscope.inference.line import line
 from ssdscope.inference.partition import partition
 from ssdscope.inference.period import period, phase
@@ -221,3 +223,76 @@ def test_where_there_is_too_little_nothing_is_said() -> None:
     assert contrast(few).estimate is None
     assert period(few, [2]).estimate is None
     assert line(few, 0.03)[0].estimate is None
+
+
+def test_a_step_is_between_places(rng: np.random.Generator) -> None:
+    """Of several values at a place the last is wild: they are before the step all the same."""
+    x = np.repeat(np.arange(40), 8)
+    values = np.where(x < 25, 1.0, 2.0) * (1 + 0.01 * rng.random(x.size))
+    values[x == 24] = np.append(np.ones(7), 2.0)
+    assert step(Series.of(x, values)).estimate == 25
+
+
+def paired(
+    rng: np.random.Generator, size: int, begins: int = 0, count: int = 1500
+) -> tuple[Series, np.ndarray]:
+    """Draw pairs, of which those in one cell are fast but for one in fifty."""
+    lower = rng.integers(0, 10**6, count)
+    apart = rng.choice([0, *(1 << np.arange(9)), *(3 << np.arange(8))], count)
+    parted = (lower - begins) // size != (lower + apart - begins) // size
+    wild = rng.random(count) < 0.02
+    return Series.of(lower, np.where(parted ^ wild, 3.0, 1.0), stratum=apart), parted
+
+
+@pytest.mark.parametrize(("size", "begins"), [(1, 0), (3, 2), (8, 0), (24, 21), (96, 5), (256, 0)])
+def test_cells_are_told_from_their_parts_and_multiples(
+    size: int, begins: int, rng: np.random.Generator
+) -> None:
+    series, parted = paired(rng, size, begins)
+    found = cells(series, np.arange(1, 257))
+    assert found.estimate == size
+    assert found.margin > 7
+    told = int(found.detail["begins"])
+    same = (series.x - told) // size != (series.x + series.stratum - told) // size
+    assert (same == parted).mean() > 0.99
+
+
+def test_what_hangs_on_the_distance_alone_is_no_cell(rng: np.random.Generator) -> None:
+    series, _ = paired(rng, 8)
+    values = 1 + np.log2(1.0 + series.stratum) / 8 + 0.05 * rng.random(len(series))
+    assert cells(series.with_y(values), np.arange(1, 257)).margin < 0
+
+
+def test_what_lies_apart_and_shares_all_the_same_is_no_cell(rng: np.random.Generator) -> None:
+    """As chunks of an array whose members keep several in a unit."""
+    series, _ = paired(rng, 8)
+    one, other = series.x, series.x + series.stratum
+    chunks = one // 4, other // 4
+    shared = (chunks[0] % 3 == chunks[1] % 3) & (chunks[0] // 12 == chunks[1] // 12)
+    found = cells(series.with_y(np.where(shared, 1.0, 3.0)), np.arange(1, 257))
+    assert found.margin < 7
+
+
+def rows_ending(rng: np.random.Generator, at: float, width: float) -> Series:
+    x = np.sort(rng.uniform(0, 200, (150, 10)), axis=1)
+    ends = at + width * rng.random((150, 1))
+    large = (x >= ends) ^ (rng.random(x.shape) < 0.02)
+    return Series.of(x, 1.0 + large, stratum=np.repeat(range(150), 10))
+
+
+@pytest.mark.parametrize(("at", "width"), [(20, 0), (100, 4), (100, 60), (60, 20)])
+def test_rows_end_where_they_were_rounded_up_from(
+    at: float, width: float, rng: np.random.Generator
+) -> None:
+    found = ending(rows_ending(rng, at, width), np.arange(201), 100)
+    assert found.interval is not None
+    low, high = found.interval
+    assert low - 1 <= at <= high + 1
+    assert found.estimate == pytest.approx(at, abs=max(width / 4, 2))
+    assert found.margin > 7
+
+
+def test_rows_that_end_here_and_there_have_no_end(rng: np.random.Generator) -> None:
+    series = rows_ending(rng, 100, 0)
+    fast = (series.x // 10).astype(int) % 3 == 0
+    assert ending(series.with_y(2.0 - fast), np.arange(201), 50).margin < 0

@@ -19,7 +19,7 @@ EVERY = (
         bytes_written=4096,
     ),
     Detected(name="allocation", probe="allocation", value="order", interval=None, effect=0.2),
-    Absent(name="read_ahead_bytes", probe="read_cache", bound=0.01, reason="no step"),
+    Absent(name="read_ahead_bytes", probe="caches", bound=0.01, reason="no step"),
     Ambiguous(
         name="map_zone_bytes", probe="map_cache", candidates=(1 << 20, 1 << 21), reason="two fit"
     ),

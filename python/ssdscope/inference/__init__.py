@@ -6,7 +6,7 @@ Reading order:
     What an engine is given, and what it gives back: an estimate against its rivals.
 `noise`
     What is neither the question nor an answer: drift, scatter, bursts.
-`step`, `period`, `recurrence`, `contrast`, `partition`, `line`, `course`
+`step`, `ending`, `period`, `cells`, `recurrence`, `contrast`, `partition`, `line`, `course`
     The engines, one per shape of question.
 `levels`
     The only thresholds.

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.course import saturation
+from ssdscope.inference.ending import ending
 from ssdscope.inference.line import line
 from ssdscope.inference.noise import over_usual
 from ssdscope.inference.partition import partition
@@ -171,6 +173,26 @@ def _partition(kind: str, effect: float, rng: np.random.Generator) -> float:
     return min(found.score, found.margin) if several else 0.0
 
 
+def _cells(kind: str, effect: float, rng: np.random.Generator) -> float:
+    lower, apart = rng.integers(0, VALUES**2, VALUES), rng.choice([0, 1, 2, 4, 8, 16], VALUES)
+    parted = lower // PERIOD != (lower + apart) // PERIOD
+    values = latencies(kind, VALUES, rng) * np.where(parted, 1 + effect, 1)
+    found = cells(Series.of(lower, values, stratum=apart), np.arange(1, 65))
+    return min(found.score, found.margin)
+
+
+def _ending(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let ten values of a stratum be longer from some place on, in pages of a tenth of it."""
+    rows = VALUES // 10
+    x = np.sort(rng.uniform(0, 2 * PLACE, (rows, 10)), axis=1)
+    end = PLACE * (1 + rng.random((rows, 1)) / 10)
+    values = latencies(kind, VALUES, rng).reshape(rows, 10) * np.where(x < end, 1, 1 + effect)
+    longer = 1.0 + (values > np.median(values))
+    strata = np.repeat(range(rows), 10)
+    found = ending(Series.of(x, longer, stratum=strata), np.linspace(0, 2 * PLACE, 201), PLACE)
+    return min(found.score, found.margin)
+
+
 def _bend(kind: str, effect: float, rng: np.random.Generator) -> float:
     """Give by how many sizes a line is cut short; with an effect, of a byte behind the middle."""
     sizes = np.array([4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256.0])
@@ -198,6 +220,8 @@ ENGINES: dict[str, tuple[Callable[[str, float, np.random.Generator], float], str
     "recurrence": (_recurrence, "every 125th slower by"),
     "contrast": (_contrast, "one condition slower by"),
     "partition": (_partition, "pairs of one class slower by"),
+    "cells": (_cells, "two apart slower by"),
+    "ending": (_ending, "what is behind slower by"),
     "line": (_bend, "a byte behind the bend dearer by"),
     "saturation": (_saturation, "depth gains"),
 }

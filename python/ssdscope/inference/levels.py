@@ -23,6 +23,8 @@ FOUND: dict[str, float] = {
     "recurrence": 30.0,
     "contrast": 10.0,
     "partition": 10.0,
+    "cells": 10.0,
+    "ending": 10.0,
     "saturation": 10.0,
 }
 """The evidence that it takes to say that something is there, by engine: a log likelihood ratio, or

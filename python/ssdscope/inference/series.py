@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -155,6 +155,19 @@ class Weighed:
         every = tuple(sorted((*self.rivals, *rivals), key=lambda each: each.margin))
         return Weighed(
             self.estimate, self.interval, self.score, self.effect, self.bound, every, self.detail
+        )
+
+    def times(self, factor: float) -> Weighed:
+        """Give the same in another unit."""
+        rivals = tuple(
+            replace(each, estimate=None if each.estimate is None else each.estimate * factor)
+            for each in self.rivals
+        )
+        return replace(
+            self,
+            estimate=None if self.estimate is None else self.estimate * factor,
+            interval=self.interval and (self.interval[0] * factor, self.interval[1] * factor),
+            rivals=rivals,
         )
 
 

@@ -75,8 +75,10 @@ def step(
         return nothing()
     values = -kept.y if falls else kept.y
     flags = (values > each for each in _thresholds(values, above))
-    only = None if at is None else int(np.searchsorted(kept.x, at))
-    splits = (_split(first_of_each(each) if above else each, least, only) for each in flags)
+    # A step is between places: of values at one place it is before the first.
+    firsts = np.flatnonzero(np.diff(kept.x) > 0) + 1
+    allowed = firsts if at is None else np.searchsorted(kept.x, [at])
+    splits = (_split(first_of_each(each) if above else each, least, allowed) for each in flags)
     best = max((each for each in splits if each), key=lambda each: each.score, default=None)
     if best is None:
         return nothing(_bound(kept.y, least))
@@ -148,11 +150,10 @@ def _thresholds(values: NDArray[np.float64], above: float) -> NDArray[np.float64
     return np.unique(np.maximum(every, above)) if above else every
 
 
-def _split(above: NDArray[np.bool_], least: int, only: int | None) -> _Split | None:
+def _split(above: NDArray[np.bool_], least: int, allowed: NDArray[np.int64]) -> _Split | None:
     """Find the place from which on the share is larger, by likelihood over inflation."""
     left, gains = share_gains(above, least)
-    if only is not None:
-        gains = np.where(left == only, gains, -np.inf)
+    gains = np.where(np.isin(left, allowed), gains, -np.inf)
     if not (gains > 0).any():
         return None
     best = int(np.argmax(gains))

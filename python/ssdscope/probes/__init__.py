@@ -13,6 +13,8 @@ Reading order:
     Findings held against each other.
 `latency`
     The first probe: per request, per byte, per depth (`size_sweep`, `depth_sweep`).
+`plan`, `run`, `record`, `verdict`, `mechanisms`
+    What is measured, apart from what is made of it; `properties` has a file for each family.
 `map_cache`
     Pieces of the mapping table, by reads: `rows`, `segments`, `edges`, `reuse` are its means.
 `interleave`
@@ -57,7 +59,6 @@ from ssdscope.probes import (
     open_units,
     placement,
     pslc,
-    read_cache,
     reclaim_unit,
     rmw_unit,
     write_buffer,
@@ -67,7 +68,7 @@ from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.machine import naming_machine
 from ssdscope.probes.mechanisms import masked
-from ssdscope.probes.properties import trim
+from ssdscope.probes.properties import caches, trim
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
 
@@ -105,7 +106,7 @@ FAIR_SHARES = 6.0
 _PROBES: tuple[ProbeInfo, ...] = (
     # Those that write nothing come first, then those that share a state, then the heavy ones.
     latency.PROBE,
-    read_cache.PROBE,
+    caches.PROBE,
     map_cache.PROBE,
     interleave.PROBE,
     write_buffer.PROBE,

@@ -1,11 +1,12 @@
-"""What the read-cache probe says of caches of so many bytes, units and read-aheads."""
+"""What the probe of caches says of caches of so many bytes, units and read-aheads."""
 
 from __future__ import annotations
 
 import pytest
 from tests.integration import reading_drives
 
-from ssdscope.probes import Absent, Budget, Detected, Finding, read_cache
+from ssdscope.probes import Absent, Budget, Detected, Finding
+from ssdscope.probes.properties import caches
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value
 
@@ -25,7 +26,7 @@ def drive(**changes: Value) -> Device:
 
 
 def told(device: Device) -> dict[str, Finding]:
-    return reading_drives.told(read_cache.PROBE, device)
+    return reading_drives.told(caches.PROBE, device)
 
 
 def value(found: Finding) -> float:

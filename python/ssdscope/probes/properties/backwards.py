@@ -1,0 +1,141 @@
+"""How many different things a drive keeps: read one after the other, then again backwards.
+
+Of a memory that gives up what was used longest ago (or first), the last ones read are still there,
+however many were read before. Read backwards they are fast, and from the first that is gone on all
+are slow. Repeating one that is there brings in nothing and puts none of the others out, so that not
+all need be read again.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ssdscope.inference.series import Series
+from ssdscope.probes.discipline import MIN_REQUEST_BYTES
+from ssdscope.probes.plan import Plan
+from ssdscope.probes.rows import WAITS_NS, read_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ssdscope.probes.bench import Bench
+
+__all__ = ["Backwards"]
+
+FIRST, GROWTH = 8, 4
+SAMPLES = 512
+"""Of one story, that are read again."""
+MOST = 1 << 17
+"""Things that are read in a story."""
+STORIES = 8
+"""Of few things, so that noise averages out."""
+
+OTHERS_SHARE = 0.01
+"""Of the things that are kept, that the reads of others may put out."""
+EVEN = 0.3
+"""Of the drive, that places one behind the other are apart at least."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backwards(Plan):
+    """Ever more places, each in another thing, until the farthest back are as slow as new ones.
+
+    The series has how far back a place was (`x`), what it took (`y`), and of which story it is.
+
+    Attributes
+    ----------
+    thing_bytes, edge_bytes
+        What lies in one thing, and where one of them begins.
+    elsewhere
+        Whether another block of each thing is read the second time.
+    first
+        How many things are read in the first stories.
+    """
+
+    thing_bytes: int
+    edge_bytes: int = 0
+    elsewhere: bool = False
+    first: int = FIRST
+
+    def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
+        """Read stories, each several times as long as the one before."""
+        there = int((bench.info.capacity_bytes - self.edge_bytes) // self.thing_bytes)
+        most, count = min(there, MOST), self.first
+        parts: list[Series] = []
+        while True:
+            count = min(count, most)
+            back = np.unique(np.round(np.linspace(1, count, min(count, SAMPLES))).astype(np.int64))
+            stories = max(min(SAMPLES * STORIES // count, STORIES), 1)
+            told = [self._story(bench, rng, there, count, back) for _ in range(stories)]
+            logs = np.array([each for each, _ in told])
+            y = np.exp(logs[:, count:]).round().ravel()
+            quiet = np.repeat([alone for _, alone in told], back.size)
+            strata = np.full(y.size, len(parts))
+            parts.append(Series.of(np.tile(back, stories), y, stratum=strata, valid=quiet))
+            if count == most or _all_gone(logs[:, :count], logs[:, count:]):
+                return _joined(parts)
+            count *= GROWTH
+
+    def _story(
+        self,
+        bench: Bench,
+        rng: np.random.Generator,
+        there: int,
+        count: int,
+        back: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float64], bool]:
+        """Read a story, again if others were there; give times, and whether nobody was.
+
+        What others read takes room, too.
+        """
+        for wait_ns in WAITS_NS:
+            which = _spread(rng, there, count)
+            first = self._blocks(bench, rng, which)
+            second = self._blocks(bench, rng, which) if self.elsewhere else first
+            before = bench.foreign
+            logs = read_rows(bench, [np.append(first, second[count - back])])[0]
+            alone = sum(bench.foreign.since(before)) <= OTHERS_SHARE * count * MIN_REQUEST_BYTES
+            if alone:
+                break
+            bench.idle(wait_ns)
+        return logs, alone
+
+    def _blocks(
+        self, bench: Bench, rng: np.random.Generator, which: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Draw a block of each thing."""
+        block = bench.info.logical_block_bytes
+        start = -(-(self.edge_bytes + which * self.thing_bytes) // block)
+        room = max(self.thing_bytes // block, 1)
+        return np.asarray((start + rng.integers(0, room, which.shape)) * block)
+
+
+def _spread(rng: np.random.Generator, there: int, count: int) -> NDArray[np.int64]:
+    """Draw so many different things, as even over any parts of the drive as can be (Weyl 1916).
+
+    Of an array, each member then has its share of them.
+    """
+    about = int(rng.uniform(EVEN, 1 - EVEN) * there)
+    step = next(each for each in range(about, about + there) if math.gcd(each, there) == 1)
+    return np.asarray((rng.integers(there) + step * np.arange(count, dtype=np.int64)) % there)
+
+
+def _all_gone(cold: NDArray[np.float64], again: NDArray[np.float64]) -> bool:
+    """Tell whether the farthest back are nearer to new ones than to the nearest."""
+    part = -(-again.shape[1] // FIRST)
+    near, far = (float(np.median(each)) for each in (again[:, :part], again[:, -part:]))
+    return far > (near + float(np.median(cold))) / 2 and far > near
+
+
+def _joined(parts: list[Series]) -> Series:
+    """Put stories together, by how far back."""
+    x, y, stratum, valid = (
+        np.concatenate([getattr(each, name) for each in parts])
+        for name in ("x", "y", "stratum", "valid")
+    )
+    order = np.argsort(x, kind="stable")
+    return Series.of(x[order], y[order], stratum=stratum[order], valid=valid[order])
