@@ -124,7 +124,7 @@ def test_errors_on_a_range(
     assert not any(each.reason is Reason.INTERFERENCE for each in refused), "nobody else was there"
 
 
-IDLE = {"gc_knee", "reclaim_unit", "amplification", "open_units"}
+IDLE = {"reclaim_unit", "open_units"}
 """Those that need what others found, and ask nothing without it."""
 
 

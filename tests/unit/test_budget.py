@@ -189,7 +189,7 @@ def test_a_plan_says_what_is_written_and_what_has_to_be_asked_for(
     assert isinstance(real.to_json()["needs_full_budget"], bool)
 
 
-@pytest.mark.parametrize("command", [("characterize",), ("probe", "all"), ("probe", "gc_knee")])
+@pytest.mark.parametrize("command", [("characterize",), ("probe", "all"), ("probe", "spare")])
 def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,8 +37,17 @@ def test_small_blocks_are_found_emptier() -> None:
 
 def test_blind_draws_are_dearer() -> None:
     """In the limit of large blocks a victim is any block: A = (1 + s) / s."""
-    course = stats.amplification_course([0.3], 400, EDGES, blind=True)[0]
+    course = stats.amplification_course([0.3], 400, EDGES, draws=1)[0]
     assert course[-30:].mean() == pytest.approx(1.3 / 0.3, rel=0.06)
+
+
+def test_the_more_a_drive_draws_the_less_it_copies() -> None:
+    settled = [
+        stats.amplification_course([0.2], 64, EDGES, draws=draws)[0][-30:].mean()
+        for draws in (1, 2, 8, 64, None)
+    ]
+    assert settled == sorted(settled, reverse=True)
+    assert settled[-2] == pytest.approx(settled[-1], rel=0.03)
 
 
 def test_spare_spaces_do_not_depend_on_each_other() -> None:

@@ -47,8 +47,6 @@ from ssdscope.findings import (
 from ssdscope.findings.families import FAMILIES
 from ssdscope.probes import (
     allocation,
-    amplification,
-    gc_knee,
     gc_period,
     idle_gc,
     interleave,
@@ -68,7 +66,7 @@ from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.machine import naming_machine
 from ssdscope.probes.mechanisms import masked
-from ssdscope.probes.properties import caches, trim
+from ssdscope.probes.properties import caches, spare, trim
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
 
@@ -118,9 +116,8 @@ _PROBES: tuple[ProbeInfo, ...] = (
     allocation.PROBE,
     internal_volumes.PROBE,
     gc_period.PROBE,
-    gc_knee.PROBE,
     reclaim_unit.PROBE,
-    amplification.PROBE,
+    spare.PROBE,
     open_units.PROBE,
     idle_gc.PROBE,
 )

@@ -20,6 +20,7 @@ __all__ = ["MASKS", "Mask", "masked"]
 
 THERE = (Detected, Ambiguous)
 UNCLEAR = (Ambiguous, Undetectable)
+NOT_KNOWN = (*UNCLEAR, type(None))
 NOT_RULED_OUT = (Detected, Ambiguous, Undetectable)
 
 
@@ -32,11 +33,13 @@ class Mask:
     by
         The property it shows by.
     when
-        Kinds of answers of it that mask.
+        Kinds of answers of it that mask; the type of None if it was not asked for.
     hides
         Properties that cannot be told then.
     words
         Why, in a few words.
+    unless
+        Properties of which any that was detected rules the mechanism out, if it is only unclear.
     """
 
     by: str
@@ -44,6 +47,7 @@ class Mask:
     hides: tuple[str, ...]
     words: str
     reason: Reason = Reason.MASKED
+    unless: tuple[str, ...] = ()
 
     def refusal(self, name: str, probe: str) -> Undetectable:
         """Give the finding of a property that it hides."""
@@ -51,10 +55,38 @@ class Mask:
         return Undetectable(name=name, probe=probe, reason=self.reason, evidence=said)
 
 
-MASKS: tuple[Mask, ...] = ()
+MASKS: tuple[Mask, ...] = (
+    Mask(
+        "pslc_bytes",
+        THERE,
+        ("over_provisioning_ratio", "gc_write_amplification"),
+        "data reach their blocks by folding, which hides collection",
+    ),
+    Mask(
+        "pslc_bytes",
+        (Undetectable,),
+        ("over_provisioning_ratio", "gc_write_amplification"),
+        "a region of one bit per cell is not ruled out",
+        unless=("merge_unit_bytes", "gc_period_bytes"),
+    ),
+    Mask(
+        "rmw_unit_bytes",
+        NOT_KNOWN,
+        ("over_provisioning_ratio", "gc_write_amplification"),
+        "the RMW unit must be known, or padding would count as data",
+    ),
+    Mask(
+        "merge_unit_bytes",
+        UNCLEAR,
+        ("over_provisioning_ratio", "gc_write_amplification"),
+        "it is not known whether the drive merges log blocks",
+        unless=("reclaim_unit_bytes",),
+    ),
+)
 
 
 def masked(name: str, known: Mapping[str, Finding]) -> Mask | None:
     """Give what hides a property, by what is known of the drive; None if nothing does."""
-    hiding = (each for each in MASKS if name in each.hides)
+    there = {each for each, finding in known.items() if isinstance(finding, Detected)}
+    hiding = (each for each in MASKS if name in each.hides and not there & {*each.unless})
     return next((each for each in hiding if isinstance(known.get(each.by), each.when)), None)

@@ -29,7 +29,7 @@ than a part of an erase; nor is a period of several writes at once where one at 
 size, had others, nor, if nothing else bears it out, a part of what a pass showed more clearly. A
 buffer that hides what writes take, or stays on and takes them in units that are not certain, may
 cut longer requests within RMW units, which are then written twice: only single units tell there,
-unless `gc_knee` has found that both use up as much space. Absent on drives with merge units, if
+unless both were found to use up as much space. Absent on drives with merge units, if
 `gc_period` found the same where it was asked.
 
 Assumptions. The drive is known not to merge log blocks, or hides it behind a buffer, or many
@@ -63,7 +63,6 @@ from ssdscope.findings import (
 from ssdscope.probes import many_streams, pslc
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.info import ProbeInfo
-from ssdscope.probes.knees_agree import SPARE
 from ssdscope.probes.overwriting import FILL_BYTES, Granule, fill_afresh, may_be_cut, unit_or_base
 from ssdscope.probes.rounds import WARM_SHARE, Rounds, Written, power_of_two
 from ssdscope.probes.slow_periods import LEAST_BLOCK_BYTES, folded, uneven_parts
@@ -140,7 +139,7 @@ def _attempts(bench: Bench, unit: Granule) -> list[tuple[int, int]]:
     """Give requests at once, and bytes of each, in the order in which they are tried."""
     if not unit.exact:
         return [(depth, size) for size in UNKNOWN_BYTES for depth in (1, FEW)]
-    if may_be_cut(bench) and bench.found(SPARE) is None:
+    if may_be_cut(bench) and bench.found("over_provisioning_ratio") is None:
         return [(1, unit.size_bytes), (FEW, unit.size_bytes)]
     larger = [power_of_two(size // unit.size_bytes) * unit.size_bytes for size in LARGER_BYTES]
     sizes = dict.fromkeys([unit.size_bytes, *larger])

@@ -3,8 +3,8 @@
 A mean-field model. Blocks hold `n` pages; of a block with k valid pages one becomes stale at the
 rate k / U while U pages of data are overwritten at random. As long as there is spare space nothing
 is collected; from then on as much is freed as is written. A drive that *chooses* takes the blocks
-with the fewest valid pages, one that draws *blindly* any that holds something stale. What is
-copied fills blocks of its own.
+with the fewest valid pages of all that hold something stale, or of as many as it *draws*; one that
+draws a single one is blind. What is copied fills blocks of its own.
 
 At first the oldest data are collected, of which a share of 1 - exp(-w) is stale after w capacities:
 the amplification begins at that, falls while they are being used up, and settles. Small blocks
@@ -14,6 +14,7 @@ In the limit of large blocks it settles at `write_amplification`.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,7 @@ LEAST_STEPS = 4
 
 
 def amplification_course(
-    spares: ArrayLike, pages: int, edges: ArrayLike, *, blind: bool = False
+    spares: ArrayLike, pages: int, edges: ArrayLike, *, draws: int | None = None
 ) -> NDArray[Any]:
     """Give the mean write amplification between some places of uniform overwrites.
 
@@ -38,8 +39,8 @@ def amplification_course(
         Of a block.
     edges : array_like, shape (n + 1,)
         Overwritten so far, as a share of the data; evenly spaced, from 0 on.
-    blind
-        Whether victims are drawn from all blocks that hold anything stale.
+    draws
+        How many blocks each victim is the best of; None if of all.
 
     Returns
     -------
@@ -50,7 +51,7 @@ def amplification_course(
     valid = np.arange(pages + 1, dtype=float)
     steps = max(int(np.ceil((at[1] - at[0]) * STEPS_PER_PAGE * pages)), LEAST_STEPS)
     step = (at[1] - at[0]) / steps
-    collected = _drawn if blind else _chosen
+    collected = _chosen if draws is None else partial(_drawn, draws=draws)
     blocks = np.zeros((spare.size, pages + 1))
     blocks[:, pages] = 1 / pages
     course = np.empty((spare.size, at.size - 1))
@@ -80,9 +81,16 @@ def _chosen(blocks: NDArray[Any], needed: NDArray[Any], stale: NDArray[Any]) -> 
     return taken
 
 
-def _drawn(blocks: NDArray[Any], needed: NDArray[Any], stale: NDArray[Any]) -> NDArray[Any]:
-    """Take the same share of all that free anything."""
-    frees = (blocks * stale).sum(axis=1, keepdims=True)
-    taken: NDArray[Any] = blocks * np.minimum(needed / np.maximum(frees, 1e-12), 1)
-    taken[:, -1] = 0
+def _drawn(
+    blocks: NDArray[Any], needed: NDArray[Any], stale: NDArray[Any], draws: int
+) -> NDArray[Any]:
+    """Take the best of so many draws among all that free anything, again and again."""
+    there = blocks.copy()
+    there[:, -1] = 0
+    total = np.maximum(there.sum(axis=1, keepdims=True), 1e-300)
+    # The chance that every draw has more valid pages.
+    worse = np.maximum(1 - np.cumsum(there, axis=1) / total, 0) ** draws
+    drawn = -np.diff(worse, axis=1, prepend=1)
+    frees = (drawn * stale).sum(axis=1, keepdims=True)
+    taken: NDArray[Any] = np.minimum(drawn * needed / np.maximum(frees, 1e-12), there)
     return taken
