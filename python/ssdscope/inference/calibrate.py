@@ -23,6 +23,7 @@ from ssdscope.inference.period import period
 from ssdscope.inference.recurrence import recurrence
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import step
+from ssdscope.inference.turn import turn
 from ssdscope.seeds import stream
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ WAITS = 1.6
 """Times the usual: what noise of 15 % exceeds once in a thousand."""
 PLACE, PERIOD, ROUND, CLASSES = 1200, 12, 125, 8
 """Where a step is, how long a period, after how many steps waits recur, how many classes."""
+TURN, SPOTS = 8.3, 64
+"""How long one is, in latencies; and places that come round."""
 
 
 def latencies(kind: str, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -212,6 +215,20 @@ def _saturation(kind: str, effect: float, rng: np.random.Generator) -> float:
     return saturation(series, 0.9).score
 
 
+def _turn(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let so many reads wait until their place comes round."""
+    spots = np.concatenate([rng.permutation(SPOTS) for _ in range(8)])
+    times = latencies(kind, spots.size, rng)
+    angles, waits = rng.uniform(0, TURN, SPOTS), rng.random(spots.size) < effect
+    begun, now = np.empty(spots.size), 0.0
+    for at, (pause, spot) in enumerate(zip(rng.uniform(0, 4, spots.size), spots, strict=True)):
+        begun[at] = now + pause
+        times[at] += waits[at] * ((angles[spot] - begun[at] - times[at]) % TURN)
+        now = begun[at] + times[at]
+    found = turn(Series.of(spots, times, stratum=spots, time_ns=begun), 3.0, 20.0).found
+    return min(found.score, found.margin)
+
+
 ENGINES: dict[str, tuple[Callable[[str, float, np.random.Generator], float], str]] = {
     "step": (_step, "all values larger by"),
     "step of rare waits": (_rare, "share of values that wait"),
@@ -224,6 +241,7 @@ ENGINES: dict[str, tuple[Callable[[str, float, np.random.Generator], float], str
     "ending": (_ending, "what is behind slower by"),
     "line": (_bend, "a byte behind the bend dearer by"),
     "saturation": (_saturation, "depth gains"),
+    "turn": (_turn, "share of reads that wait for a turn"),
 }
 """Every engine on a typical series, and what its effect is."""
 
