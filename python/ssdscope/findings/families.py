@@ -1,6 +1,13 @@
 """Properties that belong together: what a drive reads fast, what it erases as one, and so on."""
 
 FAMILIES: dict[str, tuple[str, ...]] = {
+    "disk": (
+        "rotation_ns",
+        "seek_track_ns",
+        "seek_full_ns",
+        "disk_cache_bytes",
+        "disk_cache_segments",
+    ),
     "latency": ("read_latency_alpha_ns", "read_latency_beta_ns_per_byte", "queue_depth_knee"),
     "units": ("rmw_unit_bytes", "alignment_phase_bytes", "write_buffer_unit_bytes"),
     "merging": ("merge_unit_bytes", "open_units"),

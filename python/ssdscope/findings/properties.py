@@ -47,6 +47,26 @@ class Property:
 
 _EVERY = (
     Property(
+        "rotation_ns", "ns", "Rotation", "one turn of a hard disk",
+        "a wait until a place comes round again", TOLERANCE,
+    ),
+    Property(
+        "seek_track_ns", "ns", "Track-to-track seek", "to the next cylinder",
+        "what the arm takes to the next cylinder", TOLERANCE,
+    ),
+    Property(
+        "seek_full_ns", "ns", "Full-stroke seek", "over all cylinders",
+        "what the arm takes from one end to the other", TOLERANCE,
+    ),
+    Property(
+        "disk_cache_bytes", "bytes", "Disk cache", "read cache of a hard disk",
+        "what a segment still holds", TOLERANCE,
+    ),
+    Property(
+        "disk_cache_segments", "segments", "Disk cache segments", "runs of sectors that it holds",
+        "the number of places that a cache still holds",
+    ),
+    Property(
         "read_latency_alpha_ns", "ns", "Read latency per request", "alpha",
         "what a read takes besides its bytes", TOLERANCE,
     ),

@@ -65,8 +65,8 @@ from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.machine import naming_machine
-from ssdscope.probes.mechanisms import masked
-from ssdscope.probes.properties import caches, spare, trim
+from ssdscope.probes.mechanisms import MASKS, masked
+from ssdscope.probes.properties import caches, disk, spare, trim
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
 
@@ -102,7 +102,9 @@ FAIR_SHARES = 6.0
 """A probe may take so many times what each of those left would have of a real drive's time."""
 
 _PROBES: tuple[ProbeInfo, ...] = (
-    # Those that write nothing come first, then those that share a state, then the heavy ones.
+    # First what it is, which hides what it cannot have. Those that write nothing come next, then
+    # those that share a state, then the heavy ones.
+    disk.PROBE,
     latency.PROBE,
     caches.PROBE,
     map_cache.PROBE,
@@ -173,6 +175,7 @@ def each(
     bench = Bench(device, budget, seed)
     whole = bench.deadline(1.0)
     try:
+        _tell_what_it_is(bench, chosen)
         for index, probe in enumerate(chosen):
             share = min(1.0, FAIR_SHARES / (len(chosen) - index))
             told = partial(_scaled, progress, index, len(chosen))
@@ -186,6 +189,15 @@ def each(
                 yield finding
     finally:
         bench.enter(State.AS_FOUND)
+
+
+def _tell_what_it_is(bench: Bench, chosen: Sequence[ProbeInfo]) -> None:
+    """Look for what turns, where a probe would claim what no disk has."""
+    hidden = {name for mask in MASKS if mask.by in disk.PROBE.properties for name in mask.hides}
+    if disk.PROBE in chosen or not any(hidden & set(each.properties) for each in chosen):
+        return
+    first = next(_of_one(disk.PROBE, bench, silent))
+    bench.known[first.name] = first
 
 
 def _where(finding: Finding, bench: Bench, chosen: Sequence[ProbeInfo]) -> Where:

@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ssdscope.findings import Ambiguous, Detected, Evidence, Reason, Undetectable
+from ssdscope.findings import (
+    PROPERTIES,
+    Ambiguous,
+    Detected,
+    Evidence,
+    Reason,
+    Undetectable,
+)
+from ssdscope.findings.families import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +63,13 @@ class Mask:
         return Undetectable(name=name, probe=probe, reason=self.reason, evidence=said)
 
 
+NO_FLASH = tuple(
+    name for name in PROPERTIES if name not in (*FAMILIES["disk"], *FAMILIES["latency"])
+)
+"""All that a drive without flash does not have."""
+
 MASKS: tuple[Mask, ...] = (
+    Mask("rotation_ns", THERE, NO_FLASH, "it is a hard disk: what is in it turns, and is no flash"),
     Mask(
         "pslc_bytes",
         THERE,

@@ -29,10 +29,17 @@ PARTS: tuple[Part, ...] = (
     ("Map in RAM for", "map_cache_bytes", "map_zone_bytes", "zones of {}"),
 )
 """Of the controller: name, size, unit, and how the unit is told."""
+DISK_PARTS: tuple[Part, ...] = (
+    ("Read cache", "disk_cache_bytes", "disk_cache_segments", "segments: {}"),
+)
+"""The same of a disk."""
+SEEN = ("detected", "ambiguous")
+MOST_TOLD = 3
+"""Beside a disk."""
 DRAWN = (
     *(key for _, *keys, _ in PARTS for key in keys), "interleave_degree", "placement",
     "merge_unit_bytes", "reclaim_unit_bytes", "rmw_unit_bytes", "over_provisioning_ratio",
-    "pslc_bytes",
+    "pslc_bytes", "rotation_ns", "seek_full_ns", "disk_cache_bytes",
 )  # fmt: skip
 SPARE_WIDTH = 0.30
 """Of the bar of the whole flash, at most for the spare space: it would not be seen to scale."""
@@ -101,10 +108,10 @@ def inside(document: Document, found: Findings) -> str | None:
     if not any(key in found and state_of(found[key]) != "undetectable" for key in DRAWN):
         return None
     sheet = _Sheet()
-    moving = verdict.moving_parts(document)
-    _controller(sheet, found, PARTS[:2] if moving else PARTS)
+    moving = state_of(found.get("rotation_ns")) in SEEN or verdict.moving_parts(document)
+    _controller(sheet, found, DISK_PARTS if moving else PARTS)
     if moving:
-        _platter(sheet, document)
+        _platter(sheet, document, found)
     else:
         _units(sheet, found)
         _sizes(sheet, found)
@@ -149,7 +156,7 @@ def _controller(sheet: _Sheet, found: Findings, parts: Sequence[Part]) -> None:
     )
 
 
-def _platter(sheet: _Sheet, document: Document) -> None:
+def _platter(sheet: _Sheet, document: Document, found: Findings) -> None:
     """Draw a disk and its arm: nothing is said of flash where there is none."""
     sheet.text(MARGIN, sheet.y + 10, "✓ A disk that turns, and an arm", "head")
     sheet.y += 20
@@ -162,9 +169,12 @@ def _platter(sheet: _Sheet, document: Document) -> None:
         f'<circle class="part absent" cx="{x + 86}" cy="{y + 48:.0f}" r="7"/>'
     )
     told = [("Capacity", words.capacity(document["target"]["info"]["capacity_bytes"]))]
+    for key, name in (("rotation_ns", "One turn"), ("seek_full_ns", "Full stroke")):
+        told += [(name, words.value(found[key]))] if state_of(found.get(key)) in SEEN else []
     for rw, name in (("randread", "A read at random"), ("read", "A read in sequence")):
         points = measured(document, rw=rw, iodepth=1)
         told += [(name, words.time(points[0]["mean_ns"]))] if points else []
+    told = told[:MOST_TOLD]
     for place, (name, value) in enumerate(told):
         sheet.text(x + 116, sheet.y + 18 + 40 * place, name, "name")
         sheet.text(x + 116, sheet.y + 34 + 40 * place, value, "value")

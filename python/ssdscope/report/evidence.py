@@ -13,6 +13,11 @@ from ssdscope.report import figures, sections, words
 from ssdscope.report.parts import Chart
 
 MEANINGS = {
+    "rotation_ns": "one turn of the spindle; a read waits for half of it on average",
+    "seek_track_ns": "what the arm takes to the next cylinder",
+    "seek_full_ns": "what the arm takes from one end of the disk to the other",
+    "disk_cache_bytes": "what was read or read ahead and comes back from RAM",
+    "disk_cache_segments": "streams that are read side by side without losing what is read ahead",
     "read_latency_alpha_ns": "what every read takes, however small",
     "read_latency_beta_ns_per_byte": "what each further byte of a read takes",
     "queue_depth_knee": "requests in flight that give 90 % of the most reads per second",

@@ -11,7 +11,7 @@ Line = tuple[str, str]
 INSIDE = (
     "merge_unit_bytes", "reclaim_unit_bytes", "rmw_unit_bytes", "write_buffer_bytes",
     "read_cache_bytes", "map_zone_bytes", "interleave_degree", "over_provisioning_ratio",
-    "pslc_bytes",
+    "pslc_bytes", "rotation_ns", "seek_full_ns", "disk_cache_bytes",
 )  # fmt: skip
 """Properties that a line about the inside names, where they were detected."""
 

@@ -13,7 +13,8 @@ from ssdscope.studies.recovery.sources import Source
 from ssdscope.studies.recovery.truth import KINDS
 from ssdscope.studies.recovery.truth_of_disks import DISK_KINDS, EVERY_KIND
 
-COVERED_BAR = 0.93
+COVERED_BARS = (0.93, 0.97)
+"""Of intervals for nominal 95 %: more is padding."""
 WIDTH_BAR = 0.10
 COLUMNS = (
     "property",
@@ -45,7 +46,7 @@ class Bars:
 
 
 BARS: Mapping[Source, Bars] = {
-    Source.FIRST: Bars(wrong=0.0, detected=0.95, observable=0.60),
+    Source.FIRST: Bars(wrong=0.001, detected=0.95, observable=0.75),
     Source.SECOND: Bars(wrong=0.003, detected=0.85, observable=0.65),
 }
 FALSE_CLAIMS_MOST = 1
@@ -150,7 +151,7 @@ def _drawn_claims(bars: Bars, drives: Sequence[Probed]) -> list[Claim]:
         _share("observable properties detected", bars.detected, tally.found, tally.observable),
         _share("present properties that are observable", bars.observable, tally.observable,
                tally.present),
-        _share("intervals that cover, nominally 95 %", COVERED_BAR, covered, of_them),
+        _covering(covered, of_them),
         Claim(
             "median width of the intervals",
             f"at most {100 * WIDTH_BAR:.0f} %",
@@ -199,6 +200,19 @@ def _share(what: str, bar: float, count: int, of_them: int) -> Claim:
     ours = f"{100 * share:.1f} % ({count} of {of_them})"
     good = of_them > 0 and share >= bar
     return Claim(what, f"at least {100 * bar:.0f} %", ours, "", *_verdict(good, "below the bar"))
+
+
+def _covering(count: int, of_them: int) -> Claim:
+    low, high = COVERED_BARS
+    share = count / of_them if of_them else 0.0
+    why = "the intervals are too narrow" if share < low else "the intervals are too wide"
+    return Claim(
+        "intervals that cover, nominally 95 %",
+        f"{100 * low:.0f} to {100 * high:.0f} %",
+        f"{100 * share:.1f} % ({count} of {of_them})",
+        "",
+        *_verdict(of_them > 0 and low <= share <= high, why),
+    )
 
 
 def _unbroken(drives: Sequence[Probed]) -> list[Claim]:

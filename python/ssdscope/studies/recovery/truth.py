@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ssdscope.findings import PROPERTIES
-from ssdscope.findings.properties import TOLERANCE
 from ssdscope.studies.recovery.addresses import (
     blurred,
     order_chooses_dies,
@@ -243,8 +242,7 @@ def judged_right(name: str, truth: Truth, value: Answer) -> bool:
         return False
     if KINDS.get(name) == Kind.PRESENCE:
         return truth.present
-    # No probe answers the properties of hard disks yet, which are numeric.
-    tolerance = PROPERTIES[name].tolerance if name in PROPERTIES else TOLERANCE
+    tolerance = PROPERTIES[name].tolerance
     if tolerance is None or isinstance(value, str) or isinstance(truth.value, str):
         return value == truth.value
     return abs(value - truth.value) <= tolerance * abs(truth.value)
