@@ -8,6 +8,9 @@ Reading order:
     What is neither the question nor an answer: drift, scatter, bursts.
 `step`, `ending`, `period`, `cells`, `recurrence`, `contrast`, `partition`, `line`, `course`
     The engines, one per shape of question.
+`mixture`, `lengths`, `halves`
+    Beside them: levels that pairs lie on, lengths that stretches have in common, marks that part
+    classes.
 `levels`
     The only thresholds.
 `calibrate`

@@ -1,10 +1,10 @@
 """Which places share something: classes, from pairs that wait for each other.
 
 Two reads at once take longer if one die has to do both. Of each pair the logarithm of its time has
-one of two levels, and a pair conflicts if both ends are in one class. The levels are those of the
-greatest likelihood; each pair then speaks for or against its two ends being together by how much
-more likely its time is at the one level. Classes are joined one by one, the best first, as long as
-all pairs between the two speak for it in sum.
+one of a few levels (`mixture`). Those that share most lie on the highest, unless it is one of
+spikes: then no classes explain it, and the next is tried. Each pair speaks for or against its two
+ends being together by how much more likely its time is on that level. Classes are joined one by
+one, the best first, as long as all pairs between the two speak for it in sum.
 
 Rivals: classes with one place elsewhere, or with two of them joined.
 """
@@ -17,18 +17,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.inference.levels import FOUND
+from ssdscope.inference.mixture import Levels, levels_of
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["Classes", "partition"]
 
-ROUNDS, MOVES = 50, 4
-"""Of the fit, at most; and how often each place may move."""
-BEGINNINGS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.6)
-"""Shares of slow pairs: two dies make a half of them slow, fifty two in a hundred."""
-NARROWEST = 1e-4
-OUTLIERS = 0.02
-"""Of the pairs, that may have any time: what a spike made slow speaks for nothing."""
+MOVES = 4
+"""How often each place may move."""
 
 
 @dataclass(frozen=True)
@@ -40,17 +38,27 @@ class Classes:
     of : ndarray of int, shape (places,)
         The class of each place, from 0 on.
     score
-        By how much the data speak for these classes rather than for one level of all pairs.
+        By how much the data speak for these classes rather than for none, less what it takes to
+        name the class of each place.
     margin
         By how much rather than for any with one place elsewhere, or two of the classes joined.
     effect
         How much longer pairs of one class take, as a share.
+    levels
+        On which pairs lie.
+    level
+        Which of them those of one class lie on.
+    evidence : ndarray, shape (places, places)
+        How much the data speak for two places being together.
     """
 
     of: NDArray[np.int64]
     score: float
     margin: float
     effect: float
+    levels: Levels
+    level: int
+    evidence: NDArray[np.float64]
 
     @property
     def count(self) -> int:
@@ -70,80 +78,65 @@ def partition(one: ArrayLike, other: ArrayLike, y: ArrayLike) -> Classes:
     """
     first, second = np.asarray(one, np.int64), np.asarray(other, np.int64)
     logs = np.log(np.asarray(y, dtype=float))
-    places = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
-    levels = _levels(logs)
-    gained = levels.gained
+    levels = levels_of(logs)
+    found = [_of_level(first, second, logs, levels, at) for at in range(levels.count - 1, 0, -1)]
+    if not found:
+        places = _count(first, second)
+        nothing = np.zeros((places, places))
+        return Classes(np.arange(places), 0.0, 0.0, 0.0, levels, 0, nothing)
+    good = (each for each in found if each.score >= FOUND["partition"])
+    return next(good, max(found, key=lambda each: each.score))
+
+
+def _count(first: NDArray[np.int64], second: NDArray[np.int64]) -> int:
+    return int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+
+
+def _of_level(
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    logs: NDArray[np.float64],
+    levels: Levels,
+    at: int,
+) -> Classes:
+    """Find the classes of places whose pairs lie on one of the levels."""
+    places, gained = _count(first, second), levels.gained(logs, at)
     evidence = np.zeros((places, places))
     np.add.at(evidence, (first, second), gained)
     evidence = evidence + evidence.T
     of = _moved(evidence, _joined(evidence))
     together = of[first] == of[second]
     score = float(gained[together].sum() - np.maximum(gained[~together], 0).sum())
-    return Classes(
-        of, max(score, 0.0), _margin(evidence, of), math.expm1(levels.slow - levels.fast)
-    )
-
-
-@dataclass(frozen=True)
-class _Levels:
-    """Two normal levels of one width, and anything for a few."""
-
-    fast: float
-    slow: float
-    deviation: float
-    share: float
-    gained: NDArray[np.float64]
-    likelihood: float
-
-
-def _levels(logs: NDArray[np.float64]) -> _Levels:
-    """Fit the two levels by the greatest likelihood, from several beginnings."""
-    return max((_fitted(logs, share) for share in BEGINNINGS), key=lambda each: each.likelihood)
-
-
-def _fitted(logs: NDArray[np.float64], share: float) -> _Levels:
-    """Fit them from a share of slow pairs on, by expectation and maximisation."""
-    split = float(np.quantile(logs, 1 - share))
-    fast, slow = float(np.median(logs[logs <= split])), float(np.median(logs[logs >= split]))
-    deviation = max(float(logs[logs <= split].std()), NARROWEST)
-    rest = OUTLIERS / max(float(np.ptp(logs)), NARROWEST)
-    for _ in range(ROUNDS):
-        scale = deviation * math.sqrt(2 * math.pi)
-        here, there = (
-            np.exp(-(((logs - level) / deviation) ** 2) / 2) / scale for level in (slow, fast)
-        )
-        of_slow, of_fast = (1 - OUTLIERS) * share * here, (1 - OUTLIERS) * (1 - share) * there
-        every = of_slow + of_fast + rest
-        weights = of_slow / every, of_fast / every
-        sums = weights[0].sum(), weights[1].sum()
-        if min(sums) < 1:
-            break
-        slow, fast = float(weights[0] @ logs / sums[0]), float(weights[1] @ logs / sums[1])
-        squares = weights[0] @ (logs - slow) ** 2 + weights[1] @ (logs - fast) ** 2
-        deviation = max(math.sqrt(float(squares) / float(sum(sums))), NARROWEST)
-        share = float(sums[0] / sum(sums))
-    # What may be a spike speaks for nothing.
-    gained = np.log((1 - OUTLIERS) * here + rest) - np.log((1 - OUTLIERS) * there + rest)
-    return _Levels(fast, slow, deviation, share, gained, float(np.log(every).sum()))
+    score -= places * math.log(int(of.max()) + 1)
+    effect = math.expm1(float(levels.centres[at] - levels.centres[0]))
+    return Classes(of, max(score, 0.0), _margin(evidence, of), effect, levels, at, evidence)
 
 
 def _joined(evidence: NDArray[np.float64]) -> NDArray[np.int64]:
     """Join classes while the pairs between them speak for it in sum; the best first."""
     links = evidence.copy()
     np.fill_diagonal(links, -np.inf)
-    label = np.arange(len(links))
-    while len(links) > 1:
-        one, other = divmod(int(np.argmax(links)), len(links))
-        if links[one, other] <= 0:
+    count = len(links)
+    label, best = np.arange(count), links.argmax(axis=1)
+    while count > 1:
+        every = links[np.arange(len(links)), best]
+        one = int(np.argmax(every))
+        other = int(best[one])
+        if every[one] <= 0:
             break
         keep, gone = min(one, other), max(one, other)
-        joined = links[keep] + links[gone]
-        links[keep], links[:, keep] = joined, joined
-        links[keep, keep] = -np.inf
-        links = np.delete(np.delete(links, gone, 0), gone, 1)
+        links[keep] += links[gone]
+        links[:, keep] = links[keep]
+        links[keep, keep] = links[gone] = links[:, gone] = -np.inf
         label[label == gone] = keep
-        label[label > gone] -= 1
-    return label.astype(np.int64)
+        # Only rows whose best was one of the two, or has become the new class, are looked at again.
+        stale = np.flatnonzero((best == keep) | (best == gone))
+        best[stale] = links[stale].argmax(axis=1)
+        better = links[:, keep] > links[np.arange(len(links)), best]
+        best[better] = keep
+        best[keep] = links[keep].argmax()
+        count -= 1
+    return np.unique(label, return_inverse=True)[1].astype(np.int64)
 
 
 def _moved(evidence: NDArray[np.float64], of: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -90,6 +90,10 @@ class Series:
         """Give the same with other values."""
         return Series(self.x, _column(y, float), self.stratum, self.time_ns, self.valid)
 
+    def with_x(self, x: ArrayLike) -> Series:
+        """Give the same at other places."""
+        return Series(_column(x, float), self.y, self.stratum, self.time_ns, self.valid)
+
 
 def _column(values: ArrayLike, dtype: Any) -> Any:
     return np.asarray(values, dtype).ravel()
