@@ -1,15 +1,14 @@
-"""What the placement probe says of drives with so many pages in a row."""
+"""What the family `dies` says of drives with so many pages in a row."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
-from numpy.random import default_rng
 
+from ssdscope.findings import Evidence
+from ssdscope.inference.series import Series
 from ssdscope.probes import (
     Absent,
     Ambiguous,
@@ -18,12 +17,11 @@ from ssdscope.probes import (
     Detected,
     Finding,
     Reason,
-    interleave,
-    placement,
-    runs,
+    Undetectable,
 )
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.together import Together
+from ssdscope.probes.properties import placement, rows
+from ssdscope.probes.properties.at_once import kept_by
+from ssdscope.probes.stopped import Stopped
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
@@ -62,18 +60,21 @@ def told(
             bench.known[name] = Detected(
                 name=name, probe="test", value=size, interval=None, effect=1
             )
-    bench.known |= {each.name: each for each in interleave.detect(bench)}
     if unit is not None:
         none = Absent(name="merge_unit_bytes", probe="test", bound=0, reason="page-mapped")
         found = Detected(name="rmw_unit_bytes", probe="test", value=unit, interval=None, effect=1)
         bench.known |= {each.name: each for each in (none, found)}
-    answers = {each.name: each for each in placement.detect(bench)}
+    answers = answered(bench)
     after = device.counters()
     assert before is not None
     assert after is not None
     assert after["host_bytes_written"] == before["host_bytes_written"]
-    assert set(answers) == set(placement.PROBE.properties)
+    assert list(answers) == [placement.WAY, placement.PAGES]
     return answers
+
+
+def answered(bench: Bench) -> dict[str, Finding]:
+    return {each.name: each for each in placement.answers(bench, kept_by(bench), "dies")}
 
 
 def values(found: dict[str, Finding]) -> tuple[object, object]:
@@ -156,7 +157,7 @@ def test_planes_that_share_little_more_than_a_command_leave_it_open() -> None:
     bench = Bench(device, DEFAULT, 1)
     for name, size in {"merge_unit_bytes": 6_291_456, "rmw_unit_bytes": 65_536}.items():
         bench.known[name] = Detected(name=name, probe="", value=size, interval=None, effect=1.0)
-    found = {each.name: each for each in placement.detect(bench)}
+    found = answered(bench)
     pages = found["placement_pages"]
     assert isinstance(pages, Ambiguous)
     assert set(pages.candidates) == {8, 768}
@@ -203,49 +204,36 @@ def test_without_the_unit_only_pages_are_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"host.queue_depth": 1}, Reason.LINK_BOUND),
-        (
-            {"read_cache.bytes": 1 << 20, "read_cache.switchable": False},
-            Reason.CACHE_NOT_CONTROLLABLE,
-        ),
-        ({"nand.read_ns": 0, "channel.ns_per_byte": 0.001}, Reason.LINK_BOUND),
-    ],
+    "changes", [{"host.queue_depth": 1}, {"nand.read_ns": 0, "channel.ns_per_byte": 0.001}]
 )
-def test_it_refuses(changes: dict[str, Value], reason: Reason) -> None:
+def test_it_refuses(changes: dict[str, Value]) -> None:
+    for found in told(changes).values():
+        assert isinstance(found, Undetectable)
+        assert found.reason is Reason.LINK_BOUND
+
+
+def test_a_cache_of_unknown_size_is_not_guessed_at() -> None:
     with pytest.raises(Stopped) as refused:
-        told(changes)
-    assert refused.value.reason is reason
+        told({"read_cache.bytes": 1 << 20, "read_cache.switchable": False})
+    assert refused.value.reason is Reason.CACHE_NOT_CONTROLLABLE
 
 
-class EndlessRuns:
-    """Answers of a drive where every block waits for every other that is looked for an end at."""
-
-    cached_units = None
-
-    def read(self, first: Any, other: Any, _times: int) -> SimpleNamespace:
-        waits = (other == first[:, None]) | (other.shape[1] == 1)
-        return SimpleNamespace(slower=waits.astype(float), deviation=0.01)
-
-
-def test_runs_without_an_end_are_refused() -> None:
-    device = open_drive(drive_toml(BASE, []), "drive", 1)
-    with pytest.raises(Stopped) as refused:
-        runs.find(Bench(device, DEFAULT, 1), cast("Together", EndlessRuns()), default_rng(1))
-    assert refused.value.reason is Reason.MODEL_MISFIT
-
-
-@pytest.mark.parametrize(
-    ("free", "told"),
-    [(0, False), (3, False), (16, False), (20, False), (36, True), (40, True)],
-)
-def test_what_is_a_run_apart_must_not_wait(free: int, told: bool) -> None:
-    """On a single die all waits, but for what a cache has that stays on; of cut runs many do."""
-    slower = np.ones((40, 5))
-    slower[:3, 1], slower[:free, 3] = 0.0, 0.0
-    seen = runs.Survey(slower, waits_from=0.5, effect=1.0, times=5)
-    assert runs._reaches_beyond(seen, np.array([0, 512, 2048, 8192, 32768]), 8192) == told
+@pytest.mark.parametrize(("cut", "clear"), [(0, True), (4, True), (14, False)])
+def test_runs_of_several_lengths_are_refused(
+    monkeypatch: pytest.MonkeyPatch, cut: int, clear: bool
+) -> None:
+    """Ten runs in forty may be cut by pages of a table; more are of another length."""
+    lengths = np.where(np.arange(rows.STARTS) < cut, 5, 8)
+    distances = np.array([0, 1, 2, 4, 5, 6, 7, 8, 16])
+    took = np.where(distances < lengths[:, None], 2.0, 1.0)
+    x = (1e6 * np.arange(1, rows.STARTS + 1))[:, None] + 512 * distances
+    numbers = np.repeat(-1 - np.arange(rows.STARTS), distances.size)
+    noise = np.random.default_rng(1).normal(0, 0.02, took.shape)
+    ends = Series.of(x, took * np.exp(noise), stratum=numbers)
+    bench = Bench(open_drive(drive_toml(BASE, []), "drive", 1), DEFAULT, 1)
+    monkeypatch.setattr(bench, "take", lambda _plan: ends)
+    found = placement._runs(bench, kept_by(bench))
+    assert found is Reason.MODEL_MISFIT if not clear else found.length == 8 * 512
 
 
 def test_runs_that_pages_of_the_table_have_shifted_are_told_nonetheless() -> None:
@@ -281,7 +269,7 @@ def test_a_unit_longer_than_a_run_is_on_several_channels_whatever_a_page_is(
         "read_cache.switchable": False,
     }
     if not page_shows:
-        monkeypatch.setattr(placement, "page_bytes", lambda *_: None)
+        monkeypatch.setattr(placement, "_page", lambda *_: None)
     found = told(drive, unit=32_768, cache=(1 << 20, 16_384))
     pages, way = found["placement_pages"], found["placement"]
     if page_shows:
@@ -296,9 +284,8 @@ def test_a_unit_longer_than_a_run_is_on_several_channels_whatever_a_page_is(
 def test_merge_units_of_any_size_may_make_a_long_run() -> None:
     bench = Bench(open_drive(drive_toml(BASE, []), "drive", 1), DEFAULT, 1)
     run_bytes, page_bytes = 1_572_864, 16_384  # two merge units on chips that take turns
-    answers = {
-        each.name: each for each in placement._answers(bench, page_bytes, (run_bytes,), 1.0, {})
-    }
+    told = placement._Told(bench, 1.0, Evidence(), "dies")
+    answers = {each.name: each for each in told.with_page(page_bytes, (run_bytes,))}
     pages = answers["placement_pages"]
     assert isinstance(pages, Ambiguous)
     assert {1, 8, 48, 96} <= set(pages.candidates)

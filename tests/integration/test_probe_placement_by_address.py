@@ -1,4 +1,4 @@
-"""The probes `allocation` and `internal_volumes` on drives whose inside is known."""
+"""The probe `allocation` on drives whose inside is known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ssdscope.probes import (
     Reason,
     Undetectable,
     allocation,
-    internal_volumes,
 )
 from ssdscope.targets import Device, open_target
 
@@ -70,7 +69,7 @@ def told(name: str, device: Device, *before: str) -> Finding:
     ("ftl", "before", "answer"),
     [
         ('kind = "page"\nallocation = "order"', (), "order"),
-        ('kind = "page"\nallocation = "address"', ("interleave",), "address"),
+        ('kind = "page"\nallocation = "address"', ("dies",), "address"),
         ('kind = "page"\nallocation = "order"\nplacement_pages = 2', ("rmw_unit",), "order"),
         ('kind = "log-block"\nmerge_unit_bytes = 1048576', ("merge_unit",), "address"),
     ],
@@ -176,7 +175,7 @@ def test_a_trace_of_an_order_is_an_address_only_where_the_drive_is_known_to_merg
         'log_association = "many-to-one"'
     )
     trace, known = (
-        told("allocation", drive(tmp_path, ftl, blocks=1200), *before, "interleave")
+        told("allocation", drive(tmp_path, ftl, blocks=1200), *before, "dies")
         for before in (("rmw_unit",), ("rmw_unit", "merge_unit"))
     )
     assert isinstance(trace, Undetectable), trace
@@ -192,59 +191,3 @@ def test_behind_a_region_of_one_bit_per_cell_nothing_shows_the_address(tmp_path:
     found = told_of_page_mapped(drive(tmp_path, ftl, **TWO_PLANES), region)
     assert isinstance(found, Undetectable), found
     assert found.reason is Reason.MASKED
-
-
-@pytest.mark.parametrize(
-    ("ftl", "changes", "bits"),
-    [
-        ('kind = "page"\nallocation = "address"', {}, "12,13"),
-        ('kind = "page"\nallocation = "address"\nplacement_pages = 4', {}, "14,15"),
-        ('kind = "page"\nallocation = "address"', {"channels": 6, "blocks": 270}, "12"),
-        ('kind = "log-block"\nmerge_unit_bytes = 1048576', {}, "12,13"),
-        ('kind = "log-block"\nmerge_unit_bytes = 262144', {}, "18,19"),
-    ],
-)
-def test_volumes(tmp_path: Path, ftl: str, changes: dict[str, int], bits: str) -> None:
-    found = told("internal_volumes", drive(tmp_path, ftl, **changes))
-    assert isinstance(found, Detected)
-    assert found.value == bits
-
-
-def test_bits_above_a_round_over_the_dies_are_not_named(tmp_path: Path) -> None:
-    """24 merge units of 1 MiB go round: of 16 MiB hardly two lie on one die."""
-    ftl = 'kind = "log-block"\nmerge_unit_bytes = 1048576'
-    text = DRIVE.replace("page_bytes = 4096", "page_bytes = 16384")
-    chips = {"channels": 6, "planes": 1, "blocks": 60, "more": "ways = 4\n"}
-    file = tmp_path / "drive.toml"
-    file.write_text(text.format(**PLAIN | chips, ftl=ftl), encoding="utf-8")
-    found = told("internal_volumes", open_target(str(file), seed=1).device)
-    named = found.value if isinstance(found, Detected) else ""
-    assert not {"23", "24", "25"} & set(str(named).split(","))
-
-
-def test_three_channels_have_no_bits(tmp_path: Path) -> None:
-    ftl = 'kind = "page"\nallocation = "address"'
-    bench = Bench(drive(tmp_path, ftl, channels=3), DEFAULT, 1)
-    bench.known["merge_unit_bytes"] = PAGE_MAPPED
-    (found,) = internal_volumes.detect(bench)
-    assert isinstance(found, Absent)
-    assert found.bound < 0.4
-
-
-def test_no_bits_are_absent_where_units_may_be_merged(tmp_path: Path) -> None:
-    """Such units lie on other dies each, so that pairs of two wait whatever they differ in."""
-    found = told("internal_volumes", drive(tmp_path, 'kind = "page"', channels=3))
-    assert isinstance(found, Undetectable), found
-    assert found.reason is Reason.MASKED
-
-
-def test_one_command_at_a_time_shows_nothing(tmp_path: Path) -> None:
-    found = told("internal_volumes", drive(tmp_path, 'kind = "page"', depth=1))
-    assert isinstance(found, Undetectable)
-    assert found.reason is Reason.LINK_BOUND
-
-
-def test_bits_that_are_spread_over_others_are_not_named(tmp_path: Path) -> None:
-    ftl = 'kind = "page"\nallocation = "address"\nplacement_pages = 3'
-    found = told("internal_volumes", drive(tmp_path, ftl))
-    assert not isinstance(found, Detected)

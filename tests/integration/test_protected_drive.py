@@ -20,10 +20,10 @@ SMALLER = (
 )
 PROBES = (
     "map_cache",
-    "interleave",
     "write_buffer",
     "rmw_unit",
     "merge_unit",
+    "dies",
     "reclaim_unit",
     "spare",
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ssdscope import probes
-from ssdscope.probes import Bench, Budget, Detected, Undetectable, interleave
+from ssdscope.probes import Bench, Budget, Detected, Undetectable
+from ssdscope.probes.properties import dies
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.studies.recovery.measured import Case
 from ssdscope.targets import open_target
@@ -15,8 +16,9 @@ from ssdscope.targets.drive_writer import open_drive
 @pytest.mark.parametrize("name", ["huang-hdd-s", "ryu-hdd"])
 def test_an_arm_is_not_counted(name: str) -> None:
     device = open_target(f"sim:{name}", seed=1).device
-    (found,) = interleave.detect(Bench(device, Budget.parse("default"), 1))
-    assert isinstance(found, Undetectable)
+    bench = Bench(device, Budget.parse("default"), 1)
+    for found in probes._of_one(dies.PROBE, bench, probes.silent):
+        assert isinstance(found, Undetectable)
 
 
 @pytest.mark.always(1)

@@ -13,7 +13,6 @@ import pytest
 
 from ssdscope import probes
 from ssdscope.errors import DeviceError
-from ssdscope.findings import Axis, Evidence, Exhibit, Partition, series
 from ssdscope.probes import (
     Absent,
     Ambiguous,
@@ -64,22 +63,6 @@ def probe(detect: Any, **changes: Any) -> ProbeInfo:
 def found(value: float, **changes: Any) -> Detected:
     plain = Detected(name="rmw_unit_bytes", probe="test", value=value, interval=None, effect=1.0)
     return replace(plain, **changes)
-
-
-def sorted_places(places: list[list[int]]) -> Evidence:
-    """Places of each die, of a drive that was looked at in part."""
-    members = tuple(tuple(map(float, each)) for each in places)
-    names = tuple(f"unit {number}" for number in range(len(places)))
-    shown = Exhibit(
-        name="places-by-die",
-        title="t",
-        caption="c",
-        x=Axis("place", "bytes"),
-        y=Axis("unit"),
-        series=(series("places", members[0], members[0]),),
-        fitted=(Partition(names=names, members=members),),
-    )
-    return Evidence(exhibits=(shown,), figures={"part_only": True})
 
 
 def test_no_probe_writes_more_than_it_declared(
@@ -190,26 +173,3 @@ def test_a_merge_unit_holds_whole_rmw_units(merge_bytes: int, doubted: bool) -> 
 def test_a_drive_merges_or_collects() -> None:
     both = [found(1 << 20, name=f"{kind}_unit_bytes") for kind in ("merge", "reclaim")]
     assert [each.outcome for each in probes.reconciled(both)] == ["ambiguous"] * 2
-
-
-@pytest.mark.parametrize(
-    ("units_of_dies", "told"),
-    [
-        ([[0, 1], [1, 2]], "undetectable"),  # other units lie on other dies
-        ([[0, 1, 2, 3]] * 2, "undetectable"),  # four planes take turns; then those of other dies
-        ([[0, 1, 2, 3, 4]] * 2, "detected"),
-        ([[0, 1, 4], [1, 2], [2, 3]], "detected"),
-    ],
-)
-def test_dies_must_be_gone_round_to_twice(units_of_dies: list[list[int]], told: str) -> None:
-    """Merge units of 64 pages, on few planes of few dies each."""
-    unit = 64 * PAGE
-    places = [
-        [each * unit + PAGE * (page + turn) for each in units for page in range(0, 64, 2)]
-        for turn, units in enumerate(units_of_dies)
-    ]
-    number = found(len(places), name="interleave_degree")
-    dies = replace(number, evidence=sorted_places(places))
-    merge = found(unit, name="merge_unit_bytes")
-    assert [each.outcome for each in probes.reconciled([dies, merge])] == [told, "detected"]
-    assert probes.reconciled([dies]) == [dies]

@@ -17,9 +17,6 @@ Reading order:
     What is measured, apart from what is made of it; `properties` has a file for each family.
 `map_cache`
     Pieces of the mapping table, by reads: `rows`, `segments`, `edges`, `reuse` are its means.
-`interleave`
-    Dies that read side by side: `conflicts` tells which two reads wait for each other, `together`
-    reads them.
 
 A new probe is a file with a `PROBE`, and one line in `_PROBES` below. Probes see a `Bench`, and
 through it a `Device`: never the configuration of a simulated drive.
@@ -49,13 +46,10 @@ from ssdscope.probes import (
     allocation,
     gc_period,
     idle_gc,
-    interleave,
-    internal_volumes,
     latency,
     map_cache,
     merge_unit,
     open_units,
-    placement,
     pslc,
     reclaim_unit,
     rmw_unit,
@@ -66,7 +60,7 @@ from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.machine import naming_machine
 from ssdscope.probes.mechanisms import MASKS, masked
-from ssdscope.probes.properties import caches, disk, spare, trim
+from ssdscope.probes.properties import caches, dies, disk, spare, trim
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
 
@@ -108,15 +102,13 @@ _PROBES: tuple[ProbeInfo, ...] = (
     latency.PROBE,
     caches.PROBE,
     map_cache.PROBE,
-    interleave.PROBE,
     write_buffer.PROBE,
     rmw_unit.PROBE,
     merge_unit.PROBE,
-    placement.PROBE,
     pslc.PROBE,
+    dies.PROBE,
     trim.PROBE,
     allocation.PROBE,
-    internal_volumes.PROBE,
     gc_period.PROBE,
     reclaim_unit.PROBE,
     spare.PROBE,

@@ -2,31 +2,21 @@
 
 A property that two probes answer gets one finding. Findings that cannot both be true become
 `Ambiguous`, with the reason: a contradiction says that one of two measurements was misread, not
-which of them. One that another shows to rest on too little is refused.
+which of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-import numpy as np
-
-from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Partition, Reason, Undetectable
-from ssdscope.probes.interleave import PART_ONLY
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
 
 Rule: TypeAlias = Callable[[Mapping[str, Finding]], Iterable[Finding]]
 """Looks at all findings by property, and gives what must replace some of them."""
 
 _STRENGTH = (Detected, Ambiguous, Absent, Undetectable)
 """Of two answers to one question, the first kind in this order is the better informed."""
-PLANES_MOST = 4
-"""Of a die: merge units take a block of each, one after the other."""
-BY_CHANCE = 1e-4
-"""How improbable, if none of so many places was drawn on a die that others lie on, too."""
 
 
 def reconciled(findings: Sequence[Finding]) -> list[Finding]:
@@ -93,45 +83,7 @@ def one_way_of_mapping(told: Mapping[str, Finding]) -> Iterable[Ambiguous]:
     yield _doubted(told["reclaim_unit_bytes"], (reclaim,), reason)
 
 
-def dies_of_a_whole_round(told: Mapping[str, Finding]) -> Iterable[Finding]:
-    """Refuse a number of dies seen in a part of the drive that may not lie on all of them.
-
-    Merge units go round the planes of all dies: one die comes again only behind all others.
-    """
-    found, merge = told.get("interleave_degree"), _value(told, "merge_unit_bytes")
-    if not isinstance(found, Detected) or merge is None:
-        return
-    sorted_places = found.evidence.fit(Partition)
-    if sorted_places is None or not found.evidence.figures.get(PART_ONLY):
-        return
-    phase = _value(told, "alignment_phase_bytes") or 0
-    units = [(np.array(each) + phase) // merge for each in sorted_places.members]
-    if not any(_comes_again(each, np.sort(np.concatenate(units))) for each in units):
-        yield Undetectable(
-            name=found.name,
-            probe=found.probe,
-            reason=Reason.RANGE_TOO_SMALL,
-            evidence=found.evidence.saying("no die was seen to come again in a part of it"),
-            bytes_written=found.bytes_written,
-            requests=found.requests,
-            where=found.where,
-        )
-
-
-def _comes_again(own: NDArray[Any], among: NDArray[Any]) -> bool:
-    """Say whether a die has more merge units than planes, or some behind units of others alone.
-
-    Given are the merge units of its places, and of all, in order. That none of these lies on the
-    die between two that do must be no chance of how few places were drawn there.
-    """
-    units = np.unique(own)
-    between = np.searchsorted(among, units[1:]) - np.searchsorted(among, units[:-1], "right")
-    drawn_elsewhere = (1 - own.size / among.size) ** max(between, default=0)
-    return bool(units.size > PLANES_MOST or drawn_elsewhere <= BY_CHANCE)
-
-
 _RULES: tuple[Rule, ...] = (
     merge_units_hold_whole_rmw_units,
     one_way_of_mapping,
-    dies_of_a_whole_round,
 )

@@ -1,19 +1,17 @@
-"""What the interleave probe says of drives with so many dies."""
+"""How many dies the family `dies` counts on drives with so many."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from ssdscope.probes import Bench, Budget, Detected, Finding, Reason, Undetectable, interleave
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.conflicts import Conflicts, rounds
-from ssdscope.probes.together import Repeated, Together
+from ssdscope.inference.series import Series
+from ssdscope.probes import Bench, Budget, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.plan import Plan
+from ssdscope.probes.properties import dies
+from ssdscope.probes.stopped import Stopped
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 
@@ -53,7 +51,7 @@ def told(device: Device, known: Sequence[Detected] = ()) -> Finding:
     bench = Bench(device, DEFAULT, 1)
     bench.known |= {each.name: each for each in known}
     before = device.counters()
-    (found,) = interleave.detect(bench)
+    found = next(iter(dies.detect(bench)))
     after = device.counters()
     assert before is not None
     assert after is not None
@@ -83,44 +81,12 @@ def test_dies_are_counted_through_noise(
     assert found.value == together
 
 
-def test_a_place_that_waits_for_no_other_is_no_die(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it holds is in memory, perhaps: other places are drawn."""
-    sort, sorted_before = Conflicts.classes, []
-
-    def one_apart(self: Conflicts, waits_from: float, times: int) -> tuple[np.ndarray, int]:
-        class_of, count = sort(self, waits_from, times)
-        if not sorted_before:
-            class_of[0], count = count, count + 1
-        sorted_before.append(count)
-        return class_of, count
-
-    monkeypatch.setattr(Conflicts, "classes", one_apart)
-    found = told(drive(nand__ways=2))
-    assert isinstance(found, Detected)
-    assert found.value == 4
-    assert sorted_before == [5, 4]
-
-
 def test_levels_that_noise_hides_at_first_are_read_more_often() -> None:
     """A slow link leaves little of what waiting takes."""
     slow_link = {"host__bytes_per_second": 150e6, "host__command_ns": 16_000}
     found = told(drive(nand__ways=3, nand__read_ns=22_000, **slow_link, **NOISE))
     assert isinstance(found, Detected)
     assert found.value == 6
-
-
-def test_a_highest_level_of_chance_sorts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of few pairs that met something else; it is the next one that dies are shared on."""
-    gaps = interleave._gaps
-
-    def with_chance(seen: Repeated, found: NDArray[Any]) -> list[interleave._Gap]:
-        top = float(found[-1])
-        return [interleave._Gap(top, top + 0.05, 0.01, float(found[0])), *gaps(seen, found)]
-
-    monkeypatch.setattr(interleave, "_gaps", with_chance)
-    found = told(drive(nand__channels=3))
-    assert isinstance(found, Detected)
-    assert found.value == 3
 
 
 def test_chips_that_take_turns_on_a_channel_count_once() -> None:
@@ -135,6 +101,26 @@ def test_a_shared_channel_is_no_shared_die() -> None:
     assert isinstance(found, Detected)
     assert found.value == 6
     assert len(found.evidence.figures["levels"]) == 3
+
+
+def test_a_level_of_few_is_not_taken_for_one_of_chance() -> None:
+    """Two links have a level of their own, and many more dies hang on each of them."""
+    slow: dict[str, Value] = {"channel__ns_per_byte": 12.0, "host__logical_block_bytes": 4096}
+    many: dict[str, Value] = {"nand__ways": 3, "nand__dies": 4, "nand__blocks_per_plane": 32}
+    found = told(drive(nand__read_ns=45_000, **many, **slow, **NOISE))
+    assert isinstance(found, Detected)
+    assert found.value == 24
+
+
+@pytest.mark.parametrize("shares", [(0.6, 1.4), (0.75, 1.0, 1.25)])
+def test_pages_of_other_times_make_no_difference(shares: tuple[float, ...]) -> None:
+    times = [round(60_000 * each) for each in shares]
+    lines = [f"nand.read_by_type_ns = {times}"]
+    cells: dict[str, Value] = {"nand.bits_per_cell": len(times), "nand.channels": 6}
+    device = open_drive(drive_toml({**BASE, **NOISE, **cells}, lines), "drive", 1)
+    found = told(device)
+    assert isinstance(found, Detected)
+    assert found.value == 6
 
 
 @pytest.mark.parametrize(
@@ -174,26 +160,10 @@ def test_a_cache_that_stays_on_is_made_to_forget(channels: int, ways: int) -> No
     assert found.value == channels * ways
 
 
-def test_what_lies_at_the_ends_of_a_drive_is_looked_up_within_it() -> None:
-    device = drive(read_cache__bytes=65_536, read_cache__switchable=False)
-    ends = np.array([0, device.info.capacity_bytes - device.info.logical_block_bytes])
-    together = Together(Bench(device, DEFAULT, 1), np.random.default_rng(1), 16)
-    assert np.isfinite(together.read(ends, ends[::-1, None], 2).slower).all()
-
-
 def test_a_cache_of_unknown_size_is_not_guessed_at() -> None:
     with pytest.raises(Stopped) as stop:
         told(drive(**FIXED_CACHE))
     assert stop.value.reason is Reason.CACHE_NOT_CONTROLLABLE
-
-
-@pytest.mark.parametrize("count", [2, 7, 12])
-def test_everybody_meets_everybody_once(count: int) -> None:
-    met = []
-    for first, second in rounds(count):
-        assert len({*first, *second}) == first.size + second.size
-        met += [tuple(sorted(pair)) for pair in zip(first.tolist(), second.tolist(), strict=True)]
-    assert sorted(met) == list(combinations(range(count), 2))
 
 
 def test_the_twenty_chips_of_an_intel_drive() -> None:
@@ -208,7 +178,7 @@ def test_the_twenty_chips_of_an_intel_drive() -> None:
         ({"host__queue_depth": 1}, Reason.MASKED),
         ({"nand__channels": 1}, Reason.MASKED),
         ({"host__bytes_per_second": 2e6}, Reason.MASKED),
-        ({"nand__read_ns": 0, "channel__ns_per_byte": 0.001}, Reason.EFFECT_BELOW_NOISE),
+        ({"nand__read_ns": 0, "channel__ns_per_byte": 0.001}, Reason.MASKED),
     ],
 )
 def test_it_refuses(changes: dict[str, Value], reason: Reason) -> None:
@@ -238,3 +208,29 @@ def test_a_part_of_the_drive_that_reaches_some_dies_only_tells_nothing() -> None
     )
     assert isinstance(found, Undetectable)
     assert found.reason is Reason.RANGE_TOO_SMALL
+
+
+@dataclass
+class Again:
+    """What was measured of a drive, and no drive."""
+
+    bench: Bench
+
+    def __post_init__(self) -> None:
+        self.info, self.known, self.found = self.bench.info, self.bench.known, self.bench.found
+
+    def take(self, plan: Plan) -> Series:
+        series = self.bench.record.get(plan)
+        assert series is not None
+        return series
+
+    def progress(self, _stage: str, _share: float) -> None:
+        """Tell nobody."""
+
+
+def test_it_decides_again_on_what_was_measured() -> None:
+    bench = Bench(drive(nand__channels=4, **NOISE), DEFAULT, 1)
+    with bench.allowance(dies.PROBE.planned_writes_bytes(bench.info)):
+        first = list(dies.detect(bench))
+    assert [each.name for each in first] == list(dies.PROBE.properties)
+    assert list(dies.detect(Again(bench))) == first
