@@ -36,7 +36,6 @@ _KEPT: dict[str, tuple[int, ...]] = {
     "stats.bootstrap": (),
     "stats.folding": (),
     "stats.knee": (),
-    "stats.room": (),
     "studies.huang2011.quantile": (),
     "studies.machado2015.random_reads": (2015,),
     "studies.machado2015.reserve": (0x09CE,),

@@ -130,7 +130,7 @@ def test_a_region_is_told_behind_a_protected_buffer_that_is_full_first(tmp_path:
         "write_buffer.switchable": False,
         "write_buffer.power_loss_protected": True,
     }
-    found = run(["write_buffer", "pslc"], opened(tmp_path, keys), Budget.parse("full"), 1)
+    found = run(["buffer", "pslc"], opened(tmp_path, keys), Budget.parse("full"), 1)
     size = next(each for each in found if each.name == "pslc_bytes")
     assert isinstance(size, Detected), size
     assert size.value == pytest.approx(keys["pslc.bytes"], rel=0.08)

@@ -20,7 +20,7 @@ SMALLER = (
 )
 PROBES = (
     "map_cache",
-    "write_buffer",
+    "buffer",
     "rmw_unit",
     "merge_unit",
     "dies",

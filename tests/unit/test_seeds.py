@@ -32,7 +32,6 @@ BEFORE = {
     "stats.bootstrap": (7, 7),
     "stats.folding": (7, 7),
     "stats.knee": (7, 7),
-    "stats.room": (7, 7),
     "studies.huang2011.quantile": (7, 7),
     "studies.kuo2009.25-28": (7, [7, *b"25-28"]),
     "studies.machado2015.random_reads": (7, [7, 2015]),

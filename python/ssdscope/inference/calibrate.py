@@ -17,6 +17,7 @@ from ssdscope.inference.contrast import contrast
 from ssdscope.inference.course import saturation
 from ssdscope.inference.ending import ending
 from ssdscope.inference.line import line
+from ssdscope.inference.locked import locked
 from ssdscope.inference.noise import over_usual
 from ssdscope.inference.partition import partition
 from ssdscope.inference.period import period
@@ -35,8 +36,9 @@ VALUES = 2000
 """Of a series."""
 WAITS = 1.6
 """Times the usual: what noise of 15 % exceeds once in a thousand."""
-PLACE, PERIOD, ROUND, CLASSES = 1200, 12, 125, 8
-"""Where a step is, how long a period, after how many steps waits recur, how many classes."""
+PLACE, PERIOD, ROUND, CLASSES, RUNS = 1200, 12, 125, 8, 8
+"""Where a step is, how long a period, after how many steps waits recur, how many classes;
+and how many runs are held against each other."""
 TURN, SPOTS = 8.3, 64
 """How long one is, in latencies; and places that come round."""
 
@@ -155,6 +157,14 @@ def _recurrence(kind: str, effect: float, rng: np.random.Generator) -> float:
     return recurrence(Series.of(np.arange(VALUES), values), WAITS * float(np.median(values))).score
 
 
+def _locked(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let so many of eight runs wait at one step."""
+    values = np.array([latencies(kind, VALUES // RUNS, rng) for _ in range(RUNS)])
+    values[rng.random(RUNS) < effect, PLACE // RUNS] *= 10
+    waiting = (values > WAITS * np.median(values, axis=1)[:, None]).sum(axis=0)
+    return locked(Series.of(np.arange(waiting.size), waiting), RUNS).score
+
+
 def _contrast(kind: str, effect: float, rng: np.random.Generator) -> float:
     pairs = VALUES // 20
     values = latencies(kind, 2 * pairs, rng).reshape(pairs, 2)
@@ -235,6 +245,7 @@ ENGINES: dict[str, tuple[Callable[[str, float, np.random.Generator], float], str
     "step at a place": (_at_a_place, "all values before it larger by"),
     "period": (_period, "a third of the places slower by"),
     "recurrence": (_recurrence, "every 125th slower by"),
+    "locked": (_locked, "share of runs that wait at a step"),
     "contrast": (_contrast, "one condition slower by"),
     "partition": (_partition, "pairs of one class slower by"),
     "cells": (_cells, "two apart slower by"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ssdscope.probes import moved_units, sustained_unit
-from ssdscope.probes.write_buffer import about_unit_bytes
+from ssdscope.probes.staying import about_unit_bytes
 
 if TYPE_CHECKING:
     from ssdscope.findings import Finding

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ssdscope.probes import write_buffer
+from ssdscope.probes import staying
 from ssdscope.probes.discipline import PATIENCE_NS, base_request_bytes, in_peace
 from ssdscope.probes.gaps import between_bursts
 from ssdscope.probes.overwriting import latencies_ns
@@ -205,10 +205,10 @@ class Trials:
 
     def _emptying_ns(self) -> float:
         """Give how long a buffer may take to empty itself: what is written last leaves it last."""
-        held = write_buffer.about_bytes(self.bench)
+        held = staying.about_bytes(self.bench)
         if held is None:
             return MOST_EMPTYING_NS
-        unit = write_buffer.about_unit_bytes(self.bench) or self.overwriter.granule.size_bytes
+        unit = staying.about_unit_bytes(self.bench) or self.overwriter.granule.size_bytes
         emptying_ns = EMPTIED * held / unit * self.mean_ns
         return float(np.clip(emptying_ns, AWAKE_NS * MOST_GAPS, MOST_EMPTYING_NS))
 

@@ -45,7 +45,7 @@ from ssdscope.findings import (
     Undetectable,
     series,
 )
-from ssdscope.probes import write_buffer
+from ssdscope.probes import staying
 from ssdscope.probes.bench import Stopped
 from ssdscope.probes.discipline import in_peace
 from ssdscope.probes.info import ProbeInfo
@@ -109,7 +109,7 @@ def detect(bench: Bench) -> Iterator[Finding]:
     except Stopped as stop:
         if stop.reason is not Reason.PLP_NO_FLUSH_EFFECT:
             raise
-    yield _answer(bench, Streams(bench, forced=False), write_buffer.about_bytes(bench))
+    yield _answer(bench, Streams(bench, forced=False), staying.about_bytes(bench))
 
 
 def _answer(bench: Bench, streams: Streams, buffer_bytes: float | None) -> Finding:

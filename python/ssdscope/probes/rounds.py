@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.findings import Absent, Detected
-from ssdscope.probes import write_buffer
+from ssdscope.probes import staying
 from ssdscope.probes.overwriting import FILL_BYTES, Granule, latencies_ns, write_through
 from ssdscope.probes.slow_periods import folded, period_of
 from ssdscope.probes.slow_writes import relative
@@ -165,7 +165,7 @@ def _sorted_bytes(bench: Bench) -> float:
     alone = isinstance(bench.known.get("merge_unit_bytes"), Absent)
     if alone or bench.info.write_cache.control in ("absent", "switchable"):
         return 0.0
-    held = write_buffer.about_bytes(bench)
+    held = staying.about_bytes(bench)
     return UNKNOWN_BUFFER_SHARE * bench.info.capacity_bytes if held is None else held
 
 

@@ -10,7 +10,6 @@ Reading order:
 * :mod:`.changepoint` where a level or a curve changes
 * :mod:`.knee`        where a rate drops for good while bytes add up
 * :mod:`.stalls`      from which request on a burst must wait
-* :mod:`.room`        how much a leaking buffer holds
 * :mod:`.steps`       one step, a period that tells pairs of places apart
 * :mod:`.folding`     periods in position, against the best that chance finds
 * :mod:`.levels`      how many levels a heap of values has
@@ -54,8 +53,7 @@ from ssdscope.stats.onset import Onset, excess_onset, onset
 from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.recurrence import Recurrence, recurrence
 from ssdscope.stats.robust import log_median, mad, middle_mean, shifted_blocks
-from ssdscope.stats.room import Room, room
-from ssdscope.stats.stalls import Stall, Waits, first_stall, first_waits, waits_from
+from ssdscope.stats.stalls import Waits, waits_from
 from ssdscope.stats.steps import PairPeriod, Step, best_step, pair_period
 from ssdscope.stats.summary import (
     MeanInterval,
@@ -78,8 +76,6 @@ __all__ = [
     "PeriodScan",
     "PredictionErrors",
     "Recurrence",
-    "Room",
-    "Stall",
     "Step",
     "Waits",
     "amplification_course",
@@ -96,8 +92,6 @@ __all__ = [
     "ecdf",
     "excess_onset",
     "explained_share",
-    "first_stall",
-    "first_waits",
     "fit_line",
     "folded_profile",
     "initial_line",
@@ -117,7 +111,6 @@ __all__ = [
     "prediction_errors",
     "recurrence",
     "relative_nnls",
-    "room",
     "saturation_depth",
     "scan_periods",
     "second_rise",
