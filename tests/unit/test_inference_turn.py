@@ -84,14 +84,14 @@ def test_places_of_another_disk_are_left_out(rng: np.random.Generator) -> None:
     assert both == [pytest.approx(PERIOD, rel=1e-3), pytest.approx(1.11e7, rel=1e-3)]
 
 
-@pytest.mark.parametrize(("least", "sigma"), [(0.5e6, 0.1), (3e6, 0.1), (12e6, 0.02)])
+@pytest.mark.parametrize(("least", "sigma"), [(0.5e6, 0.1), (3e6, 0.1), (12e6, 0.05)])
 def test_what_lies_beneath_the_waits(least: float, sigma: float, rng: np.random.Generator) -> None:
     found = turned(turning(rng, least, sigma=sigma))
     period = found.found.estimate or 0
     told = beneath(found.durations, period, found.blur, 0.2)
     low, high = told.interval or (0, 0)
     assert low - found.blur <= least <= high + found.blur
-    assert told.detail["others"] < 0.03
+    assert told.detail["others"] < 0.1
 
 
 def test_two_arms_are_not_taken_for_one(rng: np.random.Generator) -> None:

@@ -230,3 +230,15 @@ def test_a_defect_on_one_drive_is_told_and_loses_no_other(monkeypatch: pytest.Mo
     assert {each.outcome for each in broken.judgements} == {Outcome.UNDETECTABLE}
     claim = tally.claims(Source.FLAT, [broken])[-1]
     assert (claim.ours, claim.verdict, claim.why) == (1, Verdict.DIFFERS, f"1:0f: {broken.error}")
+
+
+@pytest.mark.parametrize(("covered", "good"), [(92, False), (95, True), (99, False)])
+def test_intervals_that_cover_too_often_are_padded(covered: int, good: bool) -> None:
+    judged = tuple(
+        Judgement("gc_period_bytes", Outcome.RIGHT, "1", "1", "a", True, True, at < covered, 0.05)
+        for at in range(100)
+    )
+    claims = tally.claims(Source.FIRST, [Probed("1:1", Source.FIRST, judged, 0, 1.0)])
+    told = next(each for each in claims if each.what.startswith("intervals that cover"))
+    assert told.paper == "93 to 97 %"
+    assert (told.verdict is Verdict.AGREES) is good

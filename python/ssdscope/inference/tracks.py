@@ -25,8 +25,10 @@ SHORTEST, LONGEST = 4, 64
 FINER = 8
 """Candidates for each that the length of all could tell from its neighbours."""
 MOST_HEADS = 16
-LEVELS = 40
+LEVELS = 48
 """Of each kind of time that are tried."""
+LEAST_SCALE = 8
+"""Errors are no more than so many times smaller than they are said to be."""
 EXPLAINED = 0.9
 """Of the length of all unit vectors: layouts of another kind explain less."""
 
@@ -97,13 +99,20 @@ def _explained(
 
 def _heads(jumps: NDArray[np.complex128], numbers: NDArray[np.int64], spread: float) -> int | None:
     """Give after how many tracks the jump is another; None if that does not show."""
-    alike = abs(jumps.sum())
+
+    def missed(some: NDArray[np.complex128]) -> float:
+        middle = some.sum() / max(abs(some.sum()), np.finfo(float).tiny)
+        off = (1 - (some / middle).real) / (2 * spread)
+        # One that is on the wrong side of an end speaks for no more than this.
+        return float(np.minimum(off, APART / 2).sum())
+
+    alike = missed(jumps)
     gained = []
     for count in range(2, MOST_HEADS + 1):
         last = numbers % count == 0
         if last.sum() < 2:
             break
-        gained.append((abs(jumps[last].sum()) + abs(jumps[~last].sum()) - alike) / (2 * spread))
+        gained.append(alike - missed(jumps[last]) - missed(jumps[~last]))
     if not gained:
         return None
     order = np.argsort(gained)[::-1]
@@ -122,7 +131,7 @@ def cylinder(seeks: NDArray[np.float64], errors: NDArray[np.float64], alike: flo
     Parameters
     ----------
     seeks, errors : ndarray, shape (n,)
-        Times, and their standard errors.
+        Times, and what is like their standard errors.
     alike
         By what share seeks may differ that are as good as one.
 
@@ -133,8 +142,10 @@ def cylinder(seeks: NDArray[np.float64], errors: NDArray[np.float64], alike: flo
     """
     counts = np.arange(1, seeks.size + 1)
     levels = np.linspace(0, float(seeks.max()), LEVELS)
-    switch, first, grows = (each.ravel() for each in np.meshgrid(levels, levels[1:], levels / 2))
+    switch, first, grows = (each.ravel() for each in np.meshgrid(levels, levels[1:], levels))
     tried: list[tuple[float, float, int]] = []
+    # How large errors are is not known, only how they compare.
+    free = seeks.size - 3
     for heads in counts.tolist():
         over = counts // heads
         sought = first[:, None] + grows[:, None] * np.maximum(np.sqrt(over) - 1, 0)
@@ -142,7 +153,8 @@ def cylinder(seeks: NDArray[np.float64], errors: NDArray[np.float64], alike: flo
         times = np.where(counts % heads > 0, np.maximum(times, switch[:, None]), times)
         off = (((seeks - times) / errors) ** 2).sum(axis=1)
         best = int(np.argmin(off))
-        tried.append((-float(off[best]) / 2, float(first[best]), heads))
+        missed = float(off[best]) + seeks.size / LEAST_SCALE**2
+        tried.append((-free / 2 * math.log(missed), float(first[best]), heads))
     best_score, value, heads = max(tried)
     rivals = [each for each, other, _ in tried if abs(other - value) > alike * value]
     return heads if best_score - max(rivals, default=-math.inf) >= APART else None

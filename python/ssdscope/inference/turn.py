@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Turned", "beneath", "turn"]
+__all__ = ["NORMAL", "Turned", "beneath", "turn"]
 
 PARTS = 5
 """Of a turn, the first that is not looked for."""
@@ -39,6 +39,10 @@ AT_ONCE = 256
 TO_ANGLE = 2 * math.pi
 NORMAL = 1.96
 """Standard deviations on either side that hold 95 %."""
+ROUNDS = 4
+"""Of the fit: what is left out, and how long requests lasted, hang on it."""
+MOST_LATE = 4
+"""Times as long as it lasts a request takes at most."""
 SPIKED = 6.0
 """Times the usual deviation: what is further off was disturbed."""
 OTHERS = 0.05
@@ -178,25 +182,28 @@ def _refined(
     whole = np.exp(1j * TO_ANGLE * rate * ends)
     sums = np.bincount(place, whole.real) + 1j * np.bincount(place, whole.imag)
     turns = np.round(ends * rate - np.angle(sums)[place] / TO_ANGLE)
-    columns = np.column_stack([turns / rate, took, took * ends / float(ends.max()), ends])
-    kept = np.ones(ends.size, np.bool_)
-    for _ in range(3):
-        weights = np.where(kept, 1 / took**2, 0.0)
+    kept, lasted = np.ones(ends.size, np.bool_), took
+    for _ in range(ROUNDS):
+        late = np.column_stack([lasted, lasted * ends / float(ends.max())])
+        columns = np.column_stack([turns / rate, late, ends])
+        weights = np.where(kept, 1 / lasted**2, 0.0)
         total = np.maximum(np.bincount(place, weights), np.finfo(float).tiny)
         means = np.column_stack([np.bincount(place, weights * each) / total for each in columns.T])
-        inside = (columns - means[place]) / took[:, None]
+        inside = (columns - means[place]) / lasted[:, None]
         used = inside[kept]
         solution = np.linalg.lstsq(used[:, :3], used[:, 3], rcond=None)[0]
         off = inside[:, 3] - inside[:, :3] @ solution
         kept = np.abs(off) <= SPIKED * float(np.median(np.abs(off[kept])))
+        period = float(solution[0]) / rate
+        angle = (means[:, 3] - means[:, :3] @ solution)[place]
+        turned = np.round((ends - late @ solution[1:] - angle) / period) * period
+        # From now on without the noise, which would count as a reason of itself.
+        lasted = np.maximum(turned + angle - begun, took / MOST_LATE)
     free = max(int(kept.sum()) - int(place.max()) - 4, 1)
     deviation = math.sqrt(float(off[kept] @ off[kept]) / free)
     error = deviation * math.sqrt(float(np.linalg.pinv(used[:, :3].T @ used[:, :3])[0, 0])) / rate
-    period = float(solution[0]) / rate
-    angle = means[:, 3] - means[:, :3] @ solution
-    without = ends - columns[:, 1:3] @ solution[1:] - angle[place]
     durations = np.full(len(series), math.nan)
-    durations[together] = np.round(without / period) * period + angle[place] - begun
+    durations[together] = lasted
     visits = ends.size / (int(place.max()) + 1)
     return period, error, durations, deviation * float(np.median(took)) / math.sqrt(visits)
 

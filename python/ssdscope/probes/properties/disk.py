@@ -5,8 +5,8 @@ then, whenever they are asked for, and reads at random places wait for half a tu
 flash does that: its reads end when they are done. What the kernel says is not asked: a loop device
 is called a disk, too.
 Plan. 64 reads at random places. If hardly any takes as long as the fastest spindle would let half
-of them wait, nothing turns, and that is all. Else 64 places are read eight times each, after pauses
-of random length. `disk_arm` and `disk_cache` measure the rest between turns.
+of them wait, nothing turns, and that is all. Else 64 places near each other are read eight times
+each, after pauses of random length. `disk_arm` and `disk_cache` measure the rest between turns.
 Engine. `turn`: the times at which reads end, folded at each candidate. Places that turn otherwise
 belong to another disk, in an array of unlike ones.
 Cannot tell. Spindles outside of 3,000 to 20,000 turns a minute; disks whose read cache stays on
@@ -18,7 +18,7 @@ Source. Worthington, Ganger, Patt, Wilkes, On-line extraction of SCSI disk drive
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ from ssdscope.probes.stopped import Stopped
 
 if TYPE_CHECKING:
     from ssdscope.probes.bench import Bench
+    from ssdscope.targets.records import DeviceInfo
 
 PROBE_NAME, ROTATION = "disk", "rotation_ns"
 
@@ -45,6 +46,8 @@ SHORTEST_NS, LONGEST_NS = 3_000_000, 20_000_000
 """Of a turn: disks were sold with 3,600 to 15,000 in a minute, and some more on each side."""
 PLACES, VISITS = 64, 8
 """More places than caches of disks with few segments hold."""
+TURNS_OVER = 32
+"""The part of the disk that they lie in: short seeks, as noise grows with what a read takes."""
 PAUSES_NS = 4_000_000
 """At most: the sum of as many as there are places differs by a large part of the longest turn."""
 ALIKE = 0.01
@@ -64,7 +67,7 @@ class First(Plan):
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Read."""
-        places = _places(bench, rng)
+        places = _places(bench, rng, 1)
         # Others make reads slower: none looks like flash for that.
         log = bench.read(places, base_request_bytes(bench.info), most_foreign_share=math.inf)
         return Series.of(places, log.latency_ns)
@@ -76,7 +79,7 @@ class Turns(Plan):
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Read."""
-        places = _places(bench, rng)
+        places = _places(bench, rng, TURNS_OVER)
         which = np.concatenate([rng.permutation(PLACES) for _ in range(VISITS)])
         # Whatever others do, a place comes round all the same.
         log = bench.read(
@@ -88,9 +91,9 @@ class Turns(Plan):
         return Series.of(places[which], log.latency_ns, stratum=which, time_ns=log.submit_ns)
 
 
-def _places(bench: Bench, rng: np.random.Generator) -> np.ndarray:
+def _places(bench: Bench, rng: np.random.Generator, part: int) -> np.ndarray:
     block = base_request_bytes(bench.info)
-    places = rng.integers(0, bench.info.capacity_bytes // block, PLACES) * block
+    places = rng.integers(0, bench.info.capacity_bytes // part // block, PLACES) * block
     return places.astype(np.uint64)
 
 
@@ -183,6 +186,10 @@ def _shown(taken: Series, turned: Turned) -> Evidence:
     return Evidence(exhibits=(shown,), figures={"turns_per_minute": MINUTE_NS / period})
 
 
+def _plans(_: DeviceInfo) -> Sequence[Plan]:
+    return First(), Turns()
+
+
 PROBE = ProbeInfo(
     name=PROBE_NAME,
     summary="whether it is a hard disk: its spindle, arm and cache",
@@ -190,4 +197,5 @@ PROBE = ProbeInfo(
     properties=FAMILIES["disk"],
     cost="64 reads where nothing turns; two minutes of reads on a disk",
     detect=detect,
+    plans=_plans,
 )

@@ -26,7 +26,7 @@ from ssdscope.findings.properties import TOLERANCE
 from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.series import Series
 from ssdscope.inference.tracks import cylinder, tracks
-from ssdscope.inference.turn import Turned, beneath, turn
+from ssdscope.inference.turn import NORMAL, Turned, beneath, turn
 from ssdscope.probes import verdict
 from ssdscope.probes.discipline import base_request_bytes
 from ssdscope.probes.plan import Ask, Plan
@@ -161,7 +161,7 @@ def _tried(ask: Ask, plan: Hops) -> int | None:
             return None
         value, (low, high) = _less(moved, still, turned.blur)
         least.append(value)
-        errors.append((high - low) / 2)
+        errors.append((high - low) / (2 * NORMAL))
     return cylinder(np.array(least), np.array(errors), TOLERANCE)
 
 
