@@ -10,12 +10,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from ssdscope.inference import noise
 from ssdscope.inference.cells import cells
-from ssdscope.inference.contrast import contrast
+from ssdscope.inference.contrast import contrast, signed
 from ssdscope.inference.course import saturation
 from ssdscope.inference.ending import ending
 from ssdscope.inference.line import line
 from ssdscope.inference.partition import partition
-from ssdscope.inference.period import period, phase
+from ssdscope.inference.period import period, phase, scan
 from ssdscope.inference.recurrence import recurrence
 from ssdscope.inference.series import Series
 from ssdscope.inference.step import first_step, likelihood, step, steps
@@ -120,6 +120,45 @@ def test_the_share_of_a_period_is_that_of_an_analysis_of_variance(
     theirs = scipy_stats.f_oneway(*(ranks[places % 6 == k] for k in range(6)))
     explained = 1 - (599 / 594) / (1 + float(theirs.statistic) * 5 / 594)
     assert found.detail["explained"] == pytest.approx(explained, rel=1e-6)
+
+
+def touched(length: int) -> np.ndarray:
+    """How many units of a length a write of three places touches."""
+    return -(-(np.arange(length) + 3) // length)
+
+
+def test_a_known_profile_is_found_by_its_length_and_beginning(rng: np.random.Generator) -> None:
+    places = rng.integers(0, 100_000, 4000)
+    slow = (places - 17 + 2) // 96 > (places - 17) // 96
+    values = np.exp(0.2 * np.abs(rng.normal(size=4000))) * np.where(slow, 1.5, 1)
+    found = scan(Series.of(places, values), np.arange(4, 200, 4), touched)
+    assert (found.estimate, found.detail["begin"]) == (96, 17)
+    assert found.score > 10
+    assert found.margin > 7
+    assert found.effect == pytest.approx(0.5, abs=0.1)
+
+
+def test_no_profile_is_found_where_there_is_none(rng: np.random.Generator) -> None:
+    for _ in range(50):
+        places = rng.integers(0, 100_000, 2000)
+        values = rng.lognormal(0, 0.2, 2000)
+        found = scan(Series.of(places, values), np.arange(4, 200, 4), touched)
+        assert found.score < 10
+    assert scan(Series.of([1, 2], [1, 2]), [2], touched).estimate is None
+
+
+def test_signed_differences_as_scipy_ranks_them(rng: np.random.Generator) -> None:
+    """A shift among waits a hundred times as long is seen as by Wilcoxon's test, and its sign."""
+    for shift in (0.02, -0.02):
+        values = rng.normal(shift, 0.1, 500)
+        values[rng.random(500) < 0.05] *= 50
+        theirs = scipy_stats.wilcoxon(values)
+        found = signed(values)
+        assert found.score == pytest.approx(-np.log(theirs.pvalue), abs=5)
+        assert found.score > 3
+        assert (found.estimate > 1) == (shift > 0)
+    assert max(signed(rng.normal(0, 0.1, 500)).score for _ in range(200)) < 10
+    assert signed([0.1, np.nan]).estimate is None
 
 
 @pytest.mark.parametrize("length", [5, 12, 24])

@@ -5,6 +5,7 @@ of variance between the places of a period (one-way analysis of variance, adjust
 says how well it explains them. Many candidates find some that look good by chance: the best is held
 against the best of the same scan over values shuffled within strata. Nulls of maxima have an
 exponential tail, so that a Gumbel law through 199 of them tells also what is rarer than one in 200.
+Where the profile of a period is known, one of few places that stand out is seen, too (`scan`).
 
 Rivals are the parts of a period, which explain less, and its multiples, which explain no more.
 """
@@ -21,12 +22,16 @@ from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.seeds import stream
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["period", "phase"]
+__all__ = ["period", "phase", "scan"]
 
 PERMUTATIONS = 199
 EULER = 0.5772156649
+ONE_SIDED = 1.645
+"""Standard errors, for 95 %."""
 
 
 def period(series: Series, periods: ArrayLike, *, seed: int = 0) -> Weighed:
@@ -79,13 +84,92 @@ def period(series: Series, periods: ArrayLike, *, seed: int = 0) -> Weighed:
     )
 
 
+def scan(series: Series, lengths: ArrayLike, profile: Callable[[int], ArrayLike]) -> Weighed:
+    """Find the length of a period, and where it begins, if the profile of each length is known.
+
+    A known profile takes one parameter a stratum, and not one a place: long periods of which few
+    places stand out are seen that way. Every value has a place drawn at random, so that shuffling
+    says nothing new: twice the log likelihood that a profile gains by chance follows a chi-square
+    law, whose tail is at most that of Chernoff's bound.
+
+    Parameters
+    ----------
+    series, lengths
+        As of `period`; candidates of any length.
+    profile
+        Gives what is expected at each place of a period of a length, as `phase` takes it.
+
+    Returns
+    -------
+    Weighed
+        The estimate is the likeliest length; its rivals are other lengths. `detail` has ``begin``,
+        and ``begin_margin``, by how much the data speak for it rather than for another.
+    """
+    kept = series.kept()
+    candidates = np.unique(np.asarray(lengths, np.int64))
+    if len(kept) < 4 or candidates.size == 0:
+        return nothing()
+    kinds = np.unique(kept.stratum, return_inverse=True)[1]
+    ranked = Series(kept.x, normal_scores(kept.y, kinds), kinds, kept.time_ns, kept.valid)
+    every = [_fits(ranked, each, profile(each)) for each in candidates.tolist()]
+    gained = np.array([fits.max() for fits in every])
+    at = int(np.argmax(gained))
+    found, fits = int(candidates[at]), every[at]
+    begin = int(np.argmax(fits))
+    free = (int(kinds.max()) + 1) / 2
+    over = max(gained[at] / free, 1.0)
+    score = max(free * (over - 1 - math.log(over)) - math.log(float(candidates.sum())), 0.0)
+    others = np.delete(np.arange(candidates.size), at)
+    rivals = [_other(int(candidates[each]), found, gained[at] - gained[each]) for each in others]
+    effect = _slower(kept, found, begin, profile(found))
+    apart = float(fits[begin] - np.delete(fits, begin).max(initial=0.0))
+    detail = {"begin": float(begin), "begin_margin": apart, "gained": float(gained[at])}
+    errors = np.array([_error(kept, kinds, profile(each)) for each in candidates.tolist()])
+    bound = float(np.expm1(((np.sqrt(2 * gained) + ONE_SIDED) * errors).max()))
+    return Weighed(float(found), None, score, effect, bound, (), detail).against(rivals)
+
+
+def _error(kept: Series, kinds: NDArray[np.int64], profile: ArrayLike) -> float:
+    """Give the standard error of what lies between a profile's least and most, in logarithms."""
+    rows = np.atleast_2d(np.asarray(profile, dtype=float))
+    logs, weight = np.log(np.maximum(kept.y, np.finfo(float).tiny)), 0.0
+    for number in range(int(kinds.max()) + 1):
+        row, there = rows[min(number, len(rows) - 1)], logs[kinds == number]
+        # Half of a normal law lies within 0.6745 deviations.
+        spread = float(np.subtract(*np.quantile(there, [0.75, 0.25]))) / (2 * 0.6745)
+        if np.ptp(row) > 0 and spread > 0:
+            weight += there.size * float(row.var()) / (float(np.ptp(row)) * spread) ** 2
+    return 1 / math.sqrt(weight) if weight > 0 else math.inf
+
+
+def _other(length: int, found: int, margin: float) -> Rival:
+    """Name another length."""
+    name = "part" if found % length == 0 else "multiple" if length % found == 0 else "other period"
+    return Rival(name, float(margin), float(length))
+
+
+def _slower(kept: Series, length: int, begin: int, profile: ArrayLike) -> float:
+    """Give by how much what a profile says is slowest exceeds what it says is fastest."""
+    rows = np.atleast_2d(np.asarray(profile, dtype=float))
+    kinds = np.unique(kept.stratum, return_inverse=True)[1]
+    places = (kept.x.astype(np.int64) - begin) % length
+    most = 0.0
+    for number in range(int(kinds.max()) + 1):
+        row, there = rows[min(number, len(rows) - 1)], kinds == number
+        slow, fast = (there & (row == end(row))[places] for end in (np.max, np.min))
+        if slow.any() and fast.any():
+            most = max(most, float(np.median(kept.y[slow]) / np.median(kept.y[fast]) - 1))
+    return most
+
+
 def phase(series: Series, length: int, template: ArrayLike) -> tuple[int, float]:
     """Find where a known profile of a period begins.
 
     Parameters
     ----------
-    template : array_like, shape (length,)
-        What is expected at each place of the period, from its beginning on.
+    template : array_like, shape (length,) or (strata, length)
+        What is expected at each place of the period, from its beginning on; of all strata, or of
+        each, in ascending order.
 
     Returns
     -------
@@ -95,25 +179,36 @@ def phase(series: Series, length: int, template: ArrayLike) -> tuple[int, float]
         By how much the data speak for it rather than for the next best, in log likelihood.
     """
     kept = series.kept()
-    scores = normal_scores(kept.y, kept.stratum)
-    places = kept.x.astype(np.int64) % length
-    profile = np.asarray(template, dtype=float)
-    profile = profile - profile.mean()
-    fits = np.array(
-        [_explained(scores, profile[(places - shift) % length]) for shift in range(length)]
-    )
+    fits = _fits(kept.with_y(normal_scores(kept.y, kept.stratum)), length, template)
     order = np.argsort(fits)[::-1]
     return int(order[0]), float(fits[order[0]] - fits[order[1]]) if length > 1 else math.inf
 
 
-def _explained(scores: NDArray[np.float64], fitted: NDArray[np.float64]) -> float:
-    """Give the log likelihood that a profile gains, scaled to the data; none if it falls."""
-    size = float(fitted @ fitted)
-    along = float(scores @ fitted)
-    if size <= 0 or along <= 0:
-        return 0.0
+def _fits(ranked: Series, length: int, template: ArrayLike) -> NDArray[np.float64]:
+    """Give the log likelihood that a template gains, by where it begins."""
+    kinds = np.unique(ranked.stratum, return_inverse=True)[1]
+    places = ranked.x.astype(np.int64) % length
+    expected = np.atleast_2d(np.asarray(template, dtype=float))
+    fits = np.zeros(length)
+    # One row stands for all strata together, else each for its own.
+    each = np.zeros_like(kinds) if len(expected) == 1 else kinds
+    for number, profile in enumerate(expected):
+        there = each == number
+        fits += _shifted(ranked.y[there], places[there], profile - profile.mean())
+    return fits
+
+
+def _shifted(
+    scores: NDArray[np.float64], places: NDArray[np.int64], profile: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give the log likelihood that a profile gains from each place on; none where it falls."""
+    sums, counts = (np.bincount(places, each, profile.size) for each in (scores, None))
+    at = np.fft.rfft(np.stack([profile, profile**2]), axis=1).conj()
+    folded = np.fft.rfft(np.stack([sums, counts.astype(float)]), axis=1)
+    along, size = np.fft.irfft(folded * at, profile.size, axis=1)
     total = float(scores @ scores)
-    return -scores.size / 2 * math.log(max(1 - along**2 / (size * total), 1e-12))
+    share = np.maximum(along, 0) ** 2 / np.maximum(size * total, np.finfo(float).tiny)
+    return np.asarray(-scores.size / 2 * np.log(np.maximum(1 - share, 1e-12)))
 
 
 def _rivals(
