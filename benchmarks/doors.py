@@ -56,12 +56,12 @@ DRIVES = {
     "log blocks": Door(
         str(EXAMPLES / "log-block.toml"),
         ("nand.blocks_per_plane=128", "ftl.log_blocks=6"),
-        ("latency", "rmw_unit", "merge_unit"),
+        ("latency", "units", "merge_unit"),
     ),
     "page-mapped, with a buffer": Door(
         str(EXAMPLES / "classroom.toml"),
         ("nand.blocks_per_plane=128", "write_buffer.bytes=1048576"),
-        ("latency", "rmw_unit"),
+        ("latency", "units"),
     ),
     "map in parts": Door(
         str(EXAMPLES / "database.toml"),

@@ -31,7 +31,6 @@ _KEPT: dict[str, tuple[int, ...]] = {
     "models.samples.folds": (0xF01D,),
     "probes.allocation.flips": (),
     "probes.merge_runs.shuffles": (),
-    "probes.shifted_writes.blur": (),
     "report.characterize.held_out": (0xDE51,),
     "stats.bootstrap": (),
     "stats.folding": (),

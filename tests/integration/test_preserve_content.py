@@ -63,7 +63,7 @@ def test_a_probe_of_alignments_changes_nothing(cli, thesis: Path) -> None:
     with thesis.open("r+b") as file:
         file.truncate(64 * MIB)
     before = digest(thesis)
-    said = cli("probe", "rmw_unit", str(thesis), *FLAGS, "--budget", "2s", "-o", "json")
+    said = cli("probe", "units", str(thesis), *FLAGS, "--budget", "2s", "-o", "json")
     assert said.status == 0, said.err
     assert sum(each["bytes_written"] for each in said.document["findings"]) > 0
     assert digest(thesis) == before

@@ -143,7 +143,7 @@ def test_a_unit_of_several_pages_that_does_not_begin_at_zero(tmp_path: Path) -> 
         'kind = "log-block"\nmap_unit_bytes = 12288\nphase_bytes = 3072\n'
         "merge_unit_bytes = 1179648\nlog_blocks = 20"
     )
-    found = told(drive(tmp_path, ftl, channels=3), "rmw_unit", "merge_unit")
+    found = told(drive(tmp_path, ftl, channels=3), "units", "merge_unit")
     assert value(found["rmw_unit_bytes"]) == 12_288
     assert value(found[merge_unit.UNIT]) == 1_179_648
     assert value(found[merge_unit.PHASE]) == 3072
@@ -165,7 +165,7 @@ def test_a_log_block_that_is_full_of_parts_is_not_taken_for_a_whole(
 @pytest.mark.parametrize("allocation", ["order", "address"])
 def test_a_page_mapped_drive_has_none(tmp_path: Path, allocation: str) -> None:
     ftl = f'kind = "page"\nallocation = "{allocation}"\nmap_unit_bytes = 8192'
-    found = told(drive(tmp_path, ftl, NOISE), "rmw_unit", "merge_unit")
+    found = told(drive(tmp_path, ftl, NOISE), "units", "merge_unit")
     assert isinstance(found[merge_unit.UNIT], Absent)
 
 
@@ -181,7 +181,7 @@ write_back_ns = 1_000_000
 
 def test_what_short_runs_load_of_the_mapping_table_is_no_merge(tmp_path: Path) -> None:
     device = drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16384', ZONES.format(resident=4))
-    found = told(device, "map_cache", "rmw_unit", "merge_unit")
+    found = told(device, "map_cache", "units", "merge_unit")
     none = found[merge_unit.UNIT]
     assert isinstance(none, Absent)
     assert none.evidence.figures["short_runs"] > merge_runs.COLLAPSES
@@ -214,7 +214,7 @@ def test_few_log_blocks_that_are_merged_in_idle_time_are_not_absent(
         "disturbance.drift_ratio": 0.2965, key: level,
         "disturbance.foreign_on_ns": 262_100_000, "disturbance.foreign_off_ns": 4_974_658_000,
     }  # fmt: skip
-    found = told(open_drive(drive_toml(values, []), "drive", 1), "rmw_unit", "merge_unit")
+    found = told(open_drive(drive_toml(values, []), "drive", 1), "units", "merge_unit")
     assert not isinstance(found[merge_unit.UNIT], Absent)
 
 
@@ -229,7 +229,7 @@ def test_merges_are_not_taken_for_loads_of_the_mapping_table(
         "map_unit_bytes = 16384\nmerge_unit_bytes = 1572864"
     )
     device = drive(tmp_path, ftl, ZONES.format(resident=2) + NOISE)
-    found = told(device, "map_cache", "rmw_unit", "merge_unit")
+    found = told(device, "map_cache", "units", "merge_unit")
     assert not isinstance(found[merge_unit.UNIT], Absent)
 
 
@@ -258,7 +258,7 @@ def test_nor_is_it_absent_where_the_first_writes_far_apart_wait(
     apart = merge_runs.Apart(slower, 96, 400_000.0)
     monkeypatch.setattr(merge_runs, "far_apart", lambda *_: apart)
     ftl = 'kind = "page"\nmap_unit_bytes = 8192'
-    found = told(drive(tmp_path, ftl, NOISE), "rmw_unit", "merge_unit")
+    found = told(drive(tmp_path, ftl, NOISE), "units", "merge_unit")
     assert isinstance(found[merge_unit.UNIT], Undetectable)
 
 
@@ -283,7 +283,7 @@ def test_what_may_be_an_rmw_unit_is_no_merge_unit(
     monkeypatch.setattr(merge_unit, "_collapse", lambda *_args: collapse)
     bench = Bench(drive(tmp_path, 'kind = "page"'), Budget.parse("full"), 1)
     sizes = tuple(float(each * 1024) for each in candidates_kib)
-    common: dict[str, Any] = {"name": "rmw_unit_bytes", "probe": "rmw_unit"}
+    common: dict[str, Any] = {"name": "rmw_unit_bytes", "probe": "units"}
     # Of a unit that was looked for in vain every size is left.
     bench.known["rmw_unit_bytes"] = (
         Ambiguous(candidates=sizes, reason="for a test", **common)
@@ -358,6 +358,6 @@ def test_a_merge_unit_as_large_as_a_zone_is_told_where_log_blocks_are_many(tmp_p
         'kind = "log-block"\nlog_association = "many-to-one"\nlog_blocks = 24\n'
         "map_unit_bytes = 12_288\nmerge_unit_bytes = 1179648"
     )
-    found = told(drive(tmp_path, ftl, zones, channels=3), "map_cache", "rmw_unit", "merge_unit")
+    found = told(drive(tmp_path, ftl, zones, channels=3), "map_cache", "units", "merge_unit")
     assert found["map_zone_bytes"].to_json()["value"] == 1_179_648
     assert found[merge_unit.UNIT].to_json()["value"] == 1_179_648

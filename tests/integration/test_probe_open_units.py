@@ -156,7 +156,7 @@ def test_others_may_have_taken_what_two_streams_left_free(
 def test_streams_that_merge_each_other_after_others_wrote_are_not_too_many() -> None:
     """Of 21 log blocks the oldest goes first: 19 streams did so for two rounds, not for one."""
     drawn = draw(2980922379, 1)
-    names = ["buffer", "rmw_unit", "merge_unit", "open_units"]
+    names = ["buffer", "units", "merge_unit", "open_units"]
     device = open_drive(drawn.toml(), "drawn", 1)
     found = {each.name: each for each in probes.run(names, device, Budget.parse("full"), 1)}
     assert found[open_units.OPEN].value in (None, 21)

@@ -81,7 +81,7 @@ def test_a_buffer_that_stays_on_is_passed_by_forced_writes(tmp_path: Path) -> No
     keys = region(24, "direct") | {"ftl.map_unit_bytes": 16 * KIB}
     buffer = {"write_buffer.bytes": 8192 * KIB, "write_buffer.switchable": False}
     device = opened(tmp_path, keys, buffer)
-    found = {each.name: each for each in run(["rmw_unit", "pslc"], device, Budget.parse("full"), 1)}
+    found = {each.name: each for each in run(["units", "pslc"], device, Budget.parse("full"), 1)}
     size = found["pslc_bytes"]
     assert isinstance(size, Detected), size
     assert size.value == pytest.approx(keys["pslc.bytes"], rel=0.08)
@@ -89,7 +89,7 @@ def test_a_buffer_that_stays_on_is_passed_by_forced_writes(tmp_path: Path) -> No
 
 def test_a_small_region_is_told_in_single_units(tmp_path: Path) -> None:
     keys = region(2, "direct") | {"ftl.map_unit_bytes": 16 * KIB}
-    found = run(["rmw_unit", "pslc"], opened(tmp_path, keys, NOISE), Budget.parse("full"), 1)
+    found = run(["units", "pslc"], opened(tmp_path, keys, NOISE), Budget.parse("full"), 1)
     size = next(each for each in found if each.name == "pslc_bytes")
     assert isinstance(size, Detected), size
     assert size.value == pytest.approx(keys["pslc.bytes"], rel=0.1)
@@ -227,7 +227,7 @@ def test_what_others_write_in_a_pause_takes_no_room(tmp_path: Path, off_ns: int)
     keys = region(3, "fold") | others | {"host.logical_block_bytes": 4096}
     device = opened(tmp_path, keys, {"ftl.map_unit_bytes": 4096})
     bench = Bench(device, Budget.parse("full"), 1)
-    about: dict[str, Any] = {"name": "rmw_unit_bytes", "probe": "rmw_unit"}
+    about: dict[str, Any] = {"name": "rmw_unit_bytes", "probe": "units"}
     bench.known["rmw_unit_bytes"] = Absent(bound=4096.0, reason="for a test", **about)
     with bench.allowance(device.info.capacity_bytes):
         (found,) = pslc.detect(bench)
@@ -260,7 +260,7 @@ def test_what_erases_alone_make_slower_is_no_full_region() -> None:
 def test_a_region_that_folds_seldom_is_not_absent() -> None:
     """One of 38 MB waits one request in some twenty from then on: 16 % in the mean, and no more."""
     device = open_drive(draw(3018370720, 113).toml(), "drawn", 113)
-    names = ["map_cache", "rmw_unit", "pslc"]
+    names = ["map_cache", "units", "pslc"]
     found = {each.name: each for each in run(names, device, Budget.parse("full"), 113)}
     assert not isinstance(found["pslc_bytes"], Absent), found["pslc_bytes"]
 

@@ -21,7 +21,7 @@ SMALLER = (
 PROBES = (
     "map_cache",
     "buffer",
-    "rmw_unit",
+    "units",
     "merge_unit",
     "dies",
     "reclaim_unit",

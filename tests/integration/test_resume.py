@@ -16,7 +16,8 @@ from ssdscope import probes, twin
 from ssdscope.cli.progress import watched_stages
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.findings import Findings
-from ssdscope.probes import Budget, latency, rmw_unit
+from ssdscope.probes import Budget, latency
+from ssdscope.probes.properties import units
 from ssdscope.report import Characterization, Watch, characterize, performance, stages, sustaining
 from ssdscope.report.resuming import UNFINISHED, require_nothing_lost
 from ssdscope.targets import Target, open_target
@@ -33,7 +34,7 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sustaining, "MOST_COST", 3e5)
     monkeypatch.setattr(performance, "REQUESTS", performance.REQUESTS // 4)
     monkeypatch.setattr(performance, "DISTRIBUTION_REQUESTS", 2000)
-    monkeypatch.setattr(probes, "_PROBES", (latency.PROBE, rmw_unit.PROBE))
+    monkeypatch.setattr(probes, "_PROBES", (latency.PROBE, units.PROBE))
     monkeypatch.setattr(twin, "build", made_of)
     # Pages are drawn from the document alone, and tried elsewhere.
     drawing = sys.modules["ssdscope.report.characterize"]

@@ -91,7 +91,7 @@ EVIDENCE = Evidence(
     cautions=("slow: a disk",),
     detail="two places differ",
 )
-COMMON: dict[str, Any] = {"name": "rmw_unit_bytes", "probe": "rmw_unit", "evidence": EVIDENCE}
+COMMON: dict[str, Any] = {"name": "rmw_unit_bytes", "probe": "units", "evidence": EVIDENCE}
 ANSWERS: dict[str, tuple[Finding, str]] = {
     "exact": (
         Detected(value=16384, interval=None, effect=0.5, **COMMON),

@@ -8,7 +8,7 @@ from ssdscope.findings import Absent, Ambiguous, Detected, Reason, Undetectable
 
 EVERY = (
     Detected(
-        name="rmw_unit_bytes", probe="rmw_unit", value=16384, interval=None, effect=0.5, requests=9
+        name="rmw_unit_bytes", probe="units", value=16384, interval=None, effect=0.5, requests=9
     ),
     Detected(
         name="read_latency_alpha_ns",

@@ -52,14 +52,13 @@ from ssdscope.probes import (
     open_units,
     pslc,
     reclaim_unit,
-    rmw_unit,
 )
 from ssdscope.probes.bench import Bench, Stopped
 from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.machine import naming_machine
 from ssdscope.probes.mechanisms import MASKS, masked
-from ssdscope.probes.properties import buffer, caches, dies, disk, spare, trim
+from ssdscope.probes.properties import buffer, caches, dies, disk, spare, trim, units
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
 
@@ -102,7 +101,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     caches.PROBE,
     map_cache.PROBE,
     buffer.PROBE,
-    rmw_unit.PROBE,
+    units.PROBE,
     merge_unit.PROBE,
     pslc.PROBE,
     dies.PROBE,

@@ -57,7 +57,6 @@ from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.merge_periods import PHASE, Repeating, Stream, repeating, unit_is_known
 from ssdscope.probes.notes import Notes
 from ssdscope.probes.states import State
-from ssdscope.probes.unit_periods import LARGEST_UNIT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +76,7 @@ STRIPES_LEAST = 8
 """In a size: of three times a power of two units each, which are several stripes of most drives."""
 SUSPECT = 0.05
 """Common log blocks that are merged now and then make few units much slower: ranks suspect it."""
-SMALLEST_PAGE_BYTES = 2048
+SMALLEST_PAGE_BYTES, LARGEST_UNIT_BYTES = 2048, 128 << 10
 """No flash is written in less."""
 ERASE_NS, MERGE_NS = 1_000_000, 6_000_000
 """What erasing a block takes at least, and copying one: of 32 pages of 200 microseconds, which a
