@@ -196,7 +196,7 @@ def test_the_amplification_is_that_of_the_flash(
     tmp_path: Path, policy: str, allocation: str, noise: str
 ) -> None:
     """Whichever block a drive chooses."""
-    toml = page_mapped(policy=policy, allocation=allocation, blocks=160)
+    toml = page_mapped(policy=policy, allocation=allocation, blocks=240)
     bench = bench_of(tmp_path, toml + noise)
     found = told("spare", bench)[spare.AMPLIFICATION]
     assert isinstance(found, Detected)

@@ -7,7 +7,7 @@ Reading order:
 `noise`
     What is neither the question nor an answer: drift, scatter, bursts.
 `step`, `ending`, `locked`, `period`, `cells`, `recurrence`, `contrast`, `partition`, `line`,
-`course`
+`course`, `collected`
     The engines, one per shape of question.
 `mixture`, `lengths`, `halves`
     Beside them: levels that pairs lie on, lengths that stretches have in common, marks that part

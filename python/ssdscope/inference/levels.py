@@ -71,11 +71,11 @@ SOONER = 2 / 3
 """Times where writes wait for collection at the latest, that it may begin by what a drive keeps
 free. Of 60 drawn drives none began before 0.73."""
 
-RARER = 0.05
-"""Times as often as behind a step, values above its threshold may be before it: else it came
+RARER = 0.1
+"""Times as often as behind a step, values as large as there may be before it: else it came
 before, went and came again, as where all planes collect together."""
 
-PLACE_ERROR = 0.03
+PLACE_ERROR = 0.04
 """Of a place from which on collection is waited for, beyond its scatter: blocks are whole, and each
 plane has its own. Measured on 60 drawn drives."""
 

@@ -151,8 +151,10 @@ def _knee(taken: Series) -> Weighed:
 
 
 def _rarer(waits: Series, found: Weighed) -> bool:
-    """Say whether hardly any waits as long before a place as behind it."""
-    long, behind = waits.y >= found.detail["threshold"], waits.x >= _place(found)
+    """Say whether hardly any waits as long before a place as most that wait behind it."""
+    behind = waits.x >= _place(found)
+    usual = np.median(waits.y[behind & (waits.y >= found.detail["threshold"])])
+    long = waits.y >= usual
     return bool(long[~behind].mean() <= RARER * long[behind].mean())
 
 
