@@ -60,8 +60,8 @@ def _alarms(values: list[float] | None, level: float) -> str:
 
 def draw(found: dict[Job, np.ndarray], count: int) -> None:
     """Draw the share found over the size of the effect, one panel an engine, one line a null."""
-    figure = Figure(figsize=(11, 5.2), layout="constrained", facecolor=LIGHT.surface)
-    panels = figure.subplots(2, 5, sharey=True).ravel()
+    figure = Figure(figsize=(11, 7.4), layout="constrained", facecolor=LIGHT.surface)
+    panels = figure.subplots(3, 4, sharey=True).ravel()
     colours = (LIGHT.s1, LIGHT.s2, LIGHT.s3, LIGHT.s4, LIGHT.s5, LIGHT.s6, LIGHT.s7)
     for axes, (engine, level) in zip(panels, FOUND.items(), strict=False):
         style.dress(axes, LIGHT)

@@ -17,7 +17,7 @@ from ssdscope.inference.line import line
 from ssdscope.inference.partition import partition
 from ssdscope.inference.period import period, phase, scan
 from ssdscope.inference.recurrence import recurrence
-from ssdscope.inference.series import Series
+from ssdscope.inference.series import Series, Weighed
 from ssdscope.inference.step import first_step, likelihood, step, steps
 
 
@@ -230,17 +230,70 @@ def test_classes_are_those_of_the_drawing(rng: np.random.Generator) -> None:
     assert found.effect == pytest.approx(0.6, abs=0.05)
 
 
-def test_a_line_ends_where_it_bends(rng: np.random.Generator) -> None:
-    sizes = np.array([4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256.0])
-    true = 50 + 2 * sizes + 3 * np.maximum(sizes - 64, 0)
-    table = rng.lognormal(0, 0.05, (80, sizes.size)) * true
-    strata = np.repeat(np.arange(80), sizes.size)
-    alpha, beta = line(Series.of(np.tile(sizes, 80), table.ravel(), stratum=strata), 0.03)
-    assert alpha.detail["last"] == 64
-    assert alpha.interval is not None
-    assert alpha.interval[0] < 50 < alpha.interval[1]
-    assert beta.interval is not None
-    assert beta.interval[0] < 2 < beta.interval[1]
+def lines(
+    rng: np.random.Generator, true: np.ndarray, sizes: np.ndarray, sigma: float
+) -> tuple[Weighed, Weighed]:
+    table = rng.lognormal(0, sigma, (64, sizes.size)) * true
+    strata = np.repeat(np.arange(64), sizes.size)
+    return line(Series.of(np.tile(sizes, 64), table.ravel(), stratum=strata))
+
+
+@pytest.mark.parametrize("alpha", [5.0, 50.0, 500.0])
+def test_a_line_is_told_by_its_small_sizes(rng: np.random.Generator, alpha: float) -> None:
+    """Least squares alone would miss a small alpha by far."""
+    sizes = 4.0 * np.arange(1, 65)
+    found = lines(rng, alpha + 2 * sizes, sizes, 0.02)
+    for each, true in zip(found, (alpha, 2.0), strict=True):
+        low, high = each.interval or (0, 0)
+        assert low <= true <= high
+        assert high - low < 0.2 * true
+    assert found[0].detail["missed_most"] < 0.01
+    assert found[0].detail["bent"] == pytest.approx(0, abs=0.05)
+
+
+def test_the_line_of_a_curve_is_that_of_least_squares(rng: np.random.Generator) -> None:
+    """Steps, as of a drive that stripes: what lies beside the line counts."""
+    sizes = 4.0 * np.arange(1, 65)
+    true = 100 + 40 * np.ceil(sizes / 64) + sizes
+    slope, intercept = np.polyfit(sizes, true, 1)
+    alpha, beta = lines(rng, true, sizes, 0.02)
+    assert alpha.estimate == pytest.approx(intercept, rel=0.03)
+    assert beta.estimate == pytest.approx(slope, rel=0.02)
+    assert 0.02 < alpha.detail["missed"] < 0.1
+
+
+def test_a_line_that_is_none_says_by_how_much(rng: np.random.Generator) -> None:
+    sizes = 4.0 * np.arange(1, 65)
+    alpha, beta = lines(rng, 50 + 2 * sizes + 3 * np.maximum(sizes - 128, 0), sizes, 0.02)
+    assert alpha.detail["missed_most"] > 0.1
+    assert beta.detail["bent"] > 0.1
+
+
+@pytest.mark.parametrize("drift", [0.0, 0.3])
+def test_what_delays_requests_is_taken_off(rng: np.random.Generator, drift: float) -> None:
+    """Noise of one side, spikes, and a drift whose period is that of the repetitions."""
+    repeats, pieces, each = 6, 64, 60
+    true = rng.lognormal(0, 0.5, pieces * each)
+    piece = np.repeat(np.arange(pieces), each)
+    phase = (np.arange(repeats)[:, None] * 0.9 + np.arange(pieces) / 20) % 1
+    slower = 1 + drift * (1 - np.abs(2 * phase - 1))
+
+    def delays(shape: tuple[int, ...]) -> np.ndarray:
+        spikes = np.where(rng.random(shape) < 0.02, 5.0, 0.0)
+        return np.exp(0.1 * np.abs(rng.standard_normal(shape))) + spikes
+
+    times = true * slower[:, piece] * delays((repeats, true.size))
+    times[0, :each] = np.nan  # others came across
+    beside = slower[:, :, None] * delays((repeats, pieces, 16))
+    floors, correction = noise.quickest(times, piece, beside)
+    off = floors / true
+    assert np.mean(off) == pytest.approx(1, abs=0.03)
+    assert 0.005 < correction < 0.04
+
+
+def test_a_floor_is_below_the_least(rng: np.random.Generator) -> None:
+    drawn = 3 + rng.random((8, 4000))
+    assert noise.floor(drawn).mean() == pytest.approx(3, abs=0.01)
 
 
 def test_a_rate_saturates_where_its_law_says(rng: np.random.Generator) -> None:
@@ -255,13 +308,26 @@ def test_a_rate_saturates_where_its_law_says(rng: np.random.Generator) -> None:
     assert found.score > 14
 
 
+def test_places_that_scatter_themselves_widen_the_interval(rng: np.random.Generator) -> None:
+    depths = np.tile(2.0 ** np.arange(9), 12)
+    place, blocks = np.tile(np.arange(9), 12), np.repeat(range(12), 9)
+    series = Series.of(depths, depths / (depths + 4), stratum=blocks)
+    moved = Series.of(depths * rng.lognormal(0, 0.1, 108), series.y, stratum=blocks)
+    widths = []
+    for each in (series, moved):
+        low, high = saturation(each, 0.9, place=place).interval or (0, 0)
+        widths.append(high / low - 1)
+    assert widths[0] == pytest.approx(0, abs=1e-9)
+    assert 0.03 < widths[1] < 0.3
+
+
 def test_where_there_is_too_little_nothing_is_said() -> None:
     few = Series.of([1, 2, 3], [1.0, 1.0, 9.0])
     assert step(few).estimate is None
     assert recurrence(few, 2).estimate is None
     assert contrast(few).estimate is None
     assert period(few, [2]).estimate is None
-    assert line(few, 0.03)[0].estimate is None
+    assert line(few)[0].estimate is None
 
 
 def test_a_step_is_between_places(rng: np.random.Generator) -> None:

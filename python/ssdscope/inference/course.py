@@ -12,7 +12,7 @@ from ssdscope.seeds import stream
 from ssdscope.stats.changepoint import isotonic, saturation_depth
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 __all__ = ["extent", "saturation"]
 
@@ -24,7 +24,9 @@ EVEN = 1e-12
 """A share that is as good as none."""
 
 
-def saturation(series: Series, share: float, *, seed: int = 0) -> Weighed:
+def saturation(
+    series: Series, share: float, *, place: ArrayLike | None = None, seed: int = 0
+) -> Weighed:
     """Find the place at which a rate first comes to a share of its rate at the last place.
 
     What noise lets fall is evened out first (isotonic regression); between two places the curve is
@@ -36,6 +38,9 @@ def saturation(series: Series, share: float, *, seed: int = 0) -> Weighed:
         Positive `x`, as queue depths, each once or more; several strata give the interval.
     share
         In (0, 1].
+    place : array_like of int, shape (n,)
+        Which place a row is of, from 0 on, where its `x` is itself measured and scatters; the mean
+        counts.
 
     Returns
     -------
@@ -43,16 +48,16 @@ def saturation(series: Series, share: float, *, seed: int = 0) -> Weighed:
         The effect is by how much the last place gives more than the first, as a share.
     """
     kept = series.kept()
-    places = np.unique(kept.x)
-    if places.size < 3:
+    of = np.unique(kept.x, return_inverse=True)[1] if place is None else np.asarray(place)
+    of = of if of.size == len(kept) else of[series.valid]
+    if np.unique(of).size < 3:
         return nothing()
-    table = _by_stratum(kept, places)
-    best, gain = _reached(places, np.exp(np.log(table).mean(axis=0)), share)
+    places, table = _by_stratum(kept.x, kept, of), _by_stratum(kept.y, kept, of)
+    every = np.arange(len(table))
+    best, gain = _reached(places, table, every, share)
     rng = stream(seed, "inference.course")
     draws = rng.integers(0, len(table), (REPLICATES, len(table)))
-    samples = np.array(
-        [_reached(places, np.exp(np.log(table[draw]).mean(axis=0)), share) for draw in draws]
-    )
+    samples = np.array([_reached(places, table, draw, share) for draw in draws])
     low, high = (float(each) for each in np.quantile(samples[:, 0], [0.025, 0.975]))
     gains = np.log(table[:, -1] / table[:, 0])
     error = float(gains.std(ddof=1)) / math.sqrt(gains.size) if gains.size > 1 else math.inf
@@ -62,23 +67,26 @@ def saturation(series: Series, share: float, *, seed: int = 0) -> Weighed:
     return Weighed(best, (low, high), score, gain, bound)
 
 
-def _by_stratum(kept: Series, places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Arrange rates as (strata, places); what a stratum lacks is that of all strata."""
-    every = [float(np.median(kept.y[kept.x == place])) for place in places]
+def _by_stratum(
+    values: NDArray[np.float64], kept: Series, of: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Arrange values as (strata, places); what a stratum lacks is that of all strata."""
+    count = int(of.max()) + 1
+    every = [float(np.median(values[of == place])) for place in range(count)]
     rows = np.tile(every, (np.unique(kept.stratum).size, 1))
     for row, stratum in zip(rows, np.unique(kept.stratum), strict=True):
         there = kept.stratum == stratum
-        at = np.searchsorted(places, kept.x[there])
-        row[at] = kept.y[there]
+        row[of[there]] = values[there]
     return np.asarray(rows)
 
 
 def _reached(
-    places: NDArray[np.float64], rates: NDArray[np.float64], share: float
+    places: NDArray[np.float64], table: NDArray[np.float64], rows: NDArray[np.int64], share: float
 ) -> tuple[float, float]:
-    """Give the place, and the gain from first to last."""
-    even = isotonic(rates)
-    return saturation_depth(places, rates, share), float(even[-1] / even[0] - 1)
+    """Give the place by some of the strata, and the gain from first to last."""
+    at = np.maximum.accumulate(np.exp(np.log(places[rows]).mean(axis=0)))
+    even = isotonic(np.exp(np.log(table[rows]).mean(axis=0)))
+    return saturation_depth(at, even, share), float(even[-1] / even[0] - 1)
 
 
 def extent(series: Series, reach: float) -> Weighed:

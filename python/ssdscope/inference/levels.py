@@ -40,6 +40,7 @@ FOUND: dict[str, float] = {
     "partition": 10.0,
     "cells": 10.0,
     "ending": 10.0,
+    "line": 10.0,
     "saturation": 10.0,
     "turn": 30.0,
     "locked": 10.0,

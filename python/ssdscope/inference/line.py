@@ -1,8 +1,11 @@
-"""A line with a bend: what a request costs, what each byte of it costs, and how far that holds.
+"""A line through latencies by size: what a request costs, what each byte of it costs.
 
-Of each size the middle of its values counts, which no spike moves. The line makes relative errors
-small. It holds from the smallest size to the largest up to which a second line, that goes on from a
-bend, would not explain more than chance lets it (F test, with the scatter between blocks).
+The line is that of ordinary least squares through the means of all sizes. Where they all lie on
+one line, the small sizes tell it best; where they lie beside it by more than they scatter, only
+each size itself tells where it is. Which of the two holds is not known beforehand. So a curve is
+taken as a line and what lies beside it, a random function that is partly alike at neighbouring
+sizes (universal kriging, Matheron 1969). How far it strays has a likelihood; curves are drawn by
+it, and the line through each of them is one draw of what the line may be.
 """
 
 from __future__ import annotations
@@ -12,10 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.inference.series import Rival, Series, Weighed, nothing
+from ssdscope.inference.series import Series, Weighed, nothing
 from ssdscope.seeds import stream
-from ssdscope.stats.fit import fit_line
-from ssdscope.stats.robust import middle_mean
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,49 +24,49 @@ if TYPE_CHECKING:
 __all__ = ["line"]
 
 LEAST_SIZES = 4
-REPLICATES = 400
+DRAWS = 1000
+STRAYS = (0.0, *np.geomspace(1e-4, 0.5, 18))
+"""Standard deviations of what lies beside a line, as a share of it, from nothing to half."""
+NEIGHBOURS = 8
+"""Parts of the sizes within which the curve lies beside the line to the same side."""
+CLOCK = 1e-6
+"""Scatter, as a share, below which means are as exact as they are told."""
 
 
-def line(series: Series, bend: float, *, seed: int = 0) -> tuple[Weighed, Weighed]:
-    """Fit a line from the smallest `x` on.
+def line(series: Series, *, seed: int = 0) -> tuple[Weighed, Weighed]:
+    """Fit the line of ordinary least squares through the mean at each `x`.
 
     Parameters
     ----------
     series
-        Every `x` in every stratum, in whatever order.
-    bend
-        How much a second line must explain, as a share of the values, to end the first.
+        Every `x` in every stratum; strata are alike but for chance.
     seed
-        Of the bootstrap over strata.
+        Of the draws.
 
     Returns
     -------
     intercept, slope : Weighed
-        With intervals. `detail` has ``last``, the largest `x` it holds for, and ``error``, by what
-        share it misses the values as a root mean square. The rival of both is a bend: its estimate
-        is what they are with the last size left out.
+        With intervals, and effects as shares of the value at the least `x`. `detail` has
+        ``missed``, the root mean square by which the line misses the curve, as shares of it, and
+        ``missed_most``, its upper end; ``bent``, by what share the line through the lower half
+        of the sizes has another intercept, or slope, at least.
     """
     kept = series.kept()
     sizes = np.unique(kept.x)
     table = _table(kept, sizes)
     if sizes.size < LEAST_SIZES or len(table) < LEAST_SIZES:
         return nothing(), nothing()
-    middles = middle_mean(table)
-    end = _straight(sizes, middles, bend)
-    if end < LEAST_SIZES:
-        return nothing(), nothing()
-    rng = stream(seed, "inference.line")
-    draws = rng.integers(0, len(table), (REPLICATES, len(table)))
-    fits = np.array([_fit(sizes[:end], middle_mean(table[draw])[:end]) for draw in draws])
-    best = _fit(sizes[:end], middles[:end])
-    shorter = _fit(sizes[: end - 1], middles[: end - 1]) if end > LEAST_SIZES else best
-    fitted = best[0] + best[1] * sizes[:end]
-    error = float(np.sqrt(np.mean((fitted / middles[:end] - 1) ** 2)))
-    detail = {"last": float(sizes[end - 1]), "error": error}
-    return (
-        _weighed(best[0], fits[:, 0], shorter[0], best[0] / middles[0], detail),
-        _weighed(best[1], fits[:, 1], shorter[1], best[1] * sizes[end - 1] / middles[0], detail),
-    )
+    means = table.mean(axis=0)
+    errors = table.std(axis=0, ddof=1) / math.sqrt(len(table)) / means
+    curves = _curves(sizes, means, errors, stream(seed, "inference.line"))
+    lines, lower = _fits(sizes, curves), _fits(sizes, curves, sizes.size // 2)
+    beside = (lines[0] + np.outer(sizes, lines[1])) / curves.T - 1
+    missed = np.sqrt((beside**2).mean(axis=0))
+    detail = {"missed": float(np.median(missed)), "missed_most": float(np.quantile(missed, 0.975))}
+    spans = 1.0, float(sizes[-1] - sizes[0])
+    every = zip(lines, lower, spans, strict=True)
+    intercept, slope = (_weighed(*each, float(means[0]), detail) for each in every)
+    return intercept, slope
 
 
 def _table(kept: Series, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -74,43 +75,75 @@ def _table(kept: Series, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
     for stratum in np.unique(kept.stratum):
         there = kept.stratum == stratum
         at, values = np.searchsorted(sizes, kept.x[there]), kept.y[there]
-        if np.bincount(at, minlength=sizes.size).min() > 0:
-            rows.append([float(np.median(values[at == one])) for one in range(sizes.size)])
+        counts = np.bincount(at, minlength=sizes.size)
+        if counts.min() > 0:
+            rows.append(np.bincount(at, values, minlength=sizes.size) / counts)
     return np.array(rows).reshape(-1, sizes.size)
 
 
-def _fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[float, float]:
-    fitted = fit_line(x, y)
-    return fitted.intercept, fitted.slope
+def _curves(
+    sizes: NDArray[np.float64],
+    means: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw curves that may lie behind the means, shape (draws, sizes)."""
+    places = np.arange(sizes.size)
+    near = np.exp(-np.abs(places[:, None] - places) * NEIGHBOURS / sizes.size)
+    alike = (np.eye(sizes.size) + near) / 2
+    design = np.column_stack([np.ones_like(sizes), sizes / sizes[-1]]) / means[:, None]
+    scatter = np.diag(np.maximum(errors, CLOCK) ** 2)
+    fits = [_with_stray(stray**2 * alike, scatter, design) for stray in STRAYS]
+    scores = np.array([score for score, _, _ in fits])
+    shares = np.exp(scores - scores.max())
+    curves = []
+    for (_, best, root), stray, count in zip(
+        fits, STRAYS, rng.multinomial(DRAWS, shares / shares.sum()), strict=True
+    ):
+        if not count:
+            continue
+        lines = design @ (best[:, None] + root @ rng.normal(size=(2, count)))
+        strays = stray**2 * alike
+        gain = np.linalg.solve(strays + scatter, strays).T
+        free = np.linalg.cholesky(strays - gain @ strays + CLOCK**2 * np.eye(sizes.size))
+        beside = gain @ (1 - lines) + free @ rng.normal(size=(sizes.size, count))
+        curves.append((lines + beside).T * means)
+    return np.concatenate(curves)
 
 
-def _straight(x: NDArray[np.float64], y: NDArray[np.float64], bend: float) -> int:
-    """Count the sizes, from the smallest on, that one line explains about as well as two."""
-    for end in range(x.size, LEAST_SIZES - 1, -1):
-        one = _missed(x[:end], y[:end], None)
-        bends = range(2, end - 1)
-        two = min((_missed(x[:end], y[:end], x[at]) for at in bends), default=one)
-        if math.sqrt(max(one - two, 0.0) / end) <= bend:
-            return end
-    return 0
+def _with_stray(
+    strays: NDArray[np.float64], scatter: NDArray[np.float64], design: NDArray[np.float64]
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Give the restricted log likelihood of relative means, the best line, and its scatter."""
+    root = np.linalg.cholesky(strays + scatter)
+    terms = np.linalg.solve(root, design)
+    values = np.linalg.solve(root, np.ones(len(design)))
+    inverse = np.linalg.inv(terms.T @ terms)
+    best = inverse @ (terms.T @ values)
+    left = values - terms @ best
+    halves = np.log(np.diag(root)).sum() - np.linalg.slogdet(inverse)[1] / 2
+    return float(-halves - left @ left / 2), best, np.linalg.cholesky(inverse)
 
 
-def _missed(x: NDArray[np.float64], y: NDArray[np.float64], at: float | None) -> float:
-    """Give the sum of squared relative errors of a line, with a bend or without."""
-    columns = [np.ones_like(x), x]
-    if at is not None:
-        columns.append(np.maximum(x - at, 0))
-    design = np.column_stack(columns) / y[:, None]
-    solution = np.linalg.lstsq(design, np.ones_like(y), rcond=None)[0]
-    return float(((design @ solution - 1) ** 2).sum())
+def _fits(
+    sizes: NDArray[np.float64], curves: NDArray[np.float64], first: int | None = None
+) -> NDArray[np.float64]:
+    """Give intercept and slope through each curve, or through its first sizes; shape (2, n)."""
+    slope, intercept = np.polyfit(sizes[:first], curves[:, :first].T, 1)
+    return np.array([intercept, slope])
 
 
 def _weighed(
-    best: float, fits: NDArray[np.float64], shorter: float, share: float, detail: dict[str, float]
+    draws: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    span: float,
+    least: float,
+    detail: dict[str, float],
 ) -> Weighed:
-    deviation = float(fits.std(ddof=1))
-    low, high = (float(each) for each in np.quantile(fits, [0.025, 0.975]))
+    best, deviation = float(draws.mean()), float(draws.std(ddof=1))
+    low, high = (float(each) for each in np.quantile(draws, [0.025, 0.975]))
     score = (best / deviation) ** 2 / 2 if deviation > 0 else math.inf
-    apart = ((shorter - best) / deviation) ** 2 / 2 if deviation > 0 else 0.0
-    rivals = (Rival("bend", score - apart, shorter),)
-    return Weighed(best, (low, high), score if best > 0 else 0.0, share, share, rivals, detail)
+    apart = np.abs(lower - draws) / max(abs(best), np.finfo(float).tiny)
+    bent = detail | {"bent": float(np.quantile(apart, 0.025))}
+    share, bound = best * span / least, max(high, 0.0) * span / least
+    return Weighed(best, (low, high), score if best > 0 else 0.0, share, bound, (), bent)

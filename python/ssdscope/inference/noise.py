@@ -7,6 +7,7 @@ of it there is.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,12 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["inflation", "normal_scores", "over_usual", "usual"]
+__all__ = ["floor", "inflation", "normal_scores", "over_usual", "quickest", "usual"]
 
 PIECES = 32
 """Of a stretch, whose sums say how much neighbours are alike."""
+TWO_BELOW = 0.023
+"""Of normal values, that lie two standard deviations below their mean."""
 
 
 def usual(y: ArrayLike, width: int) -> NDArray[np.float64]:
@@ -47,6 +50,72 @@ def over_usual(y: ArrayLike, width: int) -> NDArray[np.float64]:
     """Give values over the usual ones of their time, which drift moves and a rare wait does not."""
     values = np.asarray(y, dtype=float)
     return np.asarray(values / usual(values, width))
+
+
+def floor(y: ArrayLike) -> NDArray[np.float64]:
+    """Give what values that delays only lengthen are above: as far below the least as the next is.
+
+    To first order that is where they end, whatever they are drawn from (Robson and Whitlock 1964).
+
+    Parameters
+    ----------
+    y : array_like, shape (n, ...)
+        Two at least along the first axis; NaN where one is missing.
+    """
+    least, second = np.sort(np.asarray(y, dtype=float), axis=0)[:2]
+    return np.asarray(2 * least - second)
+
+
+def quickest(
+    y: ArrayLike, piece: ArrayLike, longer: ArrayLike
+) -> tuple[NDArray[np.float64], float]:
+    """Give what requests take when nothing delays them, of requests that were repeated.
+
+    What lasts, as drift, is common to all requests about a time; the lowest it comes to counts.
+    What is left is chance: of each request the least value counts, less as much as these lie above
+    their `floor` in the mean.
+
+    Parameters
+    ----------
+    y : array_like, shape (repetitions, n)
+        Positive, each row in order of time; NaN where a value is missing. Every request has two.
+    piece : array_like of int, shape (n,)
+        Which part of a row a request is in, from 0 on.
+    longer : array_like, shape (repetitions, pieces, k)
+        How many times as long as at their quickest other reads took beside each piece.
+
+    Returns
+    -------
+    floors : ndarray, shape (n,)
+    correction : float
+        By what share the least values were lowered: about how far floors may be off.
+    """
+    logs, of = np.log(np.asarray(y, dtype=float)), np.asarray(piece)
+    beside = np.log(np.asarray(longer, dtype=float))
+    usual = np.nanmedian(logs, axis=0)
+    ends = np.flatnonzero(np.diff(of)) + 1
+    # How pieces compare with each other the reads beside them tell, and over time they themselves.
+    own = np.column_stack([_medians(part) for part in np.split(logs - usual, ends, axis=1)])
+    drift = own + np.nanmean(np.median(beside, axis=2) - own, axis=0)
+    steady = logs - drift[:, of]
+    least, second = np.sort(steady, axis=0)[:2]
+    gaps = np.sort(second - least)
+    gap = float(gaps[gaps.size // 10 : gaps.size - gaps.size // 10].mean())
+    # The median of n values scatters by about twice their usual distance from it, over the root of
+    # n. The lowest of the drift is two such deviations too low.
+    scatter = float(np.nanmedian(np.abs(steady - np.nanmedian(steady, axis=0))))
+    counted = of.size / drift.shape[1], beside.shape[2] * len(logs)
+    deviation = 2 * scatter * math.hypot(*(1 / math.sqrt(each) for each in counted))
+    lowest = float(np.nanquantile(drift, TWO_BELOW)) + 2 * deviation
+    return np.exp(least - gap + lowest), gap
+
+
+def _medians(part: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give the median of each row; NaN where nothing is there."""
+    found = np.full(len(part), np.nan)
+    there = np.isfinite(part).any(axis=1)
+    found[there] = np.nanmedian(part[there], axis=1)
+    return found
 
 
 def inflation(flags: ArrayLike, pieces: int = PIECES) -> float:
