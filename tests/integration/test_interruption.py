@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ssdscope.probes.properties import queue_depth
 from ssdscope.results import read_log
 
 LONG = ("--runtime", "1000s", "--seed", "1", "-o", "json")
@@ -172,7 +173,7 @@ def test_an_interrupted_probe_tells_the_findings_it_has(
     def interrupted(*_args: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ssdscope.probes.depth_sweep.detect", interrupted)
+    monkeypatch.setattr(queue_depth, "detect", interrupted)
     said = cli("probe", "latency", "sim:mqsim-8g", "--seed", "1", "-o", "json")
     assert said.status == 130
     assert said.document["interrupted"] is True

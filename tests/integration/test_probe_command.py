@@ -100,7 +100,7 @@ def test_a_drive_without_flush_is_probed_all_the_same(cli) -> None:
 def test_another_load_spoils_no_number(cli) -> None:
     """A steady load would look like a slower drive; whoever counts requests tells."""
     load = ("--set", "disturbance.foreign_iops=30000", "--set", "disturbance.foreign_bytes=16k")
-    words = ("probe", "latency", "sim:mqsim-8g", *SMALL, "--seed", "1", "-o", "json")
+    words = ("probe", "latency", "sim:ryu-c", *SMALL, "--seed", "1", "-o", "json")
     quiet = properties(cli(*words).document)
     busy = properties(cli(*words, *load).document)
     assert quiet["read_latency_alpha_ns"]["outcome"] == "detected"

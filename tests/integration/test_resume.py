@@ -16,8 +16,8 @@ from ssdscope import probes, twin
 from ssdscope.cli.progress import watched_stages
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.findings import Findings
-from ssdscope.probes import Budget, latency
-from ssdscope.probes.properties import units
+from ssdscope.probes import Budget
+from ssdscope.probes.properties import latency, units
 from ssdscope.report import Characterization, Watch, characterize, performance, stages, sustaining
 from ssdscope.report.resuming import UNFINISHED, require_nothing_lost
 from ssdscope.targets import Target, open_target

@@ -12,6 +12,7 @@ import pytest
 
 from ssdscope import probes
 from ssdscope.errors import UsageError
+from ssdscope.inference.series import Series
 from ssdscope.probes import (
     Absent,
     Ambiguous,
@@ -19,9 +20,9 @@ from ssdscope.probes import (
     Detected,
     Reason,
     Undetectable,
-    depth_sweep,
-    size_sweep,
 )
+from ssdscope.probes.properties import queue_depth
+from ssdscope.probes.properties.queue_depth import Rates
 from ssdscope.targets.records import DeviceInfo, Log
 
 ALPHA, BETA, KNEE = (
@@ -69,13 +70,16 @@ class FakeDrive:
     def service_ns(self, lengths: np.ndarray) -> np.ndarray:
         rounds = np.ceil(lengths / self.stripe_bytes) if self.stripe_bytes else 1.0
         base = self.alpha_ns * rounds + self.beta * lengths
-        noise = self.rng.lognormal(0, self.sigma, lengths.size) if self.sigma else 1.0
+        noise = np.exp(self.sigma * np.abs(self.rng.normal(size=lengths.size)))
         spikes = np.where(self.rng.random(lengths.size) < self.spike_share, 20.0, 1.0)
         index = self.served + np.arange(lengths.size)
         slow = np.where((index >= self.slow_from) & (index < self.slow_until), 2.0, 1.0)
         return base * noise * spikes * slow
 
     def foreign_bytes(self) -> None:
+        return None
+
+    def idle(self, _duration_ns: int) -> None:
         return None
 
     def queued(
@@ -100,6 +104,7 @@ class FakeDrive:
         assert (np.asarray(ops) == 0).all(), "a read-only probe wrote"
         assert (np.asarray(offsets) % 512 == 0).all()
         assert (np.asarray(offsets) + lengths <= self.info.capacity_bytes).all()
+        self.offsets = np.asarray(offsets)
         service = self.service_ns(np.asarray(lengths, dtype=float))
         self.served += len(service)
         units = np.asarray(offsets) // 4096 % self.servers
@@ -130,15 +135,19 @@ def findings(
 
 def line(drive: FakeDrive, seed: int = 7) -> dict[str, probes.Finding]:
     """Find the same, with queues that take no time: for alpha and beta, which need none."""
-    with patch.object(depth_sweep, "DEPTHS", (1, 2, 4, 8)):
+    with patch.object(queue_depth, "DOUBLINGS", (1, 2, 4, 8)):
         return findings(drive, seed)
 
 
 def shallow(
     drive: FakeDrive, seed: int = 7, budget: probes.Budget = DEFAULT
 ) -> dict[str, probes.Finding]:
-    """Find the same with queues of up to 32, as deep as few servers need: those settle sooner."""
-    with patch.object(depth_sweep, "DEPTHS", [each for each in depth_sweep.DEPTHS if each <= 32]):
+    """Find the same with queues of up to 32, as deep as few servers need: those settle sooner.
+
+    Of places at random the rate grows so slowly that a hundredth of it is a tenth of the depth.
+    """
+    up_to_32 = patch.object(queue_depth, "DOUBLINGS", queue_depth.DOUBLINGS[:6])
+    with up_to_32, patch.object(queue_depth, "RATE_OFF", 0.0):
         return findings(drive, seed, budget)
 
 
@@ -148,30 +157,34 @@ def test_a_linear_drive_is_recovered_everywhere() -> None:
         answer = found[name]
         assert isinstance(answer, Detected)
         assert answer.value == pytest.approx(truth, rel=1e-3)
-    assert found[ALPHA].evidence.figures["linear_everywhere"]
+    assert found[ALPHA].evidence.figures["linear_region_bytes"] == (4096, 1 << 20)
 
 
 @pytest.mark.always(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_intervals_cover_through_noise_and_spikes(seed: int) -> None:
+    """What delays requests is not the drive's."""
     found = line(FakeDrive(sigma=0.1, spike_share=0.02, seed=seed), seed)
     for name, truth in ((ALPHA, 80_000), (BETA, 2.0)):
         answer = found[name]
         assert isinstance(answer, Detected)
-        assert answer.value == pytest.approx(truth, rel=0.05)
         low, high = answer.interval or (0, 0)
-        assert low <= truth * 1.01
-        assert high >= truth * 0.99
+        assert low <= truth <= high
+        assert high - low < 0.1 * truth
 
 
-def test_a_striping_drive_is_linear_only_where_it_is() -> None:
-    """Above 32 KiB this drive climbs in steps; the answer says how far its line reaches."""
-    found = line(FakeDrive(alpha_ns=130_600, beta_ns_per_byte=0.4656, stripe_bytes=32 << 10))
-    alpha = found[ALPHA]
-    assert isinstance(alpha, Detected)
-    assert alpha.value == pytest.approx(130_600, rel=1e-3)
-    assert alpha.evidence.figures["linear_region_bytes"] == (4096, 32 << 10)
-    assert not alpha.evidence.figures["linear_everywhere"]
+def test_a_striping_drive_has_the_line_through_its_steps() -> None:
+    """From 32 KiB on this drive climbs in steps; its line is that of least squares."""
+    found = line(FakeDrive(alpha_ns=13_060, beta_ns_per_byte=1.4656, stripe_bytes=32 << 10))
+    sizes = 4096.0 * np.arange(1, 65)
+    steps = 13_060 * np.ceil(sizes / (32 << 10)) + 1.4656 * sizes
+    slope, intercept = np.polyfit(sizes, steps, 1)
+    for name, truth in ((ALPHA, intercept), (BETA, slope)):
+        answer = found[name]
+        assert isinstance(answer, Detected | Undetectable)
+        if isinstance(answer, Detected):
+            assert answer.value == pytest.approx(truth, rel=0.01)
+    assert isinstance(found[BETA], Detected)
 
 
 def test_a_latency_without_a_cost_per_byte() -> None:
@@ -194,11 +207,12 @@ def test_no_line_anywhere_is_a_misfit() -> None:
 
 
 def test_a_curve_that_bends_has_no_slope_of_its_own() -> None:
-    """Where 8, 10 and 12 % each give another line, none of them is the drive's."""
+    """The line through the lower half of the sizes is steeper."""
     drive = FakeDrive()
     drive.service_ns = lambda lengths: 1e5 * (lengths / 4096) ** 0.12  # type: ignore[method-assign]
     found = line(drive)
     assert found[BETA].to_json()["reason"] == "model_misfit"
+    assert "lower half" in (found[BETA].evidence.detail or "")
 
 
 def test_a_drive_that_answers_at_once_is_undetectable() -> None:
@@ -214,26 +228,24 @@ def test_disturbed_blocks_are_dropped_and_the_value_stands() -> None:
     drive.slow_from, drive.slow_until = 40, 90
     alpha = line(drive)[ALPHA]
     assert isinstance(alpha, Detected)
-    assert alpha.evidence.figures["blocks_dropped"] >= 1
     assert alpha.value == pytest.approx(80_000, rel=0.03)
 
 
 class TwoClassDrive(FakeDrive):
-    """Half of the reads load an entry of a table first, at random: two classes of latency."""
+    """Half of the places need an entry of a table that is never there: two classes of latency."""
 
     def service_ns(self, lengths: np.ndarray) -> np.ndarray:
-        misses = self.rng.random(lengths.size) < 0.5
-        return super().service_ns(lengths) + np.where(misses, 300_000, 0)
+        misses = self.offsets // 4096 % 7919 % 2 == 0
+        return super().service_ns(lengths + np.where(misses, 150_000, 0))
 
 
 @pytest.mark.always(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_two_classes_of_reads_have_one_line(seed: int) -> None:
-    """Medians would jump between the classes; no four sizes would be on a line."""
+    """Medians would jump between the classes."""
     alpha = line(TwoClassDrive(sigma=0.05, seed=seed), seed)[ALPHA]
-    assert isinstance(alpha, Detected | Undetectable)
-    assert alpha.evidence.figures["linear_everywhere"]
-    assert alpha.evidence.figures["alpha_ns"] == pytest.approx(80_000 + 150_000, rel=0.1)
+    assert isinstance(alpha, Detected)
+    assert alpha.value == pytest.approx(80_000 + 150_000, rel=0.05)
 
 
 def test_what_the_first_reads_warm_is_not_measured() -> None:
@@ -244,17 +256,21 @@ def test_what_the_first_reads_warm_is_not_measured() -> None:
     assert alpha.value == pytest.approx(80_000, rel=0.02)
 
 
-@pytest.mark.parametrize("bend", [8, 24])
-def test_a_curve_that_bends_has_no_line(bend: int) -> None:
-    """It climbs with the square of the size from there on."""
-    sizes = 4096.0 * np.array(size_sweep.MULTIPLES)
-    curve = 50_000 + np.where(sizes < 4096 * bend, 1, (sizes / 4096 / bend) ** 2) * sizes
-    rng = np.random.default_rng(1)
-    kept = curve * np.exp(0.02 * rng.standard_normal((400, sizes.size)))
-    line = size_sweep.estimate_line(sizes, kept)
-    assert line is not None
-    assert line.stretch is not None
-    assert line.stretch.stop < sizes.size
+def test_what_drifts_is_measured_where_it_is_lowest() -> None:
+    """Latencies rise by 30 % and fall again, several times over."""
+    drive = FakeDrive(sigma=0.05)
+    steady = drive.service_ns
+
+    def drifting(lengths: np.ndarray) -> np.ndarray:
+        phase = (drive.served + np.arange(lengths.size)) / 9000 % 1
+        return np.asarray(steady(lengths) * (1.3 - 0.6 * np.abs(phase - 0.5)))
+
+    drive.service_ns = drifting  # type: ignore[method-assign]
+    found = line(drive)
+    for name, truth in ((ALPHA, 80_000), (BETA, 2.0)):
+        answer = found[name]
+        assert isinstance(answer, Detected)
+        assert answer.value == pytest.approx(truth, rel=0.04)
 
 
 def test_a_tiny_drive_is_refused() -> None:
@@ -262,9 +278,9 @@ def test_a_tiny_drive_is_refused() -> None:
     assert found[ALPHA].to_json()["reason"] == "range_too_small"
 
 
-@pytest.mark.parametrize("servers", [2, 3, 4])
+@pytest.mark.parametrize("servers", [2, 4])
 def test_knee_grows_with_parallelism(servers: int) -> None:
-    knee = shallow(FakeDrive(servers=servers, sigma=0.05), budget=Budget.parse("10m"))[KNEE]
+    knee = shallow(FakeDrive(servers=servers))[KNEE]
     assert isinstance(knee, Detected)
     # Random reads leave units idle by chance, so the plateau is reached beyond their number.
     assert servers < knee.value < 8 * servers  # type: ignore[operator]
@@ -291,7 +307,7 @@ class SpreadDrive(FakeDrive):
 
 @pytest.mark.parametrize("evenly", [lambda depth: 4 * depth, lambda depth: 2 * depth**2 // 5])
 def test_a_queue_that_is_still_evenly_spread_does_not_count(evenly: Callable[[int], int]) -> None:
-    plain, spread = FakeDrive(servers=2, sigma=0.02), SpreadDrive(servers=2, sigma=0.02)
+    plain, spread = FakeDrive(servers=2), SpreadDrive(servers=2)
     spread.evenly = evenly
     usual, found = (shallow(drive)[KNEE] for drive in (plain, spread))
     assert isinstance(found, Detected)
@@ -321,64 +337,81 @@ def test_a_second_step_is_a_caution_and_the_knee_is_that_of_the_plateau() -> Non
     assert any("rises again" in caution for caution in knee.evidence.cautions)
 
 
-def test_a_shelf_too_short_to_saturate_is_seen() -> None:
-    """Measured on a file: the rates level off, but not for a whole doubling, and rise again."""
-    depths = np.array([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96])
-    typical = 1e3 * np.array([13, 36, 42, 59, 75, 82, 93, 105, 99, 112, 110, 105, 159])
-    rates = typical * np.exp(0.01 * np.random.default_rng(1).standard_normal((24, len(depths))))
-    knee = depth_sweep.judge(FakeDrive().info, depths, rates, requests=1, seed=1)
-    assert isinstance(knee, Ambiguous)
-    assert all(64 < float(each) <= 96 for each in knee.candidates)
-    assert 12 <= knee.evidence.figures["shelf_depth"] <= 48
+def rows(rates: np.ndarray, depths: np.ndarray) -> Series:
+    """Make a series of rates, shape (blocks, depths), in which nothing holds answers back."""
+    blocks = np.repeat(np.arange(len(rates)), depths.size)
+    every = np.tile(depths, len(rates)).astype(float)
+    return Series.of(
+        np.concatenate([every, -every]),
+        np.concatenate([rates.ravel(), every]),
+        stratum=np.tile(blocks, 2),
+    )
+
+
+class Told:
+    """A drive whose rates at a depth are known: what a family asks is answered from a curve."""
+
+    def __init__(self, rate: Callable[[np.ndarray], np.ndarray], sigma: float, inside: float = 1.0):
+        self.info, self.known = FakeDrive().info, {}
+        self.rate, self.inside = rate, inside
+        self.sigma, self.rng = sigma, np.random.default_rng(1)
+
+    def take(self, plan: Rates) -> Series:
+        depths = np.array(plan.depths, dtype=float)
+        scatter = np.exp(self.sigma * self.rng.standard_normal((plan.blocks, depths.size)))
+        taken = rows(self.rate(self.inside * depths) * scatter, depths)
+        return taken.with_y(np.where(taken.x < 0, self.inside * taken.y, taken.y))
+
+    def found(self, _name: str) -> None:
+        return None
+
+    def progress(self, _stage: str, _share: float) -> None:
+        return None
+
+
+def knee_of(*given: Any) -> probes.Finding:
+    (knee,) = queue_depth.detect(Told(*given))  # type: ignore[arg-type]
+    return knee
+
+
+def test_a_knee_is_the_least_depth_that_reaches_it() -> None:
+    """At depth 3 it is all there is, at depth 2 four fifths."""
+    knee = knee_of(lambda depth: np.minimum(depth / 2.5, 1.0), 0.002)
+    assert isinstance(knee, Detected)
+    assert (knee.value, knee.interval) == (3, (3, 3))
+
+
+@pytest.mark.parametrize(("inside", "kind"), [(0.94, Detected), (0.8, Undetectable)])
+def test_what_is_held_back_is_not_inside_the_drive(
+    inside: float, kind: type[Detected | Undetectable]
+) -> None:
+    """Of 29 requests 27 are inside; where it is fewer of 34, noise makes too much of it."""
+    knee = knee_of(lambda there: np.minimum(there / 30, 1.0), 0.002, inside)
+    assert isinstance(knee, kind)
+    if isinstance(knee, Detected):
+        assert knee.value == pytest.approx(27, rel=0.05)
 
 
 def test_a_knee_that_may_lie_at_depth_one_is_not_told() -> None:
     """Depth gains about a tenth, as much as makes a knee: noise decides on which side."""
-    rng = np.random.default_rng(1)
-    typical = np.where(np.array(depth_sweep.DEPTHS) > 1, 1.11, 1.0)
-    rates = typical * np.exp(0.01 * rng.standard_normal((24, len(typical))))
-    depths = np.array(depth_sweep.DEPTHS)
-    knee = depth_sweep.judge(FakeDrive().info, depths, rates, requests=1, seed=1)
+    knee = knee_of(lambda depth: np.where(depth > 1, 1.11, 1.0), 0.01)
     assert isinstance(knee, Undetectable)
     assert knee.reason is Reason.EFFECT_BELOW_NOISE
 
 
-@pytest.mark.parametrize("share_slow", [0.3, 0.45])
-def test_the_knee_is_that_of_the_mean_where_deep_queues_stay_on_few_dies(share_slow: float) -> None:
-    """In some blocks, and not in others: the median would be that of the faster ones alone."""
-    rng = np.random.default_rng(2)
-    depths = np.array(depth_sweep.DEPTHS)
-    rates = depths / (depths + 0.5) * np.exp(0.01 * rng.standard_normal((48, depths.size)))
-    slow = (rng.random(rates.shape) < share_slow) & (depths > 8)
-    spoilt = np.where(np.arange(48)[:, None] < 2, 0.1, 1.0)
-    seen = np.where(slow, 0.85, 1) * rates
-    knee = depth_sweep.judge(FakeDrive().info, depths, seen * spoilt, 1, seed=1)
-    plateau = 1 - 0.15 * share_slow
-    assert isinstance(knee, Detected)
-    assert knee.value == pytest.approx(0.45 * plateau / (1 - 0.9 * plateau), rel=0.1)
+def test_one_at_a_time_may_give_all_there_is() -> None:
+    knee = knee_of(lambda depth: np.where(depth > 1, 1.02, 1.0), 0.002)
+    assert isinstance(knee, Absent)
+    assert knee.bound < 0.03
 
 
-@pytest.mark.parametrize(("sigma", "kind"), [(0.005, Detected), (0.06, Undetectable)])
+@pytest.mark.parametrize(("sigma", "kind"), [(0.002, Detected), (0.06, Undetectable)])
 def test_a_knee_that_may_be_off_by_more_than_a_tenth_is_not_told(
     sigma: float, kind: type[Detected | Undetectable]
 ) -> None:
     """Where a curve is nearly level at nine tenths, a little noise moves it far."""
-    rng = np.random.default_rng(4)
-    depths = np.array(depth_sweep.DEPTHS)
-    level = np.interp(depths, [1, 2, 3, 8, 256], [0.6, 0.9, 0.94, 0.98, 1.0])
-    rates = level * np.exp(sigma * rng.standard_normal((48, depths.size)))
-    assert isinstance(depth_sweep.judge(FakeDrive().info, depths, rates, 1, seed=1), kind)
-
-
-def test_a_knee_that_moves_while_it_is_measured_is_not_told() -> None:
-    """Others write, and more and more of what is read lies on one of two dies."""
-    rng = np.random.default_rng(2)
-    depths, gone = np.array(depth_sweep.DEPTHS), np.linspace(0, 1, 48)[:, None]
-    rates = np.minimum(depths / (depths + 0.5), 1 - 0.15 * gone)
-    rates *= np.exp(0.01 * rng.standard_normal(rates.shape))
-    knee = depth_sweep.judge(FakeDrive().info, depths, rates, 1, seed=1)
-    assert isinstance(knee, Undetectable)
-    assert knee.reason is Reason.INTERFERENCE
+    at, share = [1, 2, 8, 16, 256], [0.3, 0.5, 0.8, 0.99, 1.0]
+    assert isinstance(knee_of(lambda depth: np.interp(depth, at, share), sigma), kind)
 
 
 @pytest.mark.always(2)

@@ -12,7 +12,7 @@ from ssdscope import stats
 from ssdscope.findings import Detected, Evidence, Reason, Undetectable
 from ssdscope.probes.bench import _refuse_split
 from ssdscope.probes.discipline import undivided
-from ssdscope.probes.machine import naming_machine, quiet_sittings
+from ssdscope.probes.machine import naming_machine
 from ssdscope.results.remarks import of_machine
 from ssdscope.seeds import stream
 from ssdscope.targets.machine import machine_state
@@ -119,12 +119,6 @@ def test_a_refusal_names_a_busy_machine_and_only_that() -> None:
         name=name, probe=probe, value=1.0, interval=(0.9, 1.1), effect=1.0, evidence=Evidence()
     )
     assert naming_machine(found, busy) is found
-
-
-def test_disturbed_sittings_are_left_out_if_most_are_quiet() -> None:
-    busy = replace(STILL, stalls=1)
-    assert quiet_sittings([STILL, busy, STILL]) == [0, 2]
-    assert quiet_sittings([busy, busy, STILL]) == [0, 1, 2]
 
 
 def test_an_interval_holds_what_another_run_finds() -> None:

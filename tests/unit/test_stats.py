@@ -135,23 +135,6 @@ def test_relative_nnls_equals_weighted_scipy(rng: np.random.Generator) -> None:
     assert residual == pytest.approx(theirs_residual)
 
 
-def test_an_initial_line_stops_at_the_staircase() -> None:
-    """Reads striped over 8 elements: linear up to 32 KiB, one more step per 32 KiB beyond."""
-    kib = np.array([4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512])
-    latency = 130_600 * np.ceil(kib / 32) + 0.4656 * kib * 1024
-    assert stats.initial_line(kib, latency, 0.02) == slice(0, 6)
-    assert stats.initial_line(kib, latency, 0.2) == slice(0, 12)
-
-
-def test_an_initial_line_begins_with_the_smallest_or_is_none() -> None:
-    x = np.geomspace(1, 256, 17)
-    kinked = np.where(x < 8, 10 + x, 2 * x + 2)
-    assert stats.initial_line(x, kinked, 0.001) == slice(0, 7)
-    bent = np.where(x < 8, x**3, 500 + 2 * x)
-    assert stats.initial_line(x, bent, 0.001) is None
-    assert stats.initial_line(x, x**2, 0.02) is None
-
-
 def test_a_line_tells_how_far_it_misses(rng: np.random.Generator) -> None:
     x = np.geomspace(4096, 1 << 20, 400)
     fit = stats.fit_line(x, (5e4 + 2 * x) * (1 + rng.normal(0, 0.05, 400)))

@@ -11,8 +11,6 @@ Reading order:
     How every probe measures: randomised complete blocks, control reads, sequential looks.
 `reconcile`
     Findings held against each other.
-`latency`
-    The first probe: per request, per byte, per depth (`size_sweep`, `depth_sweep`).
 `plan`, `run`, `record`, `verdict`, `mechanisms`
     What is measured, apart from what is made of it; `properties` has a file for each family.
 `map_cache`
@@ -46,7 +44,6 @@ from ssdscope.probes import (
     allocation,
     gc_period,
     idle_gc,
-    latency,
     map_cache,
     merge_unit,
     open_units,
@@ -58,7 +55,16 @@ from ssdscope.probes.budget import Budget, Deadline, StageProgress, silent
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.machine import naming_machine
 from ssdscope.probes.mechanisms import MASKS, masked
-from ssdscope.probes.properties import buffer, caches, dies, disk, spare, trim, units
+from ssdscope.probes.properties import (
+    buffer,
+    caches,
+    dies,
+    disk,
+    latency,
+    spare,
+    trim,
+    units,
+)
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.states import State, Window
 

@@ -15,8 +15,6 @@ from ssdscope.findings import Reason, Undetectable
 from ssdscope.targets.quiet import machine_busy
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ssdscope.findings import Finding
     from ssdscope.targets.quiet import Quiet
 
@@ -33,9 +31,3 @@ def naming_machine(finding: Finding, quiet: Quiet | None) -> Finding:
         return finding
     told = finding.evidence.saying(busy)
     return replace(finding, reason=Reason.MACHINE_BUSY, evidence=told)
-
-
-def quiet_sittings(sittings: Sequence[Quiet | None]) -> list[int]:
-    """Choose the sittings to use: the quiet ones, if they are half of all; otherwise all."""
-    quiet = [index for index, each in enumerate(sittings) if not machine_busy(each)]
-    return quiet if 2 * len(quiet) >= len(sittings) else list(range(len(sittings)))

@@ -37,7 +37,7 @@ from ssdscope.stats.collection import amplification_course
 from ssdscope.stats.correlated import correlated_mean, least_count, supported
 from ssdscope.stats.equivalence import Equivalence, tost
 from ssdscope.stats.errors import PredictionErrors, prediction_errors
-from ssdscope.stats.fit import LineFit, fit_line, initial_line, relative_nnls
+from ssdscope.stats.fit import LineFit, fit_line, relative_nnls
 from ssdscope.stats.folding import (
     PeriodScan,
     centred,
@@ -94,7 +94,6 @@ __all__ = [
     "explained_share",
     "fit_line",
     "folded_profile",
-    "initial_line",
     "isotonic",
     "knees",
     "lasting",

@@ -1,4 +1,4 @@
-"""Lines by relative error, and how much of a curve is a line."""
+"""Lines by relative error."""
 
 from __future__ import annotations
 
@@ -64,29 +64,3 @@ def relative_nnls(design: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], float]
     ys = np.asarray(y, dtype=float)
     coefficients, residual = nnls(np.asarray(design, dtype=float) / ys[:, None], np.ones_like(ys))
     return coefficients, float(residual)
-
-
-def initial_line(x: ArrayLike, y: ArrayLike, tolerance: float, min_points: int = 4) -> slice | None:
-    """Find how far a curve is a line, from its beginning on.
-
-    The stretch begins with the smallest ``x``, because that is where an intercept shows, and is as
-    long as one line can be that misses the points by no more than ``tolerance``.
-
-    Parameters
-    ----------
-    x, y : array_like, shape (n,)
-        ``x`` sorted, ``y`` positive.
-    tolerance : float
-        Root mean square of the distances of the points from the line, as shares of the points.
-    min_points : int
-        Shorter stretches prove nothing: a line meets any two points.
-
-    Returns
-    -------
-    slice or None
-    """
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    for end in range(len(xs), min_points - 1, -1):
-        if fit_line(xs[:end], ys[:end]).typical_relative_error <= tolerance:
-            return slice(0, end)
-    return None

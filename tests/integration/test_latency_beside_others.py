@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ssdscope.probes import Bench, Budget, Detected, Finding, depth_sweep, latency
+from ssdscope.probes import Bench, Budget, Detected, Finding
 from ssdscope.probes.bench import Stopped
-from ssdscope.probes.calm import Calm
+from ssdscope.probes.properties import latency, queue_depth
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 
@@ -73,10 +73,9 @@ def test_depths_are_compared_on_the_drive_as_it_was_found(
         enter(state)
 
     monkeypatch.setattr(bench, "enter", entered)
-    (knee,) = depth_sweep.detect(bench, np.random.default_rng(1))
+    (knee,) = queue_depth.detect(bench)
     assert isinstance(knee, Detected)
-    assert all(undone)
-    assert bool(undone) == bool(others)
+    assert any(undone) == bool(others)
 
 
 @pytest.mark.parametrize(("writes", "disturbs"), [(0.0, False), (1.0, True)])
@@ -98,10 +97,3 @@ def test_what_others_read_counts_by_what_reads_take(writes: float, disturbs: boo
             bench.write(places, 4096)
             assert bench.foreign.read_bytes > 0
     assert bench.foreign.written_bytes > 0 or not disturbs
-
-
-def test_nothing_is_read_or_waited_for_where_nobody_comes() -> None:
-    bench, device = opened(DRIVE)
-    calm, before = Calm(bench), device.now_ns()
-    assert calm.measured(lambda: 7) == 7
-    assert (bench.requests, device.now_ns()) == (0, before)
