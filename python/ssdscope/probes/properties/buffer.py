@@ -32,6 +32,7 @@ from ssdscope.findings import Axis, Evidence, Exhibit, Period, Reason, Step, Und
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.levels import FOUND
 from ssdscope.inference.locked import locked
+from ssdscope.inference.series import Series
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties.buffer_plans import (
     FLUSHES,
@@ -50,13 +51,14 @@ from ssdscope.probes.properties.buffer_plans import (
     Told,
 )
 from ssdscope.probes.staying import ABOUT, ABOUT_UNIT, SIZE, UNIT
+from ssdscope.probes.stopped import Stopped
 from ssdscope.probes.verdict import absent, detected, refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ssdscope.findings import Finding
-    from ssdscope.inference.series import Series, Weighed
+    from ssdscope.inference.series import Weighed
     from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
@@ -116,10 +118,11 @@ class _Filled:
         """Whether memory and flash read alike."""
         return _apart(self.reads).score < FOUND["contrast"]
 
-    def flushes_work(self) -> bool:
-        """Whether a flush of a full buffer takes longer than that of an empty one."""
+    def stays(self, ask: Ask) -> bool:
+        """Whether nothing surely empties it: a flush of a full one takes no longer than another."""
         found = _apart(self.flushes)
-        return found.score >= FOUND["contrast"] and (found.estimate or 0) > 1
+        flushed = found.score >= FOUND["contrast"] and (found.estimate or 0) > 1
+        return ask.info.write_cache.control != "switchable" and not flushed
 
 
 def _apart(pairs: Series) -> Weighed:
@@ -128,7 +131,7 @@ def _apart(pairs: Series) -> Weighed:
     half = len(pairs) // 2
     strata = np.empty(len(pairs), np.int64)
     strata[order] = np.arange(len(pairs)) % half
-    return contrast(type(pairs).of(pairs.x, pairs.y, stratum=strata))
+    return contrast(Series.of(pairs.x, pairs.y, stratum=strata))
 
 
 def detect(ask: Ask) -> Iterator[Finding]:
@@ -152,7 +155,13 @@ def detect(ask: Ask) -> Iterator[Finding]:
         yield from _neither(Reason.MODEL_MISFIT, seen.saying("no flash reads as slowly"))
     else:
         ask.progress("units", 0.3)
-        yield from _counted(ask, filled, seen)
+        try:
+            yield from _counted(ask, filled, seen)
+        except Stopped:
+            if not filled.stays(ask):
+                raise
+            # However much more was written, it would not be told.
+            yield from _neither(Reason.PLP_NO_FLUSH_EFFECT, seen)
 
 
 def _counted(ask: Ask, filled: _Filled, seen: Evidence) -> Iterator[Finding]:
@@ -166,9 +175,11 @@ def _counted(ask: Ask, filled: _Filled, seen: Evidence) -> Iterator[Finding]:
     ask.progress("size", 0.8)
     count = None if unit is None else _held(ask, filled, alone, unit)
     if count is None or unit is None:
-        said = f"it takes {alone:.3g} writes, but in what units is not certain"
-        yield from _neither(Reason.EFFECT_BELOW_NOISE, seen.saying(said))
-    elif ask.info.write_cache.control != "switchable" and not filled.flushes_work():
+        said = seen.saying(f"it takes {alone:.3g} writes, but in what units is not certain")
+        stays = filled.stays(ask)
+        reason = Reason.PLP_NO_FLUSH_EFFECT if stays else Reason.EFFECT_BELOW_NOISE
+        yield from _neither(reason, said)
+    elif filled.stays(ask):
         about = {ABOUT: (count.estimate or 0.0) * unit, ABOUT_UNIT: unit}
         counted = Evidence(exhibits=seen.exhibits, figures=about)
         yield from _neither(Reason.PLP_NO_FLUSH_EFFECT, counted)
@@ -277,9 +288,10 @@ def _held(ask: Ask, filled: _Filled, alone: float, unit: int) -> Weighed | None:
     left = float(rows.time_ns.mean()) / filled.pace_ns
     low, high = found.interval
     effect = filled.pace_ns / float(np.median(filled.gaps.y[: filled.full])) - 1
-    return replace(
-        found, estimate=found.estimate + left / 2, interval=(low, high + left), effect=effect
-    )
+    # It holds whole ones.
+    value = round(found.estimate + left / 2)
+    ends = float(min(math.ceil(low), value)), float(max(math.floor(high + left), value))
+    return replace(found, estimate=value, interval=ends, effect=effect)
 
 
 def _neither(reason: Reason, evidence: Evidence) -> Iterator[Finding]:
