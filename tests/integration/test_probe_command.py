@@ -131,7 +131,7 @@ def test_a_property_that_only_heavy_probes_answer_names_them() -> None:
 
     default, full = probes.Budget.parse("default"), probes.Budget.parse("full")
     assert [each.name for each in probes.choose("open_units", default)] == ["open_units"]
-    assert {each.name for each in probes.choose("table", default)} == {"map_cache"}
+    assert {each.name for each in probes.choose("table", default)} == {"table"}
     known = set(probes.properties())
     assert {each for family in FAMILIES.values() for each in family} == known
     for name, answering in probes.properties().items():

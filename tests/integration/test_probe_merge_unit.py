@@ -84,7 +84,7 @@ def value(finding: Finding) -> float | str | None:
 )
 def test_merge_units(tmp_path: Path, association: str, size: int, changes: dict[str, int]) -> None:
     ftl = f'kind = "log-block"\nmerge_unit_bytes = {size}\nlog_association = "{association}"'
-    found = told(drive(tmp_path, ftl, NOISE, **changes), "map_cache", "merge_unit")
+    found = told(drive(tmp_path, ftl, NOISE, **changes), "table", "merge_unit")
     assert value(found[merge_unit.UNIT]) == size
     # Single writes that wait for merges tell where units begin, and how many a log block holds.
     assert value(found[merge_unit.RMW_UNIT]) == 4096
@@ -96,7 +96,7 @@ def test_the_phase_of_units_with_a_log_block_each(tmp_path: Path) -> None:
         'kind = "log-block"\nlog_blocks = 12\nmap_unit_bytes = 16384\nphase_bytes = 5120\n'
         "merge_unit_bytes = 1572864"
     )
-    found = told(drive(tmp_path, ftl, NOISE), "map_cache", "merge_unit")
+    found = told(drive(tmp_path, ftl, NOISE), "table", "merge_unit")
     assert value(found[merge_unit.UNIT]) == 1_572_864
     assert value(found[merge_unit.RMW_UNIT]) == 16_384
     assert value(found[merge_unit.PHASE]) == 5120
@@ -181,7 +181,7 @@ write_back_ns = 1_000_000
 
 def test_what_short_runs_load_of_the_mapping_table_is_no_merge(tmp_path: Path) -> None:
     device = drive(tmp_path, 'kind = "page"\nmap_unit_bytes = 16384', ZONES.format(resident=4))
-    found = told(device, "map_cache", "units", "merge_unit")
+    found = told(device, "table", "units", "merge_unit")
     none = found[merge_unit.UNIT]
     assert isinstance(none, Absent)
     assert none.evidence.figures["short_runs"] > merge_runs.COLLAPSES
@@ -229,7 +229,7 @@ def test_merges_are_not_taken_for_loads_of_the_mapping_table(
         "map_unit_bytes = 16384\nmerge_unit_bytes = 1572864"
     )
     device = drive(tmp_path, ftl, ZONES.format(resident=2) + NOISE)
-    found = told(device, "map_cache", "units", "merge_unit")
+    found = told(device, "table", "units", "merge_unit")
     assert not isinstance(found[merge_unit.UNIT], Absent)
 
 
@@ -344,7 +344,7 @@ def test_a_zone_of_the_table_is_not_taken_for_a_merge_unit(tmp_path: Path) -> No
         "load_ns = 557_300\nwrite_back_ns = 879_200\n"
     )
     ftl = 'kind = "page"\nmap_unit_bytes = 12_288\nallocation = "address"'
-    found = told(drive(tmp_path, ftl, zones, channels=3), "map_cache", "merge_unit")
+    found = told(drive(tmp_path, ftl, zones, channels=3), "table", "merge_unit")
     assert found["map_zone_bytes"].to_json()["value"] == 1_769_472
     assert not isinstance(found[merge_unit.UNIT], Detected)
 
@@ -358,6 +358,6 @@ def test_a_merge_unit_as_large_as_a_zone_is_told_where_log_blocks_are_many(tmp_p
         'kind = "log-block"\nlog_association = "many-to-one"\nlog_blocks = 24\n'
         "map_unit_bytes = 12_288\nmerge_unit_bytes = 1179648"
     )
-    found = told(drive(tmp_path, ftl, zones, channels=3), "map_cache", "units", "merge_unit")
+    found = told(drive(tmp_path, ftl, zones, channels=3), "table", "units", "merge_unit")
     assert found["map_zone_bytes"].to_json()["value"] == 1_179_648
     assert found[merge_unit.UNIT].to_json()["value"] == 1_179_648

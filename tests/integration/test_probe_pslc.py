@@ -260,7 +260,7 @@ def test_what_erases_alone_make_slower_is_no_full_region() -> None:
 def test_a_region_that_folds_seldom_is_not_absent() -> None:
     """One of 38 MB waits one request in some twenty from then on: 16 % in the mean, and no more."""
     device = open_drive(draw(3018370720, 113).toml(), "drawn", 113)
-    names = ["map_cache", "units", "pslc"]
+    names = ["table", "units", "pslc"]
     found = {each.name: each for each in run(names, device, Budget.parse("full"), 113)}
     assert not isinstance(found["pslc_bytes"], Absent), found["pslc_bytes"]
 

@@ -19,7 +19,7 @@ SMALLER = (
     "ftl.reclaim_unit_bytes=32MiB",
 )
 PROBES = (
-    "map_cache",
+    "table",
     "buffer",
     "units",
     "merge_unit",

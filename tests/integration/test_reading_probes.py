@@ -28,7 +28,7 @@ def test_blocks_that_a_read_cache_still_holds_do_not_make_a_table_larger(
 ) -> None:
     drawn = draw(seed, index)
     device = open_drive(drawn.toml(), "drawn", index)
-    found = probes.run(["caches", "map_cache"], device, Budget.parse("full"), index)
+    found = probes.run(["caches", "table"], device, Budget.parse("full"), index)
     table = {each.name: each for each in found}["map_cache_bytes"]
     assert isinstance(table, Detected), table
     truth = Case(drawn).truths["map_cache_bytes"].value

@@ -16,6 +16,7 @@ from ssdscope.inference.ending import ending
 from ssdscope.inference.line import line
 from ssdscope.inference.partition import partition
 from ssdscope.inference.period import period, phase, scan
+from ssdscope.inference.reach import reach
 from ssdscope.inference.recurrence import recurrence
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.inference.step import first_step, likelihood, step, steps
@@ -401,3 +402,14 @@ def test_rows_that_end_here_and_there_have_no_end(rng: np.random.Generator) -> N
     series = rows_ending(rng, 100, 0)
     fast = (series.x // 10).astype(int) % 3 == 0
     assert ending(series.with_y(2.0 - fast), np.arange(201), 50).margin < 0
+
+
+@pytest.mark.parametrize("size", [20, 300, 5000])
+def test_cells_reach_about_as_far_as_they_are_large(size: int, rng: np.random.Generator) -> None:
+    lower, apart = rng.integers(0, 10**6, 2000), 2 ** rng.integers(0, 17, 2000)
+    values = np.where(lower // size == (lower + apart) // size, 1.0, 1.5) + 0.1 * rng.random(2000)
+    found = reach(Series.of(apart, values), np.geomspace(1, 10**5, 400))
+    assert found.estimate == pytest.approx(size, rel=0.3)
+    assert found.score > 100
+    assert reach(Series.of(apart, rng.random(2000)), np.geomspace(1, 10**5, 400)).score < 10
+    assert reach(Series.of([], []), [1, 2]).estimate is None

@@ -21,7 +21,7 @@ EVERY = (
     Detected(name="allocation", probe="allocation", value="order", interval=None, effect=0.2),
     Absent(name="read_ahead_bytes", probe="caches", bound=0.01, reason="no step"),
     Ambiguous(
-        name="map_zone_bytes", probe="map_cache", candidates=(1 << 20, 1 << 21), reason="two fit"
+        name="map_zone_bytes", probe="table", candidates=(1 << 20, 1 << 21), reason="two fit"
     ),
     Undetectable(name="pslc_bytes", probe="pslc", reason=Reason.BUDGET_EXHAUSTED),
 )

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["cells"]
 
+WILD = 0.03
+"""Of the variance, that no explanation need explain."""
+
 
 def cells(series: Series, sizes: ArrayLike) -> Weighed:
     """Find the size of the cells.
@@ -41,7 +44,7 @@ def cells(series: Series, sizes: ArrayLike) -> Weighed:
     -------
     Weighed
         The effect is by how much two apart take longer than two in one cell, as a share of medians.
-        `detail` has ``begins``, where one cell does, and the means of both, ``together`` and
+        `detail` has ``begins``, where one cell does, and the medians of both, ``together`` and
         ``apart``.
     """
     kept = series.kept()
@@ -67,12 +70,12 @@ def cells(series: Series, sizes: ArrayLike) -> Weighed:
         None,
         max(float(gained[best]) - math.log(tried.sum()), 0.0),
         effect,
-        effect,
-        _rivals(tried, gained, best, _by_distance(kept, parted, scores)),
+        math.inf,
+        _rivals(tried, gained, best, _by_distance(kept, parted, scores, float(shares[best]))),
         {
             "begins": float(begins),
-            "together": float(kept.y[~parted].mean()),
-            "apart": float(kept.y[parted].mean()),
+            "together": float(np.median(kept.y[~parted])),
+            "apart": float(np.median(kept.y[parted])),
         },
     )
 
@@ -112,7 +115,7 @@ def _rivals(
     """Give the distance, and the best of parts, of multiples and of other sizes."""
     found = int(tried[best])
     kinds = np.where(found % tried == 0, "part", np.where(tried % found == 0, "multiple", "other"))
-    rivals = [Rival("the distance between them", float(gained[best]) - by_distance)]
+    rivals = [Rival("the distance between them", by_distance)]
     for kind in ("part", "multiple", "other"):
         others = np.flatnonzero((kinds == kind) & (tried != found))
         if others.size:
@@ -122,11 +125,18 @@ def _rivals(
     return tuple(sorted(rivals, key=lambda each: each.margin))
 
 
-def _by_distance(kept: Series, parted: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """Give what levels of their own for each distance gain, over what they cost (Schwarz 1978)."""
-    groups = np.unique(2 * kept.stratum + parted, return_inverse=True)[1]
+def _by_distance(
+    kept: Series, parted: NDArray[np.bool_], scores: NDArray[np.float64], share: float
+) -> float:
+    """Give by how much two levels are better than levels of their own for distances.
+
+    For each half of an octave, as there may be as many distances as pairs; what more levels cost is
+    after Schwarz (1978). A few values are wild: what explains these, too, explains no more.
+    """
+    halves = np.floor(2 * np.log2(1.0 + kept.stratum)).astype(np.int64)
+    groups = np.unique(2 * halves + parted, return_inverse=True)[1]
     counts = np.bincount(groups)
     centred = scores - scores.mean()
     between = float((np.bincount(groups, centred) ** 2 / counts).sum()) / float(centred @ centred)
-    gained = -scores.size / 2 * math.log(max(1 - between, 1e-12))
-    return gained - (counts.size - 2) / 2 * math.log(scores.size)
+    gained = math.log((1 - share + WILD) / (1 - between + WILD)) * scores.size / 2
+    return (counts.size - 2) / 2 * math.log(scores.size) - gained

@@ -13,8 +13,6 @@ Reading order:
     Findings held against each other.
 `plan`, `run`, `record`, `verdict`, `mechanisms`
     What is measured, apart from what is made of it; `properties` has a file for each family.
-`map_cache`
-    Pieces of the mapping table, by reads: `rows`, `segments`, `edges`, `reuse` are its means.
 
 A new probe is a file with a `PROBE`, and one line in `_PROBES` below. Probes see a `Bench`, and
 through it a `Device`: never the configuration of a simulated drive.
@@ -44,7 +42,6 @@ from ssdscope.probes import (
     allocation,
     gc_period,
     idle_gc,
-    map_cache,
     merge_unit,
     open_units,
     pslc,
@@ -62,6 +59,7 @@ from ssdscope.probes.properties import (
     disk,
     latency,
     spare,
+    table,
     trim,
     units,
 )
@@ -105,7 +103,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     disk.PROBE,
     latency.PROBE,
     caches.PROBE,
-    map_cache.PROBE,
+    table.PROBE,
     buffer.PROBE,
     units.PROBE,
     merge_unit.PROBE,

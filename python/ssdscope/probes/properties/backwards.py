@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ssdscope.findings import Axis, Exhibit, Step, series
+from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series
+from ssdscope.inference.step import steps
 from ssdscope.probes.discipline import MIN_REQUEST_BYTES
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.rows import WAITS_NS, read_rows
@@ -24,15 +27,15 @@ if TYPE_CHECKING:
 
     from ssdscope.probes.bench import Bench
 
-__all__ = ["Backwards"]
+__all__ = ["Backwards", "Count", "count_of", "shown"]
 
 FIRST, GROWTH = 8, 4
 SAMPLES = 512
 """Of one story, that are read again."""
 MOST = 1 << 17
 """Things that are read in a story."""
-STORIES = 8
-"""Of few things, so that noise averages out."""
+READ_AGAIN, STORIES = 8 * SAMPLES, 48
+"""Reads of all stories of a length, about; and at most so many of few things."""
 
 OTHERS_SHARE = 0.01
 """Of the things that are kept, that the reads of others may put out."""
@@ -51,7 +54,9 @@ class Backwards(Plan):
     thing_bytes, edge_bytes
         What lies in one thing, and where one of them begins.
     elsewhere
-        Whether another block of each thing is read the second time.
+        Whether another block of each thing is read the second time, if there is one.
+    margin_bytes
+        At either end of a thing, where nothing is read.
     first
         How many things are read in the first stories.
     """
@@ -59,6 +64,7 @@ class Backwards(Plan):
     thing_bytes: int
     edge_bytes: int = 0
     elsewhere: bool = False
+    margin_bytes: int = 0
     first: int = FIRST
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
@@ -69,7 +75,7 @@ class Backwards(Plan):
         while True:
             count = min(count, most)
             back = np.unique(np.round(np.linspace(1, count, min(count, SAMPLES))).astype(np.int64))
-            stories = max(min(SAMPLES * STORIES // count, STORIES), 1)
+            stories = max(min(READ_AGAIN // count, STORIES), 1)
             told = [self._story(bench, rng, there, count, back) for _ in range(stories)]
             logs = np.array([each for each, _ in told])
             y = np.exp(logs[:, count:]).round().ravel()
@@ -94,8 +100,7 @@ class Backwards(Plan):
         """
         for wait_ns in WAITS_NS:
             which = _spread(rng, there, count)
-            first = self._blocks(bench, rng, which)
-            second = self._blocks(bench, rng, which) if self.elsewhere else first
+            first, second = self._blocks(bench, rng, which)
             before = bench.foreign
             logs = read_rows(bench, [np.append(first, second[count - back])])[0]
             alone = sum(bench.foreign.since(before)) <= OTHERS_SHARE * count * MIN_REQUEST_BYTES
@@ -106,12 +111,18 @@ class Backwards(Plan):
 
     def _blocks(
         self, bench: Bench, rng: np.random.Generator, which: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Draw a block of each thing."""
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Draw a block of each thing, and what is read of it the second time."""
         block = bench.info.logical_block_bytes
-        start = -(-(self.edge_bytes + which * self.thing_bytes) // block)
-        room = max(self.thing_bytes // block, 1)
-        return np.asarray((start + rng.integers(0, room, which.shape)) * block)
+        begins = self.edge_bytes + which * self.thing_bytes + self.margin_bytes
+        start = -(-begins // block)
+        room = max((self.thing_bytes - 2 * self.margin_bytes) // block, 1)
+        if not self.elsewhere or room == 1:
+            places = (start + rng.integers(0, room, which.shape)) * block
+            return places, places
+        # The second lies below the first, so that no drive takes them for a row and reads ahead.
+        first = rng.integers(1, room, which.shape)
+        return (start + first) * block, (start + rng.integers(0, first)) * block
 
 
 def _spread(rng: np.random.Generator, there: int, count: int) -> NDArray[np.int64]:
@@ -139,3 +150,47 @@ def _joined(parts: list[Series]) -> Series:
     )
     order = np.argsort(x, kind="stable")
     return Series.of(x[order], y[order], stratum=stratum[order], valid=valid[order])
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many things are kept, and what it may be; by how much others are slower, as a share."""
+
+    kept: float
+    low: float
+    high: float
+    effect: float
+
+
+def count_of(backwards: Series) -> Count | None:
+    """Count what is kept, by the step of two levels; None without one.
+
+    Where there are several steps, as of members of an array that keep more or less, it may be any.
+    """
+    every = [
+        each
+        for each in steps(backwards, FOUND["step"])
+        if each.detail["after"] > each.detail["before"]
+    ]
+    if not every:
+        return None
+    best = max(every, key=lambda each: each.score)
+    ends = [each.interval for each in every if each.interval]
+    kept = (best.estimate or 0.0) - 1
+    low = min(kept, *(end for end, _ in ends))
+    high = max(kept, *(end - 1 for _, end in ends))
+    # As much may be lost to the reads of others.
+    return Count(kept, low, math.floor(high * (1 + OTHERS_SHARE)), best.effect)
+
+
+def shown(backwards: Series, found: Count, name: str, title: str, words: str) -> Exhibit:
+    """Show how far back what was read stays fast."""
+    return Exhibit(
+        name=name,
+        title=title,
+        caption=f"Fast as long as they are in memory; it holds so many {words}.",
+        x=Axis(f"{words} back", log=True),
+        y=Axis("latency", "ns"),
+        series=(series("read again", backwards.x, backwards.y, "points"),),
+        fitted=(Step(at=found.kept, low=found.low, high=found.high, word=words),),
+    )

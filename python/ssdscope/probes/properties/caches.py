@@ -35,27 +35,23 @@ import numpy as np
 
 from ssdscope.findings import (
     Ambiguous,
-    Axis,
     Evidence,
-    Exhibit,
     Finding,
     Reason,
-    Step,
     Undetectable,
-    series,
 )
 from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.ending import HERE_AND_THERE
 from ssdscope.inference.levels import FOUND
 from ssdscope.inference.series import Series
-from ssdscope.inference.step import first_step, steps
+from ssdscope.inference.step import first_step
 from ssdscope.probes import verdict
 from ssdscope.probes.discipline import cautions
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties.ahead import AHEAD, detect_ahead
-from ssdscope.probes.properties.backwards import FIRST, OTHERS_SHARE, Backwards
+from ssdscope.probes.properties.backwards import FIRST, Backwards, count_of, shown
 from ssdscope.probes.rows import random_blocks, read_rows
 
 if TYPE_CHECKING:
@@ -210,31 +206,14 @@ def _of_units(
 
 def _size(counted: Series, unit_bytes: int, told: Evidence) -> Finding:
     """Answer the size; members of an array may differ in how much they keep."""
-    every = steps(counted, FOUND["step"])
-    if not every:
+    found = count_of(counted)
+    if found is None:
         return verdict.refused(SIZE, Reason.EFFECT_BELOW_NOISE, told, probe=PROBE_NAME)
-    best = max(every, key=lambda each: each.score)
-    ends = [each.interval for each in every if each.interval]
-    kept = (best.estimate or 0.0) - 1
-    low = min(kept, *(end for end, _ in ends))
-    high = max(kept, low, *(end - 1 for _, end in ends))
-    shown = told.noting(units=kept).showing(_read_backwards(counted, (kept, low, high)))
-    interval = (low * unit_bytes, high * (1 + OTHERS_SHARE) // 1 * unit_bytes)
-    value = int(kept * unit_bytes)
-    return verdict.detected(SIZE, value, interval, best.effect, shown, probe=PROBE_NAME)
-
-
-def _read_backwards(counted: Series, kept: tuple[float, float, float]) -> Exhibit:
-    at, low, high = kept
-    return Exhibit(
-        name="blocks-read-backwards",
-        title="Blocks far apart, read again backwards",
-        caption="Fast as long as they are in the read cache; each takes one of its units.",
-        x=Axis("blocks back"),
-        y=Axis("latency", "ns"),
-        series=(series("read again", counted.x, counted.y, "points"),),
-        fitted=(Step(at=at, low=low, high=high, word="units"),),
-    )
+    name, title = "blocks-read-backwards", "Blocks in different units, read again backwards"
+    told = told.noting(units=found.kept).showing(shown(counted, found, name, title, "units"))
+    ends = (found.low * unit_bytes, found.high * unit_bytes)
+    value = int(found.kept * unit_bytes)
+    return verdict.detected(SIZE, value, ends, found.effect, told, probe=PROBE_NAME)
 
 
 PROBE = ProbeInfo(
