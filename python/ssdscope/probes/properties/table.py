@@ -233,7 +233,11 @@ def _of_large(ask: Ask, size: int, there: int) -> Weighed:
     pairs = ask.take(Pairs(farthest_blocks=2 * size, low_blocks=low, span_blocks=span))
     coarse = Series.of((pairs.x - low) // grain, pairs.y, stratum=pairs.stratum // grain)
     found = cells(coarse, np.arange(GRAINS // 2, 2 * GRAINS)).times(grain)
-    begins = low + found.detail.get("begins", 0.0) * grain
+    if found.estimate is None:
+        return found
+    inside = Series.of(pairs.x - low, pairs.y, stratum=pairs.stratum)
+    found = _finer(inside, found.estimate, max(grain // 4, 1), max(grain // 16, 1))
+    begins = low + found.detail.get("begins", 0.0)
     rivals = tuple(each for each in found.rivals if each.estimate is None)
     return replace(found, rivals=rivals, detail={**found.detail, "begins": begins})
 
@@ -252,20 +256,23 @@ def _of_edges(ask: Ask, about: Weighed, kept: Count, limit: float) -> Weighed:
         ),
         limit,
     )
-    grain = 4 ** max(int(math.log(size / GRAINS, 4)), 0)
+    return _finer(pairs, size, 4 ** max(int(math.log(size / GRAINS, 4)), 0), 1)
+
+
+def _finer(pairs: Series, size: float, grain: int, last: int) -> Weighed:
+    """Weigh sizes near one in ever finer grains, down to the last; in blocks."""
     near = 2 * NEAR
     while True:
         middle = round(size / grain)
-        upper = (pairs.x + pairs.stratum) // grain
-        lower = pairs.x // grain
-        found = cells(
-            Series.of(lower, pairs.y, stratum=upper - lower),
-            np.arange(middle - near, middle + near + 1),
-        )
+        lower, upper = pairs.x // grain, (pairs.x + pairs.stratum) // grain
+        tried = np.arange(max(middle - near, 1), middle + near + 1)
+        found = cells(Series.of(lower, pairs.y, stratum=upper - lower), tried)
         size, near = (found.estimate or middle) * grain, NEAR
-        if grain == 1:
-            return found
-        grain //= 4
+        if grain <= last:
+            begins = found.detail.get("begins", 0.0) * grain
+            told = found.times(grain)
+            return replace(told, detail={**told.detail, "begins": begins})
+        grain = max(grain // 4, last)
 
 
 def _two_levels(times: Series, limit: float) -> Series:
