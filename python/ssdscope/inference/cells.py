@@ -43,7 +43,7 @@ def cells(series: Series, sizes: ArrayLike) -> Weighed:
     Returns
     -------
     Weighed
-        The effect is by how much two apart take longer than two in one cell, as a share of medians.
+        The effect is by how much two apart take longer than two in one cell, as a share.
         `detail` has ``begins``, where one cell does, and the medians of both, ``together`` and
         ``apart``.
     """
@@ -64,7 +64,7 @@ def cells(series: Series, sizes: ArrayLike) -> Weighed:
     if parted.all() or not parted.any():
         return nothing()
     logs = np.log(np.maximum(kept.y, np.finfo(float).tiny))
-    effect = math.expm1(float(np.median(logs[parted]) - np.median(logs[~parted])))
+    effect = math.expm1(float(logs[parted].mean() - logs[~parted].mean()))
     return Weighed(
         float(size),
         None,

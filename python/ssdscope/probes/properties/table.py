@@ -206,7 +206,16 @@ def _of_pieces(ask: Ask, told: Evidence) -> Iterator[Finding]:
         yield from (zone, short[1]) if exact else short
         return
     if not exact:
-        zone = _zone(_of_edges(ask, found, kept, limit), block, told)
+        found = _of_edges(ask, found, kept, limit)
+        zone = _zone(found, block, told)
+        # Far from where they were looked at, pieces were not known well enough to be counted.
+        each = Backwards(
+            thing_bytes=int(found.estimate or 1) * block,
+            edge_bytes=int(found.detail.get("begins", 0.0)) * block,
+            elsewhere=True,
+        )
+        counted = _two_levels(ask.take(each), limit)
+        kept = count_of(counted) or kept
     yield zone
     if isinstance(zone, Detected):
         yield _kept(counted, kept, int(zone.value), told)
@@ -250,7 +259,7 @@ def _of_edges(ask: Ask, about: Weighed, kept: Count, limit: float) -> Weighed:
             Edges(
                 size_blocks=size,
                 begins_blocks=int(about.detail["begins"]),
-                others=int(kept.high) + 1,
+                others=2 * int(kept.high) + 1,
                 limit_ns=int(limit),
             )
         ),
