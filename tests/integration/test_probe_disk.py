@@ -96,7 +96,7 @@ def test_a_record_gives_the_same_again() -> None:
 
 def test_nothing_is_claimed_of_flash_on_a_disk() -> None:
     """Nor by a probe that is asked for alone, before anybody has told what it is."""
-    found = found_on(open_target("sim:huang-hdd-s", seed=1).device, "units", "read_cache")
+    found = found_on(open_target("sim:huang-hdd-s", seed=1).device, "units", "caches")
     assert found
     for name, each in found.items():
         assert name in NO_FLASH

@@ -70,8 +70,8 @@ def probe(
     >>> import ssdscope as s
     >>> found = s.probe("sim:ryu-a", "latency")
     >>> found
-    read_latency_alpha_ns          168,404 ns (168,404 to 168,404)
-    read_latency_beta_ns_per_byte  9.03036 ns/byte (9.03036 to 9.03036)
+    read_latency_alpha_ns          166,492 ns (166,354 to 166,627)
+    read_latency_beta_ns_per_byte  9.16768 ns/byte (9.16685 to 9.16846)
     queue_depth_knee               absent
     >>> found["queue_depth_knee"].outcome
     'absent'

@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["floor", "inflation", "normal_scores", "over_usual", "quickest", "usual"]
+__all__ = ["floor", "inflation", "medians", "normal_scores", "over_usual", "quickest", "usual"]
 
 PIECES = 32
 """Of a stretch, whose sums say how much neighbours are alike."""
@@ -95,8 +95,9 @@ def quickest(
     usual = np.nanmedian(logs, axis=0)
     ends = np.flatnonzero(np.diff(of)) + 1
     # How pieces compare with each other the reads beside them tell, and over time they themselves.
-    own = np.column_stack([_medians(part) for part in np.split(logs - usual, ends, axis=1)])
-    drift = own + np.nanmean(np.median(beside, axis=2) - own, axis=0)
+    own = np.column_stack([medians(part) for part in np.split(logs - usual, ends, axis=1)])
+    apart = np.median(beside, axis=2) - own
+    drift = own + np.nansum(apart, axis=0) / np.maximum(np.isfinite(apart).sum(axis=0), 1)
     steady = logs - drift[:, of]
     least, second = np.sort(steady, axis=0)[:2]
     gaps = np.sort(second - least)
@@ -110,7 +111,7 @@ def quickest(
     return np.exp(least - gap + lowest), gap
 
 
-def _medians(part: NDArray[np.float64]) -> NDArray[np.float64]:
+def medians(part: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give the median of each row; NaN where nothing is there."""
     found = np.full(len(part), np.nan)
     there = np.isfinite(part).any(axis=1)

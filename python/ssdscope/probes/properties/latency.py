@@ -38,7 +38,7 @@ from ssdscope.findings import (
 )
 from ssdscope.inference.levels import LEAST_EFFECT
 from ssdscope.inference.line import line
-from ssdscope.inference.noise import floor, quickest
+from ssdscope.inference.noise import floor, medians, quickest
 from ssdscope.inference.series import Series, Weighed
 from ssdscope.probes import verdict
 from ssdscope.probes.discipline import (
@@ -163,6 +163,8 @@ class Sizes(Plan):
         held = times[:, :, PLACES:HELD]
         longer = (held.reshape(-1, PLACES) / floor(held.reshape(-1, PLACES))).reshape(held.shape)
         usual = np.median(longer, axis=2)
+        if not np.isfinite(usual).any():
+            raise Stopped(Reason.INTERFERENCE, "others came across most reads")
         times[usual > queue_depth.CALM * np.nanmedian(usual)] = np.nan
         order, times, longer = _whole(order, times[:, :, HELD:], longer)
         piece = np.repeat(np.arange(len(order)), sizes.size)
@@ -174,10 +176,11 @@ class Sizes(Plan):
         fitted = min(sizes.size, FITTED)
         end = -(-fitted // ENDS)
         short, long = (
-            np.array([np.nanmedian(each[chosen]) for each in delays])
+            medians(delays[:, chosen])
             for chosen in (order < end, (order >= fitted - end) & (order < fitted))
         )
-        correction = math.hypot(correction, float(np.ptp(short - long)))
+        changed = (short - long)[np.isfinite(short - long)]
+        correction = math.hypot(correction, float(np.ptp(changed)) if changed.size else 0.0)
         batches = np.array_split(by_size, min(BATCHES if self.blocks else 2, len(by_size)))
         means = np.array([batch.mean(axis=0) for batch in batches])
         strata = np.repeat(np.arange(len(batches)), sizes.size) + BATCHES * self.number
