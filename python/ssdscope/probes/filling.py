@@ -98,7 +98,7 @@ class Bursts:
             Where blocks are written at each place; which of them is read goes round.
         """
         back = np.asarray(ages, np.int64)
-        places = np.resize(self.places, count)
+        places = np.resize(self.places[:count], count)
         written = (places[:, None] + np.array(at)).ravel()
         read = places[count - 1 - back] + np.resize(at, back.size)
         ops = np.repeat(np.array([OP_WRITE, OP_READ], np.uint8), (written.size, back.size))
