@@ -69,6 +69,7 @@ on beside shorter ones."""
 READ_EVERY, PIECE = 4, 64
 PIECES = 24
 """Long ones of either side, that are resampled."""
+SETTLING_NS = 600_000_000_000
 DISCARD_BYTES = 1 << 24
 MOST_LOST = 0.75
 """Of the writes, that others may disturb: the drive goes on meanwhile, and what is left tells."""
@@ -104,8 +105,7 @@ class Discards(Plan):
         size, capacity = self.unit.size_bytes, bench.info.capacity_bytes
         half = capacity // 2 // size * size
         settling, before, after = self.counts(bench.info)
-        # What others disturb while it settles is written all the same.
-        self._written(bench, rng, half, settling, most_lost=1.0)
+        self._settle(bench, rng, half, settling)
         bench.progress("settled", SETTLING)
         parts = [self._written(bench, rng, half, before)]
         starts = np.arange(0, half, DISCARD_BYTES, dtype=np.uint64)
@@ -116,6 +116,15 @@ class Discards(Plan):
         kept = ~np.isnan(write_ns)
         at, written, read = np.flatnonzero(kept) - before, write_ns[kept], read_ns[kept]
         return Series.of(at, written / usual(read, read.size // PIECES), time_ns=written)
+
+    def _settle(self, bench: Bench, rng: np.random.Generator, half: int, count: int) -> None:
+        """Overwrite so often, or for long: where each write merges, a few thousand settle it."""
+        done, spent_ns = 0, 0.0
+        while done < count and spent_ns < self.longer * SETTLING_NS:
+            piece = min(MOST_WRITES // READ_EVERY, count - done)
+            # What others disturb while it settles is written all the same.
+            written, _ = self._written(bench, rng, half, piece, most_lost=1.0)
+            done, spent_ns = done + piece, spent_ns + float(np.nansum(written))
 
     def _written(
         self,
