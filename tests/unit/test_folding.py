@@ -100,22 +100,6 @@ def test_strata_have_profiles_of_their_own() -> None:
     assert apart.explained.max() < scan.explained.max() / 2
 
 
-def test_halves_confirm_each_other() -> None:
-    places, logs = profile(3, 0.5, 32)
-    twice, values = np.tile(places, 2), np.concatenate([logs, profile(4, 0.5, 32)[1]])
-    half = np.arange(values.size) >= places.size
-    first, second = stats.confirmed_period(twice, values, CANDIDATES, half, permutations=99)
-    assert first.period == second.period == PERIOD
-
-
-def test_a_template_is_found_where_it_lies() -> None:
-    template = np.array([2.0, 1, 1, 1, 1, 2, 2, 2])
-    match = stats.shift_match(np.roll(template, 3) * 10, template)
-    assert int(np.argmax(match)) == 3
-    assert match.max() == pytest.approx(1)
-    assert not stats.shift_match(np.ones(8), template).any()
-
-
 def test_too_few_permutations_are_refused() -> None:
     with pytest.raises(ValueError, match="permutations cannot show"):
         stats.scan_periods(*profile(1, 0.5, 4), CANDIDATES, permutations=50)

@@ -92,13 +92,6 @@ def test_mad_equals_scipy(rng: np.random.Generator) -> None:
     )
 
 
-def test_disturbed_block_is_found_and_ripple_is_not(rng: np.random.Generator) -> None:
-    sentinels = rng.lognormal(np.log(80_000), 0.01, size=(40, 4))
-    assert not stats.shifted_blocks(sentinels).any()
-    sentinels[7] *= 1.5
-    assert list(np.flatnonzero(stats.shifted_blocks(sentinels))) == [7]
-
-
 def test_block_bootstrap_covers_the_median(rng: np.random.Generator) -> None:
     covered = 0
     for trial in range(100):
@@ -140,21 +133,6 @@ def test_a_line_tells_how_far_it_misses(rng: np.random.Generator) -> None:
     fit = stats.fit_line(x, (5e4 + 2 * x) * (1 + rng.normal(0, 0.05, 400)))
     assert fit.typical_relative_error == pytest.approx(0.05, rel=0.1)
     assert fit.max_relative_error > 2 * fit.typical_relative_error
-
-
-def test_the_middle_mean_is_that_of_scipy(rng: np.random.Generator) -> None:
-    sample = rng.lognormal(size=(101, 3))
-    theirs = scipy_stats.trim_mean(sample, 0.25, axis=0)
-    assert stats.middle_mean(sample) == pytest.approx(theirs)
-
-
-def test_the_middle_mean_moves_evenly_where_a_median_jumps() -> None:
-    """Two classes of reads, of 100 and 200: a few more of one change it a little, spikes not."""
-    shares = (0.49, 0.5, 0.51)
-    mixed = [np.repeat([100.0, 200.0], [round(1000 * (1 - s)), round(1000 * s)]) for s in shares]
-    assert [float(stats.middle_mean(each)) for each in mixed] == pytest.approx([148, 150, 152])
-    spiked = np.concatenate([np.full(980, 100.0), np.full(20, 1e6)])
-    assert stats.middle_mean(spiked) == 100
 
 
 def test_change_points_on_known_levels(rng: np.random.Generator) -> None:

@@ -28,42 +28,7 @@ def test_one_step_is_where_ruptures_puts_it(rng: np.random.Generator, least: int
     for trial in range(20):
         series = stepped(rng, 5 + 3 * trial, 1.5 if trial % 2 else 0.0)
         exact = ruptures.Dynp(model="l2", min_size=least, jump=1).fit_predict(series, n_bkps=1)
-        assert stats.best_step(series, least).index == exact[0]
         assert stats.best_splits(series[None, :], least)[0] == exact[0]
-
-
-def test_a_step_is_as_high_and_as_sure_as_a_t_test_says(rng: np.random.Generator) -> None:
-    series = stepped(rng, 30, 2.0)
-    step = stats.best_step(series)
-    before, after = series[: step.index], series[step.index :]
-    test = scipy_stats.ttest_ind(after, before)
-    error = step.deviation * np.sqrt(1 / before.size + 1 / after.size)
-    assert step.height / error == pytest.approx(test.statistic)
-    assert (step.before, step.after) == pytest.approx((before.mean(), after.mean()))
-
-
-@pytest.mark.parametrize("height", [-3.0, 2.0, 4.0])
-def test_the_places_that_explain_a_step_as_well_hold_the_true_one(
-    rng: np.random.Generator, height: float
-) -> None:
-    held = 0
-    for _ in range(200):
-        place = int(rng.integers(10, 70))
-        step = stats.best_step(stepped(rng, place, height))
-        assert step.first <= step.index <= step.last
-        held += step.first <= place <= step.last
-    assert held >= 180
-
-
-def test_a_step_without_noise_has_one_place() -> None:
-    step = stats.best_step([1.0] * 7 + [2.0] * 5)
-    assert (step.first, step.index, step.last) == (7, 7, 7)
-    assert (step.before, step.after, step.deviation) == (1.0, 2.0, 0.0)
-
-
-def test_too_few_values_hold_no_step() -> None:
-    with pytest.raises(ValueError, match="3 values hold no step between levels of 2"):
-        stats.best_step([1.0, 2.0, 3.0], 2)
 
 
 @pytest.mark.parametrize("noise", [0.05, 0.3, 1.0])
@@ -75,23 +40,6 @@ def test_changes_are_those_of_binary_segmentation(rng: np.random.Generator, nois
         penalty = PENALTY * np.log(series.size) * sigma**2
         search = ruptures.Binseg(model="l2", min_size=5, jump=1).fit(series)
         assert stats.change_points(series, 5, PENALTY) == search.predict(pen=penalty)[:-1]
-
-
-@pytest.mark.parametrize(("phase", "distance"), [(0.0, 8.0), (37.0, 24.0), (61.0, 56.0)])
-def test_a_boundary_explains_the_variance_that_its_correlation_does(
-    rng: np.random.Generator, phase: float, distance: float
-) -> None:
-    """Pairs across a boundary every 64 wait; the share is the square of their correlation."""
-    places = rng.integers(0, 10_000, 3000).astype(float)
-    across = np.floor((places + distance - phase) / 64) > np.floor((places - phase) / 64)
-    values = across + 0.5 * rng.normal(size=places.size)
-    found = stats.pair_period(places, distance, values, 64.0, 64)
-    told = np.mod(found.phase - 1 - places, 64) < distance
-    correlation = scipy_stats.pearsonr(told, values).statistic
-    assert found.explained == pytest.approx(correlation**2)
-    assert np.mod(found.phase - phase + 32, 64) - 32 == pytest.approx(0, abs=1)
-    others = [stats.pair_period(places, distance, values, period, 64) for period in (60.0, 96.0)]
-    assert found.explained > 3 * max(each.explained for each in others)
 
 
 def test_levels_are_the_parts_that_ruptures_makes_of_the_sorted_values(

@@ -8,7 +8,7 @@ Reading order:
 `budget`, `states`, `bench`
     What may be spent; what a drive is prepared to; the drive on the bench, with its ledger.
 `discipline`
-    How every probe measures: randomised complete blocks, control reads, sequential looks.
+    What measurements share: the smallest request, random places, undivided sizes, a quiet hour.
 `reconcile`
     Findings held against each other.
 `plan`, `run`, `record`, `verdict`, `mechanisms`

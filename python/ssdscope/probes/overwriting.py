@@ -70,14 +70,6 @@ def unit_or_base(bench: Bench) -> Granule:
     return Granule(unit, int(bench.found("alignment_phase_bytes") or 0) % unit, exact=True)
 
 
-def why_inexact(bench: Bench) -> Reason:
-    """Give the reason why the RMW unit is not known, or cannot be written one by one."""
-    if buffered(bench):
-        return Reason.WRITE_ACKED_FROM_BUFFER
-    unknown = bench.known.get("rmw_unit_bytes")
-    return unknown.reason if isinstance(unknown, Undetectable) else Reason.EFFECT_BELOW_NOISE
-
-
 def buffered(bench: Bench) -> bool:
     """Whether a buffer hides what writes take, and the unit was seen otherwise."""
     known = bench.known.get("rmw_unit_bytes")

@@ -62,11 +62,6 @@ class Writer:
         latency[log.index.astype(np.int64)] = log.latency_ns
         return latency
 
-    def ends_ns(self, offsets: ArrayLike, lengths: ArrayLike, *, iodepth: int = 1) -> NDArray[Any]:
-        """Write, and give the times of completion in their order, from the first request."""
-        log = self._log(offsets, lengths, iodepth)
-        return np.asarray(np.sort(log.complete_ns) - log.submit_ns.min(), float)
-
     def renew(self) -> None:
         """Go on from the filled drive, where returning costs nothing; its cache stays off."""
         if self.bench.renew(State.FILLED) and self.bench.info.write_cache.control == "switchable":

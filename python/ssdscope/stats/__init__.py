@@ -4,13 +4,12 @@ Reading order:
 
 * :mod:`.summary`     nearest-rank percentiles, Student and batch-means intervals
 * :mod:`.correlated`  the interval of a series whose neighbours are alike
-* :mod:`.robust`      log medians, middle means, median absolute deviation, sentinel shifts
+* :mod:`.robust`      log medians, median absolute deviation
 * :mod:`.bootstrap`   intervals of any statistic by resampling whole blocks
 * :mod:`.fit`         lines by relative error, non-negative fits, how far a curve is a line
 * :mod:`.changepoint` where a level or a curve changes
 * :mod:`.knee`        where a rate drops for good while bytes add up
 * :mod:`.stalls`      from which request on a burst must wait
-* :mod:`.steps`       one step, a period that tells pairs of places apart
 * :mod:`.folding`     periods in position, against the best that chance finds
 * :mod:`.levels`      how many levels a heap of values has
 * :mod:`.equivalence` when "no effect" may be said (TOST)
@@ -41,20 +40,16 @@ from ssdscope.stats.fit import LineFit, fit_line, relative_nnls
 from ssdscope.stats.folding import (
     PeriodScan,
     centred,
-    confirmed_period,
     explained_share,
-    folded_profile,
     scan_periods,
-    shift_match,
 )
 from ssdscope.stats.knee import Knee, best_splits, binned_rates, knees, undrained
 from ssdscope.stats.levels import levels
-from ssdscope.stats.onset import Onset, excess_onset, onset
+from ssdscope.stats.onset import Onset, onset
 from ssdscope.stats.overprovisioning import spare_factor, write_amplification
 from ssdscope.stats.recurrence import Recurrence, recurrence
-from ssdscope.stats.robust import log_median, mad, middle_mean, shifted_blocks
+from ssdscope.stats.robust import log_median, mad
 from ssdscope.stats.stalls import Waits, waits_from
-from ssdscope.stats.steps import PairPeriod, Step, best_step, pair_period
 from ssdscope.stats.summary import (
     MeanInterval,
     batch_means,
@@ -72,28 +67,22 @@ __all__ = [
     "LineFit",
     "MeanInterval",
     "Onset",
-    "PairPeriod",
     "PeriodScan",
     "PredictionErrors",
     "Recurrence",
-    "Step",
     "Waits",
     "amplification_course",
     "batch_means",
     "best_splits",
-    "best_step",
     "binned_rates",
     "block_bootstrap",
     "centred",
     "change_points",
-    "confirmed_period",
     "correlated_mean",
     "doubling_gains",
     "ecdf",
-    "excess_onset",
     "explained_share",
     "fit_line",
-    "folded_profile",
     "isotonic",
     "knees",
     "lasting",
@@ -102,10 +91,8 @@ __all__ = [
     "log_median",
     "mad",
     "mean_interval",
-    "middle_mean",
     "nearest_rank",
     "onset",
-    "pair_period",
     "percentile_interval",
     "prediction_errors",
     "recurrence",
@@ -114,8 +101,6 @@ __all__ = [
     "scan_periods",
     "second_rise",
     "settling_requests",
-    "shift_match",
-    "shifted_blocks",
     "spare_factor",
     "student",
     "supported",

@@ -79,24 +79,6 @@ def centred(values: ArrayLike, strata: ArrayLike) -> NDArray[Any]:
     return np.asarray(sample - means[index])
 
 
-def folded_profile(
-    positions: ArrayLike, values: ArrayLike, period: int
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Give the mean value and the number of values at each place of a period.
-
-    Returns
-    -------
-    means : ndarray, shape (period,)
-        NaN where there is none.
-    counts : ndarray of int, shape (period,)
-    """
-    places = np.asarray(positions) % period
-    counts = np.bincount(places, minlength=period)
-    sums = np.bincount(places, np.asarray(values, dtype=float), minlength=period)
-    with np.errstate(invalid="ignore"):
-        return sums / counts, counts
-
-
 def scan_periods(
     positions: ArrayLike,
     values: ArrayLike,
@@ -156,70 +138,6 @@ def scan_periods(
         enough = max(best - max(tolerance * best, by_chance * (1 - best)), by_chance)
         period = int(candidates[np.argmax(explained >= enough)])
     return PeriodScan(candidates, explained, by_chance, p_value, period)
-
-
-def confirmed_period(
-    positions: ArrayLike,
-    values: ArrayLike,
-    periods: ArrayLike,
-    half: ArrayLike,
-    *,
-    strata: ArrayLike | None = None,
-    alpha: float = ALPHA,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
-) -> tuple[PeriodScan, PeriodScan]:
-    """Scan two halves of the data by themselves; a period is confirmed if both name it.
-
-    Near the limit of what can be told a single scan names a wrong period up to one time in four;
-    two independent ones hardly ever the same wrong one.
-
-    Parameters
-    ----------
-    half : array_like of bool, shape (n,)
-        Which values belong to the second half.
-    positions, values, periods, strata, alpha, permutations, seed
-        As in `scan_periods`.
-    """
-    second = np.asarray(half, dtype=bool)
-    kinds = _strata(strata, positions)
-    first, last = (
-        scan_periods(
-            np.asarray(positions)[part],
-            np.asarray(values, dtype=float)[part],
-            periods,
-            strata=kinds[part],
-            alpha=alpha,
-            permutations=permutations,
-            seed=seed + number,
-        )
-        for number, part in enumerate((~second, second))
-    )
-    return first, last
-
-
-def shift_match(profile: ArrayLike, template: ArrayLike) -> NDArray[Any]:
-    """Correlate a template, shifted round the period, with a profile.
-
-    Parameters
-    ----------
-    profile, template : array_like, shape (period,)
-        Places without a value (NaN) count for nothing.
-
-    Returns
-    -------
-    ndarray, shape (period,)
-        At ``s`` the correlation (-1 to 1) of ``profile[i]`` with ``template[(i - s) % period]``;
-        zeros if either is constant.
-    """
-    data, shape = np.asarray(profile, dtype=float), np.asarray(template, dtype=float)
-    data = np.where(np.isnan(data), np.nanmean(data), data)
-    data, shape = data - data.mean(), shape - shape.mean()
-    size = float(np.linalg.norm(data) * np.linalg.norm(shape))
-    if size <= 0:
-        return np.zeros(data.size)
-    spectrum = np.fft.rfft(data) * np.conj(np.fft.rfft(shape))
-    return np.asarray(np.fft.irfft(spectrum, data.size) / size)
 
 
 def _strata(strata: ArrayLike | None, positions: ArrayLike) -> NDArray[np.int64]:

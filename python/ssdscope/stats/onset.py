@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
 LIKELIHOOD_DROP = 3.0
@@ -89,50 +87,6 @@ def _error(values: NDArray[Any]) -> float:
     size = values.size // pieces
     means = values[: pieces * size].reshape(pieces, size).mean(axis=1)
     return float(means.std(ddof=1) / np.sqrt(pieces)) if pieces > 1 else float("inf")
-
-
-def excess_onset(values: ArrayLike, thresholds: Sequence[float], margin: int = 8) -> Onset | None:
-    """Find where values begin to be above a threshold more often, which one being left open.
-
-    Rare large values hide in a mean among the scatter of the others. Of each threshold and each
-    place the likelihood of two shares of exceedances is compared with that of one; the best wins.
-
-    Parameters
-    ----------
-    values : array_like, shape (n,)
-        In order.
-    thresholds
-        Ascending.
-    margin : int
-        The fewest values on either side.
-
-    Returns
-    -------
-    Onset or None
-        None if no share rises anywhere.
-    """
-    series = np.asarray(values, dtype=float)
-    found = [_share_rises(series > threshold, margin) for threshold in thresholds]
-    rising = [each for each in found if each is not None]
-    return max(rising, key=lambda each: each.score, default=None)
-
-
-def _share_rises(above: NDArray[np.bool_], margin: int) -> Onset | None:
-    n = above.size
-    left, gains = share_gains(above, margin)
-    if not (gains > 0).any():
-        return None
-    best = int(np.argmax(gains))
-    near = np.flatnonzero(gains >= gains[best] - LIKELIHOOD_DROP)
-    place = int(left[best])
-    hits, total = np.count_nonzero(above[:place]), np.count_nonzero(above)
-    return Onset(
-        place=place,
-        interval=(int(left[near[0]]), int(left[near[-1]])),
-        before=float(hits / place),
-        after=float((total - hits) / (n - place)),
-        score=float(gains[best]),
-    )
 
 
 def share_gains(above: NDArray[np.bool_], margin: int) -> tuple[NDArray[Any], NDArray[Any]]:
