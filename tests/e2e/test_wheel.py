@@ -143,7 +143,7 @@ def test_the_installed_command_simulates_and_probes(installed: Command, cli: Com
     ran = installed(*run, "-o", "json")
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout) == json.loads(cli(*run, "-o", "json").out)
-    probed = installed("probe", "latency", "sim:mqsim-8g", "--seed", "7", "-o", "json")
+    probed = installed("probe", "latency", "sim:kuo-samsung-slc", "--seed", "7", "-o", "json")
     assert probed.returncode == 0, probed.stderr
     findings = {each["property"]: each for each in json.loads(probed.stdout)["findings"]}
     assert findings["read_latency_alpha_ns"]["outcome"] == "detected"
