@@ -21,8 +21,9 @@ from tempfile import TemporaryDirectory
 
 from harness import fill, loop_device
 
-from ssdscope import probes
 from ssdscope.findings import Detected, Finding
+from ssdscope.probes import session
+from ssdscope.probes.budget import Budget
 from ssdscope.targets import open_target
 
 PROBE = "latency"
@@ -112,8 +113,8 @@ def main() -> int:
         for kind, uri in places.items():
             runs = []
             for seed in range(1, given.runs + 1):
-                budget = probes.Budget.parse(given.budget)
-                told = probes.run([PROBE], open_target(uri, seed=seed).device, budget, seed)
+                budget = Budget.parse(given.budget)
+                told = session.run([PROBE], open_target(uri, seed=seed).device, budget, seed)
                 runs.append({each.name: each for each in told})
             for name in runs[0]:
                 pairs = line(kind, name, [run[name] for run in runs])

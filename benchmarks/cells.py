@@ -21,7 +21,7 @@ os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 import numpy as np
 
 from ssdscope.errors import SsdscopeError
-from ssdscope.probes import Budget, silent
+from ssdscope.probes.budget import Budget, silent
 from ssdscope.report import modelling, performance, survey, sustaining
 from ssdscope.report.survey import Point
 from ssdscope.report.sustaining import Settled

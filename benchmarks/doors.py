@@ -23,9 +23,10 @@ from tempfile import TemporaryDirectory
 
 from harness import loop_device
 
-from ssdscope import probes
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.findings import PROPERTIES, Absent, Detected, Finding
+from ssdscope.probes import session
+from ssdscope.probes.budget import Budget
 from ssdscope.targets import Target, open_target
 from ssdscope.targets.serving import exported
 from ssdscope.workloads import Workload
@@ -77,8 +78,8 @@ DRIVES = {
 
 def found(target: Target, door: Door, budget: str) -> dict[str, Finding]:
     """Ask the drive's probes."""
-    spend = probes.Budget.parse(budget)
-    answers = probes.run(list(door.probes), target.device, spend, SEED)
+    spend = Budget.parse(budget)
+    answers = session.run(list(door.probes), target.device, spend, SEED)
     return {each.name: each for each in answers}
 
 

@@ -18,7 +18,7 @@ from time import process_time
 import numpy as np
 
 from ssdscope.errors import DeviceError
-from ssdscope.probes import Budget, silent
+from ssdscope.probes.budget import Budget, silent
 from ssdscope.report import survey, sustaining
 from ssdscope.report.performance import REQUESTS
 from ssdscope.report.survey import Effort, Point

@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeRegressor
 from ssdscope.models import collecting
 from ssdscope.models.guide.estimators import GuideRegressor
 from ssdscope.models.table import Runs
-from ssdscope.probes import Budget
+from ssdscope.probes.budget import Budget
 from ssdscope.report import modelling
 from ssdscope.targets import open_target
 

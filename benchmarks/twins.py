@@ -30,10 +30,12 @@ import numpy as np
 from reports import MODERN, PAPER, report_of
 from scipy.stats import qmc
 
-from ssdscope import probes, stats, twin
+from ssdscope import stats, twin
 from ssdscope.errors import SsdscopeError
 from ssdscope.findings import Finding, Findings
-from ssdscope.probes import Budget, silent
+from ssdscope.probes import session
+from ssdscope.probes.budget import Budget, silent
+from ssdscope.probes.reconcile import reconciled
 from ssdscope.report import survey, sustaining
 from ssdscope.seeds import stream
 from ssdscope.studies.recovery.generator import draw
@@ -139,7 +141,7 @@ def found_again(of_drive: Findings, copy: Device) -> Iterator[dict[str, Any]]:
 
     Discrete values are to be equal, and intervals to overlap.
     """
-    of_twin = Findings(probes.reconciled(list(probes.each(["all"], copy, BUDGET, SEED, silent))))
+    of_twin = Findings(reconciled(list(session.each(["all"], copy, BUDGET, SEED, silent))))
     for name, one in of_drive.items():
         other = of_twin.get(name)
         if one.outcome not in ("detected", "absent") or other is None:

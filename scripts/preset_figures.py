@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import ssdscope
-from ssdscope import probes
 from ssdscope.findings import Detected, Findings
+from ssdscope.probes import registry, session
 from ssdscope.probes.budget import Budget, silent
+from ssdscope.probes.reconcile import reconciled
 from ssdscope.report import nearest, performance, survey
 from ssdscope.targets import open_target
 from ssdscope.targets.presets import preset_names
@@ -35,9 +36,9 @@ def of_preset(name: str) -> dict[str, Any]:
         for row in survey.collect(device, points, effort, seed=SEED, progress=silent)
     ]
     figures = nearest.figures({"performance": {"points": rows, "sustained": []}})
-    asked = [each.name for each in probes.choose("all", budget)
+    asked = [each.name for each in registry.choose("all", budget)
              if set(each.properties) & set(nearest.UNITS)]  # fmt: skip
-    found = Findings(probes.reconciled(list(probes.each(asked, device, budget, SEED))))
+    found = Findings(reconciled(list(session.each(asked, device, budget, SEED))))
     return {
         "figures": {key: float(f"{value:.{DIGITS}g}") for key, value in figures.items()},
         "findings": {

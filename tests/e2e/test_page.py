@@ -19,7 +19,7 @@ from tests.e2e import paper
 from tests.unit import made_up_studies, test_comparison
 
 from ssdscope.errors import DeviceError
-from ssdscope.probes import Budget
+from ssdscope.probes.budget import Budget
 from ssdscope.report import book, characterize, comparison
 from ssdscope.report.replay import TraceFile
 from ssdscope.targets import open_target

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ssdscope import probes
-from ssdscope.probes import Absent, Bench, Budget, Detected, Finding
+from ssdscope.findings import Absent, Detected, Finding
+from ssdscope.probes import registry, session
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget, silent
 from ssdscope.targets import open_target
 
 PAGE = """
@@ -137,8 +139,8 @@ def bench_with(
 
 def told(name: str, bench: Bench) -> dict[str, Finding]:
     """Run a probe; give its findings by property, and hold it to what it declared."""
-    probe = probes.registry()[name]
-    findings = {each.name: each for each in probes._of_one(probe, bench, probes.silent)}
+    probe = registry.every()[name]
+    findings = {each.name: each for each in session._of_one(probe, bench, silent)}
     assert set(findings) == set(probe.properties)
     assert bench.bytes_written <= probe.planned_writes_bytes(bench.info)
     return findings

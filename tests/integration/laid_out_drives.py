@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ssdscope.probes import Absent, Budget
+from ssdscope.findings import Absent
+from ssdscope.probes.budget import Budget
 from ssdscope.targets import Device, open_target
 
 DRIVE = """

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ssdscope.probes import Bench, Budget, Finding, ProbeInfo
+from ssdscope.findings import Finding
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
+from ssdscope.probes.info import ProbeInfo
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive
 

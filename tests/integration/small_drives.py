@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ssdscope import probes
-from ssdscope.probes import Budget, Finding
+from ssdscope.findings import Finding
+from ssdscope.probes import registry, session
+from ssdscope.probes.budget import Budget
 from ssdscope.targets import Device, open_target
 
 if TYPE_CHECKING:
@@ -65,9 +66,9 @@ def probed(
     probe: str, device: Device, seed: int = 1, budget: str = "default"
 ) -> dict[str, Finding]:
     """Run a probe; every property is answered, and no more is written than was declared."""
-    info = probes.registry()[probe]
+    info = registry.every()[probe]
     planned = info.planned_writes_bytes(device.info, full=Budget.parse(budget).heavy)
-    found = {each.name: each for each in probes.run([probe], device, Budget.parse(budget), seed)}
+    found = {each.name: each for each in session.run([probe], device, Budget.parse(budget), seed)}
     assert set(found) == set(info.properties)
     assert all(finding.bytes_written <= planned for finding in found.values())
     return found

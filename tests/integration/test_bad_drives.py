@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 from tests.integration.small_drives import LOG_BLOCK, MIB, opened
 
-from ssdscope import probes
 from ssdscope.errors import DeviceError
-from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable
+from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes import registry, session
+from ssdscope.probes.budget import Budget
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.records import OP_WRITE, OP_WRITE_FUA
 
@@ -68,7 +69,7 @@ def answers(found: Iterable[Finding]) -> Answers:
 
 
 def asked(device: Device, names: Iterable[str] = ("all",), budget: Budget = FULL) -> Answers:
-    return answers(probes.each(tuple(names), device, budget, 1))
+    return answers(session.each(tuple(names), device, budget, 1))
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +80,8 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Answers]:
         device = opened(tmp_path_factory.mktemp(name), keys)
         ledger = Ledger(device)
         told[name] = asked(device)
-        chosen = probes.choose("all", FULL)
-        assert ledger.bytes_written <= probes.planned_writes_bytes(chosen, device.info, full=True)
+        chosen = registry.choose("all", FULL)
+        assert ledger.bytes_written <= session.planned_writes_bytes(chosen, device.info, full=True)
         own = {each.probe: each.bytes_written for each in told[name].values()}
         assert sum(own.values()) == ledger.bytes_written
         for probe in chosen:
@@ -128,7 +129,7 @@ IDLE = {"reclaim_unit", "open_units"}
 """Those that need what others found, and ask nothing without it."""
 
 
-@pytest.mark.parametrize("probe", probes.registry())
+@pytest.mark.parametrize("probe", registry.every())
 def test_a_drive_that_goes_away(sound: dict[str, Answers], probe: str, tmp_path: Path) -> None:
     """While it is prepared, or in the middle of a probe: an error, and no number from before."""
     ended = 0
@@ -136,7 +137,7 @@ def test_a_drive_that_goes_away(sound: dict[str, Answers], probe: str, tmp_path:
         gone = {"disturbance.gone_after_requests": requests}
         found: list[Finding] = []
         try:
-            found.extend(probes.each([probe], opened(tmp_path, LOG, gone), FULL, 1))
+            found.extend(session.each([probe], opened(tmp_path, LOG, gone), FULL, 1))
         except DeviceError as error:
             ended += "gone away in the middle of a probe" in error.message
         unspoiled(answers(found), sound["log"])
@@ -156,7 +157,7 @@ def test_a_drive_without_flush(
             assert each.reason in (Reason.NOT_SUPPORTED, Reason.PLP_NO_FLUSH_EFFECT), key
 
 
-LIGHT = [each.name for each in probes.registry().values() if each.weight == "light"]
+LIGHT = [each.name for each in registry.every().values() if each.weight == "light"]
 LOADS = {"steady writes": (300, 16384, 1.0, 0), "bursts": (3000, 65536, 0.5, 2_000_000_000)}
 
 
@@ -191,7 +192,7 @@ def test_drives_too_small(drive: str, tmp_path: Path) -> None:
         device = opened(tmp_path, keys | {"over_provisioning_ratio": 1.0} | merge, tiny)
         found = {each.name: each for each in asked(device).values()}
         assert set(found) >= {
-            name for each in probes.registry().values() for name in each.properties
+            name for each in registry.every().values() for name in each.properties
         }
         for name, truth in (("rmw_unit_bytes", 4096), ("interleave_degree", 4)):
             told = found[name]
@@ -217,7 +218,7 @@ def test_a_file_that_may_only_be_read(disk: Path) -> None:
     found = asked(device, budget=BRIEF)
     assert ledger.bytes_written == 0
     assert hashlib.sha256(disk.read_bytes()).hexdigest() == before
-    writing = {each.name for each in probes.registry().values() if each.weight != "light"}
+    writing = {each.name for each in registry.every().values() if each.weight != "light"}
     for (probe, _), each in found.items():
         if probe in writing:
             assert isinstance(each, Undetectable | Absent), (probe, each)
@@ -240,6 +241,6 @@ def test_a_written_file_keeps_to_plan_and_time(tmp_path: Path) -> None:
     device = open_target(str(path), seed=1, destroy_token="FILE:disk.bin").device
     ledger = Ledger(device)
     found = asked(device, budget=BRIEF)
-    chosen = probes.choose("all", BRIEF)
-    assert ledger.bytes_written <= probes.planned_writes_bytes(chosen, device.info, full=True)
+    chosen = registry.choose("all", BRIEF)
+    assert ledger.bytes_written <= session.planned_writes_bytes(chosen, device.info, full=True)
     assert {name for _, name in found} == {name for each in chosen for name in each.properties}

@@ -14,7 +14,8 @@ import pytest
 
 from ssdscope.errors import DeviceError, TraceError
 from ssdscope.findings import Findings
-from ssdscope.probes import Budget, choose, silent
+from ssdscope.probes.budget import Budget, silent
+from ssdscope.probes.registry import choose
 from ssdscope.report import (
     Characterization,
     characterize,

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ssdscope import probes, studies
+from ssdscope import studies
 from ssdscope.cli import completion
 from ssdscope.models.features import SETS
 from ssdscope.models.registry import FAMILIES
+from ssdscope.probes import registry
 from ssdscope.targets.opening import STATES, drive_keys
 from ssdscope.targets.presets import preset_description, preset_names
 from ssdscope.targets.trace_formats import TRACE_FORMATS
@@ -70,7 +71,7 @@ def names(lines: list[str]) -> list[str]:
         ("ssdscope run null: -o ", ["normal", "json"]),
         ("ssdscope run null: --write-cache ", ["on", "off"]),
         ("ssdscope replay null: t --format ", list(TRACE_FORMATS)),
-        ("ssdscope probe ", ["all", "list", *probes.registry()]),
+        ("ssdscope probe ", ["all", "list", *registry.every()]),
         ("ssdscope reproduce ", ["all", "list", *studies.registry()]),
         ("ssdscope reproduce uflip --figure ", list(studies.registry()["uflip"].figures)),
         ("ssdscope model fit x --model ", ["best", *FAMILIES]),

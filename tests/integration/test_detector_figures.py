@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from ssdscope import studies
-from ssdscope.probes import Bench, Budget
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.literal import effective_block
 from ssdscope.probes.states import State
 from ssdscope.studies import Claim, FigureResult, Verdict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ssdscope.probes import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.studies import Verdict
 from ssdscope.studies.detectors import Probed, Question, answered
 from ssdscope.studies.recovery.truth import ABSENT, Truth

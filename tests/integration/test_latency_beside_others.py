@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ssdscope.probes import Bench, Budget, Detected, Finding
-from ssdscope.probes.bench import Stopped
+from ssdscope.findings import Detected, Finding
+from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import latency, queue_depth
 from ssdscope.targets import Device
 from ssdscope.targets.drive_writer import Value, drive_toml, open_drive

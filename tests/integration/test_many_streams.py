@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from tests.integration.collecting_drives import NOISE, bench_with, log_block, page_mapped, told
 
-from ssdscope.probes import Detected, Reason, Undetectable, many_streams, reclaim_unit
+from ssdscope.findings import Detected, Reason, Undetectable
+from ssdscope.probes import many_streams, reclaim_unit
 
 PAGE = 4096
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from ssdscope.probes import Budget, Detected, Reason, Undetectable, run
+from ssdscope.findings import Detected, Reason, Undetectable
+from ssdscope.probes.budget import Budget
+from ssdscope.probes.session import run
 from ssdscope.targets import Target, open_target
 from ssdscope.targets.presets import preset_text
 from ssdscope.workloads import Workload

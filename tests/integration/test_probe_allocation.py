@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ssdscope.findings import Evidence
-from ssdscope.probes import Absent, Budget, Detected, Reason, Undetectable, order_regions
+from ssdscope.findings import Absent, Detected, Evidence, Reason, Undetectable
 from ssdscope.probes import allocation as allocation_probe
+from ssdscope.probes import order_regions
 from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import open_target
 

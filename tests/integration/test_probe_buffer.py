@@ -10,7 +10,9 @@ from unittest.mock import patch
 import pytest
 from tests.integration.small_drives import KIB, LOG_BLOCK, NOISE, opened, probed
 
-from ssdscope.probes import Absent, Bench, Budget, Detected, Finding, Reason, Undetectable
+from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties.buffer import detect
 from ssdscope.probes.record import Record
 from ssdscope.studies.recovery.generator import draw

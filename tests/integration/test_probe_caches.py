@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.integration import reading_drives
 
-from ssdscope.probes import Absent, Budget, Detected, Finding
+from ssdscope.findings import Absent, Detected, Finding
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import caches
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.drive_writer import Value

@@ -127,16 +127,17 @@ def test_a_property_is_answered_by_the_probes_that_look_for_it(cli) -> None:
 
 
 def test_a_property_that_only_heavy_probes_answer_names_them() -> None:
-    from ssdscope import probes
+    from ssdscope.probes import registry
+    from ssdscope.probes.budget import Budget
 
-    default, full = probes.Budget.parse("default"), probes.Budget.parse("full")
-    assert [each.name for each in probes.choose("open_units", default)] == ["open_units"]
-    assert {each.name for each in probes.choose("table", default)} == {"table"}
-    known = set(probes.properties())
+    default, full = Budget.parse("default"), Budget.parse("full")
+    assert [each.name for each in registry.choose("open_units", default)] == ["open_units"]
+    assert {each.name for each in registry.choose("table", default)} == {"table"}
+    known = set(registry.answering())
     assert {each for family in FAMILIES.values() for each in family} == known
-    for name, answering in probes.properties().items():
-        chosen = [each.name for each in probes.choose(name, full)]
-        assert chosen == answering or name in probes.registry()
+    for name, answering in registry.answering().items():
+        chosen = [each.name for each in registry.choose(name, full)]
+        assert chosen == answering or name in registry.every()
 
 
 def test_half_of_a_drive_of_less_than_64_pieces_is_discarded_in_fewer(cli) -> None:

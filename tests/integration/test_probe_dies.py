@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from ssdscope.findings import Detected, Finding, Reason, Undetectable
 from ssdscope.inference.series import Series
-from ssdscope.probes import Bench, Budget, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.properties import dies
 from ssdscope.probes.stopped import Stopped

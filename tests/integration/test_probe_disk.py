@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from tests.integration.small_drives import FLAT, NOISE, opened
 
-from ssdscope import probes
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.findings.families import FAMILIES
-from ssdscope.probes import Bench, Budget
+from ssdscope.probes import session
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.mechanisms import NO_FLASH
 from ssdscope.probes.properties import disk
 from ssdscope.studies.recovery.judge import WRONG, judge
@@ -23,7 +24,7 @@ FULL = Budget.parse("full")
 
 
 def found_on(device: Any, *names: str) -> dict[str, Finding]:
-    return {each.name: each for each in probes.run(names or ("disk",), device, FULL, 7)}
+    return {each.name: each for each in session.run(names or ("disk",), device, FULL, 7)}
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from tests.integration.small_drives import NOISE, opened
 
-from ssdscope.probes import Bench, Budget, State
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.folding import folds, writes_bytes
 from ssdscope.probes.overwriting import Granule, write_through
+from ssdscope.probes.states import State
 
 UNIT = Granule(4096, 0, exact=True)
 BLIND = {"gc.policy": '"random"'}

@@ -18,16 +18,8 @@ from tests.integration.collecting_drives import (
 )
 
 from ssdscope import stats
-from ssdscope.findings import Evidence
-from ssdscope.probes import (
-    Ambiguous,
-    Detected,
-    Reason,
-    Undetectable,
-    gc_period,
-    periods_agree,
-    slow_periods,
-)
+from ssdscope.findings import Ambiguous, Detected, Evidence, Reason, Undetectable
+from ssdscope.probes import gc_period, periods_agree, slow_periods
 from ssdscope.probes.overwriting import Granule
 from ssdscope.probes.slow_periods import SHORT, taking_turns, train_of, uneven_parts
 from ssdscope.probes.slow_writes import THRESHOLDS

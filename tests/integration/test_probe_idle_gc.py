@@ -8,19 +8,10 @@ from typing import Any
 import pytest
 from tests.integration.small_drives import FLAT, LOG_BLOCK, MIB, NOISE, opened, probed
 
-from ssdscope import probes
-from ssdscope.findings import Evidence
-from ssdscope.probes import (
-    Absent,
-    Bench,
-    Budget,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-    idle_gc,
-)
-from ssdscope.probes.bench import Stopped
+from ssdscope.findings import Absent, Detected, Evidence, Finding, Reason, Undetectable
+from ssdscope.probes import idle_gc, session
+from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.idle_steps import Steps
 from ssdscope.probes.idle_trials import Trials
 from ssdscope.probes.settling import Overwriter
@@ -247,7 +238,7 @@ def test_a_buffer_is_waited_for_whose_units_are_merged_for_singly() -> None:
     drawn = draw(3_454_773_504, 81)
     device = open_drive(drawn.toml(), "drawn", 81)
     names = ["buffer", "units", "merge_unit", "idle_gc"]
-    found = {each.name: each for each in probes.run(names, device, Budget.parse("full"), 81)}
+    found = {each.name: each for each in session.run(names, device, Budget.parse("full"), 81)}
     assert not isinstance(found["idle_gc_onset_ns"], Detected), found["idle_gc_onset_ns"]
 
 

@@ -8,20 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ssdscope import probes
-from ssdscope.probes import (
-    Absent,
-    Ambiguous,
-    Budget,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-    merge_periods,
-    merge_runs,
-    merge_unit,
-)
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes import merge_periods, merge_runs, merge_unit, registry, session
 from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.discipline import WAITS_NS
 from ssdscope.probes.states import State
 from ssdscope.studies.recovery.generator import draw
@@ -61,8 +51,8 @@ def drive(folder: Path, ftl: str, more: str = "", **changes: int) -> Device:
 
 
 def told(device: Device, *names: str) -> dict[str, Finding]:
-    found = probes.run(names, device, DEFAULT, 1)
-    chosen = [probe for name in names for probe in probes.choose(name, DEFAULT)]
+    found = session.run(names, device, DEFAULT, 1)
+    chosen = [probe for name in names for probe in registry.choose(name, DEFAULT)]
     planned = sum(each.planned_writes_bytes(device.info) for each in chosen)
     assert max(each.bytes_written for each in found) <= planned
     return {each.name: each for each in found}

@@ -17,18 +17,10 @@ from tests.integration.collecting_drives import (
     told,
 )
 
-from ssdscope import probes
-from ssdscope.probes import (
-    Absent,
-    Budget,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-    open_units,
-    unit_streams,
-)
+from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes import open_units, session, unit_streams
 from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.budget import Budget
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets.drive_writer import open_drive
 
@@ -158,7 +150,7 @@ def test_streams_that_merge_each_other_after_others_wrote_are_not_too_many() -> 
     drawn = draw(2980922379, 1)
     names = ["buffer", "units", "merge_unit", "open_units"]
     device = open_drive(drawn.toml(), "drawn", 1)
-    found = {each.name: each for each in probes.run(names, device, Budget.parse("full"), 1)}
+    found = {each.name: each for each in session.run(names, device, Budget.parse("full"), 1)}
     assert found[open_units.OPEN].value in (None, 21)
 
 

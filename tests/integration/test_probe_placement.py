@@ -7,18 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from ssdscope.findings import Evidence
+from ssdscope.findings import Absent, Ambiguous, Detected, Evidence, Finding, Reason, Undetectable
 from ssdscope.inference.series import Series
-from ssdscope.probes import (
-    Absent,
-    Ambiguous,
-    Bench,
-    Budget,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-)
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import placement, rows
 from ssdscope.probes.properties.at_once import kept_by
 from ssdscope.probes.stopped import Stopped

@@ -7,24 +7,18 @@ from pathlib import Path
 import pytest
 from tests.integration.laid_out_drives import DEFAULT, PAGE_MAPPED, drive
 
-from ssdscope import probes
-from ssdscope.probes import (
-    Bench,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-    allocation,
-)
+from ssdscope.findings import Detected, Finding, Reason, Undetectable
+from ssdscope.probes import allocation, registry, session
+from ssdscope.probes.bench import Bench
 from ssdscope.targets import Device
 
 
 def told(name: str, device: Device, *before: str) -> Finding:
-    found = probes.run([*before, name], device, DEFAULT, 1)
+    found = session.run([*before, name], device, DEFAULT, 1)
     planned = sum(
         probe.planned_writes_bytes(device.info)
         for each in (*before, name)
-        for probe in probes.choose(each, DEFAULT)
+        for probe in registry.choose(each, DEFAULT)
     )
     assert max(each.bytes_written for each in found) <= planned
     return found[-1]

@@ -10,19 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from tests.integration.small_drives import FLAT, KIB, LOG_BLOCK, NOISE, opened, probed
 
-from ssdscope.probes import (
-    Absent,
-    Bench,
-    Budget,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-    pslc,
-    pslc_stretches,
-    run,
-)
+from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes import pslc, pslc_stretches
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.notes import Notes
+from ssdscope.probes.session import run
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets.drive_writer import open_drive
 

@@ -18,16 +18,8 @@ from tests.integration.collecting_drives import (
     told,
 )
 
-from ssdscope.findings import Evidence
-from ssdscope.probes import (
-    Absent,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-    many_streams,
-    reclaim_unit,
-)
+from ssdscope.findings import Absent, Detected, Evidence, Finding, Reason, Undetectable
+from ssdscope.probes import many_streams, reclaim_unit
 from ssdscope.probes.overwriting import HIDDEN, Granule
 from ssdscope.studies.recovery.generator import draw
 

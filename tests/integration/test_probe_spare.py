@@ -16,7 +16,8 @@ from tests.integration.collecting_drives import (
     told,
 )
 
-from ssdscope.probes import Absent, Bench, Detected, Reason, Undetectable
+from ssdscope.findings import Absent, Detected, Reason, Undetectable
+from ssdscope.probes.bench import Bench
 from ssdscope.probes.properties import spare
 from ssdscope.probes.record import Record
 from ssdscope.studies.recovery.generator import draw

@@ -8,16 +8,11 @@ from typing import Any
 import pytest
 from tests.integration import reading_drives
 
-from ssdscope import probes
-from ssdscope.probes import (
-    Absent,
-    Ambiguous,
-    Bench,
-    Budget,
-    Detected,
-    Finding,
-    Undetectable,
-)
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
+from ssdscope.probes import session
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
+from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties import caches, table
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device, open_target
@@ -153,7 +148,7 @@ def test_blocks_again_prove_nothing_where_a_read_cache_stays_on() -> None:
 )
 def test_the_zones_of_kuo2009(name: str, zone_bytes: int, kept: int) -> None:
     device = open_target(f"sim:{name}", seed=1).device
-    found = {each.name: each for each in probes.each(["table"], device, DEFAULT, 1)}
+    found = {each.name: each for each in session.each(["table"], device, DEFAULT, 1)}
     zone, cache = found["map_zone_bytes"], found["map_cache_bytes"]
     assert isinstance(zone, Detected)
     assert isinstance(cache, Detected)
@@ -170,7 +165,7 @@ def test_pieces_are_no_units_of_a_read_cache_that_stays_on() -> None:
     drawn = draw(2_404_294_828, 44)
     others = {key: value for key, value in drawn.values.items() if not key.startswith("map.")}
     device = open_drive(replace(drawn, values={**others, **zones}).toml(), "drawn", 44)
-    found = probes.run(["caches", "table"], device, Budget.parse("full"), 44)
+    found = session.run(["caches", "table"], device, Budget.parse("full"), 44)
     kept = {each.name: each for each in found}["map_cache_bytes"]
     assert kept.value in (None, pytest.approx(200 * 16_384, rel=0.02))
 
@@ -186,13 +181,13 @@ def test_an_edge_is_looked_for_on_the_drive_alone() -> None:
 def test_edges_that_contradict_each_other_tell_no_size() -> None:
     drawn = draw(3_454_773_504, 159)
     device = open_drive(drawn.toml(), "drawn", 159)
-    found = probes.run(["caches", "table"], device, Budget.parse("full"), 159)
+    found = session.run(["caches", "table"], device, Budget.parse("full"), 159)
     zone = {each.name: each for each in found}["map_zone_bytes"]
     assert zone.value in (None, float(str(drawn.values["map.zone_bytes"])))
 
 
 @pytest.mark.parametrize("probe", [caches.PROBE, table.PROBE])
-def test_what_was_measured_is_decided_alike_without_the_drive(probe: probes.ProbeInfo) -> None:
+def test_what_was_measured_is_decided_alike_without_the_drive(probe: ProbeInfo) -> None:
     device = drive(
         map__kind="zones",
         map__zone_bytes=6 * MIB,

@@ -6,17 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ssdscope import probes
-from ssdscope.findings import Period
-from ssdscope.probes import (
-    Absent,
-    Ambiguous,
-    Budget,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-)
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Period, Reason, Undetectable
+from ssdscope.probes import registry, session
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import units
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets import Device, open_target
@@ -62,10 +55,10 @@ def drive(folder: Path, ftl: str, more: str = "", **changes: int) -> Device:
 
 def told(device: Device) -> dict[str, Finding]:
     # As in `all`, it is known before whether the drive takes several commands.
-    ran = probes.run(["latency", "units"], device, Budget.parse("default"), 1)
+    ran = session.run(["latency", "units"], device, Budget.parse("default"), 1)
     found = [each for each in ran if each.probe == units.NAME]
-    planned = probes.planned_writes_bytes(
-        probes.choose("units", Budget.parse("default")), device.info
+    planned = session.planned_writes_bytes(
+        registry.choose("units", Budget.parse("default")), device.info
     )
     assert max(each.bytes_written for each in found) <= planned
     return {each.name: each for each in found}
@@ -142,7 +135,7 @@ def test_no_unit_above_the_logical_block(tmp_path: Path) -> None:
 
 
 def test_deciding_again_needs_no_drive(tmp_path: Path) -> None:
-    bench = probes.Bench(drive(tmp_path, 'kind = "page"'), Budget.parse("default"), 1)
+    bench = Bench(drive(tmp_path, 'kind = "page"'), Budget.parse("default"), 1)
     with bench.allowance(4 * bench.info.capacity_bytes):
         first = list(units.detect(bench))
         requests = bench.requests

@@ -7,16 +7,11 @@ from pathlib import Path
 import pytest
 from tests.integration.laid_out_drives import DEFAULT, DRIVE, PAGE_MAPPED, PLAIN, drive
 
-from ssdscope.probes import (
-    Bench,
-    Detected,
-    Finding,
-    Reason,
-    Undetectable,
-    _of_one,
-    silent,
-)
+from ssdscope.findings import Detected, Finding, Reason, Undetectable
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import silent
 from ssdscope.probes.properties import dies
+from ssdscope.probes.session import _of_one
 from ssdscope.probes.stopped import Stopped
 from ssdscope.targets import Device, open_target
 

@@ -9,14 +9,9 @@ import numpy as np
 import pytest
 from tests.integration.collecting_drives import bench_with, log_block, page_mapped, told
 
-from ssdscope.probes import (
-    Bench,
-    Detected,
-    Reason,
-    Undetectable,
-    reclaim_unit,
-    rounds,
-)
+from ssdscope.findings import Detected, Reason, Undetectable
+from ssdscope.probes import reclaim_unit, rounds
+from ssdscope.probes.bench import Bench
 from ssdscope.probes.overwriting import Granule
 
 PROTECTED = """

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from ssdscope import probes
-from ssdscope.probes import Absent, Budget, Detected, Finding, Reason, Undetectable
+from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes import session
+from ssdscope.probes.budget import Budget
 from ssdscope.targets import open_target
 
 MIB = 1 << 20
@@ -35,7 +36,7 @@ def found() -> Mapping[str, Finding]:
     """Findings on the preset with shorter and fewer blocks, written full."""
     target = open_target("sim:nvme-datacentre", state="sequential", sets=SMALLER, seed=4)
     assert target.device.info.write_cache.control == "fixed"
-    findings = probes.run(PROBES, target.device, Budget.parse("full"), 4)
+    findings = session.run(PROBES, target.device, Budget.parse("full"), 4)
     return {each.name: each for each in findings}
 
 

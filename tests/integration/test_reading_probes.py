@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ssdscope import probes
-from ssdscope.probes import Bench, Budget, Detected, Undetectable
+from ssdscope.findings import Detected, Undetectable
+from ssdscope.probes import session
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget, silent
 from ssdscope.probes.properties import dies
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.studies.recovery.measured import Case
@@ -17,7 +19,7 @@ from ssdscope.targets.drive_writer import open_drive
 def test_an_arm_is_not_counted(name: str) -> None:
     device = open_target(f"sim:{name}", seed=1).device
     bench = Bench(device, Budget.parse("default"), 1)
-    for found in probes._of_one(dies.PROBE, bench, probes.silent):
+    for found in session._of_one(dies.PROBE, bench, silent):
         assert isinstance(found, Undetectable)
 
 
@@ -28,7 +30,7 @@ def test_blocks_that_a_read_cache_still_holds_do_not_make_a_table_larger(
 ) -> None:
     drawn = draw(seed, index)
     device = open_drive(drawn.toml(), "drawn", index)
-    found = probes.run(["caches", "table"], device, Budget.parse("full"), index)
+    found = session.run(["caches", "table"], device, Budget.parse("full"), index)
     table = {each.name: each for each in found}["map_cache_bytes"]
     assert isinstance(table, Detected), table
     truth = Case(drawn).truths["map_cache_bytes"].value

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from tests.unit.quick_drive import SMALL
 
-from ssdscope import probes, twin
+from ssdscope import twin
 from ssdscope.cli.progress import watched_stages
 from ssdscope.errors import DeviceError, UsageError
 from ssdscope.findings import Findings
-from ssdscope.probes import Budget
+from ssdscope.probes import registry
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import latency, units
 from ssdscope.report import Characterization, Watch, characterize, performance, stages, sustaining
 from ssdscope.report.resuming import UNFINISHED, require_nothing_lost
@@ -34,7 +35,7 @@ def _brief(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sustaining, "MOST_COST", 3e5)
     monkeypatch.setattr(performance, "REQUESTS", performance.REQUESTS // 4)
     monkeypatch.setattr(performance, "DISTRIBUTION_REQUESTS", 2000)
-    monkeypatch.setattr(probes, "_PROBES", (latency.PROBE, units.PROBE))
+    monkeypatch.setattr(registry, "_PROBES", (latency.PROBE, units.PROBE))
     monkeypatch.setattr(twin, "build", made_of)
     # Pages are drawn from the document alone, and tried elsewhere.
     drawing = sys.modules["ssdscope.report.characterize"]
@@ -134,7 +135,7 @@ def put_away(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The document of a page that was interrupted behind its first stage."""
     folder = tmp_path_factory.mktemp("begun")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(probes, "_PROBES", (latency.PROBE,))
+        patch.setattr(registry, "_PROBES", (latency.PROBE,))
         patch.setitem(stages.RUN, "performance", cut("performance"))
         assert page(folder).interrupted
     return (folder / "page.partial.json").read_bytes()

@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from ssdscope.errors import DeviceError
-from ssdscope.probes import Budget
+from ssdscope.probes.budget import Budget
 from ssdscope.report import Disclosure, characterize, stages
 from ssdscope.report.replay import TraceFile
 from ssdscope.report.tried import TRIED

@@ -11,21 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ssdscope import probes
 from ssdscope.errors import DeviceError
-from ssdscope.probes import (
-    Absent,
-    Ambiguous,
-    Bench,
-    Budget,
-    Detected,
-    Finding,
-    ProbeInfo,
-    Reason,
-    State,
-    Undetectable,
-)
-from ssdscope.probes.bench import Stopped
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes import registry, session
+from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.budget import Budget
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.reconcile import reconciled
+from ssdscope.probes.states import State
 from ssdscope.targets import Device, open_target
 
 DEFAULT = Budget.parse("default")
@@ -44,8 +37,8 @@ def drive() -> Device:
 
 
 def told(drive: Device, *chosen: ProbeInfo, monkeypatch: pytest.MonkeyPatch) -> list[Finding]:
-    monkeypatch.setattr(probes, "_PROBES", chosen)
-    return list(probes.each(["all"], drive, DEFAULT, 1))
+    monkeypatch.setattr(registry, "_PROBES", chosen)
+    return list(session.each(["all"], drive, DEFAULT, 1))
 
 
 def probe(detect: Any, **changes: Any) -> ProbeInfo:
@@ -99,7 +92,7 @@ def test_a_state_is_prepared_once_and_returned_to(
     size = drive.info.capacity_bytes
     assert [each.bytes_written for each in twice] == [size + PAGE, PAGE]
     assert written == [size + PAGE, size + 2 * PAGE]
-    assert probes.planned_writes_bytes([one, one], drive.info) == size + 2 * PAGE
+    assert session.planned_writes_bytes([one, one], drive.info) == size + 2 * PAGE
 
 
 def test_the_drive_is_left_as_it_was_found(drive: Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,10 +147,10 @@ def test_failed_requests_stop_a_probe_and_a_lost_drive_all(drive: Device) -> Non
 def test_two_answers_become_one() -> None:
     nothing = Undetectable(name="rmw_unit_bytes", probe="other", reason=Reason.MASKED)
     absent = Absent(name="rmw_unit_bytes", probe="other", bound=0.1, reason="flat")
-    assert probes.reconciled([nothing, found(PAGE)]) == [found(PAGE)]
-    assert probes.reconciled([absent, nothing]) == [absent]
-    assert probes.reconciled([found(PAGE), found(PAGE, probe="other")]) == [found(PAGE)]
-    (doubted,) = probes.reconciled([found(PAGE), found(2 * PAGE, probe="other")])
+    assert reconciled([nothing, found(PAGE)]) == [found(PAGE)]
+    assert reconciled([absent, nothing]) == [absent]
+    assert reconciled([found(PAGE), found(PAGE, probe="other")]) == [found(PAGE)]
+    (doubted,) = reconciled([found(PAGE), found(2 * PAGE, probe="other")])
     assert isinstance(doubted, Ambiguous)
     assert doubted.candidates == (PAGE, 2 * PAGE)
     assert doubted.reason == "the probes test and other disagree"
@@ -166,10 +159,10 @@ def test_two_answers_become_one() -> None:
 @pytest.mark.parametrize(("merge_bytes", "doubted"), [(12 * PAGE, False), (6 * PAGE, True)])
 def test_a_merge_unit_holds_whole_rmw_units(merge_bytes: int, doubted: bool) -> None:
     both = [found(4 * PAGE), found(merge_bytes, name="merge_unit_bytes")]
-    outcomes = [each.outcome for each in probes.reconciled(both)]
+    outcomes = [each.outcome for each in reconciled(both)]
     assert outcomes == ["ambiguous" if doubted else "detected"] * 2
 
 
 def test_a_drive_merges_or_collects() -> None:
     both = [found(1 << 20, name=f"{kind}_unit_bytes") for kind in ("merge", "reclaim")]
-    assert [each.outcome for each in probes.reconciled(both)] == ["ambiguous"] * 2
+    assert [each.outcome for each in reconciled(both)] == ["ambiguous"] * 2

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ssdscope import probes, report
+from ssdscope import report
 from ssdscope.cli.app import run_cli
 from ssdscope.errors import UsageError
-from ssdscope.probes import Bench, Budget, Finding, ProbeInfo, Reason, State, Undetectable
-from ssdscope.probes.bench import Stopped
-from ssdscope.probes.budget import Work
+from ssdscope.findings import Finding, Reason, Undetectable
+from ssdscope.probes import registry, session
+from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.budget import Budget, Work
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.states import State
 from ssdscope.report import spending, stages
 from ssdscope.targets import Device, open_target
 from ssdscope.targets.endurance import rated_bytes
@@ -61,8 +64,8 @@ def probe(**changes: Any) -> ProbeInfo:
 
 
 def told(device: Device, budget: Budget, monkeypatch: pytest.MonkeyPatch, one: ProbeInfo) -> Any:
-    monkeypatch.setattr(probes, "_PROBES", (one,))
-    (found,) = probes.run(["test"], device, budget, 1)
+    monkeypatch.setattr(registry, "_PROBES", (one,))
+    (found,) = session.run(["test"], device, budget, 1)
     return found
 
 

@@ -12,7 +12,7 @@ from ssdscope.probes.bench import Stopped
 from ssdscope.probes.together import FORGETTING_BYTES, Together, cached_units
 
 if TYPE_CHECKING:
-    from ssdscope.probes import Bench
+    from ssdscope.probes.bench import Bench
 
 KIB, MIB = 1 << 10, 1 << 20
 

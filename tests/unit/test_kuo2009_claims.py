@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ssdscope.probes import Detected
+from ssdscope.findings import Detected
 from ssdscope.studies import Claim, Verdict
 from ssdscope.studies.kuo2009 import (
     access,

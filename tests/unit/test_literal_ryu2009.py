@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ssdscope.probes import Bench, Budget
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.literal import allocation, placement, shift_write
 from ssdscope.probes.literal.placement import Placement
 from ssdscope.probes.literal.shift_write import UNITS_PER_SHIFT, Answer, Sweep

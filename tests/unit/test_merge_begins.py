@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ssdscope import probes
-from ssdscope.probes import Budget, merge_begins, merge_unit
+from ssdscope.probes import merge_begins, merge_unit, session
+from ssdscope.probes.budget import Budget
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets.drive_writer import open_drive
 
@@ -13,7 +13,7 @@ from ssdscope.targets.drive_writer import open_drive
 def test_zones_of_several_merge_units_are_told_from_one() -> None:
     """What is written back of the mapping table repeats with zones of seven units of 384 KiB."""
     device = open_drive(draw(775122358, 128).toml(), "drawn", 128)
-    found = probes.run(["merge_unit"], device, Budget.parse("full"), 128)
+    found = session.run(["merge_unit"], device, Budget.parse("full"), 128)
     told = {each.name: each.to_json()["value"] for each in found}
     assert told[merge_unit.UNIT] == 393_216
 

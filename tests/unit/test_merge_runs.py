@@ -8,7 +8,9 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from ssdscope.probes import Bench, Budget, merge_periods, merge_runs, merge_unit
+from ssdscope.probes import merge_periods, merge_runs, merge_unit
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.merge_runs import Collapse, Layout, Runs
 from ssdscope.studies.recovery.generator import draw
 from ssdscope.targets.drive_writer import open_drive

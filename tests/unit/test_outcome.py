@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ssdscope.findings import Absent, Detected, Findings, Reason, Undetectable
-from ssdscope.probes import Budget
+from ssdscope.probes.budget import Budget
 from ssdscope.report import outcome
 from ssdscope.report.stages import STAGES
 

@@ -13,7 +13,9 @@ from ssdscope.errors import UsageError
 from ssdscope.findings import Absent, Ambiguous, Detected, Evidence, Reason, Undetectable
 from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.series import Rival, Series, Weighed
-from ssdscope.probes import Bench, Budget, mechanisms, record, verdict
+from ssdscope.probes import mechanisms, record, verdict
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.mechanisms import Mask, masked
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.record import Record

@@ -10,17 +10,11 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 
-from ssdscope import probes
 from ssdscope.errors import UsageError
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
 from ssdscope.inference.series import Series
-from ssdscope.probes import (
-    Absent,
-    Ambiguous,
-    Budget,
-    Detected,
-    Reason,
-    Undetectable,
-)
+from ssdscope.probes import session
+from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties import queue_depth
 from ssdscope.probes.properties.queue_depth import Rates
 from ssdscope.targets.records import DeviceInfo, Log
@@ -126,22 +120,18 @@ class FakeDrive:
         )
 
 
-def findings(
-    drive: FakeDrive, seed: int = 7, budget: probes.Budget = DEFAULT
-) -> dict[str, probes.Finding]:
-    found = probes.run(["latency"], drive, budget, seed)  # type: ignore[arg-type]
+def findings(drive: FakeDrive, seed: int = 7, budget: Budget = DEFAULT) -> dict[str, Finding]:
+    found = session.run(["latency"], drive, budget, seed)  # type: ignore[arg-type]
     return {each.name: each for each in found}
 
 
-def line(drive: FakeDrive, seed: int = 7) -> dict[str, probes.Finding]:
+def line(drive: FakeDrive, seed: int = 7) -> dict[str, Finding]:
     """Find the same, with queues that take no time: for alpha and beta, which need none."""
     with patch.object(queue_depth, "DOUBLINGS", (1, 2, 4, 8)):
         return findings(drive, seed)
 
 
-def shallow(
-    drive: FakeDrive, seed: int = 7, budget: probes.Budget = DEFAULT
-) -> dict[str, probes.Finding]:
+def shallow(drive: FakeDrive, seed: int = 7, budget: Budget = DEFAULT) -> dict[str, Finding]:
     """Find the same with queues of up to 32, as deep as few servers need: those settle sooner.
 
     Of places at random the rate grows so slowly that a hundredth of it is a tenth of the depth.
@@ -369,7 +359,7 @@ class Told:
         return None
 
 
-def knee_of(*given: Any) -> probes.Finding:
+def knee_of(*given: Any) -> Finding:
     (knee,) = queue_depth.detect(Told(*given))  # type: ignore[arg-type]
     return knee
 
@@ -438,7 +428,7 @@ def test_json_has_every_key_of_the_contract() -> None:
 
 def test_an_unknown_probe_is_refused_with_the_nearest() -> None:
     with pytest.raises(UsageError) as caught:
-        probes.run(["latncy"], FakeDrive(), DEFAULT, 1)  # type: ignore[arg-type]
+        session.run(["latncy"], FakeDrive(), DEFAULT, 1)  # type: ignore[arg-type]
     assert caught.value.hint == "did you mean latency? ssdscope probe list lists them"
 
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ssdscope import probes
 from ssdscope.errors import UsageError
 from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes import session
 from ssdscope.studies import run
 from ssdscope.studies.record import Verdict
 from ssdscope.studies.recovery import tally
@@ -224,7 +224,7 @@ def test_a_defect_on_one_drive_is_told_and_loses_no_other(monkeypatch: pytest.Mo
     def defective(*_: object) -> None:
         raise ValueError("a window larger than what it looks at")
 
-    monkeypatch.setattr(probes, "run", defective)
+    monkeypatch.setattr(session, "run", defective)
     broken = probe_drawn(1, 0, Source.FLAT)
     assert broken.error == "a defect: ValueError: a window larger than what it looks at"
     assert {each.outcome for each in broken.judgements} == {Outcome.UNDETECTABLE}

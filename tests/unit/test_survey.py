@@ -3,7 +3,7 @@
 import numpy as np
 from tests.unit.made_up_runs import info
 
-from ssdscope.probes import Budget, silent
+from ssdscope.probes.budget import Budget, silent
 from ssdscope.report import modelling
 from ssdscope.report.survey import (
     SEEDS_APART,

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.made_up_runs import info
 from tests.unit.test_steady import DRIVE
 
-from ssdscope.probes import Budget, silent
+from ssdscope.probes.budget import Budget, silent
 from ssdscope.report import survey, sustaining, writes
 from ssdscope.report.survey import Effort, Point
 from ssdscope.targets import Device, open_target

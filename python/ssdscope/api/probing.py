@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from ssdscope import probes
 from ssdscope.api.findings import Findings
 from ssdscope.api.keywords import keyworded
 from ssdscope.api.opening import TargetLike, seed_of, target_of
 from ssdscope.errors import Interrupted
-from ssdscope.probes.budget import silent
+from ssdscope.probes import registry
+from ssdscope.probes.budget import Budget, silent
 from ssdscope.report import spending
 from ssdscope.report.probing import run_probes
 
@@ -76,9 +76,9 @@ def probe(
     >>> found["queue_depth_knee"].outcome
     'absent'
     """
-    spend = probes.Budget.parse(budget)
+    spend = Budget.parse(budget)
     wanted = names or ("all",)
-    chosen = list(dict.fromkeys(each for name in wanted for each in probes.choose(name, spend)))
+    chosen = list(dict.fromkeys(each for name in wanted for each in registry.choose(name, spend)))
     rated = spending.rated(rated_writes)
     opened = target_of(target, seed)
     used_seed = seed_of(opened, seed)

@@ -21,7 +21,7 @@ from ssdscope.errors import EXIT_DONE, EXIT_INTERRUPTED, DeviceError, OutputErro
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ssdscope.probes import Budget
+    from ssdscope.probes.budget import Budget
     from ssdscope.report import Characterization, Disclosure
     from ssdscope.report.spending import Plan
     from ssdscope.targets import Target
@@ -198,14 +198,15 @@ def characterize(
     from pathlib import Path
 
     begun_s = time.monotonic()  # before what takes seconds to import
-    from ssdscope import probes, report
+    from ssdscope import report
+    from ssdscope.probes.budget import Budget
     from ssdscope.report import resuming
     from ssdscope.report.replay import TraceFile
     from ssdscope.report.spending import rated
 
     session: Session = context.obj
     disclosure = _disclosure(anonymous=anonymous, whole=with_identity)
-    spend = probes.Budget.parse(budget)
+    spend = Budget.parse(budget)
     page, data = Path(out), None if json_out is None else Path(json_out)
     guard(context, force=force)
     growing = report.growing_file(page, data)

@@ -119,10 +119,10 @@ def _recipes(_words: Words) -> Names:
 
 
 def _probes(_words: Words) -> Names:
-    from ssdscope import probes
+    from ssdscope.probes import registry
 
     every = {"all": "every probe that the budget allows", "list": "which probes there are"}
-    return every | {name: each.summary for name, each in probes.registry().items()}
+    return every | {name: each.summary for name, each in registry.every().items()}
 
 
 def _studies(_words: Words) -> Names:

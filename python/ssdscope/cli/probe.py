@@ -19,7 +19,7 @@ from ssdscope.units import format_number as _number
 
 if TYPE_CHECKING:
     from ssdscope.findings import Finding, Findings
-    from ssdscope.probes import ProbeInfo
+    from ssdscope.probes.info import ProbeInfo
     from ssdscope.report.spending import Plan
     from ssdscope.targets import DeviceInfo
 
@@ -89,7 +89,8 @@ def probe(
     Every property is detected with an interval, absent with a bound, ambiguous with candidates,
     or undetectable with the reason. Each of these answers ends with exit code 0.
     """
-    from ssdscope import probes
+    from ssdscope.probes import registry
+    from ssdscope.probes.budget import Budget
     from ssdscope.report import spending
     from ssdscope.report.looking import left_out
     from ssdscope.report.probing import run_probes
@@ -101,8 +102,8 @@ def probe(
             f"probe {name}: on which target?", hint=f"ssdscope probe {name} sim:mqsim-8g"
         )
     session: Session = context.obj
-    spend = probes.Budget.parse(budget)
-    chosen = probes.choose(name, spend)
+    spend = Budget.parse(budget)
+    chosen = registry.choose(name, spend)
     used_seed = session.seed(seed)
     set_quiet_queue(context, target, asked=quiet_queue and not dry_run)
     opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
@@ -200,12 +201,12 @@ def tell_plan(plan: "Plan", output_format: str) -> int:
 
 def _list(target: str | None, output_format: str) -> int:
     """List the probes; with a target, what each would write to it."""
-    from ssdscope import probes
+    from ssdscope.probes import registry
 
     info = (
         None if target is None else TargetOptions(target, None, (), None, False).open(1).device.info
     )
-    rows = [_described(each, info) for each in probes.registry().values()]
+    rows = [_described(each, info) for each in registry.every().values()]
     if output_format == "json":
         from ssdscope.results.record import envelope
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ssdscope.errors import DeviceError
-from ssdscope.findings import SIZE_SWEEP, Detected, Finding, Reason
+from ssdscope.findings import SIZE_SWEEP, Absent, Detected, Finding, Reason
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, Work, silent
 from ssdscope.probes.record import Record
 from ssdscope.probes.run import run
@@ -205,6 +205,13 @@ class Bench:
         """Give the value of a property that was detected before; None otherwise."""
         finding = self.known.get(name)
         return finding.value if isinstance(finding, Detected) else None
+
+    def size(self, name: str, *, unknown: float) -> float:
+        """Give a size that was detected: 0 where there is none, `unknown` where it is not known."""
+        if isinstance(self.known.get(name), Absent):
+            return 0.0
+        value = self.found(name)
+        return float(value) if isinstance(value, (int, float)) else unknown
 
     def take(self, plan: Plan) -> Series:
         """Give the series of a plan; one that was taken before is not measured again.

@@ -55,6 +55,9 @@ class ProbeInfo:
         The largest plans that it may ask for on a drive; what they write is declared with them.
     more
         Plans besides, of a full budget.
+    needs
+        Properties whose values size its requests, where they are known: what answers them runs
+        before. They never decide.
     """
 
     name: str
@@ -68,6 +71,7 @@ class ProbeInfo:
     least_bytes: int = LEAST_BYTES
     plans: Callable[[DeviceInfo], Sequence[Plan]] = no_plans
     more: Callable[[DeviceInfo], Sequence[Plan]] = no_plans
+    needs: tuple[str, ...] = ()
 
     def planned(self, info: DeviceInfo, *, full: bool = False) -> Sequence[Plan]:
         """Give the largest plans that it may ask for."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ssdscope.findings import Finding
 
-__all__ = ["MASKS", "Mask", "masked"]
+__all__ = ["MASKS", "Mask", "hiding", "masked"]
 
 THERE = (Detected, Ambiguous)
 UNCLEAR = (Ambiguous, Undetectable)
@@ -104,3 +104,9 @@ def masked(name: str, known: Mapping[str, Finding]) -> Mask | None:
     there = {each for each, finding in known.items() if isinstance(finding, Detected)}
     hiding = (each for each in MASKS if name in each.hides and not there & {*each.unless})
     return next((each for each in hiding if isinstance(known.get(each.by), each.when)), None)
+
+
+def hiding(name: str) -> set[str]:
+    """Give the properties that decide whether one can be told."""
+    rows = [each for each in MASKS if name in each.hides]
+    return {told for each in rows for told in (each.by, *each.unless)}

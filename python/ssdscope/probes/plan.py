@@ -14,11 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 from ssdscope.probes.states import State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import numpy as np
 
-    from ssdscope.findings import Finding
     from ssdscope.inference.series import Series
     from ssdscope.probes.bench import Bench
     from ssdscope.targets.records import DeviceInfo
@@ -65,10 +62,6 @@ class Ask(Protocol):
         """What a host knows of the drive."""
 
     @property
-    def known(self) -> Mapping[str, Finding]:
-        """What was found so far, by property."""
-
-    @property
     def heavy(self) -> bool:
         """Whether plans may be asked for that only a full budget allows."""
 
@@ -83,6 +76,9 @@ class Ask(Protocol):
 
     def found(self, name: str) -> float | str | None:
         """Give the value of a property that was detected; None otherwise."""
+
+    def size(self, name: str, *, unknown: float) -> float:
+        """Give a size that was detected: 0 where there is none, `unknown` where it is not known."""
 
     def progress(self, stage: str, share: float) -> None:
         """Tell how far the family has got (0 to 1)."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from ssdscope.errors import DeviceError, OutputError, UsageError
 from ssdscope.findings import Findings
-from ssdscope.probes import choose
 from ssdscope.probes.budget import Budget, StageProgress, silent
+from ssdscope.probes.registry import choose
 from ssdscope.report import looking, outcome, replay, resuming, spending, stages, survey
 from ssdscope.report.identity import Disclosure, Masked
 from ssdscope.report.page import render

@@ -12,8 +12,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.errors import SsdscopeError
-from ssdscope.probes import ProbeInfo, choose, planned_writes_bytes
 from ssdscope.probes.budget import Budget
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.registry import choose
+from ssdscope.probes.session import planned_writes_bytes
 from ssdscope.report.spending import unasked_bytes
 from ssdscope.targets.endurance import disk_bytes, rated_bytes
 from ssdscope.targets.names import shell_words

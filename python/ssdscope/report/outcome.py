@@ -6,8 +6,8 @@ from typing import Any
 
 from ssdscope.findings import Detected, Findings, Undetectable
 from ssdscope.findings.reasons import Reason
-from ssdscope.probes import choose
 from ssdscope.probes.budget import Budget
+from ssdscope.probes.registry import choose
 from ssdscope.report import words
 from ssdscope.report.parts import Document, best_known, measured
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ssdscope import probes
 from ssdscope.errors import DeviceError
 from ssdscope.findings import Finding, Findings
+from ssdscope.probes import session
 from ssdscope.probes.budget import StageProgress, silent
+from ssdscope.probes.reconcile import reconciled
 from ssdscope.report.spending import Account, Plan
 from ssdscope.targets.metered import MeteredDevice
 
@@ -71,11 +72,11 @@ def run_probes(
     found: list[Finding] = []
     interrupted, failure = False, None
     try:
-        found.extend(probes.each(names, device, plan.budget, seed, progress))
+        found.extend(session.each(names, device, plan.budget, seed, progress))
     except KeyboardInterrupt:
         interrupted = True
     except DeviceError as broken:
         failure = broken
-    findings = Findings(probes.reconciled(found))
+    findings = Findings(reconciled(found))
     account.add("findings", account.used_s, plan.budget.wall_s, device.spent)
     return Probed(findings, account.to_json(), interrupted, failure)

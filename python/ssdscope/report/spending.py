@@ -9,8 +9,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ssdscope.errors import UsageError
-from ssdscope.probes import ProbeInfo, choose, planned_writes_bytes
 from ssdscope.probes.budget import Budget
+from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.registry import choose
+from ssdscope.probes.session import before, planned_writes_bytes
 from ssdscope.targets.endurance import disk_bytes, rated_bytes
 from ssdscope.targets.metered import Spent
 from ssdscope.units import format_capacity, format_percent, parse_size
@@ -143,7 +145,7 @@ def rated(given: int | str | None) -> int | None:
 def of_probes(
     target: Target, budget: Budget, chosen: Sequence[ProbeInfo], rated: int | None = None
 ) -> Plan:
-    """Say what probes may spend.
+    """Say what probes may spend, with those that they need first.
 
     Parameters
     ----------
@@ -152,7 +154,7 @@ def of_probes(
     rated
         Bytes that the user says the drive is rated for.
     """
-    info = target.device.info
+    info, chosen = target.device.info, [*before(chosen), *chosen]
     planned = partial(planned_writes_bytes, info=info, full=budget.heavy)
     parts = tuple(Part(each.name, planned([each])) for each in chosen)
     most = planned(chosen)

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ssdscope import advise, probes, twin
-from ssdscope.findings import Findings
+from ssdscope import advise, twin
+from ssdscope.findings import Finding, Findings
+from ssdscope.probes import session
 from ssdscope.probes.budget import Budget, StageProgress
+from ssdscope.probes.reconcile import reconciled
 from ssdscope.report import modelling, outcome, performance, replay, survey, sustaining
 from ssdscope.report.resuming import UNFINISHED
 from ssdscope.seeds import stream
@@ -80,13 +82,13 @@ def left_idle(job: Job) -> set[str]:
 
 
 def _detect(job: Job, progress: StageProgress) -> None:
-    found: list[probes.Finding] = []
+    found: list[Finding] = []
     try:
-        for finding in probes.each(["all"], job.target.device, job.budget, job.seed, progress):
+        for finding in session.each(["all"], job.target.device, job.budget, job.seed, progress):
             found.append(finding)
             job.found(outcome.found_so_far(Findings(found)))
     finally:  # an interrupt keeps what is known
-        job.document["findings"] = Findings(probes.reconciled(found)).to_json()
+        job.document["findings"] = Findings(reconciled(found)).to_json()
 
 
 def _measure(job: Job, progress: StageProgress) -> None:

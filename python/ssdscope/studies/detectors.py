@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ssdscope import probes
-from ssdscope.probes import Absent, Ambiguous, Bench, Budget, Detected, Finding, Undetectable
+from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Undetectable
+from ssdscope.probes import registry, session
+from ssdscope.probes.bench import Bench
+from ssdscope.probes.budget import Budget
 from ssdscope.studies.judging import UNKNOWN
 from ssdscope.studies.record import Claim, Verdict
 from ssdscope.studies.recovery.shape import shape_of
@@ -54,11 +56,11 @@ class Probed:
         key = (uri, tuple(sets))
         told = self._found.setdefault(key, {})
         if name not in told:
-            answering = probes.properties()
+            answering = registry.answering()
             chosen = answering.get(name, [])
             first = [probe for each in _BUILT_ON.get(name, ()) for probe in answering.get(each, ())]
-            order = [probe for probe in probes.registry() if probe in {*first, *chosen}]
-            found = probes.run(order, self._device(uri, sets), BUDGET, self.seed)
+            order = [probe for probe in registry.every() if probe in {*first, *chosen}]
+            found = session.run(order, self._device(uri, sets), BUDGET, self.seed)
             told |= {each.name: each for each in found}
         return told[name]
 

@@ -10,13 +10,14 @@ put out of the cache between rounds.
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Absent, Reason
+from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
 from ssdscope.probes.plan import Plan
 from ssdscope.probes.rows import patient_read, random_blocks, slow_changes
@@ -62,10 +63,9 @@ def kept_by(ask: Ask) -> Kept:
     cache, block = ask.info.read_cache, ask.info.logical_block_bytes
     if cache.control in ("absent", "switchable") or (cache.control == "fixed" and not cache.on):
         return Kept()
-    size = ask.found("read_cache_bytes")
-    if not isinstance(size, (int, float)):
-        absent = isinstance(ask.known.get("read_cache_bytes"), Absent)
-        said = "none was seen, but one may be there" if absent else "its size is not known"
+    size = ask.size("read_cache_bytes", unknown=math.inf)
+    if not 0 < size < math.inf:
+        said = "its size is not known" if size else "none was seen, but one may be there"
         raise Stopped(Reason.CACHE_NOT_CONTROLLABLE, said)
     unit = int(ask.found("read_cache_unit_bytes") or block)
     return Kept(int(EVICTED_BY * size / unit) + SPARE_UNITS, unit)

@@ -176,4 +176,15 @@ PROBE = ProbeInfo(
     cost="some 200,000 reads of a block, at 50 dies 4 million",
     detect=detect,
     plans=plans,
+    needs=(
+        "read_cache_bytes",
+        "read_cache_unit_bytes",
+        "map_zone_bytes",
+        "map_cache_bytes",
+        "rmw_unit_bytes",
+        "alignment_phase_bytes",
+        "merge_unit_bytes",
+        "write_buffer_bytes",
+        "pslc_bytes",
+    ),
 )

@@ -34,7 +34,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ssdscope.findings import (
-    Absent,
     Ambiguous,
     Axis,
     Detected,
@@ -283,21 +282,19 @@ class _Told:
     @property
     def _may_merge(self) -> bool:
         """Whether there may be a merge unit whose size is not known."""
-        known = self.ask.found("merge_unit_bytes") is not None
-        return not known and not isinstance(self.ask.known.get("merge_unit_bytes"), Absent)
+        return self.ask.size("merge_unit_bytes", unknown=math.inf) == math.inf
 
     def _units(self, page: int, row: int) -> list[float]:
         """Give how large what is managed as one may be."""
-        merged, unit = self.ask.found("merge_unit_bytes"), self.ask.found("rmw_unit_bytes")
+        merged = self.ask.found("merge_unit_bytes")
+        unit = self.ask.size("rmw_unit_bytes", unknown=math.inf)
         if isinstance(merged, (int, float)):
             return [merged]
+        if unit == math.inf:
+            return [page, row]
         # A merge unit is at least a block.
         perhaps = [math.inf] if self._may_merge else []
-        if isinstance(unit, (int, float)):
-            return [*perhaps, unit]
-        if isinstance(self.ask.known.get("rmw_unit_bytes"), Absent):
-            return [*perhaps, self.ask.info.logical_block_bytes]
-        return [page, row]
+        return [*perhaps, unit or self.ask.info.logical_block_bytes]
 
     def _detected(self, name: str, value: float | str) -> Finding:
         return Detected(

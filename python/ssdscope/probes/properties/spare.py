@@ -311,4 +311,5 @@ PROBE = ProbeInfo(
     cost="some three capacities written",
     detect=detect,
     plans=plans,
+    needs=("rmw_unit_bytes", "alignment_phase_bytes", "merge_unit_bytes"),
 )

@@ -252,4 +252,5 @@ PROBE = ProbeInfo(
     detect=detect,
     plans=_largest,
     more=_longest,
+    needs=("rmw_unit_bytes", "alignment_phase_bytes"),
 )

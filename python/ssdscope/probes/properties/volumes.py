@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ssdscope.findings import Absent, Axis, Evidence, Exhibit, Partition, Reason, series
+from ssdscope.findings import Axis, Evidence, Exhibit, Partition, Reason, series
 from ssdscope.inference.halves import halves
 from ssdscope.inference.levels import APART
 from ssdscope.inference.series import nothing
@@ -151,7 +151,8 @@ def _spans(ask: Ask) -> list[tuple[int, int]] | None:
 def _written_at_random(ask: Ask, found: Sorted, unit: int) -> _Bits:
     """Say which bits choose where places were written in random order."""
     room = ask.info.capacity_bytes // MOST_SHARE
-    pushing = min(sum(_kept_bytes(ask, name, room) for name in KEEPERS), room // 2)
+    kept_bytes = sum(int(2 * ask.size(name, unknown=room / 2)) for name in KEEPERS)
+    pushing = min(kept_bytes, room // 2)
     drawn, (places, partners) = found.plan, sizes_of(found)
     plan = Rewritten(
         places=min(places, (room - pushing) // unit),
@@ -165,13 +166,6 @@ def _written_at_random(ask: Ask, found: Sorted, unit: int) -> _Bits:
         pushing=pushing,
     )
     return _Bits.of(ask.info, [sorted_by(ask, plan)])
-
-
-def _kept_bytes(ask: Ask, name: str, most: int) -> int:
-    """Give how many bytes push all out of what may keep them; most, if its size is not known."""
-    size = ask.found(name)
-    unknown = 0 if isinstance(ask.known.get(name), Absent) else most
-    return int(2 * size) if isinstance(size, (int, float)) else unknown
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ssdscope.probes import Detected
+from ssdscope.findings import Detected
 from ssdscope.probes.literal import buffers
 from ssdscope.studies.judging import quoted
 from ssdscope.studies.kuo2009 import curves

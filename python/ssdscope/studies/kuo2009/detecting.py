@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ssdscope.probes import Bench, Finding
+from ssdscope.findings import Finding
+from ssdscope.probes.bench import Bench
 from ssdscope.studies.detectors import Question, answered
 from ssdscope.studies.kuo2009.bench import KIB, MIB, Drives
 from ssdscope.studies.record import Claim

@@ -9,11 +9,10 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ssdscope import probes
 from ssdscope.errors import UsageError
-from ssdscope.findings import PROPERTIES, Ambiguous, Detected, Undetectable
-from ssdscope.probes import Budget, Finding, Reason
-from ssdscope.probes.budget import StageProgress
+from ssdscope.findings import PROPERTIES, Ambiguous, Detected, Finding, Reason, Undetectable
+from ssdscope.probes import session
+from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.results.files import creating
 from ssdscope.studies.detectors import truths_of_file
 from ssdscope.studies.making import make_figures
@@ -68,11 +67,11 @@ def _figure(name: str, folder: Path, seed: int, progress: StageProgress) -> Figu
     return FigureResult(name, FIGURES[name], rows, None, data, notes, Table(columns, cells))
 
 
-def probe(name: str, seed: int, progress: StageProgress = probes.silent) -> dict[str, Finding]:
+def probe(name: str, seed: int, progress: StageProgress = silent) -> dict[str, Finding]:
     """Find out about a preset all that its budget allows."""
     subject = SUBJECTS[name]
     device = open_target(f"sim:{name}", state=subject.state, sets=subject.sets, seed=seed).device
-    found = probes.run(["all"], device, Budget.parse(subject.budget), seed, progress)
+    found = session.run(["all"], device, Budget.parse(subject.budget), seed, progress)
     return {each.name: each for each in found}
 
 

@@ -7,7 +7,7 @@ the papers hold them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ssdscope.probes import Reason
+from ssdscope.findings import Reason
 
 KIB, MIB = 1 << 10, 1 << 20
 

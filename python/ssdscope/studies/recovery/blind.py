@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from ssdscope import probes
 from ssdscope.errors import SsdscopeError
 from ssdscope.findings import Ambiguous, Detected, Finding, Findings
+from ssdscope.probes import session
+from ssdscope.probes.budget import Budget
 from ssdscope.studies.recovery.generator import Drawn, draw, draw_flat
 from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
 from ssdscope.studies.recovery.known import known
@@ -114,7 +115,7 @@ def _probe_without_flash(drawn: WithoutFlash) -> Probed:
 def _findings(device: Device, seed: int, budget: str) -> tuple[list[Finding], str | None]:
     """Run all probes, which see the device alone."""
     try:
-        found = probes.run(["all"], device, probes.Budget.parse(budget), seed)
+        found = session.run(["all"], device, Budget.parse(budget), seed)
     except SsdscopeError as error:
         return [], error.message
     except Exception as error:  # noqa: BLE001  a defect on one drive is told beside the others

@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
-from ssdscope import probes
 from ssdscope.errors import UsageError
+from ssdscope.probes import registry
 from ssdscope.results.marks import TOOL
 from ssdscope.results.whole_lines import WholeLines
 from ssdscope.studies.recovery.blind import Probed
@@ -36,7 +36,7 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        made_by = {"version": native_version(), "probes": list(probes.registry())}
+        made_by = {"version": native_version(), "probes": list(registry.every())}
         self._path = path
         self._lines = WholeLines(path)
         try:

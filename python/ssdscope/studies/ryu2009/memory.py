@@ -8,7 +8,7 @@ shifted writes of figure 7. What both show of the drives, such a buffer would hi
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ssdscope.probes import Detected
+from ssdscope.findings import Detected
 from ssdscope.probes.budget import StageProgress
 from ssdscope.studies.judging import claim, explained, quoted
 from ssdscope.studies.record import Claim

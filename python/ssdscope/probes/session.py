@@ -1,0 +1,193 @@
+"""Probes run one after the other: what each may spend, what hides it, what it answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ssdscope.findings import Detected, Evidence, Finding, Reason, Undetectable, Where
+from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.probes.budget import Budget, StageProgress, silent
+from ssdscope.probes.machine import naming_machine
+from ssdscope.probes.mechanisms import MASKS, masked
+from ssdscope.probes.properties import disk
+from ssdscope.probes.reconcile import reconciled
+from ssdscope.probes.registry import choose, every
+from ssdscope.probes.states import State, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ssdscope.probes.info import ProbeInfo
+    from ssdscope.targets.device import Device
+    from ssdscope.targets.records import DeviceInfo
+
+__all__ = ["before", "each", "planned_writes_bytes", "run"]
+
+FAIR_SHARES = 6.0
+"""A probe may take so many times what each of those left would have of a real drive's time."""
+
+
+def run(
+    names: Sequence[str],
+    device: Device,
+    budget: Budget,
+    seed: int,
+    progress: StageProgress = silent,
+) -> list[Finding]:
+    """Run probes one after the other and hold their findings against each other.
+
+    Parameters
+    ----------
+    names
+        Of probes, properties or families; ``all`` stands for every probe that the budget allows.
+
+    Returns
+    -------
+    list of Finding
+        One per property.
+
+    Raises
+    ------
+    UsageError
+        If a name is unknown.
+    DeviceError
+        If the drive goes away.
+    """
+    return reconciled(list(each(names, device, budget, seed, progress)))
+
+
+def each(
+    names: Sequence[str],
+    device: Device,
+    budget: Budget,
+    seed: int,
+    progress: StageProgress = silent,
+) -> Iterator[Finding]:
+    """Run probes as `run` does, and give each finding as soon as it is known.
+
+    A property may be answered by several probes; `reconciled` makes one finding of them. A drive
+    that can keep its state is left as it was found.
+    """
+    chosen = list(dict.fromkeys(probe for name in names for probe in choose(name, budget)))
+    asked = [*before(chosen), *chosen]
+    bench = Bench(device, budget, seed)
+    whole = bench.deadline(1.0)
+    try:
+        for index, probe in enumerate(asked):
+            share = min(1.0, FAIR_SHARES / (len(asked) - index))
+            told = partial(_scaled, progress, index, len(asked))
+            bench.take_quiet()
+            for answer in _of_one(probe, bench, told, whole.left_s * share):
+                finding = replace(
+                    naming_machine(answer, bench.quiet), where=_where(answer, bench, chosen)
+                )
+                if _says_more(finding, bench.known.get(finding.name)):
+                    bench.known[finding.name] = finding
+                if probe in chosen:
+                    yield finding
+    finally:
+        bench.enter(State.AS_FOUND)
+
+
+def before(chosen: Sequence[ProbeInfo]) -> list[ProbeInfo]:
+    """Give the probes that are asked first besides, as nothing that is wanted is told without.
+
+    They say whether it is a disk, and what must be known; what they find is nobody's answer.
+    """
+    wanted = {name for probe in chosen for name in probe.properties}
+    rows = [each for each in MASKS if wanted & {*each.hides}]
+    names = {each.by for each in rows if type(None) in each.when}
+    return [
+        probe
+        for probe in every().values()
+        if probe not in chosen and (probe is disk.PROBE or names & {*probe.properties}) and rows
+    ]
+
+
+def _where(finding: Finding, bench: Bench, chosen: Sequence[ProbeInfo]) -> Where:
+    """Say where something was found: on what, and what a full budget would run besides."""
+    every = [] if len(chosen) == 1 else choose("all", replace(bench.budget, heavy=True))
+    more = [
+        each.name
+        for each in every
+        if finding.name in each.properties
+        and (each not in chosen or (each.more(bench.info) and not bench.heavy))
+    ]
+    return Where(bench.info.kind, bench.virtual, bench.budget.heavy, tuple(more))
+
+
+def _says_more(finding: Finding, earlier: Finding | None) -> bool:
+    """Whether a finding is to be known from now on: a refusal says no more than any answer."""
+    refused = isinstance(finding, Undetectable)
+    return earlier is None or not (refused or isinstance(earlier, Detected))
+
+
+def _of_one(
+    probe: ProbeInfo, bench: Bench, progress: StageProgress, wall_s: float | None = None
+) -> Iterator[Finding]:
+    """Run one probe; what it leaves unanswered when it is stopped cannot be told."""
+    missing = dict.fromkeys(probe.properties)
+    written, requests = bench.bytes_written, bench.requests
+
+    def with_cost(finding: Finding) -> Finding:
+        return replace(
+            finding,
+            bytes_written=bench.bytes_written - written,
+            requests=finding.requests or bench.requests - requests,
+        )
+
+    try:
+        if reason := _refused(probe, bench.info):
+            raise Stopped(reason)
+        for name in probe.properties:
+            if mask := masked(name, bench.known):
+                missing.pop(name)
+                yield with_cost(mask.refusal(name, probe.name))
+        if not missing:
+            return
+        planned = probe.planned_writes_bytes(bench.info, full=bench.heavy)
+        with bench.allowance(planned, progress, wall_s):
+            bench.enter(probe.state)
+            for finding in probe.detect(bench):
+                if finding.name in missing:
+                    missing.pop(finding.name)
+                    yield with_cost(finding)
+    except Stopped as stop:
+        evidence = Evidence(detail=stop.detail or None)
+        for name in missing:
+            refused = Undetectable(
+                name=name, probe=probe.name, reason=stop.reason, evidence=evidence
+            )
+            yield with_cost(refused)
+
+
+def _refused(probe: ProbeInfo, info: DeviceInfo) -> Reason | None:
+    """Say why a probe does not begin on a target."""
+    if info.capacity_bytes < probe.least_bytes:
+        return Reason.RANGE_TOO_SMALL
+    if info.kind == "null" and probe.least_bytes > 0:
+        return Reason.NOT_A_RAW_DEVICE
+    return None
+
+
+def planned_writes_bytes(
+    chosen: Sequence[ProbeInfo], info: DeviceInfo, *, full: bool = False
+) -> int:
+    """Give the most that probes write together; a state that several begin with counts once.
+
+    A drive that cannot keep its state is prepared again before each. What a probe refuses to begin
+    on, for want of a drive, room or permission, is not written.
+    """
+    chosen = [each for each in chosen if info.writable and not _refused(each, info)]
+    if not info.snapshot:
+        return sum(probe.planned_writes_bytes(info, full=full) for probe in chosen)
+    own = sum(probe.own_writes_bytes(info, full=full) for probe in chosen)
+    window = Window(0, info.capacity_bytes)
+    states = {state for probe in chosen for state in probe.states(info, full=full)}
+    return own + sum(state.writes_bytes(window) for state in states)
+
+
+def _scaled(progress: StageProgress, done: int, count: int, stage: str, share: float) -> None:
+    progress(stage, (done + share) / count)
