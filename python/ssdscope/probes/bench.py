@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from ssdscope.errors import DeviceError
-from ssdscope.findings import SIZE_SWEEP, Absent, Detected, Finding, Reason
+from ssdscope.findings import SIZE_SWEEP, Reason
+from ssdscope.probes.asking import Known
 from ssdscope.probes.budget import TIME_OVER, Budget, Deadline, StageProgress, Work, silent
 from ssdscope.probes.record import Record
 from ssdscope.probes.run import run
@@ -109,7 +110,7 @@ def _stop_for_errors(log: Log) -> NoReturn:
     raise Stopped(Reason.DEVICE_ERRORS, f"{failed} of {len(log)} requests failed, {where}")
 
 
-class Bench:
+class Bench(Known):
     """A device under experiment.
 
     Parameters
@@ -120,22 +121,24 @@ class Bench:
         What may be spent.
     seed
         Of everything that probes draw.
+    record
+        What was measured before, and is not measured again; what is measured is added.
 
     Attributes
     ----------
-    known : dict of str to Finding
-        What was found so far, by property; a probe that uses one must do without, too.
     record : Record
         Series of the plans that were taken.
     bytes_written, requests : int
         Spent since the bench was made, preparation included.
     """
 
-    def __init__(self, device: Device, budget: Budget, seed: int) -> None:
+    def __init__(
+        self, device: Device, budget: Budget, seed: int, record: Record | None = None
+    ) -> None:
+        super().__init__()
         self._device = device
         self.budget = budget
         self.seed = seed
-        self.known: dict[str, Finding] = {}
         self.bytes_written = 0
         self._work = Work()
         self.requests = 0
@@ -144,7 +147,7 @@ class Bench:
         self._deadline: Deadline | None = None
         self._progress: StageProgress = silent
         self._foreign_before = device.foreign_bytes() or _NOTHING
-        self.record = Record()
+        self.record = Record() if record is None else record
         self._kept: dict[State, Snapshot] = {}
         self._state: State | None = State.AS_FOUND
         if device.info.snapshot:
@@ -200,18 +203,6 @@ class Bench:
     def progress(self, stage: str, share: float) -> None:
         """Tell how far the probe has got (0 to 1)."""
         self._progress(stage, share)
-
-    def found(self, name: str) -> float | str | None:
-        """Give the value of a property that was detected before; None otherwise."""
-        finding = self.known.get(name)
-        return finding.value if isinstance(finding, Detected) else None
-
-    def size(self, name: str, *, unknown: float) -> float:
-        """Give a size that was detected: 0 where there is none, `unknown` where it is not known."""
-        if isinstance(self.known.get(name), Absent):
-            return 0.0
-        value = self.found(name)
-        return float(value) if isinstance(value, (int, float)) else unknown
 
     def take(self, plan: Plan) -> Series:
         """Give the series of a plan; one that was taken before is not measured again.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from ssdscope.findings import Reason
 from ssdscope.probes.states import State, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ssdscope.findings import Finding
-    from ssdscope.probes.bench import Bench
     from ssdscope.probes.plan import Plan
     from ssdscope.targets.records import DeviceInfo
 
@@ -65,7 +65,7 @@ class ProbeInfo:
     weight: Literal["light", "standard", "heavy"]
     properties: tuple[str, ...]
     cost: str
-    detect: Callable[[Bench], Iterable[Finding]]
+    detect: Callable[[Any], Iterable[Finding]]
     declared_writes_bytes: Callable[[DeviceInfo], int] = no_writes
     state: State = State.AS_FOUND
     least_bytes: int = LEAST_BYTES
@@ -100,3 +100,11 @@ class ProbeInfo:
         window = Window(0, info.capacity_bytes)
         states = sum(each.writes_bytes(window) for each in self.states(info, full=full))
         return self.own_writes_bytes(info, full=full) + states
+
+    def refused(self, info: DeviceInfo) -> Reason | None:
+        """Say why it does not begin on a target; None if it does."""
+        if info.capacity_bytes < self.least_bytes:
+            return Reason.RANGE_TOO_SMALL
+        if info.kind == "null" and self.least_bytes > 0:
+            return Reason.NOT_A_RAW_DEVICE
+        return None

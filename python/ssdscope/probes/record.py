@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from dataclasses import asdict
@@ -13,6 +14,8 @@ from ssdscope.errors import UsageError
 from ssdscope.findings import Reason
 from ssdscope.inference.series import Series
 from ssdscope.probes.stopped import Stopped
+from ssdscope.results.files import write_bytes
+from ssdscope.targets.records import CacheInfo, DeviceInfo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,12 +23,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ssdscope.probes.plan import Plan
-    from ssdscope.targets.records import DeviceInfo
 
-__all__ = ["VERSION", "Record"]
+__all__ = ["AGAIN", "VERSION", "Record"]
 
-VERSION = 1
+VERSION = 2
 """Of what is written; a series of another is refused."""
+AGAIN = "record it again: ssdscope probe all TARGET --record FILE"
 _COLUMNS = ("x", "y", "stratum", "time_ns", "valid")
 
 
@@ -35,11 +38,23 @@ class Record:
     Parameters
     ----------
     about
-        What the drive, its state and the seed were, in words.
+        What the drive, its state, the seed and the budget were: a JSON document.
+
+    Attributes
+    ----------
+    info : DeviceInfo or None
+        What a host knew of the drive; None until something was recorded.
+    probes : list of str
+        Those that have run.
+    heavy : bool
+        Whether they had a full budget.
     """
 
     def __init__(self, about: str = "") -> None:
         self.about = about
+        self.info: DeviceInfo | None = None
+        self.probes: list[str] = []
+        self.heavy = False
         self._series: dict[str, Series] = {}
         self._refused: dict[str, tuple[str, str]] = {}
 
@@ -63,23 +78,32 @@ class Record:
         """Keep why a plan could not be measured."""
         self._refused[repr(plan)] = (str(why.reason), why.detail)
 
+    def ran(self, probe: str, info: DeviceInfo, *, heavy: bool) -> None:
+        """Note that a probe runs, on what and with which budget."""
+        self.info, self.heavy = info, heavy
+        if probe not in self.probes:
+            self.probes.append(probe)
+
     def __len__(self) -> int:
         return len(self._series)
 
-    def save(self, path: Path, info: DeviceInfo) -> None:
+    def save(self, path: Path) -> None:
         """Write everything to a file, compressed."""
         head = {
             "version": VERSION,
             "about": self.about,
-            "info": asdict(info),
+            "info": None if self.info is None else asdict(self.info),
+            "probes": self.probes,
+            "heavy": self.heavy,
             "plans": list(self._series),
             "refused": self._refused,
         }
         arrays = [np.array(json.dumps(head))]
         for series in self._series.values():
             arrays += [_small(getattr(series, name)) for name in _COLUMNS]
-        with path.open("wb") as file:
-            np.savez_compressed(file, *arrays)
+        packed = io.BytesIO()
+        np.savez_compressed(packed, *arrays)
+        write_bytes(path, packed.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> Record:
@@ -90,22 +114,28 @@ class Record:
         UsageError
             If it is none of these, or of another version.
         """
-        hint = "record it again: ssdscope probe all TARGET --record FILE"
         try:
             with np.load(path, allow_pickle=False) as file:
                 head = json.loads(str(file["arr_0"]))
                 if head["version"] != VERSION:
                     said = f"series of version {head['version']}, and this is version {VERSION}"
-                    raise UsageError(f"{path}: {said}", hint=hint)
+                    raise UsageError(f"{path}: {said}", hint=AGAIN)
                 record = cls(head["about"])
+                record.info = None if head["info"] is None else _info(head["info"])
+                record.probes, record.heavy = head["probes"], head["heavy"]
                 record._refused = {plan: (why[0], why[1]) for plan, why in head["refused"].items()}
                 for number, plan in enumerate(head["plans"]):
                     first = 1 + number * len(_COLUMNS)
                     columns = (file[f"arr_{first + at}"] for at in range(len(_COLUMNS)))
                     record._series[plan] = Series.of(**dict(zip(_COLUMNS, columns, strict=True)))
         except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile) as error:
-            raise UsageError(f"{path}: no recorded series", hint=hint) from error
+            raise UsageError(f"{path}: no recorded series", hint=AGAIN) from error
         return record
+
+
+def _info(values: dict[str, Any]) -> DeviceInfo:
+    caches = {name: CacheInfo(**values[name]) for name in ("write_cache", "read_cache")}
+    return DeviceInfo(**{**values, **caches})
 
 
 def _small(column: NDArray[Any]) -> NDArray[Any]:

@@ -6,11 +6,12 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ssdscope.findings import Detected, Evidence, Finding, Reason, Undetectable, Where
-from ssdscope.probes.bench import Bench, Stopped
+from ssdscope.findings import Finding, Where
+from ssdscope.probes.asking import answers
+from ssdscope.probes.bench import Bench
 from ssdscope.probes.budget import Budget, StageProgress, silent
 from ssdscope.probes.machine import naming_machine
-from ssdscope.probes.mechanisms import MASKS, masked
+from ssdscope.probes.mechanisms import MASKS
 from ssdscope.probes.properties import disk
 from ssdscope.probes.reconcile import reconciled
 from ssdscope.probes.registry import choose, every
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ssdscope.probes.info import ProbeInfo
+    from ssdscope.probes.record import Record
     from ssdscope.targets.device import Device
     from ssdscope.targets.records import DeviceInfo
 
@@ -35,6 +37,7 @@ def run(
     budget: Budget,
     seed: int,
     progress: StageProgress = silent,
+    record: Record | None = None,
 ) -> list[Finding]:
     """Run probes one after the other and hold their findings against each other.
 
@@ -42,6 +45,8 @@ def run(
     ----------
     names
         Of probes, properties or families; ``all`` stands for every probe that the budget allows.
+    record
+        What was measured before, and is not measured again; what is measured is added.
 
     Returns
     -------
@@ -55,7 +60,7 @@ def run(
     DeviceError
         If the drive goes away.
     """
-    return reconciled(list(each(names, device, budget, seed, progress)))
+    return reconciled(list(each(names, device, budget, seed, progress, record)))
 
 
 def each(
@@ -64,6 +69,7 @@ def each(
     budget: Budget,
     seed: int,
     progress: StageProgress = silent,
+    record: Record | None = None,
 ) -> Iterator[Finding]:
     """Run probes as `run` does, and give each finding as soon as it is known.
 
@@ -72,7 +78,7 @@ def each(
     """
     chosen = list(dict.fromkeys(probe for name in names for probe in choose(name, budget)))
     asked = [*before(chosen), *chosen]
-    bench = Bench(device, budget, seed)
+    bench = Bench(device, budget, seed, record)
     whole = bench.deadline(1.0)
     try:
         for index, probe in enumerate(asked):
@@ -83,8 +89,7 @@ def each(
                 finding = replace(
                     naming_machine(answer, bench.quiet), where=_where(answer, bench, chosen)
                 )
-                if _says_more(finding, bench.known.get(finding.name)):
-                    bench.known[finding.name] = finding
+                bench.learn(finding)
                 if probe in chosen:
                     yield finding
     finally:
@@ -118,58 +123,25 @@ def _where(finding: Finding, bench: Bench, chosen: Sequence[ProbeInfo]) -> Where
     return Where(bench.info.kind, bench.virtual, bench.budget.heavy, tuple(more))
 
 
-def _says_more(finding: Finding, earlier: Finding | None) -> bool:
-    """Whether a finding is to be known from now on: a refusal says no more than any answer."""
-    refused = isinstance(finding, Undetectable)
-    return earlier is None or not (refused or isinstance(earlier, Detected))
-
-
 def _of_one(
     probe: ProbeInfo, bench: Bench, progress: StageProgress, wall_s: float | None = None
 ) -> Iterator[Finding]:
-    """Run one probe; what it leaves unanswered when it is stopped cannot be told."""
-    missing = dict.fromkeys(probe.properties)
+    """Run one probe within what it may spend, and say what each answer cost."""
     written, requests = bench.bytes_written, bench.requests
-
-    def with_cost(finding: Finding) -> Finding:
-        return replace(
-            finding,
-            bytes_written=bench.bytes_written - written,
-            requests=finding.requests or bench.requests - requests,
-        )
-
-    try:
-        if reason := _refused(probe, bench.info):
-            raise Stopped(reason)
-        for name in probe.properties:
-            if mask := masked(name, bench.known):
-                missing.pop(name)
-                yield with_cost(mask.refusal(name, probe.name))
-        if not missing:
-            return
-        planned = probe.planned_writes_bytes(bench.info, full=bench.heavy)
-        with bench.allowance(planned, progress, wall_s):
-            bench.enter(probe.state)
-            for finding in probe.detect(bench):
-                if finding.name in missing:
-                    missing.pop(finding.name)
-                    yield with_cost(finding)
-    except Stopped as stop:
-        evidence = Evidence(detail=stop.detail or None)
-        for name in missing:
-            refused = Undetectable(
-                name=name, probe=probe.name, reason=stop.reason, evidence=evidence
+    bench.record.ran(probe.name, bench.info, heavy=bench.heavy)
+    planned = probe.planned_writes_bytes(bench.info, full=bench.heavy)
+    with bench.allowance(planned, progress, wall_s):
+        for finding in answers(replace(probe, detect=partial(_entered, probe)), bench, bench.known):
+            yield replace(
+                finding,
+                bytes_written=bench.bytes_written - written,
+                requests=finding.requests or bench.requests - requests,
             )
-            yield with_cost(refused)
 
 
-def _refused(probe: ProbeInfo, info: DeviceInfo) -> Reason | None:
-    """Say why a probe does not begin on a target."""
-    if info.capacity_bytes < probe.least_bytes:
-        return Reason.RANGE_TOO_SMALL
-    if info.kind == "null" and probe.least_bytes > 0:
-        return Reason.NOT_A_RAW_DEVICE
-    return None
+def _entered(probe: ProbeInfo, bench: Bench) -> Iterator[Finding]:
+    bench.enter(probe.state)
+    yield from probe.detect(bench)
 
 
 def planned_writes_bytes(
@@ -180,7 +152,7 @@ def planned_writes_bytes(
     A drive that cannot keep its state is prepared again before each. What a probe refuses to begin
     on, for want of a drive, room or permission, is not written.
     """
-    chosen = [each for each in chosen if info.writable and not _refused(each, info)]
+    chosen = [each for each in chosen if info.writable and not each.refused(info)]
     if not info.snapshot:
         return sum(probe.planned_writes_bytes(info, full=full) for probe in chosen)
     own = sum(probe.own_writes_bytes(info, full=full) for probe in chosen)

@@ -1,0 +1,73 @@
+"""What a family is asked: it sees what is known so far, and answers each of its properties once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ssdscope.findings import Absent, Detected, Evidence, Finding, Undetectable
+from ssdscope.probes.mechanisms import masked
+from ssdscope.probes.stopped import Stopped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ssdscope.probes.info import ProbeInfo
+    from ssdscope.probes.plan import Ask
+
+__all__ = ["Known", "answers"]
+
+
+class Known:
+    """What was found of a drive so far.
+
+    Attributes
+    ----------
+    known : dict of str to Finding
+        By property. A family sees values alone, which size its requests.
+    """
+
+    def __init__(self) -> None:
+        self.known: dict[str, Finding] = {}
+
+    def learn(self, finding: Finding) -> None:
+        """Take a finding for known from now on; a refusal says no more than any earlier answer."""
+        earlier = self.known.get(finding.name)
+        refused = isinstance(finding, Undetectable)
+        if earlier is None or not (refused or isinstance(earlier, Detected)):
+            self.known[finding.name] = finding
+
+    def found(self, name: str) -> float | str | None:
+        """Give the value of a property that was detected; None otherwise."""
+        finding = self.known.get(name)
+        return finding.value if isinstance(finding, Detected) else None
+
+    def size(self, name: str, *, unknown: float) -> float:
+        """Give a size that was detected: 0 where there is none, `unknown` where it is not known."""
+        if isinstance(self.known.get(name), Absent):
+            return 0.0
+        value = self.found(name)
+        return float(value) if isinstance(value, (int, float)) else unknown
+
+
+def answers(probe: ProbeInfo, ask: Ask, known: Mapping[str, Finding]) -> Iterator[Finding]:
+    """Answer all properties of a family, once.
+
+    What another mechanism hides is refused by the table; what is stopped on the way cannot be told
+    either, for the reason it was stopped for.
+    """
+    missing = dict.fromkeys(probe.properties)
+    try:
+        if reason := probe.refused(ask.info):
+            raise Stopped(reason)
+        for name in probe.properties:
+            if mask := masked(name, known):
+                missing.pop(name)
+                yield mask.refusal(name, probe.name)
+        for finding in probe.detect(ask) if missing else ():
+            if finding.name in missing:
+                missing.pop(finding.name)
+                yield finding
+    except Stopped as stop:
+        evidence = Evidence(detail=stop.detail or None)
+        for name in missing:
+            yield Undetectable(name=name, probe=probe.name, reason=stop.reason, evidence=evidence)
