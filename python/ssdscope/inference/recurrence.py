@@ -5,6 +5,9 @@ events are counted by their distance, whatever is in between. Under chance a dis
 pairs as its neighbours; Poisson's law says how unlikely more of them are, over all distances tried.
 
 Rivals are the parts of a period: where about as many events return after a half, that is it.
+
+What does keep in step is seen among far more that is slow for other reasons (`in_step`): at one
+place of a period there are events in more rounds than chance has at any.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from ssdscope.stats.recurrence import first_of_each, returns, summed
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["recurrence"]
+__all__ = ["in_step", "recurrence"]
 
 SHORTEST, REPEATS = 3, 6
 """Steps; and how often a period must fit into the series."""
@@ -28,6 +31,8 @@ AS_MANY = 0.75
 """Of the events that return after the best distance: what returns after a shorter one, too."""
 NEIGHBOURS = 101
 """Distances whose median says how many pairs there are by chance."""
+CANDIDATES = 128
+"""Distances that stand out most, whose places are looked at."""
 
 
 def recurrence(series: Series, threshold: float) -> Weighed:
@@ -53,7 +58,8 @@ def recurrence(series: Series, threshold: float) -> Weighed:
     if count < REPEATS or longest <= SHORTEST:
         return nothing()
     lags = np.arange(SHORTEST, longest + 1)
-    pairs = summed(returns(events, longest))[lags]
+    single = returns(events, longest)
+    pairs = summed(single)[lags]
     chance, unlikely = _chance(pairs, count, n, lags)
     share = np.maximum(pairs - chance, 0) / (count * (1 - lags / n))
     best = _shortest(share, unlikely - math.log(lags.size))
@@ -63,7 +69,7 @@ def recurrence(series: Series, threshold: float) -> Weighed:
         if 0 <= (at := round(lags[best] / part) - SHORTEST) < lags.size
     ]
     step = float(kept.x[1] - kept.x[0])
-    whole = float(_centre(pairs, chance, best) + SHORTEST)
+    whole = float(_centre(single[lags], chance / 3, best) + SHORTEST)
     rivals = [
         Rival("part", float(unlikely[best] - unlikely[at]), step * whole / part)
         for at, part in parts
@@ -79,6 +85,67 @@ def recurrence(series: Series, threshold: float) -> Weighed:
         tuple(sorted(rivals, key=lambda each: each.margin)),
         {"events": float(count), "rounds": float(rounds)},
     )
+
+
+def in_step(series: Series, threshold: float) -> Weighed:
+    """Find the distance at which values above a threshold come in step, to the place.
+
+    Parameters
+    ----------
+    series, threshold
+        As of `recurrence`.
+
+    Returns
+    -------
+    Weighed
+        As of `recurrence`; the effect is the share of the rounds that have one at the place.
+    """
+    kept = series.kept()
+    events = first_of_each(kept.y > threshold)
+    count, n = int(events.sum()), events.size
+    longest = n // REPEATS
+    if count < REPEATS or longest <= SHORTEST:
+        return nothing()
+    lags = np.arange(SHORTEST, longest + 1)
+    by_chance = (count / n) ** 2 * (n - lags)
+    beyond = (returns(events, longest)[lags] - by_chance) / np.sqrt(by_chance + 1)
+    tried = np.sort(lags[np.argsort(beyond)[-CANDIDATES:]])
+    places = np.flatnonzero(events)
+    scores, shares = (
+        np.array(each)
+        for each in zip(*(_held(places, n, int(lag), count / n) for lag in tried), strict=True)
+    )
+    scores = scores - math.log(lags.size) - np.log(tried)
+    best = _shortest(shares, scores)
+    step, lag = float(kept.x[1] - kept.x[0]), int(tried[best])
+    rivals = [
+        Rival("part", float(scores[best] - scores[at]), step * float(tried[at]))
+        for at in np.flatnonzero((tried < lag) & (lag % tried == 0))
+    ]
+    half = step * max(1.0, lag * lag / n) / 2
+    return Weighed(
+        step * lag,
+        (step * lag - half, step * lag + half),
+        max(float(scores[best]), 0.0),
+        float(shares[best]),
+        1.0,
+        tuple(sorted(rivals, key=lambda each: each.margin)),
+        {"events": float(count), "rounds": float(n // lag)},
+    )
+
+
+def _held(places: NDArray[np.int64], n: int, lag: int, rate: float) -> tuple[float, float]:
+    """Say how unlikely the most rounds are that have an event at one place, and their share.
+
+    What fewer than half of them have is not in step.
+    """
+    from scipy.stats import binom
+
+    rounds = n // lag
+    most = int(np.bincount(places[places < rounds * lag] % lag, minlength=lag).max())
+    if 2 * most <= rounds:
+        return 0.0, most / rounds
+    return -float(binom.logsf(most - 1, rounds, rate)), most / rounds
 
 
 def _shortest(share: NDArray[np.float64], score: NDArray[np.float64]) -> int:
@@ -111,7 +178,10 @@ def _chance(
 
 
 def _centre(pairs: NDArray[np.float64], chance: NDArray[np.float64], best: int) -> float:
-    """Give the middle of what stands out around the best distance."""
+    """Give the middle of what stands out around the best distance.
+
+    Of single distances: three that are summed are alike where all return at one.
+    """
     near = np.arange(max(best - 1, 0), min(best + 2, pairs.size))
     excess = np.maximum(pairs[near] - chance[near], 0)
     return float(excess @ near / excess.sum()) if excess.sum() else float(best)
