@@ -125,7 +125,7 @@ def test_errors_on_a_range(
     assert not any(each.reason is Reason.INTERFERENCE for each in refused), "nobody else was there"
 
 
-IDLE = {"reclaim_unit", "open_units"}
+IDLE = {"open_units"}
 """Those that need what others found, and ask nothing without it."""
 
 

@@ -25,7 +25,7 @@ PROBES = (
     "units",
     "merge_unit",
     "dies",
-    "reclaim_unit",
+    "collection",
     "spare",
 )
 DIES = 16

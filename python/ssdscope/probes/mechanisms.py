@@ -73,6 +73,12 @@ MASKS: tuple[Mask, ...] = (
     Mask(
         "pslc_bytes",
         THERE,
+        ("gc_period_bytes", "reclaim_unit_bytes"),
+        "data reach their blocks by folding, not as they are written",
+    ),
+    Mask(
+        "pslc_bytes",
+        THERE,
         ("over_provisioning_ratio", "gc_write_amplification"),
         "data reach their blocks by folding, which hides collection",
     ),

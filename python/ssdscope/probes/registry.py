@@ -9,17 +9,16 @@ from ssdscope.errors import UsageError, nearest
 from ssdscope.findings.families import FAMILIES
 from ssdscope.probes import (
     allocation,
-    gc_period,
     idle_gc,
     merge_unit,
     open_units,
     pslc,
-    reclaim_unit,
 )
 from ssdscope.probes.mechanisms import hiding
 from ssdscope.probes.properties import (
     buffer,
     caches,
+    collection,
     dies,
     disk,
     latency,
@@ -51,8 +50,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     dies.PROBE,
     trim.PROBE,
     allocation.PROBE,
-    gc_period.PROBE,
-    reclaim_unit.PROBE,
+    collection.PROBE,
     spare.PROBE,
     open_units.PROBE,
     idle_gc.PROBE,
