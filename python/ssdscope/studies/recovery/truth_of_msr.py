@@ -1,10 +1,12 @@
 """What a host sees of the firmware of DiskSim's SSD extension (`ftl.kind = "msr"`).
 
 It maps by page, and a page's address chooses the element: page p is on element p mod their number.
-An element does one thing at a time, and its planes take turns with blocks. So it looks like a
-page-mapped drive that places by address, each element one plane, on which a block of every plane of
-the element is filled, and collected, in turn; the last page of a block holds no data. Said so, all
-that is measured or worked out of other drives holds of this one. Its logical block is a page.
+An element does one thing at a time. A write goes to the plane that has most room: that is the one
+that was cleaned last, until its new block is full. One page that is written again and again stays
+on a plane, as a later version must lie in a later block. So an element looks like one plane with
+the blocks of all of its planes, of which one is filled, and then one collected; the last page of a
+block holds no data. Said so, all that is measured or worked out of other drives holds of this one.
+Its logical block is a page.
 """
 
 from ssdscope.studies.recovery.shape import Values, number
@@ -25,16 +27,16 @@ def logical_pages(values: Values) -> int:
 def seen_values(values: Values) -> dict[str, Value]:
     """Describe the drive as the page-mapped drive that it looks like."""
     elements = number(values, "nand.channels")
-    blocks, row = number(values, "nand.blocks_per_plane"), _data_pages(values)
-    raw = blocks * number(values, "nand.planes", 1) * row
+    blocks = number(values, "nand.blocks_per_plane") * number(values, "nand.planes", 1)
+    row = _data_pages(values)
     page = number(values, "nand.page_bytes")
     return {
         "default_state": "sequential",
         # A little less, so that rounding takes no page away.
-        "over_provisioning_ratio": raw / logical_pages(values) - 1 - 1e-12,
+        "over_provisioning_ratio": blocks * row / logical_pages(values) - 1 - 1e-12,
         "nand.channels": elements,
         "nand.blocks_per_plane": blocks,
-        "nand.pages_per_block": row * number(values, "nand.planes", 1),
+        "nand.pages_per_block": row,
         "nand.page_bytes": page,
         "nand.read_ns": values["nand.read_ns"],
         "nand.program_ns": values["nand.program_ns"],
