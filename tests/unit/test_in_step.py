@@ -50,6 +50,14 @@ def test_a_period_has_no_half_step() -> None:
     assert recurrence(levelled(latencies), 2.0).estimate == 128
 
 
+def test_two_waits_in_a_round_move_no_period() -> None:
+    """What lies two writes before each round's wait returns two distances beside it, too."""
+    latencies = np.ones(4096)
+    latencies[5::31] = latencies[7::31] = 10.0
+    found = recurrence(levelled(latencies), 2.0)
+    assert found.estimate == pytest.approx(31, abs=0.1)
+
+
 def test_too_few_waits_say_nothing() -> None:
     latencies = np.ones(4096)
     latencies[5::1000] = 10.0

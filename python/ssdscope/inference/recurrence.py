@@ -180,8 +180,13 @@ def _chance(
 def _centre(pairs: NDArray[np.float64], chance: NDArray[np.float64], best: int) -> float:
     """Give the middle of what stands out around the best distance.
 
-    Of single distances: three that are summed are alike where all return at one.
+    Of single distances: three that are summed are alike where all return at one. If most do at a
+    neighbour, that is the middle: two waits in a round are two distances apart from each other.
     """
+    excess = np.maximum(pairs - chance, 0)
     near = np.arange(max(best - 1, 0), min(best + 2, pairs.size))
-    excess = np.maximum(pairs[near] - chance[near], 0)
+    most = int(near[np.argmax(excess[near])])
+    if 2 * excess[most] > excess[near].sum():
+        near = np.arange(max(most - 1, 0), min(most + 2, pairs.size))
+    excess = excess[near]
     return float(excess @ near / excess.sum()) if excess.sum() else float(best)

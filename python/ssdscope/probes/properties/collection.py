@@ -17,7 +17,7 @@ Engine. `recurrence` of waits, and `in_step` among many that are slow for other 
 level of latencies that shows most. Both series must have one period, and each is a rival to the
 other.
 
-What it cannot tell. Periods of less than 64 KiB, which no block has, or of few requests, as pages
+What it cannot tell. Periods of less than 32 KiB, which no block has, or of few requests, as pages
 of unlike speed take turns, too. Of planes that are out of step it is the part that each wait makes
 of a round. What a protected buffer or a region of one bit per cell hides.
 
@@ -45,7 +45,7 @@ from ssdscope.findings import (
     series,
 )
 from ssdscope.inference.levels import FOUND
-from ssdscope.inference.series import Rival
+from ssdscope.inference.series import Rival, Series
 from ssdscope.probes import verdict
 from ssdscope.probes.discipline import MIN_REQUEST_BYTES
 from ssdscope.probes.info import ProbeInfo
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ssdscope.findings import Finding
-    from ssdscope.inference.series import Series, Weighed
+    from ssdscope.inference.series import Weighed
     from ssdscope.probes.plan import Ask, Plan
     from ssdscope.targets.records import DeviceInfo
 
@@ -70,17 +70,19 @@ PLACES = (0.43, 0.61)
 UNPADDED = 8
 """Times the smallest request, that the second place is written in where no unit is known. Twice as
 much takes twice the units where it lies across two of them; eight times hardly ever."""
-LEAST_BLOCK_BYTES, LEAST_REQUESTS = 64 * 1024, 8
+LEAST_BLOCK_BYTES, LEAST_REQUESTS = 32 * 1024, 8
 """No flash is erased in smaller blocks; and what a period must hold to be told by whole ones."""
-IN_ORDER_BYTES, OF_PERIOD = 1 << 16, 32
-"""Requests in order, and how many a period must hold."""
+IN_ORDER_BYTES, STRIPED_BYTES, OF_PERIOD = 1 << 16, 1 << 20, 32
+"""Requests in order, also behind a buffer that stays on and passes on what all dies take at once;
+and how many a period must hold."""
 LARGER_BYTES = (1 << 17, 1 << 19)
 """Requests in order where one unit, or two, do not wait, or the unit is not known."""
 FOLDS = 1.25
 """Times most of the writes, the mean of those in order on an empty drive. Erases alone made it 1.17
 at most of 40 drawn drives, folding 1.4 and more of 12."""
-STREAMS, DEARER = 3, 1.3
-"""That take turns; and times what one costs, that they may cost at most."""
+STREAMS, DEARER, GRAINS = 3, 1.3, 16
+"""That take turns; times what one costs, that they may cost at most; and parts of a period, within
+which planes may wait that keep step."""
 BUFFERED = 16
 """Of which part of the capacity a buffer may hold as much, where it is not known."""
 WINDOW, HELD, COVERED = 0.95, 0.6, 0.1
@@ -119,7 +121,7 @@ def _folds(ask: Ask, first: OnePlace, period: Finding) -> bool:
 
     Of requests that are short beside what is collected, lest most of them wait.
     """
-    most = IN_ORDER_BYTES
+    most = STRIPED_BYTES if ask.info.write_cache.control == "fixed" else IN_ORDER_BYTES
     if isinstance(period, Detected):
         most = min(most, int(float(period.value)) // OF_PERIOD)
     several = max(most // first.size_bytes, 1) * first.size_bytes
@@ -163,6 +165,9 @@ def _in_streams(ask: Ask, plan: InTurn, taken: Series, found: Weighed, *, exact:
         return verdict.refused(RECLAIM, Reason.RANGE_TOO_SMALL, said, probe=NAME)
     again = ask.take(streams)
     other = waits(levels(again)).times(size)
+    if not _alike(found, other):
+        several = max(period // size // GRAINS, 1)
+        other = waits(_in_grains(levels(again), several)).times(several * size)
     dearer = cost(again) / cost(taken)
     evidence = Evidence(figures={"request_bytes": plan.size_bytes, "dearer": dearer})
     evidence = evidence.showing(_folded(levels(taken), found, plan.size_bytes, RECLAIM))
@@ -175,6 +180,15 @@ def _in_streams(ask: Ask, plan: InTurn, taken: Series, found: Weighed, *, exact:
     rise = float(_profile(levels(taken), round(period / plan.size_bytes)).max()) - 1
     joint = replace(found, effect=max(rise, 0.0), score=min(found.score, other.score))
     return verdict.weighed(RECLAIM, joint, "recurrence", evidence, probe=NAME)
+
+
+def _in_grains(taken: Series, several: int) -> Series:
+    """Give the longest wait of so many writes each.
+
+    Streams that begin on unlike planes keep those a few writes apart, not always the same ones.
+    """
+    count = len(taken) // several
+    return Series.of(np.arange(count), taken.y[: count * several].reshape(count, -1).max(axis=1))
 
 
 def _streams(ask: Ask, period: int) -> int:
@@ -197,7 +211,9 @@ def _window(ask: Ask) -> int:
 
 def _plan(ask: Ask) -> OnePlace:
     """Plan to write one RMW unit, within a merge unit where there is one."""
-    usual = max(MIN_REQUEST_BYTES, ask.info.logical_block_bytes)
+    block = ask.info.logical_block_bytes
+    none = isinstance(ask.known.get("rmw_unit_bytes"), Absent)
+    usual = block if none else max(MIN_REQUEST_BYTES, block)
     unit = int(float(ask.found("rmw_unit_bytes") or usual))
     merge = int(float(ask.found("merge_unit_bytes") or 0))
     phase = int(ask.found("alignment_phase_bytes") or 0)
@@ -276,7 +292,7 @@ def plans(info: DeviceInfo) -> list[Plan]:
     order = InTurn(size_bytes=unit, window_bytes=info.capacity_bytes)
     in_order = [replace(order, number=number) for number in range(3 + len(LARGER_BYTES))]
     second = replace(first, state=None, place=PLACES[1], afresh=False)
-    return [Emptied(size_bytes=IN_ORDER_BYTES), first, merging, second, *in_order]
+    return [Emptied(size_bytes=STRIPED_BYTES), first, merging, second, *in_order]
 
 
 PROBE = ProbeInfo(
