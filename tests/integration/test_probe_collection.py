@@ -15,7 +15,8 @@ from tests.integration.collecting_drives import (
     told,
 )
 
-from ssdscope.probes import Absent, Bench, Detected, Finding, Reason, Undetectable
+from ssdscope.findings import Absent, Detected, Finding, Reason, Undetectable
+from ssdscope.probes.bench import Bench
 from ssdscope.probes.properties.collection import PERIOD, RECLAIM
 
 PAGE = 4096

@@ -148,3 +148,52 @@ def test_half_of_a_drive_of_less_than_64_pieces_is_discarded_in_fewer(cli) -> No
     assert found["outcome"] in OUTCOMES
     assert found.get("reason") != "device_errors"
     assert found["bytes_written"] > 0
+
+
+def test_what_was_measured_is_kept_and_decided_upon_again(cli, tmp_path: Path) -> None:
+    file = str(tmp_path / "series.npz")
+    words = ("probe", "caches", "sim:kuo-samsung-slc", "--record", file, "-o", "json")
+    first = cli(*words, "--seed", "3")
+    assert first.status == 0, first.err
+    once_more = cli(*words)
+    assert once_more.status == 0, once_more.err
+    assert once_more.document["seed"] == 3
+    assert once_more.document["spent"]["requests"] == 0
+    without = cli("probe", "read_cache_bytes", "--record", file, "-o", "json")
+    assert without.status == 0, without.err
+    values = [
+        [(each["property"], each.get("value")) for each in said.document["findings"]]
+        for said in (first, once_more, without)
+    ]
+    assert values[0] == values[1] == values[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("caches", "sim:kuo-samsung-slc", "--seed", "4"), "recorded of seed 3, not 4"),
+        (("caches", "sim:ryu-a", "--seed", "3"), "recorded of target sim:kuo-samsung-slc"),
+        (("trim",), "has nothing of trim"),
+    ],
+)
+def test_a_record_of_something_else_is_refused_and_kept(cli, tmp_path: Path, words, said) -> None:
+    file = tmp_path / "series.npz"
+    assert (
+        cli("probe", "disk", "sim:kuo-samsung-slc", "--seed", "3", "--record", str(file)).status
+        == 0
+    )
+    before = file.read_bytes()
+    wrong = cli("probe", *words, "--record", str(file))
+    assert wrong.status == 2
+    assert said in wrong.err
+    assert file.read_bytes() == before
+
+
+def test_a_file_that_is_no_record_is_left_alone(cli, tmp_path: Path) -> None:
+    file = tmp_path / "notes.txt"
+    file.write_text("mine")
+    assert cli("probe", "disk", "sim:ryu-a", "--record", str(file)).status == 2
+    assert file.read_text() == "mine"
+    missing = cli("probe", "disk", "--record", str(tmp_path / "none.npz"))
+    assert missing.status == 2
+    assert "no target to record" in missing.err

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from tests.integration.collecting_drives import bench_with, log_block, page_mapped, told
 
-from ssdscope.probes import Bench, Reason, Undetectable
+from ssdscope.findings import Reason, Undetectable
+from ssdscope.probes.bench import Bench
 
 PROTECTED = """
 [write_buffer]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -13,7 +13,8 @@ from ssdscope.errors import UsageError
 from ssdscope.findings import Absent, Ambiguous, Detected, Evidence, Reason, Undetectable
 from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.series import Rival, Series, Weighed
-from ssdscope.probes import mechanisms, record, verdict
+from ssdscope.probes import mechanisms, record, session, verdict
+from ssdscope.probes.again import decide
 from ssdscope.probes.bench import Bench
 from ssdscope.probes.budget import Budget
 from ssdscope.probes.mechanisms import Mask, masked
@@ -66,7 +67,7 @@ def test_a_record_gives_back_what_was_measured(tmp_path: Path) -> None:
     bench = a_bench()
     taken = bench.take(Reads(count=200))
     path = tmp_path / "series.npz"
-    bench.record.save(path, bench.info)
+    bench.record.save(path)
     back = Record.load(path).get(Reads(count=200))
     assert back is not None
     for name in ("x", "y", "stratum", "time_ns", "valid"):
@@ -79,7 +80,7 @@ def test_why_a_plan_was_not_measured_is_kept(tmp_path: Path) -> None:
     with pytest.raises(Stopped) as first:
         bench.take(Writes())
     path = tmp_path / "series.npz"
-    bench.record.save(path, bench.info)
+    bench.record.save(path)
     with pytest.raises(Stopped) as again:
         Record.load(path).get(Writes())
     assert (again.value.reason, again.value.detail) == (first.value.reason, first.value.detail)
@@ -88,13 +89,49 @@ def test_why_a_plan_was_not_measured_is_kept(tmp_path: Path) -> None:
 def test_a_record_of_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "series.npz"
     with patch.object(record, "VERSION", 99):
-        Record().save(path, a_bench().info)
+        Record().save(path)
     with pytest.raises(UsageError, match="version 99") as refused:
         Record.load(path)
     assert "record it again" in (refused.value.hint or "")
     path.write_text("nothing of the kind")
     with pytest.raises(UsageError, match="no recorded series"):
         Record.load(path)
+
+
+def test_what_was_recorded_is_decided_upon_again_without_the_drive(tmp_path: Path) -> None:
+    kept, path = Record(), tmp_path / "series.npz"
+    device = open_target("sim:kuo-samsung-slc", seed=1).device
+    names = ["disk", "latency", "caches", "table", "buffer"]
+    first = session.run(names, device, Budget.parse("default"), 7, record=kept)
+    kept.save(path)
+    assert path.stat().st_size < 2e6
+    again = decide(Record.load(path))
+    alone = {"bytes_written": 0, "requests": 0, "where": None}
+    assert [replace(each, **alone) for each in again] == [replace(each, **alone) for each in first]
+    assert sum(isinstance(each, Detected) for each in again) > 5
+
+
+def test_a_drive_is_asked_only_for_what_was_not_recorded() -> None:
+    kept = Record()
+    device = open_target("sim:mqsim-8g", seed=1).device
+    (first,) = session.run(["rotation_ns"], device, Budget.parse("default"), 7, record=kept)[:1]
+    (again,) = session.run(["rotation_ns"], device, Budget.parse("default"), 7, record=kept)[:1]
+    assert first.requests > 0
+    assert again.requests == 0
+    assert replace(again, requests=0) == replace(first, requests=0)
+
+
+def test_of_what_was_not_recorded_nothing_is_decided() -> None:
+    with pytest.raises(UsageError, match="nothing was recorded"):
+        decide(Record())
+    kept = Record()
+    kept.ran("disk", a_bench().info, heavy=False)
+    with pytest.raises(UsageError, match=r"nothing was recorded of .*asked for now") as refused:
+        decide(kept)
+    assert "--record" in (refused.value.hint or "")
+    kept.probes = ["of_old"]
+    with pytest.raises(UsageError, match="no probe 'of_old' any more"):
+        decide(kept)
 
 
 def weighed(score: float, margin: float = 99.0, effect: float = 0.5, rival: float | None = 2.0):

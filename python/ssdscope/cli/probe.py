@@ -1,10 +1,11 @@
 """``ssdscope probe``: one detector on a drive, or all of them."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ssdscope.cli import choices, options
+from ssdscope.cli import choices, options, recording
 from ssdscope.cli.help import command
 from ssdscope.cli.layout import table
 from ssdscope.cli.output import emit, emit_json, error, note
@@ -20,8 +21,10 @@ from ssdscope.units import format_number as _number
 if TYPE_CHECKING:
     from ssdscope.findings import Finding, Findings
     from ssdscope.probes.info import ProbeInfo
+    from ssdscope.report.looking import LeftOut
+    from ssdscope.report.probing import Probed
     from ssdscope.report.spending import Plan
-    from ssdscope.targets import DeviceInfo
+    from ssdscope.targets import DeviceInfo, Target
 
 EXAMPLES = """
 Which probes there are:
@@ -31,6 +34,9 @@ One of them, or those that answer one property:
   ssdscope probe rmw_unit_bytes sim:ryu-a
 What all of them would write, before that:
   ssdscope probe all sim:nvme-tlc --budget full --dry-run
+Keep what was measured, and decide upon it again, with another version or without the drive:
+  ssdscope probe all sim:ryu-a --record ryu-a.npz
+  ssdscope probe all --record ryu-a.npz
 """
 
 BudgetOption = Annotated[
@@ -42,6 +48,17 @@ BudgetOption = Annotated[
         "more than the capacity run, too.",
         show_default="1 minute",
         autocompletion=choices.BUDGETS.complete,
+    ),
+]
+
+
+RecordOption = Annotated[
+    str | None,
+    typer.Option(
+        "--record",
+        metavar="FILE",
+        help="Keep what was measured there, and measure only what it does not have yet. "
+        "Without a target: decide again upon what it has.",
     ),
 ]
 
@@ -80,6 +97,7 @@ def probe(
     size: options.WindowSize = None,
     write_limit: options.WriteLimit = None,
     quiet_queue: options.QuietQueue = False,
+    record: RecordOption = None,
     seed: options.Seed = None,
     output_format: options.OutputFormat = "normal",
     progress: options.ProgressMode = "auto",
@@ -97,6 +115,8 @@ def probe(
 
     if name == "list":
         return _list(target, output_format)
+    if target is None and record is not None:
+        return _tell_again(name, record, output_format)
     if target is None:
         raise UsageError(
             f"probe {name}: on which target?", hint=f"ssdscope probe {name} sim:mqsim-8g"
@@ -104,36 +124,25 @@ def probe(
     session: Session = context.obj
     spend = Budget.parse(budget)
     chosen = registry.choose(name, spend)
-    used_seed = session.seed(seed)
+    used_seed = session.seed(recording.seed_in(record) if seed is None else seed)
     set_quiet_queue(context, target, asked=quiet_queue and not dry_run)
     opened = TargetOptions.typed(context.params, window_of(offset, size)).open(used_seed)
     plan = spending.of_probes(opened, spend, chosen, spending.rated(rated_writes))
     if dry_run:
         return tell_plan(plan, output_format)
     plan.require_asked()
+    kept = None if record is None else recording.record_at(record, opened, used_seed, spend)
     if plan.writes_bytes:
         note(spending.plan_in_words(plan))
     with stage_progress(progress) as stage:
-        probed = run_probes(opened, [name], plan, seed=used_seed, progress=stage)
+        probed = run_probes(opened, [name], plan, seed=used_seed, progress=stage, record=kept)
+    if kept is not None and record is not None:
+        kept.save(Path(record))
     findings, used = probed.findings.led_by(name), probed.spent
     looked = left_out(opened, spend, ["probe", "all"], spending.rated(rated_writes))
     look = looked if name == "all" else None
     if output_format == "json":
-        from ssdscope.results.record import envelope
-
-        head = {**envelope(seed=used_seed), "target": opened.describe()}
-        # What is measured on a simulated drive is the same each time, and holds no time of ours.
-        spent = used | ({"used_seconds": None, "stages": []} if plan.simulated else {})
-        told = findings.to_json()
-        emit_json(
-            {
-                **head,
-                "findings": told,
-                "spent": spent,
-                "interrupted": probed.interrupted,
-                "left_out": None if look is None else look.to_json(),
-            }
-        )
+        _emit_document(opened, used_seed, probed, findings, look, simulated=plan.simulated)
     else:
         emit(findings_text(findings))
         note(f"used {spending.in_words(used)}")
@@ -147,6 +156,45 @@ def probe(
     if probed.interrupted:
         note(f"interrupted; {len(findings)} findings were complete")
         return EXIT_INTERRUPTED
+    return EXIT_DONE
+
+
+def _emit_document(
+    opened: "Target",
+    seed: int,
+    probed: "Probed",
+    findings: "Findings",
+    look: "LeftOut | None",
+    *,
+    simulated: bool,
+) -> None:
+    """Print everything as a document."""
+    from ssdscope.results.record import envelope
+
+    # What is measured on a simulated drive is the same each time, and holds no time of ours.
+    spent = probed.spent | ({"used_seconds": None, "stages": []} if simulated else {})
+    emit_json(
+        {
+            **envelope(seed=seed),
+            "target": opened.describe(),
+            "findings": findings.to_json(),
+            "spent": spent,
+            "interrupted": probed.interrupted,
+            "left_out": None if look is None else look.to_json(),
+        }
+    )
+
+
+def _tell_again(name: str, path: str, output_format: str) -> int:
+    """Show what is decided upon a record, without the drive."""
+    findings, seed = recording.decided(path, name)
+    if output_format == "json":
+        from ssdscope.results.record import envelope
+
+        emit_json({**envelope(seed=seed), "record": path, "findings": findings.to_json()})
+    else:
+        emit(findings_text(findings))
+        note(f"decided upon what {path} has; nothing was measured")
     return EXIT_DONE
 
 

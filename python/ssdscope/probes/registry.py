@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.findings.families import FAMILIES
-from ssdscope.probes import (
-    allocation,
-    idle_gc,
-    merge_unit,
-    open_units,
-    pslc,
-)
+from ssdscope.probes import allocation, idle_gc, merge_unit, open_units, pslc
 from ssdscope.probes.mechanisms import hiding
 from ssdscope.probes.properties import (
     buffer,

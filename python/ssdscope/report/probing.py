@@ -15,6 +15,7 @@ from ssdscope.report.spending import Account, Plan
 from ssdscope.targets.metered import MeteredDevice
 
 if TYPE_CHECKING:
+    from ssdscope.probes.record import Record
     from ssdscope.targets import Target
 
 
@@ -47,6 +48,7 @@ def run_probes(
     *,
     seed: int,
     progress: StageProgress = silent,
+    record: Record | None = None,
 ) -> Probed:
     """Run probes within a plan.
 
@@ -60,6 +62,8 @@ def run_probes(
         Of everything drawn.
     progress
         Called with the stage and the share that is done.
+    record
+        What was measured before, and is not measured again; what is measured is added.
 
     Raises
     ------
@@ -72,7 +76,7 @@ def run_probes(
     found: list[Finding] = []
     interrupted, failure = False, None
     try:
-        found.extend(session.each(names, device, plan.budget, seed, progress))
+        found.extend(session.each(names, device, plan.budget, seed, progress, record))
     except KeyboardInterrupt:
         interrupted = True
     except DeviceError as broken:

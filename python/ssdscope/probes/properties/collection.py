@@ -35,7 +35,6 @@ import numpy as np
 
 from ssdscope.findings import (
     PROPERTIES,
-    Absent,
     Axis,
     Detected,
     Evidence,
@@ -96,7 +95,7 @@ def detect(ask: Ask) -> Iterator[Finding]:
     """Answer all."""
     first = _plan(ask)
     merge = ask.found("merge_unit_bytes")
-    exact = isinstance(ask.known.get("rmw_unit_bytes"), Detected | Absent)
+    exact = ask.size("rmw_unit_bytes", unknown=math.inf) < math.inf
     size = first.size_bytes * (1 if exact else UNPADDED)
     second = replace(first, place=PLACES[1], state=None, afresh=False, size_bytes=size)
     period = _period(ask, first, second)
@@ -193,8 +192,8 @@ def _in_grains(taken: Series, several: int) -> Series:
 
 def _streams(ask: Ask, period: int) -> int:
     """Give how many streams take turns: no buffer may join two turns of one before it is merged."""
-    merges = not isinstance(ask.known.get("merge_unit_bytes"), Absent)
-    if ask.info.write_cache.control != "fixed" or not merges:
+    merged_bytes = ask.size("merge_unit_bytes", unknown=math.inf)
+    if ask.info.write_cache.control != "fixed" or not merged_bytes:
         return STREAMS
     held = float(ask.found("write_buffer_bytes") or ask.info.capacity_bytes / BUFFERED)
     return max(STREAMS, math.ceil(2 * held * TURNS / period))
@@ -203,18 +202,14 @@ def _streams(ask: Ask, period: int) -> int:
 def _window(ask: Ask) -> int:
     """Give what is overwritten: all, or what the mapping table in memory surely covers."""
     capacity = ask.info.capacity_bytes
-    if isinstance(ask.known.get("map_cache_bytes"), Absent):
-        return int(WINDOW * capacity)
-    covered = float(ask.found("map_cache_bytes") or COVERED * capacity)
+    covered = ask.size("map_cache_bytes", unknown=COVERED * capacity) or math.inf
     return int(min(HELD * covered, WINDOW * capacity))
 
 
 def _plan(ask: Ask) -> OnePlace:
     """Plan to write one RMW unit, within a merge unit where there is one."""
     block = ask.info.logical_block_bytes
-    none = isinstance(ask.known.get("rmw_unit_bytes"), Absent)
-    usual = block if none else max(MIN_REQUEST_BYTES, block)
-    unit = int(float(ask.found("rmw_unit_bytes") or usual))
+    unit = int(ask.size("rmw_unit_bytes", unknown=max(MIN_REQUEST_BYTES, block)) or block)
     merge = int(float(ask.found("merge_unit_bytes") or 0))
     phase = int(ask.found("alignment_phase_bytes") or 0)
     return OnePlace(
@@ -303,4 +298,11 @@ PROBE = ProbeInfo(
     cost="the drive filled twice, and up to three capacities written",
     detect=detect,
     plans=plans,
+    needs=(
+        "rmw_unit_bytes",
+        "alignment_phase_bytes",
+        "merge_unit_bytes",
+        "map_cache_bytes",
+        "write_buffer_bytes",
+    ),
 )
