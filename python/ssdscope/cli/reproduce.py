@@ -33,6 +33,8 @@ All papers on one page, in minutes rather than hours:
   ssdscope reproduce all --quick -O book.html --seed 1
 """
 OF_SOME = "Options of some studies"
+EXTRAS = ("count", "flat", "second", "without_flash", "only", "jobs", "series", "drive")
+"""Options that some studies take, by name."""
 
 _VERDICT_WIDTH = 11
 _LINE_WIDTH = 96
@@ -148,6 +150,15 @@ def reproduce(
             rich_help_panel=OF_SOME,
         ),
     ] = None,
+    series: Annotated[
+        str | None,
+        typer.Option(
+            "--series",
+            metavar="FOLDER",
+            help="recovery: keep what is measured of each drive; decide upon what is there again.",
+            rich_help_panel=OF_SOME,
+        ),
+    ] = None,
     trace: Annotated[
         list[str] | None,
         typer.Option(
@@ -209,16 +220,7 @@ def reproduce(
                 out_dir=out,
                 seed=used_seed,
                 progress=stage,
-                extras={
-                    "count": count,
-                    "flat": flat,
-                    "second": second,
-                    "without_flash": without_flash,
-                    "only": only,
-                    "jobs": jobs,
-                    "trace": trace or None,
-                    "drive": drive,
-                },
+                extras={name: context.params[name] for name in EXTRAS} | {"trace": trace or None},
             )
         except OutputError as failure:
             if failure.partial is None:

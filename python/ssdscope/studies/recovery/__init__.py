@@ -18,8 +18,9 @@ A probe is only worth trusting if it was tried on drives whose inside is known.
     `reference_curves` measure how strongly each shows on the undisturbed twin.
 `blind`, `judge`
     One drive: probed through its device alone, and every answer held against the truth.
-`crowd`, `journal`
-    Many of them on all cores; an interrupted study goes on where it was.
+`crowd`, `journal`, `kept`
+    Many of them on all cores; an interrupted study goes on where it was. What was measured of each
+    may be kept, and decided upon again.
 `tally`, `picture`
     The table per property, the bars, the picture.
 """
@@ -65,6 +66,7 @@ def run(
     without_flash: int = 0,
     only: str | None = None,
     jobs: int = -1,
+    series: str | None = None,
 ) -> StudyResult:
     """Run the study.
 
@@ -78,6 +80,9 @@ def run(
         One of them, as `SEED:INDEX` and the letter of its source: every answer beside the truth.
     jobs
         Drives at a time; -1 for all cores.
+    series
+        A folder: what is measured of each drive is kept there, and a drive that is there is decided
+        upon again instead of measured.
 
     Raises
     ------
@@ -90,7 +95,7 @@ def run(
             hint="probe it: ssdscope probe all TARGET",
         )
     if only is not None:
-        return StudyResult(KEY, [_one(named(only))], seed)
+        return StudyResult(KEY, [_one(named(only), series)], seed)
     sizes = zip(Source, (count, flat, second, without_flash), strict=True)
     drives = [
         Drive(seed, index, source)
@@ -99,9 +104,10 @@ def run(
         for index in range(size)
     ]
     interrupted = False
+    kept = None if series is None else Path(series)
     with closing(Journal(folder / f"recovery-{seed}.jsonl")) as journal:
         try:
-            probe_all(drives, journal, progress, jobs)
+            probe_all(drives, journal, progress, jobs, kept)
         except KeyboardInterrupt:
             interrupted = True
     done = [journal.drives[each.label] for each in drives if each.label in journal.drives]
@@ -129,9 +135,10 @@ def _figure(source: Source, drives: Sequence[Probed], image: Path) -> FigureResu
     return FigureResult(name, FIGURES[name], said, image, data, notes, counted)
 
 
-def _one(drive: Drive) -> FigureResult:
+def _one(drive: Drive, series: str | None) -> FigureResult:
     """Show one drive: every answer beside the truth."""
-    probed = probe_drawn(drive.seed, drive.index, drive.source)
+    kept = None if series is None else Path(series)
+    probed = probe_drawn(drive.seed, drive.index, drive.source, kept)
     columns = ("property", "judged", "said", "truth", "observable", "probe")
     rows = [
         (j.name, str(j.outcome), j.said, j.truth, "yes" if j.observable else "no", j.probe)
@@ -146,5 +153,5 @@ STUDY = StudyInfo(
     "drives drawn at random, probed blind, compared with what is inside",
     FIGURES,
     run,
-    frozenset({"count", "flat", "second", "without_flash", "only", "jobs"}),
+    frozenset({"count", "flat", "second", "without_flash", "only", "jobs", "series"}),
 )

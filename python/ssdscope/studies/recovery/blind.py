@@ -2,16 +2,22 @@
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Self
 
-from ssdscope.errors import SsdscopeError
+from ssdscope.errors import SsdscopeError, UsageError
 from ssdscope.findings import Ambiguous, Detected, Finding, Findings
 from ssdscope.probes import session
+from ssdscope.probes.again import decide
 from ssdscope.probes.budget import Budget
+from ssdscope.probes.record import Record
 from ssdscope.studies.recovery.generator import Drawn, draw, draw_flat
 from ssdscope.studies.recovery.judge import Judgement, Outcome, judge
-from ssdscope.studies.recovery.known import known
+from ssdscope.studies.recovery.kept import Kept
+from ssdscope.studies.recovery.known import Known, known
 from ssdscope.studies.recovery.second import draw_second
 from ssdscope.studies.recovery.sources import Source
 from ssdscope.studies.recovery.truth import ABSENT, KINDS, Truth
@@ -69,24 +75,58 @@ class Probed:
         return cls(**{**values, "source": source, "judgements": judgements})
 
 
-def probe_drawn(seed: int, index: int, source: Source = Source.FIRST) -> Probed:
-    """Draw a target, probe it and judge the answers."""
+def probe_drawn(
+    seed: int, index: int, source: Source = Source.FIRST, series: Path | None = None
+) -> Probed:
+    """Draw a target, probe it and judge the answers.
+
+    Parameters
+    ----------
+    series
+        A folder: what was measured of the drive is kept there, and decided upon again the next
+        time. Targets without flash are measured each time.
+    """
     if source is Source.WITHOUT_FLASH:
         return _probe_without_flash(draw_without_flash(seed, index))
-    started = time.monotonic()
-    drawn = _DRAW[source](seed, index)
-    findings, error = _findings(drawn.open(), index, FULL)
+    started, label = time.monotonic(), f"{seed}:{index}{source}"
+    kept = None if series is None else Kept(series, label)
+    findings, error = _found(partial(_DRAW[source], seed, index), index, kept)
     by_name = Findings(findings)
     if source is Source.FLAT:
-        judgements = [_judged_flat(name, by_name.get(name)) for name in KINDS]
+        judgements, redraws = [_judged_flat(name, by_name.get(name)) for name in KINDS], 0
     else:
-        true = known(drawn)
+        true, redraws = _known(partial(_DRAW[source], seed, index), kept)
         judgements = [
             judge(name, true.truths[name], true.visible.get(name), by_name.get(name))
             for name in KINDS
         ]
     took = time.monotonic() - started
-    return Probed(drawn.label, source, tuple(judgements), drawn.redraws, took, error)
+    return Probed(label, source, tuple(judgements), redraws, took, error)
+
+
+def _found(
+    draw_it: Callable[[], Drawn], index: int, kept: Kept | None
+) -> tuple[list[Finding], str | None]:
+    """Probe a drive, or decide upon what was measured of it before."""
+    if kept is None:
+        return _findings(draw_it().open(), index, FULL)
+    record = kept.record()
+    with suppress(UsageError):  # something is asked for that was not measured
+        return decide(record), None
+    told = _findings(draw_it().open(), index, FULL, record)
+    kept.keep(record)
+    return told
+
+
+def _known(draw_it: Callable[[], Drawn], kept: Kept | None) -> tuple[Known, int]:
+    """Work out what is true of a drive and how many draws it took, unless that was kept."""
+    if kept is not None and (before := kept.known()) is not None:
+        return before
+    drawn = draw_it()
+    true = known(drawn)
+    if kept is not None:
+        kept.keep_known(true, drawn.redraws)
+    return true, drawn.redraws
 
 
 _DRAW: Mapping[Source, Callable[[int, int], Drawn]] = {
@@ -112,10 +152,12 @@ def _probe_without_flash(drawn: WithoutFlash) -> Probed:
     return Probed(drawn.label, source, tuple(judgements), drawn.redraws, took, error)
 
 
-def _findings(device: Device, seed: int, budget: str) -> tuple[list[Finding], str | None]:
+def _findings(
+    device: Device, seed: int, budget: str, record: Record | None = None
+) -> tuple[list[Finding], str | None]:
     """Run all probes, which see the device alone."""
     try:
-        found = session.run(["all"], device, Budget.parse(budget), seed)
+        found = session.run(["all"], device, Budget.parse(budget), seed, record=record)
     except SsdscopeError as error:
         return [], error.message
     except Exception as error:  # noqa: BLE001  a defect on one drive is told beside the others

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 from ssdscope.errors import UsageError
 from ssdscope.probes.budget import StageProgress
@@ -47,9 +49,18 @@ def named(text: str) -> Drive:
 
 
 def probe_all(
-    drives: Sequence[Drive], journal: Journal, progress: StageProgress, jobs: int = -1
+    drives: Sequence[Drive],
+    journal: Journal,
+    progress: StageProgress,
+    jobs: int = -1,
+    series: Path | None = None,
 ) -> None:
     """Probe the drives that the journal does not have, and write each there when it is done.
+
+    Parameters
+    ----------
+    series
+        A folder for what is measured, as of `probe_drawn`.
 
     Raises
     ------
@@ -61,7 +72,7 @@ def probe_all(
     progress(f"{done} of {len(drives)} drives", done / max(len(drives), 1))
     if not left:
         return
-    outcomes = in_processes(_probe, left, jobs)
+    outcomes = in_processes(partial(_probe, series=series), left, jobs)
     try:
         for probed in outcomes:
             if probed is None:
@@ -73,9 +84,9 @@ def probe_all(
         outcomes.close()
 
 
-def _probe(drive: Drive) -> Probed | None:
+def _probe(drive: Drive, series: Path | None) -> Probed | None:
     """Probe one, in a process of its own; None after Ctrl-C, which reaches that too."""
     try:
-        return probe_drawn(drive.seed, drive.index, drive.source)
+        return probe_drawn(drive.seed, drive.index, drive.source, series)
     except KeyboardInterrupt:
         return None
