@@ -167,7 +167,7 @@ def test_a_drive_that_is_not_named_so_is_refused(text: str) -> None:
 def test_an_interrupted_study_tells_what_is_done_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def probe(asked: Drive, series: Path | None) -> Probed | None:
+    def probe(asked: Drive, **_: object) -> Probed | None:
         return None if asked.index == 2 else drive(asked.index, Outcome.RIGHT)
 
     sizes = {"count": 4, "flat": 0, "jobs": 1}
@@ -178,7 +178,7 @@ def test_an_interrupted_study_tells_what_is_done_and_goes_on(
     rest = []
     monkeypatch.setattr(
         "ssdscope.studies.recovery.crowd._probe",
-        lambda asked, series: rest.append(asked.index) or drive(asked.index, Outcome.RIGHT),
+        lambda asked, **_: rest.append(asked.index) or drive(asked.index, Outcome.RIGHT),
     )
     complete = run("recovery", out_dir=tmp_path, seed=1, figures=["drives"], extras=sizes)
     assert not complete.interrupted
@@ -191,7 +191,7 @@ def test_each_source_has_its_figure_and_all_of_them_one_journal(
 ) -> None:
     asked = []
 
-    def probe(drive: Drive, series: Path | None) -> Probed:
+    def probe(drive: Drive, **_: object) -> Probed:
         asked.append(drive.label)
         judged = Judgement("rotation_ns", Outcome.RIGHT, "1", "1", "arm", True, True)
         judgements = (judged,) if drive.source is Source.WITHOUT_FLASH else ()
@@ -221,7 +221,7 @@ def test_other_studies_do_not_take_its_options(tmp_path: Path) -> None:
 
 
 def test_a_defect_on_one_drive_is_told_and_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    def defective(*_: object) -> None:
+    def defective(*_: object, **__: object) -> None:
         raise ValueError("a window larger than what it looks at")
 
     monkeypatch.setattr(session, "run", defective)
