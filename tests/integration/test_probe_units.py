@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ssdscope.findings import Absent, Ambiguous, Detected, Finding, Period, Reason, Undetectable
+from ssdscope.findings import Absent, Detected, Finding, Period, Reason, Undetectable
 from ssdscope.probes import registry, session
 from ssdscope.probes.bench import Bench
 from ssdscope.probes.budget import Budget
@@ -94,11 +94,9 @@ def test_units_and_phases_of_page_mapped_drives(
     assert values(drive(tmp_path, ftl, **changes)) == [unit, phase]
 
 
-def test_where_sending_takes_as_long_as_reading_half_of_a_unit_may_be_one(tmp_path: Path) -> None:
+def test_where_sending_takes_as_long_as_reading_a_block_more_tells_the_unit(tmp_path: Path) -> None:
     ftl = 'kind = "page"\nmap_unit_bytes = 32768\nallocation = "address"'
-    unit = told(drive(tmp_path, ftl, depth=1, block=4096))[units.UNIT]
-    assert isinstance(unit, Ambiguous)
-    assert unit.candidates == (16_384, 32_768)
+    assert values(drive(tmp_path, ftl, depth=1, block=4096)) == [32_768, 0]
 
 
 @pytest.mark.parametrize("association", ["one-to-one", "many-to-one"])
@@ -272,6 +270,10 @@ def test_a_unit_of_several_pages_shows_by_where_a_block_more_is_read(tmp_path: P
         (1_516_039_473, 52, 49_152, 8192),
         # Pairs on one chip; all over the drive, reads wait for pieces of the mapping table.
         (3_310_060_921, 105, 8192, 4096),
+        # Four units, of which only two lie on one chip and are written in turn.
+        (5101, 13, 4096, 1536),
+        # Small, of two chips that take turns: reading is a twentieth of what a write takes.
+        (5101, 25, 49_152, 0),
     ],
 )
 def test_units_that_links_and_rows_hide(seed: int, index: int, unit: int, phase: int) -> None:

@@ -28,17 +28,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEPTHS",
+    "FAR",
     "KINDS",
     "LOOKS",
+    "PAGE_STEPS",
+    "SMALL_BLOCK_BYTES",
     "Lengths",
     "Shifted",
     "joined",
+    "lengths_blocks",
     "lengths_plan",
     "shifted_plans",
     "sizes_blocks",
 ]
 
 KIB = 1024
+PAGE_STEPS = ((2 * KIB, 128 * KIB), (4 * KIB, 512 * KIB))
+"""Units are whole pages of flash: multiples of so much, up to so much."""
 DEPTHS = (1, 4)
 """Alone, two units on different chips may be written side by side and show nothing."""
 KINDS = 2 * len(DEPTHS)
@@ -58,6 +64,13 @@ TURN_WRITES = 4 * NEIGHBOURS
 """At one depth before the other, and measured at once: what others disturb is written again."""
 AGAIN = 1.5
 """Times what is asked for, that may be written for that reason."""
+
+
+def lengths_blocks(info: DeviceInfo) -> NDArray[np.int64]:
+    """Give the units that are looked for, in logical blocks."""
+    block = info.logical_block_bytes
+    every = np.concatenate([np.arange(step, most + 1, step) for step, most in PAGE_STEPS])
+    return np.unique(every[(every % block == 0) & (every > block)] // block)
 
 
 def sizes_blocks(info: DeviceInfo) -> tuple[int, int]:
@@ -162,24 +175,25 @@ class Lengths(Plan):
 
 def shifted_plans(info: DeviceInfo) -> list[Shifted]:
     """Give the looks at random places, as far as a drive has room for them."""
-    fits = _fitting(info, [Shifted(turns=each) for each in (1, 2)], SHARES[0])
+    fits = _fitting(info, [Shifted(turns=each) for each in (1, 2)], 1 / SHARES[0])
     turns = [TURNS, *(TURNS << look for look in range(LOOKS - 1))]
     return [Shifted(turns=min(each, fits), number=at) for at, each in enumerate(turns) if fits > 1]
 
 
 def lengths_plan(
-    info: DeviceInfo, unit: int, begin: int, lengths: Sequence[int], look: int
+    info: DeviceInfo, unit: int, begin: int, lengths: Sequence[int], look: int, spared: int = 0
 ) -> Lengths:
-    """Write rounds of lengths, as many as a drive has room for."""
+    """Write rounds of lengths, as many as a drive has room for, and looks that were spared."""
     plan = Lengths(period=unit, begin=begin, lengths=tuple(lengths), rounds=1, number=look)
-    most = _fitting(info, [plan, replace(plan, rounds=2)], SHARES[1 + look])
+    share = 1 / SHARES[1 + look] + spared / SHARES[0]
+    most = _fitting(info, [plan, replace(plan, rounds=2)], share)
     return replace(plan, rounds=max(min(ROUNDS[look], most), 1))
 
 
-def _fitting(info: DeviceInfo, once_and_twice: Sequence[Plan], share: int) -> int:
+def _fitting(info: DeviceInfo, once_and_twice: Sequence[Plan], share: float) -> int:
     """Say how often a plan can be run as a part of the capacity, beside what it writes anyway."""
     once, twice = (each.writes_bytes(info) for each in once_and_twice)
-    return (info.capacity_bytes // share - once) // max(twice - once, 1) + 1
+    return int(info.capacity_bytes * share - once) // max(twice - once, 1) + 1
 
 
 def joined(parts: Sequence[Series]) -> Series:

@@ -14,14 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ssdscope.inference.contrast import signed
-from ssdscope.inference.levels import APART, FOUND
+from ssdscope.inference.levels import APART, FOUND, LEAST_EFFECT
 from ssdscope.inference.noise import normal_scores
 from ssdscope.inference.period import period
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
 from ssdscope.probes.properties.unit_plans import (
     DEPTHS,
+    FAR,
     KINDS,
+    LOOKS,
+    SMALL_BLOCK_BYTES,
     joined,
+    lengths_blocks,
     lengths_plan,
     sizes_blocks,
 )
@@ -38,6 +42,14 @@ MORE_AT_ONCE = 1.5
 """Writes done for each, where units side by side would show."""
 BETWEEN = 0.5**2
 """Of what a unit's own boundaries cost: two chips that share the work show half of it."""
+AS_MUCH = 3 / 8
+"""Likewise, from which on it is as much: halfway to what units side by side show, from the quarter
+that it may cost to read a page more, as a block across pages does, too."""
+READING = LEAST_EFFECT
+"""Of what a unit takes that is written after another: no flash reads in less than a thirtieth of
+the time in which it programs."""
+PIECES, TOGETHER = 32, 16
+"""Of the rounds, at least, where there are so many; and rounds of a piece, at most."""
 MEMBERS, MOST = (2, 3, 4), 0.1
 """Drives of an array; and of the scatter, that goes by turns: what is merged every so many units is
 far less."""
@@ -45,55 +57,106 @@ far less."""
 
 def with_wholes(ask: Ask, samples: Series, found: Weighed) -> Weighed:
     """Add what speaks against it: that nothing is read, and units that it consists of."""
-    unit, begin = int(found.estimate or 0), int(found.detail["begin"])
-    parts = [unit // many for many in _primes(unit)]
-    near = (unit - 1, unit)
-    lengths = sorted({*near, *(end + more for end in parts for more in (-1, 0, 1) if end > 1)})
-    free = {part: _costs_nothing(ask.info, samples, found, part) for part in parts}
-    for part, surely in free.items():
-        if surely <= -APART:
-            detail = {**found.detail, "begin": float(begin % part)}
-            return with_wholes(
-                ask, samples, replace(found, estimate=float(part), rivals=(), detail=detail)
-            )
-    taken = [ask.take(lengths_plan(ask.info, unit, begin, lengths, 0))]
-    rivals = _rivals(taken, unit, free)
+    info, unit, begin = ask.info, int(found.estimate or 0), int(found.detail["begin"])
+    parts = parts_blocks(info, unit)
+    for part in _largest(parts):
+        if _costs_less(info, samples, found, part, AS_MUCH) <= -APART:
+            return with_wholes(ask, samples, _consists_of(found, part))
+    spared = LOOKS - np.unique(samples.stratum // FAR).size
+    plan = lengths_plan(info, unit, begin, _around((unit, *parts)), 0)
+    taken = [ask.take(plan)]
+    found, rivals = _weighed(info, samples, found, taken)
     if rivals.margin < APART:
-        clear = all(each.margin >= APART for each in rivals.rivals if each.estimate)
-        wanted = near if clear else lengths
-        taken.append(ask.take(lengths_plan(ask.info, unit, begin, wanted, 1)))
-        rivals = _rivals(taken, unit, free)
-    return found.against([*rivals.rivals, *_unlike(ask.info, samples, found)])
+        # Now only what is not clear.
+        unit = int(found.estimate or 0)
+        unclear = [int(each.estimate or 1) for each in rivals.rivals if each.margin < APART]
+        plan = lengths_plan(info, unit, begin % unit, _around((unit, *unclear)), 1, spared)
+        taken.append(ask.take(plan))
+        found, rivals = _weighed(info, samples, found, taken)
+    return found.against([*rivals.rivals, *_unlike(info, samples, found)])
 
 
 def parts_are_clear(info: DeviceInfo, samples: Series, found: Weighed) -> bool:
     """Say whether more writes at random places would tell no more of what a unit consists of."""
-    unit = int(found.estimate or 1)
-    free = [_costs_nothing(info, samples, found, unit // many) for many in _primes(unit)]
+    parts = _largest(parts_blocks(info, int(found.estimate or 1)))
+    free = [_costs_less(info, samples, found, part, BETWEEN) for part in parts]
     return all(abs(each) >= APART for each in free) or not several_at_once(samples)
 
 
-def _rivals(taken: Sequence[Series], unit: int, free: dict[int, float]) -> Weighed:
-    """Give what else it may be: what is never read, or several units."""
-    took = _by_length(joined(taken))
-    saves = Rival("what is never read", _surely(took[unit - 1] - took[unit]))
-    parts = [
-        Rival("part", max(_no_unit(took, unit, part), surely), float(part))
-        for part, surely in free.items()
+def parts_blocks(info: DeviceInfo, unit: int) -> list[int]:
+    """Give what a unit may consist of."""
+    return [each for each in lengths_blocks(info).tolist() if each < unit and unit % each == 0]
+
+
+def _largest(parts: Sequence[int]) -> list[int]:
+    """Give those that are no parts of others."""
+    return [part for part in parts if all(each % part for each in parts if each != part)]
+
+
+def _around(ends: Sequence[int]) -> list[int]:
+    """Give lengths that end at places, a block before and behind; and a block alone."""
+    return sorted({1, *(end + more for end in ends for more in (-1, 0, 1) if end > 1)})
+
+
+def _consists_of(found: Weighed, part: int) -> Weighed:
+    """Give what was found with a part for its unit."""
+    detail = {**found.detail, "begin": float(int(found.detail["begin"]) % part)}
+    return replace(found, estimate=float(part), rivals=(), detail=detail)
+
+
+def _weighed(
+    info: DeviceInfo, samples: Series, found: Weighed, taken: Sequence[Series]
+) -> tuple[Weighed, Weighed]:
+    """Give the unit, or the part of it that is one, and what else it may be."""
+    took, unit = _by_length(joined(taken)), int(found.estimate or 0)
+    parts = parts_blocks(info, unit)
+    units = [part for part in parts if _is_unit(info, took, unit, part)]
+    if units and (part := math.gcd(*units)) in parts:
+        return _weighed(info, samples, _consists_of(found, part), taken)
+    free = {part: _costs_less(info, samples, found, part, BETWEEN) for part in parts}
+    # Units within a part are whole where it is, and side by side where it is free.
+    longer = {part: max(free[part], _surely(took[part] - took[unit])) for part in parts}
+    rivals = [
+        Rival(
+            "part",
+            max(_no_unit(took, unit, part), *(longer[each] for each in parts if each % part == 0)),
+            float(part),
+        )
+        for part in parts
     ]
-    return nothing().against([saves, *parts])
+    # A longer write takes less only if less is read.
+    shorter = [length for length in took if length < unit]
+    reads = max(_surely(took[length] - took[unit]) for length in shorter)
+    never = Rival("what is never read", reads - math.log(len(shorter)))
+    return found, nothing().against([never, *rivals])
 
 
 def _no_unit(took: dict[int, NDArray[np.float64]], unit: int, part: int) -> float:
-    """Say how surely a part is none: it saves too little by being whole, or a block more costs it.
+    """Say how surely a part is none: a block more costs too little, or is no bend.
 
-    Either would be at least what a whole unit saves: to read once.
+    It would read another part: at least what is read once where a whole unit lacks a block, and a
+    share of what another unit takes.
     """
-    if part == 1:  # A block is written whole whatever the unit is: then nothing is saved.
-        return math.inf
-    saved = took[unit - 1] - took[unit]
-    whole, behind = took[part - 1] - took[part], took[part + 1] - took[part]
-    return max(_surely(saved - 2 * each) for each in (whole, behind))
+    saved, behind = took[unit - 1] - took[unit], took[part + 1] - took[part]
+    whole = took[part - 1] - took[part]
+    signs = (
+        READING * _another(took, unit) - behind,
+        saved - 2 * behind,
+        saved + saved / 2 - (whole + behind),
+    )
+    return max(map(_surely, signs))
+
+
+def _is_unit(info: DeviceInfo, took: dict[int, NDArray[np.float64]], unit: int, part: int) -> bool:
+    """Say whether a block more than a part surely reads another, and is not only sent."""
+    saved, behind = took[unit - 1] - took[unit], took[part + 1] - took[part]
+    sent = READING if info.logical_block_bytes <= SMALL_BLOCK_BYTES else 0.5
+    return min(map(_surely, (behind - sent * _another(took, unit), 2 * behind - saved))) >= APART
+
+
+def _another(took: dict[int, NDArray[np.float64]], unit: int) -> float:
+    """Give what the next unit costs beside one; twice at most, lest it is a merge."""
+    return min(float(np.nanmedian(took[unit + 1] - took[unit])), math.log(2))
 
 
 def _surely(differences: NDArray[np.float64]) -> float:
@@ -103,18 +166,26 @@ def _surely(differences: NDArray[np.float64]) -> float:
 
 
 def _by_length(samples: Series) -> dict[int, NDArray[np.float64]]:
-    """Give logarithms of what each length took, by round; NaN where it was not written."""
+    """Give logarithms of what each length takes, by rounds in a row; NaN where none were written.
+
+    Whatever disturbs makes a write longer: of the rounds the least counts, but for one that may be
+    an odd one out.
+    """
     rounds, at = np.unique(samples.stratum, return_inverse=True)
+    many = min(max(rounds.size // PIECES, 1), TOGETHER)
     took = {}
     for length in np.unique(samples.x).astype(int).tolist():
         there = (samples.x == length) & samples.valid
-        took[length] = np.full(rounds.size, np.nan)
+        took[length] = np.full(-(-rounds.size // many) * many, np.nan)
         took[length][at[there]] = np.log(samples.y[there])
+        took[length] = np.sort(took[length].reshape(-1, many), axis=1)[:, min(1, many - 1)]
     return took
 
 
-def _costs_nothing(info: DeviceInfo, samples: Series, found: Weighed, part: int) -> float:
-    """Say how surely boundaries of parts within units cost nothing, and not what units' own do.
+def _costs_less(
+    info: DeviceInfo, samples: Series, found: Weighed, part: int, share: float
+) -> float:
+    """Say how surely boundaries of parts within units cost less than a share of units' own.
 
     Where several writes are at work at once, chips have twice as much to do beyond any boundary;
     of half as much on two chips half is seen. So what lies between is a quarter of it.
@@ -131,9 +202,9 @@ def _costs_nothing(info: DeviceInfo, samples: Series, found: Weighed, part: int)
         across, own = last > first // part, last % (unit // part) == 0
         groups = [scores[there][each] for each in (across & own, across & ~own, ~across)]
         if size <= part and min(each.size for each in groups) > 1:
-            terms = list(zip((BETWEEN, -1, 1 - BETWEEN), groups, strict=True))
-            variance = sum(share**2 * each.var() / each.size for share, each in terms)
-            evidence += sum(share * each.mean() for share, each in terms) / variance
+            terms = list(zip((share, -1, 1 - share), groups, strict=True))
+            variance = sum(by**2 * each.var() / each.size for by, each in terms)
+            evidence += sum(by * each.mean() for by, each in terms) / variance
             weight += 1 / variance
     return math.copysign(evidence**2 / 2 / weight, evidence) if weight else 0.0
 
@@ -153,31 +224,11 @@ def gain(samples: Series) -> float:
 
 
 def _unlike(info: DeviceInfo, samples: Series, found: Weighed) -> list[Rival]:
-    """Say whether units take other times by turns: then they are chunks of drives that differ.
-
-    Where a buffer stays on, boundaries must be alike, too: it may send on parts of units, which
-    are written in turn, and at once beyond the whole.
-    """
+    """Say whether units take other times by turns: then they are chunks of drives that differ."""
     unit, kept = int(found.estimate or 1), samples.kept()
     first = kept.x.astype(np.int64) - int(found.detail["begin"])
-    last = (first + np.array(sizes_blocks(info))[kept.stratum % 2] - 1) // unit
-
-    def by_turns(chosen: NDArray[np.bool_]) -> Weighed:
-        there = kept.where(chosen)
-        return period(Series.of(last[chosen], there.y, stratum=there.stratum), MEMBERS)
-
-    within, across = by_turns(last == first // unit), by_turns(last == first // unit + 1)
-    rivals = []
-    if within.score >= FOUND["period"] and within.detail["explained"] >= MOST:
-        rivals.append(Rival("drives side by side", 0.0))
-    stays = info.write_cache.on and info.write_cache.control != "switchable"
-    if stays and across.score >= FOUND["period"]:
-        rivals.append(Rival("parts that a buffer sends on", 0.0))
-    return rivals
-
-
-def _primes(number: int) -> list[int]:
-    """Give the primes that divide a number."""
-    every = range(2, number + 1)
-    dividing = [each for each in every if number % each == 0]
-    return [each for each in dividing if all(each % other for other in dividing if other < each)]
+    within = (first + np.array(sizes_blocks(info))[kept.stratum % 2] - 1) // unit == first // unit
+    there = kept.where(within)
+    turns = period(Series.of(first[within] // unit, there.y, stratum=there.stratum), MEMBERS)
+    differ = turns.score >= FOUND["period"] and turns.detail["explained"] >= MOST
+    return [Rival("drives side by side", 0.0)] if differ else []

@@ -8,7 +8,7 @@ fail.)
 Plan. Writes of two sizes at two depths, at random places. What they take repeats with the number of
 boundaries that they lie across, and with nothing else: of all lengths and beginnings the likeliest
 is the unit (engine `period`, `scan`). Then writes that begin with a unit, of one block less, of all
-of it, and around its halves and thirds, tell it from rows, chunks and parts (`unit_rivals`; engine
+of it, and around all of its parts, tell it from rows, chunks and parts (`unit_rivals`; engine
 `contrast`, `signed`).
 
 What it cannot tell. Units above 512 KiB, or that take so long to program that reading one is lost
@@ -36,7 +36,9 @@ from ssdscope.probes.plan import Ask, Plan
 from ssdscope.probes.properties.unit_plans import (
     KINDS,
     LOOKS,
+    PAGE_STEPS,
     joined,
+    lengths_blocks,
     lengths_plan,
     shifted_plans,
     sizes_blocks,
@@ -56,23 +58,17 @@ NAME = "units"
 UNIT, PHASE = "rmw_unit_bytes", "alignment_phase_bytes"
 
 KIB = 1024
-PAGE_STEPS = ((2 * KIB, 128 * KIB), (4 * KIB, 512 * KIB))
-"""Units are whole pages of flash: multiples of so much, up to so much."""
 TYPICAL_BYTES = 64 * KIB
 """Units up to which places must be alike, for there to be none."""
-
-
-def lengths_blocks(info: DeviceInfo) -> NDArray[np.int64]:
-    """Give the units that are looked for, in logical blocks."""
-    block = info.logical_block_bytes
-    every = np.concatenate([np.arange(step, most + 1, step) for step, most in PAGE_STEPS])
-    return np.unique(every[(every % block == 0) & (every > block)] // block)
 
 
 def plans(info: DeviceInfo) -> list[Plan]:
     """Declare the most that is written."""
     largest = int(lengths_blocks(info).max(initial=2))
-    both = [lengths_plan(info, largest, 0, (largest - 1, largest), look) for look in range(2)]
+    both = [
+        lengths_plan(info, largest, 0, (1, largest - 1, largest, largest + 1), look)
+        for look in range(2)
+    ]
     return [*shifted_plans(info), *both]
 
 
