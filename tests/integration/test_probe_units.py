@@ -139,7 +139,7 @@ def test_deciding_again_needs_no_drive(tmp_path: Path) -> None:
         requests = bench.requests
         assert list(units.detect(bench)) == first
     assert bench.requests == requests
-    bench.record.save(tmp_path / "series.npz", bench.info)
+    bench.record.save(tmp_path / "series.npz")
     assert (tmp_path / "series.npz").stat().st_size < 400_000
 
 

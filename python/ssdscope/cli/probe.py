@@ -29,14 +29,12 @@ if TYPE_CHECKING:
 EXAMPLES = """
 Which probes there are:
   ssdscope probe list
-One of them, or those that answer one property:
+One of them; a property or a family works too:
   ssdscope probe latency sim:mqsim-8g --seed 1 -o json
-  ssdscope probe rmw_unit_bytes sim:ryu-a
 What all of them would write, before that:
   ssdscope probe all sim:nvme-tlc --budget full --dry-run
-Keep what was measured, and decide upon it again, with another version or without the drive:
+Keep what was measured; without the target it is decided upon again:
   ssdscope probe all sim:ryu-a --record ryu-a.npz
-  ssdscope probe all --record ryu-a.npz
 """
 
 BudgetOption = Annotated[
