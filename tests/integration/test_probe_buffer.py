@@ -201,7 +201,7 @@ def test_what_was_recorded_is_decided_upon_again(tmp_path: Path) -> None:
     bench = Bench(device, Budget.parse("full"), 1)
     with bench.allowance(device.info.capacity_bytes):
         first = list(detect(bench))
-    bench.record.save(tmp_path / "series", bench.info)
+    bench.record.save(tmp_path / "series")
     assert (tmp_path / "series").stat().st_size < 200_000
     again = Bench(device, Budget.parse("full"), 1)
     again.record = Record.load(tmp_path / "series")

@@ -218,7 +218,7 @@ def test_it_decides_again_without_the_drive(tmp_path: Path) -> None:
     bench = bench_of(tmp_path, page_mapped())
     found = told("spare", bench)
     path = tmp_path / "series.npz"
-    bench.record.save(path, bench.info)
+    bench.record.save(path)
     assert path.stat().st_size < 200_000
     again = bench_of(tmp_path, page_mapped())
     again.record = Record.load(path)
