@@ -54,7 +54,7 @@ def test_what_a_protected_buffer_holds_is_put_out_of_it(tmp_path: Path, allocati
     bench = Bench(device, Budget.parse("full"), 1)
     bench.known["interleave_degree"] = known("interleave_degree", 4)
     bench.known["write_buffer_bytes"] = known("write_buffer_bytes", 25_165_824)
-    bench.known["pslc_bytes"] = Absent(name="pslc_bytes", probe="pslc", bound=0.0, reason="none")
+    bench.known["pslc_bytes"] = Absent(name="pslc_bytes", probe="region", bound=0.0, reason="none")
     layout = order_regions.lay_out(bench)
     assert layout is not None
     with bench.allowance(2 * device.info.capacity_bytes):
@@ -123,7 +123,7 @@ def test_the_spare_space_lasts_for_a_look(
     bench.known["interleave_degree"] = known("interleave_degree", 2)
     bench.known["read_cache_bytes"] = known("read_cache_bytes", 1_216_512)
     bench.known["pslc_bytes"] = Undetectable(
-        name="pslc_bytes", probe="pslc", reason=Reason.EFFECT_BELOW_NOISE
+        name="pslc_bytes", probe="region", reason=Reason.EFFECT_BELOW_NOISE
     )
     bench.known["merge_unit_bytes"] = Absent(
         name="merge_unit_bytes", probe="merge_unit", bound=0.0, reason="none"
@@ -200,7 +200,7 @@ def test_what_lies_behind_a_protected_buffer_may_be_in_a_region(
     bench = Bench(open_target(str(path), seed=1).device, Budget.parse("full"), 1)
     bench.known["pslc_bytes"] = Undetectable(
         name="pslc_bytes",
-        probe="pslc",
+        probe="region",
         reason=Reason.MASKED,
         evidence=Evidence(figures={"buffer_bytes": buffer_bytes}),
     )

@@ -1,4 +1,4 @@
-"""The engines that tell how much a memory holds: waits at one step of all runs, and an area."""
+"""The engines that tell how much a memory holds: waits of all runs at one step, ends, an area."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import pytest
 
 from ssdscope.inference.calibrate import NULLS, latencies
 from ssdscope.inference.course import extent
-from ssdscope.inference.levels import FOUND
+from ssdscope.inference.filled import filled
+from ssdscope.inference.levels import APART, FOUND
 from ssdscope.inference.locked import locked
 from ssdscope.inference.series import Series
 from ssdscope.seeds import stream
@@ -75,3 +76,37 @@ def test_where_nothing_falls_all_of_it_holds() -> None:
     assert found.estimate == 100
     assert found.effect == 0
     assert extent(Series.of([], []), 100).estimate is None
+
+
+def runs_to(ends: list[int], share: float, steps: int = STEPS) -> Series:
+    """Make runs of noise that wait at their ends, and behind them as often as a share says."""
+    rng = stream(5, "filled")
+    times = np.array([latencies("noise", steps, rng) for _ in ends])
+    for row, end in zip(times, ends, strict=True):
+        behind = end + np.flatnonzero(rng.random(steps - end) < share)
+        row[[end, *behind]] *= 20
+    strata = np.repeat(np.arange(len(ends)), steps)
+    return Series.of(np.tile(np.arange(steps), len(ends)), times, stratum=strata)
+
+
+@pytest.mark.parametrize("share", [0.05, 1.0])
+def test_a_memory_is_as_large_as_the_fullest_run(share: float) -> None:
+    """What earlier runs have left ends the others a little sooner."""
+    found = filled(runs_to([100, 97, 95, 99, 100, 96], share))
+    assert found.score >= FOUND["filled"]
+    assert found.margin >= APART
+    assert found.estimate == pytest.approx(100, abs=2)
+    assert found.interval is not None
+    assert found.interval[0] <= 100 <= found.interval[1]
+
+
+def test_runs_that_end_here_and_there_have_no_place_in_common() -> None:
+    found = filled(runs_to([100, 60, 140, 90, 170, 45], 0.3))
+    assert found.score < FOUND["filled"] or found.margin < APART
+
+
+@pytest.mark.parametrize("steps", [0, 10])
+def test_of_too_few_steps_no_end_is_told(steps: int) -> None:
+    times = np.ones(2 * steps)
+    series = Series.of(np.tile(np.arange(steps), 2), times, stratum=np.repeat([0, 1], steps))
+    assert filled(series).estimate is None

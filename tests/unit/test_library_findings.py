@@ -23,7 +23,7 @@ EVERY = (
     Ambiguous(
         name="map_zone_bytes", probe="table", candidates=(1 << 20, 1 << 21), reason="two fit"
     ),
-    Undetectable(name="pslc_bytes", probe="pslc", reason=Reason.BUDGET_EXHAUSTED),
+    Undetectable(name="pslc_bytes", probe="region", reason=Reason.BUDGET_EXHAUSTED),
 )
 
 

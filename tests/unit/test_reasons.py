@@ -80,7 +80,7 @@ def test_a_probe_that_was_left_out_is_named() -> None:
 
 def test_the_command_line_says_what_the_page_says() -> None:
     refused = [
-        Undetectable(name=name, probe="pslc", reason=Reason.NOT_WRITABLE, where=FILE)
+        Undetectable(name=name, probe="region", reason=Reason.NOT_WRITABLE, where=FILE)
         for name in ("pslc_bytes", "trim_effect")
     ]
     text = " ".join(findings_text(Findings(refused)).split())

@@ -6,8 +6,8 @@ Reading order:
     What an engine is given, and what it gives back: an estimate against its rivals.
 `noise`
     What is neither the question nor an answer: drift, scatter, bursts.
-`step`, `ending`, `locked`, `period`, `reach`, `cells`, `recurrence`, `contrast`, `partition`,
-`line`, `course`, `collected`
+`step`, `ending`, `locked`, `filled`, `period`, `reach`, `cells`, `recurrence`, `contrast`,
+`partition`, `line`, `course`, `collected`
     The engines, one per shape of question.
 `mixture`, `lengths`, `halves`
     Beside them: levels that pairs lie on, lengths that stretches have in common, marks that part

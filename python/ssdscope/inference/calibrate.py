@@ -16,6 +16,7 @@ from ssdscope.inference.cells import cells
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.course import saturation
 from ssdscope.inference.ending import ending
+from ssdscope.inference.filled import filled
 from ssdscope.inference.line import line
 from ssdscope.inference.locked import locked
 from ssdscope.inference.noise import over_usual
@@ -116,6 +117,7 @@ NULLS: dict[str, Callable[[int, np.random.Generator], NDArray[np.float64]]] = {
 """What may be instead of what is looked for; the last two are other mechanisms."""
 IS_ONE = {
     ("step", "a step"),
+    ("filled", "a step"),
     ("step of rare waits", "a step"),
     ("step at a place", "drift"),
     ("recurrence", "even waits"),
@@ -163,6 +165,18 @@ def _locked(kind: str, effect: float, rng: np.random.Generator) -> float:
     values[rng.random(RUNS) < effect, PLACE // RUNS] *= 10
     waiting = (values > WAITS * np.median(values, axis=1)[:, None]).sum(axis=0)
     return locked(Series.of(np.arange(waiting.size), waiting), RUNS).score
+
+
+def _filled(kind: str, effect: float, rng: np.random.Generator) -> float:
+    """Let so many of the values of eight runs be ten times as long, from where they all wait on."""
+    values = np.array([latencies(kind, VALUES // RUNS, rng) for _ in range(RUNS)])
+    behind = rng.random(values.shape) < effect
+    behind[:, : PLACE // RUNS] = False
+    behind[:, PLACE // RUNS] = effect > 0
+    values[behind] *= 10
+    places = np.tile(np.arange(values.shape[1]), RUNS)
+    strata = np.repeat(range(RUNS), values.shape[1])
+    return filled(Series.of(places, values, stratum=strata)).score
 
 
 def _contrast(kind: str, effect: float, rng: np.random.Generator) -> float:
@@ -246,6 +260,7 @@ ENGINES: dict[str, tuple[Callable[[str, float, np.random.Generator], float], str
     "period": (_period, "a third of the places slower by"),
     "recurrence": (_recurrence, "every 125th slower by"),
     "locked": (_locked, "share of runs that wait at a step"),
+    "filled": (_filled, "share of values that wait behind an end"),
     "contrast": (_contrast, "one condition slower by"),
     "partition": (_partition, "pairs of one class slower by"),
     "cells": (_cells, "two apart slower by"),

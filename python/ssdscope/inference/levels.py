@@ -10,6 +10,7 @@ __all__ = [
     "BEGUN",
     "CHOOSES",
     "COURSE_ERROR",
+    "ERASES",
     "FOUND",
     "INTERVAL_DROP",
     "LEAST_EFFECT",
@@ -44,6 +45,7 @@ FOUND: dict[str, float] = {
     "saturation": 10.0,
     "turn": 30.0,
     "locked": 10.0,
+    "filled": 10.0,
 }
 """The evidence that it takes to say that something is there, by engine: a log likelihood ratio, or
 minus the logarithm of a probability. Above what any of six nulls comes to once in hundreds of
@@ -90,3 +92,7 @@ victims had 0.10 at most of 34 drawn drives, one that draws them blindly 0.18 an
 
 NEXT_TO_NONE = 0.01
 """Of the capacity: less spare space is none (docs/observability.md)."""
+
+ERASES = 0.35
+"""Of the time that a write takes: what erases alone, which a drive that collects in pauses is then
+spared, may add to it. A third of a block's programs, at most, of all chips that are drawn."""

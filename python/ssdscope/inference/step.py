@@ -26,7 +26,7 @@ from ssdscope.stats.recurrence import first_of_each
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["first_step", "step", "steps"]
+__all__ = ["first_step", "step", "steps", "thresholds"]
 
 THRESHOLDS = 24
 NEWTON_STEPS = 12
@@ -74,7 +74,7 @@ def step(
     if len(kept) < 2 * least:
         return nothing()
     values = -kept.y if falls else kept.y
-    flags = (values > each for each in _thresholds(values, above))
+    flags = (values > each for each in thresholds(values, above))
     # A step is between places: of values at one place it is before the first.
     firsts = np.flatnonzero(np.diff(kept.x) > 0) + 1
     allowed = firsts if at is None else np.searchsorted(kept.x, [at])
@@ -143,7 +143,7 @@ class _Split:
     above: NDArray[np.bool_]
 
 
-def _thresholds(values: NDArray[np.float64], above: float) -> NDArray[np.float64]:
+def thresholds(values: NDArray[np.float64], above: float = 0.0) -> NDArray[np.float64]:
     """Give thresholds, closer together towards either end: what waits may be rare."""
     half = np.geomspace(max(2 / values.size, 1e-4), 0.5, THRESHOLDS // 2)
     every = np.unique(np.quantile(values, np.concatenate([half, 1 - half])))

@@ -71,6 +71,12 @@ NO_FLASH = tuple(
 MASKS: tuple[Mask, ...] = (
     Mask("rotation_ns", THERE, NO_FLASH, "it is a hard disk: what is in it turns, and is no flash"),
     Mask(
+        "merge_unit_bytes",
+        THERE,
+        ("pslc_bytes",),
+        "the drive merges, and log blocks that are full show as a region does",
+    ),
+    Mask(
         "pslc_bytes",
         THERE,
         ("gc_period_bytes", "reclaim_unit_bytes"),

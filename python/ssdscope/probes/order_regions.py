@@ -157,7 +157,7 @@ def write_beside(bench: Bench, layout: Regions) -> None:
     """
     capacity, unknown = bench.info.capacity_bytes, bench.info.capacity_bytes // BESIDE_SHARE
     held, region = 0.0, bench.known.get(pslc.SIZE)
-    if region is None or isinstance(region, Ambiguous | Detected) or pslc.may_be_full(bench):
+    if region is None or isinstance(region, Ambiguous | Detected):
         held += float(bench.found(pslc.SIZE) or unknown)
     if write_cache_stays_on(bench):
         held += float(bench.found("write_buffer_bytes") or unknown)

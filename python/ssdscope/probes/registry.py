@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.findings.families import FAMILIES
-from ssdscope.probes import allocation, idle_gc, merge_unit, open_units, pslc
+from ssdscope.probes import allocation, idle_gc, merge_unit, open_units
 from ssdscope.probes.mechanisms import hiding
 from ssdscope.probes.properties import (
     buffer,
@@ -16,6 +16,7 @@ from ssdscope.probes.properties import (
     dies,
     disk,
     latency,
+    region,
     spare,
     table,
     trim,
@@ -40,7 +41,7 @@ _PROBES: tuple[ProbeInfo, ...] = (
     buffer.PROBE,
     units.PROBE,
     merge_unit.PROBE,
-    pslc.PROBE,
+    region.PROBE,
     dies.PROBE,
     trim.PROBE,
     allocation.PROBE,

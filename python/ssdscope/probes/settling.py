@@ -143,7 +143,7 @@ class Overwriter:
         merging = max(MERGING * float(np.median(self._in_order())), MERGING_NS)
         merges = self.bench.found("merge_unit_bytes") is not None
         merging *= KNOWN_MERGING if merges else 1
-        settles_at_once = merges or not (pslc.seen(self.bench) or pslc.may_be_full(self.bench))
+        settles_at_once = merges or not pslc.seen(self.bench)
         written, chunk, spent_ns = IN_ORDER, FIRST_CHUNK, 0.0
         while written < most:
             count = min(chunk, most - written)
