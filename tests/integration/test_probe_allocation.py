@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ssdscope.findings import Absent, Detected, Evidence, Reason, Undetectable
+from ssdscope.findings import Absent, Detected, Reason, Undetectable
 from ssdscope.probes import allocation as allocation_probe
 from ssdscope.probes import order_regions
 from ssdscope.probes.bench import Bench
@@ -66,7 +66,7 @@ def test_what_a_protected_buffer_holds_is_put_out_of_it(tmp_path: Path, allocati
 
 
 @pytest.mark.parametrize(
-    "region", ["found", "perhaps full", "uneven", "faint", "no flush", "not asked", "absent"]
+    "region", ["found", "perhaps full", "uneven", "no flush", "not asked", "absent"]
 )
 def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -> None:
     file = tmp_path / "drive.toml"
@@ -74,22 +74,20 @@ def test_a_region_that_may_be_there_lays_out_anew(tmp_path: Path, region: str) -
     file.write_text(plain.format(allocation="address"), encoding="utf-8")
     bench = Bench(open_target(str(file), seed=1).device, Budget.parse("full"), 1)
     bench.known["interleave_degree"] = known("interleave_degree", 4)
-    about: dict[str, Any] = {"name": "pslc_bytes", "probe": "pslc"}
+    about: dict[str, Any] = {"name": "pslc_bytes", "probe": "region"}
     if region == "found":
         bench.known["pslc_bytes"] = known("pslc_bytes", 1 << 20)
     elif region == "perhaps full":
         bench.known["pslc_bytes"] = Undetectable(reason=Reason.MASKED, **about)
-    elif region in ("uneven", "faint"):
-        evidence = Evidence(figures={"only_faint": region == "faint"})
-        unclear = Undetectable(reason=Reason.EFFECT_BELOW_NOISE, evidence=evidence, **about)
-        bench.known["pslc_bytes"] = unclear
+    elif region == "uneven":
+        bench.known["pslc_bytes"] = Undetectable(reason=Reason.EFFECT_BELOW_NOISE, **about)
     elif region == "no flush":
         bench.known["pslc_bytes"] = Undetectable(reason=Reason.NOT_SUPPORTED, **about)
     elif region == "absent":
         bench.known["pslc_bytes"] = Absent(bound=0.0, reason="none", **about)
     with bench.allowance(2 * bench.info.capacity_bytes):
         (answer,) = allocation_probe.detect(bench)
-    if region in ("absent", "not asked", "no flush", "faint"):
+    if region in ("absent", "not asked", "no flush"):
         assert isinstance(answer, Detected)
         assert answer.value == "address"
     else:
@@ -190,20 +188,17 @@ def test_what_is_read_sooner_may_be_in_a_buffer_that_stays_on(tmp_path: Path, st
     assert isinstance(found, Undetectable if stays else Detected)
 
 
-@pytest.mark.parametrize(("buffer_bytes", "told"), [(0.0, True), (3e6, False), (None, False)])
+@pytest.mark.parametrize(
+    ("reason", "told"), [(Reason.MASKED, True), (Reason.PLP_NO_FLUSH_EFFECT, False)]
+)
 def test_what_lies_behind_a_protected_buffer_may_be_in_a_region(
-    tmp_path: Path, buffer_bytes: float | None, told: bool
+    tmp_path: Path, reason: Reason, told: bool
 ) -> None:
     """Neither can be passed, and each lets go of data in an order of its own."""
     path = tmp_path / "drive.toml"
     path.write_text(DRIVE.format(allocation="address"), encoding="utf-8")
     bench = Bench(open_target(str(path), seed=1).device, Budget.parse("full"), 1)
-    bench.known["pslc_bytes"] = Undetectable(
-        name="pslc_bytes",
-        probe="region",
-        reason=Reason.MASKED,
-        evidence=Evidence(figures={"buffer_bytes": buffer_bytes}),
-    )
+    bench.known["pslc_bytes"] = Undetectable(name="pslc_bytes", probe="region", reason=reason)
     logs = np.random.default_rng(1).normal(0.09, 0.03, (2, 12))
     contrasts = allocation_probe._contrasts(logs)
     found = allocation_probe._finding(bench, logs, contrasts, allocation_probe._Fate.LASTS)

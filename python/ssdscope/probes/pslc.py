@@ -18,6 +18,8 @@ STILL_SLOW = 1.25
 """A stretch behind a flush alone takes so many times longer than one behind a pause."""
 NOT_RULED_OUT = (
     Reason.MASKED,
+    Reason.MODEL_MISFIT,
+    Reason.PLP_NO_FLUSH_EFFECT,
     Reason.EFFECT_BELOW_NOISE,
     Reason.BUDGET_EXHAUSTED,
     Reason.INTERFERENCE,
@@ -26,22 +28,17 @@ NOT_RULED_OUT = (
 
 
 def may_be_there(bench: Bench) -> bool:
-    """Whether a region was found, or looked for and not ruled out.
-
-    It is ruled out where writes slow down by no more than erasing may make them.
-    """
+    """Whether a region was found, or looked for and not ruled out."""
     known = bench.known.get(SIZE)
     if isinstance(known, Undetectable):
-        return known.reason in NOT_RULED_OUT and not known.evidence.figures.get("only_faint", False)
+        return known.reason in NOT_RULED_OUT
     return isinstance(known, Ambiguous | Detected)
 
 
 def may_be_behind_a_buffer(bench: Bench) -> bool:
     """Whether a protected buffer, which nothing passes, may hide a region."""
     known = bench.known.get(SIZE)
-    if not isinstance(known, Undetectable) or known.reason is not Reason.MASKED:
-        return False
-    return bool(known.evidence.figures.get("buffer_bytes", 0.0) != 0.0)
+    return isinstance(known, Undetectable) and known.reason is Reason.PLP_NO_FLUSH_EFFECT
 
 
 def seen(bench: Bench) -> bool:
