@@ -15,7 +15,7 @@ from ssdscope.inference.course import saturation
 from ssdscope.inference.ending import ending
 from ssdscope.inference.line import line
 from ssdscope.inference.partition import partition
-from ssdscope.inference.period import period, phase, scan
+from ssdscope.inference.period import multiples, period, phase, scan
 from ssdscope.inference.reach import reach
 from ssdscope.inference.recurrence import recurrence
 from ssdscope.inference.series import Series, Weighed
@@ -146,6 +146,30 @@ def test_no_profile_is_found_where_there_is_none(rng: np.random.Generator) -> No
         found = scan(Series.of(places, values), np.arange(4, 200, 4), touched)
         assert found.score < 10
     assert scan(Series.of([1, 2], [1, 2]), [2], touched).estimate is None
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_the_length_at_whose_multiples_few_values_stand_out(
+    in_order: bool, rng: np.random.Generator
+) -> None:
+    places = np.arange(1, 4001) if in_order else rng.integers(1, 2000, 1000) * 24
+    values = rng.lognormal(0, 0.1, places.size) * np.where(places % 144 == 0, 2, 1)
+    found = multiples(Series.of(places, values), np.arange(2, 500))
+    assert found.estimate == 144
+    assert found.score > 10
+    assert found.margin > 7
+    assert found.effect == pytest.approx(1, abs=0.2)
+    assert {each.name for each in found.rivals} == {"part", "multiple", "other period"}
+
+
+def test_no_length_is_found_where_nothing_stands_out(rng: np.random.Generator) -> None:
+    for _ in range(100):
+        series = Series.of(np.arange(1, 2001), rng.lognormal(0, 0.2, 2000))
+        assert multiples(series, np.arange(2, 300)).score < 10
+    # All places are multiples of one: that tells nothing, and nor does what is smaller.
+    assert multiples(series, [1]).score == 0
+    slow = np.where(np.arange(1, 2001) % 50 == 0, 0.5, 1.0)
+    assert multiples(series.with_y(slow), [50]).score == 0
 
 
 def test_signed_differences_as_scipy_ranks_them(rng: np.random.Generator) -> None:

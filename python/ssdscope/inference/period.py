@@ -5,7 +5,8 @@ of variance between the places of a period (one-way analysis of variance, adjust
 says how well it explains them. Many candidates find some that look good by chance: the best is held
 against the best of the same scan over values shuffled within strata. Nulls of maxima have an
 exponential tail, so that a Gumbel law through 199 of them tells also what is rarer than one in 200.
-Where the profile of a period is known, one of few places that stand out is seen, too (`scan`).
+Where the profile of a period is known, one of few places that stand out is seen, too (`scan`);
+where it is also known where it begins, and only that place waits, in one sum (`multiples`).
 
 Rivals are the parts of a period, which explain less, and its multiples, which explain no more.
 """
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["period", "phase", "scan"]
+__all__ = ["multiples", "period", "phase", "scan"]
 
 PERMUTATIONS = 199
 EULER = 0.5772156649
@@ -160,6 +161,66 @@ def _slower(kept: Series, length: int, begin: int, profile: ArrayLike) -> float:
         if slow.any() and fast.any():
             most = max(most, float(np.median(kept.y[slow]) / np.median(kept.y[fast]) - 1))
     return most
+
+
+def multiples(series: Series, lengths: ArrayLike) -> Weighed:
+    """Find the length at whose multiples values are larger, if it is known that it begins at 0.
+
+    The ranks at multiples of each length make one sum. Of several lengths it holds fewer of the
+    places that stand out, of a part more of those that do not: so the likeliest is the length.
+
+    Parameters
+    ----------
+    series
+        `x` whole numbers, drawn at random, or all in order.
+    lengths : array_like of int
+        Candidates.
+
+    Returns
+    -------
+    Weighed
+        Rivals are the other lengths: those that come closest of parts, multiples and others. The
+        bound is the share by which values at multiples of any of them may be above the others.
+    """
+    kept = series.kept()
+    candidates = np.unique(np.asarray(lengths, np.int64))
+    if len(kept) < 4 or candidates.size == 0:
+        return nothing()
+    scores = normal_scores(kept.y, kept.stratum)
+    places = kept.x.astype(np.int64)
+    first = int(places.min()) if places.size else 0
+    begin = -(-first // candidates) * candidates - first
+    sums, counts = (np.bincount(places - first, each) for each in (scores, None))
+    on = np.array(
+        [
+            (sums[at::each].sum(), counts[at::each].sum())
+            for at, each in zip(begin.tolist(), candidates.tolist(), strict=True)
+        ]
+    )
+    free = on[:, 1] * (1 - on[:, 1] / len(kept))
+    # Where all places are multiples, or none is, nothing is told apart.
+    on[free < 1 / 2, 0] = 0.0
+    free = np.maximum(free, 1 / 2)
+    # Scores have the mean 0; what is at multiples is above what is not, or it is nothing.
+    shares = np.maximum(on[:, 0], 0) ** 2 / free / max(float(scores @ scores), 1e-12)
+    gained = -len(kept) / 2 * np.log(np.maximum(1 - shares, 1e-12))
+    at = int(np.argmax(gained))
+    found = int(candidates[at])
+    others = np.delete(np.arange(candidates.size), at)
+    rivals = [_other(int(candidates[each]), found, gained[at] - gained[each]) for each in others]
+    nearest = {each.name: each for each in sorted(rivals, key=lambda each: -each.margin)}
+    there = places % found == 0
+    both = there.any() and not there.all()
+    effect = float(np.median(kept.y[there]) / np.median(kept.y[~there]) - 1) if both else 0.0
+    logs = np.log(np.maximum(kept.y, np.finfo(float).tiny))
+    # Half of a normal law lies within 0.6745 deviations.
+    spread = float(np.subtract(*np.quantile(logs, [0.75, 0.25]))) / (2 * 0.6745)
+    errors = (ONE_SIDED + np.sqrt(2 * gained)) * spread / np.sqrt(free)
+    bound = math.expm1(float(errors.max())) if errors.max() < 1 else math.inf
+    score = max(float(gained[at]) - math.log(candidates.size), 0.0)
+    detail = {"gained": float(gained[at])}
+    weighed = Weighed(float(found), None, score, max(effect, 0.0), bound, (), detail)
+    return weighed.against(list(nearest.values()))
 
 
 def phase(series: Series, length: int, template: ArrayLike) -> tuple[int, float]:
