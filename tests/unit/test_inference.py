@@ -148,6 +148,30 @@ def test_no_profile_is_found_where_there_is_none(rng: np.random.Generator) -> No
     assert scan(Series.of([1, 2], [1, 2]), [2], touched).estimate is None
 
 
+def test_cells_of_which_only_some_pairs_apart_wait() -> None:
+    """Ranks of what does not wait are noise, which shares of what does are not."""
+
+    def pairs(apart_wait: float, seed: int) -> Series:
+        draws = np.random.default_rng(seed)
+        lower = draws.integers(0, 4096, 300)
+        apart = np.exp(draws.uniform(0, np.log(96), 300)).astype(np.int64)
+        parted = lower // 64 != (lower + apart) // 64
+        waits = draws.random(300) < np.where(parted, apart_wait, 0.0)
+        return Series.of(lower, np.where(waits, 50, draws.lognormal(0, 0.1, 300)), stratum=apart)
+
+    sizes = [8, 16, 32, 64, 128, 192, 256]
+    for seed in range(5):
+        found = cells(pairs(0.4, seed), sizes, above=10)
+        assert found.estimate == 64
+        assert found.score > 10
+        assert found.margin > 7
+    for seed in range(50):
+        spikes = pairs(0.0, seed)
+        rare = np.where(np.random.default_rng(seed).random(300) < 0.02, 50, spikes.y)
+        assert cells(spikes.with_y(rare), sizes, above=10).score < 10
+    assert cells(pairs(0.0, 1), sizes, above=10).estimate is None
+
+
 @pytest.mark.parametrize("in_order", [True, False])
 def test_the_length_at_whose_multiples_few_values_stand_out(
     in_order: bool, rng: np.random.Generator

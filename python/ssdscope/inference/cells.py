@@ -4,7 +4,8 @@ A unit of a cache, a piece of a table: what one place brings in serves the other
 same cell. Places and distances are drawn at random. Whether a pair lies in one cell follows from
 the size of the cells and where one begins, so each size and beginning is held against all pairs by
 the likelihood of two levels, of the ranks of values. How probable as much is by chance is known for
-each (one degree of freedom); over all that were tried, times their number (Bonferroni).
+each (one degree of freedom); over all that were tried, times their number (Bonferroni). Where only
+some of those apart wait, the two levels are shares of values above a threshold.
 
 Rivals are all other sizes, and *the distance*: that pairs fare by how far apart they are, wherever
 they lie (an arm that moves), or that some of what lies apart shares after all (an array).
@@ -13,12 +14,13 @@ they lie (an arm that moves), or that some of what lies apart shares after all (
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ssdscope.inference.noise import normal_scores
 from ssdscope.inference.series import Rival, Series, Weighed, nothing
+from ssdscope.stats.onset import likelihood
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -29,7 +31,7 @@ WILD = 0.03
 """Of the variance, that no explanation need explain."""
 
 
-def cells(series: Series, sizes: ArrayLike) -> Weighed:
+def cells(series: Series, sizes: ArrayLike, *, above: float | None = None) -> Weighed:
     """Find the size of the cells.
 
     Parameters
@@ -39,6 +41,8 @@ def cells(series: Series, sizes: ArrayLike) -> Weighed:
         numbers.
     sizes : array_like of int
         Candidates.
+    above
+        If given, values count as those above it and those that are not.
 
     Returns
     -------
@@ -52,12 +56,11 @@ def cells(series: Series, sizes: ArrayLike) -> Weighed:
     if len(kept) < 4 or tried.size == 0:
         return nothing()
     lower, apart = kept.x.astype(np.int64), kept.stratum
-    scores = normal_scores(kept.y, np.zeros(len(kept)))
-    if np.ptp(scores) == 0:
+    scores = normal_scores(kept.y, np.zeros(len(kept))) if above is None else kept.y > above
+    if np.ptp(scores.astype(float)) == 0:
         return nothing()
     fits = [_phase(lower, apart, scores, int(size)) for size in tried]
-    shares = np.array([share for share, _ in fits])
-    gained = -len(kept) / 2 * np.log(np.clip(1 - shares, 1e-12, None))
+    gained = np.array([each for each, _ in fits])
     best = int(np.argmax(gained))
     size, begins = int(tried[best]), fits[best][1]
     parted = (lower - begins) // size != (lower + apart - begins) // size
@@ -71,7 +74,7 @@ def cells(series: Series, sizes: ArrayLike) -> Weighed:
         max(float(gained[best]) - math.log(tried.sum()), 0.0),
         effect,
         math.inf,
-        _rivals(tried, gained, best, _by_distance(kept, parted, scores, float(shares[best]))),
+        _rivals(tried, gained, best, _by_distance(kept, parted, scores, float(gained[best]))),
         {
             "begins": float(begins),
             "together": float(np.median(kept.y[~parted])),
@@ -81,9 +84,9 @@ def cells(series: Series, sizes: ArrayLike) -> Weighed:
 
 
 def _phase(
-    lower: NDArray[np.int64], apart: NDArray[np.int64], scores: NDArray[np.float64], size: int
+    lower: NDArray[np.int64], apart: NDArray[np.int64], scores: NDArray[Any], size: int
 ) -> tuple[float, int]:
-    """Find where cells of a size begin, and give the share of variance that they explain, too.
+    """Find where cells of a size begin, and give the log likelihood that they gain, too.
 
     A pair is parted by a beginning at any of the places behind the lower, up to the higher.
     """
@@ -94,19 +97,32 @@ def _phase(
         np.cumsum(np.bincount(ends, np.concatenate([each, -each]), minlength=2 * size))
         .reshape(2, size)
         .sum(axis=0)
-        for each in (scores[near], np.ones(first.size))
+        for each in (scores[near].astype(float), np.ones(first.size))
     )
-    sums += scores[~near].sum() - scores.mean() * (counts + np.count_nonzero(~near))
+    sums += scores[~near].sum()
     counts += np.count_nonzero(~near)
-    both = (counts > 0.5) & (counts < scores.size - 0.5) & (sums > 0)
+    more = sums - scores.mean() * counts
+    both = (counts > 0.5) & (counts < scores.size - 0.5) & (more > 0)
     if not both.any():
         return 0.0, 0
-    held = counts[both]
-    explained = np.zeros(size)
-    explained[both] = sums[both] ** 2 * (1 / held + 1 / (scores.size - held))
-    best = int(np.argmax(explained))
-    total = float(((scores - scores.mean()) ** 2).sum())
-    return float(explained[best]) / total, best
+    gained = np.zeros(size)
+    gained[both] = _gained(scores, sums[both], counts[both])
+    best = int(np.argmax(gained))
+    return float(gained[best]), best
+
+
+def _gained(
+    scores: NDArray[Any], sums: NDArray[np.float64], counts: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give the log likelihood of two levels against one, by sum and number of those apart."""
+    if scores.dtype == np.bool_:
+        hits, held, total = np.round(sums), np.round(counts), np.count_nonzero(scores)
+        both = likelihood(hits, held) + likelihood(total - hits, scores.size - held)
+        return np.asarray(both - likelihood(total, scores.size))
+    more = sums - scores.mean() * counts
+    explained = more**2 * (1 / counts + 1 / (scores.size - counts))
+    share = explained / float(((scores - scores.mean()) ** 2).sum())
+    return np.asarray(-scores.size / 2 * np.log(np.clip(1 - share, 1e-12, None)))
 
 
 def _rivals(
@@ -126,7 +142,7 @@ def _rivals(
 
 
 def _by_distance(
-    kept: Series, parted: NDArray[np.bool_], scores: NDArray[np.float64], share: float
+    kept: Series, parted: NDArray[np.bool_], scores: NDArray[Any], gained: float
 ) -> float:
     """Give by how much two levels are better than levels of their own for distances.
 
@@ -136,7 +152,14 @@ def _by_distance(
     halves = np.floor(2 * np.log2(1.0 + kept.stratum)).astype(np.int64)
     groups = np.unique(2 * halves + parted, return_inverse=True)[1]
     counts = np.bincount(groups)
-    centred = scores - scores.mean()
-    between = float((np.bincount(groups, centred) ** 2 / counts).sum()) / float(centred @ centred)
-    gained = math.log((1 - share + WILD) / (1 - between + WILD)) * scores.size / 2
-    return (counts.size - 2) / 2 * math.log(scores.size) - gained
+    sums, size = np.bincount(groups, scores.astype(float)), scores.size
+    if scores.dtype == np.bool_:
+        hits = np.round(sums)
+        every = float(likelihood(hits, counts).sum() - likelihood(hits.sum(), size))
+        left = math.exp(-2 * every / size)
+    else:
+        centred = scores - scores.mean()
+        between = ((sums - scores.mean() * counts) ** 2 / counts).sum()
+        left = 1 - float(between) / float(centred @ centred)
+    better = math.log((math.exp(-2 * gained / size) + WILD) / (left + WILD)) * size / 2
+    return (counts.size - 2) / 2 * math.log(size) - better
