@@ -183,7 +183,15 @@ def test_the_length_at_whose_multiples_few_values_stand_out(
     assert found.score > 10
     assert found.margin > 7
     assert found.effect == pytest.approx(1, abs=0.2)
-    assert {each.name for each in found.rivals} == {"part", "multiple", "other period"}
+    assert {each.name for each in found.rivals} == {"part", "multiple", "other period", "stretch"}
+
+
+def test_a_stretch_that_is_slower_as_a_whole_is_no_multiple(rng: np.random.Generator) -> None:
+    """Places at multiples lie in it, too, as on one member of an array."""
+    places = rng.integers(1, 2000, 1000) * 4
+    values = rng.lognormal(0, 0.1, places.size) * np.where(places % 64 < 32, 2, 1)
+    found = multiples(Series.of(places, values), [8, 16, 32, 64, 128, 192])
+    assert found.margin < 0
 
 
 def test_no_length_is_found_where_nothing_stands_out(rng: np.random.Generator) -> None:

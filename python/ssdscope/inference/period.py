@@ -31,6 +31,8 @@ __all__ = ["multiples", "period", "phase", "scan"]
 
 PERMUTATIONS = 199
 EULER = 0.5772156649
+MEMBERS = 8
+"""Of an array, at most, one of which has a stretch of a period."""
 ONE_SIDED = 1.645
 """Standard errors, for 95 %."""
 
@@ -179,8 +181,9 @@ def multiples(series: Series, lengths: ArrayLike) -> Weighed:
     Returns
     -------
     Weighed
-        Rivals are the other lengths: those that come closest of parts, multiples and others. The
-        bound is the share by which values at multiples of any of them may be above the others.
+        Rivals are the other lengths: those that come closest of parts, multiples and others; and
+        a stretch of each length, that is slower as a whole. The bound is the share by which values
+        at multiples of any of them may be above the others.
     """
     kept = series.kept()
     candidates = np.unique(np.asarray(lengths, np.int64))
@@ -197,17 +200,18 @@ def multiples(series: Series, lengths: ArrayLike) -> Weighed:
             for at, each in zip(begin.tolist(), candidates.tolist(), strict=True)
         ]
     )
-    free = on[:, 1] * (1 - on[:, 1] / len(kept))
-    # Where all places are multiples, or none is, nothing is told apart.
-    on[free < 1 / 2, 0] = 0.0
-    free = np.maximum(free, 1 / 2)
-    # Scores have the mean 0; what is at multiples is above what is not, or it is nothing.
-    shares = np.maximum(on[:, 0], 0) ** 2 / free / max(float(scores @ scores), 1e-12)
-    gained = -len(kept) / 2 * np.log(np.maximum(1 - shares, 1e-12))
+    gained, free = _above(on[:, 0], on[:, 1], scores)
     at = int(np.argmax(gained))
     found = int(candidates[at])
     others = np.delete(np.arange(candidates.size), at)
     rivals = [_other(int(candidates[each]), found, gained[at] - gained[each]) for each in others]
+    # Or a stretch of each is slower as a whole, as all that lies on one member of an array.
+    widths = [found // each for each in range(2, MEMBERS + 1) if found >= 2 * each]
+    within = np.array([places % found < each for each in widths], float).reshape(-1, len(kept))
+    within = within[within.sum(axis=1) > np.count_nonzero(places % found == 0)]
+    stretches = _above(within @ scores, within.sum(axis=1), scores)[0]
+    if stretches.size:
+        rivals.append(Rival("stretch", float(gained[at] - stretches.max())))
     nearest = {each.name: each for each in sorted(rivals, key=lambda each: -each.margin)}
     there = places % found == 0
     both = there.any() and not there.all()
@@ -221,6 +225,22 @@ def multiples(series: Series, lengths: ArrayLike) -> Weighed:
     detail = {"gained": float(gained[at])}
     weighed = Weighed(float(found), None, score, max(effect, 0.0), bound, (), detail)
     return weighed.against(list(nearest.values()))
+
+
+def _above(
+    sums: NDArray[np.float64], counts: NDArray[np.float64], scores: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Give the log likelihood gained if so many of the scores, of such sums, are above the others.
+
+    And what is free of their number.
+    """
+    free = counts * (1 - counts / scores.size)
+    # Where all places count, or none does, nothing is told apart. Scores have the mean 0; what is
+    # not above the others is nothing.
+    more = np.where(free < 1 / 2, 0.0, np.maximum(sums, 0.0))
+    free = np.maximum(free, 1 / 2)
+    shares = more**2 / free / max(float(scores @ scores), 1e-12)
+    return -scores.size / 2 * np.log(np.maximum(1 - shares, 1e-12)), free
 
 
 def phase(series: Series, length: int, template: ArrayLike) -> tuple[int, float]:
