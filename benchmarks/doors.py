@@ -57,7 +57,7 @@ DRIVES = {
     "log blocks": Door(
         str(EXAMPLES / "log-block.toml"),
         ("nand.blocks_per_plane=128", "ftl.log_blocks=6"),
-        ("latency", "units", "merge_unit"),
+        ("latency", "units", "merging"),
     ),
     "page-mapped, with a buffer": Door(
         str(EXAMPLES / "classroom.toml"),

@@ -30,7 +30,6 @@ _KEPT: dict[str, tuple[int, ...]] = {
     "models.fitting.background": (0xBAC,),
     "models.samples.folds": (0xF01D,),
     "probes.allocation.flips": (),
-    "probes.merge_runs.shuffles": (),
     "report.characterize.held_out": (0xDE51,),
     "stats.bootstrap": (),
     "stats.folding": (),

@@ -125,10 +125,6 @@ def test_errors_on_a_range(
     assert not any(each.reason is Reason.INTERFERENCE for each in refused), "nobody else was there"
 
 
-IDLE = {"open_units"}
-"""Those that need what others found, and ask nothing without it."""
-
-
 @pytest.mark.parametrize("probe", registry.every())
 def test_a_drive_that_goes_away(sound: dict[str, Answers], probe: str, tmp_path: Path) -> None:
     """While it is prepared, or in the middle of a probe: an error, and no number from before."""
@@ -141,7 +137,7 @@ def test_a_drive_that_goes_away(sound: dict[str, Answers], probe: str, tmp_path:
         except DeviceError as error:
             ended += "gone away in the middle of a probe" in error.message
         unspoiled(answers(found), sound["log"])
-    assert ended >= (0 if probe in IDLE else 1)
+    assert ended >= 1
 
 
 @pytest.mark.always(2)

@@ -237,7 +237,7 @@ def test_a_buffer_is_waited_for_whose_units_are_merged_for_singly() -> None:
     """Of 2.8 MB that lasts 30 s: 64 KiB at a time would be written in 5."""
     drawn = draw(3_454_773_504, 81)
     device = open_drive(drawn.toml(), "drawn", 81)
-    names = ["buffer", "units", "merge_unit", "idle_gc"]
+    names = ["buffer", "units", "merging", "idle_gc"]
     found = {each.name: each for each in session.run(names, device, Budget.parse("full"), 81)}
     assert not isinstance(found["idle_gc_onset_ns"], Detected), found["idle_gc_onset_ns"]
 

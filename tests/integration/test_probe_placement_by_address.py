@@ -30,7 +30,7 @@ def told(name: str, device: Device, *before: str) -> Finding:
         ('kind = "page"\nallocation = "order"', (), "order"),
         ('kind = "page"\nallocation = "address"', ("dies",), "address"),
         ('kind = "page"\nallocation = "order"\nplacement_pages = 2', ("units",), "order"),
-        ('kind = "log-block"\nmerge_unit_bytes = 1048576', ("merge_unit",), "address"),
+        ('kind = "log-block"\nmerge_unit_bytes = 1048576', ("merging",), "address"),
     ],
 )
 def test_allocation(tmp_path: Path, ftl: str, before: tuple[str, ...], answer: str) -> None:
@@ -135,7 +135,7 @@ def test_a_trace_of_an_order_is_an_address_only_where_the_drive_is_known_to_merg
     )
     trace, known = (
         told("allocation", drive(tmp_path, ftl, blocks=1200), *before, "dies")
-        for before in (("units",), ("units", "merge_unit"))
+        for before in (("units",), ("units", "merging"))
     )
     assert isinstance(trace, Undetectable), trace
     assert trace.reason is Reason.EFFECT_BELOW_NOISE

@@ -23,7 +23,7 @@ PROBES = (
     "table",
     "buffer",
     "units",
-    "merge_unit",
+    "merging",
     "dies",
     "collection",
     "spare",

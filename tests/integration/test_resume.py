@@ -307,7 +307,7 @@ def test_a_bar_shows_what_was_found_so_far_and_other_streams_get_lines(
         with watched_stages(mode) as (progress, watch):
             progress("latency", 0.5)
             watch.found("write buffer 128 KiB")
-            progress("merge_unit", 0.6)
+            progress("merging", 0.6)
             watch.ended("findings", "1 of 2 properties detected")
         said = capsys.readouterr().err
         assert ("write buffer 128 KiB" in said) == (mode == "always")

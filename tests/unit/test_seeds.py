@@ -26,7 +26,6 @@ BEFORE = {
     "models.fitting.background": (7, [7, 0xBAC]),
     "models.samples.folds": (7, [7, 0xF01D]),
     "probes.allocation.flips": (0, 0),
-    "probes.merge_runs.shuffles": (0, 0),
     "report.characterize.held_out": (7, [7, 0xDE51]),
     "stats.bootstrap": (7, 7),
     "stats.folding": (7, 7),

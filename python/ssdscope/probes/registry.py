@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.findings.families import FAMILIES
-from ssdscope.probes import allocation, idle_gc, merge_unit, open_units
+from ssdscope.probes import allocation, idle_gc
 from ssdscope.probes.mechanisms import hiding
 from ssdscope.probes.properties import (
     buffer,
@@ -16,6 +16,7 @@ from ssdscope.probes.properties import (
     dies,
     disk,
     latency,
+    merging,
     region,
     spare,
     table,
@@ -40,14 +41,13 @@ _PROBES: tuple[ProbeInfo, ...] = (
     table.PROBE,
     buffer.PROBE,
     units.PROBE,
-    merge_unit.PROBE,
+    merging.PROBE,
     region.PROBE,
     dies.PROBE,
     trim.PROBE,
     allocation.PROBE,
     collection.PROBE,
     spare.PROBE,
-    open_units.PROBE,
     idle_gc.PROBE,
 )
 
