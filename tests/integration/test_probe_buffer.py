@@ -60,7 +60,9 @@ def test_a_protected_buffer_is_counted_and_not_told(tmp_path: Path, drain: str) 
     for finding in probed("buffer", opened(tmp_path, keys)).values():
         assert isinstance(finding, Undetectable)
         assert finding.reason is Reason.PLP_NO_FLUSH_EFFECT
-        assert finding.evidence.figures["about_bytes"] == pytest.approx(512 << 10, rel=0.1)
+        assert finding.evidence.figures["about_write_buffer_bytes"] == pytest.approx(
+            512 << 10, rel=0.1
+        )
 
 
 def test_what_others_wrote_meanwhile_takes_no_room(tmp_path: Path) -> None:

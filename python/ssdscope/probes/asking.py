@@ -41,6 +41,16 @@ class Known:
         finding = self.known.get(name)
         return finding.value if isinstance(finding, Detected) else None
 
+    def about(self, name: str) -> float | None:
+        """Give what a size is about, also where it is not sure enough to be told; None if unknown.
+
+        That is a figure of its evidence, `about_` before its name.
+        """
+        finding, value = self.known.get(name), self.found(name)
+        if value is None and finding is not None:
+            value = finding.evidence.figures.get(f"about_{name}")
+        return float(value) if isinstance(value, (int, float)) else None
+
     def size(self, name: str, *, unknown: float) -> float:
         """Give a size that was detected: 0 where there is none, `unknown` where it is not known."""
         if isinstance(self.known.get(name), Absent):

@@ -80,5 +80,8 @@ class Ask(Protocol):
     def size(self, name: str, *, unknown: float) -> float:
         """Give a size that was detected: 0 where there is none, `unknown` where it is not known."""
 
+    def about(self, name: str) -> float | None:
+        """Give what a size is about, also where it is not sure enough to be told."""
+
     def progress(self, stage: str, share: float) -> None:
         """Tell how far the family has got (0 to 1)."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ssdscope.errors import UsageError, nearest
 from ssdscope.findings.families import FAMILIES
-from ssdscope.probes import allocation, idle_gc
+from ssdscope.probes import allocation
 from ssdscope.probes.mechanisms import hiding
 from ssdscope.probes.properties import (
     buffer,
@@ -48,7 +48,6 @@ _PROBES: tuple[ProbeInfo, ...] = (
     allocation.PROBE,
     collection.PROBE,
     spare.PROBE,
-    idle_gc.PROBE,
 )
 
 

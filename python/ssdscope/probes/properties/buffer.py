@@ -50,7 +50,6 @@ from ssdscope.probes.properties.buffer_plans import (
     Stretches,
     Told,
 )
-from ssdscope.probes.staying import ABOUT, ABOUT_UNIT, SIZE, UNIT
 from ssdscope.probes.stopped import Stopped
 from ssdscope.probes.verdict import absent, detected, refused
 
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from ssdscope.targets.records import DeviceInfo
 
 NAME = "buffer"
+SIZE, UNIT = "write_buffer_bytes", "write_buffer_unit_bytes"
 HELD = 0.75
 """Share of what was written last, that must be in a buffer that is full."""
 LEFT = 0.01
@@ -180,7 +180,7 @@ def _counted(ask: Ask, filled: _Filled, seen: Evidence) -> Iterator[Finding]:
         reason = Reason.PLP_NO_FLUSH_EFFECT if stays else Reason.EFFECT_BELOW_NOISE
         yield from _neither(reason, said)
     elif filled.stays(ask):
-        about = {ABOUT: (count.estimate or 0.0) * unit, ABOUT_UNIT: unit}
+        about = {f"about_{SIZE}": (count.estimate or 0.0) * unit, f"about_{UNIT}": unit}
         counted = Evidence(exhibits=seen.exhibits, figures=about)
         yield from _neither(Reason.PLP_NO_FLUSH_EFFECT, counted)
     else:

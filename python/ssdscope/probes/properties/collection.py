@@ -21,7 +21,8 @@ What it cannot tell. Periods of less than 32 KiB, which no block has, or of few 
 of unlike speed take turns, too. Of planes that are out of step it is the part that each wait makes
 of a round. What a protected buffer or a region of one bit per cell hides.
 
-Cost. The drive filled twice, and up to three capacities written, most often far less.
+Cost. The drive filled twice, and up to three capacities written, most often far less; more for the
+idle onset, which `idle` answers.
 Source. kuo2009, 3.1; PROBING.md 1.5, 3.1, 3.3.
 """
 
@@ -48,9 +49,11 @@ from ssdscope.inference.series import Rival, Series
 from ssdscope.probes import verdict
 from ssdscope.probes.discipline import MIN_REQUEST_BYTES
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.properties import idle
 from ssdscope.probes.properties.in_turn import TURNS, InTurn, cost, levels
 from ssdscope.probes.properties.one_place import Emptied, OnePlace, waits
 from ssdscope.probes.states import State
+from ssdscope.probes.stopped import Stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +95,17 @@ POINTS = 500
 
 
 def detect(ask: Ask) -> Iterator[Finding]:
-    """Answer all."""
+    """Answer all; what stops one of both is no reason to stop the other."""
+    try:
+        yield from _blocks(ask)
+    except Stopped as stop:
+        for name in (PERIOD, RECLAIM):
+            yield verdict.refused(name, stop.reason, Evidence(detail=stop.detail), probe=NAME)
+    yield idle.found_onset(ask, NAME)
+
+
+def _blocks(ask: Ask) -> Iterator[Finding]:
+    """Answer what is filled, and what is freed."""
     first = _plan(ask)
     merge = ask.found("merge_unit_bytes")
     exact = ask.size("rmw_unit_bytes", unknown=math.inf) < math.inf
@@ -287,15 +300,16 @@ def plans(info: DeviceInfo) -> list[Plan]:
     order = InTurn(size_bytes=unit, window_bytes=info.capacity_bytes)
     in_order = [replace(order, number=number) for number in range(3 + len(LARGER_BYTES))]
     second = replace(first, state=None, place=PLACES[1], afresh=False)
-    return [Emptied(size_bytes=STRIPED_BYTES), first, merging, second, *in_order]
+    blocks = [Emptied(size_bytes=STRIPED_BYTES), first, merging, second, *in_order]
+    return [*blocks, *idle.plans(info)]
 
 
 PROBE = ProbeInfo(
     name=NAME,
-    summary="after how much written a drive collects or merges, and how much it frees as one",
+    summary="after how much written, and how much idle time, a drive collects, and how much as one",
     weight="heavy",
-    properties=(PERIOD, RECLAIM),
-    cost="the drive filled twice, and up to three capacities written",
+    properties=(PERIOD, RECLAIM, idle.ONSET),
+    cost="the drive filled twice, up to three capacities written, and ten or more for the onset",
     detect=detect,
     plans=plans,
     needs=(
@@ -304,5 +318,6 @@ PROBE = ProbeInfo(
         "merge_unit_bytes",
         "map_cache_bytes",
         "write_buffer_bytes",
+        "write_buffer_unit_bytes",
     ),
 )
