@@ -71,9 +71,7 @@ def test_the_buffer_of_the_mtron_is_smaller_than_its_knee(
 ) -> None:
     samsung, intel, mtron, unseen = figure("kuo2009", "37").rows
     assert values(samsung) == (128, 128, 128, 128)
-    paper, literal, robust, truth = values(intel)
-    assert (paper, literal, truth) == (112, 112, 112)
-    assert robust == pytest.approx(truth, rel=0.05)
+    assert values(intel) == (112, 112, 112, 112)
     paper, literal, robust, truth = values(mtron)
     assert (paper, literal, truth) == (20, 20, 12)
     assert robust == pytest.approx(truth, rel=0.02)  # what is held is counted by a share of reads

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,6 +17,7 @@ from ssdscope.probes.budget import Budget
 from ssdscope.probes.properties.buffer import detect
 from ssdscope.probes.record import Record
 from ssdscope.studies.recovery.generator import draw
+from ssdscope.targets import open_target
 from ssdscope.targets.drive_writer import open_drive
 from ssdscope.targets.records import UNKNOWN_CACHE
 
@@ -153,6 +155,34 @@ def assert_drawn(seed: int, index: int, size_bytes: int, unit_bytes: int) -> Non
     assert size.value == pytest.approx(size_bytes, rel=0.05)
     assert size.interval is not None
     assert size.interval[0] <= size_bytes <= size.interval[1]
+
+
+SLOW_COMMANDS = (files("ssdscope") / "drives" / "ryu-c.toml").read_text()
+
+
+def behind_slow_commands(folder: Path, old: str, new: str) -> dict[str, Finding]:
+    """Probe a drive whose small writes take longer than a unit needs to drain."""
+    changed = SLOW_COMMANDS.replace(old, new)
+    assert changed != SLOW_COMMANDS or old == new
+    file = folder / "drive.toml"
+    file.write_text(changed, encoding="utf-8")
+    return probed("buffer", open_target(str(file), seed=1).device)
+
+
+@pytest.mark.always(1)
+@pytest.mark.parametrize("kib", [80, 112])
+def test_long_writes_fill_what_blocks_do_not(tmp_path: Path, kib: int) -> None:
+    found = behind_slow_commands(tmp_path, "bytes = 114_688", f"bytes = {kib * KIB}")
+    size, unit = found["write_buffer_bytes"], found["write_buffer_unit_bytes"]
+    assert isinstance(size, Detected), size
+    assert isinstance(unit, Detected), unit
+    assert (size.value, unit.value) == (kib * KIB, 4 * KIB)
+
+
+def test_long_writes_tell_nothing_of_what_is_protected(tmp_path: Path) -> None:
+    new = "[write_buffer]\npower_loss_protected = true\nswitchable = false"
+    for finding in behind_slow_commands(tmp_path, "[write_buffer]", new).values():
+        assert isinstance(finding, Undetectable)
 
 
 def test_the_ata_request_limit_is_a_caution(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from ssdscope.seeds import stream
 from ssdscope.targets.records import OP_DISCARD, OP_FLUSH, OP_READ, OP_WRITE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -121,6 +121,17 @@ class Bursts:
             gaps = np.diff(ends, prepend=float(log.submit_ns.min()))
             since = log.submit_ns[reads] - ends[-1]
             return Burst(gaps, log.latency_ns[reads].astype(float), since)
+
+        return self._peacefully(once)
+
+    def together_ns(self, place: int, lengths: Sequence[int]) -> float:
+        """Write one behind the other from a place on, and give what that took in all."""
+        offsets = place + np.cumsum([0, *lengths[:-1]])
+
+        def once() -> float:
+            self.empty()
+            log = self.bench.issue(OP_WRITE, offsets.astype(np.uint64), lengths)
+            return float(log.latency_ns.sum())
 
         return self._peacefully(once)
 

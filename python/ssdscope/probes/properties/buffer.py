@@ -12,10 +12,11 @@ memory times their number is what is held, whatever left before, in whatever ord
 *Pairs*: two blocks at the ends of a unit take the room of one, two on both sides of its end that
 of two, and both only if the unit is exactly that long (`contrast`). *Held*: the size, in units.
 
-What it cannot tell. Buffers that drain as fast as they fill at any depth, or read like flash;
-units that are no 1 or 3 times a power of two blocks; more than 16,384 units; what nothing empties,
-as it is protected and cannot be switched off: that is counted all the same, and stands in the
-evidence. Where flash reads take milliseconds there is none, but a disk.
+What it cannot tell. Buffers that drain as fast as they fill at any depth, or read like flash, if
+they hold more than one write brings while a page is programmed; units that are no 1 or 3 times a
+power of two blocks; more than 16,384 units; what nothing empties, as it is protected and cannot be
+switched off: that is counted all the same, and stands in the evidence. Where flash reads take
+milliseconds there is none, but a disk.
 
 Cost: a few thousand blocks written and read, some hundred flushes. Source: kuo2009, table 5.
 """
@@ -30,11 +31,13 @@ import numpy as np
 
 from ssdscope.findings import Axis, Evidence, Exhibit, Period, Reason, Step, Undetectable, series
 from ssdscope.inference.contrast import contrast
-from ssdscope.inference.levels import FOUND
+from ssdscope.inference.levels import FOUND, LEAST_EFFECT
 from ssdscope.inference.locked import locked
 from ssdscope.inference.series import Series
 from ssdscope.probes.info import ProbeInfo
+from ssdscope.probes.properties.buffer_long import by_long_writes, lengths_of_units
 from ssdscope.probes.properties.buffer_plans import (
+    FINEST,
     FLUSHES,
     GAPS,
     HOW,
@@ -67,6 +70,8 @@ HELD = 0.75
 """Share of what was written last, that must be in a buffer that is full."""
 LEFT = 0.01
 """Of what is held, that may leave while some is read."""
+UNSURE = LEAST_EFFECT
+"""Of what is held, that its interval may be wide before more is read."""
 MOST_OF_TWO, MOST_OF_THREE = 3 / 2, 2
 """Times the room of one, that two take at most if a unit is another, and three blocks."""
 CANDIDATES = 4
@@ -144,13 +149,13 @@ def detect(ask: Ask) -> Iterator[Finding]:
         return
     rows = ask.take(Fill())
     if not len(rows):
-        yield from _neither(Reason.EFFECT_BELOW_NOISE, Evidence(detail="no write ever waits"))
+        yield from _by_long_writes(ask, Evidence(detail="no write ever waits"))
         return
     filled = _Filled(rows)
     seen = Evidence(exhibits=(_burst(filled),))
     if filled.alike():
         alike = seen.saying("what is in memory reads like what is not")
-        yield from _neither(Reason.EFFECT_BELOW_NOISE, alike)
+        yield from _by_long_writes(ask, alike)
     elif np.median(filled.reads.y[filled.reads.x == 1]) > SLOWEST_FLASH_NS:
         yield from _neither(Reason.MODEL_MISFIT, seen.saying("no flash reads as slowly"))
     else:
@@ -176,15 +181,26 @@ def _counted(ask: Ask, filled: _Filled, seen: Evidence) -> Iterator[Finding]:
     count = None if unit is None else _held(ask, filled, alone, unit)
     if count is None or unit is None:
         said = seen.saying(f"it takes {alone:.3g} writes, but in what units is not certain")
-        stays = filled.stays(ask)
-        reason = Reason.PLP_NO_FLUSH_EFFECT if stays else Reason.EFFECT_BELOW_NOISE
-        yield from _neither(reason, said)
+        if filled.stays(ask):
+            yield from _neither(Reason.PLP_NO_FLUSH_EFFECT, said)
+        else:
+            yield from _by_long_writes(ask, said)
     elif filled.stays(ask):
         about = {f"about_{SIZE}": (count.estimate or 0.0) * unit, f"about_{UNIT}": unit}
         counted = Evidence(exhibits=seen.exhibits, figures=about)
         yield from _neither(Reason.PLP_NO_FLUSH_EFFECT, counted)
     else:
         yield from _told(count, unit, block, seen)
+
+
+def _by_long_writes(ask: Ask, seen: Evidence) -> Iterator[Finding]:
+    """Try what single blocks do not fill; where that tells nothing, either, say what was seen."""
+    ask.progress("long writes", 0.9)
+    found = by_long_writes(ask)
+    if found is None:
+        yield from _neither(Reason.EFFECT_BELOW_NOISE, seen)
+    else:
+        yield from _told(*found, ask.info.logical_block_bytes, Evidence())
 
 
 def _told(count: Weighed, unit: int, block: int, seen: Evidence) -> Iterator[Finding]:
@@ -204,7 +220,7 @@ def _told(count: Weighed, unit: int, block: int, seen: Evidence) -> Iterator[Fin
 
 
 ATA_CAUTION = (
-    "equals the ATA request limit of 128 KiB: here it was found by small writes, elsewhere "
+    "equals the ATA request limit of 128 KiB: here several writes filled it, elsewhere "
     "a single growing write shows the limit"
 )
 
@@ -220,7 +236,7 @@ def _units(spread: Series, block: int) -> tuple[float, list[int]]:
     places, counts = kept.x[order], kept.y[order]
     if not counts.size:
         return 0.0, []
-    alone, several = float(counts[-1]), [block * n << power for power in range(12) for n in (1, 3)]
+    alone, several = float(counts[-1]), lengths_of_units(block)
     shared = np.flatnonzero(counts > MORE * alone)
     if not shared.size:
         # Closer ones may not have filled it: then it may be any up to where one filled a unit.
@@ -279,18 +295,25 @@ def _held(ask: Ask, filled: _Filled, alone: float, unit: int) -> Weighed | None:
     apart = 2 ** int(math.log2(min(max(room, 1), MOST_APART)))
     ways = {"spacing": apart * unit, "scatter": (apart - 1) * unit}, {"spacing": filled.spacing}
     plans = (Held(**way, **filled.plan(alone)) for way in ways if way["spacing"] >= unit)
-    rows = next((each for each in map(ask.take, plans) if len(each)), None)
-    if rows is None:
+    taken = ((plan, ask.take(plan)) for plan in plans)
+    plan, rows = next(((plan, rows) for plan, rows in taken if len(rows)), (None, None))
+    if plan is None or rows is None:
         return None
     found = filled.told.count(rows)
+    cells = min(FINEST, plan.affordable(ask.info, int(rows.stratum.max())))
+    wide = found.interval is not None and np.ptp(found.interval) > UNSURE * (found.estimate or 0.0)
+    if wide and cells > plan.cells:
+        rows = rows.then(ask.take(replace(plan, cells=cells)))
+        found = filled.told.count(rows)
     if found.estimate is None or found.interval is None or found.detail["begins"] < HELD:
         return None
-    left = float(rows.time_ns.mean()) / filled.pace_ns
+    # The last has just entered, and the next to leave may leave before anything is read.
+    left, most = float(rows.time_ns.mean()) / filled.pace_ns + 1, int(rows.stratum.max())
     low, high = found.interval
     effect = filled.pace_ns / float(np.median(filled.gaps.y[: filled.full])) - 1
-    # It holds whole ones.
-    value = round(found.estimate + left / 2)
-    ends = float(min(math.ceil(low), value)), float(max(math.floor(high + left), value))
+    # It holds whole ones, and no more than were written.
+    value = min(round(found.estimate + left / 2), most)
+    ends = float(min(math.ceil(low), value)), float(max(min(math.floor(high + left), most), value))
     return replace(found, estimate=value, interval=ends, effect=effect)
 
 
@@ -335,6 +358,7 @@ def _plans(_info: DeviceInfo) -> Sequence[Plan]:
         Pairs(unit=1, alone=0, below_ns=0, number=1, **how),
         Stretches(alone=0, below_ns=0, **how),
         Held(**how),
+        # The rest writes little, and comes where some of these are not asked for.
     )
 
 

@@ -38,23 +38,26 @@ READ = 256
 """Blocks read from memory, and from flash."""
 MORE = 1.25
 """Times as many are held of writes that share units: half as many again, at least."""
-PART, ROUGH, FINE = 16, 64, 256
-"""Reads that tell one from two, a length, and the size."""
+PART, ROUGH, FINE, FINEST = 16, 64, 256, 1024
+"""Reads that tell one from two, a length, and the size, also where much has left before."""
 LONGEST = 32 * 1024
 """Of a write: longer ones drain as fast as they come."""
-LONGER, ENDS = 4, 3
-"""Times what should fill it, at most; and how many of the first waits end a burst."""
+LITTLE = 64
+"""Parts of the capacity, one of which may be written to be surer."""
+LONGER = 4
+"""Times what should fill it, at most."""
 WAITS, GAPS, FLUSHES, READS, HOW = range(5)
 """Kinds of rows of the first plan."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Buffered(Plan):
+class Buffered(Plan):
     """What needs the buffer on."""
 
     write_cache: bool = True
 
     def measure(self, bench: Bench, rng: np.random.Generator) -> Series:
+        """Switch it on for the time."""
         cache = bench.info.write_cache
         off = cache.control == "switchable" and not cache.on
         with bench.caches(write=True) if off else nullcontext():
@@ -70,7 +73,7 @@ class _Buffered(Plan):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fill(_Buffered):
+class Fill(Buffered):
     """Ever longer bursts until all runs wait at one write; and what flushes and reads then take."""
 
     def taken(self, bench: Bench, rng: np.random.Generator) -> Series:  # noqa: ARG002
@@ -131,7 +134,7 @@ def _locks(found: Weighed, runs: int) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held(_Buffered):
+class Held(Buffered):
     """Reads behind bursts that just fill the buffer.
 
     `x` is how long before the end of its burst it was written, as a share of its writes, which are
@@ -150,24 +153,28 @@ class Held(_Buffered):
     def taken(self, bench: Bench, rng: np.random.Generator) -> Series:
         """Find what fills it, and read."""
         bursts = Bursts(bench, self.spacing, self.depth, self.scatter, self.length)
-        return self.read(bursts, self.ends(bursts), rng)
+        return self.read(bursts, self.end(bursts), rng)
 
-    def read(self, bursts: Bursts, ends: NDArray[np.int64], rng: np.random.Generator) -> Series:
-        """Read behind bursts of some of these lengths."""
-        if not ends.size:
+    def read(self, bursts: Bursts, end: int, rng: np.random.Generator) -> Series:
+        """Read behind bursts of so many writes."""
+        if not end:
             return Series.of([], [])
         rows: list[tuple[float, ...]] = []
         for mine in np.array_split(rng.permutation(self.cells), -(-self.cells // self.reads)):
             share = (mine + rng.random(mine.size)) / self.cells
-            end = int(rng.choice(ends))
             spans = min(end, bursts.places.size)
             burst = bursts.run(end, (share * spans).astype(int), self.at)
             rows += zip(share, burst.read_ns, [spans] * mine.size, burst.read_at_ns, strict=True)
         x, y, spans_of, since = np.array(rows).T
         return Series.of(x, y, stratum=spans_of, time_ns=since)
 
-    def ends(self, bursts: Bursts) -> NDArray[np.int64]:
-        """Choose lengths of bursts behind which the next write would wait: they just fill it."""
+    def affordable(self, info: DeviceInfo, end: int) -> int:
+        """Say how many reads there may be behind bursts of so many writes, that write little."""
+        burst = end * (self.length or info.logical_block_bytes)
+        return self.reads * info.capacity_bytes // (LITTLE * burst)
+
+    def end(self, bursts: Bursts) -> int:
+        """Give how many writes just fill it, as the runs wait for the next; 0 if they never do."""
         count = self.least + self.least // 4 + FIRST_WRITES // 2
         most = LONGER * count
         while count <= most:
@@ -178,9 +185,14 @@ class Held(_Buffered):
             if first.estimate is not None and _locks(first, runs):
                 waiting = waits(gaps).sum(axis=0)
                 waiting[: int(first.estimate)] = 0
-                return np.flatnonzero(waiting >= min(waiting.max(), runs // 2))[:ENDS]
+                # Where some runs do not wait it is not full in all: that will do for a rough count.
+                enough = np.flatnonzero(
+                    waiting >= (runs - runs // RUNS if self.cells >= FINE else runs // 2)
+                )
+                if enough.size:
+                    return int(enough[0])
             count *= 2
-        return np.empty(0, np.int64)
+        return 0
 
 
 @dataclass(frozen=True)
@@ -213,7 +225,7 @@ class Told:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spread(_Buffered):
+class Spread(Buffered):
     """How many are held, `y`, of writes at several distances, `x`.
 
     At that which filled it, as far apart as can be, and ever closer until several share a unit.
@@ -250,7 +262,7 @@ class Spread(_Buffered):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OneOrSeveral(_Buffered):
+class _OneOrSeveral(Buffered):
     """Places held, `y`, where what is written takes one unit, `x` 1, or several, `x` 0.
 
     The last row has `x` -1, and the unit.
@@ -279,7 +291,7 @@ class _OneOrSeveral(_Buffered):
     ) -> Series:
         told = Told(self.below_ns)
         several = [Bursts(bench, self.spacing, self.depth, length=how.length) for how in ways]
-        ends = [how.ends(bursts) for how, bursts in zip(ways, several, strict=True)]
+        ends = [how.end(bursts) for how, bursts in zip(ways, several, strict=True)]
         repeats = RUNS if self.least <= FEW else RUNS // 2
         counts = [
             told.count(how.read(bursts, end, rng)).estimate or 0.0
