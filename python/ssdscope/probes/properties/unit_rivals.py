@@ -148,10 +148,19 @@ def _no_unit(took: dict[int, NDArray[np.float64]], unit: int, part: int) -> floa
 
 
 def _is_unit(info: DeviceInfo, took: dict[int, NDArray[np.float64]], unit: int, part: int) -> bool:
-    """Say whether a block more than a part surely reads another, and is not only sent."""
+    """Say whether a block more than a part surely reads another, and a block less reads it.
+
+    A block more alone may be but another page to be sent and programmed.
+    """
     saved, behind = took[unit - 1] - took[unit], took[part + 1] - took[part]
+    whole = took[part - 1] - took[part]
     sent = READING if info.logical_block_bytes <= SMALL_BLOCK_BYTES else 0.5
-    return min(map(_surely, (behind - sent * _another(took, unit), 2 * behind - saved))) >= APART
+    signs = (
+        behind - sent * _another(took, unit),
+        2 * behind - saved,
+        whole + behind - (saved + saved / 2),
+    )
+    return min(map(_surely, signs)) >= APART
 
 
 def _another(took: dict[int, NDArray[np.float64]], unit: int) -> float:
