@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["MASKS", "Mask", "hiding", "masked"]
 
 THERE = (Detected, Ambiguous)
-UNCLEAR = (Ambiguous, Undetectable)
-NOT_KNOWN = (*UNCLEAR, type(None))
-NOT_RULED_OUT = (Detected, Ambiguous, Undetectable)
+NOT_KNOWN = (Ambiguous, Undetectable, type(None))
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ MASKS: tuple[Mask, ...] = (
     ),
     Mask(
         "pslc_bytes",
-        (Undetectable,),
+        (Undetectable, type(None)),
         ("over_provisioning_ratio", "gc_write_amplification"),
         "a region of one bit per cell is not ruled out",
         unless=("merge_unit_bytes", "gc_period_bytes"),
@@ -103,7 +101,7 @@ MASKS: tuple[Mask, ...] = (
     ),
     Mask(
         "merge_unit_bytes",
-        UNCLEAR,
+        NOT_KNOWN,
         ("over_provisioning_ratio", "gc_write_amplification"),
         "it is not known whether the drive merges log blocks",
         unless=("reclaim_unit_bytes",),
