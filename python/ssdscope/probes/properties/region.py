@@ -15,8 +15,9 @@ stretch is found (`filled`). Blocks that were only begun stay in the region, so 
 little before it would. Where the RMW unit is not known, requests cut units, which take room twice:
 then (3) such pairs of requests twice as long must show the same size.
 
-Cannot be told. Regions above a twelfth of the capacity; behind a protected buffer, which neither a
-flush nor a forced write passes; where full log blocks look the same; a slow part that mere erases
+Cannot be told. Regions above an eighth of the capacity: those that take all that is free have no
+one size, but where one slows down stands in the evidence. Behind a protected buffer, which neither
+a flush nor a forced write passes; where full log blocks look the same; a slow part that mere erases
 may make.
 
 Cost. Up to one capacity, written in order. Source. PROBING.md 2.5, 3.7.
@@ -34,12 +35,13 @@ from ssdscope.findings import Axis, Evidence, Exhibit, Reason, Step, series
 from ssdscope.inference.contrast import contrast
 from ssdscope.inference.filled import filled
 from ssdscope.inference.levels import BEGUN, ERASES, FOUND, LEAST_EFFECT
-from ssdscope.inference.series import Rival, Series
+from ssdscope.inference.series import Rival, Series, nothing
 from ssdscope.probes import verdict
 from ssdscope.probes.discipline import base_request_bytes
 from ssdscope.probes.info import ProbeInfo
 from ssdscope.probes.properties.stretches import LONGEST, Fill, Search, Stretches, of_kind, ratio
 from ssdscope.probes.stopped import Stopped
+from ssdscope.probes.write_through import writes_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +80,8 @@ WELL_BEFORE = 0.75
 LAST = 0.45
 """Of the capacity, in one stretch: as all that is free may take one bit per cell, a third of what
 it else holds."""
+LONG_REQUEST = 64 * ANY_UNIT
+"""Each request cuts one unit at most; so long ones add less than anyone would notice."""
 MOST_BYTES = 1 << 35
 """In one stretch of a simulated drive, unless the budget is full: what its computer can bear."""
 
@@ -104,6 +108,7 @@ def _answer(ask: Ask) -> Finding:
         return _late(ask, plan) or _nothing(ratios)
     ask.progress("equal stretches", 1 / 3)
     written = sum(length * (one + other) for length, one, other in pairs[: len(numbers)])
+    written += 2 * writes_bytes(ask.info)
     fill = _fill(ask, plan, _about(searched, best), written)
     found = _weighed(ask.take(fill))
     if found.bound <= LITTLE and others.max(initial=0.0) < math.log1p(LITTLE):
@@ -111,7 +116,7 @@ def _answer(ask: Ask) -> Finding:
     at = found.estimate
     if at is None:
         return _decided(ask, fill, found)
-    if not _known(ask):
+    if _cuts(ask, fill.length):
         for times in OTHERS:
             found = _both(found, _ends(ask.take(fill.of(times * fill.length))))
         return _decided(ask, fill, found)
@@ -132,12 +137,27 @@ def _first(ask: Ask) -> Search:
 
 
 def _about(searched: Series, best: int) -> float:
-    """Give about where the region ends, which shows the most in one pair of the search."""
+    """Give about where the region ends, which shows the most in one pair of the search.
+
+    A flush empties nothing, so that the second of a pair goes on where the first has ended.
+    """
     longest = float(searched.x[searched.stratum == 2 * best].max())
-    pairs = (searched.where(searched.stratum == 2 * each) for each in (best, best + 1))
-    found = max((_ends(each) for each in pairs), key=lambda each: each.score)
+    found = max(
+        (_through(searched, each) for each in (best, best + 1)), key=lambda each: each.score
+    )
     about = found.estimate if found.estimate is not None and found.score > 0 else longest
     return float(np.clip(about, SOONEST * longest, LATEST * longest))
+
+
+def _through(searched: Series, number: int) -> Weighed:
+    """Find where a pair ends that is one stretch."""
+    one, other = (searched.where(searched.stratum == 2 * number + each) for each in (0, 1))
+    if not len(one):
+        return nothing()
+    behind = replace(
+        other, x=other.x + len(one) * one.x[1], stratum=one.stratum[0] + 0 * other.stratum
+    )
+    return _ends(one.then(behind))
 
 
 def _ends(taken: Series) -> Weighed:
@@ -169,7 +189,8 @@ def _fill(ask: Ask, first: Stretches, about: float, written: int) -> Fill:
             other=max(round(again * about / length), 1),
             runs=1,
         )
-        left = min(share, 1 - written / capacity)
+        others = sum(fill.of(times * length).own_bytes for times in OTHERS)
+        left = min(share, 1 - (written + (2 * others if _cuts(ask, length) else 0)) / capacity)
         runs = int(left * capacity / fill.own_bytes)
         if runs >= fewest:
             return replace(fill, runs=min(runs, MOST_RUNS))
@@ -178,6 +199,11 @@ def _fill(ask: Ask, first: Stretches, about: float, written: int) -> Fill:
 
 def _known(ask: Ask) -> bool:
     return ask.size("rmw_unit_bytes", unknown=-1) >= 0
+
+
+def _cuts(ask: Ask, length: int) -> bool:
+    """Whether units that requests cut may count."""
+    return not _known(ask) and length < LONG_REQUEST
 
 
 def _weighed(taken: Series) -> Weighed:
@@ -213,7 +239,10 @@ def _decided(ask: Ask, fill: Fill, found: Weighed) -> Finding:
 
 
 def _late(ask: Ask, first: Search) -> Finding | None:
-    """Say that a region is too large, if all that is free becomes one, as on a drive discarded."""
+    """Say where a stretch of almost half of the drive slows down, if it does.
+
+    A region so large takes all that is free, as on a drive that was discarded.
+    """
     if not ask.info.discard:
         return None
     ask.progress("a stretch of almost half of the drive", 1 / 2)
@@ -226,11 +255,15 @@ def _late(ask: Ask, first: Search) -> Finding | None:
         other=0,
         runs=1,
     )
-    found = _ends(ask.take(last))
-    if found.score < FOUND["filled"] or found.effect < ERASES:
+    taken = ask.take(last)
+    found = _ends(taken)
+    if found.estimate is None or found.score < FOUND["filled"] or found.effect < ERASES:
         return None
-    said = Evidence(detail="it slows down too late for another stretch to confirm it")
-    return verdict.refused(SIZE, Reason.BUDGET_EXHAUSTED, said, probe=NAME)
+    evidence = Evidence(
+        figures={"slows_down_at_bytes": found.estimate},
+        detail="a region so large takes what is free, and its size changes with that",
+    ).showing(_exhibit(taken, last, found.estimate))
+    return verdict.refused(SIZE, Reason.MODEL_MISFIT, evidence, probe=NAME)
 
 
 def _alike(ratios: NDArray[np.float64]) -> Weighed:
@@ -256,6 +289,8 @@ def _exhibit(taken: Series, fill: Fill, at: float | None) -> Exhibit:
     lines = []
     for second, words in enumerate(("behind a pause", "behind a flush alone")):
         some = of_kind(taken, second)
+        if not len(some):
+            break
         places = np.unique(some.x)
         rates = [fill.length / float(np.median(some.y[some.x == each])) * 1e9 for each in places]
         lines.append(series(words, places, np.array(rates), "points"))
@@ -271,10 +306,11 @@ def _exhibit(taken: Series, fill: Fill, at: float | None) -> Exhibit:
 
 
 def plans(info: DeviceInfo) -> list[Plan]:
-    """Give a plan that writes as much as all together may."""
-    length = base_request_bytes(info)
-    one = info.capacity_bytes // length
-    return [Fill(unit_bytes=length, length=length, one=one, other=0, runs=1)]
+    """Give a search, and pairs that write as much as is left of one capacity."""
+    unit = base_request_bytes(info)
+    search = Search(unit_bytes=unit, most_bytes=info.capacity_bytes, grown_bytes=GROWN_BYTES)
+    left = info.capacity_bytes - search.writes_bytes(info) - writes_bytes(info)
+    return [search, Fill(unit_bytes=unit, length=unit, one=left // unit, other=0, runs=1)]
 
 
 PROBE = ProbeInfo(

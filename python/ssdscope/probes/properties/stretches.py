@@ -173,11 +173,12 @@ class _Pen:
             bench.issue([OP_DISCARD], [0], [bench.info.capacity_bytes])
         pause_ns = PAUSE_NS if bench.virtual else SHORT_PAUSE_NS
         bench.idle(pause_ns * (LONGER if number % 2 else 1))
-        rested = self._rows(2 * number, length, one)
+        size = max(one // ROWS, 1)
+        rested = self._rows(2 * number, length, one, size)
         bench.issue([OP_FLUSH], [0], [0])
-        return [rested, self._rows(2 * number + 1, length, other)] if other else [rested]
+        return [rested, self._rows(2 * number + 1, length, other, size)] if other else [rested]
 
-    def _rows(self, stratum: int, length: int, count: int) -> Series:
+    def _rows(self, stratum: int, length: int, count: int, size: int) -> Series:
         unit, phase = self._plan.unit_bytes, self._plan.phase_bytes
         step, last = length // unit, self._bench.info.capacity_bytes // unit - 1
         self._next = -(-self._next // step) * step
@@ -188,7 +189,6 @@ class _Pen:
         log = self._bench.issue(self._op, at.astype(np.uint64), length)
         times = np.empty(count)
         times[log.index.astype(np.int64)] = log.latency_ns
-        size = max(count // ROWS, 1)
         rows = count // size
         means = np.round(times[: rows * size].reshape(rows, size).mean(axis=1))
         return Series.of(
